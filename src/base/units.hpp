@@ -1,0 +1,30 @@
+#pragma once
+/// @file Quantities written by people ("185 GB/s", "350 ns", "205 TF/s") to SI doubles and back.
+#include <string>
+#include <string_view>
+
+namespace auspex {
+
+/// What a quantity measures. SI inside: bytes, seconds, FLOP, watts. Units accepted (case matters):
+///   kBytes           B KB MB GB TB PB (powers of 1000), KiB MiB GiB TiB (powers of 1024)
+///   kBytesPerSecond  the same with "/s"
+///   kFlopPerSecond   F/s KF/s MF/s GF/s TF/s PF/s EF/s, also TFLOP/s and the like
+///   kSeconds         ps ns us ms s min h d        kPerSecond  1/s Hz kHz MHz GHz, 1/min, 1/h
+///   kWatts           W kW MW                       kNone       a plain JSON number, no unit
+enum class Dimension { kNone, kBytes, kBytesPerSecond, kFlopPerSecond, kSeconds, kPerSecond, kWatts };
+
+/// Parses "<number><optional space><unit>" strictly. `where` names file and path in the error.
+/// Throws InputError for a missing or wrong unit, a non-finite number, trailing text.
+[[nodiscard]] double parse_quantity(std::string_view text, Dimension dimension, const std::string& where);
+
+/// The shortest text with a readable unit, three or four significant digits: 1.51e8 bytes -> "151 MB".
+[[nodiscard]] std::string format_quantity(double value, Dimension dimension);
+
+/// Text that parse_quantity reads back to exactly `value`: "%.17g" and the base unit.
+[[nodiscard]] std::string exact_quantity(double value, Dimension dimension);
+
+/// The base unit's name ("B/s") and an example of what is accepted ("25 GB/s"), for error messages.
+[[nodiscard]] const char* base_unit(Dimension dimension);
+[[nodiscard]] const char* example_of(Dimension dimension);
+
+}  // namespace auspex

@@ -1,0 +1,12 @@
+#pragma once
+/// @file A timeline as Chrome trace JSON, for ui.perfetto.dev.
+#include <ostream>
+
+#include "schedule/timeline.hpp"
+
+namespace auspex {
+
+/// One process per role, one thread per stream, complete events ("ph":"X") in microseconds, sorted by track then start; process and thread names as metadata.
+void write_chrome_trace(const Timeline& timeline, std::ostream& out);
+
+}  // namespace auspex

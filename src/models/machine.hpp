@@ -21,6 +21,7 @@ struct Tile {
     int cores = 1;                     ///< Xe cores, SMs, CUs: what a GEMM's tiles are dealt to
     int gemm_tile_m = 256, gemm_tile_n = 256;  ///< output block of one core in the vendor's GEMM
     double gemm_half_depth = 0;        ///< k at which a GEMM reaches half of its ceiling: eff_k = k / (k + half_depth)
+    double gemm_small_block = 0.8;     ///< rate of a GEMM with output blocks of half the side, over that with full blocks
     double gemm_ceiling = 1;           ///< best fraction of the sustained rate that transformer shapes reach in situ
     double attention_efficiency = 0.5; ///< fraction of the sustained rate that fused attention reaches
     double memory_efficiency = 1;      ///< fraction of hbm_bytes_per_s that element-wise kernels reach

@@ -14,6 +14,7 @@ enum class Reduction { kFlat, kBucketed };
 /// Kernels launched by one named operation when it is not fused into one. Each is also one pass over its data.
 struct KernelCounts {
     int norm = 1, qk_norm = 1, rope = 1, residual = 1, activation = 1, router_topk = 1, cross_entropy = 1, embedding = 1;
+    int gradient_accumulation = 1;     ///< passes that add a fresh weight gradient to the stored one; 0: inside the GEMM
     int attention = 1;                 ///< 1: flash attention; more: scores are written to memory, this many passes over them
     int optimizer = 1;                 ///< passes of the AdamW update over its shard
 };

@@ -1,7 +1,9 @@
 #pragma once
 /// @file The machine as links with capacity: tiles, cards, PCIe, NICs, switches, groups, and the route of a flow over them.
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,14 @@ struct Route {
     bool leaves_group = false;
 };
 
+/// What a flow takes between two nodes, NICs not counted: at most a minimal link and the spread ones at both ends.
+struct Crossing {
+    std::array<Leg, 6> legs;
+    int count = 0;
+    double latency_s = 0;              ///< NIC to NIC, switches included
+    bool leaves_group = false;
+};
+
 /// Links of one job's nodes and the groups they lie in, stack efficiencies applied to capacities.
 class Fabric {
  public:
@@ -53,6 +63,17 @@ class Fabric {
     [[nodiscard]] std::string name(std::uint32_t link) const;
     /// Route from rank to rank. Same rank: no legs. Deterministic.
     [[nodiscard]] Route route(int from_rank, int to_rank) const;
+
+    /// The same routes in parts, for those who add up many of them. Link of a node = first_link(node) + slot; every node has the same slots.
+    [[nodiscard]] std::uint32_t first_link(int node) const;
+    [[nodiscard]] std::span<const std::uint32_t> slots_between(int from_tile, int to_tile) const;
+    [[nodiscard]] std::span<const std::uint32_t> slots_out(int tile) const;   ///< tile to the wire of its NIC
+    [[nodiscard]] std::span<const std::uint32_t> slots_in(int tile) const;
+    [[nodiscard]] Crossing crossing(int from_node, int to_node) const;
+    /// Nodes with the same attachment hang on the same switch: crossings to and from them are alike.
+    [[nodiscard]] int attachment(int node) const;
+    [[nodiscard]] int tiles_per_node() const;
+    [[nodiscard]] double node_latency_s() const;
 
  private:
     struct Impl;

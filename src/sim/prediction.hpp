@@ -8,6 +8,7 @@
 
 #include "base/constant.hpp"
 #include "base/time.hpp"
+#include "schedule/memory.hpp"
 
 namespace auspex {
 
@@ -20,13 +21,6 @@ inline constexpr std::size_t kLossCount = 12;
 [[nodiscard]] const char* to_string(Loss loss);
 /// One sentence for a reader who has never seen the tool.
 [[nodiscard]] const char* meaning_of(Loss loss);
-
-struct StageMemory {
-    int stage = 0;
-    double peak_bytes = 0;
-    std::string peak_operation;        ///< where in the step the peak occurs
-    std::vector<std::pair<std::string, double>> by_label;  ///< at the peak
-};
 
 struct MemoryReport {
     double peak_bytes = 0, capacity_bytes = 0;

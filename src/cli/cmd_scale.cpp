@@ -1,0 +1,165 @@
+/// @file auspex scale: several sizes of one job, how efficiency falls, and the report.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "base/error.hpp"
+#include "cli/commands.hpp"
+#include "cli/input_files.hpp"
+#include "cli/prediction_output.hpp"
+#include "report/scaling_report.hpp"
+#include "report/text.hpp"
+
+namespace auspex {
+namespace {
+
+/// One line on a terminal, rewritten; nothing when stderr goes elsewhere.
+void show_progress(std::size_t done, std::size_t all) {
+    if (isatty(STDERR_FILENO) != 0) {
+        std::cerr << "\r" << done << " of " << all << " points" << (done == all ? "\r\x1b[K" : "") << std::flush;
+    }
+}
+
+using MachineChange = void (*)(Machine&);
+
+/// Tokens per second and tile at every size, on a changed machine.
+std::vector<double> throughputs(const std::vector<Inputs>& sizes, const std::vector<int>& tiles, MachineChange change) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        Inputs inputs = sizes[i];
+        change(inputs.machine);
+        out.push_back(predict(inputs, {.tiles = tiles[i], .sensitivity = false}).prediction.tokens_per_s_per_tile);
+    }
+    return out;
+}
+
+/// Efficiency over the first size, of the machine as it is and with one cause at a time taken away.
+void fill_efficiencies(std::vector<ScalePoint>& points, const std::vector<Inputs>& sizes,
+                       const std::vector<int>& tiles) {
+    const auto without = [&](MachineChange change, double ScalePoint::*field) {
+        const std::vector<double> rate = throughputs(sizes, tiles, change);
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            points[i].*field = rate[i] / rate.front();
+        }
+    };
+    for (ScalePoint& point : points) {
+        point.efficiency = point.prediction.tokens_per_s_per_tile / points.front().prediction.tokens_per_s_per_tile;
+    }
+    without([](Machine& m) { m.fabric.minimal_bias = 0; }, &ScalePoint::efficiency_without_routing_bias);
+    without([](Machine& m) { m.fabric.background_load = 0; }, &ScalePoint::efficiency_without_background);
+    without([](Machine& m) { m.fabric.minimal_bias = m.fabric.background_load = 0; },
+            &ScalePoint::efficiency_without_both);
+    without([](Machine& m) { m.tile.speed_sigma = 0; }, &ScalePoint::efficiency_without_stragglers);
+}
+
+std::vector<std::string> layout_lines(const Plan& plan, const Prediction& first, const Prediction& last,
+                                      ScaleMode mode) {
+    const auto number = [](int value) { return std::to_string(value); };
+    std::vector<std::string> lines;
+    lines.push_back("pipeline stages pp = " + number(first.pp) + ", expert parallel ep = " + number(first.ep) +
+                    ", expert tensor parallel etp = " + number(first.etp) +
+                    ", tensor parallel tp = " + number(first.tp) + ", context parallel cp = " + number(first.cp));
+    lines.push_back("replicas dp = " + number(first.dp) + " to " + number(last.dp) +
+                    " (data-parallel ranks of the dense part: " + number(first.data_parallel) + " to " +
+                    number(last.data_parallel) + ")");
+    lines.push_back(
+        std::string(to_string(plan.schedule)) + " schedule, " +
+        (mode == ScaleMode::kWeak ? number(plan.micro_batches) + " micro-batches of " : "micro-batches of ") +
+        number(plan.micro_batch_size) + " sequences, global batch " + thousands(first.global_batch) + " to " +
+        thousands(last.global_batch) + " sequences");
+    lines.push_back(std::string("optimizer ") + to_string(plan.optimizer) + ", token dispatch " +
+                    to_string(plan.dispatch) + ", expert kernels " + to_string(plan.expert_kernels));
+    return lines;
+}
+
+ScalingReport make_report(const Options& options, const Inputs& inputs, ScaleMode mode,
+                          std::vector<ScalePoint> points) {
+    ScalingReport report;
+    report.title = inputs.workload.name + " on " + inputs.machine.name + ", " + thousands(options.tiles.front()) +
+                   (options.tiles.size() > 1 ? " to " + thousands(options.tiles.back()) : std::string()) + " tiles";
+    report.mode = mode == ScaleMode::kWeak ? "weak" : "strong";
+    report.command = options.command_line;
+    report.machine = inputs.machine.name;
+    report.workload = inputs.workload.name;
+    report.stack = inputs.stack.name;
+    report.plan = inputs.plan.name;
+    report.layout_lines = layout_lines(inputs.plan, points.front().prediction, points.back().prediction, mode);
+    report.inputs = files_of(inputs);
+    report.constants = inputs.machine.constants;
+    report.constants.insert(report.constants.end(), inputs.stack.constants.begin(), inputs.stack.constants.end());
+    report.points = std::move(points);
+    return report;
+}
+
+void print_json(const std::vector<ScalePoint>& points) {
+    JsonWriter json(std::cout);
+    json.begin_object().key("points").begin_array();
+    for (const ScalePoint& point : points) {
+        json.begin_object();
+        write_prediction(json, point.prediction);
+        json.member("efficiency", point.efficiency);
+        json.member("efficiency_without_routing_bias", point.efficiency_without_routing_bias);
+        json.member("efficiency_without_background", point.efficiency_without_background);
+        json.member("efficiency_without_both", point.efficiency_without_both);
+        json.member("efficiency_without_stragglers", point.efficiency_without_stragglers).end_object();
+    }
+    json.end_array().end_object();
+}
+
+void print_table(const ScalingReport& report) {
+    std::cout << report.title << ", " << report.mode << " scaling\n\n"
+              << right("tiles", 8) << right("nodes", 8) << right("dp", 6) << right("step", 10) << right("interval", 20)
+              << right("tokens/s", 11) << right("MFU", 8) << right("efficiency", 12) << right("memory", 10) << "\n";
+    for (const ScalePoint& point : report.points) {
+        const Prediction& p = point.prediction;
+        std::cout << right(thousands(p.tiles), 8) << right(thousands(p.nodes), 8) << right(std::to_string(p.dp), 6)
+                  << right(duration(p.step_time_s), 10)
+                  << right(duration(p.step_time_interval_s[0]) + " to " + duration(p.step_time_interval_s[1]), 20)
+                  << right(short_count(p.tokens_per_s), 11) << right(percent(p.mfu), 8)
+                  << right(percent(point.efficiency), 12) << right(p.memory.fits ? "fits" : "too much", 10) << "\n";
+    }
+}
+
+ScaleMode mode_of(const Options& options) {
+    if (options.mode.empty() || options.mode == "weak") {
+        return ScaleMode::kWeak;
+    }
+    if (options.mode != "strong") {
+        throw InputError("--mode", "found \"" + options.mode + "\"; expected weak or strong");
+    }
+    return ScaleMode::kStrong;
+}
+
+}  // namespace
+
+void run_scale(const Options& options) {
+    const ScaleMode mode = mode_of(options);
+    const Inputs inputs = load_all(options);
+    std::vector<Inputs> sizes;
+    for (const int tiles : options.tiles) {
+        sizes.push_back(at_scale(inputs, mode, options.tiles.front(), tiles));
+    }
+    std::vector<ScalePoint> points;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        show_progress(i, sizes.size());
+        points.emplace_back().prediction =
+            predict(sizes[i], {.tiles = options.tiles[i], .run_tokens = options.tokens}).prediction;
+    }
+    fill_efficiencies(points, sizes, options.tiles);
+    show_progress(sizes.size(), sizes.size());
+
+    const ScalingReport report = make_report(options, inputs, mode, std::move(points));
+    if (!options.out.empty()) {
+        write_scaling_report(report, options.out);
+    }
+    if (options.json) {
+        print_json(report.points);
+        return;
+    }
+    print_table(report);
+    if (!options.out.empty()) {
+        std::cout << "\nThe report is in " << options.out << ": index.html, report.md, points.csv\n";
+    }
+}
+
+}  // namespace auspex

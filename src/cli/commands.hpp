@@ -1,0 +1,13 @@
+#pragma once
+/// @file The sub-commands. Each reads its inputs, calls the layers below and prints; what goes wrong is thrown.
+#include "cli/options.hpp"
+
+namespace auspex {
+
+void run_describe(const Options& options);
+void run_predict(const Options& options);
+void run_scale(const Options& options);
+void run_ablate(const Options& options);
+void run_program(const Options& options);
+
+}  // namespace auspex

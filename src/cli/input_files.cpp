@@ -1,0 +1,130 @@
+#include "cli/input_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders that may hold machines/, stacks/, workloads/, plans/: nearest to the user first.
+std::vector<fs::path> data_folders() {
+    std::vector<fs::path> folders{fs::path()};
+    std::error_code status;
+    if (const fs::path program = fs::read_symlink("/proc/self/exe", status); !status) {
+        folders.push_back(program.parent_path().parent_path().parent_path());  // REPOSITORY/build/PRESET/auspex
+    }
+    folders.emplace_back(AUSPEX_DATA_DIR);
+    return folders;
+}
+
+std::string names_in(const std::string& subfolder) {
+    std::vector<std::string> names;
+    for (const fs::path& folder : data_folders()) {
+        std::error_code status;
+        for (const auto& entry : fs::directory_iterator(folder / subfolder, status)) {
+            if (entry.path().extension() == ".json") {
+                names.push_back(entry.path().stem().string());
+            }
+        }
+        if (!names.empty()) {
+            break;
+        }
+    }
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (const std::string& name : names) {
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    return list.empty() ? "none" : list;
+}
+
+struct Override {
+    std::string role, path, value;
+};
+
+Override split(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::size_t dot = text.find('.');
+    if (equals == std::string::npos || dot > equals || dot == 0 || dot + 1 == equals) {
+        throw InputError("--set " + text, "found no ROLE.PATH=VALUE; for example: --set plan.pp=4");
+    }
+    return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
+}
+
+}  // namespace
+
+std::string find_input(const std::string& role, const std::string& name) {
+    std::error_code status;
+    const bool is_bare = name.find('/') == std::string::npos && !name.ends_with(".json");
+    if (!is_bare || fs::is_regular_file(name, status)) {
+        return name;
+    }
+    const std::string subfolder = role + "s";
+    for (const fs::path& folder : data_folders()) {
+        const fs::path file = folder / subfolder / (name + ".json");
+        if (fs::is_regular_file(file, status)) {
+            return file.string();
+        }
+    }
+    if (fs::exists(name, status)) {
+        return name;
+    }
+    throw InputError("--" + role + " " + name, "found no such file and no " + subfolder + "/" + name +
+                                                   ".json; available: " + names_in(subfolder));
+}
+
+void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles) {
+    for (const std::string& text : overrides) {
+        const Override parts = split(text);
+        if (std::find(roles.begin(), roles.end(), parts.role) == roles.end()) {
+            std::string list;
+            for (const std::string& role : roles) {
+                list += (list.empty() ? "" : ", ") + role;
+            }
+            throw InputError("--set " + text, "found the role \"" + parts.role + "\"; expected one of " + list);
+        }
+    }
+}
+
+JsonDocument load_document(const std::string& role, const std::string& name,
+                           const std::vector<std::string>& overrides) {
+    JsonDocument document = JsonDocument::load(find_input(role, name));
+    for (const std::string& text : overrides) {
+        if (const Override parts = split(text); parts.role == role) {
+            document.set(parts.path, parts.value);
+        }
+    }
+    return document;
+}
+
+Inputs load_all(const Options& options) {
+    require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
+    Inputs inputs = load_inputs(load_document("machine", options.machine, options.overrides),
+                                load_document("stack", options.stack, options.overrides),
+                                load_document("workload", options.workload, options.overrides),
+                                load_document("plan", options.plan, options.overrides));
+    forget_dp(options, inputs.plan);
+    return inputs;
+}
+
+void forget_dp(const Options& options, Plan& plan) {
+    const bool dp_was_set = std::any_of(options.overrides.begin(), options.overrides.end(),
+                                        [](const std::string& text) { return text.starts_with("plan.dp="); });
+    if (options.tiles.size() == 1 && !dp_was_set) {
+        plan.dp = 0;
+    }
+}
+
+std::vector<InputFile> files_of(const Inputs& inputs) {
+    const auto file = [](const char* role, const JsonDocument& document) {
+        return InputFile{role, document.name(), document.sha256()};
+    };
+    return {file("machine", inputs.machine_document), file("stack", inputs.stack_document),
+            file("workload", inputs.workload_document), file("plan", inputs.plan_document)};
+}
+
+}  // namespace auspex

@@ -1,0 +1,30 @@
+#pragma once
+/// @file From names on the command line to loaded inputs: where files are looked for, and `--set`.
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "cli/options.hpp"
+#include "report/scaling_report.hpp"
+#include "sim/predict.hpp"
+
+namespace auspex {
+
+/// The file that a name means: itself if there is such a file; else, for a name without "/" and ".json",
+/// FOLDER/NAME.json under the working directory, beside the program's build folder, or where the program was built.
+/// `role` is "machine", …; its folder is "machines". Throws InputError that lists what is there.
+[[nodiscard]] std::string find_input(const std::string& role, const std::string& name);
+
+/// Loads a role's document and applies the overrides of that role.
+[[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
+                                         const std::vector<std::string>& overrides);
+/// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
+void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
+
+/// With one --tiles and no `--set plan.dp` the tiles rule: the file's dp is dropped and follows from them.
+void forget_dp(const Options& options, Plan& plan);
+/// All four inputs, overridden, with forget_dp.
+[[nodiscard]] Inputs load_all(const Options& options);
+[[nodiscard]] std::vector<InputFile> files_of(const Inputs& inputs);
+
+}  // namespace auspex

@@ -1,0 +1,49 @@
+#pragma once
+/// @file Indented JSON, written in order: what `--json` prints.
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auspex {
+
+/// Members are written as they come: the caller opens and closes objects and arrays in pairs.
+class JsonWriter {
+ public:
+    explicit JsonWriter(std::ostream& out);
+    /// Requires: everything opened was closed.
+    ~JsonWriter();
+    JsonWriter(const JsonWriter&) = delete;
+    JsonWriter& operator=(const JsonWriter&) = delete;
+
+    JsonWriter& begin_object();
+    JsonWriter& end_object();
+    JsonWriter& begin_array();
+    JsonWriter& end_array();
+    JsonWriter& key(std::string_view name);
+    JsonWriter& value(std::string_view text);
+    JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+    JsonWriter& value(double number);
+    JsonWriter& value(int number) { return value(std::int64_t{number}); }
+    JsonWriter& value(std::int64_t number);
+    JsonWriter& value(std::uint64_t number);
+    JsonWriter& value(bool flag);
+
+    template <typename Value>
+    JsonWriter& member(std::string_view name, const Value& what) {
+        return key(name).value(what);
+    }
+
+ private:
+    JsonWriter& begin(char bracket);
+    JsonWriter& end(char bracket);
+    JsonWriter& raw(std::string_view text);
+    void new_line();
+
+    std::ostream& out_;
+    std::vector<bool> is_empty_;  ///< of each open object or array
+    bool after_key_ = false;
+};
+
+}  // namespace auspex

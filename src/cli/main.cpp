@@ -1,0 +1,118 @@
+/// @file auspex: picks the sub-command and turns what is thrown into one line and an exit code.
+#include <algorithm>
+#include <exception>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "cli/commands.hpp"
+
+namespace auspex {
+namespace {
+
+const std::vector<Command>& commands() {
+    static const std::vector<Command> kCommands{
+        {"describe",
+         "parameters, FLOP and bytes of a workload, and the layout that a plan gives it",
+         "auspex describe --workload mula-220b-a10b",
+         {Flag::kWorkload},
+         {Flag::kPlan, Flag::kTiles, Flag::kSet, Flag::kJson},
+         run_describe},
+        {"predict",
+         "simulate one training step: time, losses, memory, causes",
+         "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
+         {Flag::kTiles, Flag::kSet, Flag::kTrace, Flag::kTokens, Flag::kJson},
+         run_predict},
+        {"scale",
+         "predict several sizes and report how efficiency falls and why",
+         "auspex scale --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b "
+         "--tiles 384,768,1536,3072 --out build/scaling",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTilesList},
+         {Flag::kMode, Flag::kSet, Flag::kTokens, Flag::kOut, Flag::kJson},
+         run_scale},
+        {"ablate",
+         "compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware",
+         "auspex ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
+         {Flag::kTiles, Flag::kSet, Flag::kJson},
+         run_ablate},
+        {"program",
+         "print the operations of one step, every role and stream",
+         "auspex program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
+         {Flag::kTiles, Flag::kSet},
+         run_program},
+    };
+    return kCommands;
+}
+
+void print_help() {
+    std::cout
+        << "auspex " << AUSPEX_VERSION
+        << ": predicts the training step of a large language model on a supercomputer that nobody has to book.\n\n"
+           "usage: auspex COMMAND FLAGS\n\n";
+    for (const Command& command : commands()) {
+        std::cout << "  " << command.name << std::string(10 - std::string_view(command.name).size(), ' ')
+                  << command.summary << "\n";
+    }
+    std::cout
+        << "\nauspex COMMAND --help lists the command's flags; auspex --version prints the version.\n\nExample:\n  "
+        << commands().at(1).example << "\n";
+}
+
+bool asks_for_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+
+void dispatch(const std::vector<std::string>& arguments) {
+    if (arguments.empty() || asks_for_help(arguments.front()) || arguments.front() == "help") {
+        print_help();
+        return;
+    }
+    if (arguments.front() == "--version") {
+        std::cout << "auspex " << AUSPEX_VERSION << "\n";
+        return;
+    }
+    std::string names;
+    for (const Command& command : commands()) {
+        if (arguments.front() == command.name) {
+            const std::vector<std::string> flags(arguments.begin() + 1, arguments.end());
+            if (std::any_of(flags.begin(), flags.end(), asks_for_help)) {
+                std::cout << help_of(command);
+            } else {
+                command.run(parse_options(command, flags));
+            }
+            return;
+        }
+        names += (names.empty() ? "" : ", ") + std::string(command.name);
+    }
+    throw InputError("auspex", "found the command \"" + arguments.front() + "\"; expected one of " + names);
+}
+
+/// Names of files and arguments may hold anything; the message stays one line.
+std::string one_line(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+    return text;
+}
+
+}  // namespace
+}  // namespace auspex
+
+int main(int argc, char** argv) {
+    constexpr int kBadInput = 2;
+    constexpr int kFailed = 1;
+    try {
+        auspex::dispatch({argv + std::min(argc, 1), argv + argc});
+        std::cout.flush();
+        if (!std::cout) {
+            std::cerr << "auspex: failed: the output could not be written\n";
+            return kFailed;
+        }
+        return 0;
+    } catch (const auspex::InputError& error) {
+        std::cerr << "auspex: error: " << auspex::one_line(error.what()) << "\n";
+        return kBadInput;
+    } catch (const std::exception& error) {
+        std::cerr << "auspex: failed: " << auspex::one_line(error.what()) << "\n";
+        return kFailed;
+    }
+}

@@ -1,0 +1,179 @@
+#include "cli/prediction_output.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/time.hpp"
+#include "base/units.hpp"
+#include "report/text.hpp"
+
+namespace auspex {
+namespace {
+
+using Labels = std::vector<std::pair<std::string, double>>;
+
+void write_labels(JsonWriter& json, const Labels& labels) {
+    json.begin_object();
+    for (const auto& [label, bytes] : labels) {
+        json.member(label, bytes);
+    }
+    json.end_object();
+}
+
+void write_memory(JsonWriter& json, const MemoryReport& memory) {
+    json.key("memory").begin_object();
+    json.member("peak_bytes", memory.peak_bytes)
+        .member("capacity_bytes", memory.capacity_bytes)
+        .member("fits", memory.fits);
+    json.member("heaviest_stage", memory.heaviest_stage).member("verdict", memory.verdict);
+    json.key("by_label");
+    write_labels(json, memory.by_label);
+    json.key("by_stage").begin_array();
+    for (const StageMemory& stage : memory.by_stage) {
+        json.begin_object().member("stage", stage.stage).member("peak_bytes", stage.peak_bytes);
+        json.member("peak_operation", stage.peak_operation).key("by_label");
+        write_labels(json, stage.by_label);
+        json.end_object();
+    }
+    json.end_array().end_object();
+}
+
+void write_causes(JsonWriter& json, const Prediction& p) {
+    json.key("top_constants").begin_array();
+    for (const ConstantLean& lean : p.top_constants) {
+        json.begin_object().member("path", lean.constant.path).member("kind", to_string(lean.constant.kind));
+        json.member("elasticity", lean.elasticity).end_object();
+    }
+    json.end_array().key("operations_by_time").begin_array();
+    for (const OperationShare& share : p.operations_by_time) {
+        json.begin_object()
+            .member("name", share.name)
+            .member("seconds", share.seconds)
+            .member("count", share.count)
+            .end_object();
+    }
+    json.end_array().key("notes").begin_array();
+    for (const std::string& note : p.notes) {
+        json.value(note);
+    }
+    json.end_array();
+}
+
+void print_losses(std::ostream& out, const Prediction& p) {
+    out << "\nWhere the step goes (mean over tiles)\n";
+    for (std::size_t i = 0; i < kLossCount; ++i) {
+        if (p.losses[i] != 0) {
+            const double seconds = to_seconds(p.losses[i]);
+            out << "  " << left(to_string(static_cast<Loss>(i)), 16) << right(duration(seconds), 10)
+                << right(percent(seconds / p.step_time_s), 10) << "\n";
+        }
+    }
+}
+
+void print_memory(std::ostream& out, const MemoryReport& memory) {
+    out << "\nMemory of one tile: " << memory.verdict << "\n";
+    Labels labels = memory.by_label;
+    std::stable_sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    for (const auto& [label, bytes] : labels) {
+        if (bytes > 0) {
+            out << "  " << left(label, 26) << right(format_quantity(bytes, Dimension::kBytes), 12) << "\n";
+        }
+    }
+}
+
+void print_causes(std::ostream& out, const Prediction& p) {
+    constexpr std::size_t kShown = 10;
+    if (!p.operations_by_time.empty()) {
+        out << "\nOperations that take most of it (mean over tiles)\n";
+        for (std::size_t i = 0; i < std::min(kShown, p.operations_by_time.size()); ++i) {
+            const OperationShare& share = p.operations_by_time[i];
+            out << "  " << left(share.name, 34) << right(duration(share.seconds), 10)
+                << right(percent(share.seconds / p.step_time_s), 9)
+                << right(thousands(static_cast<double>(share.count)), 12) << " times\n";
+        }
+    }
+    if (!p.top_constants.empty()) {
+        out << "\nConstants that it leans on most (change of the step for one more percent of the constant)\n";
+        for (std::size_t i = 0; i < std::min(kShown, p.top_constants.size()); ++i) {
+            const Constant& constant = p.top_constants[i].constant;
+            out << "  " << left(constant.path, 44) << right(format_quantity(constant.value, constant.dimension), 12)
+                << "  " << left(to_string(constant.kind), 10)
+                << right(signed_significant(p.top_constants[i].elasticity, 2), 8) << " %\n";
+        }
+    }
+    for (const std::string& note : p.notes) {
+        out << "\nNote: " << note << "\n";
+    }
+}
+
+std::size_t characters(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string blank(const std::string& text, std::size_t width) {
+    const std::size_t used = characters(text);
+    return std::string(used < width ? width - used : 0, ' ');
+}
+
+}  // namespace
+
+std::string right(const std::string& text, std::size_t width) { return blank(text, width) + text; }
+std::string left(const std::string& text, std::size_t width) { return text + blank(text, width); }
+
+void write_prediction(JsonWriter& json, const Prediction& p) {
+    json.member("tiles", p.tiles).member("nodes", p.nodes).member("dp", p.dp).member("data_parallel", p.data_parallel);
+    json.member("pp", p.pp).member("ep", p.ep).member("etp", p.etp).member("tp", p.tp).member("cp", p.cp);
+    json.member("global_batch", p.global_batch).member("tokens_per_step", p.tokens_per_step);
+    json.member("step_time_s", p.step_time_s).key("step_time_interval_s").begin_array();
+    json.value(p.step_time_interval_s[0]).value(p.step_time_interval_s[1]).end_array();
+    json.member("tokens_per_s", p.tokens_per_s).member("tokens_per_s_per_tile", p.tokens_per_s_per_tile);
+    json.member("tflops_per_tile", p.tflops_per_tile).member("mfu", p.mfu).member("hfu", p.hfu);
+    json.member("peak_flop_per_s", p.peak_flop_per_s);
+    write_memory(json, p.memory);
+    json.key("losses").begin_object();
+    for (std::size_t i = 0; i < kLossCount; ++i) {
+        json.member(to_string(static_cast<Loss>(i)), to_seconds(p.losses[i]));
+    }
+    json.end_object();
+    json.member("forward_backward_s", p.forward_backward_s).member("optimizer_s", p.optimizer_s);
+    json.member("executor_proven", p.executor_proven).member("operations", p.operations).member("events", p.events);
+    json.member("elapsed_s", p.elapsed_s).member("sensitivity_elapsed_s", p.sensitivity_elapsed_s);
+    write_causes(json, p);
+    json.member("run_tokens", p.run_tokens).member("run_time_s", p.run_time_s);
+    json.member("step_node_hours", p.step_node_hours).member("node_hours", p.node_hours);
+}
+
+void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, const std::string& title) {
+    out << title << "\n"
+        << thousands(p.tiles) << " tiles on " << thousands(p.nodes) << " nodes: pp " << p.pp << " x dp " << p.dp
+        << " x ep " << p.ep << " x etp " << p.etp << "; tp " << p.tp << ", cp " << p.cp << ", data-parallel "
+        << p.data_parallel << "\n"
+        << to_string(plan.schedule) << ", " << plan.micro_batches << " micro-batches of " << plan.micro_batch_size
+        << ", global batch " << thousands(p.global_batch) << " sequences (" << short_count(p.tokens_per_step)
+        << " tokens)\n"
+        << "optimizer " << to_string(plan.optimizer) << ", dispatch " << to_string(plan.dispatch) << ", expert kernels "
+        << to_string(plan.expert_kernels) << "\n\n";
+    out << "  step time         " << duration(p.step_time_s) << "   (90 % interval "
+        << duration(p.step_time_interval_s[0]) << " to " << duration(p.step_time_interval_s[1]) << ")\n"
+        << "  forward-backward  " << duration(p.forward_backward_s) << "   optimizer " << duration(p.optimizer_s)
+        << "\n"
+        << "  tokens            " << short_count(p.tokens_per_s) << "/s   (" << thousands(p.tokens_per_s_per_tile)
+        << "/s a tile)\n"
+        << "  model TFLOP/s     " << significant(p.tflops_per_tile) << " a tile\n"
+        << "  MFU               " << percent(p.mfu) << " of a peak of "
+        << format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond) << " (with recompute " << percent(p.hfu)
+        << ")\n";
+    if (p.run_tokens > 0) {
+        out << "  run               " << short_count(p.run_tokens) << " tokens in "
+            << format_quantity(p.run_time_s, Dimension::kSeconds) << ", " << thousands(p.node_hours) << " node-hours\n";
+    }
+    print_losses(out, p);
+    print_memory(out, p.memory);
+    print_causes(out, p);
+    out << "\n"
+        << thousands(static_cast<double>(p.operations)) << " operations, " << thousands(static_cast<double>(p.events))
+        << " events, " << duration(p.elapsed_s) << "\n";
+}
+
+}  // namespace auspex

@@ -1,0 +1,80 @@
+/// @file Kernel times: roofline, GEMM efficiency, order statistics of the fleet.
+#include "models/kernel_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace auspex {
+
+Kernel gemm_kernel(double m, double n, double k, double element_bytes, double groups) {
+    Kernel kernel;
+    kernel.type = KernelType::kGemm;
+    kernel.m = m, kernel.n = n, kernel.k = k, kernel.groups = groups;
+    kernel.flop = kernel.work_flop = 2 * m * n * k * groups;
+    kernel.bytes = element_bytes * groups * (m * k + k * n + m * n);
+    return kernel;
+}
+
+Kernel memory_kernel(double bytes, double launches) {
+    Kernel kernel;
+    kernel.bytes = bytes;
+    kernel.launches = launches;
+    return kernel;
+}
+
+double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups) {
+    if (m <= 0 || n <= 0 || k <= 0) {
+        return 1;
+    }
+    const double cores = tile.cores;
+    double best = 0;
+    double penalty = 1;
+    for (const double scale : {1.0, 0.5, 0.25}) {
+        const double block_m = tile.gemm_tile_m * scale, block_n = tile.gemm_tile_n * scale;
+        const double blocks = groups * std::ceil(m / block_m) * std::ceil(n / block_n);
+        const double waves = std::ceil(blocks / cores);
+        best = std::max(best, penalty * groups * m * n / (waves * cores * block_m * block_n));
+        penalty *= tile.gemm_small_block;
+    }
+    return best * k / (k + tile.gemm_half_depth);
+}
+
+KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack& stack, double load) {
+    const Tile& tile = machine.tile;
+    const double scale = kernel.routed ? load : 1;
+    const double bytes_s = kernel.bytes * scale / (tile.hbm_bytes_per_s * tile.memory_efficiency);
+    double flop_s = 0;
+    const double rate = kernel.fp32 ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s;
+    if (kernel.type == KernelType::kGemm) {
+        const double efficiency = gemm_efficiency(tile, kernel.m * (kernel.routed_depth ? 1 : scale), kernel.n,
+                                                  kernel.k * (kernel.routed_depth ? scale : 1), kernel.groups);
+        flop_s = kernel.work_flop * scale / (rate * tile.gemm_ceiling * stack.gemm_efficiency * efficiency);
+    } else if (kernel.type == KernelType::kAttention) {
+        flop_s = kernel.work_flop * scale / (rate * tile.attention_efficiency);
+    }
+    const double overhead_s = kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;
+    return {kernel.repeat * std::max(flop_s, bytes_s), kernel.repeat * overhead_s};
+}
+
+namespace {
+
+/// Inverse of the standard normal distribution function by Newton steps on erfc; p in (0.5, 1).
+double normal_quantile(double p) {
+    double x = std::sqrt(-2 * std::log(1 - p)) * 0.8;
+    for (int i = 0; i < 50; ++i) {
+        const double error = 0.5 * std::erfc(-x / std::sqrt(2.0)) - p;
+        const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
+        const double step = error / density;
+        x -= step / (1 + 0.5 * step * x);
+        if (std::fabs(step) < 1e-13) {
+            break;
+        }
+    }
+    return x;
+}
+
+}  // namespace
+
+double expected_normal_maximum(double n) { return n <= 1 ? 0 : normal_quantile((n - 0.375) / (n + 0.25)); }
+
+}  // namespace auspex

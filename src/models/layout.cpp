@@ -1,0 +1,243 @@
+/// @file Ranks, groups and nodes of a plan laid over a machine.
+#include "models/layout.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr std::size_t index_of(Axis axis) { return static_cast<std::size_t>(axis); }
+
+/// Nodes that a placement may choose from: a dragonfly's job may lie anywhere in its groups.
+int machine_nodes(const FabricRecipe& fabric) {
+    return fabric.kind == FabricKind::kDragonfly ? fabric.groups * fabric.nodes_per_group : fabric.max_nodes;
+}
+
+/// Round-robin over dragonfly groups, or over the leaves of a fat tree, the last of which may be short.
+std::vector<int> scattered_nodes(const FabricRecipe& fabric, int count) {
+    const int per_block = fabric.kind == FabricKind::kDragonfly ? fabric.nodes_per_group : fabric.nodes_per_leaf;
+    const int total = machine_nodes(fabric);
+    std::vector<int> nodes;
+    for (int within = 0; within < per_block; ++within) {
+        for (int node = within; node < total; node += per_block) {
+            if (static_cast<int>(nodes.size()) == count) {
+                return nodes;
+            }
+            nodes.push_back(node);
+        }
+    }
+    return nodes;
+}
+
+/// The first `count` of a Fisher-Yates shuffle of all nodes.
+std::vector<int> random_nodes(int total, int count, std::uint64_t seed) {
+    std::vector<int> nodes(static_cast<std::size_t>(total));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    Rng rng(seed);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        std::swap(nodes[i], nodes[i + rng.below(nodes.size() - i)]);
+    }
+    nodes.resize(static_cast<std::size_t>(count));
+    return nodes;
+}
+
+std::vector<int> listed_nodes(const Plan& plan, int total, int count) {
+    const std::string where = plan.file + ": $.placement";
+    if (static_cast<int>(plan.placement_nodes.size()) < count) {
+        throw InputError(where, "found " + std::to_string(plan.placement_nodes.size()) + " nodes; expected at least the " +
+                                    std::to_string(count) + " that the job needs");
+    }
+    std::vector<int> sorted = plan.placement_nodes;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted.front() < 0 || sorted.back() >= total) {
+        throw InputError(where, "found node " + std::to_string(sorted.front() < 0 ? sorted.front() : sorted.back()) +
+                                    "; expected numbers from 0 to " + std::to_string(total - 1));
+    }
+    const auto repeated = std::adjacent_find(sorted.begin(), sorted.end());
+    if (repeated != sorted.end()) {
+        throw InputError(where, "found node " + std::to_string(*repeated) + " twice; expected each node once");
+    }
+    return {plan.placement_nodes.begin(), plan.placement_nodes.begin() + count};
+}
+
+std::vector<int> place(const Plan& plan, const Machine& machine, int count) {
+    const int total = machine_nodes(machine.fabric);
+    switch (plan.placement) {
+        case PlacementKind::kContiguous: break;
+        case PlacementKind::kScattered: return scattered_nodes(machine.fabric, count);
+        case PlacementKind::kRandom: return random_nodes(total, count, plan.placement_seed);
+        case PlacementKind::kList: return listed_nodes(plan, total, count);
+    }
+    std::vector<int> nodes(static_cast<std::size_t>(count));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    return nodes;
+}
+
+void check_grid(const Plan& plan, int tiles) {
+    const bool positive = std::min({tiles, plan.pp, plan.dp, plan.ep, plan.etp, plan.tp, plan.cp}) > 0;
+    const double product = static_cast<double>(plan.pp) * plan.dp * plan.ep * plan.etp;
+    if (!positive || product != static_cast<double>(tiles)) {
+        throw InputError(plan.file, "found pp * dp * ep * etp = " + std::to_string(plan.pp) + " * " + std::to_string(plan.dp) + " * " +
+                                        std::to_string(plan.ep) + " * " + std::to_string(plan.etp) + "; expected the number of tiles, " +
+                                        std::to_string(tiles));
+    }
+    const double dense = static_cast<double>(plan.tp) * plan.cp;
+    const int stage_ranks = tiles / plan.pp;
+    if (dense > stage_ranks || stage_ranks % static_cast<int>(dense) != 0) {
+        throw InputError(plan.file, "found tp * cp = " + std::to_string(plan.tp) + " * " + std::to_string(plan.cp) +
+                                        "; expected a divisor of the " + std::to_string(stage_ranks) + " tiles of a stage");
+    }
+}
+
+int global_batch_of(const Plan& plan, int data_parallel) {
+    const double batch = static_cast<double>(plan.micro_batch_size) * plan.micro_batches * data_parallel;
+    if (batch < 1 || batch > std::numeric_limits<int>::max()) {
+        throw InputError(plan.file, "found micro_batch_size * micro_batches * data_parallel = " + std::to_string(plan.micro_batch_size) +
+                                        " * " + std::to_string(plan.micro_batches) + " * " + std::to_string(data_parallel) +
+                                        "; expected 1 to " + std::to_string(std::numeric_limits<int>::max()) + " sequences");
+    }
+    return static_cast<int>(batch);
+}
+
+/// A family of equal groups among the N ranks of a stage. Group (a, b) holds the ranks
+///   n = a * outer_stride + b + i * far_step + j * step, i < far, j < near, in this order. Every kind of group is such a family.
+struct Family {
+    int outer = 1, outer_stride = 0;
+    int inner = 1;
+    int far = 1, far_step = 0;
+    int near = 1, step = 1;
+};
+
+/// Ranks n with equal remainder modulo `classes`: each group strides over the whole stage.
+Family strided(int ranks, int classes) { return {1, 0, classes, 1, 0, ranks / classes, classes}; }
+/// Blocks of inner * size ranks, in which a group takes every inner-th rank.
+Family blocked(int ranks, int inner, int size) { return {ranks / (inner * size), inner * size, inner, 1, 0, size, inner}; }
+
+/// kDenseDp groups cut by ep index. With q = tp / etp whole, n mod tp and the ep index together say n / etp modulo lcm(q, ep). With
+/// etp / tp whole, each block of etp ranks of one expert holds etp / tp members. Otherwise the cut is uneven: the groups stay whole.
+Family dense_dp_outer(const Layout& layout) {
+    const int ranks = layout.stage_ranks;
+    if (layout.tp % layout.etp == 0) {
+        return strided(ranks, layout.etp * std::lcm(layout.tp / layout.etp, layout.ep));
+    }
+    if (layout.etp % layout.tp == 0) {
+        return {layout.ep, layout.etp, layout.tp, layout.dp, layout.ep * layout.etp, layout.etp / layout.tp, layout.tp};
+    }
+    return strided(ranks, layout.tp);
+}
+
+Family family_of(const Layout& layout, GroupKind kind) {
+    const int ranks = layout.stage_ranks;
+    switch (kind) {
+        case GroupKind::kTp: return blocked(ranks, 1, layout.tp);
+        case GroupKind::kCp: return blocked(ranks, layout.tp, layout.cp);
+        case GroupKind::kEtp: return blocked(ranks, 1, layout.etp);
+        case GroupKind::kEp: return blocked(ranks, layout.etp, layout.ep);
+        case GroupKind::kExpertDp: return strided(ranks, layout.ep * layout.etp);
+        case GroupKind::kDenseDp: return strided(ranks, layout.tp);
+        case GroupKind::kDenseDpOuter: return dense_dp_outer(layout);
+        case GroupKind::kStage: return strided(ranks, 1);
+        case GroupKind::kWorld:
+        case GroupKind::kNextStage:
+        case GroupKind::kPreviousStage: break;
+    }
+    check_failed("family_of", "a kind of group that lies in one stage", __FILE__, __LINE__);
+}
+
+std::vector<std::vector<int>> groups_in_stage(const Layout& layout, const Family& family, int stage) {
+    std::vector<std::vector<int>> groups(static_cast<std::size_t>(family.outer) * static_cast<std::size_t>(family.inner));
+    std::size_t next = 0;
+    for (int a = 0; a < family.outer; ++a) {
+        for (int b = 0; b < family.inner; ++b) {
+            std::vector<int>& group = groups[next++];
+            group.reserve(static_cast<std::size_t>(family.far) * static_cast<std::size_t>(family.near));
+            for (int i = 0; i < family.far; ++i) {
+                for (int j = 0; j < family.near; ++j) {
+                    group.push_back(layout.rank(stage, a * family.outer_stride + b + i * family.far_step + j * family.step));
+                }
+            }
+        }
+    }
+    return groups;
+}
+
+/// Pairs {from, to} of counterparts in two stages; with one stage a rank is its own neighbour and a group of one.
+std::vector<std::vector<int>> neighbours(const Layout& layout, int stage, int other) {
+    std::vector<std::vector<int>> pairs(static_cast<std::size_t>(layout.stage_ranks));
+    for (int n = 0; n < layout.stage_ranks; ++n) {
+        std::vector<int>& pair = pairs[static_cast<std::size_t>(n)];
+        pair.push_back(layout.rank(stage, n));
+        if (stage != other) {
+            pair.push_back(layout.rank(other, n));
+        }
+    }
+    return pairs;
+}
+
+}  // namespace
+
+int Layout::rank(int stage, int n) const {
+    AUSPEX_CHECK(stage >= 0 && stage < pp && n >= 0 && n < stage_ranks, "a rank of the layout");
+    const int expert_rank = n / etp;
+    return expert_rank / ep * stride[index_of(Axis::kDp)] + stage * stride[index_of(Axis::kPp)] +
+           expert_rank % ep * stride[index_of(Axis::kEp)] + n % etp * stride[index_of(Axis::kTp)];
+}
+
+Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
+    check_grid(plan, tiles);
+    Layout layout;
+    layout.tiles = tiles;
+    layout.pp = plan.pp, layout.dp = plan.dp, layout.ep = plan.ep, layout.etp = plan.etp, layout.tp = plan.tp, layout.cp = plan.cp;
+    layout.stage_ranks = tiles / plan.pp;
+    layout.data_parallel = layout.stage_ranks / (plan.tp * plan.cp);
+    layout.global_batch = global_batch_of(plan, layout.data_parallel);
+    layout.tiles_per_node = machine.node.tiles;
+    layout.nodes = (tiles - 1) / layout.tiles_per_node + 1;
+    const int nodes_there = std::min(machine.fabric.max_nodes, machine_nodes(machine.fabric));
+    if (layout.nodes > nodes_there) {
+        throw InputError(plan.file, "found " + std::to_string(tiles) + " tiles, which are " + std::to_string(layout.nodes) + " nodes of " +
+                                        machine.name + "; expected at most " + std::to_string(nodes_there) + " nodes");
+    }
+    layout.node_of_job_node = place(plan, machine, layout.nodes);
+    const std::array<int, 4> extent{plan.dp, plan.pp, plan.ep, plan.etp};
+    int stride = 1;
+    for (std::size_t i = plan.rank_order.size(); i-- > 0;) {
+        const std::size_t axis = index_of(plan.rank_order[i]);
+        layout.stride[axis] = stride;
+        stride *= extent[axis];
+    }
+    layout.pp_stride = layout.stride[index_of(Axis::kPp)];
+    return layout;
+}
+
+std::vector<std::vector<int>> groups_of(const Layout& layout, GroupKind kind, int stage) {
+    switch (kind) {
+        case GroupKind::kWorld: {
+            std::vector<int> world(static_cast<std::size_t>(layout.tiles));
+            std::iota(world.begin(), world.end(), 0);
+            return {std::move(world)};
+        }
+        case GroupKind::kNextStage: return neighbours(layout, stage, (stage + 1) % layout.pp);
+        case GroupKind::kPreviousStage: return neighbours(layout, stage, (stage + layout.pp - 1) % layout.pp);
+        default: return groups_in_stage(layout, family_of(layout, kind), stage);
+    }
+}
+
+int group_size(const Layout& layout, GroupKind kind) {
+    switch (kind) {
+        case GroupKind::kWorld: return layout.tiles;
+        case GroupKind::kNextStage:
+        case GroupKind::kPreviousStage: return layout.pp > 1 ? 2 : 1;
+        default: {
+            const Family family = family_of(layout, kind);
+            return family.far * family.near;
+        }
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,300 @@
+/// @file Reads plans/*.json and checks what the file alone can tell.
+#include "models/plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <set>
+
+#include "base/error.hpp"
+
+namespace auspex {
+
+namespace {
+
+constexpr std::int64_t kMaxDegree = 16'777'216;
+constexpr std::int64_t kMaxBatches = 1'000'000;
+constexpr std::int64_t kMaxNode = 1'000'000;
+
+int read_int_or(const JsonValue& root, std::string_view key, int fallback, std::int64_t low, std::int64_t high) {
+    const auto value = root.find(key);
+    return value ? static_cast<int>(value->as_integer(low, high)) : fallback;
+}
+
+void read_grid(const JsonValue& root, Plan& plan) {
+    bool given = false;
+    for (const std::string_view key : {"dp", "ep", "etp", "tp", "pp", "cp"}) {
+        given = given || root.find(key).has_value();
+    }
+    if (!given) {
+        root.fail("the grid: at least one of the keys dp, ep, etp, tp, pp, cp");
+    }
+    plan.dp = read_int_or(root, "dp", 0, 0, kMaxDegree);
+    plan.ep = read_int_or(root, "ep", 1, 1, kMaxDegree);
+    plan.tp = read_int_or(root, "tp", 1, 1, kMaxDegree);
+    plan.pp = read_int_or(root, "pp", 1, 1, kMaxDegree);
+    plan.cp = read_int_or(root, "cp", 1, 1, kMaxDegree);
+    plan.etp_given = root.find("etp").has_value();
+    plan.etp = read_int_or(root, "etp", plan.tp, 1, kMaxDegree);
+}
+
+void read_schedule(const JsonValue& root, Plan& plan) {
+    plan.micro_batch_size = read_int_or(root, "micro_batch_size", 1, 1, kMaxBatches);
+    plan.micro_batches = read_int_or(root, "micro_batches", 1, 1, kMaxBatches);
+    plan.virtual_stages = read_int_or(root, "virtual_stages", 1, 1, kMaxBatches);
+    if (const auto value = root.find("sequence_parallel")) {
+        plan.sequence_parallel = value->as_bool();
+    }
+    if (const auto value = root.find("schedule")) {
+        constexpr ScheduleKind kKinds[] = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b};
+        plan.schedule = kKinds[value->as_one_of({"gpipe", "1f1b", "interleaved-1f1b"})];
+    }
+    const bool interleaved = plan.schedule == ScheduleKind::kInterleaved1f1b;
+    if (interleaved && plan.virtual_stages < 2) {
+        throw InputError(root.where() + ".virtual_stages",
+                         "found " + std::to_string(plan.virtual_stages) +
+                             "; expected 2 or more with \"schedule\": \"interleaved-1f1b\"");
+    }
+    if (!interleaved && plan.virtual_stages > 1) {
+        root.at("virtual_stages").fail("1, or \"schedule\": \"interleaved-1f1b\", the one that has virtual stages");
+    }
+}
+
+/// Sets flags[i] for each of the words found in the array at `key`; a repeated word is refused.
+template <std::size_t Size>
+void read_flags(const JsonValue& root, std::string_view key, std::initializer_list<std::string_view> words,
+                const std::array<bool*, Size>& flags) {
+    const auto list = root.find(key);
+    if (!list) {
+        return;
+    }
+    for (const JsonValue& element : list->elements()) {
+        bool& flag = *flags[element.as_one_of(words)];
+        if (flag) {
+            element.fail("each word once");
+        }
+        flag = true;
+    }
+}
+
+void read_precision(const JsonValue& root, Plan& plan) {
+    if (const auto value = root.find("precision")) {
+        const bool is_fp32 = value->as_one_of({"bf16", "fp32"}) == 1;
+        plan.precision = is_fp32 ? "fp32" : "bf16";
+        plan.weight_bytes = is_fp32 ? 4 : 2;
+    }
+    plan.gradient_bytes = plan.weight_bytes;
+    if (const auto value = root.find("gradient_dtype")) {
+        plan.gradient_bytes = value->as_one_of({"bf16", "fp32"}) == 1 ? 4 : 2;
+    }
+}
+
+void read_choices(const JsonValue& root, Plan& plan) {
+    if (const auto value = root.find("optimizer")) {
+        constexpr OptimizerSharding kKinds[] = {OptimizerSharding::kReplicated, OptimizerSharding::kSharded,
+                                                OptimizerSharding::kEpAware, OptimizerSharding::kFsdp};
+        plan.optimizer = kKinds[value->as_one_of({"replicated", "sharded", "ep-aware", "fsdp"})];
+    }
+    if (const auto value = root.find("dispatch")) {
+        constexpr Dispatch kKinds[] = {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll};
+        plan.dispatch = kKinds[value->as_one_of({"allgather-reducescatter", "alltoall"})];
+    }
+    if (const auto value = root.find("expert_kernels")) {
+        constexpr ExpertKernels kKinds[] = {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused};
+        plan.expert_kernels = kKinds[value->as_one_of({"loop", "grouped", "fused"})];
+    }
+    read_flags<3>(root, "recompute", {"norm", "attention", "expert"},
+                  {&plan.recompute_norm, &plan.recompute_attention, &plan.recompute_expert});
+    read_flags<4>(root, "overlap", {"tp", "ep", "dp", "pp"},
+                  {&plan.overlap_tp, &plan.overlap_ep, &plan.overlap_dp, &plan.overlap_pp});
+}
+
+void read_trace(const JsonValue& file, const std::string& plan_file, Routing& routing) {
+    const std::string name = file.as_string();
+    if (name.empty() ||
+        std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+        file.fail("a file name without control characters, relative to the plan's folder");
+    }
+    routing.trace_file = (std::filesystem::path(plan_file).parent_path() / name).string();
+    const JsonDocument document = JsonDocument::load(routing.trace_file);
+    document.root().allow_only({"source", "shares"});
+    const JsonValue shares = document.root().at("shares");
+    for (const JsonValue& share : shares.elements()) {
+        routing.trace_shares.push_back(share.as_number(0, 1e18));
+    }
+    const double total = std::accumulate(routing.trace_shares.begin(), routing.trace_shares.end(), 0.0);
+    if (!(total > 0)) {
+        shares.fail("one count or share per expert, at least one above zero");
+    }
+    for (double& share : routing.trace_shares) {
+        share /= total;
+    }
+}
+
+void read_routing(const JsonValue& root, Plan& plan) {
+    const auto value = root.find("routing");
+    if (!value) {
+        return;
+    }
+    const std::string expected = "\"uniform\", {\"zipf\": s}, {\"dirichlet\": a} or {\"trace\": \"file\"}";
+    if (value->is_string() && value->as_string() == "uniform") {
+        return;
+    }
+    if (!value->is_object()) {
+        value->fail(expected);
+    }
+    value->allow_only({"zipf", "dirichlet", "trace"});
+    const auto zipf = value->find("zipf");
+    const auto dirichlet = value->find("dirichlet");
+    const auto trace = value->find("trace");
+    if (zipf.has_value() + dirichlet.has_value() + trace.has_value() != 1) {
+        value->fail(expected);
+    }
+    if (zipf) {
+        plan.routing.kind = RoutingDistribution::kZipf;
+        plan.routing.parameter = zipf->as_number(0, 10);
+    } else if (dirichlet) {
+        plan.routing.kind = RoutingDistribution::kDirichlet;
+        plan.routing.parameter = dirichlet->as_number(0.001, 1e6);
+    } else {
+        plan.routing.kind = RoutingDistribution::kTrace;
+        read_trace(*trace, plan.file, plan.routing);
+    }
+}
+
+void read_rank_order(const JsonValue& root, Plan& plan) {
+    const auto value = root.find("rank_order");
+    if (!value) {
+        return;
+    }
+    const std::vector<JsonValue> elements = value->elements();
+    if (elements.size() != plan.rank_order.size()) {
+        value->fail("the four axes dp, pp, ep, tp in some order, slowest first, tp last");
+    }
+    constexpr Axis kAxes[] = {Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp};
+    std::set<Axis> seen;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        plan.rank_order[i] = kAxes[elements[i].as_one_of({"dp", "pp", "ep", "tp"})];
+        if (!seen.insert(plan.rank_order[i]).second) {
+            elements[i].fail("each of dp, pp, ep, tp once");
+        }
+    }
+    if (plan.rank_order.back() != Axis::kTp) {
+        value->fail(
+            "tp last (fastest): the tp ranks that split a dense matrix and the etp ranks that split an expert are both "
+            "cut from "
+            "consecutive ranks");
+    }
+}
+
+void read_placement(const JsonValue& root, Plan& plan) {
+    if (const auto value = root.find("placement_seed")) {
+        plan.placement_seed = static_cast<std::uint64_t>(value->as_integer(0, std::int64_t{1} << 53));
+    }
+    const auto value = root.find("placement");
+    if (!value) {
+        return;
+    }
+    if (!value->is_array()) {
+        if (!value->is_string()) {
+            value->fail("\"contiguous\", \"scattered\", \"random\" or a list of node numbers");
+        }
+        constexpr PlacementKind kKinds[] = {PlacementKind::kContiguous, PlacementKind::kScattered,
+                                            PlacementKind::kRandom};
+        plan.placement = kKinds[value->as_one_of({"contiguous", "scattered", "random"})];
+        return;
+    }
+    plan.placement = PlacementKind::kList;
+    std::set<int> seen;
+    for (const JsonValue& element : value->elements()) {
+        const int node = static_cast<int>(element.as_integer(0, kMaxNode));
+        if (!seen.insert(node).second) {
+            element.fail("each node once");
+        }
+        plan.placement_nodes.push_back(node);
+    }
+    if (plan.placement_nodes.empty()) {
+        value->fail("at least one node number");
+    }
+}
+
+}  // namespace
+
+Plan load_plan(const JsonDocument& document) {
+    const JsonValue root = document.root();
+    root.allow_only({"source",
+                     "dp",
+                     "ep",
+                     "etp",
+                     "tp",
+                     "pp",
+                     "cp",
+                     "virtual_stages",
+                     "sequence_parallel",
+                     "micro_batch_size",
+                     "micro_batches",
+                     "schedule",
+                     "recompute",
+                     "precision",
+                     "gradient_dtype",
+                     "optimizer",
+                     "dispatch",
+                     "expert_kernels",
+                     "routing",
+                     "overlap",
+                     "rank_order",
+                     "placement",
+                     "placement_seed"});
+    if (const auto source = root.find("source"); source && source->as_string().empty()) {
+        source->fail("where the layout comes from, not an empty string");
+    }
+    Plan plan;
+    plan.file = document.name();
+    plan.name = std::filesystem::path(document.name()).stem().string();
+    read_grid(root, plan);
+    read_schedule(root, plan);
+    read_precision(root, plan);
+    read_choices(root, plan);
+    read_routing(root, plan);
+    read_rank_order(root, plan);
+    read_placement(root, plan);
+    return plan;
+}
+
+const char* to_string(ScheduleKind kind) {
+    switch (kind) {
+        case ScheduleKind::kGpipe: return "gpipe";
+        case ScheduleKind::k1f1b: return "1f1b";
+        case ScheduleKind::kInterleaved1f1b: return "interleaved-1f1b";
+    }
+    return "";
+}
+
+const char* to_string(OptimizerSharding kind) {
+    switch (kind) {
+        case OptimizerSharding::kReplicated: return "replicated";
+        case OptimizerSharding::kSharded: return "sharded";
+        case OptimizerSharding::kEpAware: return "ep-aware";
+        case OptimizerSharding::kFsdp: return "fsdp";
+    }
+    return "";
+}
+
+const char* to_string(Dispatch kind) {
+    switch (kind) {
+        case Dispatch::kAllGatherReduceScatter: return "allgather-reducescatter";
+        case Dispatch::kAllToAll: return "alltoall";
+    }
+    return "";
+}
+
+const char* to_string(ExpertKernels kind) {
+    switch (kind) {
+        case ExpertKernels::kLoop: return "loop";
+        case ExpertKernels::kGrouped: return "grouped";
+        case ExpertKernels::kFused: return "fused";
+    }
+    return "";
+}
+
+}  // namespace auspex

@@ -1,0 +1,223 @@
+/// @file Checks a plan against the workload and the number of tiles, and fills in what follows from them.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+#include "models/plan.hpp"
+
+namespace auspex {
+
+namespace {
+
+/// Above any machine that will be built soon, below what overflows an int in the products of a grid.
+constexpr std::int64_t kMaxTiles = 16'777'216;
+
+[[noreturn]] void refuse(const Plan& plan, const std::string& field, const std::string& what) {
+    throw InputError(plan.file + ": $." + field, what);
+}
+
+std::string text(std::int64_t value) { return std::to_string(value); }
+
+/// "divisors of 240 up to 12: 1 2 3 4 5 6 8 10 12"
+std::string divisors(std::int64_t number, std::int64_t tried) {
+    const std::int64_t limit = std::min(number, std::max<std::int64_t>(12, tried));
+    std::string list = "divisors of " + text(number) + " up to " + text(limit) + ":";
+    for (std::int64_t divisor = 1; divisor <= limit; ++divisor) {
+        list += number % divisor == 0 ? " " + text(divisor) : "";
+    }
+    return list;
+}
+
+void require_divides(const Plan& plan, const Workload& workload, const char* field, std::int64_t divisor,
+                     const char* what, std::int64_t number) {
+    if (number % divisor != 0) {
+        refuse(plan, field,
+               std::string(what) + " " + text(number) + " of " + workload.name + " is not divisible by " + field + " " +
+                   text(divisor) + "; " + divisors(number, divisor));
+    }
+}
+
+/// Degrees of a plan made in code have not been through load_plan.
+void require_positive(const Plan& plan) {
+    const std::pair<const char*, int> fields[] = {{"ep", plan.ep},
+                                                  {"etp", plan.etp},
+                                                  {"tp", plan.tp},
+                                                  {"pp", plan.pp},
+                                                  {"cp", plan.cp},
+                                                  {"virtual_stages", plan.virtual_stages},
+                                                  {"micro_batch_size", plan.micro_batch_size},
+                                                  {"micro_batches", plan.micro_batches}};
+    for (const auto& [field, value] : fields) {
+        if (value < 1) {
+            refuse(plan, field, "found " + text(value) + "; expected 1 or more");
+        }
+    }
+    if (plan.dp < 0) {
+        refuse(plan, "dp", "found " + text(plan.dp) + "; expected 1 or more, or no such key");
+    }
+}
+
+/// The product, or kMaxTiles + 1 when it is larger than kMaxTiles.
+std::int64_t product(std::initializer_list<int> factors) {
+    std::int64_t result = 1;
+    for (const int factor : factors) {
+        result = std::min(result * factor, kMaxTiles + 1);
+    }
+    return result;
+}
+
+std::string tiles_per_replica_text(const Plan& plan) {
+    return "pp " + text(plan.pp) + " * ep " + text(plan.ep) + " * etp " + text(plan.etp);
+}
+
+/// Fills in dp; afterwards tiles = pp * dp * ep * etp, which is returned.
+std::int64_t resolve_dp(Plan& plan, std::int64_t tiles) {
+    const std::int64_t tiles_per_replica = product({plan.pp, plan.ep, plan.etp});
+    if (tiles_per_replica > kMaxTiles) {
+        refuse(plan, "pp",
+               tiles_per_replica_text(plan) + " is more than " + text(kMaxTiles) + " tiles; lower one of them");
+    }
+    if (tiles < 0 || tiles > kMaxTiles) {
+        throw InputError("tiles", "found " + text(tiles) + "; expected 1 to " + text(kMaxTiles) +
+                                      ", or 0 for what the plan's dp gives");
+    }
+    if (tiles == 0 && plan.dp == 0) {
+        refuse(plan, "dp", "missing, and no number of tiles was given; give one of the two");
+    }
+    if (tiles > 0 && tiles % tiles_per_replica != 0) {
+        const std::int64_t below = tiles / tiles_per_replica * tiles_per_replica;
+        refuse(plan, "dp",
+               text(tiles) + " tiles are not divisible by " + tiles_per_replica_text(plan) + " = " +
+                   text(tiles_per_replica) + "; nearest numbers of tiles that are: " +
+                   (below > 0 ? text(below) + " and " : "") + text(below + tiles_per_replica));
+    }
+    if (tiles > 0 && plan.dp > 0 && plan.dp != tiles / tiles_per_replica) {
+        refuse(plan, "dp",
+               "found " + text(plan.dp) + ", but " + text(tiles) + " tiles over " + tiles_per_replica_text(plan) +
+                   " give dp " + text(tiles / tiles_per_replica) + "; leave dp out, or use " +
+                   text(std::min(tiles_per_replica * plan.dp, kMaxTiles + 1)) + " tiles");
+    }
+    if (plan.dp == 0) {
+        plan.dp = static_cast<int>(tiles / tiles_per_replica);
+    }
+    const std::int64_t all = tiles_per_replica * plan.dp;
+    if (all > kMaxTiles) {
+        refuse(plan, "dp",
+               "found " + text(plan.dp) + ", with " + tiles_per_replica_text(plan) + " more than " + text(kMaxTiles) +
+                   " tiles; at most " + text(kMaxTiles / tiles_per_replica));
+    }
+    return all;
+}
+
+/// The dense part lays its own grid over the ranks of a stage: N = tp * cp * data_parallel.
+void check_dense_grid(const Plan& plan, std::int64_t stage_ranks) {
+    const std::int64_t per_replica = product({plan.tp, plan.cp});
+    if (per_replica > kMaxTiles || stage_ranks % per_replica != 0) {
+        refuse(plan, plan.cp > 1 ? "cp" : "tp",
+               "a stage's " + text(stage_ranks) + " ranks (dp " + text(plan.dp) + " * ep " + text(plan.ep) + " * etp " +
+                   text(plan.etp) + ") are not divisible by tp " + text(plan.tp) + " * cp " + text(plan.cp) +
+                   "; tp * cp must be one of the " + divisors(stage_ranks, std::min<std::int64_t>(per_replica, 64)));
+    }
+    const std::int64_t data_parallel = stage_ranks / per_replica;
+    const std::int64_t rank_batch = std::int64_t{plan.micro_batch_size} * plan.micro_batches;
+    constexpr std::int64_t kMaxBatch = std::numeric_limits<int>::max();
+    if (rank_batch > kMaxBatch / data_parallel) {
+        refuse(plan, "micro_batches",
+               "micro_batch_size " + text(plan.micro_batch_size) + " * micro_batches " + text(plan.micro_batches) +
+                   " * data_parallel " + text(data_parallel) + " is more than " + text(kMaxBatch) +
+                   " sequences; lower one of them");
+    }
+}
+
+void check_experts(const Plan& plan, const Workload& workload) {
+    if (workload.num_experts == 0) {
+        if (plan.ep != 1) {
+            refuse(plan, "ep", "found " + text(plan.ep) + "; expected 1: " + workload.name + " has no experts");
+        }
+        if (plan.etp != plan.tp) {
+            refuse(plan, "etp",
+                   "found " + text(plan.etp) + "; expected tp (" + text(plan.tp) +
+                       "), or no such key: " + workload.name + " has no experts to split");
+        }
+        if (plan.routing.kind != RoutingDistribution::kUniform) {
+            refuse(plan, "routing",
+                   "found a skewed distribution; expected \"uniform\": " + workload.name + " has no experts");
+        }
+        return;
+    }
+    require_divides(plan, workload, "ep", plan.ep, "num_experts", workload.num_experts);
+    require_divides(plan, workload, "etp", plan.etp, "expert_size", workload.expert_size);
+    if (plan.routing.kind == RoutingDistribution::kTrace &&
+        plan.routing.trace_shares.size() != static_cast<std::size_t>(workload.num_experts)) {
+        throw InputError(plan.routing.trace_file + ": $.shares",
+                         "found " + std::to_string(plan.routing.trace_shares.size()) + " shares; expected " +
+                             text(workload.num_experts) + ", one per expert of " + workload.name);
+    }
+}
+
+void check_stages(const Plan& plan, const Workload& workload) {
+    const std::int64_t chunks = std::int64_t{plan.pp} * plan.virtual_stages;
+    if (chunks > workload.layers) {
+        const bool virtual_given = plan.virtual_stages > 1;
+        refuse(plan, "pp",
+               workload.name + " has " + text(workload.layers) + " layers, fewer than pp " + text(plan.pp) +
+                   (virtual_given ? " * virtual_stages " + text(plan.virtual_stages) : "") + "; at most " +
+                   text(workload.layers) + (virtual_given ? " stages in all" : ""));
+    }
+    const bool interleaved = plan.schedule == ScheduleKind::kInterleaved1f1b;
+    if (interleaved != (plan.virtual_stages > 1)) {
+        refuse(plan, "virtual_stages",
+               "found " + text(plan.virtual_stages) + " with schedule " + to_string(plan.schedule) +
+                   "; expected 2 or more with interleaved-1f1b, 1 with any other");
+    }
+    if (interleaved && plan.pp < 2) {
+        refuse(
+            plan, "pp",
+            "found " + text(plan.pp) + "; expected 2 or more: interleaved-1f1b has nothing to interleave on one stage");
+    }
+    if (interleaved && plan.micro_batches % plan.pp != 0) {
+        const int below = plan.micro_batches / plan.pp * plan.pp;
+        refuse(plan, "micro_batches",
+               "found " + text(plan.micro_batches) + "; interleaved-1f1b needs a multiple of pp " + text(plan.pp) +
+                   ", such as " + text(below > 0 ? below : plan.pp));
+    }
+}
+
+/// What the ranks of a tp or cp group split must come out whole.
+void check_shapes(const Plan& plan, const Workload& workload) {
+    require_divides(plan, workload, "tp", plan.tp, "heads", workload.heads);
+    require_divides(plan, workload, "tp", plan.tp, "kv_heads", workload.kv_heads);
+    if (workload.intermediate_size > 0) {
+        require_divides(plan, workload, "tp", plan.tp, "intermediate_size", workload.intermediate_size);
+    }
+    if (workload.shared_experts > 0) {
+        require_divides(plan, workload, "tp", plan.tp, "shared_experts * expert_size",
+                        std::int64_t{workload.shared_experts} * workload.expert_size);
+    }
+    require_divides(plan, workload, "cp", plan.cp, "sequence_length", workload.sequence_length);
+    if (plan.sequence_parallel) {
+        require_divides(plan, workload, "tp", plan.tp, "sequence_parallel: sequence_length / cp",
+                        workload.sequence_length / plan.cp);
+    }
+}
+
+}  // namespace
+
+Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
+    Plan resolved = plan;
+    if (!resolved.etp_given) {
+        resolved.etp = resolved.tp;
+    }
+    require_positive(resolved);
+    // The model's own limits come first: their messages name what to change; a wrong product of tiles often only
+    // follows from them.
+    check_shapes(resolved, workload);
+    check_experts(resolved, workload);
+    check_stages(resolved, workload);
+    const std::int64_t all = resolve_dp(resolved, tiles);
+    check_dense_grid(resolved, all / resolved.pp);
+    return resolved;
+}
+
+}  // namespace auspex

@@ -1,0 +1,91 @@
+/// @file How unevenly tokens fall on experts and on the ranks that hold them.
+#include "models/routing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+
+namespace auspex {
+
+namespace {
+
+std::vector<double> zipf_shares(double exponent, int num_experts) {
+    std::vector<double> shares(static_cast<std::size_t>(num_experts));
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        shares[i] = std::pow(static_cast<double>(i + 1), -exponent);
+    }
+    return shares;
+}
+
+std::vector<double> dirichlet_shares(double concentration, int num_experts, Rng& rng) {
+    std::vector<double> shares(static_cast<std::size_t>(num_experts));
+    double total = 0;
+    for (double& share : shares) {
+        share = rng.gamma(concentration);
+        total += share;
+    }
+    if (!(total > 0)) {
+        // Every gamma of a tiny concentration underflowed; the distribution's limit there is all tokens on one expert.
+        shares[rng.below(shares.size())] = 1;
+    }
+    return shares;
+}
+
+void shuffle(std::vector<double>& values, Rng& rng) {
+    for (std::size_t i = values.size(); i > 1; --i) {
+        std::swap(values[i - 1], values[rng.below(i)]);
+    }
+}
+
+/// Busiest rank and expert over the mean, experts dealt in order, shares.size() / ep to a rank. Shares need not sum
+/// to 1.
+RoutingLoad load_of(const std::vector<double>& shares, int ep) {
+    const std::size_t ranks = static_cast<std::size_t>(ep);
+    const std::size_t experts_per_rank = shares.size() / ranks;
+    std::vector<double> rank_share(ranks, 0.0);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        rank_share[i / experts_per_rank] += shares[i];
+    }
+    // The same order of additions as in rank_share, so that one rank holds exactly the whole.
+    const double total = std::accumulate(rank_share.begin(), rank_share.end(), 0.0);
+    RoutingLoad load;
+    load.heaviest_rank = *std::max_element(rank_share.begin(), rank_share.end()) * static_cast<double>(ranks) / total;
+    load.heaviest_expert = *std::max_element(shares.begin(), shares.end()) * static_cast<double>(shares.size()) / total;
+    return load;
+}
+
+}  // namespace
+
+RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed, int draws) {
+    if (routing.kind == RoutingDistribution::kUniform || num_experts == 0) {
+        return {};
+    }
+    AUSPEX_CHECK(ep > 0 && num_experts % ep == 0, "resolve_plan makes ep divide num_experts");
+    if (routing.kind == RoutingDistribution::kTrace) {
+        AUSPEX_CHECK(routing.trace_shares.size() == static_cast<std::size_t>(num_experts),
+                     "resolve_plan checks the trace's length");
+        return load_of(routing.trace_shares, ep);
+    }
+    AUSPEX_CHECK(draws > 0, "a mean needs at least one draw");
+    Rng rng(seed);
+    RoutingLoad mean{0, 0};
+    std::vector<double> shares = zipf_shares(routing.parameter, num_experts);
+    for (int draw = 0; draw < draws; ++draw) {
+        if (routing.kind == RoutingDistribution::kDirichlet) {
+            shares = dirichlet_shares(routing.parameter, num_experts, rng);
+        } else {
+            shuffle(shares, rng);
+        }
+        const RoutingLoad load = load_of(shares, ep);
+        mean.heaviest_rank += load.heaviest_rank / draws;
+        mean.heaviest_expert += load.heaviest_expert / draws;
+    }
+    return mean;
+}
+
+}  // namespace auspex

@@ -1,0 +1,172 @@
+/// @file Reads stacks/*.json: kernels, pipeline, optimizer, transport, collective rules, and what may overlap.
+#include "models/stack.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+namespace auspex {
+namespace {
+
+constexpr const char* kRole = "stack";
+constexpr double kMostOverhead = 10.0;  // seconds; software costs above it are slips of a unit
+constexpr double kLeastFraction = 0.01;
+
+double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
+    return read_constant(section, key, Dimension::kSeconds, 0, kMostOverhead, kRole, stack.constants);
+}
+
+double read_fraction(const JsonValue& section, std::string_view key, Stack& stack) {
+    return read_constant(section, key, Dimension::kNone, kLeastFraction, 1, kRole, stack.constants);
+}
+
+int read_count(const JsonValue& section, std::string_view key, std::int64_t low) {
+    return static_cast<int>(section.at(key).as_integer(low, 1000));
+}
+
+void read_counts(const JsonValue& section, KernelCounts& counts) {
+    section.allow_only({"norm", "qk_norm", "rope", "residual", "activation", "router_topk", "cross_entropy", "embedding",
+                        "gradient_accumulation", "attention", "optimizer"});
+    counts.norm = read_count(section, "norm", 1);
+    counts.qk_norm = read_count(section, "qk_norm", 1);
+    counts.rope = read_count(section, "rope", 1);
+    counts.residual = read_count(section, "residual", 1);
+    counts.activation = read_count(section, "activation", 1);
+    counts.router_topk = read_count(section, "router_topk", 1);
+    counts.cross_entropy = read_count(section, "cross_entropy", 1);
+    counts.embedding = read_count(section, "embedding", 1);
+    counts.gradient_accumulation = read_count(section, "gradient_accumulation", 0);
+    counts.attention = read_count(section, "attention", 1);
+    counts.optimizer = read_count(section, "optimizer", 1);
+}
+
+void read_kernels(const JsonValue& section, Stack& stack) {
+    section.allow_only({"launch", "host_sync", "backward_launch_ratio", "gemm_efficiency", "step_host", "counts"});
+    stack.launch_s = read_time(section, "launch", stack);
+    stack.host_sync_s = read_time(section, "host_sync", stack);
+    stack.backward_launch_ratio =
+        read_constant(section, "backward_launch_ratio", Dimension::kNone, 0.1, 10, kRole, stack.constants);
+    stack.gemm_efficiency = read_fraction(section, "gemm_efficiency", stack);
+    stack.step_host_s = read_time(section, "step_host", stack);
+    read_counts(section.at("counts"), stack.kernels);
+}
+
+void read_pipeline(const JsonValue& section, Stack& stack) {
+    section.allow_only({"blocking_sends", "sync_after_pass", "router_logits_travel"});
+    stack.blocking_sends = section.at("blocking_sends").as_bool();
+    stack.sync_after_pass = section.at("sync_after_pass").as_bool();
+    stack.router_logits_travel = section.at("router_logits_travel").as_bool();
+}
+
+void read_optimizer(const JsonValue& section, Stack& stack) {
+    section.allow_only({"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "per_parameter_ep_all_reduce"});
+    stack.reduction = section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
+    if (stack.reduction == Reduction::kBucketed) {
+        stack.bucket_bytes = read_constant(section, "bucket", Dimension::kBytes, 1, 1e15, kRole, stack.constants);
+    } else if (const auto bucket = section.find("bucket")) {
+        bucket->fail("no such key with \"reduction\": \"flat\"; it belongs to \"bucketed\"");
+    }
+    stack.barriers_per_step = read_count(section, "barriers_per_step", 0);
+    stack.world_all_reduces_per_step = read_count(section, "world_all_reduces_per_step", 0);
+    stack.per_parameter_ep_all_reduce = section.at("per_parameter_ep_all_reduce").as_bool();
+}
+
+void read_transport(const JsonValue& section, Stack& stack) {
+    section.allow_only({"rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency", "scale_up_message", "scale_out_message",
+                        "collective_launch"});
+    stack.rank_bytes_per_s = read_constant(section, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
+    stack.scale_up_efficiency = read_fraction(section, "scale_up_efficiency", stack);
+    stack.scale_out_efficiency = read_fraction(section, "scale_out_efficiency", stack);
+    stack.scale_up_message_s = read_time(section, "scale_up_message", stack);
+    stack.scale_out_message_s = read_time(section, "scale_out_message", stack);
+    stack.collective_launch_s = read_time(section, "collective_launch", stack);
+}
+
+CollectiveAlgorithm read_algorithm(const JsonValue& value, bool is_all_reduce) {
+    constexpr std::array kAlgorithms{CollectiveAlgorithm::kAuto,   CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kRecursiveDoubling,
+                                     CollectiveAlgorithm::kDirect, CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kRabenseifner};
+    const std::size_t word = is_all_reduce
+                                 ? value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical", "rabenseifner"})
+                                 : value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical"});
+    return kAlgorithms.at(word);
+}
+
+/// Rules in rising order of size; only the last, which takes all that is left, has no "up_to".
+std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_view key) {
+    const JsonValue list = collectives.at(key);
+    const std::vector<JsonValue> entries = list.elements();
+    if (entries.empty()) {
+        list.fail("at least one rule, such as [{\"algorithm\": \"auto\"}]");
+    }
+    std::vector<AlgorithmRule> rules;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        entries[i].allow_only({"up_to", "algorithm"});
+        AlgorithmRule rule;
+        rule.algorithm = read_algorithm(entries[i].at("algorithm"), key == "all_reduce");
+        if (i + 1 < entries.size()) {
+            const JsonValue up_to = entries[i].at("up_to");
+            rule.max_bytes = up_to.as_quantity(Dimension::kBytes, 1, 1e18);
+            if (!rules.empty() && rule.max_bytes <= rules.back().max_bytes) {
+                up_to.fail("more than the rule before, " + format_quantity(rules.back().max_bytes, Dimension::kBytes));
+            }
+        } else {
+            if (const auto up_to = entries[i].find("up_to")) {
+                up_to->fail("no up_to in the last rule: it holds for every larger size");
+            }
+            rule.max_bytes = std::numeric_limits<double>::infinity();
+        }
+        rules.push_back(rule);
+    }
+    return rules;
+}
+
+void read_collectives(const JsonValue& section, Stack& stack) {
+    section.allow_only({"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"});
+    stack.all_reduce = read_rules(section, "all_reduce");
+    stack.reduce_scatter = read_rules(section, "reduce_scatter");
+    stack.all_gather = read_rules(section, "all_gather");
+    stack.all_to_all = read_rules(section, "all_to_all");
+    stack.broadcast = read_rules(section, "broadcast");
+}
+
+void read_can_overlap(const JsonValue& list, Stack& stack) {
+    const std::array<bool*, 4> flags{&stack.can_overlap_tp, &stack.can_overlap_ep, &stack.can_overlap_dp, &stack.can_overlap_pp};
+    for (const JsonValue& word : list.elements()) {
+        bool& flag = *flags.at(word.as_one_of({"tp", "ep", "dp", "pp"}));
+        if (flag) {
+            word.fail("each of tp, ep, dp, pp at most once");
+        }
+        flag = true;
+    }
+}
+
+std::string read_text(const JsonValue& parent, std::string_view key) {
+    const JsonValue value = parent.at(key);
+    std::string text = value.as_string();
+    if (text.empty()) {
+        value.fail("a text that is not empty");
+    }
+    return text;
+}
+
+}  // namespace
+
+Stack load_stack(const JsonDocument& document) {
+    const JsonValue root = document.root();
+    root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "can_overlap"});
+    Stack stack;
+    stack.file = document.name();
+    stack.name = read_text(root, "name");
+    if (root.find("description")) {
+        static_cast<void>(read_text(root, "description"));
+    }
+    read_kernels(root.at("kernels"), stack);
+    read_pipeline(root.at("pipeline"), stack);
+    read_optimizer(root.at("optimizer"), stack);
+    read_transport(root.at("transport"), stack);
+    read_collectives(root.at("collectives"), stack);
+    read_can_overlap(root.at("can_overlap"), stack);
+    return stack;
+}
+
+}  // namespace auspex

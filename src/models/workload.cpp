@@ -1,0 +1,174 @@
+/// @file Reads workloads/*.json: strict keys, ranges, and the consistency that a single number cannot show.
+#include "models/workload.hpp"
+
+#include <filesystem>
+
+namespace auspex {
+
+namespace {
+
+// Generous bounds: an order of magnitude above what anybody trains, so that products of two stay far inside a double's
+// 2^53.
+constexpr std::int64_t kMaxLayers = 10'000;
+constexpr std::int64_t kMaxSize = 1'000'000;
+constexpr std::int64_t kMaxVocab = 100'000'000;
+constexpr std::int64_t kMaxSequence = 100'000'000;
+
+int read_int(const JsonValue& root, std::string_view key, std::int64_t low, std::int64_t high) {
+    return static_cast<int>(root.at(key).as_integer(low, high));
+}
+
+int read_int_or(const JsonValue& root, std::string_view key, int fallback, std::int64_t low, std::int64_t high) {
+    const auto value = root.find(key);
+    return value ? static_cast<int>(value->as_integer(low, high)) : fallback;
+}
+
+bool read_bool(const JsonValue& root, std::string_view key) {
+    const auto value = root.find(key);
+    return value && value->as_bool();
+}
+
+void refuse(const JsonValue& root, std::initializer_list<std::string_view> keys, const std::string& expected) {
+    for (const std::string_view key : keys) {
+        if (const auto value = root.find(key)) {
+            value->fail(expected);
+        }
+    }
+}
+
+void read_kinds(const JsonValue& root, Workload& workload) {
+    if (const auto value = root.find("norm")) {
+        constexpr NormKind kKinds[] = {NormKind::kRms, NormKind::kNonParametric, NormKind::kLayer};
+        workload.norm = kKinds[value->as_one_of({"rms", "non-parametric", "layer"})];
+    }
+    if (const auto value = root.find("feed_forward")) {
+        constexpr FeedForward kKinds[] = {FeedForward::kSwiGlu, FeedForward::kGelu};
+        workload.feed_forward = kKinds[value->as_one_of({"swiglu", "gelu"})];
+    }
+    if (const auto value = root.find("attention")) {
+        constexpr AttentionKind kKinds[] = {AttentionKind::kMultiHead, AttentionKind::kLatent};
+        workload.attention = kKinds[value->as_one_of({"multi-head", "latent"})];
+    }
+    workload.tied_embeddings = read_bool(root, "tied_embeddings");
+    workload.qk_norm = read_bool(root, "qk_norm");
+    workload.learned_positions = read_bool(root, "learned_positions");
+    workload.biases = read_bool(root, "biases");
+}
+
+void read_latent_attention(const JsonValue& root, Workload& workload) {
+    if (workload.attention != AttentionKind::kLatent) {
+        refuse(root, {"q_rank", "kv_rank", "rope_head_size", "value_head_size"},
+               "no such key unless \"attention\" is \"latent\"");
+        return;
+    }
+    workload.q_rank = read_int(root, "q_rank", 0, kMaxSize);
+    workload.kv_rank = read_int(root, "kv_rank", 1, kMaxSize);
+    workload.rope_head_size = read_int(root, "rope_head_size", 0, kMaxSize);
+    workload.value_head_size = read_int(root, "value_head_size", 1, kMaxSize);
+    if (workload.kv_heads != workload.heads) {
+        root.at("kv_heads")
+            .fail("kv_heads equal to heads (" + std::to_string(workload.heads) +
+                  "), or no such key: latent attention has one key and value per head");
+    }
+    if (workload.qk_norm) {
+        root.at("qk_norm").fail("false with \"attention\": \"latent\", whose latent norms are counted already");
+    }
+    if (workload.biases) {
+        root.at("biases").fail("false with \"attention\": \"latent\", which is modelled without biases");
+    }
+}
+
+void read_attention(const JsonValue& root, Workload& workload) {
+    workload.heads = read_int(root, "heads", 1, kMaxSize);
+    workload.kv_heads = read_int_or(root, "kv_heads", workload.heads, 1, kMaxSize);
+    if (workload.heads % workload.kv_heads != 0) {
+        root.at("kv_heads").fail("a divisor of heads (" + std::to_string(workload.heads) + ")");
+    }
+    if (const auto value = root.find("head_size")) {
+        workload.head_size = static_cast<int>(value->as_integer(1, kMaxSize));
+    } else if (workload.hidden_size % workload.heads == 0 && workload.attention == AttentionKind::kMultiHead) {
+        workload.head_size = workload.hidden_size / workload.heads;
+    } else {
+        root.at("heads").fail("a divisor of hidden_size (" + std::to_string(workload.hidden_size) +
+                              ") with multi-head attention, or the key \"head_size\" beside it");
+    }
+    read_latent_attention(root, workload);
+}
+
+void read_experts(const JsonValue& root, Workload& workload) {
+    if (!root.find("num_experts")) {
+        refuse(root, {"top_k", "expert_size", "shared_experts", "first_dense_layers", "global_aux_loss"},
+               "no such key without \"num_experts\": a dense model has no experts");
+        return;
+    }
+    workload.num_experts = read_int(root, "num_experts", 1, kMaxSize);
+    workload.top_k = read_int(root, "top_k", 1, kMaxSize);
+    if (workload.top_k > workload.num_experts) {
+        root.at("top_k").fail("at most num_experts (" + std::to_string(workload.num_experts) + ")");
+    }
+    workload.expert_size = read_int(root, "expert_size", 1, kMaxSize);
+    workload.shared_experts = read_int_or(root, "shared_experts", 0, 0, 1000);
+    workload.first_dense_layers = read_int_or(root, "first_dense_layers", 0, 0, kMaxLayers);
+    if (workload.first_dense_layers >= workload.layers) {
+        root.at("first_dense_layers").fail("fewer than layers (" + std::to_string(workload.layers) + ")");
+    }
+    workload.global_aux_loss = read_bool(root, "global_aux_loss");
+}
+
+void read_dense_feed_forward(const JsonValue& root, Workload& workload) {
+    if (workload.num_experts == 0 || workload.first_dense_layers > 0) {
+        workload.intermediate_size = read_int(root, "intermediate_size", 1, kMaxSize);
+    } else {
+        refuse(root, {"intermediate_size"},
+               "no such key when every layer is MoE (the width of one expert is \"expert_size\")");
+    }
+}
+
+}  // namespace
+
+Workload load_workload(const JsonDocument& document) {
+    const JsonValue root = document.root();
+    root.allow_only({"source",
+                     "layers",
+                     "hidden_size",
+                     "heads",
+                     "kv_heads",
+                     "head_size",
+                     "attention",
+                     "q_rank",
+                     "kv_rank",
+                     "rope_head_size",
+                     "value_head_size",
+                     "norm",
+                     "qk_norm",
+                     "feed_forward",
+                     "biases",
+                     "intermediate_size",
+                     "num_experts",
+                     "top_k",
+                     "expert_size",
+                     "shared_experts",
+                     "first_dense_layers",
+                     "global_aux_loss",
+                     "vocab_size",
+                     "tied_embeddings",
+                     "learned_positions",
+                     "sequence_length"});
+    if (root.at("source").as_string().empty()) {
+        root.at("source").fail("where the shapes come from, not an empty string");
+    }
+    Workload workload;
+    workload.file = document.name();
+    workload.name = std::filesystem::path(document.name()).stem().string();
+    workload.layers = read_int(root, "layers", 1, kMaxLayers);
+    workload.hidden_size = read_int(root, "hidden_size", 1, kMaxSize);
+    workload.vocab_size = read_int(root, "vocab_size", 1, kMaxVocab);
+    workload.sequence_length = read_int(root, "sequence_length", 1, kMaxSequence);
+    read_kinds(root, workload);
+    read_attention(root, workload);
+    read_experts(root, workload);
+    read_dense_feed_forward(root, workload);
+    return workload;
+}
+
+}  // namespace auspex

@@ -1,0 +1,131 @@
+/// @file The Markdown page: the tables without the pictures.
+#include <string>
+#include <vector>
+
+#include "report/scaling_report.hpp"
+#include "report/story.hpp"
+#include "report/text.hpp"
+
+namespace auspex {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// The first row is the head; `left` columns from the left hold text, the others numbers.
+std::string table(const std::vector<Row>& rows, std::size_t left) {
+    std::string out;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        out += "|";
+        for (const std::string& cell : rows[row]) {
+            out += " " + markdown_escape(cell) + " |";
+        }
+        out += "\n";
+        if (row == 0) {
+            out += "|";
+            for (std::size_t column = 0; column < rows[0].size(); ++column) {
+                out += column < left ? "---|" : "---:|";
+            }
+            out += "\n";
+        }
+    }
+    return out + "\n";
+}
+
+std::string list(const std::vector<std::string>& items) {
+    std::string out;
+    for (const std::string& item : items) {
+        out += "- " + markdown_escape(item) + "\n";
+    }
+    return out + "\n";
+}
+
+std::string points_table(const ScalingReport& report) {
+    std::vector<Row> rows{{"tiles", "nodes", "dp", "data_parallel", "sequences", "tokens a step", "step s", "interval s", "tokens/s",
+                           "tokens/s a tile", "TFLOP/s a tile", "MFU", "efficiency", "memory GB", "fits"}};
+    for (const ScalePoint& point : report.points) {
+        const Prediction& p = point.prediction;
+        rows.push_back({thousands(p.tiles), thousands(p.nodes), thousands(p.dp), thousands(p.data_parallel), thousands(p.global_batch),
+                        thousands(p.tokens_per_step), significant(p.step_time_s),
+                        interval_text(p.step_time_interval_s[0], p.step_time_interval_s[1]), thousands(p.tokens_per_s),
+                        significant(p.tokens_per_s_per_tile, 4), significant(p.tflops_per_tile), percent(p.mfu), percent(point.efficiency),
+                        significant(p.memory.peak_bytes / 1e9), p.memory.fits ? "yes" : "NO"});
+    }
+    return table(rows, 0);
+}
+
+std::string variants_table(const ScalingReport& report) {
+    std::vector<Row> rows{{"tiles", "as predicted", "no routing bias", "no background load", "neither of the two", "no stragglers"}};
+    for (const ScalePoint& point : report.points) {
+        rows.push_back({thousands(point.prediction.tiles), percent(point.efficiency), percent(point.efficiency_without_routing_bias),
+                        percent(point.efficiency_without_background), percent(point.efficiency_without_both),
+                        percent(point.efficiency_without_stragglers)});
+    }
+    return table(rows, 0);
+}
+
+std::string losses_table(const ScalingReport& report) {
+    const std::string first = thousands(report.points.front().prediction.tiles) + " tiles";
+    const std::string last = thousands(report.points.back().prediction.tiles) + " tiles";
+    std::vector<Row> rows{{"part", "what it is", first + ", s", last + ", s", "change, s", first + ", % of step", last + ", % of step"}};
+    for (const LossGrowth& row : loss_growth(report)) {
+        rows.push_back({readable(row.loss), meaning_of(row.loss), significant(row.first_s), significant(row.last_s),
+                        signed_significant(row.last_s - row.first_s), percent(row.first_share), percent(row.last_share)});
+    }
+    return table(rows, 2);
+}
+
+std::string constants_tables(const ScalingReport& report) {
+    std::vector<Row> leans{{"constant", "kind", "source", "value", "elasticity", "uncertainty"}};
+    for (const ConstantLean& lean : report.points.back().prediction.top_constants) {
+        const Constant& c = lean.constant;
+        leans.push_back({c.path, to_string(c.kind), c.source, format_quantity(c.value, c.dimension), signed_significant(lean.elasticity, 2),
+                         "±" + percent(c.relative_uncertainty)});
+    }
+    std::vector<Row> kinds{{"kind", "meaning", "constants"}};
+    for (const KindCount& row : constants_by_kind(report)) {
+        kinds.push_back({to_string(row.kind), row.meaning, std::to_string(row.count)});
+    }
+    return (leans.size() > 1 ? table(leans, 3) : "") + table(kinds, 2);
+}
+
+/// Indented, so that no character of the command can end the block.
+std::string code_block(const std::string& text) {
+    std::string out = "    ";
+    for (const char c : text) {
+        out += c;
+        out += c == '\n' ? "    " : "";
+    }
+    return out + "\n\n";
+}
+
+}  // namespace
+
+std::string render_markdown(const ScalingReport& report) {
+    require_points(report);
+    std::string out = "# " + markdown_escape(report.title) + "\n\n";
+    for (const std::string& sentence : summary_sentences(report)) {
+        out += markdown_escape(sentence) + "\n";
+    }
+    out += "\n## The points\n\n" + points_table(report);
+    out += "## Efficiency with single causes switched off\n\n" + variants_table(report);
+    out += "## Where the time of a step goes\n\n" + losses_table(report);
+    out += "## What the prediction leans on\n\n" + constants_tables(report);
+    out += "## Where this comes from\n\nThis command makes the report again:\n\n" + code_block(report.command);
+    std::vector<Row> inputs{{"input", "file", "SHA-256"}};
+    for (const InputFile& input : report.inputs) {
+        inputs.push_back({input.role, input.file, input.sha256});
+    }
+    out += table(inputs, 3);
+    if (!report.layout_lines.empty()) {
+        out += "The layout:\n\n" + list(report.layout_lines);
+    }
+    const std::vector<std::string> notes = notes_of(report);
+    if (!notes.empty()) {
+        out += "What to know before using the numbers:\n\n" + list(notes);
+    }
+    out += "Words are explained in the glossary of index.html.\n";
+    return out;
+}
+
+}  // namespace auspex

@@ -1,0 +1,58 @@
+#pragma once
+/// @file A small SVG writer: shapes with CSS classes (the page's style sheet has the colours), linear and logarithmic axes.
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auspex {
+
+struct SvgPoint {
+    double x = 0, y = 0;
+};
+
+/// Maps [low, high] to [from, to] in pixels, linearly or by logarithm.
+struct SvgScale {
+    double low = 0, high = 1, from = 0, to = 1;
+    bool logarithmic = false;
+    [[nodiscard]] double operator()(double value) const;
+};
+
+/// A text that wants to stand at `y` but may be moved so that it overlaps no other.
+struct SvgLabel {
+    double y = 0;                      ///< wanted; after spread_labels: where it stands
+    std::string text, css;
+    double anchor_y = 0;               ///< what it names: a leader line starts here
+};
+
+/// Sorts by wanted place and moves labels apart to at least `gap`, inside [top, bottom] as far as they fit.
+void spread_labels(std::vector<SvgLabel>& labels, double gap, double top, double bottom);
+
+/// Round values at steps of 1, 2 or 5 x 10^k that cover [low, high], about `wanted` of them.
+[[nodiscard]] std::vector<double> round_ticks(double low, double high, int wanted);
+/// 1, 2 and 5 x 10^k inside [low, high]; round equal steps where fewer than three of them are.
+[[nodiscard]] std::vector<double> decade_ticks(double low, double high);
+
+class Svg {
+ public:
+    /// `title` and `description` are read to people who cannot see the picture.
+    Svg(double width, double height, std::string_view title, std::string_view description);
+    void line(SvgPoint a, SvgPoint b, std::string_view css);
+    void polyline(const std::vector<SvgPoint>& points, std::string_view css);
+    void polygon(const std::vector<SvgPoint>& points, std::string_view css);
+    /// `tooltip` may be empty.
+    void rect(SvgPoint corner, double width, double height, std::string_view css, std::string_view tooltip);
+    /// One of five shapes by index, so that curves differ without colour.
+    void marker(SvgPoint center, std::size_t shape, std::string_view css, std::string_view tooltip);
+    /// `anchor`: start, middle or end.
+    void text(SvgPoint at, std::string_view text, std::string_view css, std::string_view anchor = "start");
+    /// Text that reads upwards, for the name of a vertical axis.
+    void text_upwards(SvgPoint at, std::string_view text, std::string_view css);
+    /// Labels at x with thin lines from (from_x, anchor_y) where they were moved.
+    void labels(const std::vector<SvgLabel>& labels, double from_x, double x);
+    [[nodiscard]] std::string finish() &&;
+
+ private:
+    std::string out_;
+};
+
+}  // namespace auspex

@@ -1,0 +1,96 @@
+#pragma once
+/// @file Emits the operations of one block with their dependencies; what blocks and what may overlap is decided here, once.
+#include <initializer_list>
+#include <vector>
+
+#include "schedule/program.hpp"
+
+namespace auspex {
+
+/// Sizes that every operation of a stage is made from. Letters: t tokens of a micro-batch on a rank, a bytes of an activation element.
+struct Shapes {
+    const Workload& workload;
+    const Plan& plan;
+    const Stack& stack;
+    double t = 0;                      ///< micro_batch_size * S / cp
+    double t_norm = 0;                 ///< tokens of norms and residuals: t / tp with sequence parallelism
+    double t_routed = 0;               ///< tokens that a rank routes: t * etp / tp
+    double a = 2;                      ///< bytes of an activation
+    double h = 0;                      ///< hidden_size
+    double tp = 1;
+    double experts_on_rank = 0;
+    double gathered = 0;               ///< tokens of the ep group together: ep * t_routed
+    double routed_rows = 0;            ///< (token, expert) pairs a rank computes: t_routed * top_k
+    double expert_size = 0;            ///< of the rank's part of an expert: expert_size / etp
+};
+[[nodiscard]] Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack);
+
+/// Index of the operation in its block that produced a value; kNoValue for what was there before the block.
+using Value = std::int64_t;
+inline constexpr Value kNoValue = -1;
+
+class BlockBuilder {
+ public:
+    BlockBuilder(Program& program, const Shapes& shapes);
+
+    void begin(BlockKind kind, int chunk, bool last_micro_batch);
+    /// Closes the block and returns its index.
+    std::uint32_t end();
+
+    void set(Phase phase, int layer) { phase_ = phase, layer_ = static_cast<std::int16_t>(layer); }
+    void set_phase(Phase phase) { phase_ = phase; }
+    [[nodiscard]] Phase phase() const { return phase_; }
+    [[nodiscard]] const Shapes& shapes() const { return shapes_; }
+
+    /// Kernels on the compute stream. Waits for `inputs` and for any communication that this software does not overlap.
+    Value compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<Kernel> kernels);
+    /// An operation without kernels of its own, of a fixed host time.
+    Value host(OpKind kind, double host_s);
+    Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<Kernel>& kernels);
+    /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Where its stream may not overlap, it also waits for the
+    /// last kernel and the next kernel waits for it.
+    Value communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes, std::initializer_list<Value> inputs,
+                      int repeat = 1, bool routed = false);
+    /// A message across a virtual-stage boundary.
+    Value send(OpKind kind, int boundary, double bytes, Value input);
+    Value receive(OpKind kind, int boundary);
+    /// The next kernel also waits for this value (parameters that were gathered for it).
+    void require(Value value) { required_ = value; }
+    /// The next operation emitted waits for everything earlier on these streams.
+    void join(std::initializer_list<Stream> streams);
+
+ private:
+    Value emit(Operation op, std::initializer_list<Value> inputs);
+    Value emit_compute(Operation op, std::initializer_list<Value> inputs);
+    [[nodiscard]] bool overlaps(Stream stream) const;
+    Program& program_;
+    const Shapes& shapes_;
+    Phase phase_ = Phase::kForward;
+    std::int16_t layer_ = -1;
+    Value last_compute_ = kNoValue;
+    Value blocking_ = kNoValue;        ///< communication that the next kernel must wait for
+    Value required_ = kNoValue;
+    std::uint8_t joins_ = 0;
+};
+
+// Layers, forward and backward. Each takes the value it consumes and returns the one it produces.
+Value attention_forward(BlockBuilder& builder, Value x);
+Value attention_backward(BlockBuilder& builder, Value gradient);
+Value feed_forward_forward(BlockBuilder& builder, int layer, Value x);
+Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
+/// The mixture-of-experts block between its norm and the residual: router, dispatch, experts, reduction, return.
+Value experts_forward(BlockBuilder& builder, Value x);
+Value experts_backward(BlockBuilder& builder, Value gradient);
+
+/// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.
+[[nodiscard]] Kernel linear_forward(const Shapes& shapes, double m, double n, double k);
+[[nodiscard]] Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k);
+[[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k, double groups = 1);
+
+/// Sums gradients over their replicas (dense and experts apart) for these parameters of a rank.
+void emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);
+
+/// The optimizer block of a stage; `gradients_reduced`: backward has already done that.
+std::uint32_t build_optimizer_block(BlockBuilder& builder, const Layout& layout, int stage, bool gradients_reduced);
+
+}  // namespace auspex

@@ -1,0 +1,56 @@
+/// @file Parameters that a rank of a pipeline stage holds.
+#include "schedule/program.hpp"
+
+namespace auspex {
+namespace {
+
+double final_norm_parameters(const Workload& w) {
+    return w.norm == NormKind::kNonParametric ? 0 : w.norm == NormKind::kLayer ? 2.0 * w.hidden_size : w.hidden_size;
+}
+
+}  // namespace
+
+StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer) {
+    const ParameterCount count = count_layer_parameters(workload, layer);
+    StageParameters p;
+    p.dense = (count.total() - count.experts - count.norm - count.router) / plan.tp + count.norm + count.router;
+    p.experts = count.experts / (static_cast<double>(plan.ep) * plan.etp);
+    p.replicated_tensors = replicated_tensors_per_layer(workload, layer);
+    return p;
+}
+
+StageParameters embedding_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {
+    const ParameterCount all = count_parameters(workload);
+    return virtual_stage != 0 ? StageParameters{} : StageParameters{all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0)};
+}
+
+StageParameters head_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {
+    const int last = plan.pp * plan.virtual_stages - 1;
+    if (virtual_stage != last) {
+        return {};
+    }
+    const ParameterCount all = count_parameters(workload);
+    const bool copy = workload.tied_embeddings && last > 0;  // the first stage's table, kept a second time
+    return {(copy ? all.embedding : all.lm_head) / plan.tp + final_norm_parameters(workload), 0, 2};
+}
+
+StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage) {
+    StageParameters sum;
+    const auto add = [&sum](const StageParameters& p) {
+        sum.dense += p.dense;
+        sum.experts += p.experts;
+        sum.replicated_tensors += p.replicated_tensors;
+    };
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const int v = chunk * plan.pp + stage;
+        const LayerRange range = layers_of(workload, plan, v);
+        for (int layer = range.first; layer < range.last; ++layer) {
+            add(layer_parameters(workload, plan, layer));
+        }
+        add(embedding_parameters(workload, plan, v));
+        add(head_parameters(workload, plan, v));
+    }
+    return sum;
+}
+
+}  // namespace auspex

@@ -1,0 +1,183 @@
+/// @file Inputs to prediction: one simulated step, and what follows from it.
+#include "sim/predict.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "sim/sensitivity.hpp"
+#include "sim/simulate.hpp"
+
+namespace auspex {
+namespace {
+
+std::string gigabytes(double bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+    return text;
+}
+
+MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
+    MemoryReport report;
+    report.capacity_bytes = inputs.machine.tile.hbm_bytes;
+    for (int stage = 0; stage < step.plan.pp; ++stage) {
+        report.by_stage.push_back(stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout, step.program, stage, step.load.heaviest_rank));
+        if (report.by_stage.back().peak_bytes > report.peak_bytes) {
+            report.peak_bytes = report.by_stage.back().peak_bytes;
+            report.heaviest_stage = stage;
+        }
+    }
+    const StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
+    report.by_label = heaviest.by_label;
+    report.fits = report.peak_bytes <= report.capacity_bytes;
+    const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    report.verdict = (report.fits ? "fits: " : "does not fit: ") + gigabytes(report.peak_bytes) + " of " + gigabytes(report.capacity_bytes) +
+                     (report.fits ? "" : ", " + gigabytes(report.peak_bytes - report.capacity_bytes) + " too much") + "; heaviest stage " +
+                     std::to_string(report.heaviest_stage) + ", peak in " + heaviest.peak_operation + "; largest part " + largest->first + ", " + gigabytes(largest->second);
+    return report;
+}
+
+void fill_grid(Prediction& p, const SimulatedStep& step) {
+    p.tiles = step.layout.tiles, p.nodes = step.layout.nodes;
+    p.dp = step.plan.dp, p.ep = step.plan.ep, p.etp = step.plan.etp, p.tp = step.plan.tp, p.pp = step.plan.pp, p.cp = step.plan.cp;
+    p.data_parallel = step.layout.data_parallel;
+    p.global_batch = step.layout.global_batch;
+}
+
+void fill_rates(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
+    p.tokens_per_step = static_cast<double>(p.global_batch) * inputs.workload.sequence_length;
+    p.step = step.step;
+    p.step_time_s = to_seconds(step.step);
+    p.tokens_per_s = p.tokens_per_step / p.step_time_s;
+    p.tokens_per_s_per_tile = p.tokens_per_s / p.tiles;
+    double recompute_flop = 0;
+    for (const Role& role : step.program.roles) {
+        const ProgramTotals totals = totals_of(step.program, role);
+        recompute_flop += totals.recompute_flop * step.layout.stage_ranks;
+        p.operations += totals.operations;
+    }
+    const double model_flop = p.tokens_per_step * count_token_flop(inputs.workload).training();
+    p.peak_flop_per_s = inputs.machine.tile.peak_bf16_flop_per_s;
+    p.tflops_per_tile = model_flop / p.step_time_s / p.tiles * 1e-12;
+    p.mfu = model_flop / p.step_time_s / p.tiles / p.peak_flop_per_s;
+    p.hfu = (model_flop + recompute_flop) / p.step_time_s / p.tiles / p.peak_flop_per_s;
+}
+
+void fill_run(Prediction& p, double run_tokens) {
+    p.step_node_hours = p.step_time_s / 3600 * p.nodes;
+    p.run_tokens = run_tokens;
+    const double steps = run_tokens > 0 ? run_tokens / p.tokens_per_step : 1;
+    p.run_time_s = steps * p.step_time_s;
+    p.node_hours = steps * p.step_node_hours;
+}
+
+std::vector<OperationShare> operations_by_time(const OperationTimes& times) {
+    std::vector<OperationShare> list;
+    for (std::size_t i = 0; i < times.seconds.size(); ++i) {
+        if (times.seconds[i] > 0) {
+            const auto phase = static_cast<Phase>(i % 5);
+            const std::string kind = to_string(static_cast<OpKind>(i / 5));
+            list.push_back({phase == Phase::kForward || phase == Phase::kOptimizer ? kind : kind + "." + to_string(phase), times.seconds[i], times.count[i]});
+        }
+    }
+    std::stable_sort(list.begin(), list.end(), [](const OperationShare& a, const OperationShare& b) { return a.seconds > b.seconds; });
+    return list;
+}
+
+void add_notes(Prediction& p, const SimulatedStep& step) {
+    if (step.load.heaviest_rank > 1) {
+        char text[128];
+        std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean", step.load.heaviest_rank);
+        p.notes.emplace_back(text);
+    }
+    if (!p.executor_proven) {
+        p.notes.emplace_back("no executor has run this program: times rest on the constants below");
+    }
+}
+
+}  // namespace
+
+Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan) {
+    Machine m = load_machine(machine);
+    Stack s = load_stack(stack);
+    Workload w = load_workload(workload);
+    Plan p = load_plan(plan);
+    return {std::move(machine), std::move(stack), std::move(workload), std::move(plan), std::move(m), std::move(s), std::move(w), std::move(p)};
+}
+
+PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    PredictResult result;
+    Prediction& p = result.prediction;
+    SimulatedStep step = simulate_step(inputs, options, true);
+    fill_grid(p, step);
+    fill_rates(p, inputs, step);
+    p.losses = step.losses;
+    p.forward_backward_s = to_seconds(step.forward_backward);
+    p.optimizer_s = to_seconds(step.step - step.forward_backward);
+    p.memory = memory_report(inputs, step);
+    p.events = step.events;
+    p.operations_by_time = operations_by_time(step.operation_times);
+    fill_run(p, options.run_tokens);
+    add_notes(p, step);
+    p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    p.step_time_interval_s = {p.step_time_s, p.step_time_s};
+    if (options.sensitivity) {
+        const auto sensitivity_begin = Clock::now();
+        p.top_constants = lean_on_constants(inputs, options, step.step);
+        p.step_time_interval_s = step_interval_s(p.step_time_s, p.top_constants);
+        p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();
+    }
+    result.timeline = std::move(step.timeline);
+    return result;
+}
+
+Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles) {
+    Inputs scaled = inputs;
+    scaled.plan.dp = 0;
+    if (mode == ScaleMode::kStrong && tiles != reference_tiles) {
+        Plan plan = inputs.plan;
+        plan.dp = 0;
+        const Plan reference = resolve_plan(plan, inputs.workload, reference_tiles);
+        const Plan here = resolve_plan(plan, inputs.workload, tiles);
+        const std::int64_t passes = static_cast<std::int64_t>(reference.micro_batches) * reference.dp;
+        if (passes % here.dp != 0) {
+            throw InputError(inputs.plan.file + ": $.micro_batches", "strong scaling keeps the " + std::to_string(passes) +
+                                                                         " micro-batches of all replicas at " + std::to_string(reference_tiles) +
+                                                                         " tiles; they do not divide over dp " + std::to_string(here.dp) + " at " +
+                                                                         std::to_string(tiles) + " tiles");
+        }
+        scaled.plan.micro_batches = static_cast<int>(passes / here.dp);
+    }
+    return scaled;
+}
+
+std::vector<AblationRow> ablate(const Inputs& inputs, int tiles) {
+    const struct {
+        const char* name;
+        bool fused, ep_aware;
+    } variants[] = {{"baseline", false, false}, {"fused-experts", true, false}, {"ep-aware", false, true}, {"both", true, true}};
+    std::vector<AblationRow> rows;
+    for (const auto& variant : variants) {
+        Inputs changed = inputs;
+        changed.plan.expert_kernels = variant.fused ? ExpertKernels::kFused : ExpertKernels::kLoop;
+        changed.plan.optimizer = variant.ep_aware ? OptimizerSharding::kEpAware : OptimizerSharding::kSharded;
+        PredictOptions options;
+        options.tiles = tiles;
+        options.sensitivity = false;
+        AblationRow row;
+        row.name = variant.name;
+        row.prediction = predict(changed, options).prediction;
+        row.optimizer_share = row.prediction.optimizer_s / row.prediction.step_time_s;
+        const Prediction& base = rows.empty() ? row.prediction : rows.front().prediction;
+        row.speedup_forward_backward = base.forward_backward_s / row.prediction.forward_backward_s;
+        row.speedup_optimizer = base.optimizer_s / row.prediction.optimizer_s;
+        row.speedup_training = base.step_time_s / row.prediction.step_time_s;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace auspex

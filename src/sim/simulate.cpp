@@ -1,0 +1,89 @@
+/// @file One folded step.
+#include "sim/simulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace auspex {
+namespace {
+
+/// How much longer rate-bound work takes on the slowest of n tiles than on a median one.
+double slowest_of(const Tile& tile, double n) {
+    const double speed = std::max(tile.speed_worst, 1 - tile.speed_sigma * expected_normal_maximum(n));
+    return 1 / speed;
+}
+
+/// The mean over roles in whole picoseconds; the remainder of the division goes, one each, to the first losses that have a fraction.
+LossTimes mean_over_roles(const std::vector<LossTimes>& by_role, Picoseconds step) {
+    LossTimes mean{};
+    const auto roles = static_cast<Picoseconds>(by_role.size());
+    Picoseconds left = step;
+    std::array<Picoseconds, kLossCount> remainder{};
+    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        Picoseconds sum = 0;
+        for (const LossTimes& role : by_role) {
+            sum += role[loss];
+        }
+        mean[loss] = sum / roles;
+        remainder[loss] = sum % roles;
+        left -= mean[loss];
+    }
+    for (std::size_t loss = 0; loss < kLossCount && left > 0; ++loss) {
+        if (remainder[loss] > 0) {
+            ++mean[loss];
+            --left;
+        }
+    }
+    return mean;
+}
+
+/// The stage with most kernel time: where a straggler hurts.
+std::size_t heaviest_stage(const PlayResult& result) {
+    std::size_t heaviest = 0;
+    Picoseconds most = -1;
+    for (std::size_t stage = 0; stage < result.losses.size(); ++stage) {
+        const LossTimes& losses = result.losses[stage];
+        const Picoseconds compute = losses[static_cast<std::size_t>(Loss::kUsefulCompute)] + losses[static_cast<std::size_t>(Loss::kRecompute)];
+        if (compute > most) {
+            most = compute;
+            heaviest = stage;
+        }
+    }
+    return heaviest;
+}
+
+}  // namespace
+
+SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times) {
+    SimulatedStep s;
+    s.plan = resolve_plan(inputs.plan, inputs.workload, options.tiles);
+    const int tiles = s.plan.pp * s.plan.dp * s.plan.ep * s.plan.etp;
+    s.layout = make_layout(s.plan, inputs.machine, tiles);
+    s.program = build_program(inputs.workload, s.plan, inputs.stack, s.layout);
+    s.load = inputs.workload.num_experts > 0 ? routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1) : RoutingLoad{};
+    Network network(inputs.machine, inputs.stack, s.layout);
+    const double together = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
+    s.cost_options.load = s.load;
+    s.cost_options.fold = !options.play_every_operation && !options.timeline;
+    s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, together));
+    if (options.timeline) {
+        s.timeline.emplace();
+    }
+    const CostedProgram typical = cost_program(s.program, inputs.machine, inputs.stack, s.layout, network, s.cost_options);
+    const PlayResult first = play(typical, network, s.timeline ? &*s.timeline : nullptr);
+    CostOptions slow = s.cost_options;
+    slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, tiles);
+    const PlayResult second = play(cost_program(s.program, inputs.machine, inputs.stack, s.layout, network, slow), network, nullptr);
+    const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
+    s.step = first.step + extra;
+    s.forward_backward = std::min(s.step, first.forward_backward + extra);
+    s.losses = mean_over_roles(first.losses, first.step);
+    s.losses[static_cast<std::size_t>(Loss::kJitter)] += extra;
+    s.events = first.events + second.events;
+    if (operation_times) {
+        s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, network, s.cost_options);
+    }
+    return s;
+}
+
+}  // namespace auspex

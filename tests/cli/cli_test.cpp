@@ -1,0 +1,268 @@
+/// @file The program as people call it: help, exit codes, one-line errors.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/json.hpp"
+
+namespace auspex {
+namespace {
+
+struct Outcome {
+    int exit_code = -1;
+    std::string out, error;
+};
+
+std::string text_of(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// A scratch folder of this process, removed at the end.
+class Cli : public testing::Test {
+ protected:
+    Cli() : folder_(testing::TempDir() + "auspex-cli-" + std::to_string(getpid()) + "/") {
+        std::filesystem::create_directories(folder_);
+    }
+    ~Cli() override { std::filesystem::remove_all(folder_); }
+
+    /// Runs `auspex ARGUMENTS` in the repository's root.
+    [[nodiscard]] Outcome run(const std::string& arguments) const {
+        const std::string out = folder_ + "out";
+        const std::string error = folder_ + "error";
+        const std::string command = std::string("cd '") + AUSPEX_SOURCE_DIR + "' && '" + AUSPEX_BINARY + "' " +
+                                    arguments + " >'" + out + "' 2>'" + error + "'";
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(error)};
+    }
+
+    /// The one line that bad input must give; the words must be in it.
+    void expect_refused(const std::string& arguments, std::initializer_list<const char*> words) const {
+        const Outcome outcome = run(arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << arguments << "\n" << outcome.error;
+        EXPECT_EQ(outcome.out, "") << arguments;
+        EXPECT_EQ(outcome.error.rfind("auspex: error: ", 0), 0U) << arguments << "\n" << outcome.error;
+        EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << arguments << "\n"
+                                                                                   << outcome.error;
+        for (const char* word : words) {
+            EXPECT_NE(outcome.error.find(word), std::string::npos) << arguments << ": no \"" << word << "\" in\n"
+                                                                   << outcome.error;
+        }
+    }
+
+    [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+        std::ofstream(folder_ + name, std::ios::binary) << text;
+        return folder_ + name;
+    }
+
+    std::string folder_;
+};
+
+const std::string kMula = "--machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b ";
+
+TEST_F(Cli, help_and_version_succeed) {
+    EXPECT_EQ(run("--version").out.rfind("auspex ", 0), 0U);
+    EXPECT_EQ(run("").exit_code, 0);
+    for (const char* command : {"describe", "predict", "scale", "ablate", "program"}) {
+        EXPECT_NE(run("--help").out.find(command), std::string::npos);
+        const Outcome help = run(std::string(command) + " --help");
+        EXPECT_EQ(help.exit_code, 0);
+        EXPECT_NE(help.out.find(std::string("Example:\n  auspex ") + command), std::string::npos) << help.out;
+    }
+}
+
+TEST_F(Cli, wrong_words_on_the_command_line_are_refused) {
+    expect_refused("prdict", {"prdict", "predict"});
+    expect_refused("describe", {"no --workload"});
+    expect_refused("describe --workload", {"workload"});
+    expect_refused("describe --workload=", {"workload"});
+    expect_refused("describe --workload mula-1b --nope 1", {"nope"});
+    expect_refused("describe --workload mula-1b stray", {"stray"});
+    expect_refused("describe --workload mula-1b --workload mula-1b", {"workload"});
+    expect_refused("describe --work mula-1b", {"work"});
+    expect_refused("describe --workload mula-1b --json=1", {"json"});
+    expect_refused("scale " + kMula + "--tiles 768 --mode sideways", {"sideways", "weak"});
+    expect_refused("predict " + kMula + "--tokens many", {"--tokens", "many"});
+}
+
+TEST_F(Cli, an_unknown_name_lists_what_is_there) {
+    expect_refused("describe --workload mula-2b", {"--workload mula-2b", "mula-220b-a10b", "gpt3-175b"});
+    expect_refused("predict --machine borealis --stack optimus --workload mula-1b --plan mula-1b",
+                   {"borealis", "aurora", "frontier"});
+}
+
+TEST_F(Cli, tiles_that_cannot_be_are_refused) {
+    for (const char* tiles : {"0", "-12", "x", "12x", "1e3", "''", "99999999999", "3.5", "384,768"}) {
+        expect_refused("predict " + kMula + "--tiles " + tiles, {"--tiles"});
+    }
+    for (const char* tiles : {"384,,768", "768,384", "384,384", "384,", ","}) {
+        expect_refused("scale " + kMula + "--tiles " + tiles, {"--tiles"});
+    }
+    expect_refused("predict " + kMula + "--tiles 3073", {"mula-220b-a10b.json", "3073"});
+    expect_refused("scale " + kMula + "--tiles 384,769", {"mula-220b-a10b.json", "769"});
+}
+
+TEST_F(Cli, a_grid_that_does_not_match_the_model_is_refused) {
+    expect_refused("predict " + kMula + "--set plan.ep=7", {"$.ep", "240", "7"});
+    expect_refused("predict " + kMula + "--set plan.pp=65 --set plan.dp=1", {"65", "64"});
+    expect_refused("predict " + kMula + "--set plan.tp=7 --set plan.etp=1", {"$.tp", "24"});
+}
+
+TEST_F(Cli, overrides_are_strict) {
+    expect_refused("predict " + kMula + "--set plan.nope=1", {"plans/mula-220b-a10b.json", "nope", "allowed"});
+    expect_refused("predict " + kMula + "--set plan.nope.deep=1", {"$.nope", "keys there"});
+    expect_refused("predict " + kMula + "--set nope.pp=1", {"nope", "machine, stack, workload, plan"});
+    expect_refused("predict " + kMula + "--set plan.pp", {"--set plan.pp", "ROLE.PATH=VALUE"});
+    expect_refused("predict " + kMula + "--set =", {"--set"});
+    expect_refused("predict " + kMula + "--set plan.pp=", {"$.pp"});
+    expect_refused("predict " + kMula + "--set plan.schedule=2f2b", {"$.schedule", "2f2b", "gpipe"});
+    expect_refused("describe --workload mula-1b --set plan.pp=4", {"plan.pp=4"});
+}
+
+TEST_F(Cli, a_wrong_unit_or_range_names_the_place) {
+    expect_refused("predict " + kMula + "--set 'machine.node.nic.bandwidth=20 Gb'",
+                   {"machines/aurora.json: $.node.nic.bandwidth", "20 Gb", "GB/s"});
+    expect_refused("predict " + kMula + "--set 'machine.node.nic.bandwidth=-20 GB/s'",
+                   {"$.node.nic.bandwidth", "-20 GB/s"});
+    expect_refused("predict " + kMula + "--set machine.node.nic.bandwidth=20", {"$.node.nic.bandwidth", "20"});
+}
+
+TEST_F(Cli, files_that_cannot_be_read_are_refused) {
+    const std::string good = text_of(std::string(AUSPEX_SOURCE_DIR) + "/workloads/mula-1b.json");
+    ASSERT_GT(good.size(), 100U);
+    expect_refused("describe --workload " + write("empty.json", ""), {"empty.json", "empty file"});
+    expect_refused("describe --workload " + write("cut.json", good.substr(0, good.size() / 2)),
+                   {"cut.json", "line ", "column "});
+    expect_refused("describe --workload " + write("key.json", "{\"nope\": 1," + good.substr(1)),
+                   {"key.json", "nope", "allowed"});
+    expect_refused("describe --workload " + write("list.json", "[]"), {"list.json", "object"});
+    expect_refused("describe --workload workloads", {"directory"});
+    expect_refused("describe --workload workloads/no-such.json", {"workloads/no-such.json", "no such file"});
+    expect_refused("describe --workload \"$(printf 'no\\nfile.json')\"", {"no such file"});
+}
+
+TEST_F(Cli, every_workload_is_described_in_json_and_text) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(AUSPEX_SOURCE_DIR) + "/workloads")) {
+        const std::string name = entry.path().stem().string();
+        const Outcome json = run("describe --json --workload " + name);
+        ASSERT_EQ(json.exit_code, 0) << json.error;
+        const auto document = JsonDocument::parse(json.out, name);
+        const JsonValue parameters = document.root().at("parameters");
+        const double total = parameters.at("total").at("total").as_number(1, 1e15);
+        EXPECT_LE(parameters.at("active").at("total").as_number(1, 1e15), total);
+        EXPECT_EQ(document.root().at("bytes").at("weights_bf16").as_number(1, 1e16), 2 * total);
+        EXPECT_EQ(document.root().at("bytes").at("training_state").as_number(1, 1e16), 16 * total);
+        EXPECT_EQ(document.root().at("flop_per_token").at("training").as_number(1, 1e15),
+                  3 * document.root().at("flop_per_token").at("forward").as_number(1, 1e15));
+        EXPECT_NE(run("describe --workload " + name).out.find(name), std::string::npos);
+    }
+}
+
+TEST_F(Cli, names_resolve_from_any_folder) {
+    const Outcome outcome =
+        run("--version >/dev/null && cd / && '" + std::string(AUSPEX_BINARY) + "' describe --workload mula-1b");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+}
+
+TEST_F(Cli, predict_prints_the_documented_keys) {
+    const Outcome outcome = run("predict --json --tokens 1e9 " + kMula + "--tiles 384");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const auto document = JsonDocument::parse(outcome.out, "predict");
+    const JsonValue root = document.root();
+    for (const char* key : {"tiles",
+                            "dp",
+                            "data_parallel",
+                            "global_batch",
+                            "step_time_s",
+                            "step_time_interval_s",
+                            "tokens_per_s",
+                            "tokens_per_s_per_tile",
+                            "tflops_per_tile",
+                            "mfu",
+                            "hfu",
+                            "memory",
+                            "losses",
+                            "forward_backward_s",
+                            "optimizer_s",
+                            "executor_proven",
+                            "operations",
+                            "events",
+                            "elapsed_s",
+                            "top_constants",
+                            "node_hours"}) {
+        EXPECT_TRUE(root.find(key)) << key;
+    }
+    for (const char* key : {"peak_bytes", "capacity_bytes", "fits", "by_label", "by_stage"}) {
+        EXPECT_TRUE(root.at("memory").find(key)) << key;
+    }
+    double sum = 0;
+    for (const char* key : {"useful_compute", "recompute", "bubble", "exposed_tp", "exposed_ep", "exposed_dp",
+                            "exposed_pp", "exposed_cp", "optimizer", "imbalance", "jitter", "waiting"}) {
+        sum += root.at("losses").at(key).as_number(0, 1e6);
+    }
+    const double step = root.at("step_time_s").as_number(0, 1e6);
+    EXPECT_NEAR(sum, step, 1e-9 * step) << "the losses sum to the step";
+    EXPECT_EQ(root.at("tiles").as_integer(384, 384), 384);
+    EXPECT_EQ(root.at("dp").as_integer(4, 4), 4) << "384 tiles = pp 8 x ep 12 x dp 4";
+}
+
+TEST_F(Cli, scale_writes_its_report_and_prints_its_points) {
+    const Outcome outcome = run("scale --json " + kMula + "--tiles 384,768 --out '" + folder_ + "report'");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_EQ(outcome.error, "") << "no progress line where stderr is no terminal";
+    const auto document = JsonDocument::parse(outcome.out, "scale");
+    const auto points = document.root().at("points").elements();
+    ASSERT_EQ(points.size(), 2U);
+    EXPECT_EQ(points[0].at("efficiency").as_number(0, 2), 1);
+    EXPECT_EQ(points[1].at("tiles").as_integer(0, 10000), 768);
+    EXPECT_DOUBLE_EQ(points[1].at("efficiency").as_number(0, 2),
+                     points[1].at("tokens_per_s_per_tile").as_number(0, 1e9) /
+                         points[0].at("tokens_per_s_per_tile").as_number(0, 1e9));
+    for (const char* file : {"index.html", "report.md", "points.csv"}) {
+        EXPECT_GT(text_of(folder_ + "report/" + file).size(), 100U) << file;
+    }
+    expect_refused("scale " + kMula + "--tiles 384 --out /proc/nope", {"/proc/nope"});
+}
+
+TEST_F(Cli, ablate_has_its_four_rows_and_the_baseline_is_one) {
+    const Outcome outcome =
+        run("ablate --json --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const auto document = JsonDocument::parse(outcome.out, "ablate");
+    const auto rows = document.root().at("rows").elements();
+    ASSERT_EQ(rows.size(), 4U);
+    constexpr std::array kNames{"baseline", "fused-experts", "ep-aware", "both"};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(rows[i].at("name").as_string(), kNames[i]);
+        const double step = rows[i].at("step_time_s").as_number(0, 1e6);
+        EXPECT_NEAR(rows[i].at("speedup_training").as_number(0, 1e3),
+                    rows[0].at("step_time_s").as_number(0, 1e6) / step, 1e-9);
+    }
+}
+
+TEST_F(Cli, a_trace_is_one_json_document) {
+    const std::string file = folder_ + "step.json";
+    const Outcome outcome =
+        run("predict --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2 --trace '" + file + "'");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_FALSE(JsonDocument::load(file).root().at("traceEvents").elements().empty());
+    expect_refused(
+        "predict --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2 --trace /no/such/folder/x",
+        {"--trace"});
+}
+
+TEST_F(Cli, a_program_names_the_stages_of_the_expert_block) {
+    const Outcome outcome = run("program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_GT(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 20);
+}
+
+}  // namespace
+}  // namespace auspex

@@ -1,0 +1,239 @@
+/// @file Throws damaged input files at the loaders: only InputError, of one line, may come out.
+///
+/// usage: fuzz_loaders [COUNT [SEED]]      in the repository's root, whose JSON files are the seeds
+/// Most worth under the asan preset. A failure prints the input; the same COUNT and SEED show it again.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/rng.hpp"
+#include "models/layout.hpp"
+#include "models/machine.hpp"
+#include "models/plan.hpp"
+#include "models/routing.hpp"
+#include "models/stack.hpp"
+#include "models/workload.hpp"
+
+namespace auspex {
+namespace {
+
+enum Role { kMachineRole, kStackRole, kWorkloadRole, kPlanRole, kRoleCount };
+constexpr std::array<const char*, kRoleCount> kFolders{"machines", "stacks", "workloads", "plans"};
+
+/// The good files, by role, and the good values that damaged ones are combined with.
+struct Corpus {
+    std::array<std::vector<std::string>, kRoleCount> texts;
+    std::vector<Machine> machines;
+    std::vector<Workload> workloads;
+};
+
+Corpus read_corpus() {
+    Corpus corpus;
+    for (std::size_t role = 0; role < kRoleCount; ++role) {
+        std::vector<std::filesystem::path> files;
+        for (const auto& entry : std::filesystem::directory_iterator(kFolders[role])) {
+            if (entry.path().extension() == ".json") {
+                files.push_back(entry.path());
+            }
+        }
+        std::sort(files.begin(), files.end());  // the order of a directory is not
+        for (const auto& file : files) {
+            std::ifstream stream(file, std::ios::binary);
+            corpus.texts[role].emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+        }
+    }
+    for (const std::string& text : corpus.texts[kMachineRole]) {
+        corpus.machines.push_back(load_machine(JsonDocument::parse(text, "machine")));
+    }
+    for (const std::string& text : corpus.texts[kWorkloadRole]) {
+        corpus.workloads.push_back(load_workload(JsonDocument::parse(text, "workload")));
+    }
+    return corpus;
+}
+
+template <typename List>
+const auto& any_of(const List& list, Rng& rng) {
+    return list[rng.below(std::size(list))];
+}
+
+void replace_a_number(std::string& text, Rng& rng) {
+    constexpr std::array<const char*, 18> kNumbers{"0",
+                                                   "-1",
+                                                   "1",
+                                                   "7",
+                                                   "1e308",
+                                                   "1e-308",
+                                                   "-0.0",
+                                                   "2147483647",
+                                                   "2147483648",
+                                                   "1e19",
+                                                   "9223372036854775808",
+                                                   "0.5",
+                                                   "65",
+                                                   "240",
+                                                   "1000000007",
+                                                   "999999999",
+                                                   "16777216",
+                                                   "NaN"};
+    const std::size_t from = text.find_first_of("0123456789", rng.below(text.size()));
+    if (from != std::string::npos) {
+        const std::size_t to = std::min(text.find_first_not_of("0123456789.", from), text.size());
+        text.replace(from, to - from, any_of(kNumbers, rng));
+    }
+}
+
+/// Swaps what follows two colons up to the next comma or line end: right syntax, wrong types.
+void swap_two_values(std::string& text, Rng& rng) {
+    const auto value_at = [&](std::size_t start) {
+        const std::size_t colon = text.find(':', start);
+        const std::size_t end = colon == std::string::npos ? colon : text.find_first_of(",}\n", colon);
+        return end == std::string::npos ? std::pair<std::size_t, std::size_t>{0, 0}
+                                        : std::pair{colon + 1, end - colon - 1};
+    };
+    const auto first = value_at(rng.below(text.size()));
+    const auto second = value_at(rng.below(text.size()));
+    if (first.first + first.second <= second.first) {
+        const std::string moved = text.substr(first.first, first.second);
+        const std::string other = text.substr(second.first, second.second);
+        text.replace(second.first, second.second, moved);
+        text.replace(first.first, first.second, other);
+    }
+}
+
+void insert_a_token(std::string& text, Rng& rng) {
+    constexpr std::array<const char*, 16> kTokens{
+        "{",        "}",    "[",       "]",       ",",        ":",       "\"",     "null",
+        "\"x\":1,", "true", "\\u0000", "\"dp\":", "[[[[[[[[", "{\"a\":", "// x\n", "\xff\xfe"};
+    text.insert(rng.below(text.size() + 1), any_of(kTokens, rng));
+}
+
+void damage(std::string& text, const Corpus& corpus, Rng& rng) {
+    if (text.empty()) {
+        return;
+    }
+    const std::size_t at = rng.below(text.size());
+    switch (rng.below(8)) {
+        case 0: text[at] = static_cast<char>(rng.below(256)); break;
+        case 1: text[at] = static_cast<char>(text[at] ^ (1 << rng.below(8))); break;
+        case 2: text.resize(at); break;
+        case 3: text.erase(at, 1 + rng.below(40)); break;
+        case 4: replace_a_number(text, rng); break;
+        case 5: swap_two_values(text, rng); break;
+        case 6: insert_a_token(text, rng); break;
+        default: {
+            const std::string& other = any_of(any_of(corpus.texts, rng), rng);
+            const std::size_t from = rng.below(other.size());
+            text.insert(at, other, from, rng.below(120));
+        }
+    }
+}
+
+/// Overrides as `--set` would, at a path that may or may not exist.
+void override_something(JsonDocument& document, Rng& rng) {
+    constexpr std::array<const char*, 14> kValues{
+        "0",    "-3", "1e30",           "\"25 GB/s\"", "25 GB/s", "null", "{}", "[1,2]", "[\"dp\",\"dp\"]",
+        "true", "",   "{\"value\": 1}", "2147483647",  "[[["};
+    const std::vector<std::string> keys = document.root().keys();
+    if (keys.empty()) {
+        return;
+    }
+    std::string path = any_of(keys, rng);
+    const JsonValue child = document.root().at(path);
+    if (child.is_object() && !child.keys().empty() && rng.below(4) > 0) {
+        path += "." + any_of(child.keys(), rng);
+    }
+    document.set(path, any_of(kValues, rng));
+}
+
+/// Everything that may be asked of a plan and a workload before the simulator sees them.
+void use(const Plan& plan, const Workload& workload, const Machine& machine, Rng& rng) {
+    constexpr std::array<int, 8> kTiles{0, 1, 12, 96, 768, 3072, 12288, 1000003};
+    const int tiles = any_of(kTiles, rng);
+    const Plan resolved = resolve_plan(plan, workload, tiles);
+    const Layout layout = make_layout(resolved, machine, resolved.pp * resolved.dp * resolved.ep * resolved.etp);
+    AUSPEX_CHECK(layout.tiles >= 1, "a resolved plan has tiles");
+    if (workload.num_experts > 0 && workload.num_experts < 4096) {
+        const RoutingLoad load = routing_load(resolved.routing, workload.num_experts, resolved.ep, 1, 1);
+        AUSPEX_CHECK(load.heaviest_rank >= 0, "a load is not negative");
+    }
+}
+
+void load_damaged(std::size_t role, const JsonDocument& document, const Corpus& corpus, Rng& rng) {
+    switch (role) {
+        case kMachineRole: static_cast<void>(load_machine(document)); break;
+        case kStackRole: static_cast<void>(load_stack(document)); break;
+        case kWorkloadRole: {
+            const Workload workload = load_workload(document);
+            static_cast<void>(count_parameters(workload).total());
+            static_cast<void>(count_active_parameters(workload).total());
+            static_cast<void>(count_token_flop(workload).training());
+            use(load_plan(JsonDocument::parse(any_of(corpus.texts[kPlanRole], rng), "plan")), workload,
+                any_of(corpus.machines, rng), rng);
+            break;
+        }
+        default: use(load_plan(document), any_of(corpus.workloads, rng), any_of(corpus.machines, rng), rng);
+    }
+}
+
+/// One damaged input. Returns what went wrong, or nothing.
+std::string try_one(std::size_t role, const std::string& text, const Corpus& corpus, Rng& rng) {
+    try {
+        JsonDocument document = JsonDocument::parse(text, "damaged.json");
+        if (rng.below(3) == 0 && document.root().is_object()) {
+            override_something(document, rng);
+        }
+        load_damaged(role, document, corpus, rng);
+    } catch (const InputError& error) {
+        const std::string_view message = error.what();
+        return message.find('\n') == std::string_view::npos
+                   ? ""
+                   : "a message of more than one line: " + std::string(message);
+    } catch (const std::exception& error) {
+        return std::string("an exception other than InputError: ") + error.what();
+    }
+    return "";
+}
+
+int fuzz(std::uint64_t count, std::uint64_t seed) {
+    const Corpus corpus = read_corpus();
+    Rng rng(seed);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::size_t role = rng.below(kRoleCount);
+        std::string text = any_of(corpus.texts[role], rng);
+        for (std::uint64_t left = rng.below(5); left > 0; --left) {
+            damage(text, corpus, rng);
+        }
+        const std::string problem = try_one(role, text, corpus, rng);
+        if (!problem.empty()) {
+            std::cerr << "input " << i << " of seed " << seed << " (" << kFolders[role] << "): " << problem << "\n"
+                      << text << "\n";
+            return 1;
+        }
+    }
+    std::cout << count << " damaged inputs, seed " << seed << ": refused in order or accepted\n";
+    return 0;
+}
+
+}  // namespace
+}  // namespace auspex
+
+int main(int argc, char** argv) {
+    const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
+    const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+    try {
+        return auspex::fuzz(count, seed);
+    } catch (const std::exception& error) {
+        std::cerr << "fuzz_loaders: " << error.what() << "\n";
+        return 2;
+    }
+}

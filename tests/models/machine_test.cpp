@@ -1,0 +1,199 @@
+/// @file Machine files: shipped ones load with their provenance; slips of unit, range, key or consistency are refused by path.
+#include "models/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+JsonDocument open_machine(const std::string& name) {
+    return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/" + name + ".json");
+}
+
+/// The message with which a changed machine is refused; empty when it loads.
+std::string refusal(JsonDocument document, const std::string& path, const std::string& value) {
+    document.set(path, value);
+    try {
+        static_cast<void>(load_machine(document));
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+void expect_refused(const std::string& machine, const std::string& path, const std::string& value, const std::string& expected) {
+    const std::string message = refusal(open_machine(machine), path, value);
+    EXPECT_NE(message.find(expected), std::string::npos) << path << " = " << value << " gave: " << message;
+    EXPECT_NE(message.find(machine + ".json: $"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+TEST(Machine, EveryShippedFileLoadsWithASourceForEveryConstant) {
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(AUSPEX_SOURCE_DIR) + "/machines")) {
+        if (entry.path().extension() == ".json") {
+            files.insert(entry.path().stem().string());
+        }
+    }
+    for (const char* name : {"aurora", "dgx-a100", "frontier"}) {
+        EXPECT_TRUE(files.contains(name)) << name;
+    }
+    for (const std::string& file : files) {
+        const Machine machine = load_machine(open_machine(file));
+        EXPECT_EQ(machine.name, file);
+        EXPECT_GE(machine.constants.size(), 25U);
+        std::set<std::string> paths;
+        for (const Constant& constant : machine.constants) {
+            EXPECT_TRUE(constant.path.starts_with("machine.")) << constant.path;
+            EXPECT_TRUE(paths.insert(constant.path).second) << constant.path << " read twice";
+            EXPECT_FALSE(constant.source.empty()) << file << " " << constant.path;
+        }
+    }
+}
+
+TEST(Machine, AuroraInjectsThrough84992NicsAndItsGlobalLinksCarry1370TerabytesPerSecond) {
+    const Machine aurora = load_machine(open_machine("aurora"));
+    // 166 groups * 64 nodes * 8 NICs = 84,992, as ALCF counts them.
+    EXPECT_EQ(aurora.fabric.groups * aurora.fabric.nodes_per_group * aurora.node.nics, 84'992);
+    EXPECT_EQ(aurora.fabric.max_nodes * aurora.node.tiles, 127'488);
+    // C(166, 2) = 13,695 pairs * 2 links * 50 GB/s in both directions = 1.3695 PB/s; ALCF says 1.38.
+    const double pairs = aurora.fabric.groups * (aurora.fabric.groups - 1) / 2.0;
+    EXPECT_DOUBLE_EQ(pairs * aurora.fabric.global_links * 2 * aurora.fabric.link_bytes_per_s, 1.3695e15);
+    // Links of a switch: 31 to its group; of a group: 165 * 2 to the others, 8.25 TB/s of 12.8 TB/s injected.
+    EXPECT_DOUBLE_EQ((aurora.fabric.groups - 1) * aurora.fabric.global_links * aurora.fabric.link_bytes_per_s, 8.25e12);
+}
+
+TEST(Machine, FrontierGlobalBandwidthIs540TerabytesPerSecond) {
+    const Machine frontier = load_machine(open_machine("frontier"));
+    // C(74, 2) = 2,701 pairs * 4 links * 50 GB/s in both directions = 540 TB/s; published as 270 + 270.
+    EXPECT_DOUBLE_EQ(frontier.fabric.groups * (frontier.fabric.groups - 1) / 2.0 * frontier.fabric.global_links * 2 *
+                         frontier.fabric.link_bytes_per_s,
+                     540.2e12);
+}
+
+TEST(Machine, ValuesArriveInSiUnits) {
+    const Machine aurora = load_machine(open_machine("aurora"));
+    EXPECT_DOUBLE_EQ(aurora.tile.peak_bf16_flop_per_s, 298e12);
+    EXPECT_DOUBLE_EQ(aurora.tile.hbm_bytes, 64e9);
+    EXPECT_DOUBLE_EQ(aurora.tile.kernel_launch_s, 3e-6);
+    EXPECT_DOUBLE_EQ(aurora.node.nic_bytes_per_s, 23e9);
+    EXPECT_DOUBLE_EQ(aurora.fabric.switch_latency_s, 350e-9);
+    EXPECT_DOUBLE_EQ(aurora.noise.os_events_per_s, 10);
+    EXPECT_DOUBLE_EQ(aurora.reliability.restart_s, 18 * 60);
+    EXPECT_EQ(aurora.node.scale_up, ScaleUpKind::kMeshOfPairs);
+    EXPECT_EQ(aurora.node.nic_attachment, NicAttachment::kHost);
+    EXPECT_EQ(aurora.fabric.kind, FabricKind::kDragonfly);
+    EXPECT_EQ(aurora.fabric.routing, RoutingKind::kAdaptive);
+    const Machine dgx = load_machine(open_machine("dgx-a100"));
+    EXPECT_EQ(dgx.node.scale_up, ScaleUpKind::kSwitch);
+    EXPECT_EQ(dgx.node.nic_attachment, NicAttachment::kDevice);
+    EXPECT_EQ(dgx.fabric.kind, FabricKind::kFatTree);
+    EXPECT_DOUBLE_EQ(dgx.fabric.taper, 1);
+}
+
+TEST(Machine, SettingAValueOnTheCommandLineReplacesItAndItsProvenance) {
+    struct Change {
+        std::string path, value;
+        double expected;
+    };
+    const std::vector<Change> changes{{"node.nic.bandwidth", "20 GB/s", 20e9},
+                                      {"fabric.minimal_bias", "0.3", 0.3},
+                                      {"fabric.background_load", "0", 0},
+                                      {"tile.speed_sigma", "0.01", 0.01}};
+    JsonDocument document = open_machine("aurora");
+    for (const Change& change : changes) {
+        document.set(change.path, change.value);
+    }
+    const Machine machine = load_machine(document);
+    EXPECT_DOUBLE_EQ(machine.node.nic_bytes_per_s, 20e9);
+    EXPECT_DOUBLE_EQ(machine.fabric.minimal_bias, 0.3);
+    EXPECT_DOUBLE_EQ(machine.fabric.background_load, 0);
+    EXPECT_DOUBLE_EQ(machine.tile.speed_sigma, 0.01);
+    for (const Change& change : changes) {
+        bool found = false;
+        for (const Constant& constant : machine.constants) {
+            if (constant.path == "machine." + change.path) {
+                found = true;
+                EXPECT_DOUBLE_EQ(constant.value, change.expected);
+                EXPECT_EQ(constant.kind, ConstantKind::kAssumed);
+            }
+        }
+        EXPECT_TRUE(found) << change.path;
+    }
+}
+
+TEST(Machine, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
+    for (const std::string name : {"aurora", "dgx-a100"}) {
+        const JsonDocument document = open_machine(name);
+        for (const Constant& constant : load_machine(document).constants) {
+            const std::string path = constant.path.substr(std::string("machine.").size());
+            const bool plain = constant.dimension == Dimension::kNone;
+            const std::string negative = plain ? "-1" : exact_quantity(-1, constant.dimension);
+            const std::string wrong = plain ? "\"1 GB/s\"" : constant.dimension == Dimension::kWatts ? "1 s" : "1 W";
+            for (const std::string& value : {negative, wrong, std::string("true"), std::string(plain ? "\"\"" : "5")}) {
+                const std::string message = refusal(document, path, value);
+                EXPECT_NE(message.find("$." + path), std::string::npos) << path << " = " << value << " gave: " << message;
+            }
+        }
+    }
+}
+
+TEST(Machine, EveryMissingKeyIsNamed) {
+    // A section left with nothing but a comment misses its first key.
+    for (const std::string section : {"tile", "node", "node.nic", "fabric", "noise", "storage", "reliability"}) {
+        expect_refused("aurora", section, R"({"comment": "empty"})", "missing key");
+        expect_refused("aurora", section, R"({"comment": "empty"})", "$." + section);
+    }
+    EXPECT_THROW(static_cast<void>(load_machine(JsonDocument::parse("{}", "empty"))), InputError);
+    EXPECT_THROW(static_cast<void>(load_machine(JsonDocument::parse("[]", "list"))), InputError);
+}
+
+TEST(Machine, UnknownKeysAreRefusedInEverySection) {
+    for (const std::string path : {"colour", "tile.colour", "node.colour", "node.nic.colour", "fabric.colour", "noise.colour",
+                                   "storage.colour", "reliability.colour"}) {
+        expect_refused("aurora", path, "1", "colour");
+    }
+}
+
+TEST(Machine, AbsurdValuesAreRefusedWithTheirRange) {
+    expect_refused("aurora", "tile.hbm_bandwidth", "1 B/s", "$.tile.hbm_bandwidth");
+    expect_refused("aurora", "node.nic.bandwidth", "1e9 PB/s", "$.node.nic.bandwidth");
+    expect_refused("aurora", "node.nic.count", "0", "$.node.nic.count");
+    expect_refused("aurora", "node.tiles", "12.5", "$.node.tiles");
+    expect_refused("aurora", "tile.speed_worst", "1.2", "$.tile.speed_worst");
+    expect_refused("aurora", "tile.reserved", "64 GB", "less than hbm_capacity");
+    expect_refused("aurora", "fabric.background_load", "1", "$.fabric.background_load");
+    expect_refused("aurora", "noise.os_event_length", "0.2 s", "less than 1 / os_event_rate");
+    expect_refused("aurora", "name", "\"\"", "$.name");
+    expect_refused("aurora", "node.scale_up", "ring", "mesh-of-pairs");
+    expect_refused("aurora", "node.nic.attachment", "both", "\"device\"");
+}
+
+TEST(Machine, CountsMustDivideEachOther) {
+    expect_refused("aurora", "node.tiles_per_card", "5", "a divisor of tiles, 12");
+    expect_refused("aurora", "node.sockets", "4", "a divisor of the number of cards");
+    expect_refused("aurora", "fabric.switches_per_group", "33", "a divisor of nodes_per_group, 64");
+    expect_refused("aurora", "fabric.max_nodes", "10625", "at most groups * nodes_per_group, 10624");
+    expect_refused("aurora", "fabric.groups", "100", "at most groups * nodes_per_group, 6400");
+    expect_refused("aurora", "fabric.nodes_per_group", "100000", "$.fabric.groups");
+}
+
+TEST(Machine, KeysOfTheOtherKindOfFabricOrNodeAreRefused) {
+    expect_refused("aurora", "fabric.taper", "1", "it belongs to a fat tree");
+    expect_refused("aurora", "fabric.nodes_per_leaf", "20", "it belongs to a fat tree");
+    expect_refused("aurora", "node.switch_bandwidth", "300 GB/s", "mesh_bandwidth");
+    expect_refused("dgx-a100", "fabric.groups", "4", "it belongs to a dragonfly");
+    expect_refused("dgx-a100", "fabric.minimal_bias", "0.1", "it belongs to a dragonfly");
+    expect_refused("dgx-a100", "node.mesh_bandwidth", "31 GB/s", "switch_bandwidth");
+    expect_refused("dgx-a100", "node.pair_bandwidth", "185 GB/s", "where tiles_per_card is 1");
+}
+
+}  // namespace
+}  // namespace auspex

@@ -1,0 +1,97 @@
+#pragma once
+/// @file Small machines with round numbers, built by hand, for the tests of fabric and network.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "models/layout.hpp"
+#include "models/machine.hpp"
+#include "models/plan.hpp"
+#include "models/stack.hpp"
+
+namespace auspex::testing_network {
+
+/// A node of 12 tiles on 6 cards, all-to-all between cards, 8 host-attached NICs on 2 sockets; dragonfly of 64 nodes and 32 switches a group.
+inline Machine mesh_machine() {
+    Machine machine;
+    machine.file = "machine.json";
+    Node& node = machine.node;
+    node.tiles = 12;
+    node.tiles_per_card = 2;
+    node.sockets = 2;
+    node.scale_up = ScaleUpKind::kMeshOfPairs;
+    node.pair_bytes_per_s = 185e9;
+    node.mesh_bytes_per_s = 31e9;
+    node.scale_up_latency_s = 2e-6;
+    node.pcie_bytes_per_s = 50e9;
+    node.socket_bytes_per_s = 150e9;
+    node.nics = 8;
+    node.nic_bytes_per_s = 23e9;
+    node.nic_attachment = NicAttachment::kHost;
+    node.nic_latency_s = 3e-6;
+    FabricRecipe& fabric = machine.fabric;
+    fabric.kind = FabricKind::kDragonfly;
+    fabric.link_bytes_per_s = 25e9;
+    fabric.switch_latency_s = 0.35e-6;
+    fabric.groups = 166;
+    fabric.nodes_per_group = 64;
+    fabric.switches_per_group = 32;
+    fabric.local_links = 1;
+    fabric.global_links = 2;
+    fabric.max_nodes = 166 * 64;
+    fabric.routing = RoutingKind::kAdaptive;
+    fabric.minimal_bias = 0.25;
+    return machine;
+}
+
+/// A node of 8 tiles on one switch, a NIC for each tile; a fat tree of 4 nodes a leaf, tapered to a half.
+inline Machine switch_machine() {
+    Machine machine;
+    machine.file = "machine.json";
+    Node& node = machine.node;
+    node.tiles = 8;
+    node.scale_up = ScaleUpKind::kSwitch;
+    node.switch_bytes_per_s = 400e9;
+    node.scale_up_latency_s = 1e-6;
+    node.nics = 8;
+    node.nic_bytes_per_s = 50e9;
+    node.nic_latency_s = 2e-6;
+    FabricRecipe& fabric = machine.fabric;
+    fabric.kind = FabricKind::kFatTree;
+    fabric.link_bytes_per_s = 50e9;
+    fabric.switch_latency_s = 0.5e-6;
+    fabric.nodes_per_leaf = 4;
+    fabric.taper = 0.5;
+    fabric.max_nodes = 1024;
+    return machine;
+}
+
+inline Stack plain_stack(CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing) {
+    Stack stack;
+    stack.rank_bytes_per_s = 10e9;
+    stack.scale_up_message_s = 1e-6;
+    stack.scale_out_message_s = 5e-6;
+    stack.collective_launch_s = 4e-6;
+    const std::vector<AlgorithmRule> rules{{std::numeric_limits<double>::infinity(), algorithm}};
+    stack.all_reduce = stack.reduce_scatter = stack.all_gather = stack.all_to_all = stack.broadcast = rules;
+    return stack;
+}
+
+struct Grid {
+    int pp = 1, dp = 1, ep = 1;
+    PlacementKind placement = PlacementKind::kContiguous;
+};
+
+inline Layout layout_of(const Machine& machine, const Grid& grid) {
+    Plan plan;
+    plan.pp = grid.pp;
+    plan.dp = grid.dp;
+    plan.ep = grid.ep;
+    plan.placement = grid.placement;
+    return make_layout(plan, machine, grid.pp * grid.dp * grid.ep);
+}
+
+}  // namespace auspex::testing_network

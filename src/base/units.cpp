@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 
 namespace auspex {
 namespace {
@@ -63,15 +64,7 @@ std::span<const Unit> units_of(Dimension dimension) {
     check_failed("dimension", "unknown dimension", __FILE__, __LINE__);
 }
 
-/// The text as it may stand in a one-line message.
-std::string quoted(std::string_view text) {
-    constexpr std::size_t kLongest = 60;
-    std::string out = "\"";
-    for (const char c : text.substr(0, kLongest)) {
-        out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-    }
-    return out + (text.size() > kLongest ? "…\"" : "\"");
-}
+std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
 
 std::string joined_names(std::span<const Unit> units) {
     std::string out;

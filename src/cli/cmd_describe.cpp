@@ -76,6 +76,15 @@ void print_json(const Workload& workload, const JsonDocument& document, const Pl
     json.end_object();
 }
 
+/// Parameters are counted in billions, as people name models by them: "220 B", not "220 G".
+std::string parameters_text(double count) {
+    std::string text = short_count(count);
+    if (text.ends_with(" G")) {
+        text.back() = 'B';
+    }
+    return text;
+}
+
 std::string padded(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
@@ -92,8 +101,8 @@ void print_text(const Workload& workload, const Plan* plan) {
     for (std::size_t row = 0; row < total.size(); ++row) {
         if (total[row].second > 0) {
             std::cout << "  " << total[row].first
-                      << padded(short_count(total[row].second), 34 - std::string(total[row].first).size())
-                      << padded(short_count(active[row].second), 24) << "\n";
+                      << padded(parameters_text(total[row].second), 34 - std::string(total[row].first).size())
+                      << padded(parameters_text(active[row].second), 24) << "\n";
         }
     }
     std::cout << "\nFLOP a token (2 per multiply-add, causal attention)\n";

@@ -33,7 +33,7 @@ FlagText text_of(Flag flag) {
         case Flag::kTiles:
             return {"tiles", "N", "tiles (accelerators) of the job; without it what the plan's dp gives"};
         case Flag::kTilesList:
-            return {"tiles", "N,N,…", "numbers of tiles, smallest first; the first is the reference"};
+            return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
         case Flag::kMode:
             return {"mode", "weak|strong", "weak: the batch grows with the tiles (default); strong: the batch is kept"};
         case Flag::kOut: return {"out", "DIR", "write the report there: index.html, report.md, points.csv"};

@@ -49,8 +49,8 @@ std::vector<int> random_nodes(int total, int count, std::uint64_t seed) {
 std::vector<int> listed_nodes(const Plan& plan, int total, int count) {
     const std::string where = plan.file + ": $.placement";
     if (static_cast<int>(plan.placement_nodes.size()) < count) {
-        throw InputError(where, "found " + std::to_string(plan.placement_nodes.size()) + " nodes; expected at least the " +
-                                    std::to_string(count) + " that the job needs");
+        throw InputError(where, "found " + std::to_string(plan.placement_nodes.size()) +
+                                    " nodes; expected at least the " + std::to_string(count) + " that the job needs");
     }
     std::vector<int> sorted = plan.placement_nodes;
     std::sort(sorted.begin(), sorted.end());
@@ -82,30 +82,35 @@ void check_grid(const Plan& plan, int tiles) {
     const bool positive = std::min({tiles, plan.pp, plan.dp, plan.ep, plan.etp, plan.tp, plan.cp}) > 0;
     const double product = static_cast<double>(plan.pp) * plan.dp * plan.ep * plan.etp;
     if (!positive || product != static_cast<double>(tiles)) {
-        throw InputError(plan.file, "found pp * dp * ep * etp = " + std::to_string(plan.pp) + " * " + std::to_string(plan.dp) + " * " +
-                                        std::to_string(plan.ep) + " * " + std::to_string(plan.etp) + "; expected the number of tiles, " +
+        throw InputError(plan.file, "found pp * dp * ep * etp = " + std::to_string(plan.pp) + " * " +
+                                        std::to_string(plan.dp) + " * " + std::to_string(plan.ep) + " * " +
+                                        std::to_string(plan.etp) + "; expected the number of tiles, " +
                                         std::to_string(tiles));
     }
     const double dense = static_cast<double>(plan.tp) * plan.cp;
     const int stage_ranks = tiles / plan.pp;
     if (dense > stage_ranks || stage_ranks % static_cast<int>(dense) != 0) {
         throw InputError(plan.file, "found tp * cp = " + std::to_string(plan.tp) + " * " + std::to_string(plan.cp) +
-                                        "; expected a divisor of the " + std::to_string(stage_ranks) + " tiles of a stage");
+                                        "; expected a divisor of the " + std::to_string(stage_ranks) +
+                                        " tiles of a stage");
     }
 }
 
 int global_batch_of(const Plan& plan, int data_parallel) {
     const double batch = static_cast<double>(plan.micro_batch_size) * plan.micro_batches * data_parallel;
     if (batch < 1 || batch > std::numeric_limits<int>::max()) {
-        throw InputError(plan.file, "found micro_batch_size * micro_batches * data_parallel = " + std::to_string(plan.micro_batch_size) +
-                                        " * " + std::to_string(plan.micro_batches) + " * " + std::to_string(data_parallel) +
-                                        "; expected 1 to " + std::to_string(std::numeric_limits<int>::max()) + " sequences");
+        throw InputError(
+            plan.file,
+            "found micro_batch_size * micro_batches * data_parallel = " + std::to_string(plan.micro_batch_size) +
+                " * " + std::to_string(plan.micro_batches) + " * " + std::to_string(data_parallel) +
+                "; expected 1 to " + std::to_string(std::numeric_limits<int>::max()) + " sequences");
     }
     return static_cast<int>(batch);
 }
 
 /// A family of equal groups among the N ranks of a stage. Group (a, b) holds the ranks
-///   n = a * outer_stride + b + i * far_step + j * step, i < far, j < near, in this order. Every kind of group is such a family.
+///   n = a * outer_stride + b + i * far_step + j * step, i < far, j < near, in this order. Every kind of group is such
+///   a family.
 struct Family {
     int outer = 1, outer_stride = 0;
     int inner = 1;
@@ -116,10 +121,13 @@ struct Family {
 /// Ranks n with equal remainder modulo `classes`: each group strides over the whole stage.
 Family strided(int ranks, int classes) { return {1, 0, classes, 1, 0, ranks / classes, classes}; }
 /// Blocks of inner * size ranks, in which a group takes every inner-th rank.
-Family blocked(int ranks, int inner, int size) { return {ranks / (inner * size), inner * size, inner, 1, 0, size, inner}; }
+Family blocked(int ranks, int inner, int size) {
+    return {ranks / (inner * size), inner * size, inner, 1, 0, size, inner};
+}
 
-/// kDenseDp groups cut by ep index. With q = tp / etp whole, n mod tp and the ep index together say n / etp modulo lcm(q, ep). With
-/// etp / tp whole, each block of etp ranks of one expert holds etp / tp members. Otherwise the cut is uneven: the groups stay whole.
+/// kDenseDp groups cut by ep index. With q = tp / etp whole, n mod tp and the ep index together say n / etp modulo
+/// lcm(q, ep). With etp / tp whole, each block of etp ranks of one expert holds etp / tp members. Otherwise the cut is
+/// uneven: the groups stay whole.
 Family dense_dp_outer(const Layout& layout) {
     const int ranks = layout.stage_ranks;
     if (layout.tp % layout.etp == 0) {
@@ -150,7 +158,8 @@ Family family_of(const Layout& layout, GroupKind kind) {
 }
 
 std::vector<std::vector<int>> groups_in_stage(const Layout& layout, const Family& family, int stage) {
-    std::vector<std::vector<int>> groups(static_cast<std::size_t>(family.outer) * static_cast<std::size_t>(family.inner));
+    std::vector<std::vector<int>> groups(static_cast<std::size_t>(family.outer) *
+                                         static_cast<std::size_t>(family.inner));
     std::size_t next = 0;
     for (int a = 0; a < family.outer; ++a) {
         for (int b = 0; b < family.inner; ++b) {
@@ -158,7 +167,8 @@ std::vector<std::vector<int>> groups_in_stage(const Layout& layout, const Family
             group.reserve(static_cast<std::size_t>(family.far) * static_cast<std::size_t>(family.near));
             for (int i = 0; i < family.far; ++i) {
                 for (int j = 0; j < family.near; ++j) {
-                    group.push_back(layout.rank(stage, a * family.outer_stride + b + i * family.far_step + j * family.step));
+                    group.push_back(
+                        layout.rank(stage, a * family.outer_stride + b + i * family.far_step + j * family.step));
                 }
             }
         }
@@ -192,7 +202,8 @@ Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
     check_grid(plan, tiles);
     Layout layout;
     layout.tiles = tiles;
-    layout.pp = plan.pp, layout.dp = plan.dp, layout.ep = plan.ep, layout.etp = plan.etp, layout.tp = plan.tp, layout.cp = plan.cp;
+    layout.pp = plan.pp, layout.dp = plan.dp, layout.ep = plan.ep, layout.etp = plan.etp, layout.tp = plan.tp,
+    layout.cp = plan.cp;
     layout.stage_ranks = tiles / plan.pp;
     layout.data_parallel = layout.stage_ranks / (plan.tp * plan.cp);
     layout.global_batch = global_batch_of(plan, layout.data_parallel);
@@ -200,8 +211,9 @@ Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
     layout.nodes = (tiles - 1) / layout.tiles_per_node + 1;
     const int nodes_there = std::min(machine.fabric.max_nodes, machine_nodes(machine.fabric));
     if (layout.nodes > nodes_there) {
-        throw InputError(plan.file, "found " + std::to_string(tiles) + " tiles, which are " + std::to_string(layout.nodes) + " nodes of " +
-                                        machine.name + "; expected at most " + std::to_string(nodes_there) + " nodes");
+        throw InputError(plan.file, "found " + std::to_string(tiles) + " tiles, which are " +
+                                        std::to_string(layout.nodes) + " nodes of " + machine.name +
+                                        "; expected at most " + std::to_string(nodes_there) + " nodes");
     }
     layout.node_of_job_node = place(plan, machine, layout.nodes);
     const std::array<int, 4> extent{plan.dp, plan.pp, plan.ep, plan.etp};

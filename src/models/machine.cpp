@@ -26,10 +26,16 @@ class Section {
     [[nodiscard]] double quantity(std::string_view key, Dimension dimension, double low, double high) {
         return read_constant(value_, key, dimension, low, high, kRole, constants_);
     }
-    [[nodiscard]] double flop_rate(std::string_view key) { return quantity(key, Dimension::kFlopPerSecond, kLeastFlop, kMostFlop); }
-    [[nodiscard]] double byte_rate(std::string_view key) { return quantity(key, Dimension::kBytesPerSecond, kLeastRate, kMostRate); }
+    [[nodiscard]] double flop_rate(std::string_view key) {
+        return quantity(key, Dimension::kFlopPerSecond, kLeastFlop, kMostFlop);
+    }
+    [[nodiscard]] double byte_rate(std::string_view key) {
+        return quantity(key, Dimension::kBytesPerSecond, kLeastRate, kMostRate);
+    }
     [[nodiscard]] double latency(std::string_view key) { return quantity(key, Dimension::kSeconds, 0, kMostLatency); }
-    [[nodiscard]] double number(std::string_view key, double low, double high) { return quantity(key, Dimension::kNone, low, high); }
+    [[nodiscard]] double number(std::string_view key, double low, double high) {
+        return quantity(key, Dimension::kNone, low, high);
+    }
     [[nodiscard]] int count(std::string_view key, std::int64_t high) const {
         return static_cast<int>(value_.at(key).as_integer(1, high));
     }
@@ -58,9 +64,26 @@ void forbid(const JsonValue& section, std::initializer_list<std::string_view> ke
 }
 
 void read_tile(Section in, Tile& tile) {
-    in.value().allow_only({"name", "peak_bf16", "gemm_bf16", "gemm_fp32", "vector_fp32", "hbm_bandwidth", "hbm_capacity", "reserved", "cores",
-                           "gemm_tile_m", "gemm_tile_n", "gemm_half_depth", "gemm_small_block", "gemm_ceiling", "attention_efficiency",
-                           "memory_efficiency", "kernel_launch", "speed_sigma", "speed_worst", "collective_compute_share"});
+    in.value().allow_only({"name",
+                           "peak_bf16",
+                           "gemm_bf16",
+                           "gemm_fp32",
+                           "vector_fp32",
+                           "hbm_bandwidth",
+                           "hbm_capacity",
+                           "reserved",
+                           "cores",
+                           "gemm_tile_m",
+                           "gemm_tile_n",
+                           "gemm_half_depth",
+                           "gemm_small_block",
+                           "gemm_ceiling",
+                           "attention_efficiency",
+                           "memory_efficiency",
+                           "kernel_launch",
+                           "speed_sigma",
+                           "speed_worst",
+                           "collective_compute_share"});
     tile.name = read_text(in.value(), "name");
     tile.peak_bf16_flop_per_s = in.flop_rate("peak_bf16");
     tile.gemm_bf16_flop_per_s = in.flop_rate("gemm_bf16");
@@ -90,13 +113,14 @@ void read_nic(Section in, Node& node) {
     in.value().allow_only({"count", "bandwidth", "attachment", "latency"});
     node.nics = in.count("count", 1024);
     node.nic_bytes_per_s = in.byte_rate("bandwidth");
-    node.nic_attachment = in.value().at("attachment").as_one_of({"host", "device"}) == 0 ? NicAttachment::kHost : NicAttachment::kDevice;
+    node.nic_attachment =
+        in.value().at("attachment").as_one_of({"host", "device"}) == 0 ? NicAttachment::kHost : NicAttachment::kDevice;
     node.nic_latency_s = in.latency("latency");
 }
 
 void read_scale_up(Section& in, Node& node) {
-    node.scale_up =
-        in.value().at("scale_up").as_one_of({"mesh-of-pairs", "switch"}) == 0 ? ScaleUpKind::kMeshOfPairs : ScaleUpKind::kSwitch;
+    node.scale_up = in.value().at("scale_up").as_one_of({"mesh-of-pairs", "switch"}) == 0 ? ScaleUpKind::kMeshOfPairs
+                                                                                          : ScaleUpKind::kSwitch;
     if (node.tiles_per_card > 1) {
         node.pair_bytes_per_s = in.byte_rate("pair_bandwidth");
     } else {
@@ -113,8 +137,8 @@ void read_scale_up(Section& in, Node& node) {
 }
 
 void read_node(Section in, Node& node, std::vector<Constant>& constants) {
-    in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth", "mesh_bandwidth", "switch_bandwidth",
-                           "scale_up_latency", "pcie_bandwidth", "socket_bandwidth", "nic"});
+    in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth", "mesh_bandwidth",
+                           "switch_bandwidth", "scale_up_latency", "pcie_bandwidth", "socket_bandwidth", "nic"});
     node.tiles = in.count("tiles", kMostTiles);
     node.tiles_per_card = in.count("tiles_per_card", kMostTiles);
     node.sockets = in.count("sockets", kMostTiles);
@@ -123,7 +147,8 @@ void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     }
     const int cards = node.tiles / node.tiles_per_card;
     if (cards % node.sockets != 0) {
-        in.value().at("sockets").fail("a divisor of the number of cards (tiles / tiles_per_card), " + std::to_string(cards));
+        in.value().at("sockets").fail("a divisor of the number of cards (tiles / tiles_per_card), " +
+                                      std::to_string(cards));
     }
     read_scale_up(in, node);
     node.pcie_bytes_per_s = in.byte_rate("pcie_bandwidth");
@@ -150,22 +175,27 @@ void read_dragonfly(Section& in, FabricRecipe& fabric) {
         in.value().at("max_nodes").fail("at most groups * nodes_per_group, " + std::to_string(nodes));
     }
     if (fabric.nodes_per_group % fabric.switches_per_group != 0) {
-        in.value().at("switches_per_group").fail("a divisor of nodes_per_group, " + std::to_string(fabric.nodes_per_group));
+        in.value()
+            .at("switches_per_group")
+            .fail("a divisor of nodes_per_group, " + std::to_string(fabric.nodes_per_group));
     }
 }
 
 void read_fat_tree(Section& in, FabricRecipe& fabric) {
     forbid(in.value(),
-           {"groups", "nodes_per_group", "switches_per_group", "local_links", "global_links", "routing", "minimal_bias", "background_load"},
+           {"groups", "nodes_per_group", "switches_per_group", "local_links", "global_links", "routing", "minimal_bias",
+            "background_load"},
            "with \"kind\": \"fat-tree\"; it belongs to a dragonfly");
     fabric.nodes_per_leaf = in.count("nodes_per_leaf", 10'000);
     fabric.taper = in.number("taper", kLeastFraction, 1);
 }
 
 void read_fabric(Section in, FabricRecipe& fabric) {
-    in.value().allow_only({"kind", "link_bandwidth", "switch_latency", "groups", "nodes_per_group", "switches_per_group", "local_links",
-                           "global_links", "nodes_per_leaf", "taper", "max_nodes", "routing", "minimal_bias", "background_load"});
-    fabric.kind = in.value().at("kind").as_one_of({"dragonfly", "fat-tree"}) == 0 ? FabricKind::kDragonfly : FabricKind::kFatTree;
+    in.value().allow_only({"kind", "link_bandwidth", "switch_latency", "groups", "nodes_per_group",
+                           "switches_per_group", "local_links", "global_links", "nodes_per_leaf", "taper", "max_nodes",
+                           "routing", "minimal_bias", "background_load"});
+    fabric.kind =
+        in.value().at("kind").as_one_of({"dragonfly", "fat-tree"}) == 0 ? FabricKind::kDragonfly : FabricKind::kFatTree;
     fabric.link_bytes_per_s = in.byte_rate("link_bandwidth");
     fabric.switch_latency_s = in.latency("switch_latency");
     fabric.max_nodes = in.count("max_nodes", kMostNodes);

@@ -25,8 +25,8 @@ int read_count(const JsonValue& section, std::string_view key, std::int64_t low)
 }
 
 void read_counts(const JsonValue& section, KernelCounts& counts) {
-    section.allow_only({"norm", "qk_norm", "rope", "residual", "activation", "router_topk", "cross_entropy", "embedding",
-                        "gradient_accumulation", "attention", "optimizer"});
+    section.allow_only({"norm", "qk_norm", "rope", "residual", "activation", "router_topk", "cross_entropy",
+                        "embedding", "gradient_accumulation", "attention", "optimizer"});
     counts.norm = read_count(section, "norm", 1);
     counts.qk_norm = read_count(section, "qk_norm", 1);
     counts.rope = read_count(section, "rope", 1);
@@ -59,8 +59,10 @@ void read_pipeline(const JsonValue& section, Stack& stack) {
 }
 
 void read_optimizer(const JsonValue& section, Stack& stack) {
-    section.allow_only({"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "per_parameter_ep_all_reduce"});
-    stack.reduction = section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
+    section.allow_only(
+        {"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "per_parameter_ep_all_reduce"});
+    stack.reduction =
+        section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
     if (stack.reduction == Reduction::kBucketed) {
         stack.bucket_bytes = read_constant(section, "bucket", Dimension::kBytes, 1, 1e15, kRole, stack.constants);
     } else if (const auto bucket = section.find("bucket")) {
@@ -72,9 +74,10 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
 }
 
 void read_transport(const JsonValue& section, Stack& stack) {
-    section.allow_only({"rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency", "scale_up_message", "scale_out_message",
-                        "collective_launch"});
-    stack.rank_bytes_per_s = read_constant(section, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
+    section.allow_only({"rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency", "scale_up_message",
+                        "scale_out_message", "collective_launch"});
+    stack.rank_bytes_per_s =
+        read_constant(section, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
     stack.scale_up_efficiency = read_fraction(section, "scale_up_efficiency", stack);
     stack.scale_out_efficiency = read_fraction(section, "scale_out_efficiency", stack);
     stack.scale_up_message_s = read_time(section, "scale_up_message", stack);
@@ -83,11 +86,13 @@ void read_transport(const JsonValue& section, Stack& stack) {
 }
 
 CollectiveAlgorithm read_algorithm(const JsonValue& value, bool is_all_reduce) {
-    constexpr std::array kAlgorithms{CollectiveAlgorithm::kAuto,   CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kRecursiveDoubling,
-                                     CollectiveAlgorithm::kDirect, CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kRabenseifner};
-    const std::size_t word = is_all_reduce
-                                 ? value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical", "rabenseifner"})
-                                 : value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical"});
+    constexpr std::array kAlgorithms{
+        CollectiveAlgorithm::kAuto,   CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kRecursiveDoubling,
+        CollectiveAlgorithm::kDirect, CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kRabenseifner};
+    const std::size_t word =
+        is_all_reduce
+            ? value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical", "rabenseifner"})
+            : value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical"});
     return kAlgorithms.at(word);
 }
 
@@ -130,7 +135,8 @@ void read_collectives(const JsonValue& section, Stack& stack) {
 }
 
 void read_can_overlap(const JsonValue& list, Stack& stack) {
-    const std::array<bool*, 4> flags{&stack.can_overlap_tp, &stack.can_overlap_ep, &stack.can_overlap_dp, &stack.can_overlap_pp};
+    const std::array<bool*, 4> flags{&stack.can_overlap_tp, &stack.can_overlap_ep, &stack.can_overlap_dp,
+                                     &stack.can_overlap_pp};
     for (const JsonValue& word : list.elements()) {
         bool& flag = *flags.at(word.as_one_of({"tp", "ep", "dp", "pp"}));
         if (flag) {
@@ -153,7 +159,8 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "can_overlap"});
+    root.allow_only(
+        {"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "can_overlap"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");

@@ -22,7 +22,7 @@ constexpr double kTextHeight = 14;
 struct Segment {
     double value = 0;
     std::size_t color = 0;
-    std::string inside, tooltip;       ///< inside: shown where there is room
+    std::string inside, tooltip;  ///< inside: shown where there is room
 };
 
 struct Bar {
@@ -33,8 +33,10 @@ struct Bar {
 struct BarChart {
     std::string axis_name, value_name;
     std::vector<Bar> bars;
-    std::vector<std::string> names;    ///< by color: written beside the last bar
-    double top = 1;                    ///< of the value axis
+    std::vector<std::string> names;  ///< by color: written beside the last bar
+    double top = 1;                  ///< of the value axis
+    double limit = 0;                ///< drawn as a line across, unless 0
+    std::string limit_name{};
 };
 
 double slot_of(const BarChart& chart) { return (kRight - kLeft) / static_cast<double>(chart.bars.size()); }
@@ -81,7 +83,7 @@ void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
         longest = std::max({longest, bar.name.size(), bar.total.size()});
     }
     // Names that would touch: only every n-th is written.
-    const auto every = static_cast<std::size_t>(std::ceil(8.0 * static_cast<double>(longest) / slot));
+    const auto every = static_cast<std::size_t>(std::ceil((8.0 * static_cast<double>(longest) + 6) / slot));
     std::vector<double> middles;
     double edge = kRight;
     for (std::size_t i = 0; i < chart.bars.size(); ++i) {
@@ -102,6 +104,10 @@ void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
             labels.push_back({middles[color], chart.names[color], "label", middles[color]});
         }
     }
+    if (chart.limit > 0) {
+        svg.line({kLeft, y(chart.limit)}, {kRight, y(chart.limit)}, "limit");
+        labels.push_back({y(chart.limit), chart.limit_name, "limit-text", y(chart.limit)});
+    }
     spread_labels(labels, kLabelGap, kTop, kBottom - 4);
     svg.labels(labels, edge + 2, kLabelX);
 }
@@ -113,7 +119,8 @@ BarChart loss_bars(const ScalingReport& report) {
         longest = std::max(longest, point.prediction.step_time_s);
     }
     const bool as_shares = longest > kReadableRatio * shortest;
-    BarChart chart{"tiles", as_shares ? "percent of the step" : "seconds of one step", {}, {}, as_shares ? 100 : longest};
+    BarChart chart{
+        "tiles", as_shares ? "percent of the step" : "seconds of one step", {}, {}, as_shares ? 100 : longest};
     for (const ScalePoint& point : report.points) {
         const Prediction& p = point.prediction;
         Bar bar{thousands(p.tiles), duration(p.step_time_s), {}};
@@ -121,8 +128,8 @@ BarChart loss_bars(const ScalingReport& report) {
             const double seconds = to_seconds(p.losses[loss]);
             const double share = seconds / p.step_time_s;
             bar.segments.push_back({as_shares ? share * 100 : seconds, loss, percent(share),
-                                    readable(static_cast<Loss>(loss)) + ", " + bar.name + " tiles: " + duration(seconds) + ", " +
-                                        percent(share)});
+                                    readable(static_cast<Loss>(loss)) + ", " + bar.name +
+                                        " tiles: " + duration(seconds) + ", " + percent(share)});
         }
         chart.bars.push_back(std::move(bar));
     }
@@ -132,7 +139,8 @@ BarChart loss_bars(const ScalingReport& report) {
     return chart;
 }
 
-/// Labels in the order of their colors. The stages' labels in order of first appearance; more than the palette has are one "other".
+/// Labels in the order of their colors. The stages' labels in order of first appearance; more than the palette has are
+/// one "other".
 std::vector<std::string> memory_names(const MemoryReport& memory) {
     std::vector<std::string> names;
     for (const StageMemory& stage : memory.by_stage) {
@@ -169,7 +177,8 @@ Bar memory_bar(const StageMemory& stage, const std::vector<std::string>& names) 
 
 std::string loss_chart(const ScalingReport& report) {
     const BarChart chart = loss_bars(report);
-    Svg svg(kWidth, kHeight, "Where the time of a step goes", "A stacked bar for each number of tiles; the table below has the numbers");
+    Svg svg(kWidth, kHeight, "Where the time of a step goes",
+            "A stacked bar for each number of tiles; the table below has the numbers");
     const SvgScale y{0, chart.top * 1.02, kBottom, kTop};
     draw_frame(svg, chart, y);
     draw_bars(svg, chart, y);
@@ -179,7 +188,13 @@ std::string loss_chart(const ScalingReport& report) {
 std::string memory_chart(const ScalingReport& report) {
     const MemoryReport& memory = report.points.front().prediction.memory;
     const double capacity = memory.capacity_bytes / 1e9;
-    BarChart chart{"pipeline stage", "GB in each tile at the peak", {}, memory_names(memory), std::max(capacity, memory.peak_bytes / 1e9)};
+    BarChart chart{"pipeline stage",
+                   "GB in each tile at the peak",
+                   {},
+                   memory_names(memory),
+                   std::max(capacity, memory.peak_bytes / 1e9),
+                   capacity,
+                   "a tile has " + significant(capacity) + " GB"};
     for (const StageMemory& stage : memory.by_stage) {
         chart.bars.push_back(memory_bar(stage, chart.names));
     }
@@ -187,8 +202,6 @@ std::string memory_chart(const ScalingReport& report) {
     const SvgScale y{0, chart.top * 1.06, kBottom, kTop};
     draw_frame(svg, chart, y);
     draw_bars(svg, chart, y);
-    svg.line({kLeft, y(capacity)}, {kRight, y(capacity)}, "limit");
-    svg.text({kLeft + 6, y(capacity) - 7}, "a tile has " + significant(capacity) + " GB", "limit-text");
     return std::move(svg).finish();
 }
 

@@ -22,9 +22,17 @@ std::string exact_seconds(Picoseconds time) {
 }
 
 void append_grid(std::vector<CsvCell>& cells, const Prediction& p) {
-    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, int>>{
-             {"tiles", p.tiles}, {"nodes", p.nodes}, {"dp", p.dp}, {"ep", p.ep}, {"etp", p.etp}, {"tp", p.tp}, {"pp", p.pp},
-             {"cp", p.cp}, {"data_parallel", p.data_parallel}, {"global_batch_sequences", p.global_batch}}) {
+    for (const auto& [name, value] :
+         std::initializer_list<std::pair<const char*, int>>{{"tiles", p.tiles},
+                                                            {"nodes", p.nodes},
+                                                            {"dp", p.dp},
+                                                            {"ep", p.ep},
+                                                            {"etp", p.etp},
+                                                            {"tp", p.tp},
+                                                            {"pp", p.pp},
+                                                            {"cp", p.cp},
+                                                            {"data_parallel", p.data_parallel},
+                                                            {"global_batch_sequences", p.global_batch}}) {
         cells.emplace_back(name, std::to_string(value));
     }
 }
@@ -61,7 +69,8 @@ std::vector<CsvCell> row_of(const ScalePoint& point) {
                            {"efficiency_without_both", point.efficiency_without_both},
                            {"efficiency_without_stragglers", point.efficiency_without_stragglers}});
     for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        cells.emplace_back(std::string("loss_") + to_string(static_cast<Loss>(loss)) + "_s", exact_seconds(p.losses[loss]));
+        cells.emplace_back(std::string("loss_") + to_string(static_cast<Loss>(loss)) + "_s",
+                           exact_seconds(p.losses[loss]));
     }
     append_numbers(cells, {{"forward_backward_s", p.forward_backward_s}, {"optimizer_s", p.optimizer_s}});
     append_memory(cells, p.memory);

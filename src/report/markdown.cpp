@@ -41,25 +41,28 @@ std::string list(const std::vector<std::string>& items) {
 }
 
 std::string points_table(const ScalingReport& report) {
-    std::vector<Row> rows{{"tiles", "nodes", "dp", "data_parallel", "sequences", "tokens a step", "step s", "interval s", "tokens/s",
-                           "tokens/s a tile", "TFLOP/s a tile", "MFU", "efficiency", "memory GB", "fits"}};
+    std::vector<Row> rows{{"tiles", "nodes", "dp", "data_parallel", "sequences", "tokens a step", "step s",
+                           "interval s", "tokens/s", "tokens/s a tile", "TFLOP/s a tile", "MFU", "efficiency",
+                           "memory GB", "fits"}};
     for (const ScalePoint& point : report.points) {
         const Prediction& p = point.prediction;
-        rows.push_back({thousands(p.tiles), thousands(p.nodes), thousands(p.dp), thousands(p.data_parallel), thousands(p.global_batch),
-                        thousands(p.tokens_per_step), significant(p.step_time_s),
+        rows.push_back({thousands(p.tiles), thousands(p.nodes), thousands(p.dp), thousands(p.data_parallel),
+                        thousands(p.global_batch), thousands(p.tokens_per_step), significant(p.step_time_s),
                         interval_text(p.step_time_interval_s[0], p.step_time_interval_s[1]), thousands(p.tokens_per_s),
-                        significant(p.tokens_per_s_per_tile, 4), significant(p.tflops_per_tile), percent(p.mfu), percent(point.efficiency),
-                        significant(p.memory.peak_bytes / 1e9), p.memory.fits ? "yes" : "NO"});
+                        significant(p.tokens_per_s_per_tile, 4), significant(p.tflops_per_tile), percent(p.mfu),
+                        percent(point.efficiency), significant(p.memory.peak_bytes / 1e9),
+                        p.memory.fits ? "yes" : "NO"});
     }
     return table(rows, 0);
 }
 
 std::string variants_table(const ScalingReport& report) {
-    std::vector<Row> rows{{"tiles", "as predicted", "no routing bias", "no background load", "neither of the two", "no stragglers"}};
+    std::vector<Row> rows{
+        {"tiles", "as predicted", "no routing bias", "no background load", "neither of the two", "no stragglers"}};
     for (const ScalePoint& point : report.points) {
-        rows.push_back({thousands(point.prediction.tiles), percent(point.efficiency), percent(point.efficiency_without_routing_bias),
-                        percent(point.efficiency_without_background), percent(point.efficiency_without_both),
-                        percent(point.efficiency_without_stragglers)});
+        rows.push_back({thousands(point.prediction.tiles), percent(point.efficiency),
+                        percent(point.efficiency_without_routing_bias), percent(point.efficiency_without_background),
+                        percent(point.efficiency_without_both), percent(point.efficiency_without_stragglers)});
     }
     return table(rows, 0);
 }
@@ -67,10 +70,12 @@ std::string variants_table(const ScalingReport& report) {
 std::string losses_table(const ScalingReport& report) {
     const std::string first = thousands(report.points.front().prediction.tiles) + " tiles";
     const std::string last = thousands(report.points.back().prediction.tiles) + " tiles";
-    std::vector<Row> rows{{"part", "what it is", first + ", s", last + ", s", "change, s", first + ", % of step", last + ", % of step"}};
+    std::vector<Row> rows{
+        {"part", "what it is", first + ", s", last + ", s", "change, s", first + ", % of step", last + ", % of step"}};
     for (const LossGrowth& row : loss_growth(report)) {
         rows.push_back({readable(row.loss), meaning_of(row.loss), significant(row.first_s), significant(row.last_s),
-                        signed_significant(row.last_s - row.first_s), percent(row.first_share), percent(row.last_share)});
+                        signed_significant(row.last_s - row.first_s), percent(row.first_share),
+                        percent(row.last_share)});
     }
     return table(rows, 2);
 }
@@ -79,8 +84,8 @@ std::string constants_tables(const ScalingReport& report) {
     std::vector<Row> leans{{"constant", "kind", "source", "value", "elasticity", "uncertainty"}};
     for (const ConstantLean& lean : report.points.back().prediction.top_constants) {
         const Constant& c = lean.constant;
-        leans.push_back({c.path, to_string(c.kind), c.source, format_quantity(c.value, c.dimension), signed_significant(lean.elasticity, 2),
-                         "±" + percent(c.relative_uncertainty)});
+        leans.push_back({c.path, to_string(c.kind), c.source, format_quantity(c.value, c.dimension),
+                         signed_significant(lean.elasticity, 2), "±" + percent(c.relative_uncertainty)});
     }
     std::vector<Row> kinds{{"kind", "meaning", "constants"}};
     for (const KindCount& row : constants_by_kind(report)) {

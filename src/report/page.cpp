@@ -35,7 +35,9 @@ std::string html_row(const std::vector<Cell>& cells, std::string_view element) {
 Cell number(std::string text, std::string small) { return {std::move(text), "n", std::move(small)}; }
 
 std::string html_table(const std::vector<std::vector<Cell>>& rows, std::string_view caption) {
-    std::string out = caption.empty() ? "" : html_paragraph(caption, "caption");  // outside, so that it does not scroll with a wide table
+    std::string out =
+        caption.empty() ? ""
+                        : html_paragraph(caption, "caption");  // outside, so that it does not scroll with a wide table
     out += "<div class=\"scroll\"><table>\n";
     out += "<thead>" + html_row(rows.front(), "th") + "</thead>\n<tbody>\n";
     for (std::size_t row = 1; row < rows.size(); ++row) {
@@ -61,7 +63,8 @@ std::string html_list(const std::vector<std::string>& items) {
 }
 
 std::string html_figure(const std::string& svg, std::string_view caption) {
-    return "<figure><div class=\"scroll\">\n" + svg + "</div><figcaption>" + html_escape(caption) + "</figcaption></figure>\n";
+    return "<figure><div class=\"scroll\">\n" + svg + "</div><figcaption>" + html_escape(caption) +
+           "</figcaption></figure>\n";
 }
 
 }  // namespace auspex

@@ -6,12 +6,13 @@
 
 namespace auspex {
 
-/// A table cell: `small` stands below in small print; `css` "n" for numbers (right-aligned), "path" for code-like names.
+/// A table cell: `small` stands below in small print; `css` "n" for numbers (right-aligned), "path" for code-like
+/// names.
 struct Cell {
     std::string text;
     std::string css{};
     std::string small{};
-    int swatch = -1;                   ///< colour index before the text
+    int swatch = -1;  ///< colour index before the text
 };
 
 [[nodiscard]] Cell number(std::string text, std::string small = {});

@@ -48,14 +48,16 @@ void draw_tiles_axis(Svg& svg, const ScalingReport& report, const SvgScale& x) {
         ticks.push_back(tiles_of(point));
     }
     std::sort(ticks.begin(), ticks.end());
+    const auto half_width = [](double tiles) { return 4.0 * static_cast<double>(thousands(tiles).size()) + 3; };
+    const double last = ticks.back();  // always named; of the others those that have room
     double free_from = 0;
     for (const double tiles : ticks) {
         svg.line({x(tiles), kBottom}, {x(tiles), kBottom + 5}, "axis");
-        const std::string text = thousands(tiles);
-        const double half_width = 4.0 * static_cast<double>(text.size());
-        if (x(tiles) - half_width >= free_from) {
-            svg.text({x(tiles), kBottom + 21}, text, "tick", "middle");
-            free_from = x(tiles) + half_width + 6;
+        const bool room =
+            x(tiles) - half_width(tiles) >= free_from && x(tiles) + half_width(tiles) <= x(last) - half_width(last);
+        if (room || tiles == last) {
+            svg.text({x(tiles), kBottom + 21}, thousands(tiles), "tick", "middle");
+            free_from = x(tiles) + half_width(tiles);
         }
     }
     svg.text({(kLeft + kRight) / 2, kBottom + 45}, "tiles (each doubling is one equal step)", "name", "middle");
@@ -66,7 +68,8 @@ void draw_grid_line(Svg& svg, double y, const std::string& text) {
     svg.text({kLeft - 8, y + 4.5}, text, "tick", "end");
 }
 
-std::vector<SvgPoint> curve(const ScalingReport& report, const SvgScale& x, const SvgScale& y, double ScalePoint::*value) {
+std::vector<SvgPoint> curve(const ScalingReport& report, const SvgScale& x, const SvgScale& y,
+                            double ScalePoint::*value) {
     std::vector<SvgPoint> points;
     for (const ScalePoint& point : report.points) {
         points.push_back({x(tiles_of(point)), y(point.*value)});
@@ -164,11 +167,12 @@ std::string efficiency_chart(const ScalingReport& report) {
         svg.polyline(points, "curve " + css);
         for (std::size_t k = 0; k < points.size(); ++k) {
             svg.marker(points[k], (i + 1) % kVariants.size(), "mark " + css,
-                       std::string(variant.label) + ", " + thousands(tiles_of(report.points[k])) + " tiles: " +
-                           percent(report.points[k].*variant.efficiency));
+                       std::string(variant.label) + ", " + thousands(tiles_of(report.points[k])) +
+                           " tiles: " + percent(report.points[k].*variant.efficiency));
         }
         const double end = points.back().y;
-        labels.push_back({end, std::string(variant.label) + " " + percent(report.points.back().*variant.efficiency), "label " + css, end});
+        labels.push_back({end, std::string(variant.label) + " " + percent(report.points.back().*variant.efficiency),
+                          "label " + css, end});
     }
     spread_labels(labels, kLabelGap, kTop, kBottom);
     svg.labels(labels, x(tiles_of(report.points.back())) + 7, kLabelX);
@@ -178,14 +182,12 @@ std::string efficiency_chart(const ScalingReport& report) {
 std::string throughput_chart(const ScalingReport& report) {
     const Prediction& first = report.points.front().prediction;
     const Prediction& last = report.points.back().prediction;
-    Svg svg(kWidth, kHeight, "Tokens per second against tiles", "At the last point " + thousands(last.tokens_per_s) + " tokens per second");
+    Svg svg(kWidth, kHeight, "Tokens per second against tiles",
+            "At the last point " + thousands(last.tokens_per_s) + " tokens per second");
     const SvgScale x = tiles_scale(report);
     const SvgScale y = throughput_scale(report);
-    const std::vector<double> ticks = decade_ticks(y.low, y.high);
-    // Equal steps need more digits than 1, 2, 5 of a decade.
-    const int digits = ticks.size() > 1 && ticks.back() < 2 * ticks.front() ? 3 : 1;
-    for (const double tick : ticks) {
-        draw_grid_line(svg, y(tick), short_count(tick, digits));
+    for (const double tick : decade_ticks(y.low, y.high)) {
+        draw_grid_line(svg, y(tick), tick_count(tick));
     }
     draw_tiles_axis(svg, report, x);
     svg.text_upwards({18, (kTop + kBottom) / 2}, "tokens per second", "name");
@@ -196,7 +198,8 @@ std::string throughput_chart(const ScalingReport& report) {
     if (report.points.size() > 1) {
         labels.push_back({y(ideal), "ideal " + short_count(ideal), "label", y(ideal)});
     }
-    labels.push_back({y(last.tokens_per_s), "as predicted " + short_count(last.tokens_per_s), "label v0", y(last.tokens_per_s)});
+    labels.push_back(
+        {y(last.tokens_per_s), "as predicted " + short_count(last.tokens_per_s), "label v0", y(last.tokens_per_s)});
     spread_labels(labels, kLabelGap, kTop, kBottom);
     svg.labels(labels, x(last.tiles) + 7, kLabelX);
     return std::move(svg).finish();

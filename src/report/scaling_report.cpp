@@ -29,7 +29,9 @@ void write_scaling_report(const ScalingReport& report, const std::string& direct
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error || !std::filesystem::is_directory(folder, error)) {
-        throw InputError(directory, "not a folder and cannot be made one; a folder for index.html, report.md and points.csv is needed");
+        throw InputError(
+            directory,
+            "not a folder and cannot be made one; a folder for index.html, report.md and points.csv is needed");
     }
     write_file(folder / "index.html", html);
     write_file(folder / "report.md", markdown);

@@ -1,5 +1,6 @@
 #pragma once
-/// @file What a scaling report says in words, shared by the HTML and the Markdown page. Plain text: the pages escape it.
+/// @file What a scaling report says in words, shared by the HTML and the Markdown page. Plain text: the pages escape
+/// it.
 #include <array>
 #include <string>
 #include <utility>
@@ -24,7 +25,8 @@ struct LossGrowth {
     double first_s = 0, last_s = 0;
     double first_share = 0, last_share = 0;  ///< of the step
 };
-/// First against last point, largest growth first (in seconds; of the share under strong scaling, where all seconds shrink); losses that are zero in both are left out.
+/// First against last point, largest growth first (in seconds; of the share under strong scaling, where all seconds
+/// shrink); losses that are zero in both are left out.
 [[nodiscard]] std::vector<LossGrowth> loss_growth(const ScalingReport& report);
 
 struct KindCount {

@@ -85,12 +85,14 @@ std::vector<double> decade_ticks(double low, double high) {
 }
 
 Svg::Svg(double width, double height, std::string_view title, std::string_view description) {
-    out_ = "<svg role=\"img\" viewBox=\"0 0 " + fixed(width, 0) + " " + fixed(height, 0) + "\" aria-label=\"" + html_escape(title) + ". " +
-           html_escape(description) + "\">\n";
+    out_ = "<svg role=\"img\" viewBox=\"0 0 " + fixed(width, 0) + " " + fixed(height, 0) + "\" aria-label=\"" +
+           html_escape(title) + ". " + html_escape(description) + "\">\n";
 }
 
 void Svg::line(SvgPoint a, SvgPoint b, std::string_view css) {
-    out_ += element("line", attribute("x1", a.x) + attribute("y1", a.y) + attribute("x2", b.x) + attribute("y2", b.y) + css_class(css), {});
+    out_ += element(
+        "line",
+        attribute("x1", a.x) + attribute("y1", a.y) + attribute("x2", b.x) + attribute("y2", b.y) + css_class(css), {});
 }
 
 void Svg::polyline(const std::vector<SvgPoint>& points, std::string_view css) {
@@ -103,8 +105,8 @@ void Svg::polygon(const std::vector<SvgPoint>& points, std::string_view css) {
 
 void Svg::rect(SvgPoint corner, double width, double height, std::string_view css, std::string_view tooltip) {
     out_ += element("rect",
-                    attribute("x", corner.x) + attribute("y", corner.y) + attribute("width", width) + attribute("height", height) +
-                        css_class(css),
+                    attribute("x", corner.x) + attribute("y", corner.y) + attribute("width", width) +
+                        attribute("height", height) + css_class(css),
                     tooltip);
 }
 
@@ -112,25 +114,33 @@ void Svg::marker(SvgPoint center, std::size_t shape, std::string_view css, std::
     const auto [x, y] = center;
     switch (shape % 5) {
         case 0:
-            out_ += element("circle", attribute("cx", x) + attribute("cy", y) + attribute("r", 4.5) + css_class(css), tooltip);
+            out_ += element("circle", attribute("cx", x) + attribute("cy", y) + attribute("r", 4.5) + css_class(css),
+                            tooltip);
             return;
-        case 1: out_ += element("polygon", point_list({{x, y - 5}, {x + 5, y + 4}, {x - 5, y + 4}}) + css_class(css), tooltip); return;
+        case 1:
+            out_ +=
+                element("polygon", point_list({{x, y - 5}, {x + 5, y + 4}, {x - 5, y + 4}}) + css_class(css), tooltip);
+            return;
         case 2: rect({x - 4, y - 4}, 8, 8, css, tooltip); return;
         case 3:
-            out_ += element("polygon", point_list({{x, y - 5.5}, {x + 5.5, y}, {x, y + 5.5}, {x - 5.5, y}}) + css_class(css), tooltip);
+            out_ +=
+                element("polygon",
+                        point_list({{x, y - 5.5}, {x + 5.5, y}, {x, y + 5.5}, {x - 5.5, y}}) + css_class(css), tooltip);
             return;
-        default: out_ += element("polygon", point_list({{x - 5, y - 4}, {x + 5, y - 4}, {x, y + 5}}) + css_class(css), tooltip);
+        default:
+            out_ +=
+                element("polygon", point_list({{x - 5, y - 4}, {x + 5, y - 4}, {x, y + 5}}) + css_class(css), tooltip);
     }
 }
 
 void Svg::text(SvgPoint at, std::string_view text, std::string_view css, std::string_view anchor) {
-    out_ += "<text" + attribute("x", at.x) + attribute("y", at.y) + css_class(css) + " text-anchor=\"" + std::string(anchor) + "\">" +
-            html_escape(text) + "</text>\n";
+    out_ += "<text" + attribute("x", at.x) + attribute("y", at.y) + css_class(css) + " text-anchor=\"" +
+            std::string(anchor) + "\">" + html_escape(text) + "</text>\n";
 }
 
 void Svg::text_upwards(SvgPoint at, std::string_view text, std::string_view css) {
-    out_ += "<text transform=\"translate(" + fixed(at.x, 1) + " " + fixed(at.y, 1) + ") rotate(-90)\"" + css_class(css) +
-            " text-anchor=\"middle\">" + html_escape(text) + "</text>\n";
+    out_ += "<text transform=\"translate(" + fixed(at.x, 1) + " " + fixed(at.y, 1) + ") rotate(-90)\"" +
+            css_class(css) + " text-anchor=\"middle\">" + html_escape(text) + "</text>\n";
 }
 
 void Svg::labels(const std::vector<SvgLabel>& labels, double from_x, double x) {

@@ -1,5 +1,6 @@
 #pragma once
-/// @file A small SVG writer: shapes with CSS classes (the page's style sheet has the colours), linear and logarithmic axes.
+/// @file A small SVG writer: shapes with CSS classes (the page's style sheet has the colours), linear and logarithmic
+/// axes.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,9 @@ struct SvgScale {
 
 /// A text that wants to stand at `y` but may be moved so that it overlaps no other.
 struct SvgLabel {
-    double y = 0;                      ///< wanted; after spread_labels: where it stands
+    double y = 0;  ///< wanted; after spread_labels: where it stands
     std::string text, css;
-    double anchor_y = 0;               ///< what it names: a leader line starts here
+    double anchor_y = 0;  ///< what it names: a leader line starts here
 };
 
 /// Sorts by wanted place and moves labels apart to at least `gap`, inside [top, bottom] as far as they fit.

@@ -25,15 +25,35 @@ const char* html_entity(char c) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-/// Digits left of the decimal point of |value|: 1 for 3.2, -1 for 0.032 (leading zeros after the point count down from 0).
+/// Digits left of the decimal point of |value|: 1 for 3.2, -1 for 0.032 (leading zeros after the point count down from
+/// 0).
 int magnitude(double value) { return static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1; }
 
-std::string with_separators(std::string digits) {
-    const auto start = static_cast<std::size_t>(!digits.empty() && digits[0] == '-');
-    for (std::size_t end = digits.size(); end > start + 3; end -= 3) {
-        digits.insert(end - 3, ",");
+std::string with_separators(const std::string& digits) {
+    std::string out;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        const bool after_digit = i > 0 && digits[i - 1] != '-';
+        if (after_digit && (digits.size() - i) % 3 == 0) {
+            out += ',';
+        }
+        out += digits[i];
     }
-    return digits;
+    return out;
+}
+
+struct Scaled {
+    double value = 0;
+    const char* suffix = "";
+};
+
+Scaled scale_by_thousands(double value) {
+    constexpr std::array<const char*, 5> kSuffixes{"", " k", " M", " G", " T"};
+    std::size_t index = 0;
+    while (std::abs(value) >= 999.5 && index + 1 < kSuffixes.size()) {
+        value /= 1000;
+        ++index;
+    }
+    return {value, kSuffixes[index]};
 }
 
 }  // namespace
@@ -73,7 +93,8 @@ std::string fixed(double value, int decimals) {
         return "–";
     }
     std::array<char, 400> buffer{};  // DBL_MAX has 309 digits before the point
-    const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
+    const auto [end, error] =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
     AUSPEX_CHECK(error == std::errc{}, "a double with few decimals fits in 400 characters");
     std::string text(buffer.data(), end);
     // -0.0 and -0.00 are noise to a reader.
@@ -94,7 +115,8 @@ std::string significant(double value, int digits) {
     }
     if (std::abs(value) < 1e-5) {  // nobody counts more zeros than that
         std::array<char, 32> buffer{};
-        const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific, digits - 1);
+        const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                          std::chars_format::scientific, digits - 1);
         return {buffer.data(), result.ptr};
     }
     int decimals = std::max(0, digits - magnitude(value));
@@ -123,14 +145,17 @@ std::string signed_significant(double value, int digits) {
     return (value > 0 ? "+" : "−") + significant(std::abs(value), digits);
 }
 
-std::string short_count(double value, int digits) {
-    constexpr std::array<const char*, 5> kSuffixes{"", " k", " M", " G", " T"};
-    std::size_t index = 0;
-    while (std::abs(value) >= 999.5 && index + 1 < kSuffixes.size()) {
-        value /= 1000;
-        ++index;
-    }
-    return significant(value, digits) + kSuffixes[index];
+std::string short_count(double value) {
+    const auto [scaled, suffix] = scale_by_thousands(value);
+    return significant(scaled) + suffix;
+}
+
+std::string tick_count(double value) {
+    const auto [scaled, suffix] = scale_by_thousands(value);
+    std::array<char, 32> buffer{};
+    const auto result =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), scaled, std::chars_format::general, 3);
+    return std::string(buffer.data(), result.ptr) + suffix;
 }
 
 int decimals_of_step(double step) { return std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9))); }

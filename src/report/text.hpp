@@ -14,8 +14,8 @@ namespace auspex {
 [[nodiscard]] std::string thousands(double value);
 /// Fixed decimals, no separators: coordinates and percentages.
 [[nodiscard]] std::string fixed(double value, int decimals);
-/// 3 significant digits: 10.24 -> "10.2", 0.012345 -> "0.0123", 12345 -> "12,345" (digits left of the point all kept); an exponent
-/// only below 1e-5.
+/// 3 significant digits: 10.24 -> "10.2", 0.012345 -> "0.0123", 12345 -> "12,345" (digits left of the point all kept);
+/// an exponent only below 1e-5.
 [[nodiscard]] std::string significant(double value, int digits = 3);
 /// 0.8994 -> "89.9 %".
 [[nodiscard]] std::string percent(double fraction, int decimals = 1);
@@ -24,7 +24,9 @@ namespace auspex {
 /// A change, always with its sign: +0.412, −0.0310, 0.
 [[nodiscard]] std::string signed_significant(double value, int digits = 3);
 /// 6291456 -> "6.29 M": plain count with a power-of-1000 suffix (k, M, G, T).
-[[nodiscard]] std::string short_count(double value, int digits = 3);
+[[nodiscard]] std::string short_count(double value);
+/// The same without trailing zeros, for the round values of an axis: "5 M", "1.25 M".
+[[nodiscard]] std::string tick_count(double value);
 /// Decimals that tell apart values which are `step` from each other: 0 for 20, 1 for 0.5.
 [[nodiscard]] int decimals_of_step(double step);
 

@@ -18,8 +18,8 @@ namespace {
 constexpr Picoseconds kPerMicrosecond = 1'000'000;
 
 struct TrackIds {
-    std::size_t process = 0;           ///< index of the role, in order of appearance
-    std::size_t thread = 0;            ///< index of the stream's name, in order of appearance: the same for every role
+    std::size_t process = 0;  ///< index of the role, in order of appearance
+    std::size_t thread = 0;   ///< index of the stream's name, in order of appearance: the same for every role
 };
 
 struct Ids {
@@ -144,7 +144,8 @@ void write_chrome_trace(const Timeline& timeline, std::ostream& out) {
     append_names(events, timeline, ids);
     for (const std::size_t index : order_of(timeline.spans)) {
         const Span& span = timeline.spans[index];
-        AUSPEX_CHECK(span.track < timeline.tracks.size() && span.name < quoted.size(), "a span names a track and a name");
+        AUSPEX_CHECK(span.track < timeline.tracks.size() && span.name < quoted.size(),
+                     "a span names a track and a name");
         AUSPEX_CHECK(span.end >= span.start, "a span does not end before it starts");
         append_span(events, span, ids.of_track[span.track], quoted[span.name]);
     }

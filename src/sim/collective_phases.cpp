@@ -195,10 +195,15 @@ Algorithm feasible(CommKind comm, Algorithm algorithm, const GroupForm& form) {
     return algorithm;
 }
 
-/// Rounds with one rank or one node fall away.
-Steps without_idle(const Steps& steps, const GroupForm& form) {
+/// Rounds with one rank or one node fall away, and rounds of negligible bytes become those of a ring.
+Steps simplified(const Steps& steps, const GroupForm& form, const MessageCost& cost) {
     Steps kept;
-    for (const Step& step : steps) {
+    for (Step step : steps) {
+        const bool is_latency = step.bytes < kNegligibleBytesTime * cost.alpha_s * cost.bytes_per_s;
+        if (is_latency && step.shape != StepShape::kAllPairs && step.shape != StepShape::kPairs) {
+            step.shape = StepShape::kShift;
+            step.distance = 1;
+        }
         const int ranks = step.level == Level::kInner ? form.per_node : step.level == Level::kOuter ? form.nodes : form.ranks;
         if (ranks > 1 && step.rounds > 0) {
             kept.push_back(step);
@@ -227,11 +232,11 @@ CollectivePhases phases_of(CommKind comm, CollectiveAlgorithm algorithm, const G
         return {Algorithm::kDirect, {{Level::kFlat, StepShape::kPairs, 0, bytes, 1}}};
     }
     if (comm == CommKind::kBarrier) {
-        return {Algorithm::kRecursiveDoubling, without_idle(barrier(form), form)};
+        return {Algorithm::kRecursiveDoubling, simplified(barrier(form), form, outer)};
     }
     const Algorithm played = feasible(comm, algorithm, form);
     const Steps steps = played == Algorithm::kHierarchical ? hierarchical(comm, form, bytes, outer) : flat(comm, played, form.ranks, bytes);
-    return {played, without_idle(steps, form)};
+    return {played, simplified(steps, form, outer)};
 }
 
 std::vector<CollectiveAlgorithm> candidates(CommKind comm, const GroupForm& form) {

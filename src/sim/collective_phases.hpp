@@ -35,6 +35,10 @@ inline constexpr int kMostNodesOfOuterRing = 16;
 /// synchronised, and drift apart until each rank sees the mean of them.
 inline constexpr int kMostRanksInLockstep = 64;
 
+/// A message whose bytes take less than this part of its latency is all latency: the rounds of a doubling are then played on one pattern, from
+/// neighbour to neighbour, rather than each on its own.
+inline constexpr double kNegligibleBytesTime = 1e-3;
+
 /// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them. n ranks, B bytes:
 ///   ring:               reduce-scatter, all-gather (n-1) x B/n to the next rank; all-reduce both; all-to-all pairwise: B/n at distance 1 .. n-1
 ///   recursive doubling: all-reduce ceil(log2 n) x B at distance 1, 2, 4, ...; ranks beyond a power of two are folded in and out

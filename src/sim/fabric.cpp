@@ -148,6 +148,7 @@ Fabric::Fabric(Fabric&&) noexcept = default;
 
 std::size_t Fabric::link_count() const { return impl_->links; }
 double Fabric::capacity_bytes_per_s(std::uint32_t link) const { return impl_->capacities[link]; }
+std::span<const double> Fabric::capacities_bytes_per_s() const { return impl_->capacities; }
 
 LinkKind Fabric::kind(std::uint32_t link) const {
     const auto in_nodes = impl_->ranges.front().first;

@@ -59,6 +59,7 @@ class Fabric {
     Fabric(Fabric&&) noexcept;
     [[nodiscard]] std::size_t link_count() const;
     [[nodiscard]] double capacity_bytes_per_s(std::uint32_t link) const;
+    [[nodiscard]] std::span<const double> capacities_bytes_per_s() const;   ///< by link
     [[nodiscard]] LinkKind kind(std::uint32_t link) const;
     [[nodiscard]] std::string name(std::uint32_t link) const;
     /// Route from rank to rank. Same rank: no legs. Deterministic.

@@ -45,11 +45,48 @@ std::vector<std::vector<int>> by_node(std::span<const int> group, int tiles_per_
     return parts;
 }
 
+/// Ranks on each node if the group visits its nodes one after the other by rising number, equally many on each; else 0.
+std::size_t even_run(std::span<const int> group, int tiles_per_node) {
+    std::size_t run = 1;
+    while (run < group.size() && group[run] / tiles_per_node == group.front() / tiles_per_node) {
+        ++run;
+    }
+    if (group.size() % run != 0) {
+        return 0;
+    }
+    for (std::size_t first = 0; first < group.size(); first += run) {
+        const int node = group[first] / tiles_per_node;
+        const bool rises = first == 0 || group[first - 1] / tiles_per_node < node;
+        const bool together = std::all_of(group.begin() + static_cast<std::ptrdiff_t>(first),
+                                          group.begin() + static_cast<std::ptrdiff_t>(first + run),
+                                          [&](int rank) { return rank / tiles_per_node == node; });
+        if (!rises || !together) {
+            return 0;
+        }
+    }
+    return run;
+}
+
 GroupForm form_of_one(std::span<const int> group, int tiles_per_node) {
+    if (const std::size_t run = even_run(group, tiles_per_node); run > 0) {
+        return {static_cast<int>(group.size()), static_cast<int>(group.size() / run), static_cast<int>(run)};
+    }
     const std::vector<std::vector<int>> parts = by_node(group, tiles_per_node);
     const std::size_t per_node = parts.front().size();
     const bool even = std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return part.size() == per_node; });
     return {static_cast<int>(group.size()), static_cast<int>(parts.size()), even ? static_cast<int>(per_node) : 0};
+}
+
+/// Subgroups of one group whose ranks come node by node, `run` on each.
+void append_even(std::span<const int> group, std::size_t run, Level level, GroupSet& set) {
+    const std::size_t subgroups_here = level == Level::kInner ? group.size() / run : run;
+    const std::size_t size = group.size() / subgroups_here;
+    for (std::size_t s = 0; s < subgroups_here; ++s) {
+        for (std::size_t i = 0; i < size; ++i) {
+            set.ranks.push_back(level == Level::kInner ? group[s * run + i] : group[i * run + s]);
+        }
+        set.begin.push_back(static_cast<std::uint32_t>(set.ranks.size()));
+    }
 }
 
 }  // namespace
@@ -73,7 +110,12 @@ GroupSet subgroups(const GroupSet& groups, Level level, int tiles_per_node) {
     }
     GroupSet set;
     const auto close = [&] { set.begin.push_back(static_cast<std::uint32_t>(set.ranks.size())); };
+    set.ranks.reserve(groups.ranks.size());
     for (std::size_t g = 0; g < groups.count(); ++g) {
+        if (const std::size_t run = even_run(groups.group(g), tiles_per_node); run > 0) {
+            append_even(groups.group(g), run, level, set);
+            continue;
+        }
         const std::vector<std::vector<int>> parts = by_node(groups.group(g), tiles_per_node);
         if (level == Level::kInner) {
             for (const std::vector<int>& part : parts) {
@@ -249,6 +291,14 @@ void PatternBuilder::add_all_pairs(std::span<const int> group, FlowPattern& patt
 /// Moves the loads out of the arrays, which are zero again afterwards, and finds the link that binds.
 void PatternBuilder::collect(FlowPattern& pattern) {
     pattern.solo_rate = std::numeric_limits<double>::infinity();
+    std::size_t links = 0, blocks = 0;
+    for (const std::uint64_t bits : touched_) {
+        links += static_cast<std::size_t>(std::popcount(bits));
+        blocks += bits != 0 ? 1U : 0U;
+    }
+    pattern.loads.reserve(links);
+    pattern.blocks.reserve(blocks);
+    const std::span<const double> capacities = fabric_.capacities_bytes_per_s();
     for (std::uint32_t block = 0; block < touched_.size(); ++block) {
         std::uint64_t bits = touched_[block];
         if (bits == 0) {
@@ -258,7 +308,7 @@ void PatternBuilder::collect(FlowPattern& pattern) {
         touched_[block] = 0;
         for (; bits != 0; bits &= bits - 1) {
             const std::uint32_t link = block * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-            const double load = load_[link], rate = fabric_.capacity_bytes_per_s(link) / load;
+            const double load = load_[link], rate = capacities[link] / load;
             load_[link] = 0;
             pattern.loads.push_back({link, load});
             if (rate < pattern.solo_rate) {

@@ -68,6 +68,9 @@ struct GroupForm {
 /// Calls emit(i, j) for every flow from the i-th to the j-th of n ranks.
 template <class Emit>
 void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
+    if (n < 2) {
+        return;
+    }
     const int p = power_of_two_within(n);
     switch (shape) {
         case StepShape::kShift:

@@ -61,10 +61,6 @@ struct Network::Impl {
           builder(fabric, stack.scale_up_message_s, stack.scale_out_message_s),
           outer_message{stack.scale_out_message_s + machine.node.nic_latency_s,
                         std::min(stack.rank_bytes_per_s, machine.node.nic_bytes_per_s * stack.scale_out_efficiency)} {
-        capacities.reserve(fabric.link_count());
-        for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
-            capacities.push_back(fabric.capacity_bytes_per_s(link));
-        }
         total.assign(fabric.link_count(), 0);
     }
 
@@ -85,7 +81,6 @@ struct Network::Impl {
     Fabric fabric;
     PatternBuilder builder;
     MessageCost outer_message;
-    std::vector<double> capacities;    ///< by link
     std::vector<double> total;         ///< by link, scratch: zero between calls
 
     std::map<std::tuple<GroupKind, int, Level>, PlacedGroups> placed;
@@ -236,6 +231,7 @@ std::vector<double> Network::Impl::solve_connected(std::span<const PatternId> se
             total[on.link] += on.load;
         }
     }
+    const std::span<const double> capacities = fabric.capacities_bytes_per_s();
     std::vector<double> at_once;
     for (const PatternId id : set) {
         double rate = std::numeric_limits<double>::infinity();
@@ -260,7 +256,7 @@ std::vector<double> Network::Impl::solve_connected(std::span<const PatternId> se
 std::vector<double> Network::Impl::solve_apart(std::span<const PatternId> set, std::span<const double> at_once) {
     FlowSet flows;
     std::vector<double> rates(set.size(), std::numeric_limits<double>::infinity());
-    std::vector<double> left = capacities;
+    std::vector<double> left(fabric.capacities_bytes_per_s().begin(), fabric.capacities_bytes_per_s().end());
     for (std::size_t i = 0; i < set.size(); ++i) {
         const FlowPattern& pattern = patterns[set[i]];
         if (pattern.flows > kMostFlowsApart) {

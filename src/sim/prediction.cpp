@@ -14,16 +14,23 @@ struct LossText {
 
 constexpr std::array<LossText, kLossCount> kLosses{{
     {"useful_compute", "Arithmetic that the model needs: its forward and backward pass, each operation counted once."},
-    {"recompute", "Forward operations run a second time in the backward pass, because their results were not kept in order to save "
-                  "memory."},
-    {"bubble", "A pipeline stage has nothing to do: it waits for the first micro-batch to arrive or for the last one to leave "
-               "the other stages."},
-    {"exposed_tp", "Tensor-parallel communication (pieces of one layer's result exchanged between tiles) that no compute hides."},
-    {"exposed_ep", "Expert-parallel communication (tokens sent to the tiles of their experts and back) that no compute hides."},
-    {"exposed_dp", "Data-parallel communication (gradients summed and weights shared between replicas) that no compute hides."},
+    {"recompute",
+     "Forward operations run a second time in the backward pass, because their results were not kept in order to save "
+     "memory."},
+    {"bubble",
+     "A pipeline stage has nothing to do: it waits for the first micro-batch to arrive or for the last one to leave "
+     "the other stages."},
+    {"exposed_tp",
+     "Tensor-parallel communication (pieces of one layer's result exchanged between tiles) that no compute hides."},
+    {"exposed_ep",
+     "Expert-parallel communication (tokens sent to the tiles of their experts and back) that no compute hides."},
+    {"exposed_dp",
+     "Data-parallel communication (gradients summed and weights shared between replicas) that no compute hides."},
     {"exposed_pp", "Pipeline messages (activations and gradients passed between stages) that no compute hides."},
-    {"exposed_cp", "Context-parallel communication (parts of one long sequence exchanged between tiles) that no compute hides."},
-    {"optimizer", "The weight update itself: reading gradients and moments and writing new weights, after the backward pass."},
+    {"exposed_cp",
+     "Context-parallel communication (parts of one long sequence exchanged between tiles) that no compute hides."},
+    {"optimizer",
+     "The weight update itself: reading gradients and moments and writing new weights, after the backward pass."},
     {"imbalance", "Waiting for the tile whose experts received more tokens than the others'."},
     {"jitter", "Waiting for tiles that are slower than the mean, for good or for a moment."},
     {"waiting", "Other waiting that the schedule forces, such as for a stream or a message to become free."},

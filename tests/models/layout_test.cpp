@@ -1,4 +1,5 @@
-/// @file Layouts: ranks are a bijection, groups of every kind partition their stage by the coordinates they should share, nodes follow placement.
+/// @file Layouts: ranks are a bijection, groups of every kind partition their stage by the coordinates they should
+/// share, nodes follow placement.
 #include "models/layout.hpp"
 
 #include <gtest/gtest.h>
@@ -65,8 +66,9 @@ std::pair<int, int> shared_by(const Layout& layout, GroupKind kind, int n) {
     }
 }
 
-constexpr std::array kKindsOfAStage{GroupKind::kTp,      GroupKind::kCp,      GroupKind::kEp,           GroupKind::kEtp,
-                                    GroupKind::kExpertDp, GroupKind::kDenseDp, GroupKind::kDenseDpOuter, GroupKind::kStage};
+constexpr std::array kKindsOfAStage{GroupKind::kTp,           GroupKind::kCp,       GroupKind::kEp,
+                                    GroupKind::kEtp,          GroupKind::kExpertDp, GroupKind::kDenseDp,
+                                    GroupKind::kDenseDpOuter, GroupKind::kStage};
 
 void expect_partition(const Layout& layout, GroupKind kind, int stage) {
     std::map<std::pair<int, int>, std::vector<int>> expected;
@@ -81,7 +83,8 @@ void expect_partition(const Layout& layout, GroupKind kind, int stage) {
     const auto groups = groups_of(layout, kind, stage);
     EXPECT_EQ(groups.size(), expected_groups.size()) << "kind " << static_cast<int>(kind);
     // Members stand in rising order of n: comparing the lists compares the ring order too.
-    EXPECT_EQ(std::set<std::vector<int>>(groups.begin(), groups.end()), expected_groups) << "kind " << static_cast<int>(kind);
+    EXPECT_EQ(std::set<std::vector<int>>(groups.begin(), groups.end()), expected_groups)
+        << "kind " << static_cast<int>(kind);
 }
 
 Plan random_grid(Rng& rng) {
@@ -107,8 +110,9 @@ TEST(Layout, EveryRankIsInExactlyOneGroupOfEachKindOnRandomGrids) {
     }();
     for (int trial = 0; trial < 300; ++trial) {
         const Plan plan = random_grid(rng);
-        SCOPED_TRACE("pp " + std::to_string(plan.pp) + " dp " + std::to_string(plan.dp) + " ep " + std::to_string(plan.ep) + " etp " +
-                     std::to_string(plan.etp) + " tp " + std::to_string(plan.tp) + " cp " + std::to_string(plan.cp));
+        SCOPED_TRACE("pp " + std::to_string(plan.pp) + " dp " + std::to_string(plan.dp) + " ep " +
+                     std::to_string(plan.ep) + " etp " + std::to_string(plan.etp) + " tp " + std::to_string(plan.tp) +
+                     " cp " + std::to_string(plan.cp));
         const Layout layout = make_layout(plan, machine, tiles_of(plan));
         // tiles = pp * dp * ep * etp = pp * tp * cp * data_parallel
         EXPECT_EQ(layout.pp * layout.tp * layout.cp * layout.data_parallel, layout.tiles);
@@ -200,14 +204,17 @@ TEST(Layout, ALastNodeMayBePartlyUsed) {
 TEST(Layout, PlacementsAreContiguousScatteredRandomOrListed) {
     const Machine machine = small_dragonfly();
     Plan plan = grid(1, 48, 1, 1, 1, 1);  // 12 nodes
-    EXPECT_EQ(make_layout(plan, machine, 48).node_of_job_node, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+    EXPECT_EQ(make_layout(plan, machine, 48).node_of_job_node,
+              (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 
     plan.placement = PlacementKind::kScattered;  // job node i in group i mod 10
-    EXPECT_EQ(make_layout(plan, machine, 48).node_of_job_node, (std::vector<int>{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 1, 9}));
+    EXPECT_EQ(make_layout(plan, machine, 48).node_of_job_node,
+              (std::vector<int>{0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 1, 9}));
 
     plan.placement = PlacementKind::kList;
     plan.placement_nodes = {79, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25};
-    EXPECT_EQ(make_layout(plan, machine, 48).node_of_job_node, (std::vector<int>{79, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23}));
+    EXPECT_EQ(make_layout(plan, machine, 48).node_of_job_node,
+              (std::vector<int>{79, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23}));
 
     plan.placement = PlacementKind::kRandom;
     std::set<std::vector<int>> seen;
@@ -238,8 +245,10 @@ TEST(Layout, GridsAndPlacementsThatCannotBeAreRefused) {
     Plan plan = grid(1, 324, 1, 1, 1, 1);
     EXPECT_NE(refusal(plan, machine, 324).find("81 nodes of small; expected at most 80 nodes"), std::string::npos);
     EXPECT_NE(refusal(grid(2, 2, 2, 1, 1, 1), machine, 12).find("expected the number of tiles, 12"), std::string::npos);
-    EXPECT_NE(refusal(grid(1, 6, 1, 1, 4, 1), machine, 6).find("expected a divisor of the 6 tiles of a stage"), std::string::npos);
-    EXPECT_NE(refusal(grid(1, 2, 1, 1, 16'777'216, 16'777'216), machine, 2).find("expected a divisor"), std::string::npos);
+    EXPECT_NE(refusal(grid(1, 6, 1, 1, 4, 1), machine, 6).find("expected a divisor of the 6 tiles of a stage"),
+              std::string::npos);
+    EXPECT_NE(refusal(grid(1, 2, 1, 1, 16'777'216, 16'777'216), machine, 2).find("expected a divisor"),
+              std::string::npos);
 
     plan = grid(1, 12, 1, 1, 1, 1);  // 3 nodes
     plan.placement = PlacementKind::kList;

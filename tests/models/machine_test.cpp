@@ -1,4 +1,5 @@
-/// @file Machine files: shipped ones load with their provenance; slips of unit, range, key or consistency are refused by path.
+/// @file Machine files: shipped ones load with their provenance; slips of unit, range, key or consistency are refused
+/// by path.
 #include "models/machine.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ std::string refusal(JsonDocument document, const std::string& path, const std::s
     return "";
 }
 
-void expect_refused(const std::string& machine, const std::string& path, const std::string& value, const std::string& expected) {
+void expect_refused(const std::string& machine, const std::string& path, const std::string& value,
+                    const std::string& expected) {
     const std::string message = refusal(open_machine(machine), path, value);
     EXPECT_NE(message.find(expected), std::string::npos) << path << " = " << value << " gave: " << message;
     EXPECT_NE(message.find(machine + ".json: $"), std::string::npos) << message;
@@ -139,7 +141,8 @@ TEST(Machine, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
             const std::string wrong = plain ? "\"1 GB/s\"" : constant.dimension == Dimension::kWatts ? "1 s" : "1 W";
             for (const std::string& value : {negative, wrong, std::string("true"), std::string(plain ? "\"\"" : "5")}) {
                 const std::string message = refusal(document, path, value);
-                EXPECT_NE(message.find("$." + path), std::string::npos) << path << " = " << value << " gave: " << message;
+                EXPECT_NE(message.find("$." + path), std::string::npos)
+                    << path << " = " << value << " gave: " << message;
             }
         }
     }
@@ -156,8 +159,8 @@ TEST(Machine, EveryMissingKeyIsNamed) {
 }
 
 TEST(Machine, UnknownKeysAreRefusedInEverySection) {
-    for (const std::string path : {"colour", "tile.colour", "node.colour", "node.nic.colour", "fabric.colour", "noise.colour",
-                                   "storage.colour", "reliability.colour"}) {
+    for (const std::string path : {"colour", "tile.colour", "node.colour", "node.nic.colour", "fabric.colour",
+                                   "noise.colour", "storage.colour", "reliability.colour"}) {
         expect_refused("aurora", path, "1", "colour");
     }
 }

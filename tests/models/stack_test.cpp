@@ -27,7 +27,8 @@ std::string refusal(JsonDocument document, const std::string& path, const std::s
     return "";
 }
 
-void expect_refused(const std::string& stack, const std::string& path, const std::string& value, const std::string& expected) {
+void expect_refused(const std::string& stack, const std::string& path, const std::string& value,
+                    const std::string& expected) {
     const std::string message = refusal(open_stack(stack), path, value);
     EXPECT_NE(message.find(expected), std::string::npos) << path << " = " << value << " gave: " << message;
     EXPECT_NE(message.find(stack + ".json: $"), std::string::npos) << message;
@@ -52,7 +53,8 @@ TEST(Stack, EveryShippedFileLoadsWithASourceForEveryConstant) {
             EXPECT_TRUE(paths.insert(constant.path).second) << constant.path << " read twice";
             EXPECT_FALSE(constant.source.empty()) << file << " " << constant.path;
         }
-        for (const auto* rules : {&stack.all_reduce, &stack.reduce_scatter, &stack.all_gather, &stack.all_to_all, &stack.broadcast}) {
+        for (const auto* rules :
+             {&stack.all_reduce, &stack.reduce_scatter, &stack.all_gather, &stack.all_to_all, &stack.broadcast}) {
             ASSERT_FALSE(rules->empty());
             EXPECT_TRUE(std::isinf(rules->back().max_bytes));
         }
@@ -82,9 +84,12 @@ TEST(Stack, AllReduceIsDirectUpToOneMebibyteAndRabenseifnerAbove) {
 
 TEST(Stack, EveryAlgorithmWordMeansItsAlgorithm) {
     const std::vector<std::pair<std::string, CollectiveAlgorithm>> words{
-        {"auto", CollectiveAlgorithm::kAuto},     {"ring", CollectiveAlgorithm::kRing},
-        {"direct", CollectiveAlgorithm::kDirect}, {"recursive-doubling", CollectiveAlgorithm::kRecursiveDoubling},
-        {"rabenseifner", CollectiveAlgorithm::kRabenseifner}, {"hierarchical", CollectiveAlgorithm::kHierarchical}};
+        {"auto", CollectiveAlgorithm::kAuto},
+        {"ring", CollectiveAlgorithm::kRing},
+        {"direct", CollectiveAlgorithm::kDirect},
+        {"recursive-doubling", CollectiveAlgorithm::kRecursiveDoubling},
+        {"rabenseifner", CollectiveAlgorithm::kRabenseifner},
+        {"hierarchical", CollectiveAlgorithm::kHierarchical}};
     for (const auto& [word, algorithm] : words) {
         JsonDocument document = open_stack("optimus");
         document.set("collectives.all_reduce", R"([{"algorithm": ")" + word + R"("}])");
@@ -106,23 +111,25 @@ TEST(Stack, RulesMustRiseAndOnlyTheLastIsOpen) {
     expect_refused("optimus", path, "[]", "at least one rule");
     expect_refused("optimus", path, R"([{"algorithm": "ring"}, {"algorithm": "direct"}])", "missing key \"up_to\"");
     expect_refused("optimus", path, R"([{"up_to": "1 MB", "algorithm": "ring"}])", "$.collectives.all_gather[0].up_to");
-    expect_refused("optimus", path,
-                   R"([{"up_to": "1 MB", "algorithm": "ring"}, {"up_to": "1 MB", "algorithm": "auto"}, {"algorithm": "direct"}])",
-                   "$.collectives.all_gather[1].up_to");
+    expect_refused(
+        "optimus", path,
+        R"([{"up_to": "1 MB", "algorithm": "ring"}, {"up_to": "1 MB", "algorithm": "auto"}, {"algorithm": "direct"}])",
+        "$.collectives.all_gather[1].up_to");
     expect_refused("optimus", path, R"([{"algorithm": "rabenseifner"}])", "$.collectives.all_gather[0].algorithm");
     expect_refused("optimus", path, R"([{"algorithm": "magic"}])", "recursive-doubling");
     expect_refused("optimus", path, R"([{"algorithm": "ring", "speed": 1}])", "speed");
 }
 
 TEST(Stack, UnknownKeysAreRefusedInEverySection) {
-    for (const std::string path : {"colour", "kernels.colour", "kernels.counts.colour", "pipeline.colour", "optimizer.colour",
-                                   "transport.colour", "collectives.colour"}) {
+    for (const std::string path : {"colour", "kernels.colour", "kernels.counts.colour", "pipeline.colour",
+                                   "optimizer.colour", "transport.colour", "collectives.colour"}) {
         expect_refused("optimus", path, "1", "colour");
     }
 }
 
 TEST(Stack, EveryMissingSectionKeyIsNamed) {
-    for (const std::string section : {"kernels", "kernels.counts", "pipeline", "optimizer", "transport", "collectives"}) {
+    for (const std::string section :
+         {"kernels", "kernels.counts", "pipeline", "optimizer", "transport", "collectives"}) {
         expect_refused("optimus", section, R"({"comment": "empty"})", "$." + section);
         expect_refused("optimus", section, R"({"comment": "empty"})", "missing key");
     }

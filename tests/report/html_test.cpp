@@ -40,7 +40,8 @@ std::string first_unbalanced_tag(const std::string& html) {
                 return tag;
             }
             open.pop_back();
-        } else if (tag.back() != '/' && std::find(never_closed.begin(), never_closed.end(), name) == never_closed.end()) {
+        } else if (tag.back() != '/' &&
+                   std::find(never_closed.begin(), never_closed.end(), name) == never_closed.end()) {
             open.push_back(name);
         }
     }
@@ -67,9 +68,12 @@ TEST(HtmlReport, ShowsEveryPointInTableAndPictures) {
     const std::string html = render_html(report);
     for (const ScalePoint& point : report.points) {
         const std::string tiles = thousands(point.prediction.tiles);
-        EXPECT_TRUE(contains(html, "<tr><td class=\"n\">" + tiles + "</td><td class=\"n\">" + thousands(point.prediction.nodes) + "</td>"));
-        EXPECT_TRUE(contains(html, "as predicted, " + tiles + " tiles: " + percent(point.efficiency))) << "efficiency picture";
-        EXPECT_TRUE(contains(html, tiles + " tiles: " + thousands(point.prediction.tokens_per_s) + " tokens/s")) << "throughput picture";
+        EXPECT_TRUE(contains(html, "<tr><td class=\"n\">" + tiles + "</td><td class=\"n\">" +
+                                       thousands(point.prediction.nodes) + "</td>"));
+        EXPECT_TRUE(contains(html, "as predicted, " + tiles + " tiles: " + percent(point.efficiency)))
+            << "efficiency picture";
+        EXPECT_TRUE(contains(html, tiles + " tiles: " + thousands(point.prediction.tokens_per_s) + " tokens/s"))
+            << "throughput picture";
         EXPECT_TRUE(contains(html, "bubble, " + tiles + " tiles: ")) << "loss picture";
     }
     EXPECT_EQ(count(html, "<svg"), 4U);

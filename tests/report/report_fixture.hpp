@@ -14,8 +14,14 @@ inline MemoryReport fixture_memory(double replicas) {
         one.stage = stage;
         one.peak_operation = "backward of micro-batch 0";
         const double activations = 1.9e9 * (8 - stage);
-        one.by_label = {{"weights", 4.6e9}, {"gradients", 4.6e9}, {"master weights", 9.2e9 / replicas}, {"moments", 18.4e9 / replicas},
-                        {"activations", activations}, {"communication buffers", 1.8e9}, {"workspace", 1.2e9}, {"runtime", 3e9}};
+        one.by_label = {{"weights", 4.6e9},
+                        {"gradients", 4.6e9},
+                        {"master weights", 9.2e9 / replicas},
+                        {"moments", 18.4e9 / replicas},
+                        {"activations", activations},
+                        {"communication buffers", 1.8e9},
+                        {"workspace", 1.2e9},
+                        {"runtime", 3e9}};
         for (const auto& [label, bytes] : one.by_label) {
             one.peak_bytes += bytes;
         }
@@ -28,8 +34,14 @@ inline MemoryReport fixture_memory(double replicas) {
     return memory;
 }
 
-inline Constant fixture_constant(const char* path, double value, Dimension dimension, ConstantKind kind, double uncertainty) {
-    return {path, value, dimension, kind, "arXiv:2604.00785, section 3.4; https://docs.example.org/nodes, read off a table of all-tile runs", uncertainty};
+inline Constant fixture_constant(const char* path, double value, Dimension dimension, ConstantKind kind,
+                                 double uncertainty) {
+    return {path,
+            value,
+            dimension,
+            kind,
+            "arXiv:2604.00785, section 3.4; https://docs.example.org/nodes, read off a table of all-tile runs",
+            uncertainty};
 }
 
 /// `doublings` of 384 tiles; every loss is a whole number of picoseconds, and they sum to the step.
@@ -46,8 +58,18 @@ inline ScalePoint fixture_point(int doublings) {
     p.data_parallel = p.tiles / 8;
     p.global_batch = p.data_parallel * 8;
     p.tokens_per_step = p.global_batch * 2048.0;
-    const double seconds[kLossCount] = {1.183, 0.31, 1.94, 0, 0.87, 0.94 + 0.07 * growth, 0.041 + 0.006 * growth, 0, 0.19,
-                                        0.12 + 0.004 * growth, 0.02 + 0.022 * growth, 0.013};
+    const double seconds[kLossCount] = {1.183,
+                                        0.31,
+                                        1.94,
+                                        0,
+                                        0.87,
+                                        0.94 + 0.07 * growth,
+                                        0.041 + 0.006 * growth,
+                                        0,
+                                        0.19,
+                                        0.12 + 0.004 * growth,
+                                        0.02 + 0.022 * growth,
+                                        0.013};
     for (std::size_t loss = 0; loss < kLossCount; ++loss) {
         p.losses[loss] = to_picoseconds(seconds[loss]);
         p.step += p.losses[loss];
@@ -67,9 +89,13 @@ inline ScalePoint fixture_point(int doublings) {
     if (doublings > 3) {
         p.notes.emplace_back("The job spans more than two dragonfly groups.");
     }
-    p.top_constants = {{fixture_constant("machine.tile.peak_bf16", 205e12, Dimension::kFlopPerSecond, ConstantKind::kMeasured, 0.03), -0.41},
-                       {fixture_constant("machine.node.nic.bandwidth", 25e9, Dimension::kBytesPerSecond, ConstantKind::kSpecified, 0.02), -0.22},
-                       {fixture_constant("stack.launch_overhead", 6e-6, Dimension::kSeconds, ConstantKind::kAssumed, 0.3), 0.034}};
+    p.top_constants = {
+        {fixture_constant("machine.tile.peak_bf16", 205e12, Dimension::kFlopPerSecond, ConstantKind::kMeasured, 0.03),
+         -0.41},
+        {fixture_constant("machine.node.nic.bandwidth", 25e9, Dimension::kBytesPerSecond, ConstantKind::kSpecified,
+                          0.02),
+         -0.22},
+        {fixture_constant("stack.launch_overhead", 6e-6, Dimension::kSeconds, ConstantKind::kAssumed, 0.3), 0.034}};
     p.step_node_hours = p.nodes * p.step_time_s / 3600;
     p.node_hours = p.step_node_hours;
     return point;
@@ -79,22 +105,27 @@ inline ScalingReport fixture_report() {
     ScalingReport report;
     report.title = "Mula-220B-A10B on Aurora, 384 to 12,288 tiles";
     report.mode = "weak";
-    report.command = "auspex scale --machine machines/aurora.json --stack stacks/optimus.json --workload workloads/mula-220b-a10b.json "
-                     "--plan plans/mula-220b-a10b.json --tiles 384,768,1536,3072,6144,12288 --out reports/mula-220b-weak";
+    report.command =
+        "auspex scale --machine machines/aurora.json --stack stacks/optimus.json --workload "
+        "workloads/mula-220b-a10b.json "
+        "--plan plans/mula-220b-a10b.json --tiles 384,768,1536,3072,6144,12288 --out reports/mula-220b-weak";
     report.machine = "Aurora";
     report.workload = "Mula-220B-A10B";
     report.stack = "Optimus";
     report.plan = "mula-220b-a10b";
-    report.layout_lines = {"8 pipeline stages of 7 or 8 layers; the stages of one replica lie on consecutive nodes.",
-                           "The 240 experts of a layer are spread over the 12 tiles of one node (ep = 12): 20 experts a tile."};
+    report.layout_lines = {
+        "8 pipeline stages of 7 or 8 layers; the stages of one replica lie on consecutive nodes.",
+        "The 240 experts of a layer are spread over the 12 tiles of one node (ep = 12): 20 experts a tile."};
     for (const char* role : {"machine", "stack", "workload", "plan"}) {
-        report.inputs.push_back({role, std::string(role) + "s/example.json", std::string(64, role[0] == 'm' ? 'a' : '7')});
+        report.inputs.push_back(
+            {role, std::string(role) + "s/example.json", std::string(64, role[0] == 'm' ? 'a' : '7')});
     }
-    const ConstantKind kinds[] = {ConstantKind::kMeasured, ConstantKind::kSpecified, ConstantKind::kDerived, ConstantKind::kAssumed,
-                                  ConstantKind::kFitted};
+    const ConstantKind kinds[] = {ConstantKind::kMeasured, ConstantKind::kSpecified, ConstantKind::kDerived,
+                                  ConstantKind::kAssumed, ConstantKind::kFitted};
     for (int i = 0; i < 23; ++i) {
         report.constants.push_back(fixture_constant(("machine.node.part_" + std::to_string(i)).c_str(), 1e9 * (i + 1),
-                                                    Dimension::kBytesPerSecond, kinds[i % 4 == 3 ? 3 + i % 2 : i % 3], 0.05));
+                                                    Dimension::kBytesPerSecond, kinds[i % 4 == 3 ? 3 + i % 2 : i % 3],
+                                                    0.05));
     }
     for (int doublings = 0; doublings < 6; ++doublings) {
         ScalePoint point = fixture_point(doublings);

@@ -45,6 +45,9 @@ TEST(Text, ShowsChangesWithTheirSign) {
     EXPECT_EQ(percent(0.89942), "89.9 %");
     EXPECT_EQ(short_count(6291456), "6.29 M");
     EXPECT_EQ(short_count(999999), "1.00 M");
+    EXPECT_EQ(tick_count(5e6), "5 M");
+    EXPECT_EQ(tick_count(1.25e6), "1.25 M");
+    EXPECT_EQ(tick_count(200e3), "200 k");
 }
 
 TEST(Text, EscapesWhatIsMarkup) {

@@ -26,7 +26,9 @@ Timeline small_timeline() {
     Timeline timeline;
     timeline.tracks = {{"stage 0", "compute"}, {"stage 0", "ep"}, {"stage 1", "ep"}, {"stage 1", "compute"}};
     timeline.names = {"attention", "all-gather \"tokens\""};
-    timeline.spans = {{3, 0, 5'000'000, 6'500'001, 1, 4}, {0, 0, 2'000'000, 3'000'000, 0, 0}, {0, 0, 0, 2'000'000, -1, -1},
+    timeline.spans = {{3, 0, 5'000'000, 6'500'001, 1, 4},
+                      {0, 0, 2'000'000, 3'000'000, 0, 0},
+                      {0, 0, 0, 2'000'000, -1, -1},
                       {1, 1, 1, 1'000'000'000'001, 7, -1}};
     return timeline;
 }

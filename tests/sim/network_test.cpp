@@ -81,7 +81,8 @@ TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
                     for (const Leg& leg : flows.legs) {
                         loads[leg.link] += leg.weight;
                     }
-                    ASSERT_EQ(pattern.loads.size(), loads.size());
+                    ASSERT_EQ(pattern.loads.size(), loads.size())
+                        << "group " << static_cast<int>(group) << " level " << static_cast<int>(level) << " shape " << static_cast<int>(shape);
                     for (const LinkLoad& on_link : pattern.loads) {
                         EXPECT_NEAR(on_link.load, loads.at(on_link.link), 1e-9 * on_link.load);
                     }
@@ -214,6 +215,7 @@ TEST(Network, equal_patterns_share_an_id) {
 TEST(Network, rings_over_two_groups_are_bounded_by_the_bundle_on_minimal_paths) {
     Machine machine = mesh_machine();
     machine.fabric.minimal_bias = 1;
+    machine.fabric.local_links = 4;   // else the single local links between switches bind first
     Stack stack = plain_stack();
     stack.rank_bytes_per_s = 100e9;
     // rank_order puts dp slowest: replicas lie pp = 8 nodes apart, 8 of them in each group.

@@ -1,0 +1,170 @@
+/// @file Cost of the network model: max-min, building patterns, and all patterns of a job of 12,288 tiles.
+#include <benchmark/benchmark.h>
+
+#include <limits>
+
+#include "base/rng.hpp"
+#include "models/layout.hpp"
+#include "sim/flow_pattern.hpp"
+#include "sim/max_min.hpp"
+#include "sim/network.hpp"
+
+namespace auspex {
+namespace {
+
+/// Nodes of 12 tiles, full mesh between 6 cards, 8 host-attached NICs; a dragonfly of 64 nodes a group.
+Machine machine_of_12_tiles() {
+    Machine machine;
+    Node& node = machine.node;
+    node.tiles = 12;
+    node.tiles_per_card = 2;
+    node.sockets = 2;
+    node.scale_up = ScaleUpKind::kMeshOfPairs;
+    node.pair_bytes_per_s = 185e9;
+    node.mesh_bytes_per_s = 31e9;
+    node.scale_up_latency_s = 2e-6;
+    node.pcie_bytes_per_s = 50e9;
+    node.socket_bytes_per_s = 150e9;
+    node.nics = 8;
+    node.nic_bytes_per_s = 23e9;
+    node.nic_attachment = NicAttachment::kHost;
+    node.nic_latency_s = 3e-6;
+    FabricRecipe& fabric = machine.fabric;
+    fabric.kind = FabricKind::kDragonfly;
+    fabric.link_bytes_per_s = 25e9;
+    fabric.groups = 166;
+    fabric.nodes_per_group = 64;
+    fabric.switches_per_group = 32;
+    fabric.global_links = 2;
+    fabric.max_nodes = 166 * 64;
+    fabric.minimal_bias = 0.05;
+    return machine;
+}
+
+Stack stack_with(CollectiveAlgorithm algorithm) {
+    Stack stack;
+    stack.rank_bytes_per_s = 5e9;
+    stack.all_reduce = stack.reduce_scatter = stack.all_gather = stack.all_to_all = stack.broadcast = {
+        {std::numeric_limits<double>::infinity(), algorithm}};
+    return stack;
+}
+
+/// The grid of Mula-220B: 12 experts' ranks a node, 8 stages, one node apart.
+Layout layout_of_8_stages(const Machine& machine, int tiles) {
+    Plan plan;
+    plan.pp = 8;
+    plan.ep = 12;
+    plan.dp = tiles / 96;
+    return make_layout(plan, machine, tiles);
+}
+
+void max_min(benchmark::State& state) {
+    const auto classes = static_cast<std::size_t>(state.range(0));
+    Rng rng(1);
+    std::vector<double> capacities(classes);
+    std::vector<FlowClass> flows(classes);
+    for (std::size_t c = 0; c < classes; ++c) {
+        capacities[c] = 1 + static_cast<double>(rng.below(4));
+        for (int leg = 0; leg < 8; ++leg) {
+            flows[c].links.push_back(static_cast<std::uint32_t>(rng.below(classes)));
+            flows[c].weights.push_back(1);
+        }
+    }
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(max_min_rates(capacities, flows));
+    }
+}
+BENCHMARK(max_min)->Arg(16)->Arg(256)->Arg(4096);
+
+void build_fabric(benchmark::State& state) {
+    const Machine machine = machine_of_12_tiles();
+    const Stack stack = stack_with(CollectiveAlgorithm::kRing);
+    const Layout layout = layout_of_8_stages(machine, static_cast<int>(state.range(0)));
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(Fabric(machine, stack, layout).link_count());
+    }
+}
+BENCHMARK(build_fabric)->Arg(12'288)->Arg(120'960)->Unit(benchmark::kMillisecond);
+
+void build_pattern(benchmark::State& state, GroupKind group, StepShape shape) {
+    const Machine machine = machine_of_12_tiles();
+    const Layout layout = layout_of_8_stages(machine, 12'288);
+    const Fabric fabric(machine, stack_with(CollectiveAlgorithm::kRing), layout);
+    PatternBuilder builder(fabric, 1e-6, 1e-5);
+    const GroupSet groups = flatten(groups_of(layout, group, 0));
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(builder.build({group, 0, Level::kFlat, shape, 1}, groups));
+    }
+}
+BENCHMARK_CAPTURE(build_pattern, ring_of_128_nodes, GroupKind::kExpertDp, StepShape::kShift);
+BENCHMARK_CAPTURE(build_pattern, all_pairs_in_nodes, GroupKind::kEp, StepShape::kAllPairs);
+BENCHMARK_CAPTURE(build_pattern, all_pairs_of_1536_ranks, GroupKind::kStage, StepShape::kAllPairs);
+
+/// What a step of the job asks for: gathers and scatters of experts, sends both ways, reductions of both kinds of parameters, world reductions.
+void unroll_all(Network& network) {
+    for (int stage = 0; stage < 8; ++stage) {
+        benchmark::DoNotOptimize(network.unroll(CommKind::kAllGather, GroupKind::kEp, stage, 151e6));
+        benchmark::DoNotOptimize(network.unroll(CommKind::kSend, GroupKind::kNextStage, stage, 12e6));
+        benchmark::DoNotOptimize(network.unroll(CommKind::kSend, GroupKind::kPreviousStage, stage, 12e6));
+        for (const GroupKind group : {GroupKind::kExpertDp, GroupKind::kDenseDp}) {
+            benchmark::DoNotOptimize(network.unroll(CommKind::kReduceScatter, group, stage, 1e9));
+            benchmark::DoNotOptimize(network.unroll(CommKind::kAllGather, group, stage, 1e9));
+        }
+    }
+    benchmark::DoNotOptimize(network.unroll(CommKind::kAllReduce, GroupKind::kWorld, 0, 8));
+    benchmark::DoNotOptimize(network.unroll(CommKind::kBarrier, GroupKind::kWorld, 0, 0));
+}
+
+void all_patterns_of_a_job(benchmark::State& state) {
+    const Machine machine = machine_of_12_tiles();
+    const Stack stack = stack_with(CollectiveAlgorithm::kHierarchical);
+    const Layout layout = layout_of_8_stages(machine, static_cast<int>(state.range(0)));
+    std::size_t patterns = 0;
+    for (auto _ : state) {
+        Network network(machine, stack, layout);
+        unroll_all(network);
+        patterns = network.pattern_count();
+    }
+    state.counters["patterns"] = static_cast<double>(patterns);
+}
+BENCHMARK(all_patterns_of_a_job)->Arg(3'072)->Arg(12'288)->Unit(benchmark::kMillisecond);
+
+/// A set that was never seen: sends of neighbouring stages beside the reductions of others.
+void solve_a_new_set(benchmark::State& state) {
+    const Machine machine = machine_of_12_tiles();
+    const Stack stack = stack_with(CollectiveAlgorithm::kRing);
+    const Layout layout = layout_of_8_stages(machine, 12'288);
+    for (auto _ : state) {
+        state.PauseTiming();
+        Network network(machine, stack, layout);
+        std::vector<PatternId> active;
+        for (int stage = 0; stage < 8; ++stage) {
+            const CommKind comm = stage % 2 == 0 ? CommKind::kSend : CommKind::kAllGather;
+            const GroupKind group = stage % 2 == 0 ? GroupKind::kNextStage : GroupKind::kExpertDp;
+            active.push_back(network.unroll(comm, group, stage, 1e6).phases.front().pattern);
+        }
+        state.ResumeTiming();
+        benchmark::DoNotOptimize(network.rates(active));
+    }
+}
+BENCHMARK(solve_a_new_set)->Unit(benchmark::kMillisecond);
+
+void look_up_a_set(benchmark::State& state) {
+    const Machine machine = machine_of_12_tiles();
+    const Stack stack = stack_with(CollectiveAlgorithm::kRing);
+    Network network(machine, stack, layout_of_8_stages(machine, 3'072));
+    std::vector<PatternId> even, odd;
+    for (int stage = 0; stage < 8; ++stage) {
+        (stage % 2 == 0 ? even : odd).push_back(network.unroll(CommKind::kAllGather, GroupKind::kEp, stage, 1e6).phases.front().pattern);
+    }
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(network.rates(even));
+        benchmark::DoNotOptimize(network.rates(odd));
+    }
+}
+BENCHMARK(look_up_a_set);
+
+}  // namespace
+}  // namespace auspex
+
+BENCHMARK_MAIN();

@@ -1,0 +1,29 @@
+#pragma once
+/// @file Text of input files on its way in (whole files, paths into them) and on its way out in one-line messages.
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace auspex {
+
+/// Text for a one-line message: cut after `longest` bytes, control characters shown as "?".
+[[nodiscard]] std::string printable(std::string_view text, std::size_t longest = 60);
+
+/// "line 3, column 8" of a byte counted from 1.
+[[nodiscard]] std::string line_and_column(std::string_view text, std::size_t byte);
+
+/// Throws InputError for a missing file, a directory, anything that is no regular file, and more than 64 MiB.
+[[nodiscard]] std::string read_input_file(const std::string& file);
+
+/// One step of a dotted path: a key, or the index behind it in brackets.
+struct JsonPathStep {
+    std::string key;
+    std::optional<std::size_t> index;
+};
+
+/// "a.b[2].c" -> a, b[2], c. Throws InputError at `where` for an empty key or a broken index.
+[[nodiscard]] std::vector<JsonPathStep> json_path_steps(std::string_view path, const std::string& where);
+
+}  // namespace auspex

@@ -45,7 +45,8 @@ std::vector<std::vector<int>> by_node(std::span<const int> group, int tiles_per_
     return parts;
 }
 
-/// Ranks on each node if the group visits its nodes one after the other by rising number, equally many on each; else 0.
+/// Ranks on each node if the group visits its nodes one after the other by rising number, equally many on each; else 0. Two nodes may come
+/// in any order.
 std::size_t even_run(std::span<const int> group, int tiles_per_node) {
     std::size_t run = 1;
     while (run < group.size() && group[run] / tiles_per_node == group.front() / tiles_per_node) {
@@ -56,11 +57,11 @@ std::size_t even_run(std::span<const int> group, int tiles_per_node) {
     }
     for (std::size_t first = 0; first < group.size(); first += run) {
         const int node = group[first] / tiles_per_node;
-        const bool rises = first == 0 || group[first - 1] / tiles_per_node < node;
+        const bool is_new = first == 0 || group[first - 1] / tiles_per_node < node || group.size() == 2 * run;
         const bool together = std::all_of(group.begin() + static_cast<std::ptrdiff_t>(first),
                                           group.begin() + static_cast<std::ptrdiff_t>(first + run),
                                           [&](int rank) { return rank / tiles_per_node == node; });
-        if (!rises || !together) {
+        if (!is_new || !together) {
             return 0;
         }
     }
@@ -308,11 +309,11 @@ void PatternBuilder::collect(FlowPattern& pattern) {
         touched_[block] = 0;
         for (; bits != 0; bits &= bits - 1) {
             const std::uint32_t link = block * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-            const double load = load_[link], rate = capacities[link] / load;
+            const double load = load_[link];
             load_[link] = 0;
             pattern.loads.push_back({link, load});
-            if (rate < pattern.solo_rate) {
-                pattern.solo_rate = rate;
+            if (capacities[link] < pattern.solo_rate * load) {
+                pattern.solo_rate = capacities[link] / load;
                 pattern.bottleneck = link;
             }
         }

@@ -54,6 +54,7 @@ struct Network::Impl {
     struct PlacedGroups {
         GroupSet groups;
         GroupForm form;
+        PatternKey same_as{};          ///< kind, stage and level under which the very same ranks were met first
     };
 
     Impl(const Machine& machine, const Stack& given_stack, const Layout& given_layout)
@@ -65,7 +66,8 @@ struct Network::Impl {
     }
 
     const PlacedGroups& groups_at(GroupKind kind, int stage, Level level);
-    PatternId pattern_id(const PatternKey& key);
+    PatternId pattern_id(const PatternKey& asked);
+    PatternKey first_with(const GroupSet& groups, const PatternKey& place);
     Transfer play(CommKind comm, CollectiveAlgorithm algorithm, GroupKind group, int stage, double bytes, double scale);
     CollectiveAlgorithm fastest(CommKind comm, GroupKind group, double bytes, double scale);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
@@ -84,6 +86,7 @@ struct Network::Impl {
     std::vector<double> total;         ///< by link, scratch: zero between calls
 
     std::map<std::tuple<GroupKind, int, Level>, PlacedGroups> placed;
+    std::map<std::uint64_t, PatternKey> first_by_hash;
     std::map<PatternKey, PatternId> id_of_key;
     std::vector<FlowPattern> patterns;
     std::map<std::tuple<CommKind, GroupKind, double, double>, CollectiveAlgorithm> chosen;
@@ -94,6 +97,20 @@ struct Network::Impl {
     std::vector<double> answer;
     std::size_t solved = 0;
 };
+
+/// Kinds of groups often coincide (experts' replicas and the outer level of dense ones): then they share their patterns.
+PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& place) {
+    std::uint64_t hash = groups.count();
+    for (const int rank : groups.ranks) {
+        hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(rank);
+    }
+    const PatternKey& first = first_by_hash.try_emplace(hash, place).first->second;
+    if (first == place) {
+        return place;
+    }
+    const GroupSet& known = placed.at({first.group, first.stage, first.level}).groups;
+    return known.ranks == groups.ranks && known.begin == groups.begin ? first : place;
+}
 
 const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int stage, Level level) {
     const auto key = std::tuple(kind, stage, level);
@@ -109,10 +126,14 @@ const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int 
         made.groups = subgroups(whole.groups, level, fabric.tiles_per_node());
         made.form = whole.form;
     }
+    made.same_as = first_with(made.groups, {kind, stage, level, StepShape::kShift, 1});
     return placed.emplace(key, std::move(made)).first->second;
 }
 
-PatternId Network::Impl::pattern_id(const PatternKey& key) {
+PatternId Network::Impl::pattern_id(const PatternKey& asked) {
+    PatternKey key = groups_at(asked.group, asked.stage, asked.level).same_as;
+    key.shape = asked.shape;
+    key.distance = asked.distance;
     const auto [found, is_new] = id_of_key.try_emplace(key, static_cast<PatternId>(patterns.size()));
     if (is_new) {
         patterns.push_back(builder.build(key, groups_at(key.group, key.stage, key.level).groups));

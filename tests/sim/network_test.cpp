@@ -210,6 +210,31 @@ TEST(Network, equal_patterns_share_an_id) {
     EXPECT_EQ(id(CommKind::kAllGather, GroupKind::kWorld, 0, 1e6), id(CommKind::kAllGather, GroupKind::kWorld, 1, 1e6));
 }
 
+// One node a replica: the replicas of an expert are the outer level of the dense ones.
+TEST(Network, kinds_of_groups_with_the_same_ranks_share_their_patterns) {
+    const Machine machine = mesh_machine();
+    Network network(machine, plain_stack(Algorithm::kHierarchical), layout_of(machine, {.pp = 2, .dp = 4, .ep = 12}));
+    const Transfer expert = network.unroll(CommKind::kAllGather, GroupKind::kExpertDp, 1, 1e6);
+    const Transfer dense = network.unroll(CommKind::kAllGather, GroupKind::kDenseDp, 1, 1e6);
+    EXPECT_EQ(expert.phases.front().pattern, dense.phases.front().pattern);
+}
+
+// More flows than are told apart (240 x 239): both get what all flows could have at once or less than they have alone.
+TEST(Network, a_huge_exchange_beside_a_ring_gets_a_safe_rate) {
+    const Machine machine = mesh_machine();
+    Stack stack = plain_stack(Algorithm::kDirect);
+    stack.all_gather = plain_stack(Algorithm::kRing).all_gather;
+    Network network(machine, stack, layout_of(machine, {.ep = 240}));
+    const PatternId exchange = network.unroll(CommKind::kAllToAll, GroupKind::kEp, 0, 1e6).phases.front().pattern;
+    const PatternId ring = network.unroll(CommKind::kAllGather, GroupKind::kEp, 0, 1e6).phases.front().pattern;
+    const std::vector<PatternId> both{exchange, ring};
+    const std::span<const double> rates = network.rates(both);
+    EXPECT_GT(rates[0], 0.9 * network.solo_rate(exchange) * 228 / 229);
+    EXPECT_LE(rates[0], network.solo_rate(exchange));
+    EXPECT_GT(rates[1], rates[0]);
+    EXPECT_LE(rates[1], network.solo_rate(ring));
+}
+
 // 16 replicas on 128 nodes of two groups: 12 rings cross from the first group to the second, once each way, and share 2 x 25 GB/s when all
 // of a flow stays on the minimal path.
 TEST(Network, rings_over_two_groups_are_bounded_by_the_bundle_on_minimal_paths) {

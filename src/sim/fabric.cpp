@@ -22,7 +22,8 @@ double minimal_share(const FabricRecipe& recipe) {
 }
 
 /// Switches that a packet passes: minimal and by way of a third switch or group.
-constexpr double kSwitchesSameSwitch = 1, kSwitchesSameGroup = 2, kSwitchesDetourInGroup = 3, kSwitchesOtherGroup = 4, kSwitchesDetourByGroup = 6;
+constexpr double kSwitchesSameSwitch = 1, kSwitchesSameGroup = 2, kSwitchesOtherGroup = 4;
+constexpr double kSwitchesDetourInGroup = 3, kSwitchesDetourByGroup = 6;
 constexpr double kSwitchesByRoot = 3;
 
 }  // namespace
@@ -55,8 +56,8 @@ struct Fabric::Impl {
     };
 
     Impl(const Machine& machine, const Stack& stack, const Layout& layout)
-        : inside(find_node_paths(machine.node, stack)), recipe(machine.fabric), tiles(machine.node.tiles), nic_latency_s(machine.node.nic_latency_s),
-          scale_up_latency_s(machine.node.scale_up_latency_s), share(minimal_share(machine.fabric)) {
+        : inside(find_node_paths(machine.node, stack)), recipe(machine.fabric), tiles(machine.node.tiles),
+          nic_latency_s(machine.node.nic_latency_s), scale_up_latency_s(machine.node.scale_up_latency_s), share(minimal_share(machine.fabric)) {
         const bool tree = recipe.kind == FabricKind::kFatTree;
         const int nodes_per_block = tree ? recipe.nodes_per_leaf : recipe.nodes_per_group;
         for (const int node : layout.node_of_job_node) {
@@ -190,8 +191,9 @@ int Fabric::attachment(int node) const { return static_cast<int>(impl_->switch_o
 int Fabric::tiles_per_node() const { return impl_->tiles; }
 double Fabric::node_latency_s() const { return impl_->scale_up_latency_s; }
 
-/// A share of the flow stays on the minimal path; the rest spreads evenly over all links of its switch and group. A flow to another group enters
-/// and leaves through any global link, so it may pass every local link of both ends' switches.
+/// A share of the flow stays on the minimal path; the rest spreads evenly over all links of its switch and group. The minimal link is one of
+/// these, so the whole flow counts against all of them together. Transit through a third group loads that group's side of the same links only
+/// in so far as they are the ends' own.
 Crossing Fabric::crossing(int from_node, int to_node) const {
     const Impl& f = *impl_;
     const std::uint32_t s = f.switch_of_node[static_cast<std::size_t>(from_node)], t = f.switch_of_node[static_cast<std::size_t>(to_node)];
@@ -212,14 +214,14 @@ Crossing Fabric::crossing(int from_node, int to_node) const {
         const auto groups = static_cast<std::uint32_t>(f.blocks.size());
         take(f.first_local_spread + 2 * s, 1);
         take(f.first_global + g * groups + h, minimal);
-        take(f.first_global_spread + 2 * g, spread);
-        take(f.first_global_spread + 2 * h + 1, spread);
+        take(f.first_global_spread + 2 * g, 1);
+        take(f.first_global_spread + 2 * h + 1, 1);
         take(f.first_local_spread + 2 * t + 1, 1);
         passed = minimal * kSwitchesOtherGroup + spread * kSwitchesDetourByGroup;
     } else if (s != t) {
         take(f.first_local + s * f.switches + t % f.switches, minimal);
-        take(f.first_local_spread + 2 * s, spread);
-        take(f.first_local_spread + 2 * t + 1, spread);
+        take(f.first_local_spread + 2 * s, 1);
+        take(f.first_local_spread + 2 * t + 1, 1);
         passed = minimal * kSwitchesSameGroup + spread * kSwitchesDetourInGroup;
     }
     crossing.latency_s = f.nic_latency_s + passed * f.recipe.switch_latency_s;

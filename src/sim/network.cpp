@@ -302,6 +302,7 @@ std::vector<double> Network::Impl::solve_apart(std::span<const PatternId> set, s
 Network::Network(const Machine& machine, const Stack& stack, const Layout& layout)
     : impl_(std::make_unique<Impl>(machine, stack, layout)) {}
 Network::~Network() = default;
+Network::Network(Network&&) noexcept = default;
 
 Transfer Network::unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale) {
     AUSPEX_CHECK(bytes >= 0 && scale > 0, "bytes are not negative");

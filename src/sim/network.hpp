@@ -35,6 +35,7 @@ class Network {
  public:
     Network(const Machine& machine, const Stack& stack, const Layout& layout);
     ~Network();
+    Network(Network&&) noexcept;
 
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and group, kAuto the
     /// fastest. `scale` multiplies the bytes of the busiest rank (uneven all-to-all). Groups of one rank give no phases.

@@ -1,6 +1,7 @@
 /// @file Finite differences over constants.
 #include "sim/sensitivity.hpp"
 
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -31,10 +32,16 @@ Inputs with_scaled(const Inputs& inputs, const Constant& constant, double factor
     return changed;
 }
 
-double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step) {
+/// Constants that change links or messages; the others leave a network as it is.
+bool enters_the_network(const std::string& path) {
+    return path.rfind("machine.node.", 0) == 0 || path.rfind("machine.fabric.", 0) == 0 || path.rfind("stack.transport.", 0) == 0;
+}
+
+double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step, Network& network) {
+    Network* const reused = enters_the_network(constant.path) ? nullptr : &network;
     for (const double factor : {0.98, 1.02}) {
         try {
-            const SimulatedStep changed = simulate_step(with_scaled(inputs, constant, factor), options, false);
+            const SimulatedStep changed = simulate_step(with_scaled(inputs, constant, factor), options, false, reused);
             return std::log(static_cast<double>(changed.step) / static_cast<double>(step)) / std::log(factor);
         } catch (const InputError&) {
             continue;  // outside the constant's range on this side
@@ -56,7 +63,10 @@ std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictO
     }
     PredictOptions plain = options;
     plain.timeline = false;
-    tbb::parallel_for(std::size_t{0}, leans.size(), [&](std::size_t i) { leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, step); });
+    const Layout layout = layout_of(inputs, options);
+    tbb::enumerable_thread_specific<Network> networks([&] { return Network(inputs.machine, inputs.stack, layout); });
+    tbb::parallel_for(std::size_t{0}, leans.size(),
+                      [&](std::size_t i) { leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, step, networks.local()); });
     std::stable_sort(leans.begin(), leans.end(),
                      [](const ConstantLean& a, const ConstantLean& b) { return std::fabs(a.elasticity) > std::fabs(b.elasticity); });
     while (!leans.empty() && std::fabs(leans.back().elasticity) < 1e-4) {

@@ -50,7 +50,7 @@ FNR == max_lines + 1 { complain("the file has more than " max_lines " lines") }
         complain("<" target "> has no home in this project")
     next
 }
-/(^|[^A-Za-z_])(TODO|FIXME|XXX)([^A-Za-z_]|$)/ { complain("unfinished work belongs in the issue, not in the code") }
+/(^|[^A-Za-z_])(TODO|FIXME|XXX)([^A-Za-z_]|$)/ { complain("unfinished work: finish it or leave it out") }
 /using[ \t]+namespace[ \t]+std/ { complain("using namespace std") }
 /(^|[^A-Za-z_:>.])s?rand[ \t]*\(/ { complain("rand(): use base/rng.hpp") }
 END {

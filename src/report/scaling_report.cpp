@@ -1,10 +1,12 @@
-/// @file Writing the three files.
+/// @file Writing the report's files.
 #include "report/scaling_report.hpp"
 
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.hpp"
+#include "report/charts.hpp"
+#include "report/page_style.hpp"
 
 namespace auspex {
 
@@ -17,6 +19,16 @@ void write_file(const std::filesystem::path& file, const std::string& content) {
     if (!out) {
         throw InputError(file.string(), "cannot be written; a folder with write permission and free space is needed");
     }
+}
+
+/// The efficiency chart as a picture of its own, for pages that embed it.
+std::string standalone_efficiency_chart(const ScalingReport& report) {
+    std::string svg = efficiency_chart(report);
+    const std::string tag = "<svg ";
+    const std::size_t start = svg.find(tag);
+    svg.insert(start + tag.size(), "xmlns=\"http://www.w3.org/2000/svg\" ");
+    svg.insert(svg.find('>', start) + 1, std::string("\n<style>") + page_style() + "svg{font:15px system-ui,\"Liberation Sans\",sans-serif;background:var(--page)}</style>");
+    return svg + "\n";
 }
 
 }  // namespace
@@ -36,6 +48,9 @@ void write_scaling_report(const ScalingReport& report, const std::string& direct
     write_file(folder / "index.html", html);
     write_file(folder / "report.md", markdown);
     write_file(folder / "points.csv", csv);
+    if (report.points.size() > 1) {
+        write_file(folder / "efficiency.svg", standalone_efficiency_chart(report));
+    }
 }
 
 }  // namespace auspex

@@ -33,7 +33,7 @@ struct ScalingReport {
     std::vector<ScalePoint> points;
 };
 
-/// Writes DIR/index.html, DIR/report.md, DIR/points.csv (creating DIR). Throws InputError when the folder cannot be written.
+/// Writes DIR/index.html, DIR/report.md, DIR/points.csv and, with two points or more, DIR/efficiency.svg (creating DIR). Throws InputError when the folder cannot be written.
 void write_scaling_report(const ScalingReport& report, const std::string& directory);
 [[nodiscard]] std::string render_html(const ScalingReport& report);
 [[nodiscard]] std::string render_markdown(const ScalingReport& report);

@@ -82,10 +82,11 @@ Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
 Value experts_forward(BlockBuilder& builder, Value x);
 Value experts_backward(BlockBuilder& builder, Value gradient);
 
-/// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.
-[[nodiscard]] Kernel linear_forward(const Shapes& shapes, double m, double n, double k);
-[[nodiscard]] Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k);
-[[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k, double groups = 1);
+/// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it. `copies` ranks do the very
+/// same product (a layer that tp does not split): each spends the time, model FLOP are counted once.
+[[nodiscard]] Kernel linear_forward(const Shapes& shapes, double m, double n, double k, double copies = 1);
+[[nodiscard]] Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k, double copies = 1);
+[[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k, double groups = 1, double copies = 1);
 
 /// Sums gradients over their replicas (dense and experts apart) for these parameters of a rank.
 void emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);

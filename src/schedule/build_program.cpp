@@ -40,6 +40,7 @@ class StageBuilder {
         if (v == 0) {
             b_.require(gather(embedding_parameters(s_.workload, s_.plan, v), kNoValue));
             x = b_.compute(OpKind::kEmbedding, {}, {memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
+            x = reduce_over_tp(x);  // each rank looks up its own part of the vocabulary
         } else {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
         }
@@ -88,6 +89,9 @@ class StageBuilder {
             gathered = next;
             reduce(bucket, layer_parameters(s_.workload, s_.plan, layer), layer == range.first && v != 0, last_micro_batch);
         }
+        if (v == 0 && s_.plan.sequence_parallel) {
+            g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp, s_.t * s_.h * s_.a, {g});
+        }
         b_.set(Phase::kBackwardWeight, -1);
         if (v == 0) {
             embedding_backward(g);
@@ -110,6 +114,13 @@ class StageBuilder {
         }
     }
 
+    /// The sum over tp of an output, or its scatter along the sequence.
+    Value reduce_over_tp(Value x) {
+        const bool scatter = s_.plan.sequence_parallel;
+        return b_.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
+                              scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp, s_.t * s_.h * s_.a, {x});
+    }
+
     Value head_forward(Value x) {
         const double vocabulary = s_.workload.vocab_size / s_.tp;
         x = b_.compute(OpKind::kFinalNorm, {x}, {memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
@@ -127,9 +138,7 @@ class StageBuilder {
         const double passes = s_.stack.kernels.cross_entropy;
         const Value g = b_.compute(OpKind::kCrossEntropy, {}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
         Value x = b_.compute(OpKind::kLmHead, {g}, {linear_input_gradient(s_, s_.t, vocabulary, s_.h)});
-        const bool scatter = s_.plan.sequence_parallel;
-        x = b_.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
-                           scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp, s_.t * s_.h * s_.a, {x});
+        x = reduce_over_tp(x);
         b_.set(Phase::kBackwardWeight, -1);
         b_.compute(OpKind::kLmHead, {g}, linear_weight_gradient(s_, s_.t, vocabulary, s_.h));
         b_.set(Phase::kBackwardInput, -1);

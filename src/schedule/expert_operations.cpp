@@ -149,7 +149,7 @@ Value experts_forward(BlockBuilder& b, Value x) {
     const ExpertSizes z = sizes_of(s);
     const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
     const Value input = x;
-    x = b.compute(OpKind::kRouter, {x}, {linear_forward(s, s.t_routed, z.all, z.h)});
+    x = b.compute(OpKind::kRouter, {x}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
     x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, s.stack.kernels.router_topk)});
     x = exchange(b, OpKind::kTokenCommunication, true, true, x);
     Value shared = kNoValue;
@@ -195,9 +195,9 @@ Value experts_backward(BlockBuilder& b, Value g) {
     }
     b.set_phase(Phase::kBackwardInput);
     g = b.compute(OpKind::kRouterTopK, {g}, {router_top_k(s, 2.0 * s.stack.kernels.router_topk)});
-    const Value input = b.compute(OpKind::kRouter, {g}, {linear_input_gradient(s, s.t_routed, z.all, z.h)});
+    const Value input = b.compute(OpKind::kRouter, {g}, {linear_input_gradient(s, s.t_routed, z.all, z.h, s.plan.etp)});
     b.set_phase(Phase::kBackwardWeight);
-    b.compute(OpKind::kRouter, {g}, linear_weight_gradient(s, s.t_routed, z.all, z.h));
+    b.compute(OpKind::kRouter, {g}, linear_weight_gradient(s, s.t_routed, z.all, z.h, 1, s.plan.etp));
     b.set_phase(Phase::kBackwardInput);
     return input;
 }

@@ -3,11 +3,17 @@
 
 namespace auspex {
 
-Kernel linear_forward(const Shapes& s, double m, double n, double k) { return gemm_kernel(m, n, k, s.a); }
-Kernel linear_input_gradient(const Shapes& s, double m, double n, double k) { return gemm_kernel(m, k, n, s.a); }
+Kernel linear_forward(const Shapes& s, double m, double n, double k, double copies) {
+    Kernel kernel = gemm_kernel(m, n, k, s.a);
+    kernel.flop /= copies;
+    return kernel;
+}
 
-std::vector<Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups) {
+Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) { return linear_forward(s, m, k, n, copies); }
+
+std::vector<Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups, double copies) {
     std::vector<Kernel> kernels{gemm_kernel(k, n, m, s.a, groups)};
+    kernels.front().flop /= copies;
     if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
         const double passes = s.stack.kernels.gradient_accumulation;
         kernels.push_back(memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
@@ -80,6 +86,7 @@ Value reduce_input_gradient_over_tp(BlockBuilder& b, Value x) { return reduce_ov
 struct Linear {
     OpKind kind;
     double n, k;
+    double copies = 1;                 ///< ranks of a tp group that do all of it
 };
 
 std::vector<Linear> projections_of(const Shapes& s) {
@@ -90,10 +97,10 @@ std::vector<Linear> projections_of(const Shapes& s) {
     }
     std::vector<Linear> list;
     if (w.q_rank > 0) {
-        list.push_back({OpKind::kQueryDown, static_cast<double>(w.q_rank), s.h});
+        list.push_back({OpKind::kQueryDown, static_cast<double>(w.q_rank), s.h, s.tp});
     }
     list.push_back({OpKind::kQueryUp, widths.query, w.q_rank > 0 ? static_cast<double>(w.q_rank) : s.h});
-    list.push_back({OpKind::kKeyValueDown, static_cast<double>(w.kv_rank + w.rope_head_size), s.h});
+    list.push_back({OpKind::kKeyValueDown, static_cast<double>(w.kv_rank + w.rope_head_size), s.h, s.tp});
     list.push_back({OpKind::kKeyValueUp, widths.key_value, static_cast<double>(w.kv_rank)});
     return list;
 }
@@ -112,7 +119,7 @@ Value attention_inner_forward(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     x = gather_over_tp(b, x);
     for (const Linear& linear : projections_of(s)) {
-        x = b.compute(linear.kind, {x}, {linear_forward(s, s.t, linear.n, linear.k)});
+        x = b.compute(linear.kind, {x}, {linear_forward(s, s.t, linear.n, linear.k, linear.copies)});
     }
     if (s.workload.qk_norm) {
         x = b.compute(OpKind::kQkNorm, {x}, {passes(s, b, s.stack.kernels.qk_norm, rotated_bytes(s))});
@@ -139,9 +146,9 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
 /// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former.
 Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient) {
     const Shapes& s = b.shapes();
-    const Value input = b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k)});
+    const Value input = b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
     b.set_phase(Phase::kBackwardWeight);
-    b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k));
+    b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
     b.set_phase(Phase::kBackwardInput);
     return input;
 }
@@ -149,10 +156,10 @@ Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient) {
 /// The same where the input gradient must be summed over tp: the sum starts before the weight gradient, so that it can hide behind it.
 Value column_parallel_backward(BlockBuilder& b, const Linear& linear, Value gradient) {
     const Shapes& s = b.shapes();
-    Value input = b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k)});
+    Value input = b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
     input = reduce_input_gradient_over_tp(b, input);
     b.set_phase(Phase::kBackwardWeight);
-    b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k));
+    b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
     b.set_phase(Phase::kBackwardInput);
     return input;
 }

@@ -1,0 +1,144 @@
+/// @file Memory of a tile: what is in flight, what optimizer shards hold, and which layouts fit.
+#include <gtest/gtest.h>
+
+#include "plan_fixture.hpp"
+#include "schedule/memory.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_plans;
+
+struct Memories {
+    Case c;
+    Layout layout;
+    Program program;
+    explicit Memories(Case the_case) : c(std::move(the_case)), layout(layout_of(c.plan)), program(build_program(c.workload, c.plan, c.stack, layout)) {}
+    [[nodiscard]] StageMemory of(int stage) const {
+        static const Machine aurora = machine();
+        return stage_memory(c.workload, c.plan, c.stack, aurora, layout, program, stage, 1);
+    }
+    [[nodiscard]] double peak() const {
+        double most = 0;
+        for (int stage = 0; stage < c.plan.pp; ++stage) {
+            most = std::max(most, of(stage).peak_bytes);
+        }
+        return most;
+    }
+};
+
+Memories memories(const Workload& model, const Plan& p) { return Memories({model, resolve_plan(p, model, 0), stack("optimus")}); }
+
+double label(const StageMemory& memory, const std::string& name) {
+    for (const auto& [key, bytes] : memory.by_label) {
+        if (key == name) {
+            return bytes;
+        }
+    }
+    throw std::out_of_range(name);
+}
+
+TEST(StageMemory, labels_sum_to_the_peak) {
+    for (std::uint64_t seed = 4'000; seed < 4'050; ++seed) {
+        const Memories m(random_case(seed));
+        for (int stage = 0; stage < m.c.plan.pp; ++stage) {
+            const StageMemory memory = m.of(stage);
+            double sum = 0;
+            for (const auto& [name, bytes] : memory.by_label) {
+                EXPECT_GE(bytes, 0) << name;
+                sum += bytes;
+            }
+            EXPECT_NEAR(memory.peak_bytes, sum, 1e-9 * sum);
+        }
+    }
+}
+
+TEST(StageMemory, one_f_one_b_holds_pp_micro_batches_on_the_first_stage_and_one_on_the_last) {
+    const Workload model = workload("mula-220b-a10b");
+    Plan p = plan("mula-220b-a10b");
+    p.micro_batches = 8;
+    const Memories eight = memories(model, p);
+    p.micro_batches = 1;
+    const Memories one = memories(model, p);
+    for (int stage = 0; stage < 8; ++stage) {
+        EXPECT_NEAR(label(eight.of(stage), "activations"), (8 - stage) * label(one.of(stage), "activations"), 1) << stage;
+        EXPECT_NEAR(label(eight.of(stage), "router_logits"), (8 - stage) * label(one.of(stage), "router_logits"), 1) << stage;
+    }
+    // One micro-batch keeps the inputs of both halves of 8 layers (everything else is made again): 8 x 2 x t H a.
+    EXPECT_NEAR(label(one.of(3), "activations"), 8 * 2 * 2048 * 3072 * 2.0, 1);
+}
+
+TEST(StageMemory, gpipe_never_needs_less_than_1f1b) {
+    for (std::uint64_t seed = 4'100; seed < 4'200; ++seed) {
+        Case c = random_case(seed, false);
+        c.plan.virtual_stages = 1;
+        c.plan.schedule = ScheduleKind::kGpipe;
+        const double gpipe = Memories(c).peak();
+        c.plan.schedule = ScheduleKind::k1f1b;
+        EXPECT_GE(gpipe, Memories(c).peak()) << "seed " << seed;
+    }
+}
+
+TEST(StageMemory, recompute_never_raises_what_is_kept) {
+    for (std::uint64_t seed = 4'200; seed < 4'300; ++seed) {
+        Case c = random_case(seed, false);
+        for (bool Plan::*choice : {&Plan::recompute_norm, &Plan::recompute_attention, &Plan::recompute_expert}) {
+            c.plan.*choice = false;
+            const Memories kept(c);
+            c.plan.*choice = true;
+            const Memories again(c);
+            for (int stage = 0; stage < c.plan.pp; ++stage) {
+                EXPECT_LE(label(again.of(stage), "activations"), label(kept.of(stage), "activations")) << "seed " << seed;
+                EXPECT_LE(again.of(stage).peak_bytes, kept.of(stage).peak_bytes * (1 + 1e-12)) << "seed " << seed << " stage " << stage;
+            }
+        }
+    }
+}
+
+TEST(StageMemory, replicated_states_of_mula_7b_are_16_bytes_a_parameter_and_more_than_110_gb) {
+    const Workload model = workload("mula-7b-a1b");
+    Plan p = plan("mula-7b-a1b");
+    p.optimizer = OptimizerSharding::kReplicated;
+    const StageMemory memory = memories(model, p).of(0);
+    const double states = label(memory, "weights") + label(memory, "gradients") + label(memory, "master_weights") + label(memory, "moments");
+    EXPECT_NEAR(states, 16 * count_parameters(model).total(), 1e-6 * states);
+    EXPECT_GT(states, 110e9);
+}
+
+TEST(StageMemory, ep_aware_states_are_12_bytes_of_dense_over_dp_ep_and_experts_over_dp) {
+    for (const char* name : {"mula-20b-a2b", "mula-100b-a7b", "mula-220b-a10b"}) {
+        const Memories m = memories(workload(name), plan(name));
+        for (int stage = 0; stage < m.c.plan.pp; ++stage) {
+            const StageParameters held = stage_parameters(m.c.workload, m.c.plan, stage);
+            const double dp = m.c.plan.dp, ep = m.c.plan.ep;
+            const StageMemory memory = m.of(stage);
+            const double states = label(memory, "master_weights") + label(memory, "moments");
+            EXPECT_NEAR(states, 12 * (held.dense / (dp * ep) + held.experts / dp), 1e-9 * states) << name;
+        }
+    }
+}
+
+TEST(StageMemory, plain_sharding_keeps_ep_times_the_dense_states_of_ep_aware) {
+    const Workload model = workload("mula-220b-a10b");
+    Plan p = plan("mula-220b-a10b");
+    p.optimizer = OptimizerSharding::kSharded;
+    const Memories plain = memories(model, p);
+    const StageParameters held = stage_parameters(model, plain.c.plan, 2);
+    EXPECT_NEAR(label(plain.of(2), "moments"), 8 * (held.dense / 32 + held.experts / 32), 1);
+}
+
+TEST(StageMemory, fp32_weights_have_no_master_copy) {
+    const Workload model = workload("toy-moe");
+    Plan p = plan("toy-ep2-dp2");
+    p.weight_bytes = 4;
+    EXPECT_EQ(label(memories(model, p).of(0), "master_weights"), 0);
+}
+
+TEST(StageMemory, the_papers_layouts_of_all_five_models_fit_64_gb) {
+    for (const char* name : {"mula-1b", "mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "mula-220b-a10b"}) {
+        EXPECT_LT(memories(workload(name), plan(name)).peak(), 64e9) << name;
+    }
+}
+
+}  // namespace
+}  // namespace auspex

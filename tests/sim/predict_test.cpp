@@ -1,0 +1,139 @@
+/// @file Whole predictions: what must hold for every plan, whatever the numbers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "step_fixture.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_steps;
+
+Picoseconds sum_of(const LossTimes& losses) { return std::accumulate(losses.begin(), losses.end(), Picoseconds{0}); }
+
+void expect_folded_equals_played(const Inputs& inputs, const std::string& name) {
+    PredictOptions options = plain_options();
+    const SimulatedStep folded = simulate_step(inputs, options, false);
+    options.play_every_operation = true;
+    const SimulatedStep played = simulate_step(inputs, options, false);
+    EXPECT_EQ(folded.step, played.step) << name;
+    EXPECT_EQ(folded.forward_backward, played.forward_backward) << name;
+    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        EXPECT_EQ(folded.losses[loss], played.losses[loss]) << name << " " << to_string(static_cast<Loss>(loss));
+    }
+    EXPECT_LE(folded.events, played.events) << name;
+}
+
+TEST(Predict, folding_changes_nothing_for_any_shipped_plan) {
+    for (const auto& [plan, workload] : testing_plans::shipped()) {
+        for (const char* stack : {"optimus", "megatron-deepspeed"}) {
+            expect_folded_equals_played(shipped_inputs(plan, workload, stack), plan + " on " + stack);
+        }
+    }
+}
+
+TEST(Predict, folding_changes_nothing_for_60_random_plans) {
+    for (std::uint64_t seed = 5'000; seed < 5'060; ++seed) {
+        const Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        expect_folded_equals_played(inputs, "seed " + std::to_string(seed) + " " + inputs.workload.name + " on " + inputs.stack.name);
+    }
+}
+
+TEST(Predict, losses_sum_to_the_step_and_none_is_negative_for_100_random_plans) {
+    for (std::uint64_t seed = 5'100; seed < 5'200; ++seed) {
+        const SimulatedStep step = simulate_step(random_inputs(seed, seed % 2 == 0), plain_options(), false);
+        EXPECT_EQ(sum_of(step.losses), step.step) << "seed " << seed;
+        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+            EXPECT_GE(step.losses[loss], 0) << "seed " << seed << " " << to_string(static_cast<Loss>(loss));
+        }
+        EXPECT_GT(step.forward_backward, 0);
+        EXPECT_LE(step.forward_backward, step.step);
+    }
+}
+
+TEST(Predict, forward_backward_and_optimizer_are_the_step) {
+    for (const auto& [plan, workload] : testing_plans::shipped()) {
+        const Prediction p = predict(shipped_inputs(plan, workload), plain_options()).prediction;
+        EXPECT_NEAR(p.forward_backward_s + p.optimizer_s, p.step_time_s, 1e-12 * p.step_time_s) << plan;
+        EXPECT_EQ(sum_of(p.losses), p.step) << plan;
+    }
+}
+
+TEST(Predict, rates_follow_from_tokens_flop_and_time) {
+    const Inputs inputs = shipped_inputs("mula-220b-a10b");
+    const Prediction p = predict(inputs, plain_options()).prediction;
+    EXPECT_EQ(p.tokens_per_step, 3072.0 * 2048);
+    EXPECT_DOUBLE_EQ(p.tokens_per_s, p.tokens_per_step / p.step_time_s);
+    EXPECT_NEAR(p.mfu, p.tokens_per_step * count_token_flop(inputs.workload).training() / p.step_time_s / 3072 / 298e12, 1e-12);
+    EXPECT_NEAR(p.tflops_per_tile * 1e12, p.mfu * 298e12, 1);
+    // Everything but the output projection's twin, norms and the head is run again: hfu is between mfu and 4/3 of it.
+    EXPECT_GT(p.hfu, p.mfu);
+    EXPECT_LT(p.hfu, p.mfu * 4 / 3);
+}
+
+TEST(Predict, the_same_inputs_give_the_same_picoseconds_and_spans) {
+    for (std::uint64_t seed = 5'200; seed < 5'210; ++seed) {
+        PredictOptions options = plain_options();
+        options.timeline = true;
+        const PredictResult one = predict(random_inputs(seed, true), options), two = predict(random_inputs(seed, true), options);
+        EXPECT_EQ(one.prediction.step, two.prediction.step);
+        EXPECT_EQ(one.prediction.losses, two.prediction.losses);
+        EXPECT_EQ(one.prediction.events, two.prediction.events);
+        ASSERT_EQ(one.timeline->spans.size(), two.timeline->spans.size());
+        for (std::size_t i = 0; i < one.timeline->spans.size(); ++i) {
+            const Span &a = one.timeline->spans[i], &b = two.timeline->spans[i];
+            ASSERT_TRUE(a.track == b.track && a.name == b.name && a.start == b.start && a.end == b.end && a.micro_batch == b.micro_batch);
+        }
+    }
+}
+
+TEST(Predict, mula_220b_without_a_pipeline_does_not_fit_and_the_verdict_says_by_how_much_and_why) {
+    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    inputs.plan.pp = 1;
+    const MemoryReport memory = predict(inputs, plain_options()).prediction.memory;
+    EXPECT_FALSE(memory.fits);
+    char over[64];
+    std::snprintf(over, sizeof over, "%.1f GB too much", (memory.peak_bytes - 64e9) / 1e9);
+    EXPECT_EQ(memory.verdict.find("does not fit: "), 0U) << memory.verdict;
+    EXPECT_NE(memory.verdict.find(over), std::string::npos) << memory.verdict;
+    EXPECT_NE(memory.verdict.find("largest part activations, "), std::string::npos) << memory.verdict;
+    EXPECT_NE(memory.verdict.find(" of 64.0 GB"), std::string::npos) << memory.verdict;
+}
+
+TEST(Predict, mula_220b_as_published_fits_and_the_verdict_says_so) {
+    const MemoryReport memory = predict(shipped_inputs("mula-220b-a10b"), plain_options()).prediction.memory;
+    EXPECT_TRUE(memory.fits);
+    EXPECT_EQ(memory.verdict.find("fits: "), 0U) << memory.verdict;
+    EXPECT_LT(memory.peak_bytes, memory.capacity_bytes);
+}
+
+TEST(Predict, messages_that_do_not_block_are_never_slower_than_those_that_do) {
+    for (const auto& [plan, workload] : testing_plans::shipped()) {
+        Inputs inputs = shipped_inputs(plan, workload, "megatron-deepspeed");
+        inputs.stack.blocking_sends = true;
+        const double blocking = step_s(inputs);
+        inputs.stack.blocking_sends = false;
+        EXPECT_LE(step_s(inputs), blocking * (1 + 1e-9)) << plan;
+    }
+}
+
+TEST(Predict, overlap_costs_no_more_than_the_compute_that_collectives_take) {
+    // While a collective runs, compute runs at 1 - share: at worst all of the step is stretched by 1 / (1 - share).
+    for (const auto& [plan, workload] : testing_plans::shipped()) {
+        Inputs inputs = shipped_inputs(plan, workload, "megatron-deepspeed");
+        const double share = inputs.machine.tile.collective_compute_share;
+        const double exposed = step_s(inputs);
+        inputs.plan.overlap_dp = true;
+        EXPECT_LE(step_s(inputs), exposed / (1 - share)) << plan;
+        inputs.machine.tile.collective_compute_share = 0;
+        inputs.plan.overlap_dp = false;
+        const double free_of_share = step_s(inputs);
+        inputs.plan.overlap_dp = true;
+        EXPECT_LE(step_s(inputs), free_of_share * 1.001) << plan;
+    }
+}
+
+}  // namespace
+}  // namespace auspex

@@ -145,6 +145,9 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, Group
         return emit(op, {all.v[0], all.v[1], all.v[2]});
     }
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
+    if (before == kNoValue) {
+        joins_ = static_cast<std::uint8_t>(joins_ | 1U);  // first in its pass: the kernels of the pass before must have ended
+    }
     const Inputs4 all(inputs, before);
     return blocking_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
 }

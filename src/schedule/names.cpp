@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "schedule/program.hpp"
+#include "schedule/timeline.hpp"
 
 namespace auspex {
 namespace {
@@ -47,6 +48,25 @@ const char* to_string(CommKind kind) {
     static constexpr std::array<const char*, 9> kNames{"none", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "barrier", "send",
                                                        "receive"};
     return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string operation_name(std::size_t index) {
+    const auto phase = static_cast<Phase>(index % kPhaseCount);
+    const std::string kind = to_string(static_cast<OpKind>(index / kPhaseCount));
+    return phase == Phase::kForward || phase == Phase::kOptimizer ? kind : kind + "." + to_string(phase);
+}
+
+Timeline empty_timeline(const Program& program) {
+    Timeline timeline;
+    for (const Role& role : program.roles) {
+        for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
+            timeline.tracks.push_back({"stage " + std::to_string(role.stage), to_string(static_cast<Stream>(stream))});
+        }
+    }
+    for (std::size_t name = 0; name < kOperationNames; ++name) {
+        timeline.names.push_back(operation_name(name));
+    }
+    return timeline;
 }
 
 }  // namespace auspex

@@ -2,6 +2,7 @@
 /// @file The program: what every pipeline role does in one step, as data. The simulator plays it; an executor can run the very same.
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/kernel_cost.hpp"
@@ -19,6 +20,7 @@ inline constexpr std::size_t kStreamCount = 6;
 [[nodiscard]] const char* to_string(Stream stream);
 
 enum class Phase : std::uint8_t { kForward, kRecompute, kBackwardInput, kBackwardWeight, kOptimizer };
+inline constexpr std::size_t kPhaseCount = 5;
 [[nodiscard]] const char* to_string(Phase phase);
 
 /// What an operation is; with its phase and layer it names one thing that an executor binds to a kernel or an MPI call.
@@ -36,6 +38,14 @@ enum class OpKind : std::uint8_t {
 };
 [[nodiscard]] const char* to_string(OpKind kind);
 [[nodiscard]] const char* to_string(GroupKind kind);
+
+/// A number for every (kind, phase), below kOperationNames; tables and timelines are indexed by it.
+inline constexpr std::size_t kOperationNames = static_cast<std::size_t>(OpKind::kCount) * kPhaseCount;
+[[nodiscard]] constexpr std::size_t operation_name_index(OpKind kind, Phase phase) {
+    return static_cast<std::size_t>(kind) * kPhaseCount + static_cast<std::size_t>(phase);
+}
+/// "expert_computation", "expert_computation.recompute": the kind, and the phase unless it is forward or optimizer.
+[[nodiscard]] std::string operation_name(std::size_t index);
 
 /// One operation of a block. Either kernels (kernel_count > 0), or a communication (comm != kNone).
 struct Operation {

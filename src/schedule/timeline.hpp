@@ -26,4 +26,9 @@ struct Timeline {
     std::vector<Span> spans;
 };
 
+struct Program;
+
+/// A timeline without spans: a track for every (role, stream) of the program, role by role, and every operation's name at operation_name_index.
+[[nodiscard]] Timeline empty_timeline(const Program& program);
+
 }  // namespace auspex

@@ -63,7 +63,8 @@ class Coster {
         out_.program = &program_;
         out_.collective_compute_share = machine_.tile.collective_compute_share;
         out_.blocks.resize(program_.blocks.size());
-        fold_ = options_.fold && !program_.overlap_tp && !program_.overlap_ep && !program_.overlap_dp;
+        serial_ = !program_.overlap_tp && !program_.overlap_ep && !program_.overlap_dp;
+        fold_ = options_.fold && serial_;
         if (program_.roles.size() == 1) {
             emit_all();
             return std::move(out_);
@@ -120,7 +121,7 @@ class Coster {
     /// No other stage, and with asynchronous messages not even this one, uses a link of the transfer while it goes on.
     bool is_private(const Operation& op, const Transfer& transfer, int stage) {
         if (program_.roles.size() == 1) {
-            return !program_.overlap_tp && !program_.overlap_ep && !program_.overlap_dp;
+            return serial_;
         }
         for (const TransferPhase& phase : transfer.phases) {
             const auto key = std::make_pair(stage, phase.pattern);
@@ -138,7 +139,7 @@ class Coster {
     bool disjoint(PatternId pattern, int stage) const {
         for (std::size_t other = 0; other < by_stage_.size(); ++other) {
             const bool own = static_cast<int>(other) == stage;
-            if (own && fold_ && !program_.overlap_pp) {
+            if (own && serial_ && !program_.overlap_pp) {
                 continue;  // a stage that blocks does one thing at a time
             }
             if (!network_.is_disjoint(pattern, by_stage_[other])) {
@@ -277,6 +278,7 @@ class Coster {
     Network& network_;
     const CostOptions& options_;
     CostedProgram out_;
+    bool serial_ = false;              ///< no collective runs beside compute, nor beside another of the same stage
     bool fold_ = false;
     double compute_since_sync_s_ = 0;
     std::vector<std::uint32_t> piece_of_op_;
@@ -295,7 +297,7 @@ CostedProgram cost_program(const Program& program, const Machine& machine, const
 
 OperationTimes time_by_operation(const Program& program, const Machine& machine, const Stack& stack, Network& network, const CostOptions& options) {
     OperationTimes times;
-    times.seconds.assign(static_cast<std::size_t>(OpKind::kCount) * 5, 0);
+    times.seconds.assign(kOperationNames, 0);
     times.count.assign(times.seconds.size(), 0);
     for (const Role& role : program.roles) {
         std::map<std::uint32_t, std::uint64_t> uses;
@@ -304,7 +306,7 @@ OperationTimes time_by_operation(const Program& program, const Machine& machine,
         }
         for (const auto& [block, count] : uses) {
             for (const Operation& op : program.operations_of(program.blocks[block])) {
-                const auto name = static_cast<std::size_t>(op.kind) * 5 + static_cast<std::size_t>(op.phase);
+                const std::size_t name = operation_name_index(op.kind, op.phase);
                 double seconds = 0;
                 if (op.comm == CommKind::kNone) {
                     const ComputeTime time = compute_time(program, op, machine, stack, options, role.stage);

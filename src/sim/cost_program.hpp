@@ -15,7 +15,7 @@ struct CostOptions {
 
 /// Times by operation kind, one step, mean over roles: filled while costing, waiting excluded.
 struct OperationTimes {
-    std::vector<double> seconds;       ///< by OpKind * 5 + Phase
+    std::vector<double> seconds;       ///< by operation_name_index
     std::vector<std::uint64_t> count;
 };
 

@@ -133,6 +133,7 @@ class Engine {
         }
     }
     void account_transfer(RoleState& role, const Piece& piece, Picoseconds started);
+    [[nodiscard]] bool blocked_by_collective(const RoleState& role) const;
     void record(const RoleState& role, std::uint32_t use, const Piece& piece, Picoseconds start, Picoseconds end);
 
     void push(Event event) {
@@ -395,6 +396,13 @@ void Engine::arrive_world(std::uint32_t r, const Piece& piece) {
     }
 }
 
+/// True if a collective that this software does not overlap with compute is in flight.
+bool Engine::blocked_by_collective(const RoleState& role) const {
+    const auto in_flight = [&role](Stream stream) { return role.streams[static_cast<std::size_t>(stream)].in_flight != kNone; };
+    return in_flight(Stream::kCp) || (!program_.overlap_tp && in_flight(Stream::kTp)) || (!program_.overlap_ep && in_flight(Stream::kEp)) ||
+           (!program_.overlap_dp && in_flight(Stream::kDp));
+}
+
 /// Divides compute's idle time up to now: what preceded the transfer is the drain of the pipeline, or waiting; the rest is the transfer's own.
 void Engine::account_transfer(RoleState& role, const Piece& piece, Picoseconds started) {
     const StreamState& compute = role.streams[0];
@@ -404,6 +412,9 @@ void Engine::account_transfer(RoleState& role, const Piece& piece, Picoseconds s
     if (compute.flat != kNone && piece_of(role, compute.use, compute.piece).type == Piece::Type::kReceive &&
         costed_.blocks[role.role->order[compute.use].block].kind != BlockKind::kOptimizer && piece.stream == Stream::kPp && program_.overlap_pp) {
         return;  // compute waits for a message, not for this
+    }
+    if (piece.stream == Stream::kPp && program_.overlap_pp && blocked_by_collective(role)) {
+        return;  // compute waits for the collective, which books the time when it ends
     }
     if (piece.type == Piece::Type::kWorld) {
         account(role, Loss::kBubble, std::min(started, forward_backward_));
@@ -429,11 +440,11 @@ void Engine::end_piece(std::uint32_t r, std::size_t stream, const Piece& piece) 
         }
         role.losses[static_cast<std::size_t>(role.interference)] += (now_ - started) - piece.duration;
         role.accounted = now_;
-        if (costed_.blocks[role.role->order[use].block].kind == BlockKind::kBackward) {
-            forward_backward_ = std::max(forward_backward_, now_);
-        }
     } else if (piece.type != Piece::Type::kReceive) {
         account_transfer(role, piece, started);
+    }
+    if (costed_.blocks[role.role->order[use].block].kind == BlockKind::kBackward) {
+        forward_backward_ = now_;
     }
     if (piece.type == Piece::Type::kTransfer) {
         change_collectives(r, piece, -1);
@@ -476,7 +487,7 @@ void Engine::record(const RoleState& role, std::uint32_t use, const Piece& piece
     const Block& block = program_.blocks[role.role->order[use].block];
     const Operation& op = program_.operations[block.op_begin + piece.op_begin];
     const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(role.role->stage) * kStreamCount + static_cast<std::size_t>(op.stream));
-    const auto name = static_cast<std::uint32_t>(static_cast<std::size_t>(op.kind) * 5 + static_cast<std::size_t>(op.phase));
+    const auto name = static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase));
     timeline_->spans.push_back({track, name, start, end, role.role->order[use].micro_batch, op.layer});
 }
 
@@ -504,16 +515,7 @@ PlayResult Engine::finish() {
 
 PlayResult play(const CostedProgram& costed, Network& network, Timeline* timeline) {
     if (timeline != nullptr) {
-        for (const Role& role : costed.program->roles) {
-            for (std::size_t s = 0; s < kStreamCount; ++s) {
-                timeline->tracks.push_back({"stage " + std::to_string(role.stage), to_string(static_cast<Stream>(s))});
-            }
-        }
-        for (std::size_t name = 0; name < static_cast<std::size_t>(OpKind::kCount) * 5; ++name) {
-            const auto phase = static_cast<Phase>(name % 5);
-            const std::string kind = to_string(static_cast<OpKind>(name / 5));
-            timeline->names.push_back(phase == Phase::kForward || phase == Phase::kOptimizer ? kind : kind + "." + to_string(phase));
-        }
+        *timeline = empty_timeline(*costed.program);
     }
     return Engine(costed, network, timeline).run();
 }

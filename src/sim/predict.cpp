@@ -76,9 +76,7 @@ std::vector<OperationShare> operations_by_time(const OperationTimes& times) {
     std::vector<OperationShare> list;
     for (std::size_t i = 0; i < times.seconds.size(); ++i) {
         if (times.seconds[i] > 0) {
-            const auto phase = static_cast<Phase>(i % 5);
-            const std::string kind = to_string(static_cast<OpKind>(i / 5));
-            list.push_back({phase == Phase::kForward || phase == Phase::kOptimizer ? kind : kind + "." + to_string(phase), times.seconds[i], times.count[i]});
+            list.push_back({operation_name(i), times.seconds[i], times.count[i]});
         }
     }
     std::stable_sort(list.begin(), list.end(), [](const OperationShare& a, const OperationShare& b) { return a.seconds > b.seconds; });

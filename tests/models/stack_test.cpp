@@ -72,11 +72,15 @@ TEST(Stack, OptimusBlocksReducesFlatAndOverlapsNothing) {
     EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep || stack.can_overlap_dp || stack.can_overlap_pp);
 }
 
-TEST(Stack, AllReduceIsDirectUpToOneMebibyteAndRabenseifnerAbove) {
-    const Stack stack = load_stack(open_stack("optimus"));
+// Rules "up to 1 MiB direct, above rabenseifner": 1 MiB = 2^20 bytes, the last rule has no bound.
+TEST(Stack, ARuleHoldsUpToItsSizeAndTheLastForAllAbove) {
+    JsonDocument document = open_stack("optimus");
+    document.set("collectives.all_reduce", R"([{"up_to": "1 MiB", "algorithm": "direct"}, {"algorithm": "rabenseifner"}])");
+    const Stack stack = load_stack(document);
     ASSERT_EQ(stack.all_reduce.size(), 2U);
     EXPECT_DOUBLE_EQ(stack.all_reduce[0].max_bytes, 1048576);
     EXPECT_EQ(stack.all_reduce[0].algorithm, CollectiveAlgorithm::kDirect);
+    EXPECT_TRUE(std::isinf(stack.all_reduce[1].max_bytes));
     EXPECT_EQ(stack.all_reduce[1].algorithm, CollectiveAlgorithm::kRabenseifner);
     EXPECT_EQ(stack.reduce_scatter.front().algorithm, CollectiveAlgorithm::kHierarchical);
     EXPECT_EQ(stack.all_to_all.front().algorithm, CollectiveAlgorithm::kDirect);

@@ -101,21 +101,22 @@ TEST(Fabric, a_tile_whose_nic_is_on_the_other_socket_still_reaches_it) {
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(11, 23))[LinkKind::kNic], 2);
 }
 
-// Shares in a group: minimal_bias b on the direct link, 1 - b on all local links of both switches: (32 - 1) x 25 GB/s.
+// Shares in a group: minimal_bias b on the direct link, and all of the flow on the local links of both switches together, (32 - 1) x 25 GB/s,
+// of which the direct one is part.
 TEST(Fabric, adaptive_routing_splits_a_flow_in_its_group) {
     const Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     const Route route = fabric.route(0, 12 * 2);
     auto weights = weight_by_kind(fabric, route);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kLocal], 0.25);
-    EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalSpread], 2 * 0.75);
+    EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalSpread], 2);
     auto capacities = capacity_by_kind(fabric, route);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocal], 25e9);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocalSpread], 31 * 25e9);
     EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 2 + 0.75 * 3) * 0.35e-6);
 }
 
-// Between groups: b on the bundle of 2 x 25 GB/s, 1 - b on all 165 bundles of both groups, less what other jobs use.
+// Between groups: b on the bundle of 2 x 25 GB/s, all of it on the 165 bundles of both groups together, less what other jobs use.
 TEST(Fabric, adaptive_routing_splits_a_flow_between_groups) {
     Machine machine = mesh_machine();
     machine.fabric.background_load = 0.2;
@@ -125,7 +126,7 @@ TEST(Fabric, adaptive_routing_splits_a_flow_between_groups) {
     const Route route = fabric.route(0, 12 * 64);
     auto weights = weight_by_kind(fabric, route);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kGlobal], 0.25);
-    EXPECT_DOUBLE_EQ(weights[LinkKind::kGlobalSpread], 2 * 0.75);
+    EXPECT_DOUBLE_EQ(weights[LinkKind::kGlobalSpread], 2);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalSpread], 2);
     auto capacities = capacity_by_kind(fabric, route);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobal], 50e9 * 0.8 * 0.5);
@@ -136,13 +137,15 @@ TEST(Fabric, adaptive_routing_splits_a_flow_between_groups) {
     EXPECT_TRUE(route.leaves_group);
 }
 
-TEST(Fabric, minimal_routing_uses_no_spread_link_and_valiant_no_minimal_one) {
+// Minimal: the whole flow on the direct link. Valiant: nothing of it. Both: the whole flow on the links of its switch or group together.
+TEST(Fabric, minimal_routing_keeps_to_the_direct_link_and_valiant_shuns_it) {
     Machine machine = mesh_machine();
     machine.fabric.routing = RoutingKind::kMinimal;
     const Layout layout = layout_of(machine, {.dp = 12 * 130});
     const Fabric minimal(machine, plain_stack(), layout);
-    EXPECT_EQ(weight_by_kind(minimal, minimal.route(0, 24)).count(LinkKind::kLocalSpread), 0U);
-    EXPECT_EQ(weight_by_kind(minimal, minimal.route(0, 12 * 64)).count(LinkKind::kGlobalSpread), 0U);
+    EXPECT_DOUBLE_EQ(weight_by_kind(minimal, minimal.route(0, 24))[LinkKind::kLocal], 1);
+    EXPECT_DOUBLE_EQ(weight_by_kind(minimal, minimal.route(0, 12 * 64))[LinkKind::kGlobal], 1);
+    EXPECT_DOUBLE_EQ(weight_by_kind(minimal, minimal.route(0, 12 * 64))[LinkKind::kGlobalSpread], 2);
     machine.fabric.routing = RoutingKind::kValiant;
     const Fabric valiant(machine, plain_stack(), layout);
     EXPECT_EQ(weight_by_kind(valiant, valiant.route(0, 24)).count(LinkKind::kLocal), 0U);

@@ -208,24 +208,31 @@ void recompute(BlockBuilder& b, Forward&& forward) {
     b.set_phase(Phase::kBackwardInput);
 }
 
-/// The token slice of a tp rank gathered again, where experts are split less than the dense part.
-Value gather_token_slices(BlockBuilder& b, Value x) {
+/// Tokens on their way into the experts: the etp ranks that split an expert all need the same t_routed of them. Where tp has already given
+/// every rank all t, a group of fewer ranks takes its slice.
+Value enter_experts(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
-    if (s.plan.etp >= s.plan.tp) {
+    if (s.plan.etp == s.plan.tp) {
+        return gather_over_tp(b, x);
+    }
+    return s.plan.sequence_parallel || s.plan.etp > s.plan.tp
+               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kEtp, s.plan.etp, s.t_routed * s.h * s.a, {x})
+               : x;
+}
+
+/// And out: the parts of an expert summed, and the tp ranks' slices put together again.
+Value leave_experts(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    if (s.plan.etp == s.plan.tp) {
         return reduce_over_tp(b, x);
     }
+    x = b.communicate(OpKind::kTpReduceScatter, Stream::kTp, CommKind::kReduceScatter, GroupKind::kEtp, s.plan.etp, s.t_routed * s.h * s.a, {x});
     return s.plan.sequence_parallel ? x
                                     : b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s.plan.tp,
                                                     s.t * s.h * s.a, {x});
 }
 
-Value mixture_forward(BlockBuilder& b, Value x) {
-    const Shapes& s = b.shapes();
-    if (s.plan.etp >= s.plan.tp) {
-        x = gather_over_tp(b, x);
-    }
-    return experts_forward(b, x);
-}
+Value mixture_forward(BlockBuilder& b, Value x) { return experts_forward(b, enter_experts(b, x)); }
 
 }  // namespace
 
@@ -238,7 +245,7 @@ Value attention_forward(BlockBuilder& b, Value x) {
 Value feed_forward_forward(BlockBuilder& b, int layer, Value x) {
     x = norm(b, OpKind::kFeedForwardNorm, x);
     if (b.shapes().workload.is_moe_layer(layer)) {
-        return residual(b, gather_token_slices(b, mixture_forward(b, x)));
+        return residual(b, leave_experts(b, mixture_forward(b, x)));
     }
     return residual(b, reduce_over_tp(b, dense_inner_forward(b, x)));
 }
@@ -254,8 +261,7 @@ Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
     }
     Value g = gradient;
     if (mixture) {
-        g = plan.etp >= plan.tp ? gather_over_tp(b, g) : g;
-        g = gather_token_slices(b, experts_backward(b, g));
+        g = leave_experts(b, experts_backward(b, enter_experts(b, g)));
     } else {
         g = dense_inner_backward(b, g);
     }

@@ -192,12 +192,14 @@ class Coster {
             piece.parts[static_cast<std::size_t>(piece.loss)] += piece.duration - piece.jitter;
             piece.joins = static_cast<std::uint8_t>(piece.joins | (1U << static_cast<unsigned>(op.stream)));
             piece.stream = Stream::kCompute;
+            piece.after_compute = piece.duration;
         }
     }
 
     void extend(Piece& stretch, Piece piece, const Operation& op) {
         as_stretch(piece, op);
         stretch.duration += piece.duration;
+        stretch.after_compute = piece.after_compute > 0 ? stretch.after_compute + piece.duration : 0;
         for (std::size_t loss = 0; loss < kLossCount; ++loss) {
             stretch.parts[loss] += piece.parts[loss];
         }

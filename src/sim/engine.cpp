@@ -6,71 +6,10 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "sim/engine_state.hpp"
 
 namespace auspex {
 namespace {
-
-constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
-constexpr std::uint32_t kNone = ~0U;
-
-struct Event {
-    Picoseconds time;
-    std::uint64_t sequence;
-    enum class Type : std::uint8_t { kComputeEnd, kPrivateEnd, kTransferStep, kWorldEnd } type;
-    std::uint32_t role = 0;            ///< role, or index of the active transfer for kTransferStep
-    std::uint32_t flat = 0;
-    std::uint32_t generation = 0;
-    friend bool operator<(const Event& a, const Event& b) {  // std heaps keep the largest on top
-        return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
-    }
-};
-
-struct Message {
-    Picoseconds sent = kNever, arrived = kNever;
-};
-
-/// Where a stream of a role stands: the next piece to start, and the one in flight.
-struct StreamState {
-    std::uint32_t use = 0, piece = 0;  ///< next piece: block use, index within the block
-    std::uint32_t flat = kNone;        ///< its number among the role's pieces; kNone: no more
-    std::uint32_t in_flight = kNone;
-    [[nodiscard]] std::uint32_t first_unfinished() const { return in_flight != kNone ? in_flight : flat; }
-};
-
-struct RoleState {
-    const Role* role = nullptr;
-    std::vector<std::uint32_t> use_offset;
-    std::vector<std::uint8_t> done;
-    std::vector<Picoseconds> start;
-    std::array<StreamState, kStreamCount> streams;
-    std::size_t pieces_left = 0;
-    Picoseconds accounted = 0;         ///< the role's time is divided into losses up to here
-    LossTimes losses{};
-    // the compute piece in flight, which a collective beside it slows down
-    double work_left = 0;
-    Picoseconds work_since = 0;
-    std::uint32_t compute_generation = 0;
-    int collectives = 0;
-    Loss interference = Loss::kExposedDp;
-    std::uint32_t worlds = 0;          ///< world pieces reached
-};
-
-/// A transfer whose links others may use.
-struct Active {
-    std::uint32_t role = 0, flat = 0, use = 0, piece = 0, transfer = 0;
-    std::size_t phase = 0;
-    bool flowing = false;
-    double bytes_left = 0, rate = 0;
-    Picoseconds since = 0;
-    std::uint32_t generation = 0;
-    bool alive = false;
-};
-
-struct World {
-    int arrived = 0;
-    Picoseconds start = 0, duration = 0;
-    std::vector<std::uint32_t> flats, uses, pieces;  ///< by role
-};
 
 class Engine {
  public:

@@ -27,6 +27,7 @@ struct Piece {
     std::int32_t message = -1;
     bool backward_message = false;
     Picoseconds duration = 0;          ///< kCompute, kWorld, and transfers that share no link (private)
+    Picoseconds after_compute = 0;     ///< of a stretch: the communication at its end, after the last kernel
     Picoseconds jitter = 0;            ///< of a transfer or world piece: the part of it that noise adds, at its start
     std::uint32_t transfer = 0;        ///< kTransfer that may share links: index into CostedProgram::transfers
     bool shares = false;

@@ -27,7 +27,7 @@ struct ByContent {
 
 /// A pattern of more flows than this is not taken apart when it shares links: it gets the rate that all flows of the set could have
 /// at once, which is the least that max-min fairness may give it, and the others share what it leaves.
-constexpr std::uint64_t kMostFlowsApart = 50'000;
+constexpr std::uint64_t kMostFlowsApart = 4000;
 
 /// Rates closer than this are one rate after sums in another order.
 constexpr double kTie = 1e-12;

@@ -124,7 +124,11 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};
     if (options.sensitivity) {
         const auto sensitivity_begin = Clock::now();
-        p.top_constants = lean_on_constants(inputs, options, step.step);
+        const Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
+        p.top_constants = lean_on_constants(replayed, options);
+        if (replayed.plan.micro_batches != inputs.plan.micro_batches) {
+            p.notes.push_back("the interval and the constants leaned on come from a step of " + std::to_string(replayed.plan.micro_batches) + " micro-batches");
+        }
         p.step_time_interval_s = step_interval_s(p.step_time_s, p.top_constants);
         p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();
     }

@@ -52,7 +52,17 @@ double elasticity(const Inputs& inputs, const PredictOptions& options, const Con
 
 }  // namespace
 
-std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictOptions& options, Picoseconds step) {
+Inputs sensitivity_inputs(const Inputs& inputs, int resolved_micro_batches, std::uint64_t events) {
+    constexpr std::uint64_t kManyEvents = 200'000;
+    Inputs shortened = inputs;
+    const int enough = 2 * inputs.plan.pp;
+    if (events > kManyEvents && resolved_micro_batches > enough) {
+        shortened.plan.micro_batches = enough;
+    }
+    return shortened;
+}
+
+std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictOptions& options) {
     std::vector<ConstantLean> leans;
     for (const auto* constants : {&inputs.machine.constants, &inputs.stack.constants}) {
         for (const Constant& constant : *constants) {
@@ -64,6 +74,7 @@ std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictO
     PredictOptions plain = options;
     plain.timeline = false;
     const Layout layout = layout_of(inputs, options);
+    const Picoseconds step = simulate_step(inputs, plain, false).step;
     tbb::enumerable_thread_specific<Network> networks([&] { return Network(inputs.machine, inputs.stack, layout); });
     tbb::parallel_for(std::size_t{0}, leans.size(),
                       [&](std::size_t i) { leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, step, networks.local()); });

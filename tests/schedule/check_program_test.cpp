@@ -134,7 +134,8 @@ TEST(CheckProgram, finds_a_deadlock_between_stages) {
     auto& order = program.roles[0].order;  // stage 0 wants the gradient of a micro-batch that it has not sent
     for (std::size_t i = 1; i < order.size(); ++i) {
         if (program.blocks[order[i].block].kind == BlockKind::kBackward) {
-            std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i),
+                        order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
             break;
         }
     }

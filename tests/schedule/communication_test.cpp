@@ -41,11 +41,13 @@ Built built(const Workload& model, Plan p, const std::string& stack_name = "opti
     const Layout layout = layout_of(p);
     return {model, p, layout, build_program(model, p, stack(stack_name), layout)};
 }
-Built built(const std::string& name, const std::string& stack_name = "optimus") { return built(workload(name), plan(name), stack_name); }
+Built built(const std::string& name, const std::string& stack_name = "optimus") {
+    return built(workload(name), plan(name), stack_name);
+}
 
 TEST(Communication, an_moe_layer_gathers_and_scatters_t_ep_h_a_bytes_six_times_with_recompute_and_four_without) {
-    // T = 12 x 2,048 tokens, H = 3,072, bf16: 151 MB each; the gather forward, and again in recompute, also carries K = 8
-    // weights (4 bytes) and indices (8 bytes) a token.
+    // T = 12 x 2,048 tokens, H = 3,072, bf16: 151 MB each; the gather forward, and again in recompute, also carries K =
+    // 8 weights (4 bytes) and indices (8 bytes) a token.
     for (const bool recompute : {true, false}) {
         Plan p = plan("mula-220b-a10b");
         p.recompute_expert = recompute;
@@ -75,13 +77,15 @@ TEST(Communication, all_to_all_sends_the_chosen_rows_only) {
 }
 
 TEST(Communication, tp_sums_t_h_a_bytes_twice_forward_and_twice_backward_in_every_layer) {
-    // AuroraGPT-70B: t = 4,096, H = 8,192, bf16: 67 MB; 10 layers a stage, 16 micro-batches. A middle stage has nothing else.
+    // AuroraGPT-70B: t = 4,096, H = 8,192, bf16: 67 MB; 10 layers a stage, 16 micro-batches. A middle stage has nothing
+    // else.
     const Built b = built("agpt-70b");
     const double buffer = 4096 * 8192 * 2.0;
     const Sum middle = communications(b.program, 3)[OpKind::kTpAllReduce];
     EXPECT_EQ(middle.calls, 16 * 10 * 4);
     EXPECT_DOUBLE_EQ(middle.bytes, 16 * 10 * 4 * buffer);
-    // The first adds the table's rows up, forward; the last the head's input gradient, and three numbers a token of the loss.
+    // The first adds the table's rows up, forward; the last the head's input gradient, and three numbers a token of the
+    // loss.
     const Sum first = communications(b.program, 0)[OpKind::kTpAllReduce];
     EXPECT_EQ(first.calls, 16 * (10 * 4 + 1));
     EXPECT_DOUBLE_EQ(first.bytes, 16 * (10 * 4 + 1) * buffer);
@@ -104,6 +108,39 @@ TEST(Communication, sequence_parallelism_replaces_each_sum_by_a_scatter_and_a_ga
     }
     const Built again = built("llama3-70b");
     EXPECT_EQ(communications(again.program, 3)[OpKind::kTpAllGather].calls, micro_batches * layers * 6);
+}
+
+TEST(Communication, experts_split_over_other_ranks_than_the_dense_part_gather_and_scatter_over_those) {
+    // Toy: t = 64 tokens, H = 64, bf16; 4 layers, 2 micro-batches, forward and backward. t_routed = t etp / tp.
+    struct Row {
+        int tp, etp;
+        bool sequence_parallel;
+        double tp_gathers, etp_gathers, etp_scatters;  // a layer and direction, of the mixture alone
+    };
+    for (const Row row : {Row{4, 2, false, 1, 0, 1}, Row{4, 2, true, 0, 1, 1}, Row{4, 1, false, 1, 0, 0},
+                          Row{1, 2, false, 0, 1, 1}, Row{2, 4, false, 1, 1, 1}}) {
+        Plan p = plan("toy-ep2-dp2");
+        p.tp = row.tp, p.etp = row.etp, p.etp_given = true;
+        p.dp = 4 / row.etp;
+        p.sequence_parallel = row.sequence_parallel;
+        const Built b = built(workload("toy-moe"), p);
+        double tp_gathers = 0, etp_gathers = 0, etp_scatters = 0;
+        for (const BlockUse& use : b.program.roles[0].order) {
+            for (const Operation& op : b.program.operations_of(b.program.blocks[use.block])) {
+                if (op.group == GroupKind::kEtp) {
+                    EXPECT_DOUBLE_EQ(op.bytes, 64.0 * row.etp / row.tp * 64 * 2);
+                    etp_gathers += op.comm == CommKind::kAllGather ? 1 : 0;
+                    etp_scatters += op.comm == CommKind::kReduceScatter ? 1 : 0;
+                }
+                tp_gathers +=
+                    op.kind == OpKind::kTpAllGather && op.group == GroupKind::kTp && !row.sequence_parallel ? 1 : 0;
+            }
+        }
+        const double times = 4 * 2 * 2;
+        EXPECT_EQ(tp_gathers, times * row.tp_gathers) << row.tp << " " << row.etp;
+        EXPECT_EQ(etp_gathers, times * row.etp_gathers) << row.tp << " " << row.etp;
+        EXPECT_EQ(etp_scatters, times * row.etp_scatters) << row.tp << " " << row.etp;
+    }
 }
 
 TEST(Communication, a_pipeline_message_is_t_h_a_and_with_optimus_the_router_logits_of_all_layers_before) {
@@ -134,10 +171,14 @@ TEST(Communication, gradients_and_parameters_cross_once_a_step_in_their_own_byte
             auto sums = communications(b.program, stage);
             const bool replicas = b.plan.dp > 1, replicated = b.plan.optimizer == OptimizerSharding::kReplicated;
             EXPECT_NEAR(sums[OpKind::kGradientReduceExperts].bytes, replicas ? held.experts * 4 : 0, 1) << plan_name;
-            const bool dense_replicas = optimizer_shards(b.plan, b.layout).dense > 1 || (replicated && b.layout.data_parallel * b.plan.cp > 1);
+            const bool dense_replicas =
+                optimizer_shards(b.plan, b.layout).dense > 1 || (replicated && b.layout.data_parallel * b.plan.cp > 1);
             EXPECT_NEAR(sums[OpKind::kGradientReduceDense].bytes, dense_replicas ? held.dense * 4 : 0, 1) << plan_name;
-            EXPECT_NEAR(sums[OpKind::kParameterGatherExperts].bytes, replicas && !replicated ? held.experts * 2 : 0, 1) << plan_name;
-            EXPECT_NEAR(sums[OpKind::kParameterGatherDense].bytes, dense_replicas && !replicated ? held.dense * 2 : 0, 1) << plan_name;
+            EXPECT_NEAR(sums[OpKind::kParameterGatherExperts].bytes, replicas && !replicated ? held.experts * 2 : 0, 1)
+                << plan_name;
+            EXPECT_NEAR(sums[OpKind::kParameterGatherDense].bytes, dense_replicas && !replicated ? held.dense * 2 : 0,
+                        1)
+                << plan_name;
         }
     }
 }

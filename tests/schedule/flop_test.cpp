@@ -53,8 +53,9 @@ TEST(ProgramFlop, of_every_shipped_plan_is_tokens_times_the_closed_form_of_its_w
 TEST(ProgramFlop, of_300_random_plans_is_tokens_times_the_closed_form_of_their_workload) {
     for (std::uint64_t seed = 1'000; seed < 1'300; ++seed) {
         const Case c = random_case(seed);
-        expect_closed_form(c, "seed " + std::to_string(seed) + " " + c.workload.name + " tp " + std::to_string(c.plan.tp) + " etp " +
-                                  std::to_string(c.plan.etp) + " cp " + std::to_string(c.plan.cp));
+        expect_closed_form(c, "seed " + std::to_string(seed) + " " + c.workload.name + " tp " +
+                                  std::to_string(c.plan.tp) + " etp " + std::to_string(c.plan.etp) + " cp " +
+                                  std::to_string(c.plan.cp));
     }
 }
 

@@ -13,7 +13,10 @@ struct Memories {
     Case c;
     Layout layout;
     Program program;
-    explicit Memories(Case the_case) : c(std::move(the_case)), layout(layout_of(c.plan)), program(build_program(c.workload, c.plan, c.stack, layout)) {}
+    explicit Memories(Case the_case)
+        : c(std::move(the_case)),
+          layout(layout_of(c.plan)),
+          program(build_program(c.workload, c.plan, c.stack, layout)) {}
     [[nodiscard]] StageMemory of(int stage) const {
         static const Machine aurora = machine();
         return stage_memory(c.workload, c.plan, c.stack, aurora, layout, program, stage, 1);
@@ -27,7 +30,9 @@ struct Memories {
     }
 };
 
-Memories memories(const Workload& model, const Plan& p) { return Memories({model, resolve_plan(p, model, 0), stack("optimus")}); }
+Memories memories(const Workload& model, const Plan& p) {
+    return Memories({model, resolve_plan(p, model, 0), stack("optimus")});
+}
 
 double label(const StageMemory& memory, const std::string& name) {
     for (const auto& [key, bytes] : memory.by_label) {
@@ -61,8 +66,10 @@ TEST(StageMemory, one_f_one_b_holds_pp_micro_batches_on_the_first_stage_and_one_
     p.micro_batches = 1;
     const Memories one = memories(model, p);
     for (int stage = 0; stage < 8; ++stage) {
-        EXPECT_NEAR(label(eight.of(stage), "activations"), (8 - stage) * label(one.of(stage), "activations"), 1) << stage;
-        EXPECT_NEAR(label(eight.of(stage), "router_logits"), (8 - stage) * label(one.of(stage), "router_logits"), 1) << stage;
+        EXPECT_NEAR(label(eight.of(stage), "activations"), (8 - stage) * label(one.of(stage), "activations"), 1)
+            << stage;
+        EXPECT_NEAR(label(eight.of(stage), "router_logits"), (8 - stage) * label(one.of(stage), "router_logits"), 1)
+            << stage;
     }
     // One micro-batch keeps the inputs of both halves of 8 layers (everything else is made again): 8 x 2 x t H a.
     EXPECT_NEAR(label(one.of(3), "activations"), 8 * 2 * 2048 * 3072 * 2.0, 1);
@@ -88,8 +95,10 @@ TEST(StageMemory, recompute_never_raises_what_is_kept) {
             c.plan.*choice = true;
             const Memories again(c);
             for (int stage = 0; stage < c.plan.pp; ++stage) {
-                EXPECT_LE(label(again.of(stage), "activations"), label(kept.of(stage), "activations")) << "seed " << seed;
-                EXPECT_LE(again.of(stage).peak_bytes, kept.of(stage).peak_bytes * (1 + 1e-12)) << "seed " << seed << " stage " << stage;
+                EXPECT_LE(label(again.of(stage), "activations"), label(kept.of(stage), "activations"))
+                    << "seed " << seed;
+                EXPECT_LE(again.of(stage).peak_bytes, kept.of(stage).peak_bytes * (1 + 1e-12))
+                    << "seed " << seed << " stage " << stage;
             }
         }
     }
@@ -100,7 +109,8 @@ TEST(StageMemory, replicated_states_of_mula_7b_are_16_bytes_a_parameter_and_more
     Plan p = plan("mula-7b-a1b");
     p.optimizer = OptimizerSharding::kReplicated;
     const StageMemory memory = memories(model, p).of(0);
-    const double states = label(memory, "weights") + label(memory, "gradients") + label(memory, "master_weights") + label(memory, "moments");
+    const double states = label(memory, "weights") + label(memory, "gradients") + label(memory, "master_weights") +
+                          label(memory, "moments");
     EXPECT_NEAR(states, 16 * count_parameters(model).total(), 1e-6 * states);
     EXPECT_GT(states, 110e9);
 }

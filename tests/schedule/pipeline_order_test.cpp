@@ -1,4 +1,5 @@
-/// @file Orders of passes: complete, causal, and with the warm-up and the number in flight that their schedule is known for.
+/// @file Orders of passes: complete, causal, and with the warm-up and the number in flight that their schedule is known
+/// for.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -41,13 +42,15 @@ void expect_complete_and_causal(const Plan& plan, int stage) {
     std::map<std::pair<int, int>, int> state;  // 1: forward has run; 2: backward too
     for (const Pass& pass : pipeline_order(plan, stage)) {
         int& s = state[{pass.chunk, pass.micro_batch}];
-        ASSERT_EQ(s, pass.backward ? 1 : 0) << "stage " << stage << " chunk " << pass.chunk << " micro-batch " << pass.micro_batch;
+        ASSERT_EQ(s, pass.backward ? 1 : 0)
+            << "stage " << stage << " chunk " << pass.chunk << " micro-batch " << pass.micro_batch;
         ++s;
     }
     ASSERT_EQ(state.size(), static_cast<std::size_t>(plan.micro_batches * plan.virtual_stages));
     for (const auto& [pass, s] : state) {
         ASSERT_EQ(s, 2);
-        ASSERT_TRUE(pass.first >= 0 && pass.first < plan.virtual_stages && pass.second >= 0 && pass.second < plan.micro_batches);
+        ASSERT_TRUE(pass.first >= 0 && pass.first < plan.virtual_stages && pass.second >= 0 &&
+                    pass.second < plan.micro_batches);
     }
 }
 
@@ -79,7 +82,8 @@ TEST(PipelineOrder, one_f_one_b_warms_up_with_pp_minus_1_minus_stage_forwards_an
             for (int stage = 0; stage < pp; ++stage) {
                 const auto order = pipeline_order(plan_of(ScheduleKind::k1f1b, pp, m), stage);
                 // The steady state begins with one more forward than the warm-up.
-                EXPECT_EQ(forwards_before_the_first_backward(order), std::min(pp - stage, m)) << pp << " " << m << " " << stage;
+                EXPECT_EQ(forwards_before_the_first_backward(order), std::min(pp - stage, m))
+                    << pp << " " << m << " " << stage;
                 EXPECT_EQ(most_in_flight(order), std::min(pp - stage, m)) << pp << " " << m << " " << stage;
             }
         }

@@ -27,22 +27,14 @@ inline Plan plan(const std::string& name) { return load_plan(document("plans", n
 
 /// Every shipped plan with the workload that it is for.
 inline std::vector<std::pair<std::string, std::string>> shipped() {
-    return {{"agpt-70b", "agpt-70b"},
-            {"deepseek-v3", "deepseek-v3"},
-            {"gpt3-175b", "gpt3-175b"},
-            {"llama3-70b", "llama3-70b"},
-            {"mixtral-8x7b", "mixtral-8x7b"},
-            {"mula-1b", "mula-1b"},
-            {"mula-7b-a1b", "mula-7b-a1b"},
-            {"mula-20b-a2b", "mula-20b-a2b"},
-            {"mula-100b-a7b", "mula-100b-a7b"},
-            {"mula-220b-a10b", "mula-220b-a10b"},
-            {"olmoe-1b-7b", "olmoe-1b-7b"},
-            {"toy-dp4", "toy-dense"},
-            {"toy-ep2-dp2", "toy-moe"},
-            {"toy-interleaved", "toy-dense"},
-            {"toy-pp2-dp2", "toy-dense"},
-            {"toy-pp2-ep2", "toy-moe"},
+    return {{"agpt-70b", "agpt-70b"},           {"deepseek-v3", "deepseek-v3"},
+            {"gpt3-175b", "gpt3-175b"},         {"llama3-70b", "llama3-70b"},
+            {"mixtral-8x7b", "mixtral-8x7b"},   {"mula-1b", "mula-1b"},
+            {"mula-7b-a1b", "mula-7b-a1b"},     {"mula-20b-a2b", "mula-20b-a2b"},
+            {"mula-100b-a7b", "mula-100b-a7b"}, {"mula-220b-a10b", "mula-220b-a10b"},
+            {"olmoe-1b-7b", "olmoe-1b-7b"},     {"toy-dp4", "toy-dense"},
+            {"toy-ep2-dp2", "toy-moe"},         {"toy-interleaved", "toy-dense"},
+            {"toy-pp2-dp2", "toy-dense"},       {"toy-pp2-ep2", "toy-moe"},
             {"toy-tp2-dp2", "toy-dense"}};
 }
 
@@ -55,7 +47,7 @@ inline Stack overlapping_stack(const std::string& name) {
 
 struct Case {
     Workload workload;
-    Plan plan;                         ///< resolved
+    Plan plan;  ///< resolved
     Stack stack;
 };
 
@@ -70,7 +62,8 @@ inline bool coin(Rng& rng) { return rng.below(2) == 1; }
 inline const std::vector<Workload>& workloads() {
     static const std::vector<Workload> all = [] {
         std::vector<Workload> list;
-        for (const char* name : {"toy-dense", "toy-moe", "mula-1b", "mula-20b-a2b", "mixtral-8x7b", "gpt3-175b", "deepseek-v3", "llama3-70b"}) {
+        for (const char* name : {"toy-dense", "toy-moe", "mula-1b", "mula-20b-a2b", "mixtral-8x7b", "gpt3-175b",
+                                 "deepseek-v3", "llama3-70b"}) {
             list.push_back(workload(name));
         }
         Workload shared = list[1];  // leading dense layer, shared experts, tied table, logits that travel
@@ -90,7 +83,7 @@ inline Plan draw_plan(Rng& rng, bool overlap) {
     p.dp = one_of(rng, {1, 2, 3, 4});
     p.ep = one_of(rng, {1, 1, 2, 4});
     p.tp = one_of(rng, {1, 1, 2, 4});
-    p.etp = coin(rng) ? p.tp : 1;
+    p.etp = coin(rng) ? p.tp : one_of(rng, {1, 1, 2, 4});
     p.etp_given = true;
     p.pp = one_of(rng, {1, 2, 2, 3, 4});
     p.cp = one_of(rng, {1, 1, 2});
@@ -100,10 +93,12 @@ inline Plan draw_plan(Rng& rng, bool overlap) {
     p.schedule = one_of(rng, {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b});
     p.virtual_stages = p.schedule == ScheduleKind::kInterleaved1f1b ? one_of(rng, {2, 3}) : 1;
     p.recompute_norm = coin(rng), p.recompute_attention = coin(rng), p.recompute_expert = coin(rng);
-    p.optimizer = one_of(rng, {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware, OptimizerSharding::kFsdp});
+    p.optimizer = one_of(rng, {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
+                               OptimizerSharding::kFsdp});
     p.dispatch = one_of(rng, {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll});
     p.expert_kernels = one_of(rng, {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
-    p.rank_order = one_of(rng, {std::array{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp}, std::array{Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp}});
+    p.rank_order = one_of(rng, {std::array{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp},
+                                std::array{Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp}});
     if (overlap) {
         p.overlap_tp = coin(rng), p.overlap_ep = coin(rng), p.overlap_dp = coin(rng), p.overlap_pp = coin(rng);
     }

@@ -1,4 +1,5 @@
-/// @file The text of programs: equal for equal programs, different for different ones, and as recorded for one toy plan.
+/// @file The text of programs: equal for equal programs, different for different ones, and as recorded for one toy
+/// plan.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +13,9 @@ namespace {
 
 using namespace testing_plans;
 
-std::string text_of(const Case& c) { return program_text(build_program(c.workload, c.plan, c.stack, layout_of(c.plan))); }
+std::string text_of(const Case& c) {
+    return program_text(build_program(c.workload, c.plan, c.stack, layout_of(c.plan)));
+}
 
 TEST(ProgramText, is_equal_for_equal_inputs_and_differs_between_different_ones) {
     std::set<std::string> texts;

@@ -10,7 +10,8 @@ using namespace testing_steps;
 
 constexpr auto kBubble = static_cast<std::size_t>(Loss::kBubble);
 
-/// Equal stages: 16 dense layers in pp x v parts. What only the first or last stage does (embedding, head, optimizer) costs nothing.
+/// Equal stages: 16 dense layers in pp x v parts. What only the first or last stage does (embedding, head, optimizer)
+/// costs nothing.
 struct Pipeline {
     Inputs inputs = shipped_inputs("mula-1b");
     Plan plan;
@@ -71,9 +72,13 @@ TEST(Engine, one_f_one_b_of_equal_stages_takes_m_plus_p_minus_1_times_f_plus_b) 
             Pipeline pipeline(ScheduleKind::k1f1b, p, m);
             const Picoseconds both = pipeline.pass(BlockKind::kForward) + pipeline.pass(BlockKind::kBackward);
             const PlayResult result = pipeline.play_it();
-            EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>((m + p - 1) * both), pipeline.rounding()) << p << " " << m;
-            for (const LossTimes& losses : result.losses) {  // every stage idles (p - 1)(f + b): a share of (p - 1) / (m + p - 1)
-                EXPECT_NEAR(static_cast<double>(losses[kBubble]), static_cast<double>((p - 1) * both), pipeline.rounding()) << p << " " << m;
+            EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>((m + p - 1) * both), pipeline.rounding())
+                << p << " " << m;
+            for (const LossTimes& losses :
+                 result.losses) {  // every stage idles (p - 1)(f + b): a share of (p - 1) / (m + p - 1)
+                EXPECT_NEAR(static_cast<double>(losses[kBubble]), static_cast<double>((p - 1) * both),
+                            pipeline.rounding())
+                    << p << " " << m;
             }
         }
     }
@@ -81,7 +86,8 @@ TEST(Engine, one_f_one_b_of_equal_stages_takes_m_plus_p_minus_1_times_f_plus_b) 
 
 TEST(Engine, gpipe_of_equal_stages_takes_as_long_as_1f1b) {
     Pipeline gpipe(ScheduleKind::kGpipe, 4, 6), alternating(ScheduleKind::k1f1b, 4, 6);
-    EXPECT_NEAR(static_cast<double>(gpipe.play_it().step), static_cast<double>(alternating.play_it().step), gpipe.rounding());
+    EXPECT_NEAR(static_cast<double>(gpipe.play_it().step), static_cast<double>(alternating.play_it().step),
+                gpipe.rounding());
 }
 
 TEST(Engine, interleaving_divides_the_bubble_by_the_virtual_stages) {
@@ -91,9 +97,13 @@ TEST(Engine, interleaving_divides_the_bubble_by_the_virtual_stages) {
             Pipeline pipeline(ScheduleKind::kInterleaved1f1b, p, 2 * p, v);
             const Picoseconds chunk = pipeline.pass(BlockKind::kForward) + pipeline.pass(BlockKind::kBackward);
             const PlayResult result = pipeline.play_it();
-            EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>((2 * p * v + p - 1) * chunk), pipeline.rounding()) << p << " " << v;
+            EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>((2 * p * v + p - 1) * chunk),
+                        pipeline.rounding())
+                << p << " " << v;
             for (const LossTimes& losses : result.losses) {
-                EXPECT_NEAR(static_cast<double>(losses[kBubble]), static_cast<double>((p - 1) * chunk), pipeline.rounding()) << p << " " << v;
+                EXPECT_NEAR(static_cast<double>(losses[kBubble]), static_cast<double>((p - 1) * chunk),
+                            pipeline.rounding())
+                    << p << " " << v;
             }
         }
     }
@@ -110,7 +120,8 @@ TEST(Engine, halving_the_micro_batches_raises_the_bubbles_share_from_p_minus_1_o
 }
 
 TEST(Engine, a_stage_twice_as_slow_sets_the_pace) {
-    // Two stages, the second twice as slow: it is busy from f1 on until its last backward; then stage 0 has one b1 to do.
+    // Two stages, the second twice as slow: it is busy from f1 on until its last backward; then stage 0 has one b1 to
+    // do.
     Pipeline pipeline(ScheduleKind::k1f1b, 2, 8);
     const Picoseconds f = pipeline.pass(BlockKind::kForward), b = pipeline.pass(BlockKind::kBackward);
     for (Operation& op : pipeline.program.operations) {
@@ -121,7 +132,8 @@ TEST(Engine, a_stage_twice_as_slow_sets_the_pace) {
         }
     }
     const PlayResult result = pipeline.play_it();
-    EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>(f + 8 * 2 * (f + b) + b), 10 * pipeline.rounding());
+    EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>(f + 8 * 2 * (f + b) + b),
+                10 * pipeline.rounding());
 }
 
 }  // namespace

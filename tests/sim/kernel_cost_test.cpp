@@ -1,4 +1,5 @@
-/// @file Times of kernels: rooflines by hand, the efficiency curve's properties, and order statistics against integration.
+/// @file Times of kernels: rooflines by hand, the efficiency curve's properties, and order statistics against
+/// integration.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,8 +38,8 @@ TEST(KernelCost, a_gemm_that_fills_every_core_runs_at_the_sustained_rate) {
 }
 
 TEST(KernelCost, one_block_more_than_the_cores_takes_a_second_wave_unless_smaller_blocks_do_better) {
-    // 51 full blocks: 51 / 100 filled. Half the side, 204 blocks on 50 cores: 204 / 250 filled, at 0.8 of the rate = 0.6528.
-    // A quarter, 816 blocks: 816 / 850 filled, at 0.64 = 0.6144.
+    // 51 full blocks: 51 / 100 filled. Half the side, 204 blocks on 50 cores: 204 / 250 filled, at 0.8 of the rate =
+    // 0.6528. A quarter, 816 blocks: 816 / 850 filled, at 0.64 = 0.6144.
     EXPECT_DOUBLE_EQ(gemm_efficiency(round_machine().tile, 256.0 * 51, 256, 4096, 1), 0.8 * 204 / 250);
 }
 
@@ -49,13 +50,17 @@ TEST(KernelCost, depth_ceiling_and_the_stacks_factor_multiply) {
     Stack stack;
     stack.gemm_efficiency = 0.9;
     const double ideal = 2.0 * 2560 * 1280 * 1024 / 100e12;  // k equal to the half depth: half of the rate
-    EXPECT_DOUBLE_EQ(kernel_time(gemm_kernel(2560, 1280, 1024, 2), machine, stack).rate_bound_s, ideal / (0.5 * 0.8 * 0.9));
+    EXPECT_DOUBLE_EQ(kernel_time(gemm_kernel(2560, 1280, 1024, 2), machine, stack).rate_bound_s,
+                     ideal / (0.5 * 0.8 * 0.9));
 }
 
 TEST(KernelCost, a_thin_gemm_is_bound_by_memory) {
-    // m = 1: weights of 8,192 x 8,192 bf16 at 1 TB/s take 134 us, far more than their FLOP.
+    // m = 1: weights of 8,192 x 8,192 bf16 at 0.5 TB/s take 268 us; its few FLOP 157 us, though only a 64th of each
+    // small block is used.
+    Machine machine = round_machine();
+    machine.tile.hbm_bytes_per_s = 0.5e12;
     const Kernel kernel = gemm_kernel(1, 8192, 8192, 2);
-    EXPECT_DOUBLE_EQ(kernel_time(kernel, round_machine(), Stack{}).rate_bound_s, kernel.bytes / 1e12);
+    EXPECT_DOUBLE_EQ(kernel_time(kernel, machine, Stack{}).rate_bound_s, kernel.bytes / 0.5e12);
 }
 
 TEST(KernelCost, element_wise_work_takes_bytes_over_bandwidth_and_a_launch_for_each_kernel) {
@@ -93,7 +98,9 @@ TEST(KernelCost, efficiency_lies_between_zero_and_one_for_2000_random_shapes) {
     Tile tile = round_machine().tile;
     tile.gemm_half_depth = 256;
     for (int i = 0; i < 2000; ++i) {
-        const auto draw = [&rng] { return static_cast<double>(1 + rng.below(std::uint64_t{1} << (1 + rng.below(15)))); };
+        const auto draw = [&rng] {
+            return static_cast<double>(1 + rng.below(std::uint64_t{1} << (1 + rng.below(15))));
+        };
         const double m = draw(), n = draw(), k = draw(), groups = static_cast<double>(1 + rng.below(64));
         const double efficiency = gemm_efficiency(tile, m, n, k, groups);
         EXPECT_GT(efficiency, 0) << m << " " << n << " " << k << " " << groups;
@@ -127,8 +134,11 @@ double integrated_maximum(double n) {
     return sum * h / 3;
 }
 
-TEST(ExpectedNormalMaximum, agrees_with_numerical_integration_within_1_percent) {
-    for (const double n : {2.0, 3.0, 8.0, 12.0, 96.0, 384.0, 3072.0, 12288.0, 100'000.0}) {
+TEST(ExpectedNormalMaximum, agrees_with_numerical_integration_within_1_percent_from_8_ranks_on) {
+    // Blom's formula is coarser for pairs (4.5 %) and triples (2.7 %).
+    EXPECT_NEAR(expected_normal_maximum(2), integrated_maximum(2), 0.05 * integrated_maximum(2));
+    EXPECT_NEAR(expected_normal_maximum(3), integrated_maximum(3), 0.03 * integrated_maximum(3));
+    for (const double n : {8.0, 12.0, 96.0, 384.0, 3072.0, 12288.0, 100'000.0}) {
         EXPECT_NEAR(expected_normal_maximum(n), integrated_maximum(n), 0.01 * integrated_maximum(n)) << n;
     }
     EXPECT_NEAR(expected_normal_maximum(12), 1.63, 0.01);

@@ -1,7 +1,8 @@
 /// @file Whole predictions: what must hold for every plan, whatever the numbers.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "step_fixture.hpp"
@@ -10,6 +11,13 @@ namespace auspex {
 namespace {
 
 using namespace testing_steps;
+
+/// A shipped plan; the longest pipelines with fewer micro-batches, more of which only repeat the steady state.
+Inputs short_inputs(const std::string& plan, const std::string& workload, const std::string& stack = "optimus") {
+    Inputs inputs = shipped_inputs(plan, workload, stack);
+    inputs.plan.micro_batches = std::min(inputs.plan.micro_batches, plan == "deepseek-v3" ? 3 : 24);
+    return inputs;
+}
 
 Picoseconds sum_of(const LossTimes& losses) { return std::accumulate(losses.begin(), losses.end(), Picoseconds{0}); }
 
@@ -29,7 +37,7 @@ void expect_folded_equals_played(const Inputs& inputs, const std::string& name) 
 TEST(Predict, folding_changes_nothing_for_any_shipped_plan) {
     for (const auto& [plan, workload] : testing_plans::shipped()) {
         for (const char* stack : {"optimus", "megatron-deepspeed"}) {
-            expect_folded_equals_played(shipped_inputs(plan, workload, stack), plan + " on " + stack);
+            expect_folded_equals_played(short_inputs(plan, workload, stack), plan + " on " + stack);
         }
     }
 }
@@ -37,7 +45,8 @@ TEST(Predict, folding_changes_nothing_for_any_shipped_plan) {
 TEST(Predict, folding_changes_nothing_for_60_random_plans) {
     for (std::uint64_t seed = 5'000; seed < 5'060; ++seed) {
         const Inputs inputs = random_inputs(seed, seed % 2 == 0);
-        expect_folded_equals_played(inputs, "seed " + std::to_string(seed) + " " + inputs.workload.name + " on " + inputs.stack.name);
+        expect_folded_equals_played(
+            inputs, "seed " + std::to_string(seed) + " " + inputs.workload.name + " on " + inputs.stack.name);
     }
 }
 
@@ -55,7 +64,7 @@ TEST(Predict, losses_sum_to_the_step_and_none_is_negative_for_100_random_plans) 
 
 TEST(Predict, forward_backward_and_optimizer_are_the_step) {
     for (const auto& [plan, workload] : testing_plans::shipped()) {
-        const Prediction p = predict(shipped_inputs(plan, workload), plain_options()).prediction;
+        const Prediction p = predict(short_inputs(plan, workload), plain_options()).prediction;
         EXPECT_NEAR(p.forward_backward_s + p.optimizer_s, p.step_time_s, 1e-12 * p.step_time_s) << plan;
         EXPECT_EQ(sum_of(p.losses), p.step) << plan;
     }
@@ -66,7 +75,8 @@ TEST(Predict, rates_follow_from_tokens_flop_and_time) {
     const Prediction p = predict(inputs, plain_options()).prediction;
     EXPECT_EQ(p.tokens_per_step, 3072.0 * 2048);
     EXPECT_DOUBLE_EQ(p.tokens_per_s, p.tokens_per_step / p.step_time_s);
-    EXPECT_NEAR(p.mfu, p.tokens_per_step * count_token_flop(inputs.workload).training() / p.step_time_s / 3072 / 298e12, 1e-12);
+    EXPECT_NEAR(p.mfu, p.tokens_per_step * count_token_flop(inputs.workload).training() / p.step_time_s / 3072 / 298e12,
+                1e-12);
     EXPECT_NEAR(p.tflops_per_tile * 1e12, p.mfu * 298e12, 1);
     // Everything but the output projection's twin, norms and the head is run again: hfu is between mfu and 4/3 of it.
     EXPECT_GT(p.hfu, p.mfu);
@@ -77,14 +87,16 @@ TEST(Predict, the_same_inputs_give_the_same_picoseconds_and_spans) {
     for (std::uint64_t seed = 5'200; seed < 5'210; ++seed) {
         PredictOptions options = plain_options();
         options.timeline = true;
-        const PredictResult one = predict(random_inputs(seed, true), options), two = predict(random_inputs(seed, true), options);
+        const PredictResult one = predict(random_inputs(seed, true), options),
+                            two = predict(random_inputs(seed, true), options);
         EXPECT_EQ(one.prediction.step, two.prediction.step);
         EXPECT_EQ(one.prediction.losses, two.prediction.losses);
         EXPECT_EQ(one.prediction.events, two.prediction.events);
         ASSERT_EQ(one.timeline->spans.size(), two.timeline->spans.size());
         for (std::size_t i = 0; i < one.timeline->spans.size(); ++i) {
             const Span &a = one.timeline->spans[i], &b = two.timeline->spans[i];
-            ASSERT_TRUE(a.track == b.track && a.name == b.name && a.start == b.start && a.end == b.end && a.micro_batch == b.micro_batch);
+            ASSERT_TRUE(a.track == b.track && a.name == b.name && a.start == b.start && a.end == b.end &&
+                        a.micro_batch == b.micro_batch);
         }
     }
 }
@@ -94,11 +106,18 @@ TEST(Predict, mula_220b_without_a_pipeline_does_not_fit_and_the_verdict_says_by_
     inputs.plan.pp = 1;
     const MemoryReport memory = predict(inputs, plain_options()).prediction.memory;
     EXPECT_FALSE(memory.fits);
-    char over[64];
-    std::snprintf(over, sizeof over, "%.1f GB too much", (memory.peak_bytes - 64e9) / 1e9);
+    const auto gigabytes = [](double bytes) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+        return std::string(text);
+    };
+    // Every tile holds a twelfth of the experts and all of the rest, in bf16.
+    const ParameterCount count = count_parameters(inputs.workload);
+    const std::string weights = gigabytes(2 * (count.experts / 12 + count.total() - count.experts));
     EXPECT_EQ(memory.verdict.find("does not fit: "), 0U) << memory.verdict;
-    EXPECT_NE(memory.verdict.find(over), std::string::npos) << memory.verdict;
-    EXPECT_NE(memory.verdict.find("largest part activations, "), std::string::npos) << memory.verdict;
+    EXPECT_NE(memory.verdict.find(gigabytes(memory.peak_bytes - 64e9) + " too much"), std::string::npos)
+        << memory.verdict;
+    EXPECT_NE(memory.verdict.find("largest part weights, " + weights), std::string::npos) << memory.verdict;
     EXPECT_NE(memory.verdict.find(" of 64.0 GB"), std::string::npos) << memory.verdict;
 }
 
@@ -111,7 +130,7 @@ TEST(Predict, mula_220b_as_published_fits_and_the_verdict_says_so) {
 
 TEST(Predict, messages_that_do_not_block_are_never_slower_than_those_that_do) {
     for (const auto& [plan, workload] : testing_plans::shipped()) {
-        Inputs inputs = shipped_inputs(plan, workload, "megatron-deepspeed");
+        Inputs inputs = short_inputs(plan, workload, "megatron-deepspeed");
         inputs.stack.blocking_sends = true;
         const double blocking = step_s(inputs);
         inputs.stack.blocking_sends = false;
@@ -122,17 +141,38 @@ TEST(Predict, messages_that_do_not_block_are_never_slower_than_those_that_do) {
 TEST(Predict, overlap_costs_no_more_than_the_compute_that_collectives_take) {
     // While a collective runs, compute runs at 1 - share: at worst all of the step is stretched by 1 / (1 - share).
     for (const auto& [plan, workload] : testing_plans::shipped()) {
-        Inputs inputs = shipped_inputs(plan, workload, "megatron-deepspeed");
+        if (plan == "deepseek-v3") {
+            continue;  // its 64 expert ranks straddle Aurora's nodes: minutes of rate solving, and no other answer
+        }
+        Inputs inputs = short_inputs(plan, workload, "megatron-deepspeed");
         const double share = inputs.machine.tile.collective_compute_share;
         const double exposed = step_s(inputs);
         inputs.plan.overlap_dp = true;
         EXPECT_LE(step_s(inputs), exposed / (1 - share)) << plan;
         inputs.machine.tile.collective_compute_share = 0;
-        inputs.plan.overlap_dp = false;
-        const double free_of_share = step_s(inputs);
-        inputs.plan.overlap_dp = true;
-        EXPECT_LE(step_s(inputs), free_of_share * 1.001) << plan;
+        EXPECT_LE(step_s(inputs), exposed * 1.0001) << plan;
     }
+}
+
+TEST(Predict, overlap_of_any_one_stream_slows_no_random_plan_by_more_than_shared_links_explain) {
+    // Without a share of compute taken, only flows that now meet on a link can cost time: half a percent is the bound
+    // asked here.
+    int faster = 0;
+    for (std::uint64_t seed = 6'000; seed < 6'120; ++seed) {
+        Inputs inputs = random_inputs(seed, true);
+        inputs.machine.tile.collective_compute_share = 0;
+        Plan& plan = inputs.plan;
+        plan.overlap_tp = plan.overlap_ep = plan.overlap_dp = plan.overlap_pp = false;
+        const double exposed = step_s(inputs);
+        for (bool Plan::*stream : {&Plan::overlap_tp, &Plan::overlap_ep, &Plan::overlap_dp, &Plan::overlap_pp}) {
+            plan.*stream = true;
+            const double overlapped = step_s(inputs);
+            plan.*stream = false;
+            EXPECT_LE(overlapped, exposed * 1.005) << "seed " << seed;
+            faster += overlapped < exposed * 0.99 ? 1 : 0;
+        }
+    }
+    EXPECT_GT(faster, 50);
 }
 
 }  // namespace

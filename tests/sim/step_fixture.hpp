@@ -8,9 +8,11 @@
 
 namespace auspex::testing_steps {
 
-inline Inputs shipped_inputs(const std::string& plan, const std::string& workload, const std::string& stack = "optimus") {
+inline Inputs shipped_inputs(const std::string& plan, const std::string& workload,
+                             const std::string& stack = "optimus") {
     using testing_plans::document;
-    return load_inputs(document("machines", "aurora"), document("stacks", stack), document("workloads", workload), document("plans", plan));
+    return load_inputs(document("machines", "aurora"), document("stacks", stack), document("workloads", workload),
+                       document("plans", plan));
 }
 inline Inputs shipped_inputs(const std::string& name) { return shipped_inputs(name, name); }
 
@@ -32,7 +34,9 @@ inline PredictOptions plain_options(int tiles = 0) {
     return options;
 }
 
-inline double step_s(const Inputs& inputs, int tiles = 0) { return to_seconds(simulate_step(inputs, plain_options(tiles), false).step); }
+inline double step_s(const Inputs& inputs, int tiles = 0) {
+    return to_seconds(simulate_step(inputs, plain_options(tiles), false).step);
+}
 
 /// Wires without limit, no latency, no noise, all tiles equal, no host work: only kernels take time.
 inline void make_communication_free(Inputs& inputs) {

@@ -1,0 +1,136 @@
+/// @file Predictions against what others have measured and published. The numbers and their sources are in the JSON
+/// files of this folder.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../sim/step_fixture.hpp"
+#include "sim/network.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_steps;
+
+JsonDocument cases(const std::string& name) {
+    JsonDocument document = testing_plans::document("tests/published", name);
+    EXPECT_FALSE(document.root().at("source").as_string().empty());
+    EXPECT_EQ(document.root().at("url").as_string().rfind("https://", 0), 0U);
+    return document;
+}
+
+Inputs inputs_of(const JsonValue& root, const std::string& workload, const std::string& plan) {
+    using testing_plans::document;
+    return load_inputs(document("machines", root.at("machine").as_string()),
+                       document("stacks", root.at("stack").as_string()), document("workloads", workload),
+                       document("plans", plan));
+}
+
+double number(const JsonValue& parent, std::string_view key) { return parent.at(key).as_number(0, 1e12); }
+int integer(const JsonValue& parent, std::string_view key) {
+    return static_cast<int>(parent.at(key).as_integer(1, 1'000'000));
+}
+
+TEST(Published, agpt_70b_step_time_follows_the_number_of_micro_batches_with_one_constant_ratio) {
+    const JsonDocument document = cases("agpt-70b-bubble");
+    const JsonValue root = document.root();
+    Inputs inputs = inputs_of(root, root.at("workload").as_string(), root.at("plan").as_string());
+    double smallest = 1e9, largest = 0;
+    for (const JsonValue& row : root.at("rows").elements()) {
+        inputs.plan.micro_batches = integer(row, "micro_batches");
+        const Prediction p = predict(inputs, plain_options(integer(root, "tiles"))).prediction;
+        const double measured_s = p.global_batch / number(row, "samples_per_s");
+        const double ratio = p.step_time_s / measured_s;
+        EXPECT_NEAR(ratio, 1, number(root, "each_within")) << inputs.plan.micro_batches << " micro-batches";
+        smallest = std::min(smallest, ratio);
+        largest = std::max(largest, ratio);
+    }
+    EXPECT_LE(largest / smallest, number(root, "largest_over_smallest_ratio"));
+}
+
+TEST(Published,
+     mula_220b_weak_scaling_efficiency_is_97_percent_at_768_tiles_and_about_90_beyond_with_even_and_skewed_routing) {
+    const JsonDocument document = cases("mula-220b-weak-scaling");
+    const JsonValue root = document.root();
+    JsonDocument plan = testing_plans::document("plans", root.at("plan").as_string());
+    for (const JsonValue& routing : root.at("routing").elements()) {
+        plan.set("routing", routing.excerpt());
+        Inputs inputs = inputs_of(root, root.at("workload").as_string(), root.at("plan").as_string());
+        inputs.plan = load_plan(plan);
+        inputs.plan.dp = 0;
+        const double reference_s = step_s(inputs, integer(root, "reference_tiles"));
+        double before = 1;
+        for (const JsonValue& row : root.at("rows").elements()) {
+            const int tiles = integer(row, "tiles");
+            const double efficiency = reference_s / step_s(inputs, tiles);
+            const auto range = row.at("efficiency").elements();
+            EXPECT_GE(efficiency, range[0].as_number(0, 1)) << tiles << " tiles, routing " << routing.excerpt();
+            EXPECT_LE(efficiency, range[1].as_number(0, 1)) << tiles << " tiles, routing " << routing.excerpt();
+            EXPECT_LE(efficiency, before + 1e-3) << tiles << " tiles, routing " << routing.excerpt();
+            before = efficiency;
+        }
+    }
+}
+
+/// Compares one speed-up of a row with the tolerance that the file gives for its kind.
+void expect_speedup(const JsonValue& root, const JsonValue& row, const char* kind, double predicted) {
+    const auto published = row.find(kind);
+    if (!published) {
+        return;
+    }
+    const double value = published->as_number(0.5, 100);
+    const std::string what = row.at("model").as_string() + " " + row.at("variant").as_string() + " " + kind;
+    const auto miss = row.find("known_miss");
+    if (miss && miss->at("of").as_string() == kind) {
+        const auto between = miss->at("between").elements();
+        EXPECT_FALSE(miss->at("reason").as_string().empty());
+        EXPECT_GE(predicted, between[0].as_number(0, 100)) << what << ", a known miss, has changed";
+        EXPECT_LE(predicted, between[1].as_number(0, 100)) << what << ", a known miss, has changed";
+        return;
+    }
+    const JsonValue small = root.at("small");
+    const double share = number(root, std::string_view(kind) == "training" ? "training_within" : "component_within");
+    const double allowed = value < number(small, "below") ? number(small, "within") : share * value;
+    EXPECT_NEAR(predicted, value, allowed) << what;
+}
+
+TEST(Published, speed_ups_of_fused_experts_and_of_the_ep_aware_optimizer_are_those_of_table_3) {
+    const JsonDocument document = cases("mula-ablation");
+    const JsonValue root = document.root();
+    int compared = 0;
+    for (const JsonValue& row : root.at("rows").elements()) {
+        const std::string model = row.at("model").as_string();
+        for (const AblationRow& ablation : ablate(inputs_of(root, model, model), integer(root, "tiles"))) {
+            if (ablation.name == row.at("variant").as_string()) {
+                expect_speedup(root, row, "forward_backward", ablation.speedup_forward_backward);
+                expect_speedup(root, row, "optimizer", ablation.speedup_optimizer);
+                expect_speedup(root, row, "training", ablation.speedup_training);
+                ++compared;
+            }
+        }
+    }
+    EXPECT_EQ(compared, 8);
+}
+
+TEST(Published, all_reduce_of_one_aurora_node) {
+    const JsonDocument document = cases("aurora-collectives");
+    const JsonValue root = document.root();
+    const Machine machine = testing_plans::machine(root.at("machine").as_string());
+    const Stack stack = testing_plans::stack(root.at("stack").as_string());
+    for (const JsonValue& row : root.at("rows").elements()) {
+        ASSERT_EQ(row.at("comm").as_string(), "all_reduce");
+        Plan plan;
+        plan.dp = integer(row, "ranks");
+        const Layout layout = make_layout(plan, machine, plan.dp);
+        Network network(machine, stack, layout);
+        const double bytes = row.at("bytes").as_quantity(Dimension::kBytes, 1, 1e12);
+        const double measured_s = row.at("time").as_quantity(Dimension::kSeconds, 1e-9, 1e3);
+        const double predicted_s =
+            network.solo_time_s(network.unroll(CommKind::kAllReduce, GroupKind::kStage, 0, bytes));
+        EXPECT_NEAR(predicted_s, measured_s, number(root, "within") * measured_s) << bytes;
+    }
+}
+
+}  // namespace
+}  // namespace auspex

@@ -102,7 +102,7 @@ struct Machine {
     std::vector<Constant> constants;   ///< every physical number above, in the order of the file; paths begin with "machine."
 };
 
-/// Throws InputError (file, path, found, allowed). docs/formats.md describes the file.
+/// Throws InputError (file, path, found, allowed). docs/formats-machine-stack.md describes the file.
 [[nodiscard]] Machine load_machine(const JsonDocument& document);
 
 }  // namespace auspex

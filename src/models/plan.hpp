@@ -24,7 +24,7 @@ struct Routing {
     std::vector<double> trace_shares;  ///< kTrace: share of routed tokens by expert, sums to 1
 };
 
-/// Defaults are those of a file that gives only the grid; docs/formats.md lists them.
+/// Defaults are those of a file that gives only the grid; docs/formats-workload-plan.md lists them.
 struct Plan {
     std::string name, file;
     int dp = 0;                        ///< replicas of an expert; 0 in the file: follows from the tiles

@@ -140,13 +140,14 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, Group
     op.bytes = bytes;
     op.repeat = repeat;
     op.routed = routed;
-    if (overlaps(stream)) {
-        const Inputs4 all(inputs, kNoValue);
-        return emit(op, {all.v[0], all.v[1], all.v[2]});
-    }
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
-    if (before == kNoValue) {
+    const bool beside = overlaps(stream);
+    if (before == kNoValue && (!beside || inputs.size() == 0)) {
         joins_ = static_cast<std::uint8_t>(joins_ | 1U);  // first in its pass: the kernels of the pass before must have ended
+    }
+    if (beside) {
+        const Inputs4 all(inputs, inputs.size() == 0 ? before : kNoValue);
+        return emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
     }
     const Inputs4 all(inputs, before);
     return blocking_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});

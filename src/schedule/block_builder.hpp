@@ -47,8 +47,8 @@ class BlockBuilder {
     /// An operation without kernels of its own, of a fixed host time.
     Value host(OpKind kind, double host_s);
     Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<Kernel>& kernels);
-    /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Where its stream may not overlap, it also waits for the
-    /// last kernel and the next kernel waits for it.
+    /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Without inputs it waits for all kernels so far.
+    /// Where its stream may not overlap, it always does, and the next kernel waits for it.
     Value communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes, std::initializer_list<Value> inputs,
                       int repeat = 1, bool routed = false);
     /// A message across a virtual-stage boundary.
@@ -88,8 +88,8 @@ Value experts_backward(BlockBuilder& builder, Value gradient);
 [[nodiscard]] Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k, double copies = 1);
 [[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k, double groups = 1, double copies = 1);
 
-/// Sums gradients over their replicas (dense and experts apart) for these parameters of a rank.
-void emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);
+/// Sums gradients over their replicas (dense and experts apart) for these parameters of a rank; returns the last sum, kNoValue without replicas.
+Value emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);
 
 /// The optimizer block of a stage; `gradients_reduced`: backward has already done that.
 std::uint32_t build_optimizer_block(BlockBuilder& builder, const Layout& layout, int stage, bool gradients_reduced);

@@ -31,18 +31,24 @@ void barrier(BlockBuilder& b, int ranks) {
 
 }  // namespace
 
-void emit_gradient_reduction(BlockBuilder& b, const Layout& layout, const StageParameters& p) {
+Value emit_gradient_reduction(BlockBuilder& b, const Layout& layout, const StageParameters& p) {
     const Shapes& s = b.shapes();
     const double g = s.plan.gradient_bytes;
     const bool replicated = s.plan.optimizer == OptimizerSharding::kReplicated;
     const CommKind comm = replicated ? CommKind::kAllReduce : CommKind::kReduceScatter;
+    Value last = kNoValue;
+    const auto reduce = [&](OpKind kind, CommKind how, GroupKind group, double bytes, int repeat) {
+        const Value sum = b.communicate(kind, Stream::kDp, how, group, group_size(layout, group), bytes, {}, repeat);
+        last = sum != kNoValue ? sum : last;
+    };
     if (s.plan.optimizer == OptimizerSharding::kSharded && s.plan.ep > 1) {
         const int tensors = s.stack.per_parameter_ep_all_reduce ? std::max(1, p.replicated_tensors) : 1;
-        b.communicate(OpKind::kGradientEpAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kEp, s.plan.ep, p.dense * g / tensors, {}, tensors);
+        reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, GroupKind::kEp, p.dense * g / tensors, tensors);
     }
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
-    b.communicate(OpKind::kGradientReduceExperts, Stream::kDp, comm, experts.group, group_size(layout, experts.group), p.experts * g, {});
-    b.communicate(OpKind::kGradientReduceDense, Stream::kDp, comm, dense.group, group_size(layout, dense.group), p.dense * g, {});
+    reduce(OpKind::kGradientReduceExperts, comm, experts.group, p.experts * g, 1);
+    reduce(OpKind::kGradientReduceDense, comm, dense.group, p.dense * g, 1);
+    return last;
 }
 
 OptimizerShards optimizer_shards(const Plan& plan, const Layout& layout) {
@@ -61,16 +67,14 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
     if (s.stack.barriers_per_step > 0) {
         barrier(b, layout.tiles);
     }
-    if (!gradients_reduced) {
-        emit_gradient_reduction(b, layout, p);
-    }
+    Value reduced = gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, p);
     if (s.workload.tied_embeddings && s.plan.pp > 1 && (stage == 0 || stage == s.plan.pp - 1)) {
         const double bytes = count_parameters(s.workload).embedding / s.plan.tp * s.plan.gradient_bytes;
-        b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
-                      stage == 0 ? GroupKind::kPreviousStage : GroupKind::kNextStage, 2, bytes, {});
+        reduced = b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
+                                stage == 0 ? GroupKind::kPreviousStage : GroupKind::kNextStage, 2, bytes, {});  // after the other sums: one stream
     }
     const double shard = p.dense / dense.size + p.experts / experts.size;
-    b.compute(OpKind::kGradientNorm, {}, {memory_kernel(shard * s.plan.gradient_bytes, 2)});
+    b.compute(OpKind::kGradientNorm, {reduced}, {memory_kernel(shard * s.plan.gradient_bytes, 2)});
     const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, layout.tiles, 4, {});
     const double passes = s.stack.kernels.optimizer;
     const double master_bytes = s.plan.weight_bytes < 4 ? 8 : 0;  // fp32 master copy, read and written

@@ -70,7 +70,9 @@ std::vector<double> round_ticks(double low, double high, int wanted) {
 
 std::vector<double> decade_ticks(double low, double high) {
     std::vector<double> ticks;
-    for (double power = std::pow(10.0, std::floor(std::log10(low))); power <= high; power *= 10) {
+    const int first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::floor(std::log10(high)));
+    for (int exponent = first; exponent <= last; ++exponent) {
+        const double power = std::pow(10.0, exponent);
         for (const double lead : {1.0, 2.0, 5.0}) {
             if (lead * power >= low && lead * power <= high) {
                 ticks.push_back(lead * power);

@@ -74,30 +74,48 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
     const int p = power_of_two_within(n);
     switch (shape) {
         case StepShape::kShift:
-            for (int i = 0; i < n; ++i) emit(i, (i + distance) % n);
+            for (int i = 0; i < n; ++i) {
+                emit(i, (i + distance) % n);
+            }
             return;
         case StepShape::kXor:
-            for (int i = 0; i < p; ++i) emit(i, i ^ distance);
+            for (int i = 0; i < p; ++i) {
+                emit(i, i ^ distance);
+            }
             return;
         case StepShape::kFoldIn:
-            for (int i = p; i < n; ++i) emit(i, i - p);
+            for (int i = p; i < n; ++i) {
+                emit(i, i - p);
+            }
             return;
         case StepShape::kFoldOut:
-            for (int i = p; i < n; ++i) emit(i - p, i);
+            for (int i = p; i < n; ++i) {
+                emit(i - p, i);
+            }
             return;
         case StepShape::kAllPairs:
-            for (int i = 0; i < n; ++i)
-                for (int j = 0; j < n; ++j)
-                    if (i != j) emit(i, j);
+            for (int i = 0; i < n; ++i) {
+                for (int j = 0; j < n; ++j) {
+                    if (i != j) {
+                        emit(i, j);
+                    }
+                }
+            }
             return;
         case StepShape::kTree:
-            for (int i = 0; i < distance && i + distance < n; ++i) emit(i, i + distance);
+            for (int i = 0; i < distance && i + distance < n; ++i) {
+                emit(i, i + distance);
+            }
             return;
         case StepShape::kScatter:
-            for (int i = 0; i + distance < n; i += 2 * distance) emit(i, i + distance);
+            for (int i = 0; i + distance < n; i += 2 * distance) {
+                emit(i, i + distance);
+            }
             return;
         case StepShape::kRootToAll:
-            for (int i = 1; i < n; ++i) emit(0, i);
+            for (int i = 1; i < n; ++i) {
+                emit(0, i);
+            }
             return;
         case StepShape::kPairs:
             emit(0, 1);

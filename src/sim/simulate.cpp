@@ -59,17 +59,16 @@ Layout layout_of(const Inputs& inputs, const PredictOptions& options) {
     return make_layout(plan, inputs.machine, plan.pp * plan.dp * plan.ep * plan.etp);
 }
 
-SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times, Network* given) {
+SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times, Network* network) {
     SimulatedStep s;
     s.plan = resolve_plan(inputs.plan, inputs.workload, options.tiles);
     s.layout = make_layout(s.plan, inputs.machine, s.plan.pp * s.plan.dp * s.plan.ep * s.plan.etp);
     s.program = build_program(inputs.workload, s.plan, inputs.stack, s.layout);
     s.load = inputs.workload.num_experts > 0 ? routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1) : RoutingLoad{};
     std::optional<Network> own;
-    if (given == nullptr) {
-        own.emplace(inputs.machine, inputs.stack, s.layout);
+    if (network == nullptr) {
+        network = &own.emplace(inputs.machine, inputs.stack, s.layout);
     }
-    Network& network = given == nullptr ? *own : *given;
     const double together = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
     s.cost_options.load = s.load;
     s.cost_options.fold = !options.play_every_operation && !options.timeline;
@@ -77,11 +76,11 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     if (options.timeline) {
         s.timeline.emplace();
     }
-    const CostedProgram typical = cost_program(s.program, inputs.machine, inputs.stack, s.layout, network, s.cost_options);
-    const PlayResult first = play(typical, network, s.timeline ? &*s.timeline : nullptr);
+    const CostedProgram typical = cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
+    const PlayResult first = play(typical, *network, s.timeline ? &*s.timeline : nullptr);
     CostOptions slow = s.cost_options;
     slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
-    const PlayResult second = play(cost_program(s.program, inputs.machine, inputs.stack, s.layout, network, slow), network, nullptr);
+    const PlayResult second = play(cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, slow), *network, nullptr);
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
@@ -89,7 +88,7 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     s.losses[static_cast<std::size_t>(Loss::kJitter)] += extra;
     s.events = first.events + second.events;
     if (operation_times) {
-        s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, network, s.cost_options);
+        s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, *network, s.cost_options);
     }
     return s;
 }

@@ -44,8 +44,8 @@ Machine machine_of_12_tiles() {
 Stack stack_with(CollectiveAlgorithm algorithm) {
     Stack stack;
     stack.rank_bytes_per_s = 5e9;
-    stack.all_reduce = stack.reduce_scatter = stack.all_gather = stack.all_to_all = stack.broadcast = {
-        {std::numeric_limits<double>::infinity(), algorithm}};
+    stack.all_reduce = stack.reduce_scatter = stack.all_gather = stack.all_to_all =
+        stack.broadcast = {{std::numeric_limits<double>::infinity(), algorithm}};
     return stack;
 }
 
@@ -100,7 +100,8 @@ BENCHMARK_CAPTURE(build_pattern, ring_of_128_nodes, GroupKind::kExpertDp, StepSh
 BENCHMARK_CAPTURE(build_pattern, all_pairs_in_nodes, GroupKind::kEp, StepShape::kAllPairs);
 BENCHMARK_CAPTURE(build_pattern, all_pairs_of_1536_ranks, GroupKind::kStage, StepShape::kAllPairs);
 
-/// What a step of the job asks for: gathers and scatters of experts, sends both ways, reductions of both kinds of parameters, world reductions.
+/// What a step of the job asks for: gathers and scatters of experts, sends both ways, reductions of both kinds of
+/// parameters, world reductions.
 void unroll_all(Network& network) {
     for (int stage = 0; stage < 8; ++stage) {
         benchmark::DoNotOptimize(network.unroll(CommKind::kAllGather, GroupKind::kEp, stage, 151e6));
@@ -155,7 +156,8 @@ void look_up_a_set(benchmark::State& state) {
     Network network(machine, stack, layout_of_8_stages(machine, 3'072));
     std::vector<PatternId> even, odd;
     for (int stage = 0; stage < 8; ++stage) {
-        (stage % 2 == 0 ? even : odd).push_back(network.unroll(CommKind::kAllGather, GroupKind::kEp, stage, 1e6).phases.front().pattern);
+        (stage % 2 == 0 ? even : odd)
+            .push_back(network.unroll(CommKind::kAllGather, GroupKind::kEp, stage, 1e6).phases.front().pattern);
     }
     for (auto _ : state) {
         benchmark::DoNotOptimize(network.rates(even));

@@ -1,4 +1,5 @@
-/// @file Where the time of one folded step goes: Mula-220B-A10B on 384 to 12,288 tiles of Aurora, part by part. Checks the answer first.
+/// @file Where the time of one folded step goes: Mula-220B-A10B on 384 to 12,288 tiles of Aurora, part by part. Checks
+/// the answer first.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -12,8 +13,10 @@ namespace {
 const Inputs& mula_220b() {
     static const Inputs inputs = [] {
         const std::string root = AUSPEX_SOURCE_DIR;
-        Inputs loaded = load_inputs(JsonDocument::load(root + "/machines/aurora.json"), JsonDocument::load(root + "/stacks/optimus.json"),
-                                    JsonDocument::load(root + "/workloads/mula-220b-a10b.json"), JsonDocument::load(root + "/plans/mula-220b-a10b.json"));
+        Inputs loaded = load_inputs(JsonDocument::load(root + "/machines/aurora.json"),
+                                    JsonDocument::load(root + "/stacks/optimus.json"),
+                                    JsonDocument::load(root + "/workloads/mula-220b-a10b.json"),
+                                    JsonDocument::load(root + "/plans/mula-220b-a10b.json"));
         loaded.plan.dp = 0;
         return loaded;
     }();
@@ -34,7 +37,8 @@ struct Ready {
     Program program;
     CostOptions cost;
     explicit Ready(int tiles)
-        : plan(resolve_plan(mula_220b().plan, mula_220b().workload, tiles)), layout(make_layout(plan, mula_220b().machine, tiles)),
+        : plan(resolve_plan(mula_220b().plan, mula_220b().workload, tiles)),
+          layout(make_layout(plan, mula_220b().machine, tiles)),
           program(build_program(mula_220b().workload, plan, mula_220b().stack, layout)) {
         cost.slowdown.assign(program.roles.size(), 1.03);
     }
@@ -43,7 +47,8 @@ struct Ready {
 void whole_step(benchmark::State& state) {
     const int tiles = static_cast<int>(state.range(0));
     const PredictResult reference = predict(mula_220b(), at(tiles));
-    if (reference.prediction.step != predict(mula_220b(), at(tiles)).prediction.step || reference.prediction.step <= 0) {
+    if (reference.prediction.step != predict(mula_220b(), at(tiles)).prediction.step ||
+        reference.prediction.step <= 0) {
         std::cerr << "the step is not reproduced\n";
         std::exit(1);
     }
@@ -55,7 +60,8 @@ void whole_step(benchmark::State& state) {
 void build_the_program(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     for (auto _ : state) {
-        benchmark::DoNotOptimize(build_program(mula_220b().workload, ready.plan, mula_220b().stack, ready.layout).operations.size());
+        benchmark::DoNotOptimize(
+            build_program(mula_220b().workload, ready.plan, mula_220b().stack, ready.layout).operations.size());
     }
 }
 
@@ -71,7 +77,9 @@ void cost_with_fresh_network(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     for (auto _ : state) {
         Network network(mula_220b().machine, mula_220b().stack, ready.layout);
-        benchmark::DoNotOptimize(cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost).pieces.size());
+        benchmark::DoNotOptimize(
+            cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost)
+                .pieces.size());
     }
 }
 
@@ -79,14 +87,17 @@ void cost_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
     for (auto _ : state) {
-        benchmark::DoNotOptimize(cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost).pieces.size());
+        benchmark::DoNotOptimize(
+            cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost)
+                .pieces.size());
     }
 }
 
 void play_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
-    const CostedProgram costed = cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost);
+    const CostedProgram costed =
+        cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost);
     for (auto _ : state) {
         benchmark::DoNotOptimize(play(costed, network, nullptr).step);
     }
@@ -96,13 +107,16 @@ void operation_times_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
     for (auto _ : state) {
-        benchmark::DoNotOptimize(time_by_operation(ready.program, mula_220b().machine, mula_220b().stack, network, ready.cost).seconds.size());
+        benchmark::DoNotOptimize(
+            time_by_operation(ready.program, mula_220b().machine, mula_220b().stack, network, ready.cost)
+                .seconds.size());
     }
 }
 
 void load_machine_and_stack(benchmark::State& state) {
     for (auto _ : state) {
-        benchmark::DoNotOptimize(load_machine(mula_220b().machine_document).constants.size() + load_stack(mula_220b().stack_document).constants.size());
+        benchmark::DoNotOptimize(load_machine(mula_220b().machine_document).constants.size() +
+                                 load_stack(mula_220b().stack_document).constants.size());
     }
 }
 

@@ -23,8 +23,9 @@ struct Constant {
     double relative_uncertainty = 0.3;
 };
 
-/// Reads the constant at parent[key]: a bare quantity (assumed) or {"value", "source", "kind", "uncertainty"?}. Strict: an object
-/// must have a non-empty source and a kind. Appends to `constants` with path role + "." + JSON path, and returns its value in SI.
+/// Reads the constant at parent[key]: a bare quantity (assumed) or {"value", "source", "kind", "uncertainty"?}. Strict:
+/// an object must have a non-empty source and a kind. Appends to `constants` with path role + "." + JSON path, and
+/// returns its value in SI.
 double read_constant(const JsonValue& parent, std::string_view key, Dimension dimension, double low, double high,
                      const std::string& role, std::vector<Constant>& constants);
 

@@ -5,8 +5,8 @@
 
 namespace auspex {
 
-/// Bad input: a file, a flag, a unit, a grid that cannot be. Thrown where it is found, caught once in main, exit code 2.
-/// The message is one line: "<where>: <what was found>; <what is allowed>".
+/// Bad input: a file, a flag, a unit, a grid that cannot be. Thrown where it is found, caught once in main, exit
+/// code 2. The message is one line: "<where>: <what was found>; <what is allowed>".
 class InputError : public std::runtime_error {
  public:
     InputError(const std::string& where, const std::string& what) : std::runtime_error(where + ": " + what) {}

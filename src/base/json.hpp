@@ -39,7 +39,8 @@ class JsonValue {
     [[nodiscard]] bool as_bool() const;
     [[nodiscard]] std::int64_t as_integer(std::int64_t low, std::int64_t high) const;
     [[nodiscard]] double as_number(double low, double high) const;
-    /// A quantity: a string with a unit of `dimension` (a plain number only for Dimension::kNone), within [low, high] in SI.
+    /// A quantity: a string with a unit of `dimension` (a plain number only for Dimension::kNone), within [low, high]
+    /// in SI.
     [[nodiscard]] double as_quantity(Dimension dimension, double low, double high) const;
 
     /// "machines/aurora.json: $.node.nic.bandwidth"
@@ -62,8 +63,8 @@ class JsonValue {
 /// A parsed file. Duplicate keys, comments, trailing text, NaN and nesting deeper than 64 are refused.
 class JsonDocument {
  public:
-    /// Reads and parses a file. Throws InputError for a missing file, a directory, an empty file, more than 64 MiB, bad JSON
-    /// (with line and column).
+    /// Reads and parses a file. Throws InputError for a missing file, a directory, an empty file, more than 64 MiB, bad
+    /// JSON (with line and column).
     static JsonDocument load(const std::string& file);
     static JsonDocument parse(std::string_view text, const std::string& name);
     JsonDocument(const JsonDocument&);
@@ -74,10 +75,11 @@ class JsonDocument {
 
     [[nodiscard]] JsonValue root() const;
     [[nodiscard]] const std::string& name() const;
-    /// Replaces (or adds, for a key that the loader will then judge) the value at a dotted path, as `--set` does. `value_text` is JSON if it
-    /// parses as JSON, else taken as a string. If the present value is an object with a "value" key (a sourced constant) and the
-    /// new one is not an object, only its "value" is replaced and its "source" becomes "set on the command line", "kind" "assumed".
-    /// Throws InputError where a parent of the path does not exist or is no object, naming the keys there.
+    /// Replaces (or adds, for a key that the loader will then judge) the value at a dotted path, as `--set` does.
+    /// `value_text` is JSON if it parses as JSON, else taken as a string. If the present value is an object with a
+    /// "value" key (a sourced constant) and the new one is not an object, only its "value" is replaced and its "source"
+    /// becomes "set on the command line", "kind" "assumed". Throws InputError where a parent of the path does not exist
+    /// or is no object, naming the keys there.
     void set(std::string_view dotted_path, const std::string& value_text);
     /// Replaces the number of a quantity at `path` for a sensitivity study; keeps kind and source.
     void set_quantity(std::string_view dotted_path, double value, Dimension dimension);

@@ -52,7 +52,8 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
     } else if (kernel.type == KernelType::kAttention) {
         flop_s = kernel.work_flop * scale / (rate * tile.attention_efficiency);
     }
-    const double overhead_s = kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;
+    const double overhead_s =
+        kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;
     return {kernel.repeat * std::max(flop_s, bytes_s), kernel.repeat * overhead_s};
 }
 

@@ -9,19 +9,22 @@ namespace auspex {
 
 enum class KernelType : std::uint8_t { kGemm, kAttention, kMemory };
 
-/// Work of one or more equal kernels of one operation on one tile. For kGemm: `groups` products [m, k] x [k, n] in one launch.
+/// Work of one or more equal kernels of one operation on one tile. For kGemm: `groups` products [m, k] x [k, n] in one
+/// launch.
 struct Kernel {
     KernelType type = KernelType::kMemory;
     double m = 0, n = 0, k = 0, groups = 1;
-    double flop = 0;                   ///< model FLOP: what the closed form counts
-    double work_flop = 0;              ///< FLOP executed; more than `flop` where a kernel recomputes inside (flash attention backward)
-    double bytes = 0;                  ///< moved to and from HBM
-    double launches = 1;               ///< kernel launches
-    double host_syncs = 0;             ///< times the host waits for a value of the device
-    double repeat = 1;                 ///< the same kernel this many times in a row (a loop over experts); flop, bytes and launches are of one
-    bool routed = false;               ///< grows with the tokens routed to the rank: m, flop and bytes scale with its load
-    bool routed_depth = false;         ///< the routed rows are k, not m (a weight gradient)
-    bool fp32 = false;                 ///< operands in fp32
+    double flop = 0;  ///< model FLOP: what the closed form counts
+    double work_flop =
+        0;             ///< FLOP executed; more than `flop` where a kernel recomputes inside (flash attention backward)
+    double bytes = 0;  ///< moved to and from HBM
+    double launches = 1;    ///< kernel launches
+    double host_syncs = 0;  ///< times the host waits for a value of the device
+    double repeat =
+        1;  ///< the same kernel this many times in a row (a loop over experts); flop, bytes and launches are of one
+    bool routed = false;        ///< grows with the tokens routed to the rank: m, flop and bytes scale with its load
+    bool routed_depth = false;  ///< the routed rows are k, not m (a weight gradient)
+    bool fp32 = false;          ///< operands in fp32
 };
 
 /// [groups x (m, k)] x (k, n): FLOP 2 m n k, bytes each operand once.
@@ -31,14 +34,15 @@ struct Kernel {
 
 /// Fraction of the in-situ rate that a GEMM shape reaches:
 ///   eff = k / (k + half_depth) * max over block sizes b in {1, 1/2, 1/4} of small_block^(log2 1/b) * filled(b)
-///   filled = groups m n / (waves * cores * block), waves = ceil(groups ceil(m/bm) ceil(n/bn) / cores): wave quantization.
+///   filled = groups m n / (waves * cores * block), waves = ceil(groups ceil(m/bm) ceil(n/bn) / cores): wave
+///   quantization.
 /// Ignores: split-k, cache effects between blocks.
 [[nodiscard]] double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups);
 
 /// Seconds of a kernel by parts. `rate_bound` is what a slower tile stretches; launches and host waits do not.
 struct KernelTime {
-    double rate_bound_s = 0;           ///< max(flop / rate, bytes / bandwidth)
-    double overhead_s = 0;             ///< launches and host waits
+    double rate_bound_s = 0;  ///< max(flop / rate, bytes / bandwidth)
+    double overhead_s = 0;    ///< launches and host waits
 };
 /// `load`: routed tokens over their mean; applies to routed kernels only.
 [[nodiscard]] KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack& stack, double load = 1);

@@ -10,40 +10,42 @@ namespace auspex {
 
 /// The communicators of a stage. All groups of a kind that lie in one stage are siblings and act at the same time.
 enum class GroupKind : std::uint8_t {
-    kTp,        ///< tp ranks that split the dense matrices
-    kCp,        ///< cp ranks that split the sequence
-    kEp,        ///< ep ranks that hold different experts (same dp and etp index)
-    kEtp,       ///< etp ranks that split one expert
-    kExpertDp,  ///< dp replicas of an expert
-    kDenseDp,   ///< replicas of the dense part: data_parallel * cp ranks
-    kDenseDpOuter, ///< those of them that hold the same ep index: over which plain "sharded" shards dense states (size dp when tp = etp)
-    kStage,     ///< all N ranks of a stage
-    kWorld,     ///< every rank
-    kNextStage, ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward
+    kTp,            ///< tp ranks that split the dense matrices
+    kCp,            ///< cp ranks that split the sequence
+    kEp,            ///< ep ranks that hold different experts (same dp and etp index)
+    kEtp,           ///< etp ranks that split one expert
+    kExpertDp,      ///< dp replicas of an expert
+    kDenseDp,       ///< replicas of the dense part: data_parallel * cp ranks
+    kDenseDpOuter,  ///< those of them that hold the same ep index: over which plain "sharded" shards dense states (size
+                    ///< dp when tp = etp)
+    kStage,         ///< all N ranks of a stage
+    kWorld,         ///< every rank
+    kNextStage,     ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward
     kPreviousStage,
 };
 
-/// A plan over tiles. Ranks are 0..tiles-1 in the order of plan.rank_order; rank r sits on tile r % node.tiles of the job's node r / node.tiles.
+/// A plan over tiles. Ranks are 0..tiles-1 in the order of plan.rank_order; rank r sits on tile r % node.tiles of the
+/// job's node r / node.tiles.
 struct Layout {
     int tiles = 0, pp = 1, dp = 1, ep = 1, etp = 1, tp = 1, cp = 1;
-    int stage_ranks = 1;               ///< N = tiles / pp
-    int data_parallel = 1;             ///< N / (tp * cp)
-    int global_batch = 1;              ///< sequences: micro_batch_size * micro_batches * data_parallel
+    int stage_ranks = 1;    ///< N = tiles / pp
+    int data_parallel = 1;  ///< N / (tp * cp)
+    int global_batch = 1;   ///< sequences: micro_batch_size * micro_batches * data_parallel
     int nodes = 1;
     int tiles_per_node = 1;
-    std::vector<int> node_of_job_node; ///< machine node number of each node of the job, by placement
-    int pp_stride = 1;                 ///< rank distance between neighbouring stages' counterparts
+    std::vector<int> node_of_job_node;  ///< machine node number of each node of the job, by placement
+    int pp_stride = 1;                  ///< rank distance between neighbouring stages' counterparts
     /// Rank of the n-th rank of a stage, n = (dp index * ep + ep index) * etp + etp index, whatever the order of axes.
     [[nodiscard]] int rank(int stage, int n) const;
-    std::array<int, 4> stride{};       ///< rank strides of dp, pp, ep, etp (indexed by Axis)
+    std::array<int, 4> stride{};  ///< rank strides of dp, pp, ep, etp (indexed by Axis)
 };
 
-/// Requires a resolved plan. Throws InputError when the machine has too few nodes, the node list is short, repeated or out of range, or
-/// tiles is no multiple of... (a last node may be partly used).
+/// Requires a resolved plan. Throws InputError when the machine has too few nodes, the node list is short, repeated or
+/// out of range, or tiles is no multiple of... (a last node may be partly used).
 [[nodiscard]] Layout make_layout(const Plan& plan, const Machine& machine, int tiles);
 
-/// All sibling groups of a kind in a stage, as lists of ranks in ring order. kNextStage/kPreviousStage give pairs {from, to}; kWorld ignores
-/// the stage. Groups of one rank are returned as such.
+/// All sibling groups of a kind in a stage, as lists of ranks in ring order. kNextStage/kPreviousStage give pairs
+/// {from, to}; kWorld ignores the stage. Groups of one rank are returned as such.
 [[nodiscard]] std::vector<std::vector<int>> groups_of(const Layout& layout, GroupKind kind, int stage);
 /// Size of one group of the kind.
 [[nodiscard]] int group_size(const Layout& layout, GroupKind kind);

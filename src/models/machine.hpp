@@ -11,23 +11,23 @@ namespace auspex {
 /// One accelerator as a rank sees it. Rates are of one tile while every tile of the node is busy.
 struct Tile {
     std::string name;
-    double peak_bf16_flop_per_s = 0;   ///< the peak that MFU is measured against
-    double gemm_bf16_flop_per_s = 0;   ///< sustained by a large GEMM, full node, power-limited
-    double gemm_fp32_flop_per_s = 0;   ///< the same for fp32 (TF32) operands
+    double peak_bf16_flop_per_s = 0;  ///< the peak that MFU is measured against
+    double gemm_bf16_flop_per_s = 0;  ///< sustained by a large GEMM, full node, power-limited
+    double gemm_fp32_flop_per_s = 0;  ///< the same for fp32 (TF32) operands
     double vector_fp32_flop_per_s = 0;
-    double hbm_bytes_per_s = 0;        ///< sustained (STREAM triad)
-    double hbm_bytes = 0;              ///< capacity
-    double reserved_bytes = 0;         ///< of it taken by driver, runtime and collective library
-    int cores = 1;                     ///< Xe cores, SMs, CUs: what a GEMM's tiles are dealt to
+    double hbm_bytes_per_s = 0;                ///< sustained (STREAM triad)
+    double hbm_bytes = 0;                      ///< capacity
+    double reserved_bytes = 0;                 ///< of it taken by driver, runtime and collective library
+    int cores = 1;                             ///< Xe cores, SMs, CUs: what a GEMM's tiles are dealt to
     int gemm_tile_m = 256, gemm_tile_n = 256;  ///< output block of one core in the vendor's GEMM
-    double gemm_half_depth = 0;        ///< k at which a GEMM reaches half of its ceiling: eff_k = k / (k + half_depth)
-    double gemm_small_block = 0.8;     ///< rate of a GEMM with output blocks of half the side, over that with full blocks
-    double gemm_ceiling = 1;           ///< best fraction of the sustained rate that transformer shapes reach in situ
-    double attention_efficiency = 0.5; ///< fraction of the sustained rate that fused attention reaches
-    double memory_efficiency = 1;      ///< fraction of hbm_bytes_per_s that element-wise kernels reach
-    double kernel_launch_s = 0;        ///< least time between two dependent kernels, device side
-    double speed_sigma = 0;            ///< persistent spread of compute rate over the fleet, standard deviation over median
-    double speed_worst = 0.5;          ///< slowest tile over median: the spread is cut there
+    double gemm_half_depth = 0;     ///< k at which a GEMM reaches half of its ceiling: eff_k = k / (k + half_depth)
+    double gemm_small_block = 0.8;  ///< rate of a GEMM with output blocks of half the side, over that with full blocks
+    double gemm_ceiling = 1;        ///< best fraction of the sustained rate that transformer shapes reach in situ
+    double attention_efficiency = 0.5;  ///< fraction of the sustained rate that fused attention reaches
+    double memory_efficiency = 1;       ///< fraction of hbm_bytes_per_s that element-wise kernels reach
+    double kernel_launch_s = 0;         ///< least time between two dependent kernels, device side
+    double speed_sigma = 0;    ///< persistent spread of compute rate over the fleet, standard deviation over median
+    double speed_worst = 0.5;  ///< slowest tile over median: the spread is cut there
     double collective_compute_share = 0;  ///< share of compute that an active collective takes from the same tile
 };
 
@@ -40,16 +40,17 @@ struct Node {
     int tiles_per_card = 1;
     int sockets = 1;
     ScaleUpKind scale_up = ScaleUpKind::kSwitch;
-    double pair_bytes_per_s = 0;       ///< between two tiles of one card (MDFI, Infinity Fabric in the package); unused when tiles_per_card = 1
-    double mesh_bytes_per_s = 0;       ///< kMeshOfPairs: all links between two cards together, one direction
-    double switch_bytes_per_s = 0;     ///< kSwitch: one tile's port
-    double scale_up_latency_s = 0;     ///< one message between two tiles of the node
-    double pcie_bytes_per_s = 0;       ///< card to host
-    double socket_bytes_per_s = 0;     ///< all cards of one socket to its host memory and NICs together
+    double pair_bytes_per_s =
+        0;  ///< between two tiles of one card (MDFI, Infinity Fabric in the package); unused when tiles_per_card = 1
+    double mesh_bytes_per_s = 0;    ///< kMeshOfPairs: all links between two cards together, one direction
+    double switch_bytes_per_s = 0;  ///< kSwitch: one tile's port
+    double scale_up_latency_s = 0;  ///< one message between two tiles of the node
+    double pcie_bytes_per_s = 0;    ///< card to host
+    double socket_bytes_per_s = 0;  ///< all cards of one socket to its host memory and NICs together
     int nics = 1;
-    double nic_bytes_per_s = 0;        ///< sustained
+    double nic_bytes_per_s = 0;  ///< sustained
     NicAttachment nic_attachment = NicAttachment::kDevice;
-    double nic_latency_s = 0;          ///< one message, node to node, no switch counted
+    double nic_latency_s = 0;  ///< one message, node to node, no switch counted
 };
 
 enum class FabricKind { kDragonfly, kFatTree };
@@ -58,28 +59,28 @@ enum class RoutingKind { kMinimal, kValiant, kAdaptive };
 /// The network between nodes.
 struct FabricRecipe {
     FabricKind kind = FabricKind::kFatTree;
-    double link_bytes_per_s = 0;       ///< one switch-to-switch link, one direction
+    double link_bytes_per_s = 0;  ///< one switch-to-switch link, one direction
     double switch_latency_s = 0;
     // dragonfly
-    int groups = 1;                    ///< groups that hold compute nodes
+    int groups = 1;  ///< groups that hold compute nodes
     int nodes_per_group = 1;
     int switches_per_group = 1;
-    int local_links = 1;               ///< parallel links between two switches of a group
-    int global_links = 1;              ///< parallel links between two groups
+    int local_links = 1;   ///< parallel links between two switches of a group
+    int global_links = 1;  ///< parallel links between two groups
     // fat tree
     int nodes_per_leaf = 1;
-    double taper = 1;                  ///< leaf uplink capacity over its injection capacity
-    int max_nodes = 1;                 ///< nodes that a job may ask for
+    double taper = 1;   ///< leaf uplink capacity over its injection capacity
+    int max_nodes = 1;  ///< nodes that a job may ask for
     RoutingKind routing = RoutingKind::kAdaptive;
-    double minimal_bias = 0;           ///< adaptive: share of each flow that stays on the minimal path whatever its load
-    double background_load = 0;        ///< share of every group-to-group link that other jobs use
+    double minimal_bias = 0;     ///< adaptive: share of each flow that stays on the minimal path whatever its load
+    double background_load = 0;  ///< share of every group-to-group link that other jobs use
 };
 
 /// What makes equal work take unequal time.
 struct Noise {
-    double os_events_per_s = 0;        ///< interruptions of one rank
-    double os_event_s = 0;             ///< mean length of one
-    double network_jitter = 0;         ///< relative standard deviation of one scale-out transfer's time
+    double os_events_per_s = 0;  ///< interruptions of one rank
+    double os_event_s = 0;       ///< mean length of one
+    double network_jitter = 0;   ///< relative standard deviation of one scale-out transfer's time
 };
 
 struct Storage {
@@ -87,7 +88,7 @@ struct Storage {
 };
 
 struct Reliability {
-    double node_mtbf_s = 0;            ///< mean time between interrupts caused by one node
+    double node_mtbf_s = 0;  ///< mean time between interrupts caused by one node
     double restart_s = 0;
 };
 
@@ -99,7 +100,8 @@ struct Machine {
     Noise noise;
     Storage storage;
     Reliability reliability;
-    std::vector<Constant> constants;   ///< every physical number above, in the order of the file; paths begin with "machine."
+    std::vector<Constant>
+        constants;  ///< every physical number above, in the order of the file; paths begin with "machine."
 };
 
 /// Throws InputError (file, path, found, allowed). docs/formats-machine-stack.md describes the file.

@@ -19,7 +19,7 @@ enum class Axis { kDp, kPp, kEp, kTp };
 
 struct Routing {
     RoutingDistribution kind = RoutingDistribution::kUniform;
-    double parameter = 0;              ///< s of zipf, a of dirichlet
+    double parameter = 0;  ///< s of zipf, a of dirichlet
     std::string trace_file;
     std::vector<double> trace_shares;  ///< kTrace: share of routed tokens by expert, sums to 1
 };
@@ -27,18 +27,19 @@ struct Routing {
 /// Defaults are those of a file that gives only the grid; docs/formats-workload-plan.md lists them.
 struct Plan {
     std::string name, file;
-    int dp = 0;                        ///< replicas of an expert; 0 in the file: follows from the tiles
+    int dp = 0;  ///< replicas of an expert; 0 in the file: follows from the tiles
     int ep = 1, etp = 1, tp = 1, pp = 1, cp = 1;
-    bool etp_given = false;            ///< else etp = tp
+    bool etp_given = false;  ///< else etp = tp
     int virtual_stages = 1;
     bool sequence_parallel = false;
     int micro_batch_size = 1;
     int micro_batches = 1;
     ScheduleKind schedule = ScheduleKind::k1f1b;
-    bool recompute_norm = false, recompute_attention = false, recompute_expert = false;  ///< "expert" is the feed-forward, dense or MoE
+    bool recompute_norm = false, recompute_attention = false,
+         recompute_expert = false;  ///< "expert" is the feed-forward, dense or MoE
     std::string precision = "bf16";
-    double weight_bytes = 2;           ///< of a parameter, by precision
-    double gradient_bytes = 2;         ///< of a gradient as stored and reduced, by gradient_dtype
+    double weight_bytes = 2;    ///< of a parameter, by precision
+    double gradient_bytes = 2;  ///< of a gradient as stored and reduced, by gradient_dtype
     OptimizerSharding optimizer = OptimizerSharding::kSharded;
     Dispatch dispatch = Dispatch::kAllToAll;
     ExpertKernels expert_kernels = ExpertKernels::kGrouped;
@@ -54,9 +55,10 @@ struct Plan {
 [[nodiscard]] Plan load_plan(const JsonDocument& document);
 
 /// The plan for this many tiles: dp filled in (or checked), etp defaulted. tiles = 0 means what plan.dp gives.
-/// Checks tiles = pp * dp * ep * etp, N = tp * cp * data_parallel whole, experts divisible by ep, heads by tp, layers >= pp * virtual_stages,
-/// micro_batches divisible by pp for interleaved-1f1b, sequence divisible by cp (and tp with sequence_parallel), dense models have ep = 1.
-/// Throws InputError naming the file, the field, the value and what would do.
+/// Checks tiles = pp * dp * ep * etp, N = tp * cp * data_parallel whole, experts divisible by ep, heads by tp, layers
+/// >= pp * virtual_stages, micro_batches divisible by pp for interleaved-1f1b, sequence divisible by cp (and tp with
+/// sequence_parallel), dense models have ep = 1. Throws InputError naming the file, the field, the value and what would
+/// do.
 [[nodiscard]] Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles);
 
 [[nodiscard]] const char* to_string(ScheduleKind);

@@ -7,12 +7,15 @@ namespace auspex {
 
 /// What a routing distribution does to the expert-parallel ranks of one group.
 struct RoutingLoad {
-    double heaviest_rank = 1;          ///< routed tokens of the busiest of the ep ranks over their mean, expected over placements of experts
-    double heaviest_expert = 1;        ///< of the busiest expert over the mean
+    double heaviest_rank =
+        1;  ///< routed tokens of the busiest of the ep ranks over their mean, expected over placements of experts
+    double heaviest_expert = 1;  ///< of the busiest expert over the mean
 };
 
-/// uniform: 1. zipf(s): share of expert i ~ (i+1)^-s, experts dealt to ranks by a seeded shuffle a layer, mean over `draws` layers. dirichlet(a):
-/// shares drawn. trace: the recorded shares, experts on ranks in order. Deterministic for a seed.
-[[nodiscard]] RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed, int draws = 32);
+/// uniform: 1. zipf(s): share of expert i ~ (i+1)^-s, experts dealt to ranks by a seeded shuffle a layer, mean over
+/// `draws` layers. dirichlet(a): shares drawn. trace: the recorded shares, experts on ranks in order. Deterministic for
+/// a seed.
+[[nodiscard]] RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed,
+                                       int draws = 32);
 
 }  // namespace auspex

@@ -1,5 +1,6 @@
 #pragma once
-/// @file The software between plan and machine: what it fuses, launches, waits for, and how its transport uses the wires.
+/// @file The software between plan and machine: what it fuses, launches, waits for, and how its transport uses the
+/// wires.
 #include <string>
 #include <vector>
 
@@ -13,10 +14,11 @@ enum class Reduction { kFlat, kBucketed };
 
 /// Kernels launched by one named operation when it is not fused into one. Each is also one pass over its data.
 struct KernelCounts {
-    int norm = 1, qk_norm = 1, rope = 1, residual = 1, activation = 1, router_topk = 1, cross_entropy = 1, embedding = 1;
-    int gradient_accumulation = 1;     ///< passes that add a fresh weight gradient to the stored one; 0: inside the GEMM
-    int attention = 1;                 ///< 1: flash attention; more: scores are written to memory, this many passes over them
-    int optimizer = 1;                 ///< passes of the AdamW update over its shard
+    int norm = 1, qk_norm = 1, rope = 1, residual = 1, activation = 1, router_topk = 1, cross_entropy = 1,
+        embedding = 1;
+    int gradient_accumulation = 1;  ///< passes that add a fresh weight gradient to the stored one; 0: inside the GEMM
+    int attention = 1;  ///< 1: flash attention; more: scores are written to memory, this many passes over them
+    int optimizer = 1;  ///< passes of the AdamW update over its shard
 };
 
 /// The rule "up to max_bytes use algorithm" for one kind of collective; the last rule has max_bytes = infinity.
@@ -28,33 +30,38 @@ struct AlgorithmRule {
 struct Stack {
     std::string name, file;
     // kernels
-    double launch_s = 0;               ///< host time to issue one kernel that the device cannot hide (added to machine's kernel_launch_s)
-    double host_sync_s = 0;            ///< one blocking read of a device value by the host
-    double backward_launch_ratio = 1;  ///< automatic differentiation issues this many kernels per forward kernel of a non-GEMM operation
+    double launch_s =
+        0;  ///< host time to issue one kernel that the device cannot hide (added to machine's kernel_launch_s)
+    double host_sync_s = 0;  ///< one blocking read of a device value by the host
+    double backward_launch_ratio =
+        1;  ///< automatic differentiation issues this many kernels per forward kernel of a non-GEMM operation
     KernelCounts kernels;
-    double gemm_efficiency = 1;        ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
-    double step_host_s = 0;            ///< host work once a step that nothing hides (data, scheduler, logging)
+    double gemm_efficiency = 1;  ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
+    double step_host_s = 0;      ///< host work once a step that nothing hides (data, scheduler, logging)
     // pipeline
-    bool blocking_sends = false;       ///< a stage's compute waits until its message has left
-    bool sync_after_pass = false;      ///< the host waits for the device after each pass of a micro-batch
-    bool router_logits_travel = false; ///< router logits of all earlier layers go with every pipeline message, and their gradients come back
+    bool blocking_sends = false;   ///< a stage's compute waits until its message has left
+    bool sync_after_pass = false;  ///< the host waits for the device after each pass of a micro-batch
+    bool router_logits_travel =
+        false;  ///< router logits of all earlier layers go with every pipeline message, and their gradients come back
     // optimizer
     Reduction reduction = Reduction::kBucketed;
-    double bucket_bytes = 0;           ///< kBucketed: least size of one reduction
-    int barriers_per_step = 0;         ///< global barriers, each with a host synchronisation
-    int world_all_reduces_per_step = 0;///< small all-reduces over every rank (loss, gradient norm apart, NaN flags)
-    bool per_parameter_ep_all_reduce = false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
+    double bucket_bytes = 0;             ///< kBucketed: least size of one reduction
+    int barriers_per_step = 0;           ///< global barriers, each with a host synchronisation
+    int world_all_reduces_per_step = 0;  ///< small all-reduces over every rank (loss, gradient norm apart, NaN flags)
+    bool per_parameter_ep_all_reduce =
+        false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
     // transport
-    double rank_bytes_per_s = 0;       ///< most that one rank moves between nodes, one direction (host staging, reduction by cores)
-    double scale_up_efficiency = 1;    ///< fraction of node links that its collectives use
-    double scale_out_efficiency = 1;   ///< fraction of NIC and fabric links that its transport uses
-    double scale_up_message_s = 0;     ///< software cost of one collective step inside a node
-    double scale_out_message_s = 0;    ///< software cost of one message between nodes
-    double collective_launch_s = 0;    ///< start of any collective on one rank
+    double rank_bytes_per_s =
+        0;  ///< most that one rank moves between nodes, one direction (host staging, reduction by cores)
+    double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
+    double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
+    double scale_up_message_s = 0;    ///< software cost of one collective step inside a node
+    double scale_out_message_s = 0;   ///< software cost of one message between nodes
+    double collective_launch_s = 0;   ///< start of any collective on one rank
     std::vector<AlgorithmRule> all_reduce, reduce_scatter, all_gather, all_to_all, broadcast;
     /// Streams that this software can run beside compute; plan.overlap must be a subset.
     bool can_overlap_tp = false, can_overlap_ep = false, can_overlap_dp = false, can_overlap_pp = false;
-    std::vector<Constant> constants;   ///< paths begin with "stack."
+    std::vector<Constant> constants;  ///< paths begin with "stack."
 };
 
 [[nodiscard]] Stack load_stack(const JsonDocument& document);

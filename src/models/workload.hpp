@@ -7,11 +7,12 @@
 
 namespace auspex {
 
-enum class AttentionKind { kMultiHead, kLatent };  ///< MHA/GQA, or DeepSeek's multi-head latent attention
-enum class NormKind { kRms, kNonParametric, kLayer };   ///< parameters per norm: hidden, 0, 2 hidden
-enum class FeedForward { kSwiGlu, kGelu };         ///< three matrices, or two
+enum class AttentionKind { kMultiHead, kLatent };      ///< MHA/GQA, or DeepSeek's multi-head latent attention
+enum class NormKind { kRms, kNonParametric, kLayer };  ///< parameters per norm: hidden, 0, 2 hidden
+enum class FeedForward { kSwiGlu, kGelu };             ///< three matrices, or two
 
-/// Letters used below: L layers, H hidden_size, I intermediate_size, N num_experts, K top_k, V vocab_size, S sequence_length.
+/// Letters used below: L layers, H hidden_size, I intermediate_size, N num_experts, K top_k, V vocab_size, S
+/// sequence_length.
 struct Workload {
     std::string name, file;
     int layers = 0;
@@ -19,44 +20,48 @@ struct Workload {
     int heads = 0;
     int kv_heads = 0;
     int head_size = 0;
-    int intermediate_size = 0;         ///< of a dense feed-forward; 0 if every layer is MoE
+    int intermediate_size = 0;  ///< of a dense feed-forward; 0 if every layer is MoE
     int vocab_size = 0;
     int sequence_length = 0;
     bool tied_embeddings = false;
     bool qk_norm = false;
-    bool learned_positions = false;    ///< GPT-3: a table of S x H added to the embedding
-    bool biases = false;               ///< GPT-3: every linear layer has one
+    bool learned_positions = false;  ///< GPT-3: a table of S x H added to the embedding
+    bool biases = false;             ///< GPT-3: every linear layer has one
     NormKind norm = NormKind::kRms;
     FeedForward feed_forward = FeedForward::kSwiGlu;
     AttentionKind attention = AttentionKind::kMultiHead;
     // latent attention (MLA)
     int q_rank = 0, kv_rank = 0, rope_head_size = 0, value_head_size = 0;
     // mixture of experts
-    int num_experts = 0;               ///< 0: dense
+    int num_experts = 0;  ///< 0: dense
     int top_k = 0;
-    int expert_size = 0;               ///< I of one expert
-    int shared_experts = 0;            ///< each of expert_size
-    int first_dense_layers = 0;        ///< leading layers with the dense feed-forward
-    bool global_aux_loss = false;      ///< auxiliary loss over the router logits of all layers together
+    int expert_size = 0;           ///< I of one expert
+    int shared_experts = 0;        ///< each of expert_size
+    int first_dense_layers = 0;    ///< leading layers with the dense feed-forward
+    bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers together
 
     [[nodiscard]] bool is_moe_layer(int layer) const { return num_experts > 0 && layer >= first_dense_layers; }
 };
 
 /// Parameters by kind; `active` of a kind counts top_k experts of num_experts.
 struct ParameterCount {
-    double embedding = 0, positions = 0, attention = 0, norm = 0, dense_feed_forward = 0, router = 0, experts = 0, shared_experts = 0,
-           lm_head = 0;                ///< lm_head is 0 when tied
+    double embedding = 0, positions = 0, attention = 0, norm = 0, dense_feed_forward = 0, router = 0, experts = 0,
+           shared_experts = 0,
+           lm_head = 0;  ///< lm_head is 0 when tied
     [[nodiscard]] double total() const {
-        return embedding + positions + attention + norm + dense_feed_forward + router + experts + shared_experts + lm_head;
+        return embedding + positions + attention + norm + dense_feed_forward + router + experts + shared_experts +
+               lm_head;
     }
 };
 
-/// Model FLOP of a forward pass, one token of a full sequence, by kind: 2 per multiply-add, attention causal (half), LM head counted,
-/// no recompute, element-wise work not counted. Backward is twice forward.
+/// Model FLOP of a forward pass, one token of a full sequence, by kind: 2 per multiply-add, attention causal (half), LM
+/// head counted, no recompute, element-wise work not counted. Backward is twice forward.
 struct TokenFlop {
-    double attention_projections = 0, attention_scores = 0, dense_feed_forward = 0, router = 0, experts = 0, shared_experts = 0, lm_head = 0;
+    double attention_projections = 0, attention_scores = 0, dense_feed_forward = 0, router = 0, experts = 0,
+           shared_experts = 0, lm_head = 0;
     [[nodiscard]] double forward() const {
-        return attention_projections + attention_scores + dense_feed_forward + router + experts + shared_experts + lm_head;
+        return attention_projections + attention_scores + dense_feed_forward + router + experts + shared_experts +
+               lm_head;
     }
     [[nodiscard]] double training() const { return 3 * forward(); }
 };

@@ -27,7 +27,9 @@ std::string standalone_efficiency_chart(const ScalingReport& report) {
     const std::string tag = "<svg ";
     const std::size_t start = svg.find(tag);
     svg.insert(start + tag.size(), "xmlns=\"http://www.w3.org/2000/svg\" ");
-    svg.insert(svg.find('>', start) + 1, std::string("\n<style>") + page_style() + "svg{font:15px system-ui,\"Liberation Sans\",sans-serif;background:var(--page)}</style>");
+    svg.insert(svg.find('>', start) + 1,
+               std::string("\n<style>") + page_style() +
+                   "svg{font:15px system-ui,\"Liberation Sans\",sans-serif;background:var(--page)}</style>");
     return svg + "\n";
 }
 

@@ -70,7 +70,8 @@ std::vector<double> round_ticks(double low, double high, int wanted) {
 
 std::vector<double> decade_ticks(double low, double high) {
     std::vector<double> ticks;
-    const int first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::floor(std::log10(high)));
+    const int first = static_cast<int>(std::floor(std::log10(low))),
+              last = static_cast<int>(std::floor(std::log10(high)));
     for (int exponent = first; exponent <= last; ++exponent) {
         const double power = std::pow(10.0, exponent);
         for (const double lead : {1.0, 2.0, 5.0}) {

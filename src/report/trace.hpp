@@ -6,7 +6,8 @@
 
 namespace auspex {
 
-/// One process per role, one thread per stream, complete events ("ph":"X") in microseconds, sorted by track then start; process and thread names as metadata.
+/// One process per role, one thread per stream, complete events ("ph":"X") in microseconds, sorted by track then start;
+/// process and thread names as metadata.
 void write_chrome_trace(const Timeline& timeline, std::ostream& out);
 
 }  // namespace auspex

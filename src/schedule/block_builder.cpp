@@ -33,7 +33,8 @@ void BlockBuilder::begin(BlockKind kind, int chunk, bool last_micro_batch) {
     joins_ = 0;
     for (std::size_t stream = 1; stream < kStreamCount; ++stream) {
         if (!overlaps(static_cast<Stream>(stream))) {
-            joins_ = static_cast<std::uint8_t>(joins_ | (1U << stream));  // what blocks has ended before the next pass begins
+            joins_ = static_cast<std::uint8_t>(joins_ |
+                                               (1U << stream));  // what blocks has ended before the next pass begins
         }
     }
 }
@@ -143,7 +144,8 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, Group
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
     const bool beside = overlaps(stream);
     if (before == kNoValue && (!beside || inputs.size() == 0)) {
-        joins_ = static_cast<std::uint8_t>(joins_ | 1U);  // first in its pass: the kernels of the pass before must have ended
+        joins_ = static_cast<std::uint8_t>(joins_ |
+                                           1U);  // first in its pass: the kernels of the pass before must have ended
     }
     if (beside) {
         const Inputs4 all(inputs, inputs.size() == 0 ? before : kNoValue);

@@ -1,5 +1,6 @@
 #pragma once
-/// @file Emits the operations of one block with their dependencies; what blocks and what may overlap is decided here, once.
+/// @file Emits the operations of one block with their dependencies; what blocks and what may overlap is decided here,
+/// once.
 #include <initializer_list>
 #include <vector>
 
@@ -7,21 +8,22 @@
 
 namespace auspex {
 
-/// Sizes that every operation of a stage is made from. Letters: t tokens of a micro-batch on a rank, a bytes of an activation element.
+/// Sizes that every operation of a stage is made from. Letters: t tokens of a micro-batch on a rank, a bytes of an
+/// activation element.
 struct Shapes {
     const Workload& workload;
     const Plan& plan;
     const Stack& stack;
-    double t = 0;                      ///< micro_batch_size * S / cp
-    double t_norm = 0;                 ///< tokens of norms and residuals: t / tp with sequence parallelism
-    double t_routed = 0;               ///< tokens that a rank routes: t * etp / tp
-    double a = 2;                      ///< bytes of an activation
-    double h = 0;                      ///< hidden_size
+    double t = 0;         ///< micro_batch_size * S / cp
+    double t_norm = 0;    ///< tokens of norms and residuals: t / tp with sequence parallelism
+    double t_routed = 0;  ///< tokens that a rank routes: t * etp / tp
+    double a = 2;         ///< bytes of an activation
+    double h = 0;         ///< hidden_size
     double tp = 1;
     double experts_on_rank = 0;
-    double gathered = 0;               ///< tokens of the ep group together: ep * t_routed
-    double routed_rows = 0;            ///< (token, expert) pairs a rank computes: t_routed * top_k
-    double expert_size = 0;            ///< of the rank's part of an expert: expert_size / etp
+    double gathered = 0;     ///< tokens of the ep group together: ep * t_routed
+    double routed_rows = 0;  ///< (token, expert) pairs a rank computes: t_routed * top_k
+    double expert_size = 0;  ///< of the rank's part of an expert: expert_size / etp
 };
 [[nodiscard]] Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack);
 
@@ -47,10 +49,11 @@ class BlockBuilder {
     /// An operation without kernels of its own, of a fixed host time.
     Value host(OpKind kind, double host_s);
     Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<Kernel>& kernels);
-    /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Without inputs it waits for all kernels so far.
-    /// Where its stream may not overlap, it always does, and the next kernel waits for it.
-    Value communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes, std::initializer_list<Value> inputs,
-                      int repeat = 1, bool routed = false);
+    /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Without inputs
+    /// it waits for all kernels so far. Where its stream may not overlap, it always does, and the next kernel waits for
+    /// it.
+    Value communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes,
+                      std::initializer_list<Value> inputs, int repeat = 1, bool routed = false);
     /// A message across a virtual-stage boundary.
     Value send(OpKind kind, int boundary, double bytes, Value input);
     Value receive(OpKind kind, int boundary);
@@ -68,7 +71,7 @@ class BlockBuilder {
     Phase phase_ = Phase::kForward;
     std::int16_t layer_ = -1;
     Value last_compute_ = kNoValue;
-    Value blocking_ = kNoValue;        ///< communication that the next kernel must wait for
+    Value blocking_ = kNoValue;  ///< communication that the next kernel must wait for
     Value required_ = kNoValue;
     std::uint8_t joins_ = 0;
 };
@@ -82,13 +85,16 @@ Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
 Value experts_forward(BlockBuilder& builder, Value x);
 Value experts_backward(BlockBuilder& builder, Value gradient);
 
-/// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it. `copies` ranks do the very
-/// same product (a layer that tp does not split): each spends the time, model FLOP are counted once.
+/// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.
+/// `copies` ranks do the very same product (a layer that tp does not split): each spends the time, model FLOP are
+/// counted once.
 [[nodiscard]] Kernel linear_forward(const Shapes& shapes, double m, double n, double k, double copies = 1);
 [[nodiscard]] Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k, double copies = 1);
-[[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k, double groups = 1, double copies = 1);
+[[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k,
+                                                         double groups = 1, double copies = 1);
 
-/// Sums gradients over their replicas (dense and experts apart) for these parameters of a rank; returns the last sum, kNoValue without replicas.
+/// Sums gradients over their replicas (dense and experts apart) for these parameters of a rank; returns the last sum,
+/// kNoValue without replicas.
 Value emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);
 
 /// The optimizer block of a stage; `gradients_reduced`: backward has already done that.

@@ -1,4 +1,5 @@
-/// @file (workload, plan, stack) -> program: the blocks of every virtual stage, and the order in which each role runs them.
+/// @file (workload, plan, stack) -> program: the blocks of every virtual stage, and the order in which each role runs
+/// them.
 #include <algorithm>
 #include <string>
 
@@ -22,8 +23,9 @@ void check_overlap(const Plan& plan, const Stack& stack) {
     }
     for (const auto& stream : streams) {
         if (stream.wanted && !stream.possible) {
-            throw InputError(plan.file + ": $.overlap", std::string("found \"") + stream.name + "\"; stack " + stack.name +
-                                                            " can overlap: " + (possible.empty() ? "nothing" : possible));
+            throw InputError(plan.file + ": $.overlap",
+                             std::string("found \"") + stream.name + "\"; stack " + stack.name +
+                                 " can overlap: " + (possible.empty() ? "nothing" : possible));
         }
     }
 }
@@ -39,7 +41,8 @@ class StageBuilder {
         Value x = kNoValue;
         if (v == 0) {
             b_.require(gather(embedding_parameters(s_.workload, s_.plan, v), kNoValue));
-            x = b_.compute(OpKind::kEmbedding, {}, {memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
+            x = b_.compute(OpKind::kEmbedding, {},
+                           {memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
             x = reduce_over_tp(x);  // each rank looks up its own part of the vocabulary
         } else {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
@@ -87,10 +90,12 @@ class StageBuilder {
             g = feed_forward_backward(b_, layer, g);
             g = attention_backward(b_, g);
             gathered = next;
-            reduce(bucket, layer_parameters(s_.workload, s_.plan, layer), layer == range.first && v != 0, last_micro_batch);
+            reduce(bucket, layer_parameters(s_.workload, s_.plan, layer), layer == range.first && v != 0,
+                   last_micro_batch);
         }
         if (v == 0 && s_.plan.sequence_parallel) {
-            g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp, s_.t * s_.h * s_.a, {g});
+            g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp,
+                               s_.t * s_.h * s_.a, {g});
         }
         b_.set(Phase::kBackwardWeight, -1);
         if (v == 0) {
@@ -118,38 +123,46 @@ class StageBuilder {
     Value reduce_over_tp(Value x) {
         const bool scatter = s_.plan.sequence_parallel;
         return b_.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
-                              scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp, s_.t * s_.h * s_.a, {x});
+                              scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp,
+                              s_.t * s_.h * s_.a, {x});
     }
 
     Value head_forward(Value x) {
         const double vocabulary = s_.workload.vocab_size / s_.tp;
-        x = b_.compute(OpKind::kFinalNorm, {x}, {memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
+        x = b_.compute(OpKind::kFinalNorm, {x},
+                       {memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
         if (s_.plan.sequence_parallel) {
-            x = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp, s_.t * s_.h * s_.a, {x});
+            x = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp,
+                               s_.t * s_.h * s_.a, {x});
         }
         x = b_.compute(OpKind::kLmHead, {x}, {linear_forward(s_, s_.t, vocabulary, s_.h)});
         const double passes = s_.stack.kernels.cross_entropy;
         x = b_.compute(OpKind::kCrossEntropy, {x}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
-        return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp, 3 * s_.t * 4, {x});
+        return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp,
+                              3 * s_.t * 4, {x});
     }
 
     Value head_backward() {
         const double vocabulary = s_.workload.vocab_size / s_.tp;
         const double passes = s_.stack.kernels.cross_entropy;
-        const Value g = b_.compute(OpKind::kCrossEntropy, {}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
+        const Value g =
+            b_.compute(OpKind::kCrossEntropy, {}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
         Value x = b_.compute(OpKind::kLmHead, {g}, {linear_input_gradient(s_, s_.t, vocabulary, s_.h)});
         x = reduce_over_tp(x);
         b_.set(Phase::kBackwardWeight, -1);
         b_.compute(OpKind::kLmHead, {g}, linear_weight_gradient(s_, s_.t, vocabulary, s_.h));
         b_.set(Phase::kBackwardInput, -1);
-        return b_.compute(OpKind::kFinalNorm, {x}, {memory_kernel(3 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
+        return b_.compute(OpKind::kFinalNorm, {x},
+                          {memory_kernel(3 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
     }
 
-    /// The gradient of the table: rows scattered, and where it is a dense tensor the passes that clear it and add it up.
+    /// The gradient of the table: rows scattered, and where it is a dense tensor the passes that clear it and add it
+    /// up.
     void embedding_backward(Value g) {
         const double table = static_cast<double>(s_.workload.vocab_size) * s_.h / s_.tp * s_.plan.gradient_bytes;
-        b_.compute(OpKind::kEmbedding, {g}, {memory_kernel(2 * s_.t_norm * s_.h * s_.a + 3 * table * s_.stack.kernels.gradient_accumulation,
-                                                           1.0 + s_.stack.kernels.gradient_accumulation)});
+        b_.compute(OpKind::kEmbedding, {g},
+                   {memory_kernel(2 * s_.t_norm * s_.h * s_.a + 3 * table * s_.stack.kernels.gradient_accumulation,
+                                  1.0 + s_.stack.kernels.gradient_accumulation)});
     }
 
     [[nodiscard]] bool fsdp() const { return s_.plan.optimizer == OptimizerSharding::kFsdp; }
@@ -160,17 +173,21 @@ class StageBuilder {
             return kNoValue;
         }
         const double w = s_.plan.weight_bytes;
-        const Value experts = b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, GroupKind::kExpertDp,
-                                             group_size(layout_, GroupKind::kExpertDp), p.experts * w, {after});
+        const Value experts =
+            b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, GroupKind::kExpertDp,
+                           group_size(layout_, GroupKind::kExpertDp), p.experts * w, {after});
         return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, GroupKind::kDenseDp,
                               group_size(layout_, GroupKind::kDenseDp), p.dense * w, {experts, after});
     }
     /// The same for a layer; asked one layer ahead, so that overlap can hide it.
     Value gather_layer(int layer, LayerRange range, Value after) {
-        return layer < range.first || layer >= range.last ? kNoValue : gather(layer_parameters(s_.workload, s_.plan, layer), after);
+        return layer < range.first || layer >= range.last
+                   ? kNoValue
+                   : gather(layer_parameters(s_.workload, s_.plan, layer), after);
     }
 
-    /// Gradients summed while backward goes on: with fsdp after every micro-batch, with bucketed overlap after the last, as buckets fill.
+    /// Gradients summed while backward goes on: with fsdp after every micro-batch, with bucketed overlap after the
+    /// last, as buckets fill.
     void reduce(StageParameters& bucket, const StageParameters& more, bool flush, bool last_micro_batch) {
         const bool overlapped = s_.stack.reduction == Reduction::kBucketed && s_.plan.overlap_dp && last_micro_batch;
         if (!fsdp() && !overlapped) {
@@ -229,7 +246,10 @@ Program build_program(const Workload& workload, const Plan& plan, const Stack& s
         for (const Pass& pass : pipeline_order(plan, stage)) {
             const auto chunk = static_cast<std::size_t>(pass.chunk);
             const bool last = pass.backward && --backwards_left[chunk] == 0;
-            role.order.push_back({!pass.backward ? forward[chunk] : last ? last_backward[chunk] : backward[chunk], pass.micro_batch});
+            role.order.push_back({!pass.backward ? forward[chunk]
+                                  : last         ? last_backward[chunk]
+                                                 : backward[chunk],
+                                  pass.micro_batch});
         }
         role.order.push_back({build_optimizer_block(builder, layout, stage, fsdp || overlapped), -1});
         program.roles.push_back(std::move(role));

@@ -25,8 +25,8 @@ struct MessageEnds {
 };
 
 std::string describe(bool backward, int boundary, int micro_batch) {
-    return std::string(backward ? "backward" : "forward") + " message over boundary " + std::to_string(boundary) + " of micro-batch " +
-           std::to_string(micro_batch);
+    return std::string(backward ? "backward" : "forward") + " message over boundary " + std::to_string(boundary) +
+           " of micro-batch " + std::to_string(micro_batch);
 }
 
 /// Within a block operations may depend on earlier ones only: the order of the list is then a topological order.
@@ -36,8 +36,9 @@ void check_dependencies(const Program& program) {
         for (std::uint32_t i = 0; i < ops.size(); ++i) {
             for (const std::uint32_t dep : program.dependencies_of(ops[i])) {
                 if (dep >= i) {
-                    throw std::logic_error("block " + std::to_string(b) + ": operation " + std::to_string(i) + " (" + to_string(ops[i].kind) +
-                                           ") depends on operation " + std::to_string(dep) + ", which does not come before it");
+                    throw std::logic_error("block " + std::to_string(b) + ": operation " + std::to_string(i) + " (" +
+                                           to_string(ops[i].kind) + ") depends on operation " + std::to_string(dep) +
+                                           ", which does not come before it");
                 }
             }
         }
@@ -74,8 +75,9 @@ void check_messages_and_cycles(const Program& program) {
     }
     for (const auto& [key, ends] : messages) {
         if (ends.sends != 1 || ends.receives != 1) {
-            throw std::logic_error(describe(std::get<0>(key), std::get<1>(key), std::get<2>(key)) + ": " + std::to_string(ends.sends) + " sends and " +
-                                   std::to_string(ends.receives) + " receives");
+            throw std::logic_error(describe(std::get<0>(key), std::get<1>(key), std::get<2>(key)) + ": " +
+                                   std::to_string(ends.sends) + " sends and " + std::to_string(ends.receives) +
+                                   " receives");
         }
         boost::add_edge(ends.from, ends.to, passes.graph);
     }
@@ -102,7 +104,8 @@ void check_world_operations(const Program& program) {
         if (r == 0) {
             reference = seen;
         } else if (seen != reference) {
-            throw std::logic_error("stage " + std::to_string(program.roles[r].stage) + " does not run the same world operations as stage " +
+            throw std::logic_error("stage " + std::to_string(program.roles[r].stage) +
+                                   " does not run the same world operations as stage " +
                                    std::to_string(program.roles[0].stage));
         }
     }
@@ -117,14 +120,16 @@ void check_passes(const Program& program) {
                 ++seen[{block.kind, block.chunk, use.micro_batch}];
             }
         }
-        const std::size_t expected = 2 * static_cast<std::size_t>(program.chunks) * static_cast<std::size_t>(program.micro_batches);
+        const std::size_t expected =
+            2 * static_cast<std::size_t>(program.chunks) * static_cast<std::size_t>(program.micro_batches);
         if (seen.size() != expected) {
-            throw std::logic_error("stage " + std::to_string(role.stage) + " runs " + std::to_string(seen.size()) + " different passes, not " +
-                                   std::to_string(expected));
+            throw std::logic_error("stage " + std::to_string(role.stage) + " runs " + std::to_string(seen.size()) +
+                                   " different passes, not " + std::to_string(expected));
         }
         for (const auto& [pass, times] : seen) {
             if (times != 1) {
-                throw std::logic_error("stage " + std::to_string(role.stage) + " runs a pass " + std::to_string(times) + " times");
+                throw std::logic_error("stage " + std::to_string(role.stage) + " runs a pass " + std::to_string(times) +
+                                       " times");
             }
         }
     }
@@ -146,7 +151,8 @@ ProgramTotals totals_of(const Program& program, const Role& role) {
         totals.operations += ops.size();
         for (const Operation& op : ops) {
             for (const Kernel& kernel : program.kernels_of(op)) {
-                (op.phase == Phase::kRecompute ? totals.recompute_flop : totals.useful_flop) += kernel.flop * kernel.repeat;
+                (op.phase == Phase::kRecompute ? totals.recompute_flop : totals.useful_flop) +=
+                    kernel.flop * kernel.repeat;
             }
         }
     }

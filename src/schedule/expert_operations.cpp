@@ -1,26 +1,35 @@
-/// @file The mixture-of-experts block: the five stages of FastSparseMoE, and the loop over experts of the Hugging Face block that it replaces.
+/// @file The mixture-of-experts block: the five stages of FastSparseMoE, and the loop over experts of the Hugging Face
+/// block that it replaces.
 ///
-/// Letters: T tokens gathered over the ep ranks, K chosen, N experts, E experts on the rank, R = t_routed K routed rows on the rank, H hidden, I expert size,
-/// a bytes of an element. Sources of the kernel lists: arXiv:2604.00785 section 3.1 (five stages); the OlmoeSparseMoeBlock of Hugging Face transformers
-/// (loop): per expert a `where` on a one-hot mask of 64-bit integers, an index gather, three products, SiLU, product, scaling, index_add.
+/// Letters: T tokens gathered over the ep ranks, K chosen, N experts, E experts on the rank, R = t_routed K routed rows
+/// on the rank, H hidden, I expert size, a bytes of an element. Sources of the kernel lists: arXiv:2604.00785
+/// section 3.1 (five stages); the OlmoeSparseMoeBlock of Hugging Face transformers (loop): per expert a `where` on a
+/// one-hot mask of 64-bit integers, an index gather, three products, SiLU, product, scaling, index_add.
 #include "schedule/block_builder.hpp"
 
 namespace auspex {
 namespace {
 
-constexpr double kIndexBytes = 8;      // torch.int64
-constexpr double kCacheLineBytes = 64; // least that a strided read moves
+constexpr double kIndexBytes = 8;       // torch.int64
+constexpr double kCacheLineBytes = 64;  // least that a strided read moves
 
 /// Sizes of this rank's expert work under uniform routing.
 struct ExpertSizes {
     double rows, tokens, experts, h, i, a, k, all;
-    double rows_each;                  ///< rows of one expert
+    double rows_each;  ///< rows of one expert
 };
 
 ExpertSizes sizes_of(const Shapes& s) {
     const double rows = s.routed_rows;
-    return {rows, s.gathered, s.experts_on_rank, s.h, s.expert_size, s.a, static_cast<double>(s.workload.top_k),
-            static_cast<double>(s.workload.num_experts), rows / s.experts_on_rank};
+    return {rows,
+            s.gathered,
+            s.experts_on_rank,
+            s.h,
+            s.expert_size,
+            s.a,
+            static_cast<double>(s.workload.top_k),
+            static_cast<double>(s.workload.num_experts),
+            rows / s.experts_on_rank};
 }
 
 Kernel routed(Kernel kernel) {
@@ -52,10 +61,13 @@ void append_weight_gradient(const Shapes& s, std::vector<Kernel>& kernels, doubl
 
 // Loop baseline: kernels of the five stages, each list for all experts of the rank.
 
-std::vector<Kernel> loop_counting(const ExpertSizes& z) { return {memory_kernel(z.all * z.k * z.tokens * kIndexBytes, 3)}; }
+std::vector<Kernel> loop_counting(const ExpertSizes& z) {
+    return {memory_kernel(z.all * z.k * z.tokens * kIndexBytes, 3)};
+}
 
 std::vector<Kernel> loop_indices(const ExpertSizes& z) {
-    Kernel where = memory_kernel(z.experts * z.tokens * z.k * kCacheLineBytes, 3 * z.experts);  // the permuted mask is read across its rows
+    Kernel where = memory_kernel(z.experts * z.tokens * z.k * kCacheLineBytes,
+                                 3 * z.experts);  // the permuted mask is read across its rows
     where.host_syncs = z.experts;
     return {where};
 }
@@ -73,13 +85,17 @@ std::vector<Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
 }
 
 /// index_add, and the cast before it.
-std::vector<Kernel> loop_reduction(const ExpertSizes& z) { return {routed_memory(5 * z.rows * z.h * z.a, 2 * z.experts)}; }
+std::vector<Kernel> loop_reduction(const ExpertSizes& z) {
+    return {routed_memory(5 * z.rows * z.h * z.a, 2 * z.experts)};
+}
 
-/// Backward of index_add is a gather; of the scaling two products and a sum; of the index gather a zeroed [T, H] tensor per expert, a sorted scatter into it,
-/// and its addition to the gradient gathered so far: 4 passes over [T, H] for every expert, however few its rows.
+/// Backward of index_add is a gather; of the scaling two products and a sum; of the index gather a zeroed [T, H] tensor
+/// per expert, a sorted scatter into it, and its addition to the gradient gathered so far: 4 passes over [T, H] for
+/// every expert, however few its rows.
 std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts), routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts)};
+    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts),
+                                routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts)};
     kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
     kernels.push_back(routed_memory((3 + 6 * (gates - 1)) * z.rows * z.i * z.a, (2 * gates - 1) * z.experts));
     for (int gate = 0; gate < static_cast<int>(gates); ++gate) {
@@ -93,18 +109,22 @@ std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
 
 // Grouped and fused: a few kernels for all experts.
 
-/// `grouped` has the products of `fused`, but index, permute and reduction work as separate framework kernels: that many passes.
+/// `grouped` has the products of `fused`, but index, permute and reduction work as separate framework kernels: that
+/// many passes.
 double index_passes(const Shapes& s) { return s.plan.expert_kernels == ExpertKernels::kFused ? 1 : 3; }
 
 std::vector<Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    return {routed_memory(2 * z.rows * z.h * z.a * index_passes(s), index_passes(s)), expert_product(s, z.rows_each, gates * z.i, z.h),
-            routed_memory((gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation), expert_product(s, z.rows_each, z.h, z.i)};
+    return {routed_memory(2 * z.rows * z.h * z.a * index_passes(s), index_passes(s)),
+            expert_product(s, z.rows_each, gates * z.i, z.h),
+            routed_memory((gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
+            expert_product(s, z.rows_each, z.h, z.i)};
 }
 
 std::vector<Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    return {expert_product(s, z.rows_each, z.i, z.h), routed_memory((2 * gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
+    return {expert_product(s, z.rows_each, z.i, z.h),
+            routed_memory((2 * gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
             expert_product(s, z.rows_each, z.h, gates * z.i),
             routed_memory((z.rows + z.tokens) * z.h * z.a * index_passes(s), index_passes(s))};
 }
@@ -125,11 +145,12 @@ Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, bool with_ind
     const Shapes& s = b.shapes();
     if (s.plan.dispatch == Dispatch::kAllToAll) {
         const double row = s.h * s.a + (with_indices ? 4 + kIndexBytes : 0);
-        return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, GroupKind::kEp, s.plan.ep, s.routed_rows * row, {x}, 1, true);
+        return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, GroupKind::kEp, s.plan.ep, s.routed_rows * row,
+                             {x}, 1, true);
     }
     const double row = s.h * s.a + (with_indices ? s.workload.top_k * (4 + kIndexBytes) : 0);
-    return b.communicate(kind, Stream::kEp, towards_experts ? CommKind::kAllGather : CommKind::kReduceScatter, GroupKind::kEp, s.plan.ep,
-                         s.gathered * row, {x});
+    return b.communicate(kind, Stream::kEp, towards_experts ? CommKind::kAllGather : CommKind::kReduceScatter,
+                         GroupKind::kEp, s.plan.ep, s.gathered * row, {x});
 }
 
 std::vector<Kernel> shared_forward(const Shapes& s) {
@@ -158,12 +179,16 @@ Value experts_forward(BlockBuilder& b, Value x) {
     }
     const double scans = index_passes(s);
     const double indices = z.tokens * z.k;
-    x = b.compute(OpKind::kTokenCounting, {x}, loop ? loop_counting(z) : std::vector<Kernel>{memory_kernel(indices * kIndexBytes * scans, 3 * scans)});
+    x = b.compute(
+        OpKind::kTokenCounting, {x},
+        loop ? loop_counting(z) : std::vector<Kernel>{memory_kernel(indices * kIndexBytes * scans, 3 * scans)});
     x = b.compute(OpKind::kIndexGeneration, {x},
-                  loop ? loop_indices(z) : std::vector<Kernel>{memory_kernel((indices * kIndexBytes + 3 * z.rows * 4) * scans, scans)});
+                  loop ? loop_indices(z)
+                       : std::vector<Kernel>{memory_kernel((indices * kIndexBytes + 3 * z.rows * 4) * scans, scans)});
     x = b.compute(OpKind::kExpertComputation, {x}, loop ? loop_forward(s, z) : grouped_forward(s, z));
-    x = b.compute(OpKind::kOutputReduction, {x, shared},
-                  loop ? loop_reduction(z) : std::vector<Kernel>{memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans)});
+    x = b.compute(
+        OpKind::kOutputReduction, {x, shared},
+        loop ? loop_reduction(z) : std::vector<Kernel>{memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans)});
     return exchange(b, OpKind::kTokenReturn, false, false, x);
 }
 
@@ -174,7 +199,8 @@ Value experts_backward(BlockBuilder& b, Value g) {
     const Value outer = g;
     g = exchange(b, OpKind::kTokenReturn, true, false, g);
     if (!loop) {
-        g = b.compute(OpKind::kOutputReduction, {g}, {memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * index_passes(s), 2 * index_passes(s))});
+        g = b.compute(OpKind::kOutputReduction, {g},
+                      {memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * index_passes(s), 2 * index_passes(s))});
     }
     const Value rows = g;
     g = b.compute(OpKind::kExpertComputation, {rows}, loop ? loop_backward(s, z) : grouped_backward(s, z));
@@ -185,7 +211,8 @@ Value experts_backward(BlockBuilder& b, Value g) {
         const double width = static_cast<double>(s.workload.shared_experts) * s.workload.expert_size / s.tp;
         b.set_phase(Phase::kBackwardInput);
         g = b.compute(OpKind::kSharedExpert, {g, outer},
-                      {linear_input_gradient(s, s.t, s.h, width), memory_kernel(5 * s.t * width * s.a, s.stack.kernels.activation),
+                      {linear_input_gradient(s, s.t, s.h, width),
+                       memory_kernel(5 * s.t * width * s.a, s.stack.kernels.activation),
                        linear_input_gradient(s, s.t, 2 * width, s.h)});
         b.set_phase(Phase::kBackwardWeight);
         std::vector<Kernel> kernels = linear_weight_gradient(s, s.t, s.h, width);

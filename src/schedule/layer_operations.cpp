@@ -9,9 +9,12 @@ Kernel linear_forward(const Shapes& s, double m, double n, double k, double copi
     return kernel;
 }
 
-Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) { return linear_forward(s, m, k, n, copies); }
+Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) {
+    return linear_forward(s, m, k, n, copies);
+}
 
-std::vector<Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups, double copies) {
+std::vector<Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
+                                           double copies) {
     std::vector<Kernel> kernels{gemm_kernel(k, n, m, s.a, groups)};
     kernels.front().flop /= copies;
     if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
@@ -53,7 +56,9 @@ Kernel attention_kernel(const Shapes& s, bool backward) {
     kernel.type = KernelType::kAttention;
     kernel.flop = s.t * sequence * (w.qk + w.value) * (backward ? 2 : 1);
     const bool flash = s.stack.kernels.attention == 1;
-    kernel.work_flop = kernel.flop * (backward && flash ? 1.25 : 1);  // flash attention forms the scores once more: 5 products instead of 4
+    kernel.work_flop =
+        kernel.flop *
+        (backward && flash ? 1.25 : 1);  // flash attention forms the scores once more: 5 products instead of 4
     kernel.launches = s.stack.kernels.attention;
     kernel.bytes = s.a * s.t * (w.query + w.key_value + w.value) * (backward ? 2 : 1);
     if (!flash) {
@@ -68,14 +73,15 @@ Value reduce_over_tp(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const bool scatter = s.plan.sequence_parallel;
     return b.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
-                         scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x});
+                         scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s.plan.tp,
+                         s.t * s.h * s.a, {x});
 }
 
 /// The sequence gathered over tp where sequence parallelism has split it.
 Value gather_over_tp(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
-    return s.plan.sequence_parallel ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s.plan.tp,
-                                                    s.t * s.h * s.a, {x})
+    return s.plan.sequence_parallel ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather,
+                                                    GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x})
                                     : x;
 }
 
@@ -86,7 +92,7 @@ Value reduce_input_gradient_over_tp(BlockBuilder& b, Value x) { return reduce_ov
 struct Linear {
     OpKind kind;
     double n, k;
-    double copies = 1;                 ///< ranks of a tp group that do all of it
+    double copies = 1;  ///< ranks of a tp group that do all of it
 };
 
 std::vector<Linear> projections_of(const Shapes& s) {
@@ -106,9 +112,13 @@ std::vector<Linear> projections_of(const Shapes& s) {
 }
 
 double norm_bytes(const Shapes& s) { return 2 * s.t_norm * s.h * s.a; }
-double rotated_bytes(const Shapes& s) { return 2 * s.t * widths_of(s).query * s.a * (1 + static_cast<double>(s.workload.kv_heads) / s.workload.heads); }
+double rotated_bytes(const Shapes& s) {
+    return 2 * s.t * widths_of(s).query * s.a * (1 + static_cast<double>(s.workload.kv_heads) / s.workload.heads);
+}
 
-Value norm(BlockBuilder& b, OpKind kind, Value x) { return b.compute(kind, {x}, {passes(b.shapes(), b, b.shapes().stack.kernels.norm, norm_bytes(b.shapes()))}); }
+Value norm(BlockBuilder& b, OpKind kind, Value x) {
+    return b.compute(kind, {x}, {passes(b.shapes(), b, b.shapes().stack.kernels.norm, norm_bytes(b.shapes()))});
+}
 
 Value residual(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
@@ -139,24 +149,28 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
     x = gather_over_tp(b, x);
     x = b.compute(OpKind::kGateUpProjection, {x}, {linear_forward(s, s.t, gates * width, s.h)});
-    x = b.compute(OpKind::kActivation, {x}, {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
+    x = b.compute(OpKind::kActivation, {x},
+                  {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
     return b.compute(OpKind::kDownProjection, {x}, {linear_forward(s, s.t, s.h, width)});
 }
 
 /// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former.
 Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient) {
     const Shapes& s = b.shapes();
-    const Value input = b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
+    const Value input =
+        b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
     b.set_phase(Phase::kBackwardWeight);
     b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
     b.set_phase(Phase::kBackwardInput);
     return input;
 }
 
-/// The same where the input gradient must be summed over tp: the sum starts before the weight gradient, so that it can hide behind it.
+/// The same where the input gradient must be summed over tp: the sum starts before the weight gradient, so that it can
+/// hide behind it.
 Value column_parallel_backward(BlockBuilder& b, const Linear& linear, Value gradient) {
     const Shapes& s = b.shapes();
-    Value input = b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
+    Value input =
+        b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
     input = reduce_input_gradient_over_tp(b, input);
     b.set_phase(Phase::kBackwardWeight);
     b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
@@ -170,7 +184,8 @@ Value dense_inner_backward(BlockBuilder& b, Value g) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
     g = gather_over_tp(b, g);
     g = linear_backward(b, {OpKind::kDownProjection, s.h, width}, g);
-    g = b.compute(OpKind::kActivation, {g}, {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
+    g = b.compute(OpKind::kActivation, {g},
+                  {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
     return column_parallel_backward(b, {OpKind::kGateUpProjection, gates * width, s.h}, g);
 }
 
@@ -197,7 +212,8 @@ Value attention_inner_backward(BlockBuilder& b, Value g) {
 /// The sum of the gradients through a branch and past it.
 Value branch_sum(BlockBuilder& b, Value through, Value past) {
     const Shapes& s = b.shapes();
-    return b.compute(OpKind::kResidualAdd, {through, past}, {memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+    return b.compute(OpKind::kResidualAdd, {through, past},
+                     {memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
 }
 
 /// Runs `forward` once more in front of its backward; the activations it makes again are what the backward waits for.
@@ -208,15 +224,16 @@ void recompute(BlockBuilder& b, Forward&& forward) {
     b.set_phase(Phase::kBackwardInput);
 }
 
-/// Tokens on their way into the experts: the etp ranks that split an expert all need the same t_routed of them. Where tp has already given
-/// every rank all t, a group of fewer ranks takes its slice.
+/// Tokens on their way into the experts: the etp ranks that split an expert all need the same t_routed of them. Where
+/// tp has already given every rank all t, a group of fewer ranks takes its slice.
 Value enter_experts(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     if (s.plan.etp == s.plan.tp) {
         return gather_over_tp(b, x);
     }
     return s.plan.sequence_parallel || s.plan.etp > s.plan.tp
-               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kEtp, s.plan.etp, s.t_routed * s.h * s.a, {x})
+               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kEtp, s.plan.etp,
+                               s.t_routed * s.h * s.a, {x})
                : x;
 }
 
@@ -226,10 +243,11 @@ Value leave_experts(BlockBuilder& b, Value x) {
     if (s.plan.etp == s.plan.tp) {
         return reduce_over_tp(b, x);
     }
-    x = b.communicate(OpKind::kTpReduceScatter, Stream::kTp, CommKind::kReduceScatter, GroupKind::kEtp, s.plan.etp, s.t_routed * s.h * s.a, {x});
+    x = b.communicate(OpKind::kTpReduceScatter, Stream::kTp, CommKind::kReduceScatter, GroupKind::kEtp, s.plan.etp,
+                      s.t_routed * s.h * s.a, {x});
     return s.plan.sequence_parallel ? x
-                                    : b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s.plan.tp,
-                                                    s.t * s.h * s.a, {x});
+                                    : b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather,
+                                                    GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x});
 }
 
 Value mixture_forward(BlockBuilder& b, Value x) { return experts_forward(b, enter_experts(b, x)); }

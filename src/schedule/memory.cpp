@@ -12,7 +12,7 @@ namespace {
 /// Bytes that one micro-batch keeps for one layer, by half, and the full working set of each half when it runs.
 struct LayerActivations {
     double kept = 0;
-    double working = 0;                ///< the larger half with everything it makes, and as much again for gradients
+    double working = 0;  ///< the larger half with everything it makes, and as much again for gradients
 };
 
 double attention_bytes(const Shapes& s) {
@@ -23,7 +23,8 @@ double attention_bytes(const Shapes& s) {
         const double qk = w.head_size + w.rope_head_size;
         width = heads * (2 * qk + 2 * w.value_head_size) + w.q_rank + w.kv_rank + w.rope_head_size;
     }
-    const double rotated = w.learned_positions ? 0 : heads * w.head_size + static_cast<double>(w.kv_heads) / s.tp * w.head_size;
+    const double rotated =
+        w.learned_positions ? 0 : heads * w.head_size + static_cast<double>(w.kv_heads) / s.tp * w.head_size;
     const double normed = w.qk_norm ? rotated : 0;
     return s.t * s.a * (width + rotated + normed) + s.t * heads * 4;
 }
@@ -39,7 +40,8 @@ double mixture_bytes(const Shapes& s, double heaviest_rank) {
     const double experts = rows * s.a * (2 * s.h + 3 * s.expert_size) + received * s.h * s.a;
     const double router = s.t_routed * s.workload.num_experts * 4 * 2;
     const double shared = s.t * s.a * 3 * s.workload.shared_experts * s.workload.expert_size / s.tp;
-    const double masks = s.plan.expert_kernels == ExpertKernels::kLoop ? s.gathered * s.workload.top_k * s.workload.num_experts * 8 : 0;
+    const double masks =
+        s.plan.expert_kernels == ExpertKernels::kLoop ? s.gathered * s.workload.top_k * s.workload.num_experts * 8 : 0;
     return experts + router + shared + masks;
 }
 
@@ -121,8 +123,8 @@ Peak activation_peak(const Shapes& s, const Program& program, const Role& role, 
 
 }  // namespace
 
-StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Machine& machine, const Layout& layout,
-                         const Program& program, int stage, double heaviest_rank) {
+StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Machine& machine,
+                         const Layout& layout, const Program& program, int stage, double heaviest_rank) {
     const Shapes s = shapes_of(workload, plan, stack);
     const StageParameters p = stage_parameters(workload, plan, stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);

@@ -8,14 +8,55 @@
 namespace auspex {
 namespace {
 
-constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpNames{
-    "embedding", "attention_norm", "qkv_projection", "query_down", "key_value_down", "query_up", "key_value_up", "qk_norm", "rotary_embedding",
-    "key_value_gather", "attention", "attention_output", "residual_add", "feed_forward_norm", "gate_up_projection", "activation", "down_projection",
-    "router", "router_top_k", "token_communication", "token_counting", "index_generation", "expert_computation", "output_reduction", "token_return",
-    "shared_expert", "final_norm", "lm_head", "cross_entropy", "tp_all_reduce", "tp_reduce_scatter", "tp_all_gather", "receive_forward",
-    "send_forward", "receive_backward", "send_backward", "host_sync", "barrier", "gradient_ep_all_reduce", "gradient_reduce_experts",
-    "gradient_reduce_dense", "tied_embedding_all_reduce", "gradient_norm", "gradient_norm_all_reduce", "optimizer_update",
-    "parameter_gather_experts", "parameter_gather_dense", "world_all_reduce", "step_host"};
+constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpNames{"embedding",
+                                                                                     "attention_norm",
+                                                                                     "qkv_projection",
+                                                                                     "query_down",
+                                                                                     "key_value_down",
+                                                                                     "query_up",
+                                                                                     "key_value_up",
+                                                                                     "qk_norm",
+                                                                                     "rotary_embedding",
+                                                                                     "key_value_gather",
+                                                                                     "attention",
+                                                                                     "attention_output",
+                                                                                     "residual_add",
+                                                                                     "feed_forward_norm",
+                                                                                     "gate_up_projection",
+                                                                                     "activation",
+                                                                                     "down_projection",
+                                                                                     "router",
+                                                                                     "router_top_k",
+                                                                                     "token_communication",
+                                                                                     "token_counting",
+                                                                                     "index_generation",
+                                                                                     "expert_computation",
+                                                                                     "output_reduction",
+                                                                                     "token_return",
+                                                                                     "shared_expert",
+                                                                                     "final_norm",
+                                                                                     "lm_head",
+                                                                                     "cross_entropy",
+                                                                                     "tp_all_reduce",
+                                                                                     "tp_reduce_scatter",
+                                                                                     "tp_all_gather",
+                                                                                     "receive_forward",
+                                                                                     "send_forward",
+                                                                                     "receive_backward",
+                                                                                     "send_backward",
+                                                                                     "host_sync",
+                                                                                     "barrier",
+                                                                                     "gradient_ep_all_reduce",
+                                                                                     "gradient_reduce_experts",
+                                                                                     "gradient_reduce_dense",
+                                                                                     "tied_embedding_all_reduce",
+                                                                                     "gradient_norm",
+                                                                                     "gradient_norm_all_reduce",
+                                                                                     "optimizer_update",
+                                                                                     "parameter_gather_experts",
+                                                                                     "parameter_gather_dense",
+                                                                                     "world_all_reduce",
+                                                                                     "step_host"};
 
 }  // namespace
 
@@ -30,7 +71,8 @@ const char* to_string(Stream stream) {
 }
 
 const char* to_string(Phase phase) {
-    static constexpr std::array<const char*, 5> kNames{"forward", "recompute", "backward_input", "backward_weight", "optimizer"};
+    static constexpr std::array<const char*, 5> kNames{"forward", "recompute", "backward_input", "backward_weight",
+                                                       "optimizer"};
     return kNames[static_cast<std::size_t>(phase)];
 }
 
@@ -40,13 +82,14 @@ const char* to_string(BlockKind kind) {
 }
 
 const char* to_string(GroupKind kind) {
-    static constexpr std::array<const char*, 10> kNames{"tp", "cp", "ep", "etp", "expert_dp", "dense_dp", "dense_dp_outer", "stage", "world", "next_stage"};
+    static constexpr std::array<const char*, 10> kNames{
+        "tp", "cp", "ep", "etp", "expert_dp", "dense_dp", "dense_dp_outer", "stage", "world", "next_stage"};
     return kind == GroupKind::kPreviousStage ? "previous_stage" : kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* to_string(CommKind kind) {
-    static constexpr std::array<const char*, 9> kNames{"none", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "barrier", "send",
-                                                       "receive"};
+    static constexpr std::array<const char*, 9> kNames{
+        "none", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "barrier", "send", "receive"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

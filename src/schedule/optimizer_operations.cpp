@@ -1,4 +1,5 @@
-/// @file The optimizer block: reduction of gradients, norm, update, gathering of parameters, and the step's global synchronisations.
+/// @file The optimizer block: reduction of gradients, norm, update, gathering of parameters, and the step's global
+/// synchronisations.
 #include <algorithm>
 
 #include "schedule/block_builder.hpp"
@@ -9,7 +10,7 @@ namespace {
 /// How one part of the parameters (dense or experts) is reduced and sharded.
 struct Shard {
     GroupKind group;
-    int size;                          ///< ranks over which states are sharded; 1 when replicated
+    int size;  ///< ranks over which states are sharded; 1 when replicated
 };
 
 Shard shard_of(const Plan& plan, const Layout& layout, bool experts) {
@@ -19,12 +20,14 @@ Shard shard_of(const Plan& plan, const Layout& layout, bool experts) {
     if (experts) {
         return {GroupKind::kExpertDp, group_size(layout, GroupKind::kExpertDp)};
     }
-    const GroupKind group = plan.optimizer == OptimizerSharding::kSharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
+    const GroupKind group =
+        plan.optimizer == OptimizerSharding::kSharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
     return {group, group_size(layout, group)};
 }
 
 void barrier(BlockBuilder& b, int ranks) {
-    const Value done = b.communicate(OpKind::kBarrier, Stream::kDp, CommKind::kBarrier, GroupKind::kWorld, ranks, 0, {});
+    const Value done =
+        b.communicate(OpKind::kBarrier, Stream::kDp, CommKind::kBarrier, GroupKind::kWorld, ranks, 0, {});
     b.require(done);
     b.host(OpKind::kHostSync, b.shapes().stack.host_sync_s);
 }
@@ -71,22 +74,28 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
     if (s.workload.tied_embeddings && s.plan.pp > 1 && (stage == 0 || stage == s.plan.pp - 1)) {
         const double bytes = count_parameters(s.workload).embedding / s.plan.tp * s.plan.gradient_bytes;
         reduced = b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
-                                stage == 0 ? GroupKind::kPreviousStage : GroupKind::kNextStage, 2, bytes, {});  // after the other sums: one stream
+                                stage == 0 ? GroupKind::kPreviousStage : GroupKind::kNextStage, 2, bytes,
+                                {});  // after the other sums: one stream
     }
     const double shard = p.dense / dense.size + p.experts / experts.size;
     b.compute(OpKind::kGradientNorm, {reduced}, {memory_kernel(shard * s.plan.gradient_bytes, 2)});
-    const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, layout.tiles, 4, {});
+    const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
+                                     GroupKind::kWorld, layout.tiles, 4, {});
     const double passes = s.stack.kernels.optimizer;
     const double master_bytes = s.plan.weight_bytes < 4 ? 8 : 0;  // fp32 master copy, read and written
     b.require(norm);
-    b.compute(OpKind::kOptimizerUpdate, {},
-              {memory_kernel(passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes), passes)});
+    b.compute(
+        OpKind::kOptimizerUpdate, {},
+        {memory_kernel(passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes), passes)});
     if (!fsdp && s.plan.optimizer != OptimizerSharding::kReplicated) {
-        b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.group, experts.size, p.experts * s.plan.weight_bytes, {});
-        b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.group, dense.size, p.dense * s.plan.weight_bytes, {});
+        b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.group, experts.size,
+                      p.experts * s.plan.weight_bytes, {});
+        b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.group, dense.size,
+                      p.dense * s.plan.weight_bytes, {});
     }
     for (int i = 0; i < s.stack.world_all_reduces_per_step; ++i) {
-        b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, layout.tiles, 4, {});
+        b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, layout.tiles, 4,
+                      {});
     }
     for (int i = 1; i < s.stack.barriers_per_step; ++i) {
         barrier(b, layout.tiles);

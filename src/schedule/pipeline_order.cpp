@@ -17,7 +17,8 @@ std::vector<Pass> gpipe(int micro_batches) {
     return order;
 }
 
-/// Forward and backward number i of an interleaved schedule: groups of pp micro-batches walk chunk after chunk; backwards walk the chunks from the last.
+/// Forward and backward number i of an interleaved schedule: groups of pp micro-batches walk chunk after chunk;
+/// backwards walk the chunks from the last.
 Pass interleaved_pass(const Plan& plan, int i, bool backward) {
     const int group = plan.pp * plan.virtual_stages;
     const int chunk = i % group / plan.pp;
@@ -32,9 +33,12 @@ std::vector<Pass> pipeline_order(const Plan& plan, int stage) {
     }
     const bool interleaved = plan.schedule == ScheduleKind::kInterleaved1f1b;
     const int passes = plan.micro_batches * plan.virtual_stages;
-    const int warm_up = interleaved ? 2 * (plan.pp - 1 - stage) + (plan.virtual_stages - 1) * plan.pp : plan.pp - 1 - stage;
+    const int warm_up =
+        interleaved ? 2 * (plan.pp - 1 - stage) + (plan.virtual_stages - 1) * plan.pp : plan.pp - 1 - stage;
     const int ahead = std::min(warm_up, passes);
-    const auto pass = [&](int i, bool backward) { return interleaved ? interleaved_pass(plan, i, backward) : Pass{backward, 0, i}; };
+    const auto pass = [&](int i, bool backward) {
+        return interleaved ? interleaved_pass(plan, i, backward) : Pass{backward, 0, i};
+    };
     std::vector<Pass> order;
     order.reserve(static_cast<std::size_t>(2 * passes));
     for (int i = 0; i < ahead; ++i) {

@@ -1,5 +1,6 @@
 #pragma once
-/// @file The program: what every pipeline role does in one step, as data. The simulator plays it; an executor can run the very same.
+/// @file The program: what every pipeline role does in one step, as data. The simulator plays it; an executor can run
+/// the very same.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,16 +25,58 @@ inline constexpr std::size_t kPhaseCount = 5;
 [[nodiscard]] const char* to_string(Phase phase);
 
 /// What an operation is; with its phase and layer it names one thing that an executor binds to a kernel or an MPI call.
-/// The five stages of FastSparseMoE are kTokenCommunication (after kRouter, kRouterTopK), kTokenCounting, kIndexGeneration,
-/// kExpertComputation, and kOutputReduction, whose communication is kTokenReturn.
+/// The five stages of FastSparseMoE are kTokenCommunication (after kRouter, kRouterTopK), kTokenCounting,
+/// kIndexGeneration, kExpertComputation, and kOutputReduction, whose communication is kTokenReturn.
 enum class OpKind : std::uint8_t {
-    kEmbedding, kAttentionNorm, kQkvProjection, kQueryDown, kKeyValueDown, kQueryUp, kKeyValueUp, kQkNorm, kRotaryEmbedding, kKeyValueGather,
-    kAttention, kAttentionOutput, kResidualAdd, kFeedForwardNorm, kGateUpProjection, kActivation, kDownProjection, kRouter, kRouterTopK,
-    kTokenCommunication, kTokenCounting, kIndexGeneration, kExpertComputation, kOutputReduction, kTokenReturn, kSharedExpert,
-    kFinalNorm, kLmHead, kCrossEntropy, kTpAllReduce, kTpReduceScatter, kTpAllGather,
-    kReceiveForward, kSendForward, kReceiveBackward, kSendBackward, kHostSync,
-    kBarrier, kGradientEpAllReduce, kGradientReduceExperts, kGradientReduceDense, kTiedEmbeddingAllReduce, kGradientNorm, kGradientNormAllReduce,
-    kOptimizerUpdate, kParameterGatherExperts, kParameterGatherDense, kWorldAllReduce, kStepHost,
+    kEmbedding,
+    kAttentionNorm,
+    kQkvProjection,
+    kQueryDown,
+    kKeyValueDown,
+    kQueryUp,
+    kKeyValueUp,
+    kQkNorm,
+    kRotaryEmbedding,
+    kKeyValueGather,
+    kAttention,
+    kAttentionOutput,
+    kResidualAdd,
+    kFeedForwardNorm,
+    kGateUpProjection,
+    kActivation,
+    kDownProjection,
+    kRouter,
+    kRouterTopK,
+    kTokenCommunication,
+    kTokenCounting,
+    kIndexGeneration,
+    kExpertComputation,
+    kOutputReduction,
+    kTokenReturn,
+    kSharedExpert,
+    kFinalNorm,
+    kLmHead,
+    kCrossEntropy,
+    kTpAllReduce,
+    kTpReduceScatter,
+    kTpAllGather,
+    kReceiveForward,
+    kSendForward,
+    kReceiveBackward,
+    kSendBackward,
+    kHostSync,
+    kBarrier,
+    kGradientEpAllReduce,
+    kGradientReduceExperts,
+    kGradientReduceDense,
+    kTiedEmbeddingAllReduce,
+    kGradientNorm,
+    kGradientNormAllReduce,
+    kOptimizerUpdate,
+    kParameterGatherExperts,
+    kParameterGatherDense,
+    kWorldAllReduce,
+    kStepHost,
     kCount
 };
 [[nodiscard]] const char* to_string(OpKind kind);
@@ -57,22 +100,24 @@ struct Operation {
     std::uint8_t joins = 0;            ///< bit s: every earlier operation of stream s must have ended first
     bool routed = false;               ///< bytes grow with the tokens routed to the busiest rank
     std::int16_t layer = -1;
-    std::int32_t message = -1;         ///< send and receive: the boundary, counted in virtual stages, that the message crosses
-    std::int32_t repeat = 1;           ///< a communication done this many times in a row, `bytes` each
-    double bytes = 0;                  ///< of a communication (schedule/communication.hpp)
-    double host_s = 0;                 ///< host time that holds the compute stream
+    std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
+    std::int32_t repeat = 1;    ///< a communication done this many times in a row, `bytes` each
+    double bytes = 0;           ///< of a communication (schedule/communication.hpp)
+    double host_s = 0;          ///< host time that holds the compute stream
     std::uint32_t kernel_begin = 0, kernel_end = 0;  ///< into Program::kernels
-    std::uint32_t dep_begin = 0, dep_end = 0;        ///< into Program::dependencies: indices within the block, all smaller than its own
+    std::uint32_t dep_begin = 0,
+                  dep_end = 0;  ///< into Program::dependencies: indices within the block, all smaller than its own
 };
 
 enum class BlockKind : std::uint8_t { kForward, kBackward, kOptimizer };
 [[nodiscard]] const char* to_string(BlockKind kind);
 
-/// A template of operations: the forward or backward pass of one micro-batch through one model chunk, or the optimizer step.
+/// A template of operations: the forward or backward pass of one micro-batch through one model chunk, or the optimizer
+/// step.
 struct Block {
     BlockKind kind = BlockKind::kForward;
-    int chunk = 0;                     ///< virtual stage index on its role
-    bool last_micro_batch = false;     ///< backward: gradients are complete after it and may be reduced
+    int chunk = 0;                  ///< virtual stage index on its role
+    bool last_micro_batch = false;  ///< backward: gradients are complete after it and may be reduced
     std::uint32_t op_begin = 0, op_end = 0;
 };
 
@@ -108,7 +153,8 @@ struct Program {
     }
 };
 
-/// Layers [first, last) of each virtual stage v = chunk * pp + stage; layers are dealt as evenly as they go, the first stages get the rest.
+/// Layers [first, last) of each virtual stage v = chunk * pp + stage; layers are dealt as evenly as they go, the first
+/// stages get the rest.
 struct LayerRange {
     int first = 0, last = 0;
 };
@@ -116,9 +162,10 @@ struct LayerRange {
 
 /// Parameters that one rank of a stage holds, by how they are sharded over the stage's ranks.
 struct StageParameters {
-    double dense = 0;                  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by tp
-    double experts = 0;                ///< routed experts; divided by ep and etp
-    int replicated_tensors = 0;        ///< separately stored tensors of the dense part
+    double dense =
+        0;  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by tp
+    double experts = 0;          ///< routed experts; divided by ep and etp
+    int replicated_tensors = 0;  ///< separately stored tensors of the dense part
 };
 /// Of one layer.
 [[nodiscard]] StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer);
@@ -134,12 +181,14 @@ struct OptimizerShards {
 };
 [[nodiscard]] OptimizerShards optimizer_shards(const Plan& plan, const Layout& layout);
 
-/// Bytes of the message that crosses a virtual-stage boundary, one direction: activations, and with a stack whose router logits travel those
-/// of every MoE layer before the boundary.
+/// Bytes of the message that crosses a virtual-stage boundary, one direction: activations, and with a stack whose
+/// router logits travel those of every MoE layer before the boundary.
 [[nodiscard]] double message_bytes(const Workload& workload, const Plan& plan, const Stack& stack, int boundary);
 
-/// Builds the step's program. Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack cannot do.
-[[nodiscard]] Program build_program(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout);
+/// Builds the step's program. Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack
+/// cannot do.
+[[nodiscard]] Program build_program(const Workload& workload, const Plan& plan, const Stack& stack,
+                                    const Layout& layout);
 
 /// The order in which a stage runs its passes: pairs of (is backward, chunk, micro-batch).
 struct Pass {
@@ -147,17 +196,19 @@ struct Pass {
     int chunk = 0;
     int micro_batch = 0;
 };
-/// gpipe: all forwards, then all backwards in the same order. 1f1b: warm-up of min(pp - 1 - stage, m) forwards, then one forward and one backward in turn.
-/// interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473), warm-up 2 (pp - 1 - stage) + (virtual_stages - 1) pp.
+/// gpipe: all forwards, then all backwards in the same order. 1f1b: warm-up of min(pp - 1 - stage, m) forwards, then
+/// one forward and one backward in turn. interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473),
+/// warm-up 2 (pp - 1 - stage) + (virtual_stages - 1) pp.
 [[nodiscard]] std::vector<Pass> pipeline_order(const Plan& plan, int stage);
 
-/// Throws std::logic_error naming the first defect: a dependency cycle, a send without its receive (or two), world operations that differ in kind or
-/// bytes between roles, a pass that is missing. `build_program` output always passes; the check guards generators to come.
+/// Throws std::logic_error naming the first defect: a dependency cycle, a send without its receive (or two), world
+/// operations that differ in kind or bytes between roles, a pass that is missing. `build_program` output always passes;
+/// the check guards generators to come.
 void check_program(const Program& program);
 
 /// Sums over the program of one role: for tests against closed forms.
 struct ProgramTotals {
-    double useful_flop = 0;            ///< forward and backward
+    double useful_flop = 0;  ///< forward and backward
     double recompute_flop = 0;
     std::uint64_t operations = 0;
 };

@@ -21,7 +21,9 @@ StageParameters layer_parameters(const Workload& workload, const Plan& plan, int
 
 StageParameters embedding_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {
     const ParameterCount all = count_parameters(workload);
-    return virtual_stage != 0 ? StageParameters{} : StageParameters{all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0)};
+    return virtual_stage != 0
+               ? StageParameters{}
+               : StageParameters{all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0)};
 }
 
 StageParameters head_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {

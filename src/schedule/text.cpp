@@ -13,7 +13,8 @@ std::string number(double value) {
 }
 
 void append_operation(std::string& out, const Program& program, const Operation& op, std::size_t index) {
-    out += "  " + std::to_string(index) + " " + to_string(op.stream) + " " + to_string(op.kind) + "." + to_string(op.phase);
+    out += "  " + std::to_string(index) + " " + to_string(op.stream) + " " + to_string(op.kind) + "." +
+           to_string(op.phase);
     if (op.layer >= 0) {
         out += " layer=" + std::to_string(op.layer);
     }
@@ -27,7 +28,8 @@ void append_operation(std::string& out, const Program& program, const Operation&
     out += bytes > 0 ? " bytes=" + number(bytes) + " launches=" + number(launches) : "";
     out += op.host_s > 0 ? " host_s=" + number(op.host_s) : "";
     if (op.comm != CommKind::kNone) {
-        out += std::string(" comm=") + to_string(op.comm) + " group=" + to_string(op.group) + " bytes=" + number(op.bytes);
+        out +=
+            std::string(" comm=") + to_string(op.comm) + " group=" + to_string(op.group) + " bytes=" + number(op.bytes);
         out += op.repeat > 1 ? " x" + std::to_string(op.repeat) : "";
     }
     out += op.message >= 0 ? " message=" + std::to_string(op.message) : "";
@@ -50,7 +52,8 @@ std::string program_text(const Program& program) {
     std::string out;
     for (std::size_t b = 0; b < program.blocks.size(); ++b) {
         const Block& block = program.blocks[b];
-        out += "block " + std::to_string(b) + " " + to_string(block.kind) + " chunk=" + std::to_string(block.chunk) + (block.last_micro_batch ? " last" : "") + "\n";
+        out += "block " + std::to_string(b) + " " + to_string(block.kind) + " chunk=" + std::to_string(block.chunk) +
+               (block.last_micro_batch ? " last" : "") + "\n";
         const auto ops = program.operations_of(block);
         for (std::size_t i = 0; i < ops.size(); ++i) {
             append_operation(out, program, ops[i], i);
@@ -63,8 +66,8 @@ std::string program_text(const Program& program) {
             if (block.kind == BlockKind::kOptimizer) {
                 out += " optimizer=" + std::to_string(use.block);
             } else {
-                out += std::string(block.kind == BlockKind::kForward ? " F" : " B") + std::to_string(block.chunk) + "." + std::to_string(use.micro_batch) + "=" +
-                       std::to_string(use.block);
+                out += std::string(block.kind == BlockKind::kForward ? " F" : " B") + std::to_string(block.chunk) +
+                       "." + std::to_string(use.micro_batch) + "=" + std::to_string(use.block);
             }
         }
         out += "\n";

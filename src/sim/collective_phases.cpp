@@ -12,19 +12,14 @@ namespace {
 using Steps = std::vector<Step>;
 using Algorithm = CollectiveAlgorithm;
 
-void append(Steps& steps, const Steps& more) {
-    steps.insert(steps.end(), more.begin(), more.end());
-}
+void append(Steps& steps, const Steps& more) { steps.insert(steps.end(), more.begin(), more.end()); }
 
-Steps ring(Level level, int n, double bytes) {
-    return {{level, StepShape::kShift, 1, bytes / n, n - 1}};
-}
+Steps ring(Level level, int n, double bytes) { return {{level, StepShape::kShift, 1, bytes / n, n - 1}}; }
 
-Steps all_pairs(Level level, int n, double bytes) {
-    return {{level, StepShape::kAllPairs, 0, bytes / n, 1}};
-}
+Steps all_pairs(Level level, int n, double bytes) { return {{level, StepShape::kAllPairs, 0, bytes / n, 1}}; }
 
-/// Halving sends B/2 to the neighbour, B/4 at distance 2, ...: most bytes go the shortest way. Requires a power of two of ranks.
+/// Halving sends B/2 to the neighbour, B/4 at distance 2, ...: most bytes go the shortest way. Requires a power of two
+/// of ranks.
 Steps halving(Level level, int n, double bytes) {
     Steps steps;
     for (int distance = 1; distance < n; distance *= 2) {
@@ -158,9 +153,13 @@ Steps flat(CommKind comm, Algorithm algorithm, int n, double bytes) {
             steps.front().rounds *= 2;
             return steps;
         case CommKind::kReduceScatter:
-            return halves ? halving(Level::kFlat, n, bytes) : direct ? all_pairs(Level::kFlat, n, bytes) : ring(Level::kFlat, n, bytes);
+            return halves   ? halving(Level::kFlat, n, bytes)
+                   : direct ? all_pairs(Level::kFlat, n, bytes)
+                            : ring(Level::kFlat, n, bytes);
         case CommKind::kAllGather:
-            return halves ? doubling(Level::kFlat, n, bytes) : direct ? all_pairs(Level::kFlat, n, bytes) : ring(Level::kFlat, n, bytes);
+            return halves   ? doubling(Level::kFlat, n, bytes)
+                   : direct ? all_pairs(Level::kFlat, n, bytes)
+                            : ring(Level::kFlat, n, bytes);
         case CommKind::kAllToAll: return direct ? all_pairs(Level::kFlat, n, bytes) : pairwise(Level::kFlat, n, bytes);
         case CommKind::kBroadcast:
             if (direct) {
@@ -189,7 +188,8 @@ Algorithm feasible(CommKind comm, Algorithm algorithm, const GroupForm& form) {
     if (halves && comm == CommKind::kAllToAll) {
         return Algorithm::kRing;
     }
-    if (halves && (comm == CommKind::kReduceScatter || comm == CommKind::kAllGather) && power_of_two_within(form.ranks) != form.ranks) {
+    if (halves && (comm == CommKind::kReduceScatter || comm == CommKind::kAllGather) &&
+        power_of_two_within(form.ranks) != form.ranks) {
         return Algorithm::kRing;
     }
     return algorithm;
@@ -204,7 +204,9 @@ Steps simplified(const Steps& steps, const GroupForm& form, const MessageCost& c
             step.shape = StepShape::kShift;
             step.distance = 1;
         }
-        const int ranks = step.level == Level::kInner ? form.per_node : step.level == Level::kOuter ? form.nodes : form.ranks;
+        const int ranks = step.level == Level::kInner   ? form.per_node
+                          : step.level == Level::kOuter ? form.nodes
+                                                        : form.ranks;
         if (ranks > 1 && step.rounds > 0) {
             kept.push_back(step);
         }
@@ -223,7 +225,8 @@ Steps barrier(const GroupForm& form) {
 
 }  // namespace
 
-CollectivePhases phases_of(CommKind comm, CollectiveAlgorithm algorithm, const GroupForm& form, double bytes, const MessageCost& outer) {
+CollectivePhases phases_of(CommKind comm, CollectiveAlgorithm algorithm, const GroupForm& form, double bytes,
+                           const MessageCost& outer) {
     AUSPEX_CHECK(algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
     if (form.ranks == 1 || comm == CommKind::kNone || comm == CommKind::kReceive) {
         return {};
@@ -235,7 +238,8 @@ CollectivePhases phases_of(CommKind comm, CollectiveAlgorithm algorithm, const G
         return {Algorithm::kRecursiveDoubling, simplified(barrier(form), form, outer)};
     }
     const Algorithm played = feasible(comm, algorithm, form);
-    const Steps steps = played == Algorithm::kHierarchical ? hierarchical(comm, form, bytes, outer) : flat(comm, played, form.ranks, bytes);
+    const Steps steps = played == Algorithm::kHierarchical ? hierarchical(comm, form, bytes, outer)
+                                                           : flat(comm, played, form.ranks, bytes);
     return {played, simplified(steps, form, outer)};
 }
 

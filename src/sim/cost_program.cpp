@@ -16,7 +16,8 @@ struct ComputeTime {
     double nominal_s = 0, imbalance_s = 0, straggler_s = 0;
 };
 
-ComputeTime compute_time(const Program& program, const Operation& op, const Machine& machine, const Stack& stack, const CostOptions& options, int stage) {
+ComputeTime compute_time(const Program& program, const Operation& op, const Machine& machine, const Stack& stack,
+                         const CostOptions& options, int stage) {
     ComputeTime time;
     time.nominal_s = op.host_s;
     double rate_bound_s = 0;
@@ -37,7 +38,9 @@ Loss loss_of_compute(const Operation& op) {
     if (op.kind == OpKind::kHostSync || op.kind == OpKind::kStepHost) {
         return Loss::kWaiting;
     }
-    return op.phase == Phase::kRecompute ? Loss::kRecompute : op.phase == Phase::kOptimizer ? Loss::kOptimizer : Loss::kUsefulCompute;
+    return op.phase == Phase::kRecompute   ? Loss::kRecompute
+           : op.phase == Phase::kOptimizer ? Loss::kOptimizer
+                                           : Loss::kUsefulCompute;
 }
 
 Loss loss_of_stream(Stream stream) {
@@ -56,7 +59,8 @@ bool is_world(const Operation& op) { return op.comm != CommKind::kNone && op.gro
 
 class Coster {
  public:
-    Coster(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout, Network& network, const CostOptions& options)
+    Coster(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout, Network& network,
+           const CostOptions& options)
         : program_(program), machine_(machine), stack_(stack), layout_(layout), network_(network), options_(options) {}
 
     CostedProgram run() {
@@ -91,7 +95,9 @@ class Coster {
         const double scale = op.routed ? options_.load.heaviest_rank : 1;
         const auto key = std::make_tuple(op.comm, op.group, stage, op.bytes, scale);
         const auto found = transfers_.find(key);
-        return found != transfers_.end() ? found->second : transfers_.emplace(key, network_.unroll(op.comm, op.group, stage, op.bytes, scale)).first->second;
+        return found != transfers_.end()
+                   ? found->second
+                   : transfers_.emplace(key, network_.unroll(op.comm, op.group, stage, op.bytes, scale)).first->second;
     }
 
     /// Which patterns each stage uses, to know which of them nobody else touches.
@@ -158,7 +164,8 @@ class Coster {
         bool open = false;
         for (std::uint32_t i = 0; i < ops.size(); ++i) {
             Piece piece = piece_for(ops[i], i, stage);
-            const bool simple = fold_ && (piece.type == Piece::Type::kCompute || (piece.type == Piece::Type::kTransfer && !piece.shares && piece.message < 0));
+            const bool simple = fold_ && (piece.type == Piece::Type::kCompute ||
+                                          (piece.type == Piece::Type::kTransfer && !piece.shares && piece.message < 0));
             if (open && simple && follows(ops, i)) {
                 extend(out_.pieces.back(), piece, ops[i]);
             } else {
@@ -192,14 +199,12 @@ class Coster {
             piece.parts[static_cast<std::size_t>(piece.loss)] += piece.duration - piece.jitter;
             piece.joins = static_cast<std::uint8_t>(piece.joins | (1U << static_cast<unsigned>(op.stream)));
             piece.stream = Stream::kCompute;
-            piece.after_compute = piece.duration;
         }
     }
 
     void extend(Piece& stretch, Piece piece, const Operation& op) {
         as_stretch(piece, op);
         stretch.duration += piece.duration;
-        stretch.after_compute = piece.after_compute > 0 ? stretch.after_compute + piece.duration : 0;
         for (std::size_t loss = 0; loss < kLossCount; ++loss) {
             stretch.parts[loss] += piece.parts[loss];
         }
@@ -280,7 +285,7 @@ class Coster {
     Network& network_;
     const CostOptions& options_;
     CostedProgram out_;
-    bool serial_ = false;              ///< no collective runs beside compute, nor beside another of the same stage
+    bool serial_ = false;  ///< no collective runs beside compute, nor beside another of the same stage
     bool fold_ = false;
     double compute_since_sync_s_ = 0;
     std::vector<std::uint32_t> piece_of_op_;
@@ -291,13 +296,14 @@ class Coster {
 
 }  // namespace
 
-CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout, Network& network,
-                           const CostOptions& options) {
+CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
+                           Network& network, const CostOptions& options) {
     AUSPEX_CHECK(options.slowdown.size() == program.roles.size(), "one slowdown a stage");
     return Coster(program, machine, stack, layout, network, options).run();
 }
 
-OperationTimes time_by_operation(const Program& program, const Machine& machine, const Stack& stack, Network& network, const CostOptions& options) {
+OperationTimes time_by_operation(const Program& program, const Machine& machine, const Stack& stack, Network& network,
+                                 const CostOptions& options) {
     OperationTimes times;
     times.seconds.assign(kOperationNames, 0);
     times.count.assign(times.seconds.size(), 0);
@@ -315,7 +321,8 @@ OperationTimes time_by_operation(const Program& program, const Machine& machine,
                     seconds = time.nominal_s + time.imbalance_s + time.straggler_s;
                 } else if (op.comm != CommKind::kReceive) {
                     const double scale = op.routed ? options.load.heaviest_rank : 1;
-                    seconds = op.repeat * network.solo_time_s(network.unroll(op.comm, op.group, role.stage, op.bytes, scale));
+                    seconds =
+                        op.repeat * network.solo_time_s(network.unroll(op.comm, op.group, role.stage, op.bytes, scale));
                 }
                 times.seconds[name] += seconds * static_cast<double>(count) / static_cast<double>(program.roles.size());
                 times.count[name] += count;

@@ -8,24 +8,26 @@
 namespace auspex {
 
 struct CostOptions {
-    RoutingLoad load;                  ///< imbalance of routed work
-    std::vector<double> slowdown;      ///< by stage: how much longer rate-bound kernels take than on a median tile (1 or more)
-    bool fold = true;                  ///< advance stretches of operations at once where nothing can happen inside
+    RoutingLoad load;  ///< imbalance of routed work
+    std::vector<double>
+        slowdown;      ///< by stage: how much longer rate-bound kernels take than on a median tile (1 or more)
+    bool fold = true;  ///< advance stretches of operations at once where nothing can happen inside
 };
 
 /// Times by operation kind, one step, mean over roles: filled while costing, waiting excluded.
 struct OperationTimes {
-    std::vector<double> seconds;       ///< by operation_name_index
+    std::vector<double> seconds;  ///< by operation_name_index
     std::vector<std::uint64_t> count;
 };
 
-/// Noise: a synchronisation of n ranks after compute of length t waits on average d (1 - exp(-rate n t)) for the operating system's
-/// interruptions (rate, mean length d); a transfer between nodes of r rounds takes time * jitter * E[max of n normals] / sqrt(r) longer.
-[[nodiscard]] CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout, Network& network,
-                                         const CostOptions& options);
+/// Noise: a synchronisation of n ranks after compute of length t waits on average d (1 - exp(-rate n t)) for the
+/// operating system's interruptions (rate, mean length d); a transfer between nodes of r rounds takes time * jitter *
+/// E[max of n normals] / sqrt(r) longer.
+[[nodiscard]] CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack,
+                                         const Layout& layout, Network& network, const CostOptions& options);
 
 /// Sums of time by operation over one step, the mean over roles.
-[[nodiscard]] OperationTimes time_by_operation(const Program& program, const Machine& machine, const Stack& stack, Network& network,
-                                               const CostOptions& options);
+[[nodiscard]] OperationTimes time_by_operation(const Program& program, const Machine& machine, const Stack& stack,
+                                               Network& network, const CostOptions& options);
 
 }  // namespace auspex

@@ -1,4 +1,5 @@
-/// @file The event loop: pieces start when their stream, dependencies and messages allow; transfers flow at max-min fair rates.
+/// @file The event loop: pieces start when their stream, dependencies and messages allow; transfers flow at max-min
+/// fair rates.
 #include "sim/engine.hpp"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ class Engine {
         const auto m = static_cast<std::size_t>(role.role->order[use].micro_batch);
         const std::size_t boundaries = roles_.size() * static_cast<std::size_t>(program_.chunks);
         return messages_[((piece.backward_message ? boundaries : 0) + static_cast<std::size_t>(piece.message)) *
-                             static_cast<std::size_t>(program_.micro_batches) + m];
+                             static_cast<std::size_t>(program_.micro_batches) +
+                         m];
     }
 
     // compute beside collectives
@@ -261,7 +263,8 @@ void Engine::begin_phase(std::uint32_t index) {
     push({now_ + to_picoseconds(phase.latency_s), 0, Event::Type::kTransferStep, index, a.flat, ++a.generation});
 }
 
-/// Called when the set of flowing transfers has changed: settles what has flowed, solves the new rates, schedules the new ends.
+/// Called when the set of flowing transfers has changed: settles what has flowed, solves the new rates, schedules the
+/// new ends.
 void Engine::update_rates() {
     flowing_.clear();
     patterns_.clear();
@@ -330,26 +333,31 @@ void Engine::arrive_world(std::uint32_t r, const Piece& piece) {
     }
     world.start = now_;
     for (std::uint32_t other = 0; other < roles_.size(); ++other) {
-        push({now_ + world.duration, 0, Event::Type::kWorldEnd, other, world.flats[other], static_cast<std::uint32_t>(piece.stream)});
+        push({now_ + world.duration, 0, Event::Type::kWorldEnd, other, world.flats[other],
+              static_cast<std::uint32_t>(piece.stream)});
         roles_[other].start[world.flats[other]] = now_;
     }
 }
 
 /// True if a collective that this software does not overlap with compute is in flight.
 bool Engine::blocked_by_collective(const RoleState& role) const {
-    const auto in_flight = [&role](Stream stream) { return role.streams[static_cast<std::size_t>(stream)].in_flight != kNone; };
-    return in_flight(Stream::kCp) || (!program_.overlap_tp && in_flight(Stream::kTp)) || (!program_.overlap_ep && in_flight(Stream::kEp)) ||
-           (!program_.overlap_dp && in_flight(Stream::kDp));
+    const auto in_flight = [&role](Stream stream) {
+        return role.streams[static_cast<std::size_t>(stream)].in_flight != kNone;
+    };
+    return in_flight(Stream::kCp) || (!program_.overlap_tp && in_flight(Stream::kTp)) ||
+           (!program_.overlap_ep && in_flight(Stream::kEp)) || (!program_.overlap_dp && in_flight(Stream::kDp));
 }
 
-/// Divides compute's idle time up to now: what preceded the transfer is the drain of the pipeline, or waiting; the rest is the transfer's own.
+/// Divides compute's idle time up to now: what preceded the transfer is the drain of the pipeline, or waiting; the rest
+/// is the transfer's own.
 void Engine::account_transfer(RoleState& role, const Piece& piece, Picoseconds started) {
     const StreamState& compute = role.streams[0];
     if (compute.in_flight != kNone) {
         return;
     }
     if (compute.flat != kNone && piece_of(role, compute.use, compute.piece).type == Piece::Type::kReceive &&
-        costed_.blocks[role.role->order[compute.use].block].kind != BlockKind::kOptimizer && piece.stream == Stream::kPp && program_.overlap_pp) {
+        costed_.blocks[role.role->order[compute.use].block].kind != BlockKind::kOptimizer &&
+        piece.stream == Stream::kPp && program_.overlap_pp) {
         return;  // compute waits for a message, not for this
     }
     if (piece.stream == Stream::kPp && program_.overlap_pp && blocked_by_collective(role)) {
@@ -425,7 +433,8 @@ void Engine::record(const RoleState& role, std::uint32_t use, const Piece& piece
     AUSPEX_CHECK(piece.op_end == piece.op_begin + 1, "a timeline is recorded from single operations");
     const Block& block = program_.blocks[role.role->order[use].block];
     const Operation& op = program_.operations[block.op_begin + piece.op_begin];
-    const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(role.role->stage) * kStreamCount + static_cast<std::size_t>(op.stream));
+    const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(role.role->stage) * kStreamCount +
+                                                  static_cast<std::size_t>(op.stream));
     const auto name = static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase));
     timeline_->spans.push_back({track, name, start, end, role.role->order[use].micro_batch, op.layer});
 }

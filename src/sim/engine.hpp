@@ -14,24 +14,24 @@ namespace auspex {
 
 using LossTimes = std::array<Picoseconds, kLossCount>;
 
-/// A piece of a block that the engine starts and ends at once: one operation, or a stretch of operations that follow one another without a gap
-/// and touch no link that anyone else uses, so that nothing can happen inside.
+/// A piece of a block that the engine starts and ends at once: one operation, or a stretch of operations that follow
+/// one another without a gap and touch no link that anyone else uses, so that nothing can happen inside.
 struct Piece {
     enum class Type : std::uint8_t { kCompute, kTransfer, kReceive, kWorld };
     Type type = Type::kCompute;
     Stream stream = Stream::kCompute;
-    std::uint8_t joins = 0;            ///< bit s: every earlier piece of stream s must have ended
-    Loss loss = Loss::kUsefulCompute;  ///< what the time counts as; for transfers: what it counts as when compute waits for it
-    std::uint32_t op_begin = 0, op_end = 0;          ///< operations of the block, for names and traces
-    std::uint32_t dep_begin = 0, dep_end = 0;        ///< into CostedProgram::dependencies: pieces of the same block
+    std::uint8_t joins = 0;  ///< bit s: every earlier piece of stream s must have ended
+    Loss loss =
+        Loss::kUsefulCompute;  ///< what the time counts as; for transfers: what it counts as when compute waits for it
+    std::uint32_t op_begin = 0, op_end = 0;    ///< operations of the block, for names and traces
+    std::uint32_t dep_begin = 0, dep_end = 0;  ///< into CostedProgram::dependencies: pieces of the same block
     std::int32_t message = -1;
     bool backward_message = false;
-    Picoseconds duration = 0;          ///< kCompute, kWorld, and transfers that share no link (private)
-    Picoseconds after_compute = 0;     ///< of a stretch: the communication at its end, after the last kernel
-    Picoseconds jitter = 0;            ///< of a transfer or world piece: the part of it that noise adds, at its start
-    std::uint32_t transfer = 0;        ///< kTransfer that may share links: index into CostedProgram::transfers
+    Picoseconds duration = 0;       ///< kCompute, kWorld, and transfers that share no link (private)
+    Picoseconds jitter = 0;         ///< of a transfer or world piece: the part of it that noise adds, at its start
+    std::uint32_t transfer = 0;     ///< kTransfer that may share links: index into CostedProgram::transfers
     bool shares = false;
-    LossTimes parts{};                 ///< of `duration` by loss (for kCompute)
+    LossTimes parts{};  ///< of `duration` by loss (for kCompute)
 };
 
 struct CostedBlock {
@@ -44,8 +44,8 @@ struct CostedProgram {
     const Program* program = nullptr;
     std::vector<Piece> pieces;
     std::vector<std::uint32_t> dependencies;
-    std::vector<CostedBlock> blocks;   ///< as Program::blocks
-    std::vector<Transfer> transfers;   ///< of pieces that share links; durations with repeat and jitter applied
+    std::vector<CostedBlock> blocks;  ///< as Program::blocks
+    std::vector<Transfer> transfers;  ///< of pieces that share links; durations with repeat and jitter applied
     double collective_compute_share = 0;
 };
 
@@ -56,7 +56,8 @@ struct PlayResult {
     std::uint64_t events = 0;
 };
 
-/// Plays the program. Deterministic: events are ordered by (time, sequence). Aborts (invariant) if a role cannot finish.
+/// Plays the program. Deterministic: events are ordered by (time, sequence). Aborts (invariant) if a role cannot
+/// finish.
 [[nodiscard]] PlayResult play(const CostedProgram& costed, Network& network, Timeline* timeline);
 
 }  // namespace auspex

@@ -18,7 +18,7 @@ struct Event {
     Picoseconds time;
     std::uint64_t sequence;
     enum class Type : std::uint8_t { kComputeEnd, kPrivateEnd, kTransferStep, kWorldEnd } type;
-    std::uint32_t role = 0;            ///< role, or index of the active transfer for kTransferStep
+    std::uint32_t role = 0;  ///< role, or index of the active transfer for kTransferStep
     std::uint32_t flat = 0;
     std::uint32_t generation = 0;
     friend bool operator<(const Event& a, const Event& b) {  // std heaps keep the largest on top
@@ -47,7 +47,7 @@ struct RoleState {
     std::vector<Picoseconds> start;
     std::array<StreamState, kStreamCount> streams;
     std::size_t pieces_left = 0;
-    Picoseconds accounted = 0;         ///< the role's time is divided into losses up to here
+    Picoseconds accounted = 0;  ///< the role's time is divided into losses up to here
     LossTimes losses{};
     // the compute piece in flight, which a collective beside it slows down
     double work_left = 0;
@@ -55,7 +55,7 @@ struct RoleState {
     std::uint32_t compute_generation = 0;
     int collectives = 0;
     Loss interference = Loss::kExposedDp;
-    std::uint32_t worlds = 0;          ///< world pieces reached
+    std::uint32_t worlds = 0;  ///< world pieces reached
 };
 
 /// A transfer whose links others may use.

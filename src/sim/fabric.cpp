@@ -46,8 +46,8 @@ const char* to_string(LinkKind kind) {
     return "unknown";
 }
 
-/// Links after those of the nodes come in ranges of one kind. Only groups and leaves that hold nodes of the job are counted, in the order of
-/// their numbers; all switches of such a group are.
+/// Links after those of the nodes come in ranges of one kind. Only groups and leaves that hold nodes of the job are
+/// counted, in the order of their numbers; all switches of such a group are.
 struct Fabric::Impl {
     struct Range {
         LinkKind kind;
@@ -56,8 +56,12 @@ struct Fabric::Impl {
     };
 
     Impl(const Machine& machine, const Stack& stack, const Layout& layout)
-        : inside(find_node_paths(machine.node, stack)), recipe(machine.fabric), tiles(machine.node.tiles),
-          nic_latency_s(machine.node.nic_latency_s), scale_up_latency_s(machine.node.scale_up_latency_s), share(minimal_share(machine.fabric)) {
+        : inside(find_node_paths(machine.node, stack)),
+          recipe(machine.fabric),
+          tiles(machine.node.tiles),
+          nic_latency_s(machine.node.nic_latency_s),
+          scale_up_latency_s(machine.node.scale_up_latency_s),
+          share(minimal_share(machine.fabric)) {
         const bool tree = recipe.kind == FabricKind::kFatTree;
         const int nodes_per_block = tree ? recipe.nodes_per_leaf : recipe.nodes_per_group;
         for (const int node : layout.node_of_job_node) {
@@ -74,7 +78,8 @@ struct Fabric::Impl {
     void place_nodes(const Layout& layout, int nodes_per_block) {
         for (const int node : layout.node_of_job_node) {
             const auto block = std::lower_bound(blocks.begin(), blocks.end(), node / nodes_per_block) - blocks.begin();
-            const auto within = static_cast<std::uint64_t>(node % nodes_per_block) * switches / static_cast<std::uint64_t>(nodes_per_block);
+            const auto within = static_cast<std::uint64_t>(node % nodes_per_block) * switches /
+                                static_cast<std::uint64_t>(nodes_per_block);
             block_of_node.push_back(static_cast<std::uint32_t>(block));
             switch_of_node.push_back(static_cast<std::uint32_t>(block) * switches + static_cast<std::uint32_t>(within));
         }
@@ -88,14 +93,16 @@ struct Fabric::Impl {
             ranges.push_back({kind, static_cast<std::uint32_t>(next), bytes_per_s});
             next += count;
             if (next > kMostLinks) {
-                throw InputError(machine.file + ": $.fabric", "found " + std::to_string(next) + " links with " + std::to_string(s) +
-                                 " switches a group; allowed are " + std::to_string(kMostLinks));
+                throw InputError(machine.file + ": $.fabric",
+                                 "found " + std::to_string(next) + " links with " + std::to_string(s) +
+                                     " switches a group; allowed are " + std::to_string(kMostLinks));
             }
         };
         if (recipe.kind == FabricKind::kFatTree) {
             first_leaf = static_cast<std::uint32_t>(next);
-            add(LinkKind::kLeafUplink, 2 * b, recipe.nodes_per_leaf * machine.node.nics * machine.node.nic_bytes_per_s *
-                                                  stack.scale_out_efficiency * recipe.taper);
+            add(LinkKind::kLeafUplink, 2 * b,
+                recipe.nodes_per_leaf * machine.node.nics * machine.node.nic_bytes_per_s * stack.scale_out_efficiency *
+                    recipe.taper);
         } else {
             const double global = link * recipe.global_links * (1 - recipe.background_load);
             first_local_spread = static_cast<std::uint32_t>(next);
@@ -135,7 +142,7 @@ struct Fabric::Impl {
     int tiles;
     double nic_latency_s, scale_up_latency_s, share;
     std::uint32_t switches = 1, links = 0;
-    std::vector<int> blocks;                         ///< machine's groups (or leaves) that the job touches
+    std::vector<int> blocks;                                   ///< machine's groups (or leaves) that the job touches
     std::vector<std::uint32_t> block_of_node, switch_of_node;  ///< indices among those of the job
     std::vector<Range> ranges;
     std::uint32_t first_leaf = 0, first_local_spread = 0, first_local = 0, first_global_spread = 0, first_global = 0;
@@ -161,17 +168,21 @@ std::string Fabric::name(std::uint32_t link) const {
     if (link < in_nodes) {
         const auto slots = static_cast<std::uint32_t>(impl_->inside.slots.size());
         const NodeSlot& slot = impl_->inside.slots[link % slots];
-        return "node " + std::to_string(link / slots) + ": " + to_string(slot.kind) + ", " + slot.from + " to " + slot.to;
+        return "node " + std::to_string(link / slots) + ": " + to_string(slot.kind) + ", " + slot.from + " to " +
+               slot.to;
     }
     const Impl::Range& range = impl_->range_of(link);
-    const std::uint32_t index = link - range.first, s = impl_->switches, b = static_cast<std::uint32_t>(impl_->blocks.size());
+    const std::uint32_t index = link - range.first, s = impl_->switches,
+                        b = static_cast<std::uint32_t>(impl_->blocks.size());
     const auto group = [&](std::uint32_t block) { return std::to_string(impl_->blocks[block]); };
     const auto way = [&] { return index % 2 == 0 ? " out" : " in"; };
     switch (range.kind) {
         case LinkKind::kLocalSpread:
-            return "group " + group(index / 2 / s) + ": all local links of switch " + std::to_string(index / 2 % s) + way();
+            return "group " + group(index / 2 / s) + ": all local links of switch " + std::to_string(index / 2 % s) +
+                   way();
         case LinkKind::kLocal:
-            return "group " + group(index / s / s) + ": switch " + std::to_string(index / s % s) + " to " + std::to_string(index % s);
+            return "group " + group(index / s / s) + ": switch " + std::to_string(index / s % s) + " to " +
+                   std::to_string(index % s);
         case LinkKind::kGlobalSpread: return "all global links of group " + group(index / 2) + way();
         case LinkKind::kGlobal: return "group " + group(index / b) + " to group " + group(index % b);
         default: return "leaf " + group(index / 2) + (index % 2 == 0 ? " up" : " down");
@@ -185,19 +196,27 @@ std::uint32_t Fabric::first_link(int node) const {
 std::span<const std::uint32_t> Fabric::slots_between(int from_tile, int to_tile) const {
     return impl_->inside.between[static_cast<std::size_t>(from_tile * impl_->tiles + to_tile)];
 }
-std::span<const std::uint32_t> Fabric::slots_out(int tile) const { return impl_->inside.out[static_cast<std::size_t>(tile)]; }
-std::span<const std::uint32_t> Fabric::slots_in(int tile) const { return impl_->inside.in[static_cast<std::size_t>(tile)]; }
-int Fabric::attachment(int node) const { return static_cast<int>(impl_->switch_of_node[static_cast<std::size_t>(node)]); }
+std::span<const std::uint32_t> Fabric::slots_out(int tile) const {
+    return impl_->inside.out[static_cast<std::size_t>(tile)];
+}
+std::span<const std::uint32_t> Fabric::slots_in(int tile) const {
+    return impl_->inside.in[static_cast<std::size_t>(tile)];
+}
+int Fabric::attachment(int node) const {
+    return static_cast<int>(impl_->switch_of_node[static_cast<std::size_t>(node)]);
+}
 int Fabric::tiles_per_node() const { return impl_->tiles; }
 double Fabric::node_latency_s() const { return impl_->scale_up_latency_s; }
 
-/// A share of the flow stays on the minimal path; the rest spreads evenly over all links of its switch and group. The minimal link is one of
-/// these, so the whole flow counts against all of them together. Transit through a third group loads that group's side of the same links only
-/// in so far as they are the ends' own.
+/// A share of the flow stays on the minimal path; the rest spreads evenly over all links of its switch and group. The
+/// minimal link is one of these, so the whole flow counts against all of them together. Transit through a third group
+/// loads that group's side of the same links only in so far as they are the ends' own.
 Crossing Fabric::crossing(int from_node, int to_node) const {
     const Impl& f = *impl_;
-    const std::uint32_t s = f.switch_of_node[static_cast<std::size_t>(from_node)], t = f.switch_of_node[static_cast<std::size_t>(to_node)];
-    const std::uint32_t g = f.block_of_node[static_cast<std::size_t>(from_node)], h = f.block_of_node[static_cast<std::size_t>(to_node)];
+    const std::uint32_t s = f.switch_of_node[static_cast<std::size_t>(from_node)],
+                        t = f.switch_of_node[static_cast<std::size_t>(to_node)];
+    const std::uint32_t g = f.block_of_node[static_cast<std::size_t>(from_node)],
+                        h = f.block_of_node[static_cast<std::size_t>(to_node)];
     const double minimal = f.share, spread = 1 - f.share;
     Crossing crossing;
     const auto take = [&](std::uint32_t link, double weight) {

@@ -1,5 +1,6 @@
 #pragma once
-/// @file The machine as links with capacity: tiles, cards, PCIe, NICs, switches, groups, and the route of a flow over them.
+/// @file The machine as links with capacity: tiles, cards, PCIe, NICs, switches, groups, and the route of a flow over
+/// them.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -15,18 +16,18 @@ namespace auspex {
 
 /// What a link is; the report sums utilisation by kind. Every physical direction is a link of its own.
 enum class LinkKind : std::uint8_t {
-    kRankTransport,   ///< stack: what one rank's transport moves between nodes, out or in
-    kPair,            ///< between the tiles of one card
-    kMesh,            ///< between two cards of a node
-    kSwitchPort,      ///< a tile's port to the node's switch
-    kPcieCard,        ///< card to host
-    kPcieSocket,      ///< a socket's PCIe switch
+    kRankTransport,  ///< stack: what one rank's transport moves between nodes, out or in
+    kPair,           ///< between the tiles of one card
+    kMesh,           ///< between two cards of a node
+    kSwitchPort,     ///< a tile's port to the node's switch
+    kPcieCard,       ///< card to host
+    kPcieSocket,     ///< a socket's PCIe switch
     kNic,
-    kLocal,           ///< between two switches of a dragonfly group (minimal path)
-    kLocalSpread,     ///< all local links of a switch together (non-minimal share)
-    kGlobal,          ///< between two dragonfly groups (minimal path)
-    kGlobalSpread,    ///< all global links of a group together (non-minimal share)
-    kLeafUplink,      ///< fat tree
+    kLocal,         ///< between two switches of a dragonfly group (minimal path)
+    kLocalSpread,   ///< all local links of a switch together (non-minimal share)
+    kGlobal,        ///< between two dragonfly groups (minimal path)
+    kGlobalSpread,  ///< all global links of a group together (non-minimal share)
+    kLeafUplink,    ///< fat tree
 };
 [[nodiscard]] const char* to_string(LinkKind kind);
 
@@ -47,7 +48,7 @@ struct Route {
 struct Crossing {
     std::array<Leg, 6> legs;
     int count = 0;
-    double latency_s = 0;              ///< NIC to NIC, switches included
+    double latency_s = 0;  ///< NIC to NIC, switches included
     bool leaves_group = false;
 };
 
@@ -59,16 +60,17 @@ class Fabric {
     Fabric(Fabric&&) noexcept;
     [[nodiscard]] std::size_t link_count() const;
     [[nodiscard]] double capacity_bytes_per_s(std::uint32_t link) const;
-    [[nodiscard]] std::span<const double> capacities_bytes_per_s() const;   ///< by link
+    [[nodiscard]] std::span<const double> capacities_bytes_per_s() const;  ///< by link
     [[nodiscard]] LinkKind kind(std::uint32_t link) const;
     [[nodiscard]] std::string name(std::uint32_t link) const;
     /// Route from rank to rank. Same rank: no legs. Deterministic.
     [[nodiscard]] Route route(int from_rank, int to_rank) const;
 
-    /// The same routes in parts, for those who add up many of them. Link of a node = first_link(node) + slot; every node has the same slots.
+    /// The same routes in parts, for those who add up many of them. Link of a node = first_link(node) + slot; every
+    /// node has the same slots.
     [[nodiscard]] std::uint32_t first_link(int node) const;
     [[nodiscard]] std::span<const std::uint32_t> slots_between(int from_tile, int to_tile) const;
-    [[nodiscard]] std::span<const std::uint32_t> slots_out(int tile) const;   ///< tile to the wire of its NIC
+    [[nodiscard]] std::span<const std::uint32_t> slots_out(int tile) const;  ///< tile to the wire of its NIC
     [[nodiscard]] std::span<const std::uint32_t> slots_in(int tile) const;
     [[nodiscard]] Crossing crossing(int from_node, int to_node) const;
     /// Nodes with the same attachment hang on the same switch: crossings to and from them are alike.

@@ -23,9 +23,7 @@ Colour mixed(Colour x) {
     return x ^ (x >> 31);
 }
 
-Colour joined(Colour a, Colour b) {
-    return mixed(a ^ mixed(b));
-}
+Colour joined(Colour a, Colour b) { return mixed(a ^ mixed(b)); }
 
 std::size_t count_different(std::span<const Colour> colours) {
     std::vector<Colour> sorted(colours.begin(), colours.end());
@@ -35,7 +33,7 @@ std::size_t count_different(std::span<const Colour> colours) {
 
 /// The links that flows touch, numbered in the order of first touch.
 struct UsedLinks {
-    std::vector<std::uint32_t> index_of_leg;   ///< by leg of the flow set
+    std::vector<std::uint32_t> index_of_leg;  ///< by leg of the flow set
     std::vector<std::uint32_t> links;
 };
 
@@ -114,7 +112,8 @@ FoldedFlows fold(const FlowSet& flows, std::span<const double> capacity) {
     const std::vector<std::uint32_t> class_of_link = numbered(colours.links);
     FoldedFlows folded;
     folded.class_of_flow = numbered(colours.flows);
-    // One link stands for its class: what the flows of a class put on that link is the weight of the flow class on the link class.
+    // One link stands for its class: what the flows of a class put on that link is the weight of the flow class on the
+    // link class.
     std::vector<char> stands_for_class;
     for (std::size_t l = 0; l < class_of_link.size(); ++l) {
         const bool is_first = class_of_link[l] == folded.capacities.size();

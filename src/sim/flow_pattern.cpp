@@ -1,4 +1,5 @@
-/// @file Loads of a pattern: flow by flow between nodes, once per arrangement of tiles inside them, by counts for all pairs.
+/// @file Loads of a pattern: flow by flow between nodes, once per arrangement of tiles inside them, by counts for all
+/// pairs.
 #include "sim/flow_pattern.hpp"
 
 #include <algorithm>
@@ -10,9 +11,7 @@
 
 namespace auspex {
 
-int power_of_two_within(int n) {
-    return static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
-}
+int power_of_two_within(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
 
 GroupSet flatten(const std::vector<std::vector<int>>& groups) {
     GroupSet set;
@@ -45,8 +44,8 @@ std::vector<std::vector<int>> by_node(std::span<const int> group, int tiles_per_
     return parts;
 }
 
-/// Ranks on each node if the group visits its nodes one after the other by rising number, equally many on each; else 0. Two nodes may come
-/// in any order.
+/// Ranks on each node if the group visits its nodes one after the other by rising number, equally many on each; else 0.
+/// Two nodes may come in any order.
 std::size_t even_run(std::span<const int> group, int tiles_per_node) {
     std::size_t run = 1;
     while (run < group.size() && group[run] / tiles_per_node == group.front() / tiles_per_node) {
@@ -74,7 +73,8 @@ GroupForm form_of_one(std::span<const int> group, int tiles_per_node) {
     }
     const std::vector<std::vector<int>> parts = by_node(group, tiles_per_node);
     const std::size_t per_node = parts.front().size();
-    const bool even = std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return part.size() == per_node; });
+    const bool even =
+        std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return part.size() == per_node; });
     return {static_cast<int>(group.size()), static_cast<int>(parts.size()), even ? static_cast<int>(per_node) : 0};
 }
 
@@ -151,8 +151,12 @@ bool overlap(const FlowPattern& a, const FlowPattern& b) {
 }
 
 PatternBuilder::PatternBuilder(const Fabric& fabric, double scale_up_message_s, double scale_out_message_s)
-    : fabric_(fabric), scale_up_message_s_(scale_up_message_s), scale_out_message_s_(scale_out_message_s),
-      tiles_(fabric.tiles_per_node()), load_(fabric.link_count(), 0), touched_(fabric.link_count() / 64 + 1, 0) {}
+    : fabric_(fabric),
+      scale_up_message_s_(scale_up_message_s),
+      scale_out_message_s_(scale_out_message_s),
+      tiles_(fabric.tiles_per_node()),
+      load_(fabric.link_count(), 0),
+      touched_(fabric.link_count() / 64 + 1, 0) {}
 
 void PatternBuilder::add(std::uint32_t link, double weight) {
     load_[link] += weight;
@@ -196,7 +200,8 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
         }
         template_flows_ = 0;
         for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
-            const int from = template_tiles_[static_cast<std::size_t>(i)], to = template_tiles_[static_cast<std::size_t>(j)];
+            const int from = template_tiles_[static_cast<std::size_t>(i)],
+                      to = template_tiles_[static_cast<std::size_t>(j)];
             for (const std::uint32_t slot : fabric_.slots_between(from, to)) {
                 loads[slot] += 1;
             }
@@ -248,11 +253,12 @@ void PatternBuilder::add_flow(int from, int to, FlowPattern& pattern) {
     }
 }
 
-/// Each rank sends as many flows out of its node, and receives as many, as there are ranks elsewhere; a pair of switches carries the product of
-/// the ranks on both. n ranks make n^2 flows, but the loads take only the pairs in a node and the pairs of switches.
+/// Each rank sends as many flows out of its node, and receives as many, as there are ranks elsewhere; a pair of
+/// switches carries the product of the ranks on both. n ranks make n^2 flows, but the loads take only the pairs in a
+/// node and the pairs of switches.
 void PatternBuilder::add_all_pairs(std::span<const int> group, FlowPattern& pattern) {
     struct Attached {
-        int node = 0;                  ///< one that hangs there
+        int node = 0;  ///< one that hangs there
         double ranks = 0, pairs_across_nodes = 0;
     };
     std::map<int, Attached> switches;
@@ -320,7 +326,8 @@ void PatternBuilder::collect(FlowPattern& pattern) {
     }
 }
 
-void append_flows(const Fabric& fabric, const PatternKey& key, const GroupSet& groups, std::uint32_t owner, FlowSet& flows) {
+void append_flows(const Fabric& fabric, const PatternKey& key, const GroupSet& groups, std::uint32_t owner,
+                  FlowSet& flows) {
     for (std::size_t g = 0; g < groups.count(); ++g) {
         const std::span<const int> group = groups.group(g);
         for_each_pair(key.shape, key.distance, static_cast<int>(group.size()), [&](int i, int j) {

@@ -13,22 +13,22 @@ namespace auspex {
 
 /// Which ranks of a group take part together.
 enum class Level : std::uint8_t {
-    kFlat,    ///< the whole group
-    kInner,   ///< those that share a node
-    kOuter,   ///< those with the same place in their nodes, one a node
+    kFlat,   ///< the whole group
+    kInner,  ///< those that share a node
+    kOuter,  ///< those with the same place in their nodes, one a node
 };
 
 /// Rank i of n sends to ...
 enum class StepShape : std::uint8_t {
-    kShift,     ///< (i + distance) mod n; 1: a ring
-    kXor,       ///< i xor distance, among the largest power of two of ranks
-    kFoldIn,    ///< the ranks beyond the largest power of two p send to i - p
-    kFoldOut,   ///< and receive from there
-    kAllPairs,  ///< every other rank
-    kTree,      ///< i + distance, for i < distance: a round of a binomial tree from rank 0
-    kScatter,   ///< i + distance, for i a multiple of 2 distance: a round of a binomial scatter
-    kRootToAll, ///< rank 0 to every other
-    kPairs,     ///< the group is {from, to}
+    kShift,      ///< (i + distance) mod n; 1: a ring
+    kXor,        ///< i xor distance, among the largest power of two of ranks
+    kFoldIn,     ///< the ranks beyond the largest power of two p send to i - p
+    kFoldOut,    ///< and receive from there
+    kAllPairs,   ///< every other rank
+    kTree,       ///< i + distance, for i < distance: a round of a binomial tree from rank 0
+    kScatter,    ///< i + distance, for i a multiple of 2 distance: a round of a binomial scatter
+    kRootToAll,  ///< rank 0 to every other
+    kPairs,      ///< the group is {from, to}
 };
 
 struct PatternKey {
@@ -54,7 +54,7 @@ struct GroupSet {
 struct GroupForm {
     int ranks = 1;
     int nodes = 1;
-    int per_node = 1;                  ///< 0: not the same number on every node
+    int per_node = 1;  ///< 0: not the same number on every node
 };
 
 [[nodiscard]] GroupSet flatten(const std::vector<std::vector<int>>& groups);
@@ -117,22 +117,20 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
                 emit(0, i);
             }
             return;
-        case StepShape::kPairs:
-            emit(0, 1);
-            return;
+        case StepShape::kPairs: emit(0, 1); return;
     }
 }
 
 struct LinkLoad {
     std::uint32_t link;
-    double load;                       ///< sum of the weights of the flows on it
+    double load;  ///< sum of the weights of the flows on it
 };
 
-/// What a pattern puts on the fabric. All its flows run at one size, so it lasts as long as its slowest flow, and that one crosses the link
-/// with the least capacity / load: the first that progressive filling fills.
+/// What a pattern puts on the fabric. All its flows run at one size, so it lasts as long as its slowest flow, and that
+/// one crosses the link with the least capacity / load: the first that progressive filling fills.
 struct FlowPattern {
     PatternKey key;
-    std::vector<LinkLoad> loads;       ///< by rising link
+    std::vector<LinkLoad> loads;  ///< by rising link
     /// Bits of the links, 64 to a block, by rising block: for quick tests of overlap.
     struct Block {
         std::uint32_t index;
@@ -140,8 +138,8 @@ struct FlowPattern {
     };
     std::vector<Block> blocks;
     std::uint64_t flows = 0;
-    std::uint64_t ranks = 0;           ///< of the groups
-    double alpha_s = 0;                ///< cost of one message on the slowest route: software and latency
+    std::uint64_t ranks = 0;  ///< of the groups
+    double alpha_s = 0;       ///< cost of one message on the slowest route: software and latency
     double solo_rate = 0;
     std::uint32_t bottleneck = 0;
     bool leaves_node = false;
@@ -167,20 +165,21 @@ class PatternBuilder {
     const Fabric& fabric_;
     double scale_up_message_s_, scale_out_message_s_;
     int tiles_;
-    std::vector<double> load_;                ///< by link, all zero between patterns
-    std::vector<std::uint64_t> touched_;      ///< a bit for each link
-    std::vector<int> template_tiles_;         ///< the in-node group added last: others on the same tiles have the same loads
-    std::vector<LinkLoad> template_loads_;    ///< by slot
+    std::vector<double> load_;            ///< by link, all zero between patterns
+    std::vector<std::uint64_t> touched_;  ///< a bit for each link
+    std::vector<int> template_tiles_;  ///< the in-node group added last: others on the same tiles have the same loads
+    std::vector<LinkLoad> template_loads_;  ///< by slot
     std::uint64_t template_flows_ = 0;
 };
 
 /// Flows one by one, for sets of patterns that share links.
 struct FlowSet {
-    std::vector<std::uint32_t> begin{0};      ///< legs of flow f: begin[f] .. begin[f + 1]
+    std::vector<std::uint32_t> begin{0};  ///< legs of flow f: begin[f] .. begin[f + 1]
     std::vector<Leg> legs;
-    std::vector<std::uint32_t> owner;         ///< of a flow: whatever the caller numbers
+    std::vector<std::uint32_t> owner;  ///< of a flow: whatever the caller numbers
     [[nodiscard]] std::size_t count() const { return owner.size(); }
 };
-void append_flows(const Fabric& fabric, const PatternKey& key, const GroupSet& groups, std::uint32_t owner, FlowSet& flows);
+void append_flows(const Fabric& fabric, const PatternKey& key, const GroupSet& groups, std::uint32_t owner,
+                  FlowSet& flows);
 
 }  // namespace auspex

@@ -9,7 +9,8 @@
 namespace auspex {
 namespace {
 
-/// Links whose fill levels differ by less than this fill together: what equal links differ by after sums in another order.
+/// Links whose fill levels differ by less than this fill together: what equal links differ by after sums in another
+/// order.
 constexpr double kTie = 1e-12;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -73,7 +74,7 @@ std::vector<Link> rising_links(std::span<const double> capacities, std::span<con
 std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const FlowClass> classes) {
     const Users users = users_of_links(capacities.size(), classes);
     std::vector<Link> links = rising_links(capacities, classes);
-    std::vector<std::uint32_t> place(capacities.size(), 0);   // of a link in `links`
+    std::vector<std::uint32_t> place(capacities.size(), 0);  // of a link in `links`
     std::vector<double> rates(classes.size(), kInfinity);
     std::vector<char> frozen(classes.size(), 0);
     std::vector<std::uint32_t> full;
@@ -109,7 +110,8 @@ std::vector<double> max_min_rates(std::span<const double> capacities, std::span<
         }
         // What remains of a sum of weights after subtracting all of them is rounding, not a flow: count users instead.
         std::erase_if(links, [&](const Link& link) {
-            const auto first = users.users.begin() + users.first[link.id], last = users.users.begin() + users.first[link.id + 1];
+            const auto first = users.users.begin() + users.first[link.id],
+                       last = users.users.begin() + users.first[link.id + 1];
             return std::all_of(first, last, [&](std::uint32_t c) { return frozen[c] != 0; });
         });
     }

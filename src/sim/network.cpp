@@ -25,8 +25,8 @@ struct ByContent {
     }
 };
 
-/// A pattern of more flows than this is not taken apart when it shares links: it gets the rate that all flows of the set could have
-/// at once, which is the least that max-min fairness may give it, and the others share what it leaves.
+/// A pattern of more flows than this is not taken apart when it shares links: it gets the rate that all flows of the
+/// set could have at once, which is the least that max-min fairness may give it, and the others share what it leaves.
 constexpr std::uint64_t kMostFlowsApart = 4000;
 
 /// Rates closer than this are one rate after sums in another order.
@@ -54,11 +54,13 @@ struct Network::Impl {
     struct PlacedGroups {
         GroupSet groups;
         GroupForm form;
-        PatternKey same_as{};          ///< kind, stage and level under which the very same ranks were met first
+        PatternKey same_as{};  ///< kind, stage and level under which the very same ranks were met first
     };
 
     Impl(const Machine& machine, const Stack& given_stack, const Layout& given_layout)
-        : layout(given_layout), stack(given_stack), fabric(machine, stack, layout),
+        : layout(given_layout),
+          stack(given_stack),
+          fabric(machine, stack, layout),
           builder(fabric, stack.scale_up_message_s, stack.scale_out_message_s),
           outer_message{stack.scale_out_message_s + machine.node.nic_latency_s,
                         std::min(stack.rank_bytes_per_s, machine.node.nic_bytes_per_s * stack.scale_out_efficiency)} {
@@ -83,7 +85,7 @@ struct Network::Impl {
     Fabric fabric;
     PatternBuilder builder;
     MessageCost outer_message;
-    std::vector<double> total;         ///< by link, scratch: zero between calls
+    std::vector<double> total;  ///< by link, scratch: zero between calls
 
     std::map<std::tuple<GroupKind, int, Level>, PlacedGroups> placed;
     std::map<std::uint64_t, PatternKey> first_by_hash;
@@ -91,14 +93,15 @@ struct Network::Impl {
     std::vector<FlowPattern> patterns;
     std::map<std::tuple<CommKind, GroupKind, double, double>, CollectiveAlgorithm> chosen;
 
-    std::vector<std::vector<signed char>> overlaps;   ///< [larger id][smaller id]: -1 not yet known
+    std::vector<std::vector<signed char>> overlaps;  ///< [larger id][smaller id]: -1 not yet known
     std::map<Ids, std::vector<double>, ByContent> remembered;
     Ids last_active, sorted;
     std::vector<double> answer;
     std::size_t solved = 0;
 };
 
-/// Kinds of groups often coincide (experts' replicas and the outer level of dense ones): then they share their patterns.
+/// Kinds of groups often coincide (experts' replicas and the outer level of dense ones): then they share their
+/// patterns.
 PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& place) {
     std::uint64_t hash = groups.count();
     for (const int rank : groups.ranks) {
@@ -142,7 +145,8 @@ PatternId Network::Impl::pattern_id(const PatternKey& asked) {
     return found->second;
 }
 
-Transfer Network::Impl::play(CommKind comm, CollectiveAlgorithm algorithm, GroupKind group, int stage, double bytes, double scale) {
+Transfer Network::Impl::play(CommKind comm, CollectiveAlgorithm algorithm, GroupKind group, int stage, double bytes,
+                             double scale) {
     const GroupForm form = groups_at(group, stage, Level::kFlat).form;
     const CollectivePhases phases = phases_of(comm, algorithm, form, bytes, outer_message);
     Transfer transfer;
@@ -169,7 +173,8 @@ Transfer Network::Impl::play(CommKind comm, CollectiveAlgorithm algorithm, Group
     return transfer;
 }
 
-/// A library chooses by size and by the shape of the group, not by the place of a stage: the first stage decides for all.
+/// A library chooses by size and by the shape of the group, not by the place of a stage: the first stage decides for
+/// all.
 CollectiveAlgorithm Network::Impl::fastest(CommKind comm, GroupKind group, double bytes, double scale) {
     const auto [found, is_new] = chosen.try_emplace(std::tuple(comm, group, bytes, scale), CollectiveAlgorithm::kRing);
     if (is_new) {
@@ -231,7 +236,8 @@ std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
         for (const std::size_t i : part) {
             members.push_back(set[i]);
         }
-        const std::vector<double> found = part.size() == set.size() ? solve_connected(members) : rates_of_sorted(members);
+        const std::vector<double> found =
+            part.size() == set.size() ? solve_connected(members) : rates_of_sorted(members);
         for (std::size_t i = 0; i < part.size(); ++i) {
             rates[part[i]] = found[i];
         }
@@ -239,9 +245,9 @@ std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
     return rates;
 }
 
-/// Every flow can have the rate at which no link of its pattern overflows if all flows of the set have it ("at once"). That is what max-min gives
-/// when it is the least in the set, for then such a link fills first, and when it is the solo rate, for no company makes a pattern faster.
-/// Otherwise flows have to be told apart.
+/// Every flow can have the rate at which no link of its pattern overflows if all flows of the set have it ("at once").
+/// That is what max-min gives when it is the least in the set, for then such a link fills first, and when it is the
+/// solo rate, for no company makes a pattern faster. Otherwise flows have to be told apart.
 std::vector<double> Network::Impl::solve_connected(std::span<const PatternId> set) {
     if (set.size() == 1) {
         return {patterns[set.front()].solo_rate};
@@ -269,7 +275,8 @@ std::vector<double> Network::Impl::solve_connected(std::span<const PatternId> se
     const double least = *std::min_element(at_once.begin(), at_once.end());
     bool is_enough = true;
     for (std::size_t i = 0; i < set.size(); ++i) {
-        is_enough = is_enough && (at_once[i] <= least * (1 + kTie) || at_once[i] >= patterns[set[i]].solo_rate * (1 - kTie));
+        is_enough =
+            is_enough && (at_once[i] <= least * (1 + kTie) || at_once[i] >= patterns[set[i]].solo_rate * (1 - kTie));
     }
     return is_enough ? at_once : solve_apart(set, at_once);
 }
@@ -287,7 +294,8 @@ std::vector<double> Network::Impl::solve_apart(std::span<const PatternId> set, s
             }
         } else {
             const PatternKey& key = pattern.key;
-            append_flows(fabric, key, groups_at(key.group, key.stage, key.level).groups, static_cast<std::uint32_t>(i), flows);
+            append_flows(fabric, key, groups_at(key.group, key.stage, key.level).groups, static_cast<std::uint32_t>(i),
+                         flows);
         }
     }
     const FoldedFlows folded = fold(flows, left);

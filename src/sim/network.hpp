@@ -1,5 +1,6 @@
 #pragma once
-/// @file Communications unrolled into phases of flows over the fabric; rates shared max-min fairly among all that are active.
+/// @file Communications unrolled into phases of flows over the fabric; rates shared max-min fairly among all that are
+/// active.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,11 +12,13 @@
 
 namespace auspex {
 
-/// A set of equal flows that start together (say, one ring step of every sibling group of a stage). Equal patterns share an id.
+/// A set of equal flows that start together (say, one ring step of every sibling group of a stage). Equal patterns
+/// share an id.
 using PatternId = std::uint32_t;
 
-/// One part of a communication: first `latency_s` in which nothing flows, then `bytes` on every flow of `pattern`, until the slowest
-/// flow ends. Repeated steps over the same pattern (ring) are one phase: latency and bytes are their sums.
+/// One part of a communication: first `latency_s` in which nothing flows, then `bytes` on every flow of `pattern`,
+/// until the slowest flow ends. Repeated steps over the same pattern (ring) are one phase: latency and bytes are their
+/// sums.
 struct TransferPhase {
     double latency_s = 0;
     double bytes = 0;
@@ -26,8 +29,8 @@ struct TransferPhase {
 struct Transfer {
     std::vector<TransferPhase> phases;
     CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
-    double bytes_sent = 0;             ///< by one rank, the mean over the group: what the closed form of the algorithm says
-    int rounds = 0;                    ///< rounds in which ranks synchronise; for jitter
+    double bytes_sent = 0;  ///< by one rank, the mean over the group: what the closed form of the algorithm says
+    int rounds = 0;         ///< rounds in which ranks synchronise; for jitter
     bool leaves_node = false;
 };
 
@@ -37,12 +40,14 @@ class Network {
     ~Network();
     Network(Network&&) noexcept;
 
-    /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and group, kAuto the
-    /// fastest. `scale` multiplies the bytes of the busiest rank (uneven all-to-all). Groups of one rank give no phases.
+    /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
+    /// group, kAuto the fastest. `scale` multiplies the bytes of the busiest rank (uneven all-to-all). Groups of one
+    /// rank give no phases.
     [[nodiscard]] Transfer unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale = 1);
 
-    /// Rate of every pattern (bytes/s of its slowest flow) while exactly these are active, max-min fair over all links. Remembered by set.
-    /// The span returned is valid until the next call. Order of `active` does not matter to the result; repeats are allowed (counted twice).
+    /// Rate of every pattern (bytes/s of its slowest flow) while exactly these are active, max-min fair over all links.
+    /// Remembered by set. The span returned is valid until the next call. Order of `active` does not matter to the
+    /// result; repeats are allowed (counted twice).
     [[nodiscard]] std::span<const double> rates(std::span<const PatternId> active);
     /// Rate when alone.
     [[nodiscard]] double solo_rate(PatternId pattern);

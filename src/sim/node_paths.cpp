@@ -14,17 +14,16 @@ namespace {
 constexpr std::uint32_t kNoSlot = 0xffffffff;
 
 struct Hop {
-    std::uint32_t slot;                ///< kNoSlot: a passage without capacity of its own
-    double cost;                       ///< routes take the fewest links; crossing sockets is the last resort
+    std::uint32_t slot;  ///< kNoSlot: a passage without capacity of its own
+    double cost;         ///< routes take the fewest links; crossing sockets is the last resort
 };
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Hop>;
 using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
 
-std::string numbered(const char* what, int index) {
-    return std::string(what) + ' ' + std::to_string(index);
-}
+std::string numbered(const char* what, int index) { return std::string(what) + ' ' + std::to_string(index); }
 
-/// Paths in one node, found once. Cards and hosts have a vertex for each direction, so that no path turns round in them.
+/// Paths in one node, found once. Cards and hosts have a vertex for each direction, so that no path turns round in
+/// them.
 class NodeInside {
  public:
     NodeInside(const Node& node, const Stack& stack);
@@ -62,9 +61,7 @@ void NodeInside::join(Vertex from, Vertex to, std::uint32_t slot, double cost) {
     add_edge(from, to, Hop{slot, cost}, graph_);
 }
 
-int nic_of_tile(const Node& node, int tile) {
-    return tile * node.nics / node.tiles;
-}
+int nic_of_tile(const Node& node, int tile) { return tile * node.nics / node.tiles; }
 
 NodeInside::NodeInside(const Node& node, const Stack& stack) {
     const int cards = std::max(1, node.tiles / node.tiles_per_card);
@@ -96,7 +93,8 @@ void NodeInside::add_cards(const Node& node, double efficiency) {
         for (int u = first; u < first + node.tiles_per_card; ++u) {
             if (u != t) {
                 join(tiles_[static_cast<std::size_t>(t)], tiles_[static_cast<std::size_t>(u)],
-                     add_slot(LinkKind::kPair, node.pair_bytes_per_s * efficiency, numbered("tile", t), numbered("tile", u)));
+                     add_slot(LinkKind::kPair, node.pair_bytes_per_s * efficiency, numbered("tile", t),
+                              numbered("tile", u)));
             }
         }
     }
@@ -107,7 +105,8 @@ void NodeInside::add_cards(const Node& node, double efficiency) {
         for (int d = 0; d < cards; ++d) {
             if (c != d) {
                 join(card_out_[static_cast<std::size_t>(c)], card_in_[static_cast<std::size_t>(d)],
-                     add_slot(LinkKind::kMesh, node.mesh_bytes_per_s * efficiency, numbered("card", c), numbered("card", d)));
+                     add_slot(LinkKind::kMesh, node.mesh_bytes_per_s * efficiency, numbered("card", c),
+                              numbered("card", d)));
             }
         }
     }
@@ -136,7 +135,8 @@ void NodeInside::add_host(const Node& node, double efficiency) {
         join(host_in[socket], card_in_[static_cast<std::size_t>(c)], add_slot(LinkKind::kPcieCard, rate, host, card));
     }
     for (std::size_t s = 0; s < host_out.size(); ++s) {
-        const std::string host = numbered("socket", static_cast<int>(s)), hub = numbered("NICs of socket", static_cast<int>(s));
+        const std::string host = numbered("socket", static_cast<int>(s)),
+                          hub = numbered("NICs of socket", static_cast<int>(s));
         const double rate = node.socket_bytes_per_s * efficiency;
         join(host_out[s], hub_out_[s], add_slot(LinkKind::kPcieSocket, rate, host, hub));
         join(hub_in_[s], host_in[s], add_slot(LinkKind::kPcieSocket, rate, hub, host));
@@ -152,8 +152,10 @@ void NodeInside::add_host(const Node& node, double efficiency) {
 void NodeInside::add_nics(const Node& node, double efficiency) {
     for (int n = 0; n < node.nics; ++n) {
         const auto nic = static_cast<std::size_t>(n);
-        const std::uint32_t send = add_slot(LinkKind::kNic, node.nic_bytes_per_s * efficiency, numbered("NIC", n), "wire");
-        const std::uint32_t receive = add_slot(LinkKind::kNic, node.nic_bytes_per_s * efficiency, "wire", numbered("NIC", n));
+        const std::uint32_t send =
+            add_slot(LinkKind::kNic, node.nic_bytes_per_s * efficiency, numbered("NIC", n), "wire");
+        const std::uint32_t receive =
+            add_slot(LinkKind::kNic, node.nic_bytes_per_s * efficiency, "wire", numbered("NIC", n));
         if (node.nic_attachment == NicAttachment::kHost) {
             const auto socket = static_cast<std::size_t>(n * node.sockets / node.nics);
             join(hub_out_[socket], nic_out_[nic], send);
@@ -185,8 +187,8 @@ std::vector<std::uint32_t> NodeInside::path(const std::vector<Vertex>& previous,
 void NodeInside::find_paths(const Node& node, double rank_bytes_per_s) {
     std::vector<Vertex> previous(num_vertices(graph_));
     const auto search = [&](Vertex from) {
-        boost::dijkstra_shortest_paths(
-            graph_, from, boost::weight_map(get(&Hop::cost, graph_)).predecessor_map(previous.data()));
+        boost::dijkstra_shortest_paths(graph_, from,
+                                       boost::weight_map(get(&Hop::cost, graph_)).predecessor_map(previous.data()));
     };
     for (int t = 0; t < node.tiles; ++t) {
         const Vertex tile = tiles_[static_cast<std::size_t>(t)];
@@ -200,15 +202,14 @@ void NodeInside::find_paths(const Node& node, double rank_bytes_per_s) {
         paths_.in.push_back(path(previous, nic_in_[nic], tile));
         // The transport belongs to the rank, not to a wire of the graph: flows inside the node do not use it.
         const std::string rank = numbered("rank of tile", t);
-        paths_.out.back().insert(paths_.out.back().begin(), add_slot(LinkKind::kRankTransport, rank_bytes_per_s, rank, "transport"));
+        paths_.out.back().insert(paths_.out.back().begin(),
+                                 add_slot(LinkKind::kRankTransport, rank_bytes_per_s, rank, "transport"));
         paths_.in.back().push_back(add_slot(LinkKind::kRankTransport, rank_bytes_per_s, "transport", rank));
     }
 }
 
 }  // namespace
 
-NodePaths find_node_paths(const Node& node, const Stack& stack) {
-    return NodeInside(node, stack).take();
-}
+NodePaths find_node_paths(const Node& node, const Stack& stack) { return NodeInside(node, stack).take(); }
 
 }  // namespace auspex

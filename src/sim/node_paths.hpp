@@ -1,5 +1,6 @@
 #pragma once
-/// @file The inside of one node: its links, and which of them a flow takes between two tiles or from a tile to the wire.
+/// @file The inside of one node: its links, and which of them a flow takes between two tiles or from a tile to the
+/// wire.
 #include <cstdint>
 #include <string>
 #include <vector>

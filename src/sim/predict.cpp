@@ -22,7 +22,8 @@ MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
     MemoryReport report;
     report.capacity_bytes = inputs.machine.tile.hbm_bytes;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
-        report.by_stage.push_back(stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout, step.program, stage, step.load.heaviest_rank));
+        report.by_stage.push_back(stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
+                                               step.program, stage, step.load.heaviest_rank));
         if (report.by_stage.back().peak_bytes > report.peak_bytes) {
             report.peak_bytes = report.by_stage.back().peak_bytes;
             report.heaviest_stage = stage;
@@ -31,16 +32,20 @@ MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
     const StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
     report.by_label = heaviest.by_label;
     report.fits = report.peak_bytes <= report.capacity_bytes;
-    const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    report.verdict = (report.fits ? "fits: " : "does not fit: ") + gigabytes(report.peak_bytes) + " of " + gigabytes(report.capacity_bytes) +
-                     (report.fits ? "" : ", " + gigabytes(report.peak_bytes - report.capacity_bytes) + " too much") + "; heaviest stage " +
-                     std::to_string(report.heaviest_stage) + ", peak in " + heaviest.peak_operation + "; largest part " + largest->first + ", " + gigabytes(largest->second);
+    const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    report.verdict = (report.fits ? "fits: " : "does not fit: ") + gigabytes(report.peak_bytes) + " of " +
+                     gigabytes(report.capacity_bytes) +
+                     (report.fits ? "" : ", " + gigabytes(report.peak_bytes - report.capacity_bytes) + " too much") +
+                     "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
+                     heaviest.peak_operation + "; largest part " + largest->first + ", " + gigabytes(largest->second);
     return report;
 }
 
 void fill_grid(Prediction& p, const SimulatedStep& step) {
     p.tiles = step.layout.tiles, p.nodes = step.layout.nodes;
-    p.dp = step.plan.dp, p.ep = step.plan.ep, p.etp = step.plan.etp, p.tp = step.plan.tp, p.pp = step.plan.pp, p.cp = step.plan.cp;
+    p.dp = step.plan.dp, p.ep = step.plan.ep, p.etp = step.plan.etp, p.tp = step.plan.tp, p.pp = step.plan.pp,
+    p.cp = step.plan.cp;
     p.data_parallel = step.layout.data_parallel;
     p.global_batch = step.layout.global_batch;
 }
@@ -79,14 +84,16 @@ std::vector<OperationShare> operations_by_time(const OperationTimes& times) {
             list.push_back({operation_name(i), times.seconds[i], times.count[i]});
         }
     }
-    std::stable_sort(list.begin(), list.end(), [](const OperationShare& a, const OperationShare& b) { return a.seconds > b.seconds; });
+    std::stable_sort(list.begin(), list.end(),
+                     [](const OperationShare& a, const OperationShare& b) { return a.seconds > b.seconds; });
     return list;
 }
 
 void add_notes(Prediction& p, const SimulatedStep& step) {
     if (step.load.heaviest_rank > 1) {
         char text[128];
-        std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean", step.load.heaviest_rank);
+        std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean",
+                      step.load.heaviest_rank);
         p.notes.emplace_back(text);
     }
     if (!p.executor_proven) {
@@ -101,7 +108,8 @@ Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument worklo
     Stack s = load_stack(stack);
     Workload w = load_workload(workload);
     Plan p = load_plan(plan);
-    return {std::move(machine), std::move(stack), std::move(workload), std::move(plan), std::move(m), std::move(s), std::move(w), std::move(p)};
+    return {std::move(machine), std::move(stack), std::move(workload), std::move(plan),
+            std::move(m),       std::move(s),     std::move(w),        std::move(p)};
 }
 
 PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
@@ -127,7 +135,8 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
         const Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
         p.top_constants = lean_on_constants(replayed, options);
         if (replayed.plan.micro_batches != inputs.plan.micro_batches) {
-            p.notes.push_back("the interval and the constants leaned on come from a step of " + std::to_string(replayed.plan.micro_batches) + " micro-batches");
+            p.notes.push_back("the interval and the constants leaned on come from a step of " +
+                              std::to_string(replayed.plan.micro_batches) + " micro-batches");
         }
         p.step_time_interval_s = step_interval_s(p.step_time_s, p.top_constants);
         p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();
@@ -146,10 +155,11 @@ Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int t
         const Plan here = resolve_plan(plan, inputs.workload, tiles);
         const std::int64_t passes = static_cast<std::int64_t>(reference.micro_batches) * reference.dp;
         if (passes % here.dp != 0) {
-            throw InputError(inputs.plan.file + ": $.micro_batches", "strong scaling keeps the " + std::to_string(passes) +
-                                                                         " micro-batches of all replicas at " + std::to_string(reference_tiles) +
-                                                                         " tiles; they do not divide over dp " + std::to_string(here.dp) + " at " +
-                                                                         std::to_string(tiles) + " tiles");
+            throw InputError(inputs.plan.file + ": $.micro_batches",
+                             "strong scaling keeps the " + std::to_string(passes) +
+                                 " micro-batches of all replicas at " + std::to_string(reference_tiles) +
+                                 " tiles; they do not divide over dp " + std::to_string(here.dp) + " at " +
+                                 std::to_string(tiles) + " tiles");
         }
         scaled.plan.micro_batches = static_cast<int>(passes / here.dp);
     }
@@ -160,7 +170,8 @@ std::vector<AblationRow> ablate(const Inputs& inputs, int tiles) {
     const struct {
         const char* name;
         bool fused, ep_aware;
-    } variants[] = {{"baseline", false, false}, {"fused-experts", true, false}, {"ep-aware", false, true}, {"both", true, true}};
+    } variants[] = {
+        {"baseline", false, false}, {"fused-experts", true, false}, {"ep-aware", false, true}, {"both", true, true}};
     std::vector<AblationRow> rows;
     for (const auto& variant : variants) {
         Inputs changed = inputs;

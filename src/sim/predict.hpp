@@ -20,15 +20,15 @@ struct Inputs {
     Machine machine;
     Stack stack;
     Workload workload;
-    Plan plan;                         ///< as in the file, not yet resolved
+    Plan plan;  ///< as in the file, not yet resolved
 };
 
 struct PredictOptions {
-    int tiles = 0;                     ///< 0: what the plan's dp gives
+    int tiles = 0;  ///< 0: what the plan's dp gives
     double run_tokens = 0;
-    bool sensitivity = true;           ///< fill interval and top_constants (replays the step once per constant)
+    bool sensitivity = true;  ///< fill interval and top_constants (replays the step once per constant)
     bool timeline = false;
-    bool play_every_operation = false; ///< no block advanced at once: for traces and for the test that both are equal
+    bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
 };
 
 struct PredictResult {
@@ -38,17 +38,18 @@ struct PredictResult {
 
 /// Loads the documents' contents again (after overrides). Throws InputError.
 [[nodiscard]] Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan);
-/// Simulates one step. Throws InputError for a plan that does not match workload, machine or tiles; a plan that does not fit in memory is a result.
+/// Simulates one step. Throws InputError for a plan that does not match workload, machine or tiles; a plan that does
+/// not fit in memory is a result.
 [[nodiscard]] PredictResult predict(const Inputs& inputs, const PredictOptions& options);
 
-/// The plan at another number of tiles. Weak: dp follows the tiles, micro_batches stay. Strong: the global batch of `reference_tiles` is kept by
-/// changing micro_batches; throws InputError when it does not divide.
+/// The plan at another number of tiles. Weak: dp follows the tiles, micro_batches stay. Strong: the global batch of
+/// `reference_tiles` is kept by changing micro_batches; throws InputError when it does not divide.
 enum class ScaleMode { kWeak, kStrong };
 [[nodiscard]] Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles);
 
 /// One row of the ablation of expert kernels and optimizer sharding.
 struct AblationRow {
-    std::string name;                  ///< baseline, fused-experts, ep-aware, both
+    std::string name;  ///< baseline, fused-experts, ep-aware, both
     Prediction prediction;
     double optimizer_share = 0;
     double speedup_forward_backward = 1, speedup_optimizer = 1, speedup_training = 1;  ///< over the baseline

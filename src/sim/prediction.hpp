@@ -14,7 +14,18 @@ namespace auspex {
 
 /// The parts that a step's time is divided into, as a mean over tiles; they sum to the step exactly.
 enum class Loss : std::uint8_t {
-    kUsefulCompute, kRecompute, kBubble, kExposedTp, kExposedEp, kExposedDp, kExposedPp, kExposedCp, kOptimizer, kImbalance, kJitter, kWaiting
+    kUsefulCompute,
+    kRecompute,
+    kBubble,
+    kExposedTp,
+    kExposedEp,
+    kExposedDp,
+    kExposedPp,
+    kExposedCp,
+    kOptimizer,
+    kImbalance,
+    kJitter,
+    kWaiting
 };
 inline constexpr std::size_t kLossCount = 12;
 /// "useful_compute", "recompute", "bubble", "exposed_tp", … in the order of the enum.
@@ -28,7 +39,8 @@ struct MemoryReport {
     int heaviest_stage = 0;
     std::vector<std::pair<std::string, double>> by_label;  ///< of the heaviest stage, at its peak
     std::vector<StageMemory> by_stage;
-    std::string verdict;               ///< one line: "fits, 41.2 of 64.0 GB on stage 0 …" or "does not fit: 112 GB, 48 GB over; largest: …"
+    std::string
+        verdict;  ///< one line: "fits, 41.2 of 64.0 GB on stage 0 …" or "does not fit: 112 GB, 48 GB over; largest: …"
 };
 
 /// How much of the step changes with a constant: d ln(step time) / d ln(constant).
@@ -49,25 +61,26 @@ struct Prediction {
     double tokens_per_step = 0;
     Picoseconds step = 0;
     double step_time_s = 0;
-    std::array<double, 2> step_time_interval_s{};  ///< about 90 %: root sum square of elasticity x uncertainty, and the noise played
+    std::array<double, 2>
+        step_time_interval_s{};  ///< about 90 %: root sum square of elasticity x uncertainty, and the noise played
     double tokens_per_s = 0, tokens_per_s_per_tile = 0;
-    double tflops_per_tile = 0;        ///< model TFLOP/s
+    double tflops_per_tile = 0;  ///< model TFLOP/s
     double mfu = 0, hfu = 0;
-    double peak_flop_per_s = 0;        ///< what MFU is measured against
+    double peak_flop_per_s = 0;  ///< what MFU is measured against
     MemoryReport memory;
     std::array<Picoseconds, kLossCount> losses{};
     double forward_backward_s = 0, optimizer_s = 0;
     bool executor_proven = false;
-    std::uint64_t operations = 0;      ///< program operations of one step, all roles
+    std::uint64_t operations = 0;  ///< program operations of one step, all roles
     std::uint64_t events = 0;
-    double elapsed_s = 0;              ///< inputs loaded -> step result
-    double sensitivity_elapsed_s = 0;  ///< the finite differences behind interval and top_constants
-    std::vector<ConstantLean> top_constants;   ///< most leaned on first
+    double elapsed_s = 0;                     ///< inputs loaded -> step result
+    double sensitivity_elapsed_s = 0;         ///< the finite differences behind interval and top_constants
+    std::vector<ConstantLean> top_constants;  ///< most leaned on first
     std::vector<OperationShare> operations_by_time;
-    std::vector<std::string> notes;    ///< what the reader should know (routing skew, assumed layout, …)
+    std::vector<std::string> notes;  ///< what the reader should know (routing skew, assumed layout, …)
     double step_node_hours = 0;
-    double run_tokens = 0;             ///< --tokens, 0 if not asked
-    double node_hours = 0;             ///< of run_tokens; of one step if not asked
+    double run_tokens = 0;  ///< --tokens, 0 if not asked
+    double node_hours = 0;  ///< of run_tokens; of one step if not asked
     double run_time_s = 0;
 };
 

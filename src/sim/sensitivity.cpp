@@ -34,10 +34,12 @@ Inputs with_scaled(const Inputs& inputs, const Constant& constant, double factor
 
 /// Constants that change links or messages; the others leave a network as it is.
 bool enters_the_network(const std::string& path) {
-    return path.rfind("machine.node.", 0) == 0 || path.rfind("machine.fabric.", 0) == 0 || path.rfind("stack.transport.", 0) == 0;
+    return path.rfind("machine.node.", 0) == 0 || path.rfind("machine.fabric.", 0) == 0 ||
+           path.rfind("stack.transport.", 0) == 0;
 }
 
-double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step, Network& network) {
+double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step,
+                  Network& network) {
     Network* const reused = enters_the_network(constant.path) ? nullptr : &network;
     for (const double factor : {0.98, 1.02}) {
         try {
@@ -76,10 +78,12 @@ std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictO
     const Layout layout = layout_of(inputs, options);
     const Picoseconds step = simulate_step(inputs, plain, false).step;
     tbb::enumerable_thread_specific<Network> networks([&] { return Network(inputs.machine, inputs.stack, layout); });
-    tbb::parallel_for(std::size_t{0}, leans.size(),
-                      [&](std::size_t i) { leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, step, networks.local()); });
-    std::stable_sort(leans.begin(), leans.end(),
-                     [](const ConstantLean& a, const ConstantLean& b) { return std::fabs(a.elasticity) > std::fabs(b.elasticity); });
+    tbb::parallel_for(std::size_t{0}, leans.size(), [&](std::size_t i) {
+        leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, step, networks.local());
+    });
+    std::stable_sort(leans.begin(), leans.end(), [](const ConstantLean& a, const ConstantLean& b) {
+        return std::fabs(a.elasticity) > std::fabs(b.elasticity);
+    });
     while (!leans.empty() && std::fabs(leans.back().elasticity) < 1e-4) {
         leans.pop_back();
     }

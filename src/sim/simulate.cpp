@@ -13,7 +13,8 @@ double slowest_of(const Tile& tile, double n) {
     return 1 / speed;
 }
 
-/// The mean over roles in whole picoseconds; the remainder of the division goes, one each, to the first losses that have a fraction.
+/// The mean over roles in whole picoseconds; the remainder of the division goes, one each, to the first losses that
+/// have a fraction.
 LossTimes mean_over_roles(const std::vector<LossTimes>& by_role, Picoseconds step) {
     LossTimes mean{};
     const auto roles = static_cast<Picoseconds>(by_role.size());
@@ -43,7 +44,8 @@ std::size_t heaviest_stage(const PlayResult& result) {
     Picoseconds most = -1;
     for (std::size_t stage = 0; stage < result.losses.size(); ++stage) {
         const LossTimes& losses = result.losses[stage];
-        const Picoseconds compute = losses[static_cast<std::size_t>(Loss::kUsefulCompute)] + losses[static_cast<std::size_t>(Loss::kRecompute)];
+        const Picoseconds compute =
+            losses[static_cast<std::size_t>(Loss::kUsefulCompute)] + losses[static_cast<std::size_t>(Loss::kRecompute)];
         if (compute > most) {
             most = compute;
             heaviest = stage;
@@ -59,12 +61,14 @@ Layout layout_of(const Inputs& inputs, const PredictOptions& options) {
     return make_layout(plan, inputs.machine, plan.pp * plan.dp * plan.ep * plan.etp);
 }
 
-SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times, Network* network) {
+SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
+                            Network* network) {
     SimulatedStep s;
     s.plan = resolve_plan(inputs.plan, inputs.workload, options.tiles);
     s.layout = make_layout(s.plan, inputs.machine, s.plan.pp * s.plan.dp * s.plan.ep * s.plan.etp);
     s.program = build_program(inputs.workload, s.plan, inputs.stack, s.layout);
-    s.load = inputs.workload.num_experts > 0 ? routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1) : RoutingLoad{};
+    s.load = inputs.workload.num_experts > 0 ? routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1)
+                                             : RoutingLoad{};
     std::optional<Network> own;
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
@@ -76,11 +80,13 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     if (options.timeline) {
         s.timeline.emplace();
     }
-    const CostedProgram typical = cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
+    const CostedProgram typical =
+        cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
     const PlayResult first = play(typical, *network, s.timeline ? &*s.timeline : nullptr);
     CostOptions slow = s.cost_options;
     slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
-    const PlayResult second = play(cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, slow), *network, nullptr);
+    const PlayResult second =
+        play(cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, slow), *network, nullptr);
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     s.forward_backward = std::min(s.step, first.forward_backward + extra);

@@ -1,5 +1,6 @@
 #pragma once
-/// @file One step, folded: builds, costs and plays the program of a plan, with the stragglers that its groups really meet.
+/// @file One step, folded: builds, costs and plays the program of a plan, with the stragglers that its groups really
+/// meet.
 #include <optional>
 
 #include "models/routing.hpp"
@@ -11,23 +12,25 @@ namespace auspex {
 
 /// A step as simulated, before anything is derived from it.
 struct SimulatedStep {
-    Plan plan;                         ///< resolved
+    Plan plan;  ///< resolved
     Layout layout;
     Program program;
     RoutingLoad load;
     CostOptions cost_options;
     Picoseconds step = 0, forward_backward = 0;
-    LossTimes losses{};                ///< mean over tiles; they sum to `step`
+    LossTimes losses{};  ///< mean over tiles; they sum to `step`
     std::uint64_t events = 0;
     OperationTimes operation_times;
     std::optional<Timeline> timeline;
 };
 
-/// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum of that many draws of
-/// the fleet's spread. Across replicas and stages, which meet once a step, a second play gives the heaviest stage the expected slowest of all ranks;
-/// what that adds is jitter.
-/// `network`, if given, must have been made for the same layout and for inputs that differ in nothing that enters a network (node links, fabric, transport).
-[[nodiscard]] SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times, Network* network = nullptr);
+/// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
+/// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
+/// the heaviest stage the expected slowest of all ranks; what that adds is jitter. `network`, if given, must have been
+/// made for the same layout and for inputs that differ in nothing that enters a network (node links, fabric,
+/// transport).
+[[nodiscard]] SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
+                                          Network* network = nullptr);
 
 /// The layout that simulate_step uses.
 [[nodiscard]] Layout layout_of(const Inputs& inputs, const PredictOptions& options);

@@ -75,7 +75,8 @@ TEST(Stack, OptimusBlocksReducesFlatAndOverlapsNothing) {
 // Rules "up to 1 MiB direct, above rabenseifner": 1 MiB = 2^20 bytes, the last rule has no bound.
 TEST(Stack, ARuleHoldsUpToItsSizeAndTheLastForAllAbove) {
     JsonDocument document = open_stack("optimus");
-    document.set("collectives.all_reduce", R"([{"up_to": "1 MiB", "algorithm": "direct"}, {"algorithm": "rabenseifner"}])");
+    document.set("collectives.all_reduce",
+                 R"([{"up_to": "1 MiB", "algorithm": "direct"}, {"algorithm": "rabenseifner"}])");
     const Stack stack = load_stack(document);
     ASSERT_EQ(stack.all_reduce.size(), 2U);
     EXPECT_DOUBLE_EQ(stack.all_reduce[0].max_bytes, 1048576);

@@ -17,7 +17,8 @@ using testing_network::switch_machine;
 
 using Algorithm = CollectiveAlgorithm;
 
-/// A switch node as large as the group: n ranks, each with a port of `kPort` each way, alpha = 1 us message + 1 us latency.
+/// A switch node as large as the group: n ranks, each with a port of `kPort` each way, alpha = 1 us message + 1 us
+/// latency.
 constexpr double kPort = 400e9, kAlpha = 2e-6, kLaunch = 4e-6;
 
 Machine one_node(int tiles) {
@@ -92,12 +93,14 @@ TEST_P(OnOneSwitch, recursive_doubling_all_reduce) {
     EXPECT_EQ(transfer.rounds, static_cast<int>(rounds));
 }
 
-// p = largest power of two: t = launch + 2 log2 p alpha + 2 (p - 1) / p B / port, and 2 (alpha + B / port) for the ranks beyond.
+// p = largest power of two: t = launch + 2 log2 p alpha + 2 (p - 1) / p B / port, and 2 (alpha + B / port) for the
+// ranks beyond.
 TEST_P(OnOneSwitch, rabenseifner_all_reduce) {
     const Transfer transfer = unroll(CommKind::kAllReduce, Algorithm::kRabenseifner, kBytes);
     const double p = power_of_two_within(n());
     const double beyond = p == n() ? 0 : 2 * (kAlpha + kBytes / kPort);
-    EXPECT_NEAR(time_s_, kLaunch + 2 * std::log2(p) * kAlpha + 2 * (p - 1) / p * kBytes / kPort + beyond, 1e-3 * time_s_);
+    EXPECT_NEAR(time_s_, kLaunch + 2 * std::log2(p) * kAlpha + 2 * (p - 1) / p * kBytes / kPort + beyond,
+                1e-3 * time_s_);
     const double sent = (p * 2 * (p - 1) / p + 2 * (n() - p)) / n() * kBytes;
     EXPECT_NEAR(transfer.bytes_sent, sent, 1e-9 * kBytes);
 }
@@ -113,7 +116,8 @@ TEST_P(OnOneSwitch, tree_broadcast) {
 TEST_P(OnOneSwitch, scatter_all_gather_broadcast) {
     (void)unroll(CommKind::kBroadcast, Algorithm::kRing, kBytes);
     const double scattered = std::exp2(log2_n()) - 1;
-    const double expected = kLaunch + log2_n() * kAlpha + scattered * kBytes / n() / kPort + (n() - 1) * (kAlpha + kBytes / n() / kPort);
+    const double expected =
+        kLaunch + log2_n() * kAlpha + scattered * kBytes / n() / kPort + (n() - 1) * (kAlpha + kBytes / n() / kPort);
     EXPECT_NEAR(time_s_, expected, 1e-3 * time_s_);
 }
 
@@ -128,7 +132,8 @@ TEST_P(OnOneSwitch, barrier) {
 TEST_P(OnOneSwitch, automatic_choice_is_the_fastest) {
     for (const double bytes : {8.0, 64e3, kBytes}) {
         double best = std::numeric_limits<double>::infinity();
-        for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kRabenseifner, Algorithm::kDirect}) {
+        for (const Algorithm algorithm :
+             {Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kRabenseifner, Algorithm::kDirect}) {
             (void)unroll(CommKind::kAllReduce, algorithm, bytes);
             best = std::min(best, time_s_);
         }
@@ -139,7 +144,8 @@ TEST_P(OnOneSwitch, automatic_choice_is_the_fastest) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, OnOneSwitch, testing::Values(2, 3, 4, 7, 8, 12, 16));
 
-// 12 tiles, mesh 31 GB/s a card pair shared by 4 tile pairs: 151 MB / 12 / (31 GB/s / 4) = 1.62 ms, 85 GB/s of bus bandwidth.
+// 12 tiles, mesh 31 GB/s a card pair shared by 4 tile pairs: 151 MB / 12 / (31 GB/s / 4) = 1.62 ms, 85 GB/s of bus
+// bandwidth.
 TEST(Collective, direct_all_gather_in_a_mesh_node_reaches_the_measured_bus_bandwidth) {
     const Machine machine = mesh_machine();
     Network network(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.ep = 12}));
@@ -152,7 +158,8 @@ TEST(Collective, direct_all_gather_in_a_mesh_node_reaches_the_measured_bus_bandw
     EXPECT_FALSE(transfer.leaves_node);
 }
 
-// 4 nodes of 8, one leaf. Inner: alpha 2 us, 7/8 B at 400 GB/s. Outer ring of 4: 3 (7.5 us + B / 8 / 4 at 10 GB/s a rank).
+// 4 nodes of 8, one leaf. Inner: alpha 2 us, 7/8 B at 400 GB/s. Outer ring of 4: 3 (7.5 us + B / 8 / 4 at 10 GB/s a
+// rank).
 TEST(Collective, hierarchical_reduce_scatter_and_all_gather) {
     const Machine machine = switch_machine();
     Network network(machine, plain_stack(Algorithm::kHierarchical), layout_of(machine, {.dp = 32}));
@@ -177,8 +184,8 @@ TEST(Collective, hierarchical_gives_way_where_it_cannot_run) {
         Network network(machine, stack, layout_of(machine, grid));
         return network.unroll(CommKind::kAllReduce, group, 0, kBytes);
     };
-    EXPECT_EQ(played({.dp = 8}, GroupKind::kWorld).algorithm, Algorithm::kDirect);    // one node
-    EXPECT_EQ(played({.dp = 12}, GroupKind::kWorld).algorithm, Algorithm::kRing);     // 8 + 4 ranks
+    EXPECT_EQ(played({.dp = 8}, GroupKind::kWorld).algorithm, Algorithm::kDirect);  // one node
+    EXPECT_EQ(played({.dp = 12}, GroupKind::kWorld).algorithm, Algorithm::kRing);   // 8 + 4 ranks
     // One rank a node: only the ring between nodes is left, 2 (n - 1)/n B of it.
     const Transfer outer = played({.dp = 4, .ep = 8}, GroupKind::kExpertDp);
     EXPECT_EQ(outer.phases.size(), 1U);
@@ -204,17 +211,19 @@ TEST(Collective, small_all_reduce_takes_microseconds_in_a_node_and_log_of_nodes_
 
 TEST(Collective, rules_pick_the_algorithm_by_size) {
     Stack stack = plain_stack();
-    stack.all_reduce = {{1e6, Algorithm::kRecursiveDoubling}, {std::numeric_limits<double>::infinity(), Algorithm::kRing}};
+    stack.all_reduce = {{1e6, Algorithm::kRecursiveDoubling},
+                        {std::numeric_limits<double>::infinity(), Algorithm::kRing}};
     EXPECT_EQ(algorithm_by_rule(stack.all_reduce, 1e6), Algorithm::kRecursiveDoubling);
     EXPECT_EQ(algorithm_by_rule(stack.all_reduce, 1e6 + 1), Algorithm::kRing);
     EXPECT_EQ(algorithm_by_rule({}, 1), Algorithm::kAuto);
 }
 
 TEST(Collective, halving_on_other_than_powers_of_two_is_a_ring) {
-    EXPECT_EQ(phases_of(CommKind::kReduceScatter, Algorithm::kRabenseifner, {12, 1, 12}, 1e6, {}).algorithm, Algorithm::kRing);
+    EXPECT_EQ(phases_of(CommKind::kReduceScatter, Algorithm::kRabenseifner, {12, 1, 12}, 1e6, {}).algorithm,
+              Algorithm::kRing);
     const CollectivePhases halving = phases_of(CommKind::kReduceScatter, Algorithm::kRabenseifner, {8, 1, 8}, 8e6, {});
     ASSERT_EQ(halving.steps.size(), 3U);
-    EXPECT_DOUBLE_EQ(halving.steps[0].bytes, 4e6);   // most bytes to the neighbour
+    EXPECT_DOUBLE_EQ(halving.steps[0].bytes, 4e6);  // most bytes to the neighbour
     EXPECT_EQ(halving.steps[0].distance, 1);
     EXPECT_DOUBLE_EQ(halving.steps[2].bytes, 1e6);
 }

@@ -60,8 +60,10 @@ TEST(Fabric, host_attached_nics_are_reached_over_card_and_socket) {
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
     // Nodes 0 and 1 hang on one switch: nothing between the NICs.
     const Route route = fabric.route(0, 12);
-    EXPECT_EQ(weight_by_kind(fabric, route),
-              (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kPcieCard, 2}, {LinkKind::kPcieSocket, 2}, {LinkKind::kNic, 2}}));
+    EXPECT_EQ(
+        weight_by_kind(fabric, route),
+        (Weights{
+            {LinkKind::kRankTransport, 2}, {LinkKind::kPcieCard, 2}, {LinkKind::kPcieSocket, 2}, {LinkKind::kNic, 2}}));
     EXPECT_TRUE(route.leaves_node);
     EXPECT_FALSE(route.leaves_group);
     EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + 0.35e-6);
@@ -71,7 +73,8 @@ TEST(Fabric, device_attached_nics_need_no_host) {
     const Machine machine = switch_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 40}));
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 7)), (Weights{{LinkKind::kSwitchPort, 2}}));
-    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 8)), (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}}));
+    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 8)),
+              (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}}));
     // Node 4 is on the second leaf. Uplink: 4 nodes x 8 NICs x 50 GB/s x taper 0.5 = 800 GB/s.
     const Route far = fabric.route(0, 32);
     EXPECT_EQ(weight_by_kind(fabric, far),
@@ -89,8 +92,10 @@ TEST(Fabric, each_tile_uses_the_nic_of_its_share_and_its_own_socket) {
             legs += fabric.name(leg.link) + '\n';
         }
         // NIC floor(tile * 8 / 12); tiles 0-5 and NICs 0-3 belong to socket 0.
-        EXPECT_NE(legs.find("node 0: NIC, NIC " + std::to_string(tile * 8 / 12) + " to wire"), std::string::npos) << legs;
-        EXPECT_NE(legs.find("node 0: PCIe socket, socket " + std::to_string(tile / 6) + " to NICs"), std::string::npos) << legs;
+        EXPECT_NE(legs.find("node 0: NIC, NIC " + std::to_string(tile * 8 / 12) + " to wire"), std::string::npos)
+            << legs;
+        EXPECT_NE(legs.find("node 0: PCIe socket, socket " + std::to_string(tile / 6) + " to NICs"), std::string::npos)
+            << legs;
     }
 }
 
@@ -101,8 +106,8 @@ TEST(Fabric, a_tile_whose_nic_is_on_the_other_socket_still_reaches_it) {
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(11, 23))[LinkKind::kNic], 2);
 }
 
-// Shares in a group: minimal_bias b on the direct link, and all of the flow on the local links of both switches together, (32 - 1) x 25 GB/s,
-// of which the direct one is part.
+// Shares in a group: minimal_bias b on the direct link, and all of the flow on the local links of both switches
+// together, (32 - 1) x 25 GB/s, of which the direct one is part.
 TEST(Fabric, adaptive_routing_splits_a_flow_in_its_group) {
     const Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
@@ -116,7 +121,8 @@ TEST(Fabric, adaptive_routing_splits_a_flow_in_its_group) {
     EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 2 + 0.75 * 3) * 0.35e-6);
 }
 
-// Between groups: b on the bundle of 2 x 25 GB/s, all of it on the 165 bundles of both groups together, less what other jobs use.
+// Between groups: b on the bundle of 2 x 25 GB/s, all of it on the 165 bundles of both groups together, less what other
+// jobs use.
 TEST(Fabric, adaptive_routing_splits_a_flow_between_groups) {
     Machine machine = mesh_machine();
     machine.fabric.background_load = 0.2;
@@ -137,7 +143,8 @@ TEST(Fabric, adaptive_routing_splits_a_flow_between_groups) {
     EXPECT_TRUE(route.leaves_group);
 }
 
-// Minimal: the whole flow on the direct link. Valiant: nothing of it. Both: the whole flow on the links of its switch or group together.
+// Minimal: the whole flow on the direct link. Valiant: nothing of it. Both: the whole flow on the links of its switch
+// or group together.
 TEST(Fabric, minimal_routing_keeps_to_the_direct_link_and_valiant_shuns_it) {
     Machine machine = mesh_machine();
     machine.fabric.routing = RoutingKind::kMinimal;
@@ -186,7 +193,7 @@ TEST(Fabric, all_of_a_large_machine_is_built_quickly) {
     const Fabric fabric(machine, plain_stack(), layout);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     EXPECT_GT(fabric.link_count(), 120'960U * 8);
-    EXPECT_LT(elapsed.count(), 0.5);   // milliseconds when optimised; wide for sanitizers and busy machines
+    EXPECT_LT(elapsed.count(), 0.5);  // milliseconds when optimised; wide for sanitizers and busy machines
 }
 
 }  // namespace

@@ -53,9 +53,10 @@ void expect_certificate(const Problem& problem, const std::vector<double>& rates
         EXPECT_LE(load[l], problem.capacities[l] * (1 + 1e-10));
     }
     for (std::size_t c = 0; c < rates.size(); ++c) {
-        const bool has_bottleneck = std::any_of(problem.classes[c].links.begin(), problem.classes[c].links.end(), [&](std::uint32_t link) {
-            return load[link] >= problem.capacities[link] * (1 - 1e-10) && rates[c] >= fastest[link] * (1 - 1e-10);
-        });
+        const bool has_bottleneck =
+            std::any_of(problem.classes[c].links.begin(), problem.classes[c].links.end(), [&](std::uint32_t link) {
+                return load[link] >= problem.capacities[link] * (1 - 1e-10) && rates[c] >= fastest[link] * (1 - 1e-10);
+            });
         EXPECT_TRUE(has_bottleneck) << "class " << c << " could be faster";
     }
 }
@@ -72,20 +73,23 @@ TEST(MaxMin, the_textbook_line_network) {
 
 // Weight 1/2: the flow puts half of its rate on the link. 10 = r + r / 2.
 TEST(MaxMin, a_split_flow_loads_a_link_by_its_share) {
-    const std::vector<double> rates = max_min_rates(std::vector<double>{10}, std::vector<FlowClass>{{{0}, {1}}, {{0}, {0.5}}});
+    const std::vector<double> rates =
+        max_min_rates(std::vector<double>{10}, std::vector<FlowClass>{{{0}, {1}}, {{0}, {0.5}}});
     EXPECT_DOUBLE_EQ(rates[0], 10 / 1.5);
     EXPECT_DOUBLE_EQ(rates[1], 10 / 1.5);
 }
 
 TEST(MaxMin, without_links_a_class_is_unbounded) {
-    const std::vector<double> rates = max_min_rates(std::vector<double>{3}, std::vector<FlowClass>{{}, {{0}, {0}}, {{0}, {2}}});
+    const std::vector<double> rates =
+        max_min_rates(std::vector<double>{3}, std::vector<FlowClass>{{}, {{0}, {0}}, {{0}, {2}}});
     EXPECT_EQ(rates[0], kInfinity);
     EXPECT_EQ(rates[1], kInfinity);
     EXPECT_DOUBLE_EQ(rates[2], 1.5);
 }
 
 TEST(MaxMin, a_dead_link_stops_its_flows_only) {
-    const std::vector<double> rates = max_min_rates(std::vector<double>{0, 6}, std::vector<FlowClass>{{{0, 1}, {1, 1}}, {{1}, {1}}});
+    const std::vector<double> rates =
+        max_min_rates(std::vector<double>{0, 6}, std::vector<FlowClass>{{{0, 1}, {1, 1}}, {{1}, {1}}});
     EXPECT_EQ(rates[0], 0);
     EXPECT_DOUBLE_EQ(rates[1], 6);
 }
@@ -127,12 +131,14 @@ TEST(MaxMin, more_capacity_never_lowers_the_slowest_rate) {
         const std::vector<double> before = max_min_rates(problem.capacities, problem.classes);
         problem.capacities[rng.below(problem.capacities.size())] *= 2;
         const std::vector<double> after = max_min_rates(problem.capacities, problem.classes);
-        EXPECT_GE(*std::min_element(after.begin(), after.end()), *std::min_element(before.begin(), before.end()) * (1 - 1e-12));
+        EXPECT_GE(*std::min_element(after.begin(), after.end()),
+                  *std::min_element(before.begin(), before.end()) * (1 - 1e-12));
     }
 }
 
-/// Flows on a random symmetric network: every flow of the problem exists `copies` times on its own copy of the links, except link 0, which
-/// all copies share with copies x capacity. Folding must find the copies, and the rates must be those of the flows one by one.
+/// Flows on a random symmetric network: every flow of the problem exists `copies` times on its own copy of the links,
+/// except link 0, which all copies share with copies x capacity. Folding must find the copies, and the rates must be
+/// those of the flows one by one.
 TEST(MaxMin, classes_of_equal_flows_have_the_rates_of_the_flows) {
     Rng rng(17);
     constexpr std::uint32_t kCopies = 5;

@@ -14,7 +14,8 @@
 
 namespace auspex::testing_network {
 
-/// A node of 12 tiles on 6 cards, all-to-all between cards, 8 host-attached NICs on 2 sockets; dragonfly of 64 nodes and 32 switches a group.
+/// A node of 12 tiles on 6 cards, all-to-all between cards, 8 host-attached NICs on 2 sockets; dragonfly of 64 nodes
+/// and 32 switches a group.
 inline Machine mesh_machine() {
     Machine machine;
     machine.file = "machine.json";

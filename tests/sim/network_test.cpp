@@ -20,7 +20,7 @@ using testing_network::switch_machine;
 
 using Algorithm = CollectiveAlgorithm;
 
-constexpr StepShape kShapes[] = {StepShape::kShift, StepShape::kXor,      StepShape::kFoldIn,  StepShape::kFoldOut,
+constexpr StepShape kShapes[] = {StepShape::kShift,    StepShape::kXor,  StepShape::kFoldIn,  StepShape::kFoldOut,
                                  StepShape::kAllPairs, StepShape::kTree, StepShape::kScatter, StepShape::kRootToAll};
 
 std::vector<double> capacities_of(const Fabric& fabric) {
@@ -61,8 +61,8 @@ std::vector<Case> cases() {
     return made;
 }
 
-// Loads and flows of the builder (templates of nodes, counts of all pairs) = sums over the routes of all flows; and its rate, the least
-// capacity / load, is the slowest max-min rate of all flows.
+// Loads and flows of the builder (templates of nodes, counts of all pairs) = sums over the routes of all flows; and its
+// rate, the least capacity / load, is the slowest max-min rate of all flows.
 TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
     for (const Case& on : cases()) {
         const Fabric fabric(on.machine, plain_stack(), on.layout);
@@ -82,7 +82,8 @@ TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
                         loads[leg.link] += leg.weight;
                     }
                     ASSERT_EQ(pattern.loads.size(), loads.size())
-                        << "group " << static_cast<int>(group) << " level " << static_cast<int>(level) << " shape " << static_cast<int>(shape);
+                        << "group " << static_cast<int>(group) << " level " << static_cast<int>(level) << " shape "
+                        << static_cast<int>(shape);
                     for (const LinkLoad& on_link : pattern.loads) {
                         EXPECT_NEAR(on_link.load, loads.at(on_link.link), 1e-9 * on_link.load);
                     }
@@ -98,8 +99,8 @@ TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
     }
 }
 
-// Random sets of patterns (all-reduce rings, gathers, sends of both stages): rates of the network = least max-min rate among each pattern's
-// flows when all flows of the set are solved one by one. Some sets repeat a pattern.
+// Random sets of patterns (all-reduce rings, gathers, sends of both stages): rates of the network = least max-min rate
+// among each pattern's flows when all flows of the set are solved one by one. Some sets repeat a pattern.
 TEST(Network, rates_of_a_set_equal_max_min_over_all_its_flows) {
     Rng rng(23);
     for (const Case& on : cases()) {
@@ -120,7 +121,8 @@ TEST(Network, rates_of_a_set_equal_max_min_over_all_its_flows) {
             }
             if (on.layout.pp > 1) {
                 const Transfer send = network.unroll(CommKind::kSend, GroupKind::kNextStage, stage, 1e6);
-                known.push_back({send.phases.front().pattern, {GroupKind::kNextStage, stage, Level::kFlat, StepShape::kPairs, 0}});
+                known.push_back(
+                    {send.phases.front().pattern, {GroupKind::kNextStage, stage, Level::kFlat, StepShape::kPairs, 0}});
             }
         }
         for (int trial = 0; trial < 40; ++trial) {
@@ -130,7 +132,8 @@ TEST(Network, rates_of_a_set_equal_max_min_over_all_its_flows) {
             for (std::uint32_t i = 0; i < count; ++i) {
                 const Known& chosen = known[rng.below(known.size())];
                 active.push_back(chosen.id);
-                append_flows(fabric, chosen.key, flatten(groups_of(on.layout, chosen.key.group, chosen.key.stage)), i, flows);
+                append_flows(fabric, chosen.key, flatten(groups_of(on.layout, chosen.key.group, chosen.key.stage)), i,
+                             flows);
             }
             const std::vector<double> rates = rates_one_by_one(flows, capacities);
             std::vector<double> slowest(count, std::numeric_limits<double>::infinity());
@@ -148,7 +151,7 @@ TEST(Network, rates_of_a_set_equal_max_min_over_all_its_flows) {
 // Sends of all 32 ranks of a leaf share its uplink with whatever else leaves the leaf.
 TEST(Network, an_uplink_is_shared_by_all_that_leave_the_leaf) {
     Machine machine = switch_machine();
-    machine.fabric.taper = 0.0375;   // uplink of a leaf: 4 x 8 x 50 GB/s x taper = 60 GB/s
+    machine.fabric.taper = 0.0375;  // uplink of a leaf: 4 x 8 x 50 GB/s x taper = 60 GB/s
     Stack stack = plain_stack();
     stack.rank_bytes_per_s = 40e9;
     // One leaf a stage: 32 ranks each. A send crosses the uplink with 32 flows.
@@ -219,9 +222,9 @@ TEST(Network, kinds_of_groups_with_the_same_ranks_share_their_patterns) {
     EXPECT_EQ(expert.phases.front().pattern, dense.phases.front().pattern);
 }
 
-// Exchanges of 240 x 239 flows, more than are told apart. Two of them and a send into stage 1: 2 x 228 + 1 flows into each rank, 10 GB/s / 457.
-// The exchange of stage 0 shares its ranks with the send that is so slow: max-min gives it (10 - 10 / 457) / 228 GB/s; what it may safely have is
-// the rate of 229 flows at once, 0.4 % less.
+// Exchanges of 240 x 239 flows, more than are told apart. Two of them and a send into stage 1: 2 x 228 + 1 flows into
+// each rank, 10 GB/s / 457. The exchange of stage 0 shares its ranks with the send that is so slow: max-min gives it
+// (10 - 10 / 457) / 228 GB/s; what it may safely have is the rate of 229 flows at once, 0.4 % less.
 TEST(Network, a_huge_exchange_in_company_gets_a_safe_rate) {
     const Machine machine = mesh_machine();
     Stack stack = plain_stack(Algorithm::kDirect);
@@ -237,12 +240,12 @@ TEST(Network, a_huge_exchange_in_company_gets_a_safe_rate) {
     EXPECT_NEAR(rates[2], 10e9 / 457, 1);
 }
 
-// 16 replicas on 128 nodes of two groups: 12 rings cross from the first group to the second, once each way, and share 2 x 25 GB/s when all
-// of a flow stays on the minimal path.
+// 16 replicas on 128 nodes of two groups: 12 rings cross from the first group to the second, once each way, and share 2
+// x 25 GB/s when all of a flow stays on the minimal path.
 TEST(Network, rings_over_two_groups_are_bounded_by_the_bundle_on_minimal_paths) {
     Machine machine = mesh_machine();
     machine.fabric.minimal_bias = 1;
-    machine.fabric.local_links = 4;   // else the single local links between switches bind first
+    machine.fabric.local_links = 4;  // else the single local links between switches bind first
     Stack stack = plain_stack();
     stack.rank_bytes_per_s = 100e9;
     // rank_order puts dp slowest: replicas lie pp = 8 nodes apart, 8 of them in each group.
@@ -254,29 +257,38 @@ TEST(Network, rings_over_two_groups_are_bounded_by_the_bundle_on_minimal_paths) 
     // Perfectly adaptive routing leaves the global links unnoticed.
     machine.fabric.minimal_bias = 0;
     Network adaptive(machine, stack, layout_of(machine, {.pp = 8, .dp = 16, .ep = 12}));
-    const PatternId spread = adaptive.unroll(CommKind::kReduceScatter, GroupKind::kExpertDp, 0, 1e9).phases.front().pattern;
+    const PatternId spread =
+        adaptive.unroll(CommKind::kReduceScatter, GroupKind::kExpertDp, 0, 1e9).phases.front().pattern;
     EXPECT_GT(adaptive.solo_rate(spread), 2 * network.solo_rate(ring));
     EXPECT_NE(adaptive.bottleneck(spread), LinkKind::kGlobalSpread);
 }
 
 TEST(Network, doubling_a_capacity_never_lowers_a_solo_rate_and_halving_never_raises_it) {
     const auto rates = [](const Machine& machine, const Stack& stack) {
-        Network network(machine, stack, layout_of(machine, {.pp = 2, .dp = 40, .ep = 12, .placement = PlacementKind::kScattered}));
+        Network network(machine, stack,
+                        layout_of(machine, {.pp = 2, .dp = 40, .ep = 12, .placement = PlacementKind::kScattered}));
         std::vector<double> found;
         for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kStage, GroupKind::kWorld}) {
-            found.push_back(network.solo_rate(network.unroll(CommKind::kAllGather, group, 0, 1e6).phases.front().pattern));
+            found.push_back(
+                network.solo_rate(network.unroll(CommKind::kAllGather, group, 0, 1e6).phases.front().pattern));
         }
-        found.push_back(network.solo_rate(network.unroll(CommKind::kSend, GroupKind::kNextStage, 0, 1e6).phases.front().pattern));
+        found.push_back(
+            network.solo_rate(network.unroll(CommKind::kSend, GroupKind::kNextStage, 0, 1e6).phases.front().pattern));
         return found;
     };
     const std::vector<double> plain = rates(mesh_machine(), plain_stack());
     using Change = void (*)(Machine&, Stack&);
     const Change doublings[] = {
-        [](Machine& m, Stack&) { m.node.pair_bytes_per_s *= 2; },      [](Machine& m, Stack&) { m.node.mesh_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.node.pcie_bytes_per_s *= 2; },      [](Machine& m, Stack&) { m.node.socket_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.node.nic_bytes_per_s *= 2; },       [](Machine& m, Stack&) { m.fabric.link_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.fabric.local_links *= 2; },         [](Machine& m, Stack&) { m.fabric.global_links *= 2; },
-        [](Machine&, Stack& s) { s.rank_bytes_per_s *= 2; },           [](Machine&, Stack& s) { s.scale_up_efficiency *= 2; },
+        [](Machine& m, Stack&) { m.node.pair_bytes_per_s *= 2; },
+        [](Machine& m, Stack&) { m.node.mesh_bytes_per_s *= 2; },
+        [](Machine& m, Stack&) { m.node.pcie_bytes_per_s *= 2; },
+        [](Machine& m, Stack&) { m.node.socket_bytes_per_s *= 2; },
+        [](Machine& m, Stack&) { m.node.nic_bytes_per_s *= 2; },
+        [](Machine& m, Stack&) { m.fabric.link_bytes_per_s *= 2; },
+        [](Machine& m, Stack&) { m.fabric.local_links *= 2; },
+        [](Machine& m, Stack&) { m.fabric.global_links *= 2; },
+        [](Machine&, Stack& s) { s.rank_bytes_per_s *= 2; },
+        [](Machine&, Stack& s) { s.scale_up_efficiency *= 2; },
         [](Machine&, Stack& s) { s.scale_out_efficiency *= 2; },
     };
     int changed = 0;

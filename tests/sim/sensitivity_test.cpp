@@ -66,8 +66,7 @@ TEST(Sensitivity, elasticities_of_rates_are_not_positive_and_those_of_times_are_
     for (const char* name :
          {"mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "mula-220b-a10b", "agpt-70b", "mixtral-8x7b"}) {
         const Inputs inputs = short_inputs(name, name);
-        const std::vector<ConstantLean> leans =
-            lean_on_constants(inputs, plain_options());
+        const std::vector<ConstantLean> leans = lean_on_constants(inputs, plain_options());
         EXPECT_GE(leans.size(), 8U) << name;
         for (const ConstantLean& lean : leans) {
             if (is_rate(lean.constant)) {
@@ -87,8 +86,7 @@ TEST(Sensitivity, elasticities_of_all_rates_and_times_together_are_that_of_time_
     // the elasticities add up; event rates of noise count as times' inverse. Kinks of max() leave a few percent.
     const Inputs inputs = shipped_inputs("mula-220b-a10b");
     double sum = 0;
-    for (const ConstantLean& lean :
-         lean_on_constants(inputs, plain_options())) {
+    for (const ConstantLean& lean : lean_on_constants(inputs, plain_options())) {
         if (is_rate(lean.constant) || lean.constant.dimension == Dimension::kPerSecond) {
             sum -= lean.elasticity;
         } else if (lean.constant.dimension == Dimension::kSeconds) {

@@ -40,6 +40,32 @@ std::string key_list(const Node& object) {
     return out.empty() ? "none" : printable(out, 400);
 }
 
+/// The parser's words for what it met, as a reader of the file would say them.
+std::string plain_words(std::string cause) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords{
+        {{"unexpected end of input", "the text ends too early"},
+         {"invalid literal; last read: ", "found what is no JSON value: "},
+         {"invalid string: missing closing quote", "a text without its closing quote"},
+         {"invalid number; expected digit after '-'", "a \"-\" without a digit behind it"},
+         {"unexpected string literal", "found a text in quotes"},
+         {"unexpected number literal", "found a number"},
+         {"unexpected true literal", "found true"},
+         {"unexpected false literal", "found false"},
+         {"unexpected null literal", "found null"},
+         {"expected string literal", "expected a key in double quotes"},
+         {"expected '[', '{', or a literal",
+          "expected a value: a number, a text in double quotes, true, false, null, [ or {"},
+         {"expected end of input", "expected nothing after the end of the document"},
+         {"expected object key", "expected a key in double quotes"},
+         {"unexpected '", "found '"}}};
+    for (const auto& [theirs, plain] : kWords) {
+        if (const std::size_t at = cause.find(theirs); at != std::string::npos) {
+            cause.replace(at, theirs.size(), plain);
+        }
+    }
+    return printable(cause, 200);
+}
+
 /// Builds the document while it refuses duplicate keys and deep nesting. The parser that drives it does not recurse.
 class StrictBuilder : public nlohmann::json_sax<Node> {
  public:
@@ -72,14 +98,13 @@ class StrictBuilder : public nlohmann::json_sax<Node> {
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
         error_byte = std::max<std::size_t>(position, 1);
         // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while …": the cause follows
-        // the last ": " or " - ".
+        // the first " - " or "] ".
         const std::string_view text = error.what();
-        const std::size_t dash = text.rfind(" - ");
+        const std::size_t dash = text.find(" - ");
         const std::size_t bracket = text.find("] ");
-        return refuse(printable(text.substr(dash != std::string_view::npos      ? dash + 3
-                                            : bracket != std::string_view::npos ? bracket + 2
-                                                                                : 0),
-                                160));
+        return refuse(plain_words(std::string(text.substr(dash != std::string_view::npos      ? dash + 3
+                                                          : bracket != std::string_view::npos ? bracket + 2
+                                                                                              : 0))));
     }
 
  private:
@@ -181,6 +206,7 @@ bool is_sourced(const Node& node) { return node.is_object() && node.contains("va
 
 struct JsonDocument::Impl {
     std::string name;
+    std::string sha256;  ///< of the text
     Node root;
 };
 
@@ -333,7 +359,7 @@ JsonDocument JsonDocument::parse(std::string_view text, const std::string& name)
     if (text.empty()) {
         throw InputError(name, "found an empty file; expected a JSON object");
     }
-    return JsonDocument(std::make_unique<Impl>(Impl{name, parse_strict(text, name)}));
+    return JsonDocument(std::make_unique<Impl>(Impl{name, sha256_hex(text), parse_strict(text, name)}));
 }
 
 JsonValue JsonDocument::root() const { return JsonValue(this, &impl_->root, ""); }
@@ -342,6 +368,11 @@ const std::string& JsonDocument::name() const { return impl_->name; }
 void JsonDocument::set(std::string_view dotted_path, const std::string& value_text) {
     StrictBuilder builder;
     const bool is_json = Node::sax_parse(value_text, &builder);
+    if (!is_json && !value_text.empty() &&
+        std::string_view("[{\"").find(value_text.front()) != std::string_view::npos) {
+        throw InputError(place(impl_->name, std::string(dotted_path)),
+                         "found " + printable(value_text) + ", not valid JSON: " + builder.problem);
+    }
     Node value = is_json ? std::move(builder.root) : Node(value_text);
     Node& node = reach(impl_->root, dotted_path, impl_->name);
     if (is_sourced(node) && !value.is_object()) {
@@ -364,7 +395,7 @@ void JsonDocument::set_quantity(std::string_view dotted_path, double value, Dime
 }
 
 std::string JsonDocument::dump() const { return compact(impl_->root); }
-std::string JsonDocument::sha256() const { return sha256_hex(dump()); }
+const std::string& JsonDocument::sha256() const { return impl_->sha256; }
 
 std::string json_quote(std::string_view text) { return compact(Node(std::string(text))); }
 

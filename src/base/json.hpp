@@ -76,16 +76,17 @@ class JsonDocument {
     [[nodiscard]] JsonValue root() const;
     [[nodiscard]] const std::string& name() const;
     /// Replaces (or adds, for a key that the loader will then judge) the value at a dotted path, as `--set` does.
-    /// `value_text` is JSON if it parses as JSON, else taken as a string. If the present value is an object with a
-    /// "value" key (a sourced constant) and the new one is not an object, only its "value" is replaced and its "source"
-    /// becomes "set on the command line", "kind" "assumed". Throws InputError where a parent of the path does not exist
-    /// or is no object, naming the keys there.
+    /// `value_text` is JSON if it parses as JSON, else taken as a string, unless it begins with [, { or " (throws). If
+    /// the present value is an object with a "value" key (a sourced constant) and the new one is not an object, only
+    /// its "value" is replaced and its "source" becomes "set on the command line", "kind" "assumed". Throws InputError
+    /// where a parent of the path does not exist or is no object, naming the keys there.
     void set(std::string_view dotted_path, const std::string& value_text);
     /// Replaces the number of a quantity at `path` for a sensitivity study; keeps kind and source.
     void set_quantity(std::string_view dotted_path, double value, Dimension dimension);
     [[nodiscard]] std::string dump() const;
-    /// SHA-256 of the canonical dump (sorted keys, no spaces), in hex.
-    [[nodiscard]] std::string sha256() const;
+    /// SHA-256 in hex of the text that was parsed, byte for byte (what sha256sum prints for the file); `set` does not
+    /// change it.
+    [[nodiscard]] const std::string& sha256() const;
 
  private:
     struct Impl;

@@ -1,6 +1,7 @@
 /// @file Reads stacks/*.json: kernels, pipeline, optimizer, transport, collective rules, and what may overlap.
 #include "models/stack.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -146,6 +147,27 @@ void read_can_overlap(const JsonValue& list, Stack& stack) {
     }
 }
 
+/// A list of words, each at most once.
+std::vector<std::string> read_words(const JsonValue& parent, std::string_view key,
+                                    std::initializer_list<std::string_view> words) {
+    std::vector<std::string> found;
+    for (const JsonValue& word : parent.at(key).elements()) {
+        static_cast<void>(word.as_one_of(words));
+        if (std::find(found.begin(), found.end(), word.as_string()) != found.end()) {
+            word.fail("each word at most once");
+        }
+        found.push_back(word.as_string());
+    }
+    return found;
+}
+
+void read_offers(const JsonValue& section, Stack& stack) {
+    section.allow_only({"expert_kernels", "optimizers", "dispatches"});
+    stack.offers_expert_kernels = read_words(section, "expert_kernels", {"loop", "grouped", "fused"});
+    stack.offers_optimizers = read_words(section, "optimizers", {"replicated", "sharded", "ep-aware", "fsdp"});
+    stack.offers_dispatches = read_words(section, "dispatches", {"allgather-reducescatter", "alltoall"});
+}
+
 std::string read_text(const JsonValue& parent, std::string_view key) {
     const JsonValue value = parent.at(key);
     std::string text = value.as_string();
@@ -159,8 +181,8 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only(
-        {"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "can_overlap"});
+    root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives",
+                     "can_overlap", "measured_on", "offers"});
     Stack stack;
     stack.file = document.name();
     stack.name = read_text(root, "name");
@@ -173,6 +195,8 @@ Stack load_stack(const JsonDocument& document) {
     read_transport(root.at("transport"), stack);
     read_collectives(root.at("collectives"), stack);
     read_can_overlap(root.at("can_overlap"), stack);
+    stack.measured_on = read_text(root, "measured_on");
+    read_offers(root.at("offers"), stack);
     return stack;
 }
 

@@ -29,6 +29,9 @@ struct AlgorithmRule {
 
 struct Stack {
     std::string name, file;
+    std::string measured_on;           ///< name of the machine on which its constants were measured or fitted
+    /// What the software has, in the plan's words; a plan that asks for more is a what-if, and the prediction says so.
+    std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches;
     // kernels
     double launch_s =
         0;  ///< host time to issue one kernel that the device cannot hide (added to machine's kernel_launch_s)
@@ -52,7 +55,8 @@ struct Stack {
         false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
     // transport
     double rank_bytes_per_s =
-        0;  ///< most that one rank moves between nodes, one direction (host staging, reduction by cores)
+        0;  ///< most that one rank moves between nodes, one direction, where NICs hang on the host: staging
+                                       ///< through host memory, reduction by cores; no limit where they hang on the device
     double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
     double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
     double scale_up_message_s = 0;    ///< software cost of one collective step inside a node

@@ -196,7 +196,8 @@ class Coster {
         if (piece.type == Piece::Type::kTransfer) {
             piece.type = Piece::Type::kCompute;
             piece.parts[static_cast<std::size_t>(Loss::kJitter)] += piece.jitter;
-            piece.parts[static_cast<std::size_t>(piece.loss)] += piece.duration - piece.jitter;
+            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] += piece.imbalance;
+            piece.parts[static_cast<std::size_t>(piece.loss)] += piece.duration - piece.jitter - piece.imbalance;
             piece.joins = static_cast<std::uint8_t>(piece.joins | (1U << static_cast<unsigned>(op.stream)));
             piece.stream = Stream::kCompute;
         }
@@ -252,8 +253,12 @@ class Coster {
         piece.type = is_world(op) ? Piece::Type::kWorld : Piece::Type::kTransfer;
         piece.jitter = to_picoseconds(jitter_s);
         piece.shares = !is_world(op) && !transfer.phases.empty() && !is_private(op, transfer, stage);
+        piece.duration = to_picoseconds(op.repeat * network_.solo_time_s(transfer)) + piece.jitter;
+        if (op.routed && options_.load.heaviest_rank > 1) {
+            const Transfer even = network_.unroll(op.comm, op.group, stage, op.bytes);
+            piece.imbalance = piece.duration - piece.jitter - to_picoseconds(op.repeat * network_.solo_time_s(even));
+        }
         if (!piece.shares) {
-            piece.duration = to_picoseconds(op.repeat * network_.solo_time_s(transfer)) + piece.jitter;
             return;
         }
         Transfer copy = transfer;
@@ -325,7 +330,7 @@ OperationTimes time_by_operation(const Program& program, const Machine& machine,
                         op.repeat * network.solo_time_s(network.unroll(op.comm, op.group, role.stage, op.bytes, scale));
                 }
                 times.seconds[name] += seconds * static_cast<double>(count) / static_cast<double>(program.roles.size());
-                times.count[name] += count;
+                times.count[name] += static_cast<double>(count) / static_cast<double>(program.roles.size());
             }
         }
     }

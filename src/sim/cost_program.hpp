@@ -17,7 +17,7 @@ struct CostOptions {
 /// Times by operation kind, one step, mean over roles: filled while costing, waiting excluded.
 struct OperationTimes {
     std::vector<double> seconds;  ///< by operation_name_index
-    std::vector<std::uint64_t> count;
+    std::vector<double> count;    ///< the mean over roles
 };
 
 /// Noise: a synchronisation of n ranks after compute of length t waits on average d (1 - exp(-rate n t)) for the

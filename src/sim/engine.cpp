@@ -95,6 +95,7 @@ class Engine {
     std::vector<PatternId> patterns_;
     std::vector<std::uint32_t> flowing_;
     std::uint64_t sequence_ = 0;
+    std::vector<Picoseconds> excess_ = std::vector<Picoseconds>(kOperationNames, 0);
     Picoseconds now_ = 0, forward_backward_ = 0;
 };
 
@@ -368,6 +369,7 @@ void Engine::account_transfer(RoleState& role, const Piece& piece, Picoseconds s
     }
     account(role, Loss::kWaiting, started);
     account(role, Loss::kJitter, std::min(now_, started + piece.jitter));
+    account(role, Loss::kImbalance, std::min(now_, role.accounted + piece.imbalance));
     account(role, piece.loss, now_);
 }
 
@@ -395,6 +397,11 @@ void Engine::end_piece(std::uint32_t r, std::size_t stream, const Piece& piece) 
     }
     if (piece.type == Piece::Type::kTransfer) {
         change_collectives(r, piece, -1);
+        if (piece.shares) {
+            const Operation& op =
+                program_.operations[program_.blocks[role.role->order[use].block].op_begin + piece.op_begin];
+            excess_[operation_name_index(op.kind, op.phase)] += (now_ - started) - piece.duration;
+        }
     }
     const std::int32_t boundary = piece.type == Piece::Type::kTransfer ? piece.message : -1;
     if (boundary >= 0) {
@@ -447,6 +454,7 @@ PlayResult Engine::finish() {
     result.step = now_;
     result.forward_backward = forward_backward_;
     result.events = sequence_;
+    result.shared_link_excess = std::move(excess_);
     for (RoleState& role : roles_) {
         account(role, Loss::kWaiting, now_);
         Picoseconds sum = 0;

@@ -27,9 +27,11 @@ struct Piece {
     std::uint32_t dep_begin = 0, dep_end = 0;  ///< into CostedProgram::dependencies: pieces of the same block
     std::int32_t message = -1;
     bool backward_message = false;
-    Picoseconds duration = 0;       ///< kCompute, kWorld, and transfers that share no link (private)
-    Picoseconds jitter = 0;         ///< of a transfer or world piece: the part of it that noise adds, at its start
-    std::uint32_t transfer = 0;     ///< kTransfer that may share links: index into CostedProgram::transfers
+    Picoseconds duration =
+        0;  ///< of kCompute and kWorld, and of a transfer alone; one that shares links may take longer
+    Picoseconds imbalance = 0;   ///< of a transfer: the part of it that the busiest rank adds over the mean
+    Picoseconds jitter = 0;      ///< of a transfer or world piece: the part of it that noise adds, at its start
+    std::uint32_t transfer = 0;  ///< kTransfer that may share links: index into CostedProgram::transfers
     bool shares = false;
     LossTimes parts{};  ///< of `duration` by loss (for kCompute)
 };
@@ -53,6 +55,9 @@ struct PlayResult {
     Picoseconds step = 0;
     Picoseconds forward_backward = 0;  ///< end of the last backward piece of any role
     std::vector<LossTimes> losses;     ///< by role; each sums to `step`
+    /// By operation_name_index, sum over roles: how much longer transfers that shared links took than they would have
+    /// alone.
+    std::vector<Picoseconds> shared_link_excess;
     std::uint64_t events = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "sim/flow_fold.hpp"
 #include "sim/flow_pattern.hpp"
 #include "sim/max_min.hpp"
+#include "sim/node_paths.hpp"
 
 namespace auspex {
 namespace {
@@ -63,7 +64,8 @@ struct Network::Impl {
           fabric(machine, stack, layout),
           builder(fabric, stack.scale_up_message_s, stack.scale_out_message_s),
           outer_message{stack.scale_out_message_s + machine.node.nic_latency_s,
-                        std::min(stack.rank_bytes_per_s, machine.node.nic_bytes_per_s * stack.scale_out_efficiency)} {
+                        std::min(transport_bytes_per_s(machine.node, stack),
+                                 machine.node.nic_bytes_per_s * stack.scale_out_efficiency)} {
         total.assign(fabric.link_count(), 0);
     }
 

@@ -80,7 +80,7 @@ NodeInside::NodeInside(const Node& node, const Stack& stack) {
         add_host(node, stack.scale_up_efficiency);
     }
     add_nics(node, stack.scale_out_efficiency);
-    find_paths(node, stack.rank_bytes_per_s);
+    find_paths(node, transport_bytes_per_s(node, stack));
 }
 
 void NodeInside::add_cards(const Node& node, double efficiency) {
@@ -209,6 +209,11 @@ void NodeInside::find_paths(const Node& node, double rank_bytes_per_s) {
 }
 
 }  // namespace
+
+double transport_bytes_per_s(const Node& node, const Stack& stack) {
+    const double nic_bytes_per_s = node.nic_bytes_per_s * stack.scale_out_efficiency;
+    return node.nic_attachment == NicAttachment::kHost ? stack.rank_bytes_per_s : nic_bytes_per_s;
+}
 
 NodePaths find_node_paths(const Node& node, const Stack& stack) { return NodeInside(node, stack).take(); }
 

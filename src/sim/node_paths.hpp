@@ -25,6 +25,9 @@ struct NodePaths {
     std::vector<std::vector<std::uint32_t>> out, in;  ///< [tile]: to the wire of the tile's NIC, and from it
 };
 
+/// Most that one rank moves between nodes, one direction: the stack's limit where NICs hang on the host, else its NIC.
+[[nodiscard]] double transport_bytes_per_s(const Node& node, const Stack& stack);
+
 /// Tile t sends through NIC floor(t * nics / tiles). Efficiencies of the stack are in the capacities.
 [[nodiscard]] NodePaths find_node_paths(const Node& node, const Stack& stack);
 

@@ -80,16 +80,66 @@ void fill_run(Prediction& p, double run_tokens) {
 std::vector<OperationShare> operations_by_time(const OperationTimes& times) {
     std::vector<OperationShare> list;
     for (std::size_t i = 0; i < times.seconds.size(); ++i) {
-        if (times.seconds[i] > 0) {
-            list.push_back({operation_name(i), times.seconds[i], times.count[i]});
+        if (times.seconds[i] <= 0) {
+            continue;
         }
+        const std::string name = operation_name(i);  // two phases may share one
+        const auto known =
+            std::find_if(list.begin(), list.end(), [&](const OperationShare& share) { return share.name == name; });
+        OperationShare& share = known != list.end() ? *known : list.emplace_back(OperationShare{name, 0, 0});
+        share.seconds += times.seconds[i];
+        share.count += times.count[i];
     }
     std::stable_sort(list.begin(), list.end(),
                      [](const OperationShare& a, const OperationShare& b) { return a.seconds > b.seconds; });
     return list;
 }
 
-void add_notes(Prediction& p, const SimulatedStep& step) {
+/// Groups small enough for one node that lie on two: their traffic leaves the node.
+void note_straddling(Prediction& p, const SimulatedStep& step, GroupKind kind, const char* name) {
+    const int size = group_size(step.layout, kind);
+    if (size <= 1 || size > step.layout.tiles_per_node) {
+        return;
+    }
+    const auto groups = groups_of(step.layout, kind, 0);
+    const auto straddles = [&](const std::vector<int>& group) {
+        const auto [low, high] = std::minmax_element(group.begin(), group.end());
+        return *low / step.layout.tiles_per_node != *high / step.layout.tiles_per_node;
+    };
+    const auto count = std::count_if(groups.begin(), groups.end(), straddles);
+    if (count > 0) {
+        p.notes.push_back(std::to_string(count) + " of " + std::to_string(groups.size()) + " " + name + " groups of " +
+                          std::to_string(size) + " straddle two nodes of " +
+                          std::to_string(step.layout.tiles_per_node) + " tiles in the first stage");
+    }
+}
+
+void note_what_if(Prediction& p, const Stack& stack, const std::vector<std::string>& offered, const char* field,
+                  const std::string& wanted) {
+    if (std::find(offered.begin(), offered.end(), wanted) == offered.end()) {
+        p.notes.push_back("a what-if: stack " + stack.name + " does not offer " + field + " \"" + wanted + "\"");
+    }
+}
+
+void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
+    const Stack& stack = inputs.stack;
+    if (stack.measured_on != inputs.machine.name) {
+        p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
+                          " and are used on " + inputs.machine.name + " unchanged");
+    }
+    note_what_if(p, stack, stack.offers_optimizers, "optimizer", to_string(step.plan.optimizer));
+    if (inputs.workload.num_experts > 0) {
+        note_what_if(p, stack, stack.offers_expert_kernels, "expert_kernels", to_string(step.plan.expert_kernels));
+        if (step.plan.ep > 1) {
+            note_what_if(p, stack, stack.offers_dispatches, "dispatch", to_string(step.plan.dispatch));
+        }
+        if (step.plan.ep == 1 && step.plan.routing.kind != RoutingDistribution::kUniform) {
+            p.notes.emplace_back(
+                "routing has no effect with ep = 1: unevenness of experts inside a rank is not modelled");
+        }
+    }
+    note_straddling(p, step, GroupKind::kTp, "tp");
+    note_straddling(p, step, GroupKind::kEp, "ep");
     if (step.load.heaviest_rank > 1) {
         char text[128];
         std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean",
@@ -127,7 +177,7 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     p.events = step.events;
     p.operations_by_time = operations_by_time(step.operation_times);
     fill_run(p, options.run_tokens);
-    add_notes(p, step);
+    add_notes(p, inputs, step);
     p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};
     if (options.sensitivity) {
@@ -148,21 +198,22 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
 Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles) {
     Inputs scaled = inputs;
     scaled.plan.dp = 0;
-    if (mode == ScaleMode::kStrong && tiles != reference_tiles) {
-        Plan plan = inputs.plan;
-        plan.dp = 0;
-        const Plan reference = resolve_plan(plan, inputs.workload, reference_tiles);
-        const Plan here = resolve_plan(plan, inputs.workload, tiles);
-        const std::int64_t passes = static_cast<std::int64_t>(reference.micro_batches) * reference.dp;
-        if (passes % here.dp != 0) {
-            throw InputError(inputs.plan.file + ": $.micro_batches",
-                             "strong scaling keeps the " + std::to_string(passes) +
-                                 " micro-batches of all replicas at " + std::to_string(reference_tiles) +
-                                 " tiles; they do not divide over dp " + std::to_string(here.dp) + " at " +
-                                 std::to_string(tiles) + " tiles");
-        }
-        scaled.plan.micro_batches = static_cast<int>(passes / here.dp);
+    if (mode == ScaleMode::kWeak) {
+        return scaled;
     }
+    const int file_dp =
+        inputs.plan.dp > 0 ? inputs.plan.dp : resolve_plan(scaled.plan, inputs.workload, reference_tiles).dp;
+    const int dp = resolve_plan(scaled.plan, inputs.workload, tiles).dp;
+    const std::int64_t passes = static_cast<std::int64_t>(inputs.plan.micro_batches) * file_dp;
+    if (passes % dp != 0) {
+        throw InputError(inputs.plan.file + ": $.micro_batches",
+                         "strong scaling keeps the plan's " + std::to_string(passes) +
+                             " micro-batches of all replicas (dp " + std::to_string(file_dp) + " x " +
+                             std::to_string(inputs.plan.micro_batches) + "); they do not divide over dp " +
+                             std::to_string(dp) + " at " + std::to_string(tiles) + " tiles; dp must divide " +
+                             std::to_string(passes));
+    }
+    scaled.plan.micro_batches = static_cast<int>(passes / dp);
     return scaled;
 }
 

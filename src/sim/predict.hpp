@@ -43,7 +43,8 @@ struct PredictResult {
 [[nodiscard]] PredictResult predict(const Inputs& inputs, const PredictOptions& options);
 
 /// The plan at another number of tiles. Weak: dp follows the tiles, micro_batches stay. Strong: the global batch of
-/// `reference_tiles` is kept by changing micro_batches; throws InputError when it does not divide.
+/// the plan with its own dp (without one, with that of `reference_tiles`) is kept by changing micro_batches; throws
+/// InputError when it does not divide.
 enum class ScaleMode { kWeak, kStrong };
 [[nodiscard]] Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles);
 

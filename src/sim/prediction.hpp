@@ -53,7 +53,7 @@ struct ConstantLean {
 struct OperationShare {
     std::string name;
     double seconds = 0;
-    std::uint64_t count = 0;
+    double count = 0;  ///< times a step, the mean over tiles
 };
 
 struct Prediction {

@@ -41,7 +41,7 @@ bool enters_the_network(const std::string& path) {
 double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step,
                   Network& network) {
     Network* const reused = enters_the_network(constant.path) ? nullptr : &network;
-    for (const double factor : {0.98, 1.02}) {
+    for (const double factor : {0.9, 1.1}) {
         try {
             const SimulatedStep changed = simulate_step(with_scaled(inputs, constant, factor), options, false, reused);
             return std::log(static_cast<double>(changed.step) / static_cast<double>(step)) / std::log(factor);

@@ -7,9 +7,10 @@
 
 namespace auspex {
 
-/// d ln(step) / d ln(c) of every constant of machine and stack, by replaying the step with c two percent smaller
-/// (larger where smaller is not allowed), largest magnitude first, ties in file order; those below 1e-4 are left out.
-/// Runs on all cores; the result does not depend on how many.
+/// d ln(step) / d ln(c) of every constant of machine and stack, by replaying the step with c a tenth smaller
+/// (larger where smaller is not allowed; smaller changes show how overlaps snap rather than how the constant acts),
+/// largest magnitude first, ties in file order; those below 1e-4 are left out. Runs on all cores; the result does not
+/// depend on how many.
 [[nodiscard]] std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictOptions& options);
 
 /// What is replayed for a step that took this many events: the inputs themselves, or for long pipelines (more than

@@ -82,11 +82,11 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     }
     const CostedProgram typical =
         cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
-    const PlayResult first = play(typical, *network, s.timeline ? &*s.timeline : nullptr);
+    const PlayResult first = play(typical, *network, nullptr);
     CostOptions slow = s.cost_options;
     slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
-    const PlayResult second =
-        play(cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, slow), *network, nullptr);
+    const CostedProgram straggling = cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, slow);
+    const PlayResult second = play(straggling, *network, s.timeline ? &*s.timeline : nullptr);
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
@@ -95,6 +95,10 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     s.events = first.events + second.events;
     if (operation_times) {
         s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, *network, s.cost_options);
+        const auto roles = static_cast<double>(s.program.roles.size());
+        for (std::size_t name = 0; name < kOperationNames; ++name) {
+            s.operation_times.seconds[name] += to_seconds(first.shared_link_excess[name]) / roles;
+        }
     }
     return s;
 }

@@ -26,7 +26,8 @@ struct SimulatedStep {
 
 /// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
 /// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
-/// the heaviest stage the expected slowest of all ranks; what that adds is jitter. `network`, if given, must have been
+/// the heaviest stage the expected slowest of all ranks; what that adds is jitter,
+/// and the timeline is of that play. `network`, if given, must have been
 /// made for the same layout and for inputs that differ in nothing that enters a network (node links, fabric,
 /// transport).
 [[nodiscard]] SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,

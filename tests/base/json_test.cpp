@@ -146,10 +146,25 @@ TEST(Json, a_quantity_set_for_sensitivity_keeps_kind_and_source) {
     EXPECT_EQ(document.root().at("f").as_number(0, 1), 0.25);
 }
 
-TEST(Json, the_hash_depends_on_content_and_not_on_order_or_space) {
-    const auto hash = [](const char* text) { return JsonDocument::parse(text, "f.json").sha256(); };
-    EXPECT_EQ(hash(R"({"a": 1, "b": 2})"), hash("{\"b\":2,\n\"a\":1}"));
-    EXPECT_NE(hash(R"({"a": 1, "b": 2})"), hash(R"({"a": 1, "b": 3})"));
+TEST(Json, the_hash_is_that_of_the_text_and_survives_overrides) {
+    auto document = JsonDocument::parse("{\"a\": 1}\n", "f.json");
+    constexpr const char* kOfText =
+        "e8c628edc9968ef0c668f54e0ba2636b35503357eb1aca0ddc828aeace432f67";  // printf '{"a": 1}\n' | sha256sum
+    EXPECT_EQ(document.sha256(), kOfText);
+    document.set("a", "2");
+    EXPECT_EQ(document.sha256(), kOfText);
+    EXPECT_NE(JsonDocument::parse("{\"a\":1}\n", "f.json").sha256(), kOfText) << "a space less";
+}
+
+TEST(Json, an_override_that_begins_like_json_must_be_json) {
+    auto document = JsonDocument::parse(R"({"list": [1], "s": "x"})", "f.json");
+    for (const char* value : {"[\"norm\"", "{\"a\":", "\"open"}) {
+        EXPECT_NE(error_of([&] { document.set("list", value); }).find("f.json: $.list: found"), std::string::npos)
+            << value;
+        EXPECT_NE(error_of([&] { document.set("list", value); }).find("not valid JSON"), std::string::npos) << value;
+    }
+    document.set("s", "plain words");
+    EXPECT_EQ(document.dump(), R"({"list":[1],"s":"plain words"})");
 }
 
 TEST(Json, a_copy_is_independent) {

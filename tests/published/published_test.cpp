@@ -113,22 +113,28 @@ TEST(Published, speed_ups_of_fused_experts_and_of_the_ep_aware_optimizer_are_tho
     EXPECT_EQ(compared, 8);
 }
 
-TEST(Published, all_reduce_of_one_aurora_node) {
+TEST(Published, all_reduces_on_aurora) {
     const JsonDocument document = cases("aurora-collectives");
     const JsonValue root = document.root();
     const Machine machine = testing_plans::machine(root.at("machine").as_string());
     const Stack stack = testing_plans::stack(root.at("stack").as_string());
     for (const JsonValue& row : root.at("rows").elements()) {
-        ASSERT_EQ(row.at("comm").as_string(), "all_reduce");
         Plan plan;
-        plan.dp = integer(row, "ranks");
-        const Layout layout = make_layout(plan, machine, plan.dp);
+        plan.ep = machine.node.tiles;
+        plan.dp = integer(row, "nodes");
+        const Layout layout = make_layout(plan, machine, plan.dp * plan.ep);
         Network network(machine, stack, layout);
+        const GroupKind group = row.at("group").as_string() == "all" ? GroupKind::kStage : GroupKind::kExpertDp;
         const double bytes = row.at("bytes").as_quantity(Dimension::kBytes, 1, 1e12);
         const double measured_s = row.at("time").as_quantity(Dimension::kSeconds, 1e-9, 1e3);
-        const double predicted_s =
-            network.solo_time_s(network.unroll(CommKind::kAllReduce, GroupKind::kStage, 0, bytes));
-        EXPECT_NEAR(predicted_s, measured_s, number(root, "within") * measured_s) << bytes;
+        const double predicted_s = network.solo_time_s(network.unroll(CommKind::kAllReduce, group, 0, bytes));
+        if (const auto miss = row.find("known_miss")) {
+            const std::vector<JsonValue> band = miss->at("predicted_over_measured").elements();
+            EXPECT_GE(predicted_s / measured_s, band.at(0).as_number(0, 10)) << row.where();
+            EXPECT_LE(predicted_s / measured_s, band.at(1).as_number(0, 10)) << row.where();
+        } else {
+            EXPECT_NEAR(predicted_s, measured_s, number(root, "within") * measured_s) << row.where();
+        }
     }
 }
 

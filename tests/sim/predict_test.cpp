@@ -177,13 +177,15 @@ TEST(Predict, mula_220b_as_published_fits_and_the_verdict_says_so) {
     EXPECT_LT(memory.peak_bytes, memory.capacity_bytes);
 }
 
-TEST(Predict, messages_that_do_not_block_are_never_slower_than_those_that_do) {
+// A message that does not block may share links with the collectives that follow it, which a blocking one never meets:
+// at most 0.1 % of a step.
+TEST(Predict, messages_that_do_not_block_are_not_slower_than_those_that_do_but_for_shared_links) {
     for (const auto& [plan, workload] : testing_plans::shipped()) {
         Inputs inputs = short_inputs(plan, workload, "megatron-deepspeed");
         inputs.stack.blocking_sends = true;
         const double blocking = step_s(inputs);
         inputs.stack.blocking_sends = false;
-        EXPECT_LE(step_s(inputs), blocking * (1 + 1e-9)) << plan;
+        EXPECT_LE(step_s(inputs), blocking * (1 + 1e-3)) << plan;
     }
 }
 

@@ -82,8 +82,9 @@ TEST(Sensitivity, elasticities_of_rates_are_not_positive_and_those_of_times_are_
 }
 
 TEST(Sensitivity, elasticities_of_all_rates_and_times_together_are_that_of_time_itself) {
-    // Scale every rate down and every time up by 2 %: the step takes 2 % longer, whatever it waits for. To first order
-    // the elasticities add up; event rates of noise count as times' inverse. Kinks of max() leave a few percent.
+    // Scale every rate down and every time up alike: the step takes as much longer, whatever it waits for. To first
+    // order the elasticities add up; event rates of noise count as times' inverse. For t = a + b / x a tenth less x
+    // gives b / (a + b) up to 5 % too large.
     const Inputs inputs = shipped_inputs("mula-220b-a10b");
     double sum = 0;
     for (const ConstantLean& lean : lean_on_constants(inputs, plain_options())) {
@@ -93,7 +94,7 @@ TEST(Sensitivity, elasticities_of_all_rates_and_times_together_are_that_of_time_
             sum += lean.elasticity;
         }
     }
-    EXPECT_NEAR(sum, 1, 0.03);
+    EXPECT_NEAR(sum, 1, 0.05);
 }
 
 TEST(Sensitivity, the_interval_is_the_root_sum_square_of_elasticity_times_uncertainty) {

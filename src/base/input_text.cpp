@@ -1,10 +1,12 @@
 #include "base/input_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -27,6 +29,31 @@ std::string printable(std::string_view text, std::size_t longest) {
     std::replace_if(
         out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
     return out;
+}
+
+std::string plain_json_words(std::string cause) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords{
+        {{"unexpected end of input", "the text ends too early"},
+         {"invalid literal; last read: ", "found what is no JSON value: "},
+         {"invalid string: missing closing quote", "a text without its closing quote"},
+         {"invalid number; expected digit after '-'", "a \"-\" without a digit behind it"},
+         {"unexpected string literal", "found a text in quotes"},
+         {"unexpected number literal", "found a number"},
+         {"unexpected true literal", "found true"},
+         {"unexpected false literal", "found false"},
+         {"unexpected null literal", "found null"},
+         {"expected string literal", "expected a key in double quotes"},
+         {"expected '[', '{', or a literal",
+          "expected a value: a number, a text in double quotes, true, false, null, [ or {"},
+         {"expected end of input", "expected nothing after the end of the document"},
+         {"expected object key", "expected a key in double quotes"},
+         {"unexpected '", "found '"}}};
+    for (const auto& [theirs, plain] : kWords) {
+        if (const std::size_t at = cause.find(theirs); at != std::string::npos) {
+            cause.replace(at, theirs.size(), plain);
+        }
+    }
+    return printable(cause, 200);
 }
 
 std::string line_and_column(std::string_view text, std::size_t byte) {

@@ -40,32 +40,6 @@ std::string key_list(const Node& object) {
     return out.empty() ? "none" : printable(out, 400);
 }
 
-/// The parser's words for what it met, as a reader of the file would say them.
-std::string plain_words(std::string cause) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords{
-        {{"unexpected end of input", "the text ends too early"},
-         {"invalid literal; last read: ", "found what is no JSON value: "},
-         {"invalid string: missing closing quote", "a text without its closing quote"},
-         {"invalid number; expected digit after '-'", "a \"-\" without a digit behind it"},
-         {"unexpected string literal", "found a text in quotes"},
-         {"unexpected number literal", "found a number"},
-         {"unexpected true literal", "found true"},
-         {"unexpected false literal", "found false"},
-         {"unexpected null literal", "found null"},
-         {"expected string literal", "expected a key in double quotes"},
-         {"expected '[', '{', or a literal",
-          "expected a value: a number, a text in double quotes, true, false, null, [ or {"},
-         {"expected end of input", "expected nothing after the end of the document"},
-         {"expected object key", "expected a key in double quotes"},
-         {"unexpected '", "found '"}}};
-    for (const auto& [theirs, plain] : kWords) {
-        if (const std::size_t at = cause.find(theirs); at != std::string::npos) {
-            cause.replace(at, theirs.size(), plain);
-        }
-    }
-    return printable(cause, 200);
-}
-
 /// Builds the document while it refuses duplicate keys and deep nesting. The parser that drives it does not recurse.
 class StrictBuilder : public nlohmann::json_sax<Node> {
  public:
@@ -102,9 +76,9 @@ class StrictBuilder : public nlohmann::json_sax<Node> {
         const std::string_view text = error.what();
         const std::size_t dash = text.find(" - ");
         const std::size_t bracket = text.find("] ");
-        return refuse(plain_words(std::string(text.substr(dash != std::string_view::npos      ? dash + 3
-                                                          : bracket != std::string_view::npos ? bracket + 2
-                                                                                              : 0))));
+        return refuse(plain_json_words(std::string(text.substr(dash != std::string_view::npos      ? dash + 3
+                                                               : bracket != std::string_view::npos ? bracket + 2
+                                                                                                   : 0))));
     }
 
  private:

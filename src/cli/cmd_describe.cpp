@@ -54,17 +54,23 @@ void write_rows(JsonWriter& json, const char* name, const Rows& rows) {
     json.end_object();
 }
 
-void print_json(const Workload& workload, const JsonDocument& document, const Plan* plan) {
+void print_json(const Workload& workload, const JsonDocument& document, const Plan* plan, const Options& options) {
     JsonWriter json(std::cout);
     const double total = count_parameters(workload).total();
     json.begin_object().member("name", workload.name).member("file", workload.file).member("sha256", document.sha256());
-    json.key("parameters").begin_object();
+    json.key("overrides").begin_array();
+    for (const std::string& text : options.overrides) {
+        json.value(text);
+    }
+    json.end_array().member("version", AUSPEX_VERSION).key("parameters").begin_object();
     write_rows(json, "total", rows_of(count_parameters(workload)));
     write_rows(json, "active", rows_of(count_active_parameters(workload)));
     json.end_object();
     write_rows(json, "flop_per_token", rows_of(count_token_flop(workload)));
     json.key("bytes").begin_object();
-    json.member("weights_bf16", kBf16Bytes * total).member("training_state", kTrainingStateBytes * total).end_object();
+    json.member("weights_bf16", whole(kBf16Bytes * total))
+        .member("training_state", whole(kTrainingStateBytes * total))
+        .end_object();
     if (plan != nullptr) {
         json.key("plan").begin_object().member("name", plan->name);
         json.member("dp", plan->dp).member("ep", plan->ep).member("etp", plan->etp).member("tp", plan->tp);
@@ -92,7 +98,7 @@ std::string padded(const std::string& text, std::size_t width) {
 void print_text(const Workload& workload, const Plan* plan) {
     const Rows total = rows_of(count_parameters(workload));
     const Rows active = rows_of(count_active_parameters(workload));
-    std::cout << workload.name << ": " << workload.layers << " layers, hidden size " << workload.hidden_size
+    std::cout << workload.name << ": " << counted(workload.layers, "layer") << ", hidden size " << workload.hidden_size
               << ", sequence " << workload.sequence_length;
     if (workload.num_experts > 0) {
         std::cout << ", " << workload.num_experts << " experts, " << workload.top_k << " active";
@@ -143,7 +149,7 @@ void run_describe(const Options& options) {
         plan = resolve_plan(*plan, workload, options.tiles.empty() ? 0 : options.tiles.front());
     }
     if (options.json) {
-        print_json(workload, document, plan ? &*plan : nullptr);
+        print_json(workload, document, plan ? &*plan : nullptr, options);
     } else {
         print_text(workload, plan ? &*plan : nullptr);
     }

@@ -1,4 +1,5 @@
 /// @file auspex predict: one step of training.
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -11,12 +12,26 @@
 namespace auspex {
 namespace {
 
+/// Before the step is simulated, so that a slip costs no time.
+void require_writable_place(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    std::error_code status;
+    if (std::filesystem::is_directory(file, status)) {
+        throw InputError("--trace " + file, "found a directory; expected the name of a file to write");
+    }
+    if (!folder.empty() && !std::filesystem::is_directory(folder, status)) {
+        throw InputError("--trace " + file,
+                         "found no folder " + folder.string() + "; expected a file in one that exists");
+    }
+}
+
 void write_trace(const Timeline& timeline, const std::string& file) {
     std::ofstream out(file, std::ios::binary);
     write_chrome_trace(timeline, out);
     out.close();
     if (!out) {
-        throw InputError("--trace " + file, "found a file that cannot be written; expected one that can");
+        throw InputError("--trace " + file,
+                         "found a file that cannot be written; expected write permission and free space");
     }
 }
 
@@ -25,6 +40,9 @@ void write_trace(const Timeline& timeline, const std::string& file) {
 void run_predict(const Options& options) {
     const Inputs inputs = load_all(options);
     const bool wants_trace = !options.trace.empty();
+    if (wants_trace) {
+        require_writable_place(options.trace);
+    }
     const PredictResult result = predict(inputs, {.tiles = options.tiles.empty() ? 0 : options.tiles.front(),
                                                   .run_tokens = options.tokens,
                                                   .sensitivity = true,
@@ -36,12 +54,15 @@ void run_predict(const Options& options) {
     if (options.json) {
         JsonWriter json(std::cout);
         json.begin_object();
+        write_names(json, inputs, options);
         write_prediction(json, result.prediction);
+        write_run(json, result.prediction);
         json.end_object();
         return;
     }
-    print_prediction(std::cout, result.prediction, inputs.plan,
-                     inputs.workload.name + " on " + inputs.machine.name + " with " + inputs.stack.name);
+    print_prediction(
+        std::cout, result.prediction, inputs.plan,
+        inputs.workload.name + " on " + inputs.machine.name + " with " + inputs.stack.name + overrides_line(options));
     if (wants_trace) {
         std::cout << "The trace is in " << options.trace << ": open it in ui.perfetto.dev.\n";
     }

@@ -1,13 +1,84 @@
-/// @file auspex program: the operations of one step as text.
+/// @file auspex program: the operations of one step, as text or JSON.
 #include <iostream>
+#include <string>
 
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
+#include "cli/prediction_output.hpp"
 #include "models/layout.hpp"
 #include "schedule/program.hpp"
 #include "schedule/text.hpp"
 
 namespace auspex {
+namespace {
+
+constexpr const char* kLegend =
+    "# A block is a list of operations; a stage runs blocks in the order of its line at the end.\n"
+    "# Operation: INDEX STREAM KIND.PHASE, then what it has of: layer, flop, bytes, launches, host_s (host seconds),\n"
+    "# comm and group (a communication of `bytes`, xN: N times in a row), message (the boundary between stages that "
+    "it\n"
+    "# crosses), after (operations of the block that must have ended), joins (streams that must have run dry).\n"
+    "# Stage: F or B (forward, backward) CHUNK.MICRO_BATCH=BLOCK; optimizer=BLOCK. More: docs/program.md.\n";
+
+void write_operation(JsonWriter& json, const Program& program, const Operation& op) {
+    double flop = 0, bytes = 0, launches = 0;
+    for (const Kernel& kernel : program.kernels_of(op)) {
+        flop += kernel.flop * kernel.repeat;
+        bytes += kernel.bytes * kernel.repeat;
+        launches += kernel.launches * kernel.repeat;
+    }
+    json.begin_object().member("kind", to_string(op.kind)).member("phase", to_string(op.phase));
+    json.member("stream", to_string(op.stream)).member("layer", static_cast<int>(op.layer));
+    json.member("flop", flop).member("kernel_bytes", whole(bytes)).member("launches", launches);
+    json.member("host_s", op.host_s);
+    if (op.comm != CommKind::kNone) {
+        json.member("comm", to_string(op.comm)).member("group", to_string(op.group));
+        json.member("comm_bytes", whole(op.bytes)).member("repeat", static_cast<int>(op.repeat));
+        json.member("routed", op.routed);
+    }
+    if (op.message >= 0) {
+        json.member("message", static_cast<int>(op.message));
+    }
+    json.key("after").begin_array();
+    for (const std::uint32_t dependency : program.dependencies_of(op)) {
+        json.value(std::uint64_t{dependency});
+    }
+    json.end_array().key("joins").begin_array();
+    for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
+        if (((op.joins >> stream) & 1U) != 0) {
+            json.value(to_string(static_cast<Stream>(stream)));
+        }
+    }
+    json.end_array().end_object();
+}
+
+void write_blocks(JsonWriter& json, const Program& program) {
+    json.key("blocks").begin_array();
+    for (const Block& block : program.blocks) {
+        json.begin_object().member("kind", to_string(block.kind)).member("chunk", block.chunk);
+        json.member("last_micro_batch", block.last_micro_batch).key("operations").begin_array();
+        for (const Operation& op : program.operations_of(block)) {
+            write_operation(json, program, op);
+        }
+        json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+void write_roles(JsonWriter& json, const Program& program) {
+    json.key("roles").begin_array();
+    for (const Role& role : program.roles) {
+        json.begin_object().member("stage", role.stage).key("order").begin_array();
+        for (const BlockUse& use : role.order) {
+            json.begin_object().member("block", std::uint64_t{use.block}).member("micro_batch", use.micro_batch);
+            json.end_object();
+        }
+        json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+}  // namespace
 
 void run_program(const Options& options) {
     const Inputs inputs = load_all(options);
@@ -16,7 +87,17 @@ void run_program(const Options& options) {
     const Layout layout = make_layout(plan, inputs.machine, plan.pp * plan.dp * plan.ep * plan.etp);
     const Program program = build_program(inputs.workload, plan, inputs.stack, layout);
     check_program(program);
-    std::cout << program_text(program);
+    if (!options.json) {
+        std::cout << kLegend << program_text(program);
+        return;
+    }
+    JsonWriter json(std::cout);
+    json.begin_object();
+    write_names(json, inputs, options);
+    json.member("micro_batches", program.micro_batches).member("chunks", program.chunks);
+    write_blocks(json, program);
+    write_roles(json, program);
+    json.end_object();
 }
 
 }  // namespace auspex

@@ -2,9 +2,12 @@
 #include <tbb/parallel_for.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
@@ -55,7 +58,7 @@ void fill_efficiencies(std::vector<ScalePoint>& points, const std::vector<Inputs
 
 std::vector<std::string> layout_lines(const Plan& plan, const Prediction& first, const Prediction& last,
                                       ScaleMode mode) {
-    const auto number = [](int value) { return std::to_string(value); };
+    const auto number = [](int value) { return thousands(value); };
     std::vector<std::string> lines;
     lines.push_back("pipeline stages pp = " + number(first.pp) + ", expert parallel ep = " + number(first.ep) +
                     ", expert tensor parallel etp = " + number(first.etp) +
@@ -65,8 +68,8 @@ std::vector<std::string> layout_lines(const Plan& plan, const Prediction& first,
                     number(last.data_parallel) + ")");
     lines.push_back(
         std::string(to_string(plan.schedule)) + " schedule, " +
-        (mode == ScaleMode::kWeak ? number(plan.micro_batches) + " micro-batches of " : "micro-batches of ") +
-        number(plan.micro_batch_size) + " sequences, global batch " + thousands(first.global_batch) + " to " +
+        (mode == ScaleMode::kWeak ? counted(plan.micro_batches, "micro-batch", "es") + " of " : "micro-batches of ") +
+        counted(plan.micro_batch_size, "sequence") + ", global batch " + thousands(first.global_batch) + " to " +
         thousands(last.global_batch) + " sequences");
     lines.push_back(std::string("optimizer ") + to_string(plan.optimizer) + ", token dispatch " +
                     to_string(plan.dispatch) + ", expert kernels " + to_string(plan.expert_kernels));
@@ -77,7 +80,8 @@ ScalingReport make_report(const Options& options, const Inputs& inputs, ScaleMod
                           std::vector<ScalePoint> points) {
     ScalingReport report;
     report.title = inputs.workload.name + " on " + inputs.machine.name + ", " + thousands(options.tiles.front()) +
-                   (options.tiles.size() > 1 ? " to " + thousands(options.tiles.back()) : std::string()) + " tiles";
+                   (options.tiles.size() > 1 ? " to " + thousands(options.tiles.back()) : std::string()) +
+                   (options.tiles.back() == 1 ? " tile" : " tiles");
     report.mode = mode == ScaleMode::kWeak ? "weak" : "strong";
     report.command = options.command_line;
     report.machine = inputs.machine.name;
@@ -86,18 +90,24 @@ ScalingReport make_report(const Options& options, const Inputs& inputs, ScaleMod
     report.plan = inputs.plan.name;
     report.layout_lines = layout_lines(inputs.plan, points.front().prediction, points.back().prediction, mode);
     report.inputs = files_of(inputs);
+    report.overrides = overrides_in_words(options);
     report.constants = inputs.machine.constants;
     report.constants.insert(report.constants.end(), inputs.stack.constants.begin(), inputs.stack.constants.end());
     report.points = std::move(points);
     return report;
 }
 
-void print_json(const std::vector<ScalePoint>& points) {
+void print_json(const ScalingReport& report, const Inputs& inputs, const Options& options) {
     JsonWriter json(std::cout);
-    json.begin_object().key("points").begin_array();
-    for (const ScalePoint& point : points) {
+    json.begin_object();
+    write_names(json, inputs, options);
+    json.member("mode", report.mode).key("points").begin_array();
+    for (const ScalePoint& point : report.points) {
         json.begin_object();
         write_prediction(json, point.prediction);
+        if (options.tokens > 0) {
+            write_run(json, point.prediction);
+        }
         json.member("efficiency", point.efficiency);
         json.member("efficiency_without_routing_bias", point.efficiency_without_routing_bias);
         json.member("efficiency_without_background", point.efficiency_without_background);
@@ -107,17 +117,28 @@ void print_json(const std::vector<ScalePoint>& points) {
     json.end_array().end_object();
 }
 
-void print_table(const ScalingReport& report) {
-    std::cout << report.title << ", " << report.mode << " scaling\n\n"
-              << right("tiles", 8) << right("nodes", 8) << right("dp", 6) << right("step", 10) << right("interval", 20)
-              << right("tokens/s", 11) << right("MFU", 8) << right("efficiency", 12) << right("memory", 10) << "\n";
+void print_table(const ScalingReport& report, const Options& options) {
+    const bool with_run = options.tokens > 0;
+    std::cout << report.title << ", " << report.mode << " scaling" << overrides_line(options) << "\n\n"
+              << right("tiles", 8) << right("nodes", 8) << right("dp", 8) << right("step", 10) << right("interval", 20)
+              << right("tokens/s", 11) << right("MFU", 8) << right("efficiency", 12) << right("memory", 10)
+              << (with_run ? right("run time", 12) + right("node-hours", 14) : std::string()) << "\n";
     for (const ScalePoint& point : report.points) {
         const Prediction& p = point.prediction;
-        std::cout << right(thousands(p.tiles), 8) << right(thousands(p.nodes), 8) << right(std::to_string(p.dp), 6)
+        std::cout << right(thousands(p.tiles), 8) << right(thousands(p.nodes), 8) << right(thousands(p.dp), 8)
                   << right(duration(p.step_time_s), 10)
                   << right(duration(p.step_time_interval_s[0]) + " to " + duration(p.step_time_interval_s[1]), 20)
                   << right(short_count(p.tokens_per_s), 11) << right(percent(p.mfu), 8)
-                  << right(percent(point.efficiency), 12) << right(p.memory.fits ? "fits" : "too much", 10) << "\n";
+                  << right(percent(point.efficiency), 12) << right(p.memory.fits ? "fits" : "too much", 10);
+        if (with_run) {
+            std::cout << right(format_quantity(p.run_time_s, Dimension::kSeconds), 12)
+                      << right(thousands(p.node_hours), 14);
+        }
+        std::cout << "\n";
+    }
+    if (with_run) {
+        std::cout << "\nRun time and node-hours: of " << short_count(options.tokens)
+                  << " tokens, without checkpoints, failures and queueing.\n";
     }
 }
 
@@ -131,14 +152,63 @@ ScaleMode mode_of(const Options& options) {
     return ScaleMode::kStrong;
 }
 
+/// Numbers of tiles around the one asked for that keep the batch whole, nearest first and at most six.
+std::string tiles_that_would_do(const Inputs& inputs, int reference, int asked) {
+    constexpr std::size_t kShown = 6;
+    constexpr int kFarthest = 4;  // times the tiles asked for
+    const Plan& plan = inputs.plan;
+    const int replica = plan.pp * plan.ep * plan.etp;
+    std::vector<int> found;
+    for (int tiles = replica; tiles / kFarthest <= asked; tiles += replica) {
+        try {
+            static_cast<void>(at_scale(inputs, ScaleMode::kStrong, reference, tiles));
+            found.push_back(tiles);
+        } catch (const InputError&) {
+            continue;  // not this one: what is looked for is those that pass
+        }
+    }
+    std::sort(found.begin(), found.end(), [asked](int a, int b) { return std::abs(a - asked) < std::abs(b - asked); });
+    found.resize(std::min(found.size(), kShown));
+    std::sort(found.begin(), found.end());
+    std::string list;
+    for (const int tiles : found) {
+        list += (list.empty() ? "" : ", ") + std::to_string(tiles);
+    }
+    return list;
+}
+
+Inputs sized(const Inputs& inputs, ScaleMode mode, int reference, int tiles) {
+    try {
+        return at_scale(inputs, mode, reference, tiles);
+    } catch (const InputError& error) {
+        const std::string others = mode == ScaleMode::kStrong ? tiles_that_would_do(inputs, reference, tiles) : "";
+        if (others.empty()) {
+            throw;
+        }
+        const std::string message = error.what();
+        const std::size_t colon = message.find(": ");
+        throw InputError(message.substr(0, colon), message.substr(colon + 2) + "; these would do: " + others);
+    }
+}
+
+/// Weak scaling lets dp follow the tiles; strong scaling takes the plan's dp for the batch that it keeps.
+void refuse_dp(const Options& options, ScaleMode mode) {
+    for (const std::string& text : options.overrides) {
+        if (mode == ScaleMode::kWeak && text.starts_with("plan.dp=")) {
+            throw InputError("--set " + text, "found a dp, but here dp follows --tiles; leave it out");
+        }
+    }
+}
+
 }  // namespace
 
 void run_scale(const Options& options) {
     const ScaleMode mode = mode_of(options);
+    refuse_dp(options, mode);
     const Inputs inputs = load_all(options);
     std::vector<Inputs> sizes;
     for (const int tiles : options.tiles) {
-        sizes.push_back(at_scale(inputs, mode, options.tiles.front(), tiles));
+        sizes.push_back(sized(inputs, mode, options.tiles.front(), tiles));
     }
     std::vector<ScalePoint> points;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -154,12 +224,13 @@ void run_scale(const Options& options) {
         write_scaling_report(report, options.out);
     }
     if (options.json) {
-        print_json(report.points);
+        print_json(report, inputs, options);
         return;
     }
-    print_table(report);
+    print_table(report, options);
     if (!options.out.empty()) {
-        std::cout << "\nThe report is in " << options.out << ": index.html, report.md, points.csv\n";
+        std::cout << "\nThe report is in " << options.out << ": index.html, report.md, points.csv"
+                  << (report.points.size() > 1 ? ", efficiency.svg\n" : "\n");
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -77,6 +78,15 @@ std::string find_input(const std::string& role, const std::string& name) {
                                                    ".json; available: " + names_in(subfolder));
 }
 
+std::vector<std::string> overrides_in_words(const Options& options) {
+    std::vector<std::string> words;
+    for (const std::string& text : options.overrides) {
+        const Override parts = split(text);
+        words.push_back(parts.role + "." + parts.path + " = " + parts.value);
+    }
+    return words;
+}
+
 void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles) {
     for (const std::string& text : overrides) {
         const Override parts = split(text);
@@ -109,6 +119,32 @@ Inputs load_all(const Options& options) {
                                 load_document("plan", options.plan, options.overrides));
     forget_dp(options, inputs.plan);
     return inputs;
+}
+
+InputError blame_command_line(const Options& options, const InputError& error) {
+    const std::string message = error.what();
+    const std::vector<std::pair<std::string, std::string>> roles{
+        {"machine", options.machine}, {"stack", options.stack}, {"workload", options.workload}, {"plan", options.plan}};
+    for (const auto& [role, name] : roles) {
+        const std::string file = name.empty() ? "" : find_input(role, name);
+        if (file.empty() || !message.starts_with(file + ": $")) {
+            continue;
+        }
+        std::string sets;
+        for (const std::string& text : options.overrides) {
+            if (const Override parts = split(text); parts.role == role) {
+                sets += (sets.empty() ? " (with " : ", ") + ("--set " + role + "." + parts.path);
+            }
+        }
+        sets += sets.empty() ? "" : ")";
+        const std::string rest = message.substr(file.size() + 2);
+        const std::string key_of_tiles = "$.dp: ";
+        if (role == "plan" && !options.tiles.empty() && rest.starts_with(key_of_tiles)) {
+            return {"--tiles with " + file + sets, rest.substr(key_of_tiles.size())};
+        }
+        return {file + sets, rest};
+    }
+    return error;
 }
 
 void forget_dp(const Options& options, Plan& plan) {

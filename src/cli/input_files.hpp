@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "cli/options.hpp"
 #include "report/scaling_report.hpp"
@@ -18,8 +19,13 @@ namespace auspex {
 /// Loads a role's document and applies the overrides of that role.
 [[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
                                          const std::vector<std::string>& overrides);
+/// The overrides as sentences show them: "plan.pp = 4".
+[[nodiscard]] std::vector<std::string> overrides_in_words(const Options& options);
 /// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
 void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
+
+/// The error, with the --set of the file that it blames named beside it, and with --tiles where those decide.
+[[nodiscard]] InputError blame_command_line(const Options& options, const InputError& error);
 
 /// With one --tiles and no `--set plan.dp` the tiles rule: the file's dp is dropped and follows from them.
 void forget_dp(const Options& options, Plan& plan);

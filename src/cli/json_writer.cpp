@@ -1,9 +1,13 @@
 #include "cli/json_writer.hpp"
 
+#include <cmath>
+
 #include "base/error.hpp"
 #include "base/json.hpp"
 
 namespace auspex {
+
+std::int64_t whole(double count) { return std::llround(count); }
 
 JsonWriter::JsonWriter(std::ostream& out) : out_(out) {}
 

@@ -8,6 +8,9 @@
 
 namespace auspex {
 
+/// A count of bytes, to the nearest whole one.
+[[nodiscard]] std::int64_t whole(double count);
+
 /// Members are written as they come: the caller opens and closes objects and arrays in pairs.
 class JsonWriter {
  public:

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/input_files.hpp"
 
 namespace auspex {
 namespace {
@@ -40,7 +41,7 @@ const std::vector<Command>& commands() {
          "print the operations of one step, every role and stream",
          "auspex program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kSet},
+         {Flag::kTiles, Flag::kSet, Flag::kJson},
          run_program},
     };
     return kCommands;
@@ -62,6 +63,14 @@ void print_help() {
 
 bool asks_for_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
 
+void run(const Command& command, const Options& options) {
+    try {
+        command.run(options);
+    } catch (const InputError& error) {
+        throw blame_command_line(options, error);
+    }
+}
+
 void dispatch(const std::vector<std::string>& arguments) {
     if (arguments.empty() || asks_for_help(arguments.front()) || arguments.front() == "help") {
         print_help();
@@ -78,7 +87,7 @@ void dispatch(const std::vector<std::string>& arguments) {
             if (std::any_of(flags.begin(), flags.end(), asks_for_help)) {
                 std::cout << help_of(command);
             } else {
-                command.run(parse_options(command, flags));
+                run(command, parse_options(command, flags));
             }
             return;
         }

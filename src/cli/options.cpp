@@ -21,6 +21,13 @@ struct FlagText {
     const char* meaning;
 };
 
+bool takes(const Command& command, Flag flag) {
+    const auto has = [flag](const std::vector<Flag>& flags) {
+        return std::find(flags.begin(), flags.end(), flag) != flags.end();
+    };
+    return has(command.required) || has(command.optional);
+}
+
 FlagText text_of(Flag flag) {
     switch (flag) {
         case Flag::kMachine: return {"machine", "FILE", "machine file, or the name of one in machines/"};
@@ -36,7 +43,8 @@ FlagText text_of(Flag flag) {
             return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
         case Flag::kMode:
             return {"mode", "weak|strong", "weak: the batch grows with the tiles (default); strong: the batch is kept"};
-        case Flag::kOut: return {"out", "DIR", "write the report there: index.html, report.md, points.csv"};
+        case Flag::kOut:
+            return {"out", "DIR", "write the report there: index.html, report.md, points.csv, efficiency.svg"};
         case Flag::kTrace: return {"trace", "FILE", "write a Chrome trace of the step, for ui.perfetto.dev"};
         case Flag::kTokens: return {"tokens", "COUNT", "length of the training run: adds its time and node-hours"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
@@ -47,7 +55,10 @@ FlagText text_of(Flag flag) {
 po::options_description describe(const Command& command) {
     po::options_description description("Flags", 110, 60);
     const auto add = [&](Flag flag) {
-        const FlagText text = text_of(flag);
+        FlagText text = text_of(flag);
+        if (flag == Flag::kSet && !takes(command, Flag::kMachine)) {
+            text.meaning = "override a field; ROLE is workload or, with --plan, plan; may be repeated";
+        }
         if (text.value == nullptr) {
             description.add_options()(text.name, text.meaning);
         } else if (flag == Flag::kSet) {
@@ -155,21 +166,25 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
 Options parse_options(const Command& command, const std::vector<std::string>& arguments) {
     const po::variables_map values = read_arguments(command, arguments);
     Options options;
+    const auto take = [&](Flag flag) {
+        const FlagText text = text_of(flag);
+        const po::variable_value& value = values[text.name];
+        if (text.value != nullptr && value.value().type() == typeid(std::string) && value.as<std::string>().empty()) {
+            throw InputError(std::string("--") + text.name,
+                             std::string("found an empty value; expected ") + text.value + ": " + text.meaning);
+        }
+        store(options, flag, value);
+    };
     for (const Flag flag : command.required) {
-        const char* const name = text_of(flag).name;
-        if (values.count(name) == 0) {
+        if (const char* const name = text_of(flag).name; values.count(name) == 0) {
             throw InputError(std::string("auspex ") + command.name,
                              std::string("found no --") + name + "; for example: " + command.example);
         }
-        store(options, flag, values[name]);
-        if (values[name].value().type() == typeid(std::string) && values[name].as<std::string>().empty()) {
-            throw InputError(std::string("--") + name,
-                             std::string("found an empty value; expected ") + text_of(flag).meaning);
-        }
+        take(flag);
     }
     for (const Flag flag : command.optional) {
-        if (const char* const name = text_of(flag).name; values.count(name) > 0) {
-            store(options, flag, values[name]);
+        if (values.count(text_of(flag).name) > 0) {
+            take(flag);
         }
     }
     options.command_line = std::string("auspex ") + command.name;

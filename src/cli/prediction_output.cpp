@@ -1,10 +1,13 @@
 #include "cli/prediction_output.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string>
 
 #include "base/time.hpp"
 #include "base/units.hpp"
+#include "cli/input_files.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
@@ -15,22 +18,22 @@ using Labels = std::vector<std::pair<std::string, double>>;
 void write_labels(JsonWriter& json, const Labels& labels) {
     json.begin_object();
     for (const auto& [label, bytes] : labels) {
-        json.member(label, bytes);
+        json.member(label, whole(bytes));
     }
     json.end_object();
 }
 
 void write_memory(JsonWriter& json, const MemoryReport& memory) {
     json.key("memory").begin_object();
-    json.member("peak_bytes", memory.peak_bytes)
-        .member("capacity_bytes", memory.capacity_bytes)
+    json.member("peak_bytes", whole(memory.peak_bytes))
+        .member("capacity_bytes", whole(memory.capacity_bytes))
         .member("fits", memory.fits);
     json.member("heaviest_stage", memory.heaviest_stage).member("verdict", memory.verdict);
     json.key("by_label");
     write_labels(json, memory.by_label);
     json.key("by_stage").begin_array();
     for (const StageMemory& stage : memory.by_stage) {
-        json.begin_object().member("stage", stage.stage).member("peak_bytes", stage.peak_bytes);
+        json.begin_object().member("stage", stage.stage).member("peak_bytes", whole(stage.peak_bytes));
         json.member("peak_operation", stage.peak_operation).key("by_label");
         write_labels(json, stage.by_label);
         json.end_object();
@@ -59,12 +62,15 @@ void write_causes(JsonWriter& json, const Prediction& p) {
     json.end_array();
 }
 
+/// The loss as the table names it; the optimizer phase above is more than this loss.
+std::string name_of(Loss loss) { return loss == Loss::kOptimizer ? "optimizer (update kernels)" : to_string(loss); }
+
 void print_losses(std::ostream& out, const Prediction& p) {
     out << "\nWhere the step goes (mean over tiles)\n";
     for (std::size_t i = 0; i < kLossCount; ++i) {
         if (p.losses[i] != 0) {
             const double seconds = to_seconds(p.losses[i]);
-            out << "  " << left(to_string(static_cast<Loss>(i)), 16) << right(duration(seconds), 10)
+            out << "  " << left(name_of(static_cast<Loss>(i)), 28) << right(duration(seconds), 10)
                 << right(percent(seconds / p.step_time_s), 10) << "\n";
         }
     }
@@ -81,6 +87,13 @@ void print_memory(std::ostream& out, const MemoryReport& memory) {
     }
 }
 
+/// As %g: "12", "1.5".
+std::string general(double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", value);
+    return text.data();
+}
+
 void print_causes(std::ostream& out, const Prediction& p) {
     constexpr std::size_t kShown = 10;
     if (!p.operations_by_time.empty()) {
@@ -88,9 +101,13 @@ void print_causes(std::ostream& out, const Prediction& p) {
         for (std::size_t i = 0; i < std::min(kShown, p.operations_by_time.size()); ++i) {
             const OperationShare& share = p.operations_by_time[i];
             out << "  " << left(share.name, 34) << right(duration(share.seconds), 10)
-                << right(percent(share.seconds / p.step_time_s), 9)
-                << right(thousands(static_cast<double>(share.count)), 12) << " times\n";
+                << right(percent(share.seconds / p.step_time_s), 9) << right(general(share.count), 10)
+                << " times a tile\n";
         }
+    }
+    out << (p.notes.empty() ? "" : "\n");
+    for (const std::string& note : p.notes) {
+        out << "Note: " << note << "\n";
     }
     if (!p.top_constants.empty()) {
         out << "\nConstants that it leans on most (change of the step for one more percent of the constant)\n";
@@ -100,9 +117,6 @@ void print_causes(std::ostream& out, const Prediction& p) {
                 << "  " << left(to_string(constant.kind), 10)
                 << right(signed_significant(p.top_constants[i].elasticity, 2), 8) << " %\n";
         }
-    }
-    for (const std::string& note : p.notes) {
-        out << "\nNote: " << note << "\n";
     }
 }
 
@@ -120,6 +134,24 @@ std::string blank(const std::string& text, std::size_t width) {
 
 std::string right(const std::string& text, std::size_t width) { return blank(text, width) + text; }
 std::string left(const std::string& text, std::size_t width) { return text + blank(text, width); }
+
+void write_names(JsonWriter& json, const Inputs& inputs, const Options& options) {
+    json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);
+    json.member("workload", inputs.workload.name).member("plan", inputs.plan.name);
+    json.key("overrides").begin_array();
+    for (const std::string& text : options.overrides) {
+        json.value(text);
+    }
+    json.end_array().member("version", AUSPEX_VERSION);
+}
+
+std::string overrides_line(const Options& options) {
+    std::string out;
+    for (const std::string& text : overrides_in_words(options)) {
+        out += (out.empty() ? "\nchanged on the command line: " : ", ") + text;
+    }
+    return out;
+}
 
 void write_prediction(JsonWriter& json, const Prediction& p) {
     json.member("tiles", p.tiles).member("nodes", p.nodes).member("dp", p.dp).member("data_parallel", p.data_parallel);
@@ -140,30 +172,33 @@ void write_prediction(JsonWriter& json, const Prediction& p) {
     json.member("executor_proven", p.executor_proven).member("operations", p.operations).member("events", p.events);
     json.member("elapsed_s", p.elapsed_s).member("sensitivity_elapsed_s", p.sensitivity_elapsed_s);
     write_causes(json, p);
-    json.member("run_tokens", p.run_tokens).member("run_time_s", p.run_time_s);
-    json.member("step_node_hours", p.step_node_hours).member("node_hours", p.node_hours);
+    json.member("step_node_hours", p.step_node_hours);
+}
+
+void write_run(JsonWriter& json, const Prediction& p) {
+    json.member("run_tokens", p.run_tokens).member("run_time_s", p.run_time_s).member("node_hours", p.node_hours);
 }
 
 void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, const std::string& title) {
     out << title << "\n"
-        << thousands(p.tiles) << " tiles on " << thousands(p.nodes) << " nodes: pp " << p.pp << " x dp " << p.dp
+        << counted(p.tiles, "tile") << " on " << counted(p.nodes, "node") << ": pp " << p.pp << " x dp " << p.dp
         << " x ep " << p.ep << " x etp " << p.etp << "; tp " << p.tp << ", cp " << p.cp << ", data-parallel "
         << p.data_parallel << "\n"
-        << to_string(plan.schedule) << ", " << plan.micro_batches << " micro-batches of " << plan.micro_batch_size
-        << ", global batch " << thousands(p.global_batch) << " sequences (" << short_count(p.tokens_per_step)
-        << " tokens)\n"
+        << to_string(plan.schedule) << ", " << counted(plan.micro_batches, "micro-batch", "es") << " of "
+        << plan.micro_batch_size << ", global batch " << counted(p.global_batch, "sequence") << " ("
+        << short_count(p.tokens_per_step) << " tokens)\n"
         << "optimizer " << to_string(plan.optimizer) << ", dispatch " << to_string(plan.dispatch) << ", expert kernels "
         << to_string(plan.expert_kernels) << "\n\n";
     out << "  step time         " << duration(p.step_time_s) << "   (90 % interval "
         << duration(p.step_time_interval_s[0]) << " to " << duration(p.step_time_interval_s[1]) << ")\n"
-        << "  forward-backward  " << duration(p.forward_backward_s) << "   optimizer " << duration(p.optimizer_s)
-        << "\n"
+        << "  forward-backward  " << duration(p.forward_backward_s) << "   optimizer phase " << duration(p.optimizer_s)
+        << " (reduction, update, gather, barriers)\n"
         << "  tokens            " << short_count(p.tokens_per_s) << "/s   (" << thousands(p.tokens_per_s_per_tile)
         << "/s a tile)\n"
         << "  model TFLOP/s     " << significant(p.tflops_per_tile) << " a tile\n"
         << "  MFU               " << percent(p.mfu) << " of a peak of "
-        << format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond) << " (with recompute " << percent(p.hfu)
-        << ")\n";
+        << format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond)
+        << (p.hfu > p.mfu ? " (with recompute " + percent(p.hfu) + ")" : std::string()) << "\n";
     if (p.run_tokens > 0) {
         out << "  run               " << short_count(p.run_tokens) << " tokens in "
             << format_quantity(p.run_time_s, Dimension::kSeconds) << ", " << thousands(p.node_hours) << " node-hours\n";
@@ -172,8 +207,9 @@ void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, 
     print_memory(out, p.memory);
     print_causes(out, p);
     out << "\n"
-        << thousands(static_cast<double>(p.operations)) << " operations, " << thousands(static_cast<double>(p.events))
-        << " events, " << duration(p.elapsed_s) << "\n";
+        << "simulated: " << counted(static_cast<double>(p.operations), "operation") << ", "
+        << counted(static_cast<double>(p.events), "event") << ", in " << duration(p.elapsed_s)
+        << " of this computer's time\n";
 }
 
 }  // namespace auspex

@@ -3,13 +3,20 @@
 #include <ostream>
 
 #include "cli/json_writer.hpp"
+#include "cli/options.hpp"
 #include "models/plan.hpp"
-#include "sim/prediction.hpp"
+#include "sim/predict.hpp"
 
 namespace auspex {
 
-/// Members of the open object: the documented keys of `predict --json`.
+/// Members of the open object: which inputs, what the command line changed in them, and the program's version.
+void write_names(JsonWriter& json, const Inputs& inputs, const Options& options);
+/// "\nchanged on the command line: plan.pp = 4", or nothing.
+[[nodiscard]] std::string overrides_line(const Options& options);
+/// Members of the open object: what docs/json-output.md lists for a prediction.
 void write_prediction(JsonWriter& json, const Prediction& prediction);
+/// Members of the open object: what a run of --tokens takes.
+void write_run(JsonWriter& json, const Prediction& prediction);
 void print_prediction(std::ostream& out, const Prediction& prediction, const Plan& plan, const std::string& title);
 
 /// Text in a column of `width` characters (UTF-8), to its right edge or to its left.

@@ -1,4 +1,5 @@
 /// @file One row a point in SI units, for other programs.
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,7 +45,8 @@ void append_numbers(std::vector<CsvCell>& cells, std::initializer_list<std::pair
 }
 
 void append_memory(std::vector<CsvCell>& cells, const MemoryReport& memory) {
-    append_numbers(cells, {{"memory_peak_bytes", memory.peak_bytes}, {"memory_capacity_bytes", memory.capacity_bytes}});
+    cells.emplace_back("memory_peak_bytes", std::to_string(std::llround(memory.peak_bytes)));
+    cells.emplace_back("memory_capacity_bytes", std::to_string(std::llround(memory.capacity_bytes)));
     cells.emplace_back("memory_fits", memory.fits ? "true" : "false");
     cells.emplace_back("heaviest_stage", std::to_string(memory.heaviest_stage));
 }
@@ -74,10 +76,11 @@ std::vector<CsvCell> row_of(const ScalePoint& point) {
     }
     append_numbers(cells, {{"forward_backward_s", p.forward_backward_s}, {"optimizer_s", p.optimizer_s}});
     append_memory(cells, p.memory);
-    append_numbers(cells, {{"step_node_hours", p.step_node_hours},
-                           {"run_tokens", p.run_tokens},
-                           {"node_hours", p.node_hours},
-                           {"run_time_s", p.run_time_s}});
+    append_numbers(cells, {{"step_node_hours", p.step_node_hours}});
+    if (p.run_tokens > 0) {
+        append_numbers(cells,
+                       {{"run_tokens", p.run_tokens}, {"node_hours", p.node_hours}, {"run_time_s", p.run_time_s}});
+    }
     cells.emplace_back("executor_proven", p.executor_proven ? "true" : "false");
     return cells;
 }

@@ -39,7 +39,8 @@ const std::vector<std::pair<std::string, std::string>>& glossary() {
         {"straggler", "A tile that is slower than the others, so that they wait for it."},
         {"elasticity", "By how many percent the step time changes when a constant changes by one percent."},
         {"interval",
-         "The range that holds the true value in about 9 of 10 cases, judging by the uncertainty of every constant."},
+         "The range that holds the true value in about 9 of 10 cases as far as the constants are uncertain; what a "
+         "mechanism that is left out would add is not in it."},
         {"GB", "10^9 bytes."}};
     return kWords;
 }

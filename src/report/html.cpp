@@ -30,8 +30,8 @@ std::string head_section(const ScalingReport& report) {
     const Prediction& last = end.prediction;
     const std::string at_last = " on " + thousands(last.tiles) + " tiles";
     std::string out = "<h1>" + html_escape(report.title) + "</h1>\n";
-    out += html_paragraph(report.workload + " · " + report.machine + " · " + report.stack + " · " + report.plan +
-                              " · " + report.mode + " scaling",
+    out += html_paragraph("model " + report.workload + " · machine " + report.machine + " · stack " + report.stack +
+                              " · plan " + report.plan + " · " + report.mode + " scaling",
                           "soft");
     out +=
         "<nav><a href=\"#points\">Points</a><a href=\"#efficiency\">Efficiency and throughput</a>"
@@ -85,7 +85,8 @@ std::string points_section(const ScalingReport& report) {
                       "model's arithmetic as a share of the peak, here " +
                           significant(first.peak_flop_per_s / 1e12) +
                           " TFLOP/s a tile. The interval holds the true step time in about "
-                          "9 of 10 cases.");
+                          "9 of 10 cases as far as the constants are uncertain; it does not cover mechanisms that "
+                          "are left out.");
     Rows costs{{number("tiles"), number("tokens"), number("run time", "hours"), number("node-hours")}};
     for (const ScalePoint& point : report.points) {
         const Prediction& p = point.prediction;
@@ -118,7 +119,10 @@ std::string scale_sections(const ScalingReport& report) {
                                                      "these, or slow tiles (stragglers). The shaded band is the spread "
                                                      "between these lines, not an error bar: the uncertainty of the "
                                                      "step time is nearly the same at every point and hardly changes "
-                                                     "this picture. The vertical axis is cut to show the differences.");
+                                                     "this picture. The vertical axis is cut to show the differences. "
+                                                     "Every line is measured against its own first point, which "
+                                                     "improves too when a cause is switched off: so a thin line, such "
+                                                     "as the one without stragglers, may lie below the prediction.");
     out += html_heading("throughput", "Throughput: how fast the model reads its training text");
     out += html_figure(throughput_chart(report),
                        "How to read it: both axes are logarithmic, so ideal scaling is a straight line (dashed). The "
@@ -214,6 +218,10 @@ std::string memory_section(const ScalingReport& report) {
 std::string constants_section(const ScalingReport& report) {
     const Prediction& last = report.points.back().prediction;
     std::string out = html_heading("constants", "What the prediction leans on");
+    const std::vector<std::string> notes = notes_of(report);
+    if (!notes.empty()) {
+        out += html_paragraph("What to know before using the numbers:") + html_list(notes);
+    }
     if (!last.top_constants.empty()) {
         Rows rows{{{"constant"},
                    number("value"),
@@ -259,26 +267,22 @@ std::string provenance_section(const ScalingReport& report) {
     std::string out = html_heading("provenance", "Where this page comes from");
     out += html_paragraph("This command makes the page again, byte for byte, from the same inputs:");
     out += "<pre>" + html_escape(report.command) + "</pre>\n";
-    Rows rows{{{"input"}, {"file"}, {"SHA-256 of its content"}}};
+    Rows rows{{{"input"}, {"file"}, {"SHA-256 of the file"}}};
     for (const InputFile& input : report.inputs) {
         rows.push_back({{input.role}, {input.file, "path"}, {input.sha256, "path"}});
     }
     out += html_table(rows, {});
+    if (!report.overrides.empty()) {
+        out += html_paragraph("Changed on the command line:") + html_list(report.overrides);
+    }
     const bool proven = std::all_of(report.points.begin(), report.points.end(),
                                     [](const ScalePoint& point) { return point.prediction.executor_proven; });
     out += html_paragraph(
         proven
-            ? "Every operation of these steps also exists in Auspex's own trainer, which really runs the same schedule "
-              "(executor-proven)."
-            : "These steps hold operations that Auspex's own trainer does not run: for them the schedule is simulated "
-              "only "
-              "(not executor-proven).");
+            ? "An executor has really run the program of these steps (executor-proven)."
+            : "No executor has run the program of these steps: the schedule is simulated only (not executor-proven).");
     if (!report.layout_lines.empty()) {
         out += html_paragraph("The layout, which piece of the model lies where:") + html_list(report.layout_lines);
-    }
-    const std::vector<std::string> notes = notes_of(report);
-    if (!notes.empty()) {
-        out += html_paragraph("What to know before using the numbers:") + html_list(notes);
     }
     return out;
 }

@@ -67,7 +67,29 @@ std::string variants_table(const ScalingReport& report) {
     return table(rows, 0);
 }
 
+std::string run_table(const ScalingReport& report) {
+    std::vector<Row> rows{{"tiles", "tokens", "run time, hours", "node-hours"}};
+    for (const ScalePoint& point : report.points) {
+        const Prediction& p = point.prediction;
+        if (p.run_tokens > 0) {
+            rows.push_back({thousands(p.tiles), short_count(p.run_tokens), significant(p.run_time_s / 3600),
+                            thousands(p.node_hours)});
+        }
+    }
+    return rows.size() > 1
+               ? "What the whole run costs, without checkpoints, failures and queueing:\n\n" + table(rows, 0)
+               : "";
+}
+
 std::string losses_table(const ScalingReport& report) {
+    if (report.points.size() < 2) {
+        std::vector<Row> rows{{"part", "what it is", "s", "% of step"}};
+        for (const LossGrowth& row : loss_growth(report)) {
+            rows.push_back(
+                {readable(row.loss), meaning_of(row.loss), significant(row.last_s), percent(row.last_share)});
+        }
+        return table(rows, 2);
+    }
     const std::string first = thousands(report.points.front().prediction.tiles) + " tiles";
     const std::string last = thousands(report.points.back().prediction.tiles) + " tiles";
     std::vector<Row> rows{
@@ -112,24 +134,33 @@ std::string render_markdown(const ScalingReport& report) {
     for (const std::string& sentence : summary_sentences(report)) {
         out += markdown_escape(sentence) + "\n";
     }
-    out += "\n## The points\n\n" + points_table(report);
-    out += "## Efficiency with single causes switched off\n\n" + variants_table(report);
+    out += "\n## The points\n\n" + points_table(report) + run_table(report);
+    if (report.points.size() > 1) {
+        out += "## Efficiency with single causes switched off\n\n![Efficiency against tiles](efficiency.svg)\n\n" +
+               variants_table(report) +
+               "Each column is measured against its own first point, which improves too when a cause is switched off: "
+               "a column may be below the prediction.\n\n";
+    }
     out += "## Where the time of a step goes\n\n" + losses_table(report);
-    out += "## What the prediction leans on\n\n" + constants_tables(report);
+    out += "## What the prediction leans on\n\n";
+    const std::vector<std::string> notes = notes_of(report);
+    if (!notes.empty()) {
+        out += "What to know before using the numbers:\n\n" + list(notes);
+    }
+    out += constants_tables(report);
     out += "## Where this comes from\n\nThis command makes the report again:\n\n" + code_block(report.command);
     std::vector<Row> inputs{{"input", "file", "SHA-256"}};
     for (const InputFile& input : report.inputs) {
         inputs.push_back({input.role, input.file, input.sha256});
     }
     out += table(inputs, 3);
+    if (!report.overrides.empty()) {
+        out += "Changed on the command line:\n\n" + list(report.overrides);
+    }
     if (!report.layout_lines.empty()) {
         out += "The layout:\n\n" + list(report.layout_lines);
     }
-    const std::vector<std::string> notes = notes_of(report);
-    if (!notes.empty()) {
-        out += "What to know before using the numbers:\n\n" + list(notes);
-    }
-    out += "Words are explained in the glossary of index.html.\n";
+    out += "Words are explained in the glossary at the end of index.html, beside this file.\n";
     return out;
 }
 

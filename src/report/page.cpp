@@ -1,6 +1,8 @@
 /// @file HTML building blocks.
 #include "report/page.hpp"
 
+#include <algorithm>
+
 #include "report/text.hpp"
 
 namespace auspex {
@@ -9,13 +11,24 @@ namespace {
 
 std::string class_attribute(std::string_view css) { return css.empty() ? "" : " class=\"" + html_escape(css) + "\""; }
 
+/// A name may break behind its dots, underscores and slashes.
+std::string breakable(std::string_view name) {
+    std::string out;
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t end = std::min(name.find_first_of("._/", at), name.size() - 1) + 1;
+        out += html_escape(name.substr(at, end - at)) + (end < name.size() ? "<wbr>" : "");
+        at = end;
+    }
+    return out;
+}
+
 std::string html_cell(const Cell& cell, std::string_view element) {
     const std::string name(element);
     std::string out = "<" + name + class_attribute(cell.css) + ">";
     if (cell.swatch >= 0) {
         out += "<span class=\"swatch l" + std::to_string(cell.swatch) + "\"></span>";
     }
-    out += html_escape(cell.text);
+    out += cell.css == "path" ? breakable(cell.text) : html_escape(cell.text);
     if (!cell.small.empty()) {
         out += "<small>" + html_escape(cell.small) + "</small>";
     }
@@ -63,8 +76,9 @@ std::string html_list(const std::vector<std::string>& items) {
 }
 
 std::string html_figure(const std::string& svg, std::string_view caption) {
-    return "<figure><div class=\"scroll\">\n" + svg + "</div><figcaption>" + html_escape(caption) +
-           "</figcaption></figure>\n";
+    return "<figure><p class=\"hint\">On a narrow screen, scroll sideways to see all of it.</p><div "
+           "class=\"scroll\">\n" +
+           svg + "</div><figcaption>" + html_escape(caption) + "</figcaption></figure>\n";
 }
 
 }  // namespace auspex

@@ -32,6 +32,7 @@ nav{font-size:.9rem;margin:.6em 0 1.2em;display:flex;flex-wrap:wrap;gap:.2em 1.1
 .card span{color:var(--soft);font-size:.88rem;display:block;line-height:1.35}
 .bad{color:var(--bad)}
 .scroll{overflow-x:auto;margin:.8em 0}
+.hint{display:none;color:var(--soft);font-size:.88rem}
 table{border-collapse:collapse;font-size:.86rem;font-variant-numeric:tabular-nums;width:100%}
 .caption{font-size:.92rem;max-width:100ch;margin:1.6em 0 .2em}
 th,td{padding:5px 8px;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
@@ -56,7 +57,7 @@ details{margin:.8em 0}
 summary{cursor:pointer;color:var(--link)}
 dt{font-weight:600;margin-top:.5em}
 dd{margin:0 0 0 1.2em}
-svg{display:block;width:100%;min-width:660px;max-width:960px;height:auto;font-size:13.5px;font-family:inherit}
+svg{display:block;width:100%;min-width:480px;max-width:960px;height:auto;font-size:13.5px;font-family:inherit}
 svg text{fill:var(--ink)}
 svg .tick{fill:var(--soft);font-size:13px}
 svg .name{fill:var(--soft)}
@@ -93,10 +94,10 @@ background:var(--l8)}
 background:var(--l11)}
 svg .t0,svg .t7,svg .t8{fill:#fff}
 svg .t1,svg .t2,svg .t3,svg .t4,svg .t5,svg .t6,svg .t9,svg .t10,svg .t11{fill:#111}
-@media (max-width:600px){main{padding:18px 14px 40px}h1{font-size:1.45rem}th,td{padding:4px 7px}}
+@media (max-width:600px){.hint{display:block}main{padding:18px 14px 40px}h1{font-size:1.45rem}th,td{padding:4px 7px}}
 @page{margin:12mm}
 @media print{.cards{grid-template-columns:repeat(4,1fr)}.summary{font-size:1em}body{font-size:10.5pt}
-main{max-width:none;padding:0}nav{display:none}svg{min-width:0}
+main{max-width:none;padding:0}nav,.hint{display:none}svg{min-width:0}
 figure,tr,.card{break-inside:avoid}h2{break-after:avoid}.scroll{overflow:visible}table{font-size:7pt}
 th,td{padding:2px 4px}
 .source,td.path{min-width:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}

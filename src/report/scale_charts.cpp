@@ -118,7 +118,17 @@ SvgScale throughput_scale(const ScalingReport& report) {
     }
     const Prediction& first = report.points.front().prediction;
     high = std::max(high, first.tokens_per_s * report.points.back().prediction.tiles / first.tiles);
-    return {low / 1.15, high * 1.15, kBottom, kTop, true};
+    low /= 1.15;
+    high *= 1.15;
+    // Up to the next round value, so that a tick stands above the data.
+    const double power = std::pow(10.0, std::floor(std::log10(high)));
+    for (const double lead : {2.0, 5.0, 10.0}) {
+        if (lead * power >= high) {
+            high = lead * power;
+            break;
+        }
+    }
+    return {low, high * 1.0001, kBottom, kTop, true};
 }
 
 void draw_throughput_points(Svg& svg, const ScalingReport& report, const SvgScale& x, const SvgScale& y) {

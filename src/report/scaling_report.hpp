@@ -10,7 +10,7 @@ namespace auspex {
 struct InputFile {
     std::string role;  ///< "machine", "stack", "workload", "plan"
     std::string file;
-    std::string sha256;
+    std::string sha256;  ///< of the file's bytes
 };
 
 struct ScalePoint {
@@ -30,7 +30,8 @@ struct ScalingReport {
     std::string machine, workload, stack, plan;
     std::vector<std::string> layout_lines;  ///< the layout in words
     std::vector<InputFile> inputs;
-    std::vector<Constant> constants;  ///< all of machine and stack
+    std::vector<std::string> overrides;  ///< "plan.pp = 4": what the command line changed in the files
+    std::vector<Constant> constants;     ///< all of machine and stack
     std::vector<ScalePoint> points;
 };
 

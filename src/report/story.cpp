@@ -13,7 +13,7 @@ namespace {
 
 double seconds_of(const Prediction& prediction, std::size_t loss) { return to_seconds(prediction.losses[loss]); }
 
-std::string tiles_text(const Prediction& prediction) { return thousands(prediction.tiles) + " tiles"; }
+std::string tiles_text(const Prediction& prediction) { return counted(prediction.tiles, "tile"); }
 
 /// "data-parallel communication (0.81 s, 71 % of it), … and …": the largest parts of what was added to the step.
 std::string largest_growth(const ScalingReport& report) {
@@ -91,7 +91,8 @@ std::string interval_sentence(const ScalingReport& report) {
     const std::array<double, 2> interval = relative_interval(report.points.back().prediction);
     return "The step time at the last point is uncertain by " + signed_significant(interval[0] * 100, 2) + " % to " +
            signed_significant(interval[1] * 100, 2) +
-           " % (in about 9 of 10 cases); most of that error is common to all points, so the shape of the curve is "
+           " % (in about 9 of 10 cases, as far as the constants are uncertain; mechanisms that are left out are not in "
+           "it); most of that error is common to all points, so the shape of the curve is "
            "surer than its height.";
 }
 
@@ -108,6 +109,9 @@ void require_points(const ScalingReport& report) {
 }
 
 std::string readable(Loss loss) {
+    if (loss == Loss::kOptimizer) {
+        return "optimizer (update kernels)";
+    }
     std::string name = to_string(loss);
     std::replace(name.begin(), name.end(), '_', ' ');
     return name;
@@ -122,7 +126,7 @@ const char* plain_name(Loss loss) {
                                                          "data-parallel communication",
                                                          "messages between pipeline stages",
                                                          "context-parallel communication",
-                                                         "the optimizer",
+                                                         "the optimizer's update kernels",
                                                          "unequal load of the experts",
                                                          "slow or jittering tiles",
                                                          "other waiting"};

@@ -106,6 +106,10 @@ std::string fixed(double value, int decimals) {
 
 std::string thousands(double value) { return std::isfinite(value) ? with_separators(fixed(value, 0)) : "–"; }
 
+std::string counted(double count, std::string_view thing, std::string_view plural_ending) {
+    return thousands(count) + " " + std::string(thing) + (count == 1 ? "" : std::string(plural_ending));
+}
+
 std::string significant(double value, int digits) {
     if (!std::isfinite(value)) {
         return "–";

@@ -12,6 +12,8 @@ namespace auspex {
 
 /// 12288 -> "12,288"; a double is rounded to the nearest integer.
 [[nodiscard]] std::string thousands(double value);
+/// "1 tile", "12,288 tiles", "2 micro-batches".
+[[nodiscard]] std::string counted(double count, std::string_view thing, std::string_view plural_ending = "s");
 /// Fixed decimals, no separators: coordinates and percentages.
 [[nodiscard]] std::string fixed(double value, int decimals);
 /// 3 significant digits: 10.24 -> "10.2", 0.012345 -> "0.0123", 12345 -> "12,345" (digits left of the point all kept);

@@ -147,7 +147,7 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
         p.notes.emplace_back(text);
     }
     if (!p.executor_proven) {
-        p.notes.emplace_back("no executor has run this program: times rest on the constants below");
+        p.notes.emplace_back("no executor has run this program: its times rest on the constants alone");
     }
 }
 

@@ -33,7 +33,9 @@ constexpr std::array<LossText, kLossCount> kLosses{{
      "The weight update itself: reading gradients and moments and writing new weights, after the backward pass."},
     {"imbalance", "Waiting for the tile whose experts received more tokens than the others'."},
     {"jitter", "Waiting for tiles that are slower than the mean, for good or for a moment."},
-    {"waiting", "Other waiting that the schedule forces, such as for a stream or a message to become free."},
+    {"waiting",
+     "Host work once a step, barriers, synchronisation with the host, and waiting for other stages after a stage's "
+     "last backward pass."},
 }};
 
 const LossText& text_of(Loss loss) {

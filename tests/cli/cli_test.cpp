@@ -126,9 +126,22 @@ TEST_F(Cli, overrides_are_strict) {
     expect_refused("describe --workload mula-1b --set plan.pp=4", {"plan.pp=4"});
 }
 
+TEST_F(Cli, messages_name_the_flag_at_fault) {
+    expect_refused("predict " + kMula + "--set plan.pp=65", {"(with --set plan.pp)", "$.pp", "65"});
+    expect_refused("predict " + kMula + "--tiles 3100", {"--tiles", "3100", "3072 and 3168"});
+    expect_refused("predict " + kMula + "--set 'plan.recompute=[\"norm\"'", {"$.recompute", "not valid JSON"});
+    expect_refused("scale " + kMula + "--tiles 384,768 --set plan.dp=4", {"--set plan.dp=4", "--tiles"});
+    expect_refused("scale " + kMula + "--tiles 384,2208 --mode strong", {"2208", "these would do: ", "1536"});
+    expect_refused("scale " + kMula + "--tiles 384 --out ''", {"--out", "empty"});
+    const std::string toy = "predict --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2 --trace ";
+    expect_refused(toy + "/tmp", {"--trace /tmp", "directory"});
+    expect_refused(toy + "/no/such/x", {"--trace", "no folder /no/such"});
+}
+
 TEST_F(Cli, a_wrong_unit_or_range_names_the_place) {
-    expect_refused("predict " + kMula + "--set 'machine.node.nic.bandwidth=20 Gb'",
-                   {"machines/aurora.json: $.node.nic.bandwidth", "20 Gb", "GB/s"});
+    expect_refused(
+        "predict " + kMula + "--set 'machine.node.nic.bandwidth=20 Gb'",
+        {"machines/aurora.json (with --set machine.node.nic.bandwidth): $.node.nic.bandwidth", "20 Gb", "GB/s"});
     expect_refused("predict " + kMula + "--set 'machine.node.nic.bandwidth=-20 GB/s'",
                    {"$.node.nic.bandwidth", "-20 GB/s"});
     expect_refused("predict " + kMula + "--set machine.node.nic.bandwidth=20", {"$.node.nic.bandwidth", "20"});
@@ -163,6 +176,15 @@ TEST_F(Cli, every_workload_is_described_in_json_and_text) {
                   3 * document.root().at("flop_per_token").at("forward").as_number(1, 1e15));
         EXPECT_NE(run("describe --workload " + name).out.find(name), std::string::npos);
     }
+}
+
+TEST_F(Cli, the_hash_is_that_of_the_file_and_overrides_are_listed) {
+    const std::string file = write("hash.json", text_of(std::string(AUSPEX_SOURCE_DIR) + "/workloads/toy-moe.json"));
+    const Outcome outcome = run("describe --json --set workload.layers=4 --workload '" + file + "'");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const auto document = JsonDocument::parse(outcome.out, "describe");
+    EXPECT_EQ(document.root().at("sha256").as_string(), JsonDocument::load(file).sha256());
+    EXPECT_EQ(document.root().at("overrides").elements().at(0).as_string(), "workload.layers=4");
 }
 
 TEST_F(Cli, names_resolve_from_any_folder) {
@@ -201,6 +223,9 @@ TEST_F(Cli, predict_prints_the_documented_keys) {
     }
     for (const char* key : {"peak_bytes", "capacity_bytes", "fits", "by_label", "by_stage"}) {
         EXPECT_TRUE(root.at("memory").find(key)) << key;
+    }
+    for (const char* key : {"machine", "stack", "workload", "plan", "overrides", "version"}) {
+        EXPECT_TRUE(root.find(key)) << key;
     }
     double sum = 0;
     for (const char* key : {"useful_compute", "recompute", "bubble", "exposed_tp", "exposed_ep", "exposed_dp",
@@ -241,6 +266,7 @@ TEST_F(Cli, ablate_has_its_four_rows_and_the_baseline_is_one) {
     constexpr std::array kNames{"baseline", "fused-experts", "ep-aware", "both"};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         EXPECT_EQ(rows[i].at("name").as_string(), kNames[i]);
+        EXPECT_TRUE(rows[i].at("fits").as_bool());
         const double step = rows[i].at("step_time_s").as_number(0, 1e6);
         EXPECT_NEAR(rows[i].at("speedup_training").as_number(0, 1e3),
                     rows[0].at("step_time_s").as_number(0, 1e6) / step, 1e-9);
@@ -262,6 +288,18 @@ TEST_F(Cli, a_program_names_the_stages_of_the_expert_block) {
     const Outcome outcome = run("program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
     EXPECT_GT(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 20);
+    EXPECT_EQ(outcome.out.rfind("# ", 0), 0U) << "a legend first";
+    const Outcome json = run("program --json --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2");
+    ASSERT_EQ(json.exit_code, 0) << json.error;
+    const auto document = JsonDocument::parse(json.out, "program");
+    const auto blocks = document.root().at("blocks").elements();
+    EXPECT_EQ(document.root().at("roles").elements().size(), 2U) << "pp = 2";
+    EXPECT_EQ(blocks.at(0).at("operations").elements().at(0).at("kind").as_string(), "embedding");
+    for (const JsonValue& role : document.root().at("roles").elements()) {
+        for (const JsonValue& use : role.at("order").elements()) {
+            EXPECT_LT(use.at("block").as_integer(0, 1000), static_cast<std::int64_t>(blocks.size()));
+        }
+    }
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 /// The first tag that is not closed in order, or "" if all are. The style sheet is skipped: it holds no tags.
 std::string first_unbalanced_tag(const std::string& html) {
-    const std::vector<std::string> never_closed{"meta", "br", "hr", "!DOCTYPE"};
+    const std::vector<std::string> never_closed{"meta", "br", "wbr", "hr", "!DOCTYPE"};
     std::vector<std::string> open;
     for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
         const std::size_t end = html.find('>', at);
@@ -87,7 +87,12 @@ TEST(HtmlReport, NamesConstantsInputsLayoutNotesAndCommand) {
     const ScalingReport report = fixture_report();
     const std::string html = render_html(report);
     for (const Constant& constant : report.constants) {
-        EXPECT_TRUE(contains(html, ">" + constant.path + "<"));
+        std::string path;  // may break behind dots and underscores
+        for (const char c : constant.path) {
+            path += c;
+            path += c == '.' || c == '_' ? "<wbr>" : "";
+        }
+        EXPECT_TRUE(contains(html, ">" + path + "<")) << path;
     }
     for (const InputFile& input : report.inputs) {
         EXPECT_TRUE(contains(html, input.sha256));
@@ -96,6 +101,15 @@ TEST(HtmlReport, NamesConstantsInputsLayoutNotesAndCommand) {
     EXPECT_TRUE(contains(html, html_escape(report.layout_lines[1])));
     EXPECT_TRUE(contains(html, "more than two dragonfly groups. (at 6,144; 12,288 tiles)"));
     EXPECT_EQ(count(html, "Routing is uniform: real routers"), 1U);  // every point says it, the page once
+}
+
+TEST(HtmlReport, ListsWhatTheCommandLineChanged) {
+    ScalingReport report = fixture_report();
+    EXPECT_FALSE(contains(render_html(report), "Changed on the command line"));
+    report.overrides = {"plan.pp = 4", "machine.fabric.minimal_bias = <0>"};
+    EXPECT_TRUE(
+        contains(render_html(report), "<li>plan.pp = 4</li>\n<li>machine.fabric.minimal_bias = &lt;0&gt;</li>"));
+    EXPECT_TRUE(contains(render_markdown(report), "- plan.pp = 4\n"));
 }
 
 TEST(HtmlReport, ShowsMarkupInStringsAsText) {

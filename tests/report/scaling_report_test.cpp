@@ -125,6 +125,31 @@ TEST(MarkdownReport, EveryTableRowHasAsManyCellsAsItsHead) {
     EXPECT_NE(markdown.find("\n    auspex scale --machine"), std::string::npos);
 }
 
+TEST(MarkdownReport, OfOnePointHasNoPictureAndNoChangeColumns) {
+    ScalingReport report = fixture_report();
+    EXPECT_NE(render_markdown(report).find("](efficiency.svg)"), std::string::npos);
+    EXPECT_NE(render_markdown(report).find("change, s"), std::string::npos);
+    report.points.resize(1);
+    EXPECT_EQ(render_markdown(report).find("efficiency.svg"), std::string::npos);
+    EXPECT_EQ(render_markdown(report).find("change, s"), std::string::npos);
+}
+
+TEST(ScalingReport, SpeaksOfARunOnlyWhenAskedForOne) {
+    ScalingReport report = fixture_report();
+    for (const std::string& page : {render_markdown(report), render_html(report), render_csv(report)}) {
+        EXPECT_EQ(page.find("run_tokens"), std::string::npos);
+        EXPECT_EQ(page.find("What the whole run costs"), std::string::npos);
+    }
+    for (ScalePoint& point : report.points) {
+        point.prediction.run_tokens = 1e12;
+        point.prediction.run_time_s = 7.2e6;
+        point.prediction.node_hours = 64000;
+    }
+    EXPECT_NE(render_markdown(report).find("| 384 | 1.00 T | 2,000 | 64,000 |"), std::string::npos);
+    EXPECT_NE(render_html(report).find("What the whole run costs"), std::string::npos);
+    EXPECT_EQ(parse_csv(render_csv(report)).front().at("run_tokens"), "1e+12");
+}
+
 class ReportFolder : public ::testing::Test {
  protected:
     void SetUp() override {

@@ -158,12 +158,12 @@ TEST(Collective, direct_all_gather_in_a_mesh_node_reaches_the_measured_bus_bandw
     EXPECT_FALSE(transfer.leaves_node);
 }
 
-// 4 nodes of 8, one leaf. Inner: alpha 2 us, 7/8 B at 400 GB/s. Outer ring of 4: 3 (7.5 us + B / 8 / 4 at 40 GB/s a
+// 4 nodes of 8, one leaf. Inner: alpha 2 us, 7/8 B at 400 GB/s. Outer ring of 4: 3 (7.5 us + B / 8 / 4 at 50 GB/s a
 // NIC: on a device's own NIC nothing is staged, so the stack's limit of a rank does not act).
 TEST(Collective, hierarchical_reduce_scatter_and_all_gather) {
     const Machine machine = switch_machine();
     Network network(machine, plain_stack(Algorithm::kHierarchical), layout_of(machine, {.dp = 32}));
-    const double outer = 3 * (5e-6 + 2.5e-6 + kBytes / 8 / 4 / 40e9), inner = kAlpha + 7.0 / 8 * kBytes / kPort;
+    const double outer = 3 * (5e-6 + 2.5e-6 + kBytes / 8 / 4 / 50e9), inner = kAlpha + 7.0 / 8 * kBytes / kPort;
     for (const CommKind comm : {CommKind::kReduceScatter, CommKind::kAllGather}) {
         const Transfer transfer = network.unroll(comm, GroupKind::kWorld, 0, kBytes);
         EXPECT_NEAR(network.solo_time_s(transfer), kLaunch + inner + outer, 1e-3 * (inner + outer));

@@ -139,6 +139,16 @@ Family dense_dp_outer(const Layout& layout) {
     return strided(ranks, layout.tp);
 }
 
+/// One member of each kDenseDpOuter group that makes up a kDenseDp group: neighbours in the stage, over all ep indices.
+Family dense_dp_inner(const Layout& layout) {
+    const int ranks = layout.stage_ranks;
+    if (layout.tp % layout.etp == 0) {
+        const int classes = layout.etp * std::lcm(layout.tp / layout.etp, layout.ep);
+        return blocked(ranks, layout.tp, classes / layout.tp);
+    }
+    return layout.etp % layout.tp == 0 ? blocked(ranks, layout.etp, layout.ep) : blocked(ranks, 1, 1);
+}
+
 Family family_of(const Layout& layout, GroupKind kind) {
     const int ranks = layout.stage_ranks;
     switch (kind) {
@@ -149,6 +159,7 @@ Family family_of(const Layout& layout, GroupKind kind) {
         case GroupKind::kExpertDp: return strided(ranks, layout.ep * layout.etp);
         case GroupKind::kDenseDp: return strided(ranks, layout.tp);
         case GroupKind::kDenseDpOuter: return dense_dp_outer(layout);
+        case GroupKind::kDenseDpInner: return dense_dp_inner(layout);
         case GroupKind::kStage: return strided(ranks, 1);
         case GroupKind::kWorld:
         case GroupKind::kNextStage:

@@ -18,6 +18,8 @@ enum class GroupKind : std::uint8_t {
     kDenseDp,       ///< replicas of the dense part: data_parallel * cp ranks
     kDenseDpOuter,  ///< those of them that hold the same ep index: over which plain "sharded" shards dense states (size
                     ///< dp when tp = etp)
+    kDenseDpInner,  ///< replicas of the dense part that hold the same shard of it: one of each kDenseDpOuter group (the
+                    ///< ep ranks when tp = etp)
     kStage,         ///< all N ranks of a stage
     kWorld,         ///< every rank
     kNextStage,     ///< a rank and its counterpart in the next stage (wrapping round): pipeline messages forward

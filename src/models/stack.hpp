@@ -29,7 +29,7 @@ struct AlgorithmRule {
 
 struct Stack {
     std::string name, file;
-    std::string measured_on;           ///< name of the machine on which its constants were measured or fitted
+    std::string measured_on;  ///< name of the machine on which its constants were measured or fitted
     /// What the software has, in the plan's words; a plan that asks for more is a what-if, and the prediction says so.
     std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches;
     // kernels
@@ -50,13 +50,14 @@ struct Stack {
     Reduction reduction = Reduction::kBucketed;
     double bucket_bytes = 0;             ///< kBucketed: least size of one reduction
     int barriers_per_step = 0;           ///< global barriers, each with a host synchronisation
-    int world_all_reduces_per_step = 0;  ///< small all-reduces over every rank (loss, gradient norm apart, NaN flags)
+    int world_all_reduces_per_step = 0;  ///< all-reduces over every rank, gradient norm apart: the first of the loss, 4
+                                         ///< bytes; each other of a vector of NaN flags, 4 bytes for every rank
     bool per_parameter_ep_all_reduce =
         false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
     // transport
     double rank_bytes_per_s =
         0;  ///< most that one rank moves between nodes, one direction, where NICs hang on the host: staging
-                                       ///< through host memory, reduction by cores; no limit where they hang on the device
+            ///< through host memory, reduction by cores; no limit where they hang on the device
     double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
     double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
     double scale_up_message_s = 0;    ///< software cost of one collective step inside a node

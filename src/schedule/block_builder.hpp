@@ -24,6 +24,8 @@ struct Shapes {
     double gathered = 0;     ///< tokens of the ep group together: ep * t_routed
     double routed_rows = 0;  ///< (token, expert) pairs a rank computes: t_routed * top_k
     double expert_size = 0;  ///< of the rank's part of an expert: expert_size / etp
+    bool sent = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no rank
+                        ///< ever holds the gathered ones
 };
 [[nodiscard]] Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack);
 
@@ -81,10 +83,30 @@ Value attention_forward(BlockBuilder& builder, Value x);
 Value attention_backward(BlockBuilder& builder, Value gradient);
 Value feed_forward_forward(BlockBuilder& builder, int layer, Value x);
 Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
-/// The mixture-of-experts block between its norm and the residual: router, dispatch, experts, reduction, return.
+/// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
+Value reduce_over_tp(BlockBuilder& builder, Value x);
+/// The sequence gathered over tp where sequence parallelism has split it.
+Value gather_over_tp(BlockBuilder& builder, Value x);
+/// Tokens on their way into the experts, and out.
+Value enter_experts(BlockBuilder& builder, Value x);
+Value leave_experts(BlockBuilder& builder, Value x);
+/// The mixture-of-experts block between its norm and the residual: router, dispatch, experts, reduction, return, and
+/// the shared experts. In Phase::kRecompute without the sums that gradients do not need.
 Value experts_forward(BlockBuilder& builder, Value x);
 Value experts_backward(BlockBuilder& builder, Value gradient);
 
+/// Width of the queries, keys and values that one rank makes, and of what it attends with.
+struct AttentionWidths {
+    double query, key_value, qk, value;
+    double
+        gathered;  ///< of keys and values as cp gathers them: with latent attention the rotated key is shared by heads
+    double rotated;  ///< of queries and keys that rotary embedding turns
+    double normed;   ///< of queries and keys, or the latents, that are normalised
+};
+[[nodiscard]] AttentionWidths attention_widths(const Shapes& shapes);
+
+/// `groups` products [m, k] x [k, n] in the plan's precision.
+[[nodiscard]] Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
 /// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.
 /// `copies` ranks do the very same product (a layer that tp does not split): each spends the time, model FLOP are
 /// counted once.

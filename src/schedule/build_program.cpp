@@ -43,7 +43,7 @@ class StageBuilder {
             b_.require(gather(embedding_parameters(s_.workload, s_.plan, v), kNoValue));
             x = b_.compute(OpKind::kEmbedding, {},
                            {memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
-            x = reduce_over_tp(x);  // each rank looks up its own part of the vocabulary
+            x = reduce_over_tp(b_, x);  // each rank looks up its own part of the vocabulary
         } else {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
         }
@@ -119,14 +119,6 @@ class StageBuilder {
         }
     }
 
-    /// The sum over tp of an output, or its scatter along the sequence.
-    Value reduce_over_tp(Value x) {
-        const bool scatter = s_.plan.sequence_parallel;
-        return b_.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
-                              scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp,
-                              s_.t * s_.h * s_.a, {x});
-    }
-
     Value head_forward(Value x) {
         const double vocabulary = s_.workload.vocab_size / s_.tp;
         x = b_.compute(OpKind::kFinalNorm, {x},
@@ -148,7 +140,7 @@ class StageBuilder {
         const Value g =
             b_.compute(OpKind::kCrossEntropy, {}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
         Value x = b_.compute(OpKind::kLmHead, {g}, {linear_input_gradient(s_, s_.t, vocabulary, s_.h)});
-        x = reduce_over_tp(x);
+        x = reduce_over_tp(b_, x);
         b_.set(Phase::kBackwardWeight, -1);
         b_.compute(OpKind::kLmHead, {g}, linear_weight_gradient(s_, s_.t, vocabulary, s_.h));
         b_.set(Phase::kBackwardInput, -1);

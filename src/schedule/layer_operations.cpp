@@ -3,8 +3,14 @@
 
 namespace auspex {
 
+Kernel plan_gemm(const Shapes& s, double m, double n, double k, double groups) {
+    Kernel kernel = gemm_kernel(m, n, k, s.a, groups);
+    kernel.fp32 = s.plan.weight_bytes == 4;
+    return kernel;
+}
+
 Kernel linear_forward(const Shapes& s, double m, double n, double k, double copies) {
-    Kernel kernel = gemm_kernel(m, n, k, s.a);
+    Kernel kernel = plan_gemm(s, m, n, k);
     kernel.flop /= copies;
     return kernel;
 }
@@ -15,13 +21,32 @@ Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, doub
 
 std::vector<Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
                                            double copies) {
-    std::vector<Kernel> kernels{gemm_kernel(k, n, m, s.a, groups)};
+    std::vector<Kernel> kernels{plan_gemm(s, k, n, m, groups)};
     kernels.front().flop /= copies;
     if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
         const double passes = s.stack.kernels.gradient_accumulation;
         kernels.push_back(memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
     }
     return kernels;
+}
+
+AttentionWidths attention_widths(const Shapes& s) {
+    const Workload& w = s.workload;
+    const double heads = w.heads / s.tp, kv_heads = w.kv_heads / s.tp;
+    const double normed = w.qk_norm ? (heads + kv_heads) * w.head_size : 0;
+    if (w.attention == AttentionKind::kLatent) {
+        const double qk = w.head_size + w.rope_head_size, key_value = heads * (w.head_size + w.value_head_size);
+        return {heads * qk,
+                key_value,
+                heads * qk,
+                heads * w.value_head_size,
+                key_value + w.rope_head_size,
+                (heads + 1) * w.rope_head_size,
+                normed + w.q_rank + w.kv_rank};
+    }
+    const double query = heads * w.head_size, key_value = 2 * kv_heads * w.head_size;
+    const double rotated = w.learned_positions ? 0 : query + key_value / 2;
+    return {query, key_value, query, query, key_value, rotated, normed};
 }
 
 namespace {
@@ -33,27 +58,13 @@ Kernel passes(const Shapes& s, const BlockBuilder& builder, int count, double by
     return memory_kernel(kernels * bytes * (backward && count == 1 ? 1.5 : 1), kernels);
 }
 
-/// Width of the queries, keys and values that one rank makes, and of what it attends with.
-struct AttentionWidths {
-    double query, key_value, qk, value;
-};
-
-AttentionWidths widths_of(const Shapes& s) {
-    const Workload& w = s.workload;
-    const double heads = w.heads / s.tp;
-    if (w.attention == AttentionKind::kLatent) {
-        const double qk = w.head_size + w.rope_head_size;
-        return {heads * qk, heads * (w.head_size + w.value_head_size), heads * qk, heads * w.value_head_size};
-    }
-    return {heads * w.head_size, 2.0 * w.kv_heads / s.tp * w.head_size, heads * w.head_size, heads * w.head_size};
-}
-
 /// FLOP of causal attention: QK^T and PV over half of S x S.
 Kernel attention_kernel(const Shapes& s, bool backward) {
-    const AttentionWidths w = widths_of(s);
+    const AttentionWidths w = attention_widths(s);
     const double sequence = s.workload.sequence_length;
     Kernel kernel;
     kernel.type = KernelType::kAttention;
+    kernel.fp32 = s.plan.weight_bytes == 4;
     kernel.flop = s.t * sequence * (w.qk + w.value) * (backward ? 2 : 1);
     const bool flash = s.stack.kernels.attention == 1;
     kernel.work_flop =
@@ -68,52 +79,49 @@ Kernel attention_kernel(const Shapes& s, bool backward) {
     return kernel;
 }
 
-/// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
-Value reduce_over_tp(BlockBuilder& b, Value x) {
-    const Shapes& s = b.shapes();
-    const bool scatter = s.plan.sequence_parallel;
-    return b.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
-                         scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s.plan.tp,
-                         s.t * s.h * s.a, {x});
-}
-
-/// The sequence gathered over tp where sequence parallelism has split it.
-Value gather_over_tp(BlockBuilder& b, Value x) {
-    const Shapes& s = b.shapes();
-    return s.plan.sequence_parallel ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather,
-                                                    GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x})
-                                    : x;
-}
-
-/// Backward of gather_over_tp, or of the copy into column-parallel layers.
-Value reduce_input_gradient_over_tp(BlockBuilder& b, Value x) { return reduce_over_tp(b, x); }
-
 /// One linear layer of the attention block: name, rows are s.t, columns, depth.
 struct Linear {
     OpKind kind;
     double n, k;
-    double copies = 1;  ///< ranks of a tp group that do all of it
+    double copies = 1;       ///< ranks of a tp group that do all of it
+    bool from_norm = false;  ///< reads the norm's output, gathered over tp
 };
 
 std::vector<Linear> projections_of(const Shapes& s) {
     const Workload& w = s.workload;
-    const AttentionWidths widths = widths_of(s);
+    const AttentionWidths widths = attention_widths(s);
     if (w.attention == AttentionKind::kMultiHead) {
-        return {{OpKind::kQkvProjection, widths.query + widths.key_value, s.h}};
+        return {{OpKind::kQkvProjection, widths.query + widths.key_value, s.h, 1, true}};
     }
     std::vector<Linear> list;
+    const double q_rank = w.q_rank, kv_rank = w.kv_rank;
     if (w.q_rank > 0) {
-        list.push_back({OpKind::kQueryDown, static_cast<double>(w.q_rank), s.h, s.tp});
+        list.push_back({OpKind::kQueryDown, q_rank, s.h, s.tp, true});
     }
-    list.push_back({OpKind::kQueryUp, widths.query, w.q_rank > 0 ? static_cast<double>(w.q_rank) : s.h});
-    list.push_back({OpKind::kKeyValueDown, static_cast<double>(w.kv_rank + w.rope_head_size), s.h, s.tp});
-    list.push_back({OpKind::kKeyValueUp, widths.key_value, static_cast<double>(w.kv_rank)});
+    list.push_back({OpKind::kKeyValueDown, kv_rank + w.rope_head_size, s.h, s.tp, true});
+    list.push_back({OpKind::kQueryUp, widths.query, w.q_rank > 0 ? q_rank : s.h, 1, w.q_rank == 0});
+    list.push_back({OpKind::kKeyValueUp, widths.key_value, kv_rank});
     return list;
 }
 
+/// Projections in front of the norms: those down to the latents, or the one of queries and keys.
+std::size_t projections_before_norm(const Shapes& s) {
+    const bool latent = s.workload.attention == AttentionKind::kLatent;
+    return !latent || s.workload.q_rank == 0 ? 1 : 2;
+}
+
 double norm_bytes(const Shapes& s) { return 2 * s.t_norm * s.h * s.a; }
-double rotated_bytes(const Shapes& s) {
-    return 2 * s.t * widths_of(s).query * s.a * (1 + static_cast<double>(s.workload.kv_heads) / s.workload.heads);
+
+/// Norms of queries and keys or of the latents, and rotary embedding; nothing where the model has none.
+Value qk_norm(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    const double bytes = 2 * s.t * attention_widths(s).normed * s.a;
+    return bytes > 0 ? b.compute(OpKind::kQkNorm, {x}, {passes(s, b, s.stack.kernels.qk_norm, bytes)}) : x;
+}
+Value rotate(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    const double bytes = 2 * s.t * attention_widths(s).rotated * s.a;
+    return bytes > 0 ? b.compute(OpKind::kRotaryEmbedding, {x}, {passes(s, b, s.stack.kernels.rope, bytes)}) : x;
 }
 
 Value norm(BlockBuilder& b, OpKind kind, Value x) {
@@ -128,19 +136,17 @@ Value residual(BlockBuilder& b, Value x) {
 Value attention_inner_forward(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     x = gather_over_tp(b, x);
-    for (const Linear& linear : projections_of(s)) {
+    const std::vector<Linear> projections = projections_of(s);
+    for (std::size_t i = 0; i < projections.size(); ++i) {
+        const Linear& linear = projections[i];
         x = b.compute(linear.kind, {x}, {linear_forward(s, s.t, linear.n, linear.k, linear.copies)});
+        x = i + 1 == projections_before_norm(s) ? qk_norm(b, x) : x;
     }
-    if (s.workload.qk_norm) {
-        x = b.compute(OpKind::kQkNorm, {x}, {passes(s, b, s.stack.kernels.qk_norm, rotated_bytes(s))});
-    }
-    if (!s.workload.learned_positions) {
-        x = b.compute(OpKind::kRotaryEmbedding, {x}, {passes(s, b, s.stack.kernels.rope, rotated_bytes(s))});
-    }
+    x = rotate(b, x);
     x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, GroupKind::kCp, s.plan.cp,
-                      s.t * s.plan.cp * widths_of(s).key_value * s.a, {x});
+                      s.t * s.plan.cp * attention_widths(s).gathered * s.a, {x});
     x = b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
-    return b.compute(OpKind::kAttentionOutput, {x}, {linear_forward(s, s.t, s.h, widths_of(s).value)});
+    return b.compute(OpKind::kAttentionOutput, {x}, {linear_forward(s, s.t, s.h, attention_widths(s).value)});
 }
 
 Value dense_inner_forward(BlockBuilder& b, Value x) {
@@ -154,26 +160,24 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
     return b.compute(OpKind::kDownProjection, {x}, {linear_forward(s, s.t, s.h, width)});
 }
 
-/// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former.
-Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient) {
-    const Shapes& s = b.shapes();
-    const Value input =
-        b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
-    b.set_phase(Phase::kBackwardWeight);
-    b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
-    b.set_phase(Phase::kBackwardInput);
-    return input;
+/// Sequence parallelism keeps only the rank's slice of a half's input; unless recomputing has just gathered it, the
+/// weight gradients of its first layers need it gathered once more.
+Value saved_input(BlockBuilder& b, Value after, bool recomputed) {
+    const Plan& plan = b.shapes().plan;
+    return plan.sequence_parallel && plan.tp > 1 && !recomputed ? gather_over_tp(b, after) : kNoValue;
 }
 
-/// The same where the input gradient must be summed over tp: the sum starts before the weight gradient, so that it can
-/// hide behind it.
-Value column_parallel_backward(BlockBuilder& b, const Linear& linear, Value gradient) {
+/// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former. The `first`
+/// of a half sums its input gradient over tp; the sum starts before the weight gradient, so that it can hide behind it.
+Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient, Value saved = kNoValue,
+                      bool first = false) {
     const Shapes& s = b.shapes();
     Value input =
         b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
-    input = reduce_input_gradient_over_tp(b, input);
+    input = first ? reduce_over_tp(b, input) : input;
     b.set_phase(Phase::kBackwardWeight);
-    b.compute(linear.kind, {gradient}, linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
+    b.compute(linear.kind, {gradient, linear.from_norm ? saved : kNoValue},
+              linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
     b.set_phase(Phase::kBackwardInput);
     return input;
 }
@@ -186,25 +190,23 @@ Value dense_inner_backward(BlockBuilder& b, Value g) {
     g = linear_backward(b, {OpKind::kDownProjection, s.h, width}, g);
     g = b.compute(OpKind::kActivation, {g},
                   {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
-    return column_parallel_backward(b, {OpKind::kGateUpProjection, gates * width, s.h}, g);
+    const Value saved = saved_input(b, g, s.plan.recompute_expert);
+    return linear_backward(b, {OpKind::kGateUpProjection, gates * width, s.h, 1, true}, g, saved, true);
 }
 
 Value attention_inner_backward(BlockBuilder& b, Value g) {
     const Shapes& s = b.shapes();
     g = gather_over_tp(b, g);
-    g = linear_backward(b, {OpKind::kAttentionOutput, s.h, widths_of(s).value}, g);
+    g = linear_backward(b, {OpKind::kAttentionOutput, s.h, attention_widths(s).value}, g);
     g = b.compute(OpKind::kAttention, {g}, {attention_kernel(s, true)});
     g = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kReduceScatter, GroupKind::kCp, s.plan.cp,
-                      s.t * s.plan.cp * widths_of(s).key_value * s.a, {g});
-    if (!s.workload.learned_positions) {
-        g = b.compute(OpKind::kRotaryEmbedding, {g}, {passes(s, b, s.stack.kernels.rope, rotated_bytes(s))});
-    }
-    if (s.workload.qk_norm) {
-        g = b.compute(OpKind::kQkNorm, {g}, {passes(s, b, s.stack.kernels.qk_norm, rotated_bytes(s))});
-    }
+                      s.t * s.plan.cp * attention_widths(s).gathered * s.a, {g});
+    g = rotate(b, g);
+    const Value saved = saved_input(b, g, s.plan.recompute_attention);
     const std::vector<Linear> projections = projections_of(s);
     for (std::size_t i = projections.size(); i-- > 0;) {
-        g = i == 0 ? column_parallel_backward(b, projections[i], g) : linear_backward(b, projections[i], g);
+        g = i + 1 == projections_before_norm(s) ? qk_norm(b, g) : g;
+        g = linear_backward(b, projections[i], g, saved, i == 0);
     }
     return g;
 }
@@ -224,34 +226,6 @@ void recompute(BlockBuilder& b, Forward&& forward) {
     b.set_phase(Phase::kBackwardInput);
 }
 
-/// Tokens on their way into the experts: the etp ranks that split an expert all need the same t_routed of them. Where
-/// tp has already given every rank all t, a group of fewer ranks takes its slice.
-Value enter_experts(BlockBuilder& b, Value x) {
-    const Shapes& s = b.shapes();
-    if (s.plan.etp == s.plan.tp) {
-        return gather_over_tp(b, x);
-    }
-    return s.plan.sequence_parallel || s.plan.etp > s.plan.tp
-               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kEtp, s.plan.etp,
-                               s.t_routed * s.h * s.a, {x})
-               : x;
-}
-
-/// And out: the parts of an expert summed, and the tp ranks' slices put together again.
-Value leave_experts(BlockBuilder& b, Value x) {
-    const Shapes& s = b.shapes();
-    if (s.plan.etp == s.plan.tp) {
-        return reduce_over_tp(b, x);
-    }
-    x = b.communicate(OpKind::kTpReduceScatter, Stream::kTp, CommKind::kReduceScatter, GroupKind::kEtp, s.plan.etp,
-                      s.t_routed * s.h * s.a, {x});
-    return s.plan.sequence_parallel ? x
-                                    : b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather,
-                                                    GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x});
-}
-
-Value mixture_forward(BlockBuilder& b, Value x) { return experts_forward(b, enter_experts(b, x)); }
-
 }  // namespace
 
 Value attention_forward(BlockBuilder& b, Value x) {
@@ -263,7 +237,7 @@ Value attention_forward(BlockBuilder& b, Value x) {
 Value feed_forward_forward(BlockBuilder& b, int layer, Value x) {
     x = norm(b, OpKind::kFeedForwardNorm, x);
     if (b.shapes().workload.is_moe_layer(layer)) {
-        return residual(b, leave_experts(b, mixture_forward(b, x)));
+        return residual(b, experts_forward(b, x));
     }
     return residual(b, reduce_over_tp(b, dense_inner_forward(b, x)));
 }
@@ -275,14 +249,9 @@ Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
         recompute(b, [&] { norm(b, OpKind::kFeedForwardNorm, kNoValue); });
     }
     if (plan.recompute_expert) {
-        recompute(b, [&] { mixture ? mixture_forward(b, kNoValue) : dense_inner_forward(b, kNoValue); });
+        recompute(b, [&] { mixture ? experts_forward(b, kNoValue) : dense_inner_forward(b, kNoValue); });
     }
-    Value g = gradient;
-    if (mixture) {
-        g = leave_experts(b, experts_backward(b, enter_experts(b, g)));
-    } else {
-        g = dense_inner_backward(b, g);
-    }
+    Value g = mixture ? experts_backward(b, gradient) : dense_inner_backward(b, gradient);
     g = norm(b, OpKind::kFeedForwardNorm, g);
     return branch_sum(b, g, gradient);
 }

@@ -15,18 +15,16 @@ struct LayerActivations {
     double working = 0;  ///< the larger half with everything it makes, and as much again for gradients
 };
 
+/// Keys and values are those of the whole sequence where cp gathers them.
 double attention_bytes(const Shapes& s) {
     const Workload& w = s.workload;
+    const AttentionWidths widths = attention_widths(s);
+    const bool latent = w.attention == AttentionKind::kLatent;
     const double heads = w.heads / s.tp;
-    double width = heads * w.head_size + 2.0 * w.kv_heads / s.tp * w.head_size + heads * w.head_size;
-    if (w.attention == AttentionKind::kLatent) {
-        const double qk = w.head_size + w.rope_head_size;
-        width = heads * (2 * qk + 2 * w.value_head_size) + w.q_rank + w.kv_rank + w.rope_head_size;
-    }
-    const double rotated =
-        w.learned_positions ? 0 : heads * w.head_size + static_cast<double>(w.kv_heads) / s.tp * w.head_size;
-    const double normed = w.qk_norm ? rotated : 0;
-    return s.t * s.a * (width + rotated + normed) + s.t * heads * 4;
+    const double key_value = latent ? widths.qk + widths.value : widths.key_value;
+    const double latents = latent ? w.q_rank + w.kv_rank + w.rope_head_size : 0;
+    const double local = widths.query + widths.value + latents + widths.rotated + widths.normed;
+    return s.t * s.a * (local + s.plan.cp * key_value) + s.t * heads * 4;
 }
 
 double dense_bytes(const Shapes& s) {
@@ -36,12 +34,13 @@ double dense_bytes(const Shapes& s) {
 
 double mixture_bytes(const Shapes& s, double heaviest_rank) {
     const double rows = s.routed_rows * heaviest_rank;
-    const double received = s.plan.dispatch == Dispatch::kAllToAll ? rows : s.gathered;
+    const double received = s.sent ? rows : s.gathered;
     const double experts = rows * s.a * (2 * s.h + 3 * s.expert_size) + received * s.h * s.a;
     const double router = s.t_routed * s.workload.num_experts * 4 * 2;
     const double shared = s.t * s.a * 3 * s.workload.shared_experts * s.workload.expert_size / s.tp;
+    const double counted = s.sent ? s.t_routed : s.gathered;
     const double masks =
-        s.plan.expert_kernels == ExpertKernels::kLoop ? s.gathered * s.workload.top_k * s.workload.num_experts * 8 : 0;
+        s.plan.expert_kernels == ExpertKernels::kLoop ? counted * s.workload.top_k * s.workload.num_experts * 8 : 0;
     return experts + router + shared + masks;
 }
 
@@ -121,6 +120,24 @@ Peak activation_peak(const Shapes& s, const Program& program, const Role& role, 
     return peak;
 }
 
+/// Parameters of the largest part of a stage that fsdp gathers at a time: a layer, the embedding, or the LM head.
+double largest_unit(const Workload& workload, const Plan& plan, int stage) {
+    double largest = 0;
+    const auto consider = [&largest](const StageParameters& unit) {
+        largest = std::max(largest, unit.dense + unit.experts);
+    };
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const int v = chunk * plan.pp + stage;
+        const LayerRange range = layers_of(workload, plan, v);
+        for (int layer = range.first; layer < range.last; ++layer) {
+            consider(layer_parameters(workload, plan, layer));
+        }
+        consider(embedding_parameters(workload, plan, v));
+        consider(head_parameters(workload, plan, v));
+    }
+    return largest;
+}
+
 }  // namespace
 
 StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Machine& machine,
@@ -131,11 +148,7 @@ StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack
     const double states = p.dense / shards.dense + p.experts / shards.experts;
     const bool fsdp = plan.optimizer == OptimizerSharding::kFsdp;
     const double held = fsdp ? states : p.dense + p.experts;
-    double largest_layer = 0;
-    for (int layer = 0; fsdp && layer < workload.layers; ++layer) {
-        const StageParameters one = layer_parameters(workload, plan, layer);
-        largest_layer = std::max(largest_layer, one.dense + one.experts);
-    }
+    const double unit = fsdp ? largest_unit(workload, plan, stage) : 0;
     double message = 0;
     for (int boundary = stage - 1; boundary <= stage; ++boundary) {
         if (boundary >= 0 && boundary < plan.pp - 1) {
@@ -153,7 +166,7 @@ StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack
                        {"router_logits", peak.router_logits},
                        {"logits", peak.logits},
                        {"workspace", peak.workspace},
-                       {"communication", message + 2 * largest_layer * (plan.weight_bytes + plan.gradient_bytes)},
+                       {"communication", message + 2 * unit * (plan.weight_bytes + plan.gradient_bytes)},
                        {"runtime", machine.tile.reserved_bytes}};
     for (const auto& [label, bytes] : memory.by_label) {
         memory.peak_bytes += bytes;

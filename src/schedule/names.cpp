@@ -82,9 +82,10 @@ const char* to_string(BlockKind kind) {
 }
 
 const char* to_string(GroupKind kind) {
-    static constexpr std::array<const char*, 10> kNames{
-        "tp", "cp", "ep", "etp", "expert_dp", "dense_dp", "dense_dp_outer", "stage", "world", "next_stage"};
-    return kind == GroupKind::kPreviousStage ? "previous_stage" : kNames[static_cast<std::size_t>(kind)];
+    static constexpr std::array<const char*, 12> kNames{
+        "tp",    "cp",    "ep",         "etp",           "expert_dp", "dense_dp", "dense_dp_outer", "dense_dp_inner",
+        "stage", "world", "next_stage", "previous_stage"};
+    return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* to_string(CommKind kind) {

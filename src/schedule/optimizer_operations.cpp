@@ -44,9 +44,10 @@ Value emit_gradient_reduction(BlockBuilder& b, const Layout& layout, const Stage
         const Value sum = b.communicate(kind, Stream::kDp, how, group, group_size(layout, group), bytes, {}, repeat);
         last = sum != kNoValue ? sum : last;
     };
-    if (s.plan.optimizer == OptimizerSharding::kSharded && s.plan.ep > 1) {
+    if (s.plan.optimizer == OptimizerSharding::kSharded) {
         const int tensors = s.stack.per_parameter_ep_all_reduce ? std::max(1, p.replicated_tensors) : 1;
-        reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, GroupKind::kEp, p.dense * g / tensors, tensors);
+        reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, GroupKind::kDenseDpInner, p.dense * g / tensors,
+               tensors);
     }
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
     reduce(OpKind::kGradientReduceExperts, comm, experts.group, p.experts * g, 1);
@@ -94,8 +95,9 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
                       p.dense * s.plan.weight_bytes, {});
     }
     for (int i = 0; i < s.stack.world_all_reduces_per_step; ++i) {
-        b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, layout.tiles, 4,
-                      {});
+        const double values = i == 0 ? 1 : layout.tiles;  // the loss, then a NaN flag of every rank
+        b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, layout.tiles,
+                      4 * values, {});
     }
     for (int i = 1; i < s.stack.barriers_per_step; ++i) {
         barrier(b, layout.tiles);

@@ -162,8 +162,8 @@ struct LayerRange {
 
 /// Parameters that one rank of a stage holds, by how they are sharded over the stage's ranks.
 struct StageParameters {
-    double dense =
-        0;  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by tp
+    double dense = 0;  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by
+                       ///< tp, but norms, router and projections down to latents, which every tp rank holds whole
     double experts = 0;          ///< routed experts; divided by ep and etp
     int replicated_tensors = 0;  ///< separately stored tensors of the dense part
 };

@@ -8,12 +8,22 @@ double final_norm_parameters(const Workload& w) {
     return w.norm == NormKind::kNonParametric ? 0 : w.norm == NormKind::kLayer ? 2.0 * w.hidden_size : w.hidden_size;
 }
 
+/// Latent attention's projections down to the latents, which every rank of a tp group holds whole.
+double latent_down_parameters(const Workload& w) {
+    if (w.attention != AttentionKind::kLatent) {
+        return 0;
+    }
+    const double latents = static_cast<double>(w.q_rank) + w.kv_rank + w.rope_head_size;
+    return latents * (w.hidden_size + (w.biases ? 1.0 : 0.0));
+}
+
 }  // namespace
 
 StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer) {
     const ParameterCount count = count_layer_parameters(workload, layer);
     StageParameters p;
-    p.dense = (count.total() - count.experts - count.norm - count.router) / plan.tp + count.norm + count.router;
+    const double whole = count.norm + count.router + latent_down_parameters(workload);
+    p.dense = (count.total() - count.experts - whole) / plan.tp + whole;
     p.experts = count.experts / (static_cast<double>(plan.ep) * plan.etp);
     p.replicated_tensors = replicated_tensors_per_layer(workload, layer);
     return p;

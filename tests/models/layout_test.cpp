@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -62,13 +63,20 @@ std::pair<int, int> shared_by(const Layout& layout, GroupKind kind, int n) {
             const bool whole = layout.tp % layout.etp == 0 || layout.etp % layout.tp == 0;
             return {n % layout.tp, whole ? expert : 0};
         }
+        case GroupKind::kDenseDpInner:
+            if (layout.tp % layout.etp == 0) {
+                // n / tp within blocks of etp lcm(tp / etp, ep) ranks, after which (n mod tp, ep index) repeat
+                return {n / (layout.etp * std::lcm(layout.tp / layout.etp, layout.ep)), n % layout.tp};
+            }
+            return layout.etp % layout.tp == 0 ? std::pair{n / (layout.etp * layout.ep), n % layout.etp}
+                                               : std::pair{n, 0};
         default: return {0, 0};
     }
 }
 
-constexpr std::array kKindsOfAStage{GroupKind::kTp,           GroupKind::kCp,       GroupKind::kEp,
-                                    GroupKind::kEtp,          GroupKind::kExpertDp, GroupKind::kDenseDp,
-                                    GroupKind::kDenseDpOuter, GroupKind::kStage};
+constexpr std::array kKindsOfAStage{GroupKind::kTp,           GroupKind::kCp,           GroupKind::kEp,
+                                    GroupKind::kEtp,          GroupKind::kExpertDp,     GroupKind::kDenseDp,
+                                    GroupKind::kDenseDpOuter, GroupKind::kDenseDpInner, GroupKind::kStage};
 
 void expect_partition(const Layout& layout, GroupKind kind, int stage) {
     std::map<std::pair<int, int>, std::vector<int>> expected;
@@ -164,6 +172,51 @@ TEST(Layout, DenseOuterGroupsNumberDpWhereTpIsEtp) {
     // tp = 2, etp = 3: the cut by ep index is uneven, so the groups are those of the dense replicas, 12 / 2.
     const Plan uneven = grid(1, 2, 2, 3, 2, 1);
     EXPECT_EQ(group_size(make_layout(uneven, small_dragonfly(), 12), GroupKind::kDenseDpOuter), 6);
+}
+
+TEST(Layout, DenseInnerGroupsTakeOneRankOfEachOuterGroupAndMakeUpTheDenseReplicasOnRandomGrids) {
+    Rng rng(21);
+    Machine machine = small_dragonfly();
+    machine.fabric.groups = 100, machine.fabric.max_nodes = 800;
+    for (int trial = 0; trial < 300; ++trial) {
+        const Plan plan = random_grid(rng);
+        const Layout layout = make_layout(plan, machine, tiles_of(plan));
+        // |inner| = |dense dp| / |outer|
+        EXPECT_EQ(group_size(layout, GroupKind::kDenseDpInner) * group_size(layout, GroupKind::kDenseDpOuter),
+                  group_size(layout, GroupKind::kDenseDp));
+        std::map<int, int> outer_of, dense_of;  // rank -> number of its group
+        const auto number = [&layout](GroupKind kind, std::map<int, int>& group_of) {
+            int next = 0;
+            for (const auto& group : groups_of(layout, kind, 0)) {
+                for (const int rank : group) {
+                    group_of[rank] = next;
+                }
+                ++next;
+            }
+        };
+        number(GroupKind::kDenseDpOuter, outer_of);
+        number(GroupKind::kDenseDp, dense_of);
+        for (const auto& group : groups_of(layout, GroupKind::kDenseDpInner, 0)) {
+            std::set<int> outer, dense;
+            for (const int rank : group) {
+                outer.insert(outer_of.at(rank));
+                dense.insert(dense_of.at(rank));
+            }
+            EXPECT_EQ(outer.size(), group.size());
+            EXPECT_EQ(dense.size(), 1U);
+        }
+    }
+}
+
+TEST(Layout, DenseInnerGroupsAreTheExpertGroupsWhereTpIsEtpAndSmallerWhereTpCutsTheSameRanks) {
+    const Layout same = make_layout(grid(2, 3, 4, 2, 2, 1), small_dragonfly(), 48);
+    EXPECT_EQ(groups_of(same, GroupKind::kDenseDpInner, 1), groups_of(same, GroupKind::kEp, 1));
+    // etp = 1, ep = 4, tp = 2, dp = 3: 12 / 2 = 6 replicas, in outer groups of 3 (dp); two of each block of 4 remain.
+    const Layout cut = make_layout(grid(1, 3, 4, 1, 2, 1), small_dragonfly(), 12);
+    EXPECT_EQ(group_size(cut, GroupKind::kDenseDpInner), 2);
+    EXPECT_EQ(groups_of(cut, GroupKind::kDenseDpInner, 0).front(), (std::vector<int>{0, 2}));
+    // etp = 1, ep = 2, tp = 2: the ep ranks are the tp ranks, and no other holds the same dense shard.
+    EXPECT_EQ(group_size(make_layout(grid(1, 2, 2, 1, 2, 1), small_dragonfly(), 4), GroupKind::kDenseDpInner), 1);
 }
 
 TEST(Layout, NeighbouringStagesPairCounterpartsAndWrapRound) {

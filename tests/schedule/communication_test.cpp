@@ -95,29 +95,67 @@ TEST(Communication, tp_sums_t_h_a_bytes_twice_forward_and_twice_backward_in_ever
 }
 
 TEST(Communication, sequence_parallelism_replaces_each_sum_by_a_scatter_and_a_gather_of_the_same_bytes) {
-    // Megatron: 2 gathers and 2 scatters forward, the same backward; recompute of both halves gathers twice more.
+    // Megatron: 2 gathers and 2 scatters forward; backward the same, and one more gather of each half's saved input for
+    // its weight gradients. Recompute of a half gathers that input anyway, so the number stays 6.
     Plan p = plan("llama3-70b");
     p.recompute_attention = p.recompute_expert = false;
     const Built b = built(workload("llama3-70b"), p);
     auto sums = communications(b.program, 3);
     const double buffer = 8192 * 8192 * 2.0, layers = 10, micro_batches = 32;
     EXPECT_EQ(sums.count(OpKind::kTpAllReduce), 0U);
-    for (const OpKind kind : {OpKind::kTpReduceScatter, OpKind::kTpAllGather}) {
-        EXPECT_EQ(sums[kind].calls, micro_batches * layers * 4);
-        EXPECT_DOUBLE_EQ(sums[kind].bytes, micro_batches * layers * 4 * buffer);
+    for (const auto& [kind, calls] : {std::pair{OpKind::kTpReduceScatter, 4}, std::pair{OpKind::kTpAllGather, 6}}) {
+        EXPECT_EQ(sums[kind].calls, micro_batches * layers * calls);
+        EXPECT_DOUBLE_EQ(sums[kind].bytes, micro_batches * layers * calls * buffer);
     }
-    const Built again = built("llama3-70b");
-    EXPECT_EQ(communications(again.program, 3)[OpKind::kTpAllGather].calls, micro_batches * layers * 6);
+    for (const bool attention : {true, false}) {
+        p.recompute_attention = attention, p.recompute_expert = true;
+        const Built again = built(workload("llama3-70b"), p);
+        EXPECT_EQ(communications(again.program, 3)[OpKind::kTpAllGather].calls, micro_batches * layers * 6);
+    }
+}
+
+TEST(Communication, plain_sharding_sums_dense_gradients_over_the_ranks_that_hold_the_same_dense_shard) {
+    // |dense dp| / |outer| ranks: dp 3, ep 4, etp 1, tp 2: 6 / 3 = 2 of the 4 ep ranks. ep 2, tp 2: none, so no call.
+    Plan p = plan("toy-ep2-dp2");
+    p.optimizer = OptimizerSharding::kSharded;
+    p.tp = 2, p.etp = 1, p.etp_given = true, p.ep = 4, p.dp = 3;
+    const Built cut = built(workload("toy-moe"), p);
+    int sums = 0;
+    for (const BlockUse& use : cut.program.roles[0].order) {
+        for (const Operation& op : cut.program.operations_of(cut.program.blocks[use.block])) {
+            if (op.kind == OpKind::kGradientEpAllReduce) {
+                EXPECT_EQ(op.group, GroupKind::kDenseDpInner);
+                ++sums;
+            }
+        }
+    }
+    EXPECT_EQ(sums, 1);
+    EXPECT_EQ(group_size(cut.layout, GroupKind::kDenseDpInner), 2);
+    p.ep = 2, p.dp = 2;
+    EXPECT_EQ(communications(built(workload("toy-moe"), p).program, 0).count(OpKind::kGradientEpAllReduce), 0U);
+}
+
+TEST(Communication, world_all_reduces_are_the_loss_and_vectors_of_a_flag_of_every_rank) {
+    // 4 bytes, then 4 x tiles each.
+    Stack two = stack("optimus");
+    two.world_all_reduces_per_step = 3;
+    const Workload model = workload("mula-220b-a10b");
+    const Plan p = resolve_plan(plan("mula-220b-a10b"), model, 3072);
+    const Program program = build_program(model, p, two, layout_of(p));
+    const Sum sum = communications(program, 0)[OpKind::kWorldAllReduce];
+    EXPECT_EQ(sum.calls, 3);
+    EXPECT_DOUBLE_EQ(sum.bytes, 4 + 2 * 4.0 * 3072);
 }
 
 TEST(Communication, experts_split_over_other_ranks_than_the_dense_part_gather_and_scatter_over_those) {
     // Toy: t = 64 tokens, H = 64, bf16; 4 layers, 2 micro-batches, forward and backward. t_routed = t etp / tp.
+    // With sequence parallelism backward gathers the saved input once more, for the router's weight gradient.
     struct Row {
         int tp, etp;
         bool sequence_parallel;
         double tp_gathers, etp_gathers, etp_scatters;  // a layer and direction, of the mixture alone
     };
-    for (const Row row : {Row{4, 2, false, 1, 0, 1}, Row{4, 2, true, 0, 1, 1}, Row{4, 1, false, 1, 0, 0},
+    for (const Row row : {Row{4, 2, false, 1, 0, 1}, Row{4, 2, true, 0, 1.5, 1}, Row{4, 1, false, 1, 0, 0},
                           Row{1, 2, false, 0, 1, 1}, Row{2, 4, false, 1, 1, 1}}) {
         Plan p = plan("toy-ep2-dp2");
         p.tp = row.tp, p.etp = row.etp, p.etp_given = true;
@@ -215,13 +253,17 @@ TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_cop
     for (std::uint64_t seed = 2'000; seed < 2'200; ++seed) {
         const Case c = random_case(seed);
         const ParameterCount count = count_parameters(c.workload);
+        const Workload& w = c.workload;
+        const double latent_down = w.attention != AttentionKind::kLatent
+                                       ? 0
+                                       : 1.0 * w.layers * w.hidden_size * (w.q_rank + w.kv_rank + w.rope_head_size);
         StageParameters sum;
         for (int stage = 0; stage < c.plan.pp; ++stage) {
             const StageParameters p = stage_parameters(c.workload, c.plan, stage);
             sum.dense += p.dense * c.plan.tp;
             sum.experts += p.experts * c.plan.ep * c.plan.etp;
         }
-        const double copies = count.norm + count.router + count.positions;  // on every rank of a tp group
+        const double copies = count.norm + count.router + count.positions + latent_down;  // on every rank of a tp group
         const double table = c.workload.tied_embeddings && c.plan.pp > 1 ? count.embedding : 0;
         const double dense = count.total() - count.experts + (c.plan.tp - 1) * copies + table;
         EXPECT_NEAR(sum.dense, dense, 1e-9 * dense) << "seed " << seed << " " << c.workload.name;

@@ -137,6 +137,58 @@ TEST(StageMemory, plain_sharding_keeps_ep_times_the_dense_states_of_ep_aware) {
     EXPECT_NEAR(label(plain.of(2), "moments"), 8 * (held.dense / 32 + held.experts / 32), 1);
 }
 
+TEST(StageMemory, context_parallelism_keeps_the_keys_and_values_of_the_whole_sequence) {
+    // Per layer and micro-batch, S tokens over cp: t (2 q + rotated q, k) + S (k, v), all bf16, and softmax sums of 4
+    // bytes; between cp = 1 and 2 all but the [S, 2 kv heads head_size] of keys and values halves.
+    const Workload model = workload("llama3-70b");
+    Plan p = plan("llama3-70b");
+    p.micro_batches = 1, p.tp = 1, p.dp = 2;
+    p.sequence_parallel = p.recompute_attention = false;
+    p.etp_given = false;
+    const double whole = label(memories(model, p).of(3), "activations");
+    p.cp = 2;
+    const double half = label(memories(model, p).of(3), "activations");
+    const double key_value = 8192.0 * 2 * 8 * 128 * 2, layers = 10;
+    EXPECT_NEAR(half, (whole - layers * key_value) / 2 + layers * key_value, 1e-9 * whole);
+}
+
+TEST(StageMemory, fsdp_gathers_two_of_the_largest_of_a_stages_own_layers_embedding_and_head) {
+    const Workload model = workload("mixtral-8x7b");
+    Plan p = plan("toy-ep2-dp2");
+    p.optimizer = OptimizerSharding::kFsdp;
+    p.ep = 8, p.dp = 2, p.pp = 4, p.tp = 1, p.etp_given = false;
+    const Memories m = memories(model, p);
+    const double message = message_bytes(model, m.c.plan, m.c.stack, 1), width = 2 * (2 + m.c.plan.gradient_bytes);
+    const StageParameters layer = layer_parameters(model, m.c.plan, 9);
+    EXPECT_NEAR(label(m.of(1), "communication"), 2 * message + width * (layer.dense + layer.experts), 1);
+    // Dense, V H > a layer: the first stage gathers its embedding, a middle one a layer.
+    const Workload small = workload("mula-1b");
+    Plan q = p;
+    q.ep = 1;
+    const Memories n = memories(small, q);
+    const StageParameters one = layer_parameters(small, n.c.plan, 0);
+    ASSERT_GT(embedding_parameters(small, n.c.plan, 0).dense, one.dense);
+    const double sent = message_bytes(small, n.c.plan, n.c.stack, 1);
+    EXPECT_NEAR(label(n.of(0), "communication"), sent + width * embedding_parameters(small, n.c.plan, 0).dense, 1);
+    EXPECT_NEAR(label(n.of(1), "communication"), 2 * sent + width * one.dense, 1);
+    EXPECT_NEAR(label(n.of(3), "communication"), sent + width * head_parameters(small, n.c.plan, 3).dense, 1);
+}
+
+TEST(StageMemory, the_masks_of_the_loop_cover_the_gathered_tokens_or_with_all_to_all_the_ranks_own) {
+    // One int64 a token, choice and expert: t K N 8 with all-to-all, ep t K N 8 with all-gather; all-gather also keeps
+    // ep t rows of H, all-to-all its t K received.
+    const Workload model = workload("toy-moe");
+    Plan p = plan("toy-ep2-dp2");
+    p.micro_batches = 1, p.expert_kernels = ExpertKernels::kLoop, p.recompute_expert = false;
+    p.dispatch = Dispatch::kAllToAll;
+    const double own = label(memories(model, p).of(0), "activations");
+    p.dispatch = Dispatch::kAllGatherReduceScatter;
+    const double gathered = label(memories(model, p).of(0), "activations");
+    const double t = 64, k = model.top_k;
+    EXPECT_NEAR(gathered - own,
+                model.layers * ((2 - 1) * t * k * model.num_experts * 8 + (2 - k) * t * model.hidden_size * 2), 1);
+}
+
 TEST(StageMemory, fp32_weights_have_no_master_copy) {
     const Workload model = workload("toy-moe");
     Plan p = plan("toy-ep2-dp2");

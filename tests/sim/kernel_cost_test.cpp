@@ -30,6 +30,18 @@ TEST(KernelCost, a_gemm_counts_2_m_n_k_flop_and_each_operand_once) {
     EXPECT_EQ(kernel.bytes, 2.0 * 4 * (10 * 30 + 30 * 20 + 10 * 20));
 }
 
+TEST(KernelCost, a_compute_bound_fp32_gemm_or_attention_takes_the_ratio_of_the_rates_longer) {
+    // 100 TF/s bf16, 50 TF/s fp32: twice the time.
+    Kernel attention;
+    attention.type = KernelType::kAttention;
+    attention.flop = attention.work_flop = 4e12;
+    for (Kernel kernel : {gemm_kernel(2560, 1280, 4096, 2), attention}) {
+        const double bf16 = kernel_time(kernel, round_machine(), Stack{}).rate_bound_s;
+        kernel.fp32 = true;
+        EXPECT_DOUBLE_EQ(kernel_time(kernel, round_machine(), Stack{}).rate_bound_s, 2 * bf16);
+    }
+}
+
 TEST(KernelCost, a_gemm_that_fills_every_core_runs_at_the_sustained_rate) {
     // 10 x 5 blocks on 50 cores: one full wave. 2 x 2,560 x 1,280 x 4,096 FLOP at 100 TF/s = 268 us.
     const Kernel kernel = gemm_kernel(2560, 1280, 4096, 2);

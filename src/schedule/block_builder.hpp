@@ -92,8 +92,8 @@ Value enter_experts(BlockBuilder& builder, Value x);
 Value leave_experts(BlockBuilder& builder, Value x);
 /// The mixture-of-experts block between its norm and the residual: router, dispatch, experts, reduction, return, and
 /// the shared experts. In Phase::kRecompute without the sums that gradients do not need.
-Value experts_forward(BlockBuilder& builder, Value x);
-Value experts_backward(BlockBuilder& builder, Value gradient);
+Value experts_forward(BlockBuilder& builder, Value input);
+Value experts_backward(BlockBuilder& builder, Value outer);
 
 /// Width of the queries, keys and values that one rank makes, and of what it attends with.
 struct AttentionWidths {

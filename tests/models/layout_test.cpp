@@ -66,7 +66,8 @@ std::pair<int, int> shared_by(const Layout& layout, GroupKind kind, int n) {
         case GroupKind::kDenseDpInner:
             if (layout.tp % layout.etp == 0) {
                 // n / tp within blocks of etp lcm(tp / etp, ep) ranks, after which (n mod tp, ep index) repeat
-                return {n / (layout.etp * std::lcm(layout.tp / layout.etp, layout.ep)), n % layout.tp};
+                const int slices = std::max(1, std::lcm(layout.tp / layout.etp, layout.ep));
+                return {n / (layout.etp * slices), n % layout.tp};
             }
             return layout.etp % layout.tp == 0 ? std::pair{n / (layout.etp * layout.ep), n % layout.etp}
                                                : std::pair{n, 0};

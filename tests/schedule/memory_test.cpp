@@ -18,8 +18,8 @@ struct Memories {
           layout(layout_of(c.plan)),
           program(build_program(c.workload, c.plan, c.stack, layout)) {}
     [[nodiscard]] StageMemory of(int stage) const {
-        static const Machine aurora = machine();
-        return stage_memory(c.workload, c.plan, c.stack, aurora, layout, program, stage, 1);
+        static const Machine kAurora = machine();
+        return stage_memory(c.workload, c.plan, c.stack, kAurora, layout, program, stage, 1);
     }
     [[nodiscard]] double peak() const {
         double most = 0;

@@ -60,7 +60,7 @@ T one_of(Rng& rng, std::initializer_list<T> choices) {
 inline bool coin(Rng& rng) { return rng.below(2) == 1; }
 
 inline const std::vector<Workload>& workloads() {
-    static const std::vector<Workload> all = [] {
+    static const std::vector<Workload> kAll = [] {
         std::vector<Workload> list;
         for (const char* name : {"toy-dense", "toy-moe", "mula-1b", "mula-20b-a2b", "mixtral-8x7b", "gpt3-175b",
                                  "deepseek-v3", "llama3-70b"}) {
@@ -74,7 +74,7 @@ inline const std::vector<Workload>& workloads() {
         list.push_back(shared);
         return list;
     }();
-    return all;
+    return kAll;
 }
 
 inline Plan draw_plan(Rng& rng, bool overlap) {
@@ -124,8 +124,8 @@ inline Case random_case(std::uint64_t seed, bool overlap = true) {
 }
 
 inline Layout layout_of(const Plan& plan) {
-    static const Machine aurora = machine();
-    return make_layout(plan, aurora, plan.pp * plan.dp * plan.ep * plan.etp);
+    static const Machine kAurora = machine();
+    return make_layout(plan, kAurora, plan.pp * plan.dp * plan.ep * plan.etp);
 }
 
 }  // namespace auspex::testing_plans

@@ -162,7 +162,8 @@ TEST(ExpectedNormalMaximum, of_one_or_none_is_zero_and_grows_with_n) {
     EXPECT_EQ(expected_normal_maximum(0), 0);
     EXPECT_EQ(expected_normal_maximum(1), 0);
     double before = 0;
-    for (double n = 2; n < 1e7; n *= 1.7) {
+    for (int i = 0; i < 30; ++i) {
+        const double n = 2 * std::pow(1.7, i);
         EXPECT_GT(expected_normal_maximum(n), before);
         before = expected_normal_maximum(n);
     }

@@ -18,9 +18,9 @@ inline Inputs shipped_inputs(const std::string& name) { return shipped_inputs(na
 
 /// The seed's plan, workload and stack on Aurora. The documents are those of a toy: only the loaded values are used.
 inline Inputs random_inputs(std::uint64_t seed, bool overlap) {
-    static const Inputs base = shipped_inputs("toy-dp4", "toy-dense");
+    static const Inputs kBase = shipped_inputs("toy-dp4", "toy-dense");
     testing_plans::Case c = testing_plans::random_case(seed, overlap);
-    Inputs inputs = base;
+    Inputs inputs = kBase;
     inputs.workload = std::move(c.workload);
     inputs.plan = std::move(c.plan);
     inputs.stack = std::move(c.stack);

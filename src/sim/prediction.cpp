@@ -13,7 +13,9 @@ struct LossText {
 };
 
 constexpr std::array<LossText, kLossCount> kLosses{{
-    {"useful_compute", "The forward and backward pass, each operation counted once: arithmetic, memory traffic, and the launches of its kernels."},
+    {"useful_compute",
+     "The forward and backward pass, each operation counted once: arithmetic, memory traffic, and the launches of its "
+     "kernels."},
     {"recompute",
      "Forward operations run a second time in the backward pass, because their results were not kept in order to save "
      "memory."},

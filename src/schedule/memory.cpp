@@ -123,17 +123,8 @@ Peak activation_peak(const Shapes& s, const Program& program, const Role& role, 
 /// Parameters of the largest part of a stage that fsdp gathers at a time: a layer, the embedding, or the LM head.
 double largest_unit(const Workload& workload, const Plan& plan, int stage) {
     double largest = 0;
-    const auto consider = [&largest](const StageParameters& unit) {
+    for (const StageParameters& unit : stage_units(workload, plan, stage)) {
         largest = std::max(largest, unit.dense + unit.experts);
-    };
-    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const int v = chunk * plan.pp + stage;
-        const LayerRange range = layers_of(workload, plan, v);
-        for (int layer = range.first; layer < range.last; ++layer) {
-            consider(layer_parameters(workload, plan, layer));
-        }
-        consider(embedding_parameters(workload, plan, v));
-        consider(head_parameters(workload, plan, v));
     }
     return largest;
 }

@@ -172,6 +172,9 @@ struct StageParameters {
 /// Of the embedding (first virtual stage) and of final norm and LM head (last one); zero elsewhere.
 [[nodiscard]] StageParameters embedding_parameters(const Workload& workload, const Plan& plan, int virtual_stage);
 [[nodiscard]] StageParameters head_parameters(const Workload& workload, const Plan& plan, int virtual_stage);
+/// Each layer of a stage, and per chunk its embedding and its head (zero where they sit elsewhere): what fsdp gathers
+/// at a time.
+[[nodiscard]] std::vector<StageParameters> stage_units(const Workload& workload, const Plan& plan, int stage);
 /// Of all layers of a stage, with embedding, final norm and LM head where they sit.
 [[nodiscard]] StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage);
 

@@ -46,21 +46,26 @@ StageParameters head_parameters(const Workload& workload, const Plan& plan, int 
     return {(copy ? all.embedding : all.lm_head) / plan.tp + final_norm_parameters(workload), 0, 2};
 }
 
-StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage) {
-    StageParameters sum;
-    const auto add = [&sum](const StageParameters& p) {
-        sum.dense += p.dense;
-        sum.experts += p.experts;
-        sum.replicated_tensors += p.replicated_tensors;
-    };
+std::vector<StageParameters> stage_units(const Workload& workload, const Plan& plan, int stage) {
+    std::vector<StageParameters> units;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const int v = chunk * plan.pp + stage;
         const LayerRange range = layers_of(workload, plan, v);
         for (int layer = range.first; layer < range.last; ++layer) {
-            add(layer_parameters(workload, plan, layer));
+            units.push_back(layer_parameters(workload, plan, layer));
         }
-        add(embedding_parameters(workload, plan, v));
-        add(head_parameters(workload, plan, v));
+        units.push_back(embedding_parameters(workload, plan, v));
+        units.push_back(head_parameters(workload, plan, v));
+    }
+    return units;
+}
+
+StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage) {
+    StageParameters sum;
+    for (const StageParameters& unit : stage_units(workload, plan, stage)) {
+        sum.dense += unit.dense;
+        sum.experts += unit.experts;
+        sum.replicated_tensors += unit.replicated_tensors;
     }
     return sum;
 }

@@ -69,11 +69,9 @@ class Coster {
         out_.blocks.resize(program_.blocks.size());
         serial_ = !program_.overlap_tp && !program_.overlap_ep && !program_.overlap_dp;
         fold_ = options_.fold && serial_;
-        if (program_.roles.size() == 1) {
-            emit_all();
-            return std::move(out_);
+        if (program_.roles.size() > 1) {
+            collect_patterns();
         }
-        collect_patterns();
         emit_all();
         return std::move(out_);
     }

@@ -47,12 +47,15 @@ class Engine {
     [[nodiscard]] const Piece& piece_of(const RoleState& role, std::uint32_t use, std::uint32_t piece) const {
         return costed_.pieces[costed_.blocks[role.role->order[use].block].piece_begin + piece];
     }
-    [[nodiscard]] Message& message_of(const RoleState& role, std::uint32_t use, const Piece& piece) {
+    [[nodiscard]] std::size_t message_index(const RoleState& role, std::uint32_t use, const Piece& piece) const {
         const auto m = static_cast<std::size_t>(role.role->order[use].micro_batch);
         const std::size_t boundaries = roles_.size() * static_cast<std::size_t>(program_.chunks);
-        return messages_[((piece.backward_message ? boundaries : 0) + static_cast<std::size_t>(piece.message)) *
-                             static_cast<std::size_t>(program_.micro_batches) +
-                         m];
+        const std::size_t boundary =
+            (piece.backward_message ? boundaries : 0) + static_cast<std::size_t>(piece.message);
+        return boundary * static_cast<std::size_t>(program_.micro_batches) + m;
+    }
+    [[nodiscard]] Message& message_of(const RoleState& role, std::uint32_t use, const Piece& piece) {
+        return messages_[message_index(role, use, piece)];
     }
 
     // compute beside collectives
@@ -155,7 +158,7 @@ bool Engine::can_start(const RoleState& role, std::size_t stream) const {
         }
     }
     if (piece.type == Piece::Type::kReceive) {
-        return const_cast<Engine*>(this)->message_of(role, state.use, piece).arrived <= now_;
+        return messages_[message_index(role, state.use, piece)].arrived <= now_;
     }
     return true;
 }

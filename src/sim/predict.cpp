@@ -23,7 +23,7 @@ MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
     report.capacity_bytes = inputs.machine.tile.hbm_bytes;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
         report.by_stage.push_back(stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
-                                               step.program, stage, step.load.heaviest_rank));
+                                               step.program, stage, step.cost_options.load.heaviest_rank));
         if (report.by_stage.back().peak_bytes > report.peak_bytes) {
             report.peak_bytes = report.by_stage.back().peak_bytes;
             report.heaviest_stage = stage;
@@ -140,10 +140,10 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
     }
     note_straddling(p, step, GroupKind::kTp, "tp");
     note_straddling(p, step, GroupKind::kEp, "ep");
-    if (step.load.heaviest_rank > 1) {
+    if (step.cost_options.load.heaviest_rank > 1) {
         char text[128];
         std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean",
-                      step.load.heaviest_rank);
+                      step.cost_options.load.heaviest_rank);
         p.notes.emplace_back(text);
     }
     if (!p.executor_proven) {

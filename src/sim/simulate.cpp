@@ -54,27 +54,30 @@ std::size_t heaviest_stage(const PlayResult& result) {
     return heaviest;
 }
 
+Layout lay_out(const Plan& resolved, const Machine& machine) {
+    return make_layout(resolved, machine, resolved.pp * resolved.dp * resolved.ep * resolved.etp);
+}
+
 }  // namespace
 
 Layout layout_of(const Inputs& inputs, const PredictOptions& options) {
-    const Plan plan = resolve_plan(inputs.plan, inputs.workload, options.tiles);
-    return make_layout(plan, inputs.machine, plan.pp * plan.dp * plan.ep * plan.etp);
+    return lay_out(resolve_plan(inputs.plan, inputs.workload, options.tiles), inputs.machine);
 }
 
 SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
                             Network* network) {
     SimulatedStep s;
     s.plan = resolve_plan(inputs.plan, inputs.workload, options.tiles);
-    s.layout = make_layout(s.plan, inputs.machine, s.plan.pp * s.plan.dp * s.plan.ep * s.plan.etp);
+    s.layout = lay_out(s.plan, inputs.machine);
     s.program = build_program(inputs.workload, s.plan, inputs.stack, s.layout);
-    s.load = inputs.workload.num_experts > 0 ? routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1)
-                                             : RoutingLoad{};
     std::optional<Network> own;
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
     }
     const double together = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
-    s.cost_options.load = s.load;
+    if (inputs.workload.num_experts > 0) {
+        s.cost_options.load = routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1);
+    }
     s.cost_options.fold = !options.play_every_operation && !options.timeline;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, together));
     if (options.timeline) {

@@ -15,7 +15,6 @@ struct SimulatedStep {
     Plan plan;  ///< resolved
     Layout layout;
     Program program;
-    RoutingLoad load;
     CostOptions cost_options;
     Picoseconds step = 0, forward_backward = 0;
     LossTimes losses{};  ///< mean over tiles; they sum to `step`

@@ -36,9 +36,9 @@ inline constexpr int kMostNodesOfOuterRing = 16;
 /// its rounds are not synchronised, and drift apart until each rank sees the mean of them.
 inline constexpr int kMostRanksInLockstep = 64;
 
-/// A message whose bytes take less than this part of its latency is all latency: the rounds of a doubling are then
-/// played on one pattern, from neighbour to neighbour, rather than each on its own.
-inline constexpr double kNegligibleBytesTime = 1e-3;
+/// A message whose bytes take less than this part of its latency is nearly all latency: the rounds of a doubling are
+/// then played on one pattern, from neighbour to neighbour, rather than each on its own.
+inline constexpr double kNegligibleBytesTime = 0.1;
 
 /// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them. n ranks, B bytes:
 ///   ring:               reduce-scatter, all-gather (n-1) x B/n to the next rank; all-reduce both; all-to-all pairwise:

@@ -1,11 +1,12 @@
-/// @file Where the time of one folded step goes: Mula-220B-A10B on 384 to 12,288 tiles of Aurora, part by part. Checks
-/// the answer first.
+/// @file Where the time of one step goes, folded and unfolded: Mula-220B-A10B on 384 to 12,288 tiles of Aurora, part by
+/// part. Checks the answer first.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <iostream>
 
 #include "sim/simulate.hpp"
+#include "sim/unfolded.hpp"
 
 namespace auspex {
 namespace {
@@ -103,6 +104,24 @@ void play_again(benchmark::State& state) {
     }
 }
 
+/// One sample by rank, with what all samples share. Checks that quiet tiles give the folded step.
+void whole_unfolded_step(benchmark::State& state) {
+    const int tiles = static_cast<int>(state.range(0));
+    Inputs quiet = mula_220b();
+    quiet.machine.noise = {};
+    quiet.machine.tile.speed_sigma = 0;
+    quiet.machine.fabric.background_load = 0;
+    const SimulatedStep even = simulate_step(quiet, at(tiles), false);
+    if (play_unfolded(quiet, even, {}).samples.front().step != even.step) {
+        std::cerr << "equal tiles do not give the folded step\n";
+        std::exit(1);
+    }
+    const SimulatedStep folded = simulate_step(mula_220b(), at(tiles), false);
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(play_unfolded(mula_220b(), folded, {}).samples.front().step);
+    }
+}
+
 void operation_times_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
@@ -121,6 +140,7 @@ void load_machine_and_stack(benchmark::State& state) {
 }
 
 BENCHMARK(whole_step)->Arg(384)->Arg(3072)->Arg(12288)->Unit(benchmark::kMillisecond);
+BENCHMARK(whole_unfolded_step)->Arg(384)->Arg(3072)->Arg(12288)->Unit(benchmark::kMillisecond);
 BENCHMARK(build_the_program)->Arg(12288)->Unit(benchmark::kMillisecond);
 BENCHMARK(build_the_network)->Arg(12288)->Unit(benchmark::kMillisecond);
 BENCHMARK(cost_with_fresh_network)->Arg(12288)->Unit(benchmark::kMillisecond);

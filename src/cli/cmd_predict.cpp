@@ -1,4 +1,7 @@
 /// @file auspex predict: one step of training.
+#include <unistd.h>
+
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -35,19 +38,74 @@ void write_trace(const Timeline& timeline, const std::string& file) {
     }
 }
 
+void check_lens(const Options& options) {
+    const bool unfolded = options.lens == "unfolded";
+    const struct {
+        bool given;
+        const char* flag;
+    } only_unfolded[] = {
+        {options.seed.has_value(), "--seed"}, {options.samples > 0, "--samples"}, {!options.slow.empty(), "--slow"}};
+    for (const auto& [given, flag] : only_unfolded) {
+        if (given && !unfolded) {
+            throw InputError(flag,
+                             "found without --lens unfolded; expected both, for only there tiles and links differ");
+        }
+    }
+    if (unfolded && !options.trace.empty()) {
+        throw InputError("--trace",
+                         "found with --lens unfolded; expected the folded lens, which has one track a stage");
+    }
+}
+
+/// Says on a terminal how many samples are done, from two seconds on.
+class ProgressLine {
+ public:
+    void show(int done, int all) {
+        constexpr double kSilent_s = 2;
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+        if (isatty(STDERR_FILENO) == 1 && elapsed.count() > kSilent_s) {
+            std::cerr << "\rsamples played: " << done << " of " << all << std::flush;
+            shown_ = true;
+        }
+    }
+    ~ProgressLine() {
+        if (shown_) {
+            std::cerr << "\n";
+        }
+    }
+
+ private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    bool shown_ = false;
+};
+
+PredictResult predict_with(const Options& options, const Inputs& inputs) {
+    constexpr int kSamples = 5;
+    const bool wants_trace = !options.trace.empty();
+    ProgressLine line;
+    PredictOptions wanted;
+    wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
+    wanted.run_tokens = options.tokens;
+    wanted.timeline = wants_trace;
+    wanted.play_every_operation = wants_trace;
+    wanted.lens = options.lens == "unfolded" ? Lens::kUnfolded : Lens::kFolded;
+    wanted.seed = options.seed.value_or(1);
+    wanted.samples = options.samples > 0 ? options.samples : kSamples;
+    wanted.slow = options.slow;
+    wanted.progress = [&line](int done, int all) { line.show(done, all); };
+    return predict(inputs, wanted);
+}
+
 }  // namespace
 
 void run_predict(const Options& options) {
+    check_lens(options);
     const Inputs inputs = load_all(options);
     const bool wants_trace = !options.trace.empty();
     if (wants_trace) {
         require_writable_place(options.trace);
     }
-    const PredictResult result = predict(inputs, {.tiles = options.tiles.empty() ? 0 : options.tiles.front(),
-                                                  .run_tokens = options.tokens,
-                                                  .sensitivity = true,
-                                                  .timeline = wants_trace,
-                                                  .play_every_operation = wants_trace});
+    const PredictResult result = predict_with(options, inputs);
     if (wants_trace) {
         write_trace(result.timeline.value(), options.trace);
     }

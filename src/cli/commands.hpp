@@ -4,7 +4,10 @@
 
 namespace auspex {
 
+void run_collective(const Options& options);
 void run_describe(const Options& options);
+void run_fabric(const Options& options);
+void run_place(const Options& options);
 void run_predict(const Options& options);
 void run_scale(const Options& options);
 void run_ablate(const Options& options);

@@ -22,7 +22,8 @@ const std::vector<Command>& commands() {
          "simulate one training step: time, losses, memory, causes",
          "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kSet, Flag::kTrace, Flag::kTokens, Flag::kJson},
+         {Flag::kTiles, Flag::kLens, Flag::kSeed, Flag::kSamples, Flag::kSlow, Flag::kSet, Flag::kTrace, Flag::kTokens,
+          Flag::kJson},
          run_predict},
         {"scale",
          "predict several sizes and report how efficiency falls and why",
@@ -31,12 +32,32 @@ const std::vector<Command>& commands() {
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTilesList},
          {Flag::kMode, Flag::kSet, Flag::kTokens, Flag::kOut, Flag::kJson},
          run_scale},
+        {"place",
+         "compare placements of one job: which communication pays, and how full the links are",
+         "auspex place --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "
+         "--placements contiguous,random --out build/placement",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kPlacements},
+         {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kJson},
+         run_place},
         {"ablate",
          "compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware",
          "auspex ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
          {Flag::kTiles, Flag::kSet, Flag::kJson},
          run_ablate},
+        {"collective",
+         "time one collective: algorithms, phases, what bounds it; over many sizes with --bytes 8:1GiB",
+         "auspex collective --machine aurora --kind all-reduce --bytes 1GiB --ranks 98304",
+         {Flag::kMachine, Flag::kKind, Flag::kRanks},
+         {Flag::kStack, Flag::kBytes, Flag::kAlgorithm, Flag::kLevels, Flag::kGroupsOf, Flag::kStride, Flag::kAlone,
+          Flag::kPlacement, Flag::kSet, Flag::kOut, Flag::kJson},
+         run_collective},
+        {"fabric",
+         "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",
+         "auspex fabric --machine aurora --out build/fabric",
+         {Flag::kMachine},
+         {Flag::kSet, Flag::kOut, Flag::kJson},
+         run_fabric},
         {"program",
          "print the operations of one step, every role and stream",
          "auspex program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2",
@@ -53,7 +74,7 @@ void print_help() {
         << ": predicts the training step of a large language model on a supercomputer that nobody has to book.\n\n"
            "usage: auspex COMMAND FLAGS\n\n";
     for (const Command& command : commands()) {
-        std::cout << "  " << command.name << std::string(10 - std::string_view(command.name).size(), ' ')
+        std::cout << "  " << command.name << std::string(12 - std::string_view(command.name).size(), ' ')
                   << command.summary << "\n";
     }
     std::cout

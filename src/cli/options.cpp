@@ -41,12 +41,38 @@ FlagText text_of(Flag flag) {
             return {"tiles", "N", "tiles (accelerators) of the job; without it what the plan's dp gives"};
         case Flag::kTilesList:
             return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
+        case Flag::kPlacements:
+            return {"placements", "WORD,WORD,...",
+                    "contiguous, scattered, random, scheduled; the first is what the others are compared with"};
         case Flag::kMode:
             return {"mode", "weak|strong", "weak: the batch grows with the tiles (default); strong: the batch is kept"};
         case Flag::kOut:
             return {"out", "DIR", "write the report there: index.html, report.md, points.csv, efficiency.svg"};
         case Flag::kTrace: return {"trace", "FILE", "write a Chrome trace of the step, for ui.perfetto.dev"};
         case Flag::kTokens: return {"tokens", "COUNT", "length of the training run: adds its time and node-hours"};
+        case Flag::kLens:
+            return {"lens", "folded|unfolded",
+                    "folded (default): one actor a pipeline stage; unfolded: every tile, NIC and link"};
+        case Flag::kSeed: return {"seed", "N", "unfolded: number of the first draw of tiles and noise (default 1)"};
+        case Flag::kSamples: return {"samples", "N", "unfolded: draws to play (default 5)"};
+        case Flag::kSlow:
+            return {"slow", "NAME=FACTOR",
+                    "unfolded: a slow part, \"tile 17=0.8\" or a link, \"node 3 NIC 2=0.5\"; may be repeated"};
+        case Flag::kKind:
+            return {"kind", "WORD", "all-reduce, reduce-scatter, all-gather, all-to-all, broadcast or barrier"};
+        case Flag::kBytes:
+            return {"bytes", "SIZE",
+                    "buffer of a rank (all-gather: the output), such as \"1 GiB\"; several: 8,64KiB; all powers of two "
+                    "between: 8:1GiB"};
+        case Flag::kRanks: return {"ranks", "N", "ranks (tiles) of the job"};
+        case Flag::kAlgorithm:
+            return {"algorithm", "WORD", "ring, direct, ...; auto: the fastest; without it what the stack's rules say"};
+        case Flag::kLevels:
+            return {"levels", "1|2|3", "1: the whole group; 2: nodes, then between them; 3: also groups of nodes"};
+        case Flag::kGroupsOf: return {"groups-of", "K", "groups of K ranks, all at once; without it one of all ranks"};
+        case Flag::kStride: return {"stride", "S", "members of a group are S ranks apart (default 1)"};
+        case Flag::kAlone: return {"alone", nullptr, "only the first of the groups acts"};
+        case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered or random"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -58,10 +84,18 @@ po::options_description describe(const Command& command) {
         FlagText text = text_of(flag);
         if (flag == Flag::kSet && !takes(command, Flag::kMachine)) {
             text.meaning = "override a field; ROLE is workload or, with --plan, plan; may be repeated";
+        } else if (flag == Flag::kSet && !takes(command, Flag::kStack)) {
+            text.meaning = "override a field; ROLE is machine; may be repeated";
+        } else if (flag == Flag::kSet && !takes(command, Flag::kWorkload)) {
+            text.meaning = "override a field; ROLE is machine or stack; may be repeated";
+        } else if (flag == Flag::kOut && !takes(command, Flag::kStack)) {
+            text.meaning = "write a drawing of one node and the network there: fabric.svg";
+        } else if (flag == Flag::kOut && takes(command, Flag::kBytes)) {
+            text.meaning = "write the sweep over sizes there: sweep.csv, sweep.md, sweep.svg";
         }
         if (text.value == nullptr) {
             description.add_options()(text.name, text.meaning);
-        } else if (flag == Flag::kSet) {
+        } else if (flag == Flag::kSet || flag == Flag::kSlow) {
             description.add_options()(text.name, po::value<std::vector<std::string>>()->value_name(text.value),
                                       text.meaning);
         } else {
@@ -100,6 +134,56 @@ std::vector<int> parse_tiles(const std::string& text, bool is_list) {
     return tiles;
 }
 
+std::vector<std::string> parse_placements(const std::string& text) {
+    std::vector<std::string> words;
+    std::istringstream stream(text + ",");
+    for (std::string word; std::getline(stream, word, ',');) {
+        if (word != "contiguous" && word != "scattered" && word != "random" && word != "scheduled") {
+            throw InputError("--placements",
+                             "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
+        }
+        if (std::find(words.begin(), words.end(), word) != words.end()) {
+            throw InputError("--placements", "found \"" + word + "\" twice; expected each word once");
+        }
+        words.push_back(word);
+    }
+    return words;
+}
+
+int parse_count(const char* flag, const std::string& text) {
+    int count = 0;
+    if (!reads_as(text, count) || count < 1 || count > kMostTiles) {
+        throw InputError(std::string("--") + flag,
+                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMostTiles));
+    }
+    return count;
+}
+
+std::string parse_lens(const std::string& text) {
+    if (text != "folded" && text != "unfolded") {
+        throw InputError("--lens", "found \"" + text + "\"; expected folded or unfolded");
+    }
+    return text;
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+    std::uint64_t seed = 0;
+    if (!reads_as(text, seed)) {
+        throw InputError("--seed", "found \"" + text + "\"; expected a whole number of at most 64 bits");
+    }
+    return seed;
+}
+
+int parse_samples(const std::string& text) {
+    constexpr int kMostSamples = 10'000;
+    int samples = 0;
+    if (!reads_as(text, samples) || samples < 1 || samples > kMostSamples) {
+        throw InputError("--samples", "found \"" + text + "\"; expected a whole number from 1 to " +
+                                          std::to_string(kMostSamples));
+    }
+    return samples;
+}
+
 double parse_tokens(const std::string& text) {
     double tokens = 0;
     if (!reads_as(text, tokens) || !std::isfinite(tokens) || tokens <= 0) {
@@ -130,10 +214,24 @@ void store(Options& options, Flag flag, const po::variable_value& value) {
         case Flag::kSet: options.overrides = value.as<std::vector<std::string>>(); break;
         case Flag::kTiles: options.tiles = parse_tiles(text(), false); break;
         case Flag::kTilesList: options.tiles = parse_tiles(text(), true); break;
+        case Flag::kPlacements: options.placements = parse_placements(text()); break;
         case Flag::kMode: options.mode = text(); break;
         case Flag::kOut: options.out = text(); break;
         case Flag::kTrace: options.trace = text(); break;
         case Flag::kTokens: options.tokens = parse_tokens(text()); break;
+        case Flag::kLens: options.lens = parse_lens(text()); break;
+        case Flag::kSeed: options.seed = parse_seed(text()); break;
+        case Flag::kSamples: options.samples = parse_samples(text()); break;
+        case Flag::kSlow: options.slow = value.as<std::vector<std::string>>(); break;
+        case Flag::kKind: options.kind = text(); break;
+        case Flag::kBytes: options.bytes = text(); break;
+        case Flag::kRanks: options.ranks = parse_count("ranks", text()); break;
+        case Flag::kAlgorithm: options.algorithm = text(); break;
+        case Flag::kLevels: options.levels = parse_count("levels", text()); break;
+        case Flag::kGroupsOf: options.groups_of = parse_count("groups-of", text()); break;
+        case Flag::kStride: options.stride = parse_count("stride", text()); break;
+        case Flag::kAlone: options.alone = true; break;
+        case Flag::kPlacement: options.placement = text(); break;
         case Flag::kJson: options.json = true; break;
     }
 }

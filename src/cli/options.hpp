@@ -1,20 +1,57 @@
 #pragma once
 /// @file The command line: which flags a command takes, and what was given.
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace auspex {
 
-enum class Flag { kMachine, kStack, kWorkload, kPlan, kSet, kTiles, kTilesList, kMode, kOut, kTrace, kTokens, kJson };
+enum class Flag {
+    kMachine,
+    kStack,
+    kWorkload,
+    kPlan,
+    kSet,
+    kTiles,
+    kTilesList,
+    kPlacements,
+    kMode,
+    kOut,
+    kTrace,
+    kTokens,
+    kLens,
+    kSeed,
+    kSamples,
+    kSlow,
+    kKind,
+    kBytes,
+    kRanks,
+    kAlgorithm,
+    kLevels,
+    kGroupsOf,
+    kStride,
+    kAlone,
+    kPlacement,
+    kJson
+};
 
 /// What was given; an empty string, list or zero: not given.
 struct Options {
     std::string machine, stack, workload, plan;
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, in order
     std::vector<int> tiles;
+    std::vector<std::string> placements;
     std::string mode, out, trace;
     double tokens = 0;
+    std::string lens;
+    std::optional<std::uint64_t> seed;
+    int samples = 0;
+    std::vector<std::string> slow;  ///< NAME=FACTOR, in order
+    std::string kind, bytes, algorithm, placement;
+    int ranks = 0, levels = 0, groups_of = 0, stride = 0;
+    bool alone = false;
     bool json = false;
     std::string command_line;  ///< that repeats this run, quoted for a shell
 };

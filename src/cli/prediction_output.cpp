@@ -62,6 +62,46 @@ void write_causes(JsonWriter& json, const Prediction& p) {
     json.end_array();
 }
 
+void write_unfolded(JsonWriter& json, const UnfoldedReport& u) {
+    json.member("seed", u.seed).key("samples").begin_array();
+    for (const double sample_s : u.samples_s) {
+        json.value(sample_s);
+    }
+    json.end_array().key("percentiles").begin_object();
+    json.member("p5", u.p5_s).member("p25", u.p25_s).member("p50", u.p50_s).member("p75", u.p75_s);
+    json.member("p95", u.p95_s).member("min", u.min_s).member("max", u.max_s).member("mean", u.mean_s).end_object();
+    json.member("folded_step_time_s", u.folded_step_time_s).member("folded_error", u.folded_error);
+    json.key("slowest_tiles").begin_array();
+    for (const SlowTile& tile : u.slowest) {
+        json.begin_object().member("rank", tile.rank).member("node", tile.node).member("speed", tile.speed);
+        json.member("waited_s", tile.waited_s).member("share", tile.share).end_object();
+    }
+    json.end_array();
+}
+
+void print_samples(std::ostream& out, const UnfoldedReport& u) {
+    out << "  unfolded          " << counted(static_cast<double>(u.samples_s.size()), "sample") << " from seed "
+        << u.seed << ": " << duration(u.min_s) << " to " << duration(u.max_s) << ", mean " << duration(u.mean_s)
+        << "; this page is of the median one\n"
+        << "  folded            " << duration(u.folded_step_time_s) << ": off by "
+        << signed_significant(100 * u.folded_error, 2) << " %"
+        << "\n";
+}
+
+void print_slowest(std::ostream& out, const UnfoldedReport& u) {
+    constexpr std::size_t kShown = 5;
+    if (u.slowest.empty()) {
+        return;
+    }
+    out << "\nSlowest tiles: how long the others in their groups waited for their compute (mean over tiles)\n";
+    for (std::size_t i = 0; i < std::min(kShown, u.slowest.size()); ++i) {
+        const SlowTile& tile = u.slowest[i];
+        out << "  " << left("rank " + std::to_string(tile.rank) + ", node " + std::to_string(tile.node), 24) << "speed "
+            << left(significant(tile.speed), 8) << right(duration(tile.waited_s), 10) << right(percent(tile.share), 9)
+            << " of all such waiting\n";
+    }
+}
+
 /// The loss as the table names it; the optimizer phase above is more than this loss.
 std::string name_of(Loss loss) { return loss == Loss::kOptimizer ? "optimizer (update kernels)" : to_string(loss); }
 
@@ -157,8 +197,14 @@ void write_prediction(JsonWriter& json, const Prediction& p) {
     json.member("tiles", p.tiles).member("nodes", p.nodes).member("dp", p.dp).member("data_parallel", p.data_parallel);
     json.member("pp", p.pp).member("ep", p.ep).member("etp", p.etp).member("tp", p.tp).member("cp", p.cp);
     json.member("global_batch", p.global_batch).member("tokens_per_step", p.tokens_per_step);
-    json.member("step_time_s", p.step_time_s).key("step_time_interval_s").begin_array();
+    json.member("lens", to_string(p.lens))
+        .member("step_time_s", p.step_time_s)
+        .key("step_time_interval_s")
+        .begin_array();
     json.value(p.step_time_interval_s[0]).value(p.step_time_interval_s[1]).end_array();
+    if (p.unfolded) {
+        write_unfolded(json, *p.unfolded);
+    }
     json.member("tokens_per_s", p.tokens_per_s).member("tokens_per_s_per_tile", p.tokens_per_s_per_tile);
     json.member("tflops_per_tile", p.tflops_per_tile).member("mfu", p.mfu).member("hfu", p.hfu);
     json.member("peak_flop_per_s", p.peak_flop_per_s);
@@ -190,8 +236,11 @@ void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, 
         << "optimizer " << to_string(plan.optimizer) << ", dispatch " << to_string(plan.dispatch) << ", expert kernels "
         << to_string(plan.expert_kernels) << "\n\n";
     out << "  step time         " << duration(p.step_time_s) << "   (90 % interval "
-        << duration(p.step_time_interval_s[0]) << " to " << duration(p.step_time_interval_s[1]) << ")\n"
-        << "  forward-backward  " << duration(p.forward_backward_s) << "   optimizer phase " << duration(p.optimizer_s)
+        << duration(p.step_time_interval_s[0]) << " to " << duration(p.step_time_interval_s[1]) << ")\n";
+    if (p.unfolded) {
+        print_samples(out, *p.unfolded);
+    }
+    out << "  forward-backward  " << duration(p.forward_backward_s) << "   optimizer phase " << duration(p.optimizer_s)
         << " (reduction, update, gather, barriers)\n"
         << "  tokens            " << short_count(p.tokens_per_s) << "/s   (" << thousands(p.tokens_per_s_per_tile)
         << "/s a tile)\n"
@@ -204,6 +253,9 @@ void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, 
             << format_quantity(p.run_time_s, Dimension::kSeconds) << ", " << thousands(p.node_hours) << " node-hours\n";
     }
     print_losses(out, p);
+    if (p.unfolded) {
+        print_slowest(out, *p.unfolded);
+    }
     print_memory(out, p.memory);
     print_causes(out, p);
     out << "\n"

@@ -18,9 +18,14 @@ int machine_nodes(const FabricRecipe& fabric) {
     return fabric.kind == FabricKind::kDragonfly ? fabric.groups * fabric.nodes_per_group : fabric.max_nodes;
 }
 
-/// Round-robin over dragonfly groups, or over the leaves of a fat tree, the last of which may be short.
+int nodes_per_block(const FabricRecipe& fabric) {
+    return fabric.kind == FabricKind::kDragonfly ? fabric.nodes_per_group : fabric.nodes_per_leaf;
+}
+
+/// Round-robin over dragonfly groups, or over the leaves of a tree or the units of rails, the last of which may be
+/// short.
 std::vector<int> scattered_nodes(const FabricRecipe& fabric, int count) {
-    const int per_block = fabric.kind == FabricKind::kDragonfly ? fabric.nodes_per_group : fabric.nodes_per_leaf;
+    const int per_block = nodes_per_block(fabric);
     const int total = machine_nodes(fabric);
     std::vector<int> nodes;
     for (int within = 0; within < per_block; ++within) {
@@ -41,6 +46,33 @@ std::vector<int> random_nodes(int total, int count, std::uint64_t seed) {
     Rng rng(seed);
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
         std::swap(nodes[i], nodes[i + rng.below(nodes.size() - i)]);
+    }
+    nodes.resize(static_cast<std::size_t>(count));
+    return nodes;
+}
+
+/// Free nodes of the blocks (dragonfly groups, leaves, units) with most of them first; within a block by rising number.
+std::vector<int> scheduled_nodes(const Plan& plan, const FabricRecipe& fabric, int count) {
+    const int total = machine_nodes(fabric), per_block = nodes_per_block(fabric);
+    std::vector<std::vector<int>> free_of_block(static_cast<std::size_t>((total + per_block - 1) / per_block));
+    Rng rng(plan.placement_seed);
+    int free = 0;
+    for (int node = 0; node < total; ++node) {
+        if (rng.uniform() < plan.placement_free) {
+            free_of_block[static_cast<std::size_t>(node / per_block)].push_back(node);
+            ++free;
+        }
+    }
+    if (free < count) {
+        throw InputError(plan.file + ": $.placement_free", "found " + std::to_string(free) + " free nodes of " +
+                                                               std::to_string(total) + "; expected at least the " +
+                                                               std::to_string(count) + " that the job needs");
+    }
+    std::stable_sort(free_of_block.begin(), free_of_block.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    std::vector<int> nodes;
+    for (const std::vector<int>& block : free_of_block) {
+        nodes.insert(nodes.end(), block.begin(), block.end());
     }
     nodes.resize(static_cast<std::size_t>(count));
     return nodes;
@@ -71,6 +103,7 @@ std::vector<int> place(const Plan& plan, const Machine& machine, int count) {
         case PlacementKind::kContiguous: break;
         case PlacementKind::kScattered: return scattered_nodes(machine.fabric, count);
         case PlacementKind::kRandom: return random_nodes(total, count, plan.placement_seed);
+        case PlacementKind::kScheduled: return scheduled_nodes(plan, machine.fabric, count);
         case PlacementKind::kList: return listed_nodes(plan, total, count);
     }
     std::vector<int> nodes(static_cast<std::size_t>(count));

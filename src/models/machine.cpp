@@ -1,6 +1,7 @@
 /// @file Reads machines/*.json: tile, node, fabric, noise, storage, reliability, and checks that they fit together.
 #include "models/machine.hpp"
 
+#include <cmath>
 #include <cstdint>
 
 namespace auspex {
@@ -14,6 +15,7 @@ constexpr double kMostLatency = 1.0;
 constexpr double kLeastFraction = 0.01;
 constexpr std::int64_t kMostNodes = 1'000'000;
 constexpr std::int64_t kMostTiles = 1024;
+constexpr double kMostTotal = 1e18;  // of a whole machine, in bytes/s or pieces
 
 constexpr const char* kRole = "machine";
 
@@ -118,27 +120,46 @@ void read_nic(Section in, Node& node) {
     node.nic_latency_s = in.latency("latency");
 }
 
+void read_mesh(Section& in, Node& node, bool of_pairs) {
+    forbid(in.value(), {"switch_bandwidth"}, "without \"scale_up\": \"switch\"; its key is mesh_bandwidth");
+    node.mesh_bytes_per_s = in.byte_rate("mesh_bandwidth");
+    if (!of_pairs) {
+        forbid(in.value(), {"mesh_links"}, "with \"scale_up\": \"full-mesh\"; it belongs to \"mesh-of-pairs\"");
+    } else if (const auto links = in.value().find("mesh_links")) {
+        node.mesh_links = static_cast<int>(links->as_integer(1, kMostTiles));
+        if (node.mesh_links != 1 && node.mesh_links != node.tiles_per_card) {
+            links->fail("1 or tiles_per_card, " + std::to_string(node.tiles_per_card));
+        }
+    }
+}
+
 void read_scale_up(Section& in, Node& node) {
-    node.scale_up = in.value().at("scale_up").as_one_of({"mesh-of-pairs", "switch"}) == 0 ? ScaleUpKind::kMeshOfPairs
-                                                                                          : ScaleUpKind::kSwitch;
+    const JsonValue scale_up = in.value().at("scale_up");
+    const std::size_t word = scale_up.as_one_of({"mesh-of-pairs", "full-mesh", "switch"});
+    if (word == 1 && node.tiles_per_card != 1) {
+        scale_up.fail("\"mesh-of-pairs\" where tiles_per_card is above 1: a full mesh has cards of one tile");
+    }
     if (node.tiles_per_card > 1) {
         node.pair_bytes_per_s = in.byte_rate("pair_bandwidth");
     } else {
         forbid(in.value(), {"pair_bandwidth"}, "where tiles_per_card is 1");
     }
-    if (node.scale_up == ScaleUpKind::kMeshOfPairs) {
-        forbid(in.value(), {"switch_bandwidth"}, "with \"scale_up\": \"mesh-of-pairs\"; its key is mesh_bandwidth");
-        node.mesh_bytes_per_s = in.byte_rate("mesh_bandwidth");
-    } else {
+    if (word == 2) {
+        node.scale_up = ScaleUpKind::kSwitch;
         forbid(in.value(), {"mesh_bandwidth"}, "with \"scale_up\": \"switch\"; its key is switch_bandwidth");
+        forbid(in.value(), {"mesh_links"}, "with \"scale_up\": \"switch\"; it belongs to \"mesh-of-pairs\"");
         node.switch_bytes_per_s = in.byte_rate("switch_bandwidth");
+    } else {
+        node.scale_up = ScaleUpKind::kMeshOfPairs;
+        read_mesh(in, node, word == 0);
     }
     node.scale_up_latency_s = in.latency("scale_up_latency");
 }
 
 void read_node(Section in, Node& node, std::vector<Constant>& constants) {
-    in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth", "mesh_bandwidth",
-                           "switch_bandwidth", "scale_up_latency", "pcie_bandwidth", "socket_bandwidth", "nic"});
+    in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth", "mesh_links",
+                           "mesh_bandwidth", "switch_bandwidth", "scale_up_latency", "pcie_bandwidth",
+                           "socket_bandwidth_out", "socket_bandwidth_in", "nic"});
     node.tiles = in.count("tiles", kMostTiles);
     node.tiles_per_card = in.count("tiles_per_card", kMostTiles);
     node.sockets = in.count("sockets", kMostTiles);
@@ -152,12 +173,14 @@ void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     }
     read_scale_up(in, node);
     node.pcie_bytes_per_s = in.byte_rate("pcie_bandwidth");
-    node.socket_bytes_per_s = in.byte_rate("socket_bandwidth");
+    node.socket_out_bytes_per_s = in.byte_rate("socket_bandwidth_out");
+    node.socket_in_bytes_per_s = in.byte_rate("socket_bandwidth_in");
     read_nic(Section(in.value().at("nic"), constants), node);
 }
 
 void read_dragonfly(Section& in, FabricRecipe& fabric) {
-    forbid(in.value(), {"nodes_per_leaf", "taper"}, "with \"kind\": \"dragonfly\"; it belongs to a fat tree");
+    forbid(in.value(), {"levels", "nodes_per_leaf", "leaves_per_pod", "taper", "pod_taper"},
+           "with \"kind\": \"dragonfly\"; it belongs to a fat tree or rails");
     fabric.groups = in.count("groups", 100'000);
     fabric.nodes_per_group = in.count("nodes_per_group", 100'000);
     fabric.switches_per_group = in.count("switches_per_group", 10'000);
@@ -174,35 +197,77 @@ void read_dragonfly(Section& in, FabricRecipe& fabric) {
     if (fabric.max_nodes > nodes) {
         in.value().at("max_nodes").fail("at most groups * nodes_per_group, " + std::to_string(nodes));
     }
-    if (fabric.nodes_per_group % fabric.switches_per_group != 0) {
-        in.value()
-            .at("switches_per_group")
-            .fail("a divisor of nodes_per_group, " + std::to_string(fabric.nodes_per_group));
+}
+
+/// A fat tree, or rails: the same keys.
+void read_tree(Section& in, FabricRecipe& fabric) {
+    forbid(in.value(),
+           {"groups", "nodes_per_group", "switches_per_group", "local_links", "global_links", "minimal_bias",
+            "background_load"},
+           "with \"kind\": \"fat-tree\" or \"rail\"; it belongs to a dragonfly");
+    if (const auto levels = in.value().find("levels")) {
+        fabric.levels = static_cast<int>(levels->as_integer(2, 3));
+    }
+    fabric.nodes_per_leaf = in.count("nodes_per_leaf", 10'000);
+    fabric.taper = in.number("taper", kLeastFraction, 1);
+    if (fabric.levels == 3) {
+        fabric.leaves_per_pod = in.count("leaves_per_pod", 10'000);
+        fabric.pod_taper = in.number("pod_taper", kLeastFraction, 1);
+    } else {
+        forbid(in.value(), {"leaves_per_pod", "pod_taper"}, "with two levels; it belongs to \"levels\": 3");
+    }
+    if (const auto routing = in.value().find("routing")) {
+        fabric.routing =
+            routing->as_one_of({"minimal", "adaptive"}) == 0 ? RoutingKind::kMinimal : RoutingKind::kAdaptive;
     }
 }
 
-void read_fat_tree(Section& in, FabricRecipe& fabric) {
-    forbid(in.value(),
-           {"groups", "nodes_per_group", "switches_per_group", "local_links", "global_links", "routing", "minimal_bias",
-            "background_load"},
-           "with \"kind\": \"fat-tree\"; it belongs to a dragonfly");
-    fabric.nodes_per_leaf = in.count("nodes_per_leaf", 10'000);
-    fabric.taper = in.number("taper", kLeastFraction, 1);
+/// One stated total; 0 when the file has none. No prediction leans on it, so it joins no list of constants.
+double read_stated_total(const JsonValue& section, std::string_view key, Dimension dimension) {
+    const auto total = section.find(key);
+    if (!total) {
+        return 0;
+    }
+    if (!total->is_object()) {
+        total->fail("an object with value, source and kind: a stated total needs who states it");
+    }
+    std::vector<Constant> unused;
+    const double value = read_constant(section, key, dimension, 1, kMostTotal, kRole, unused);
+    if (dimension == Dimension::kNone && value != std::floor(value)) {
+        total->at("value").fail("a whole number");
+    }
+    return value;
+}
+
+void read_stated(const JsonValue& section, FabricRecipe& fabric) {
+    section.allow_only({"nics", "switches", "injection", "global", "bisection"});
+    if (fabric.kind != FabricKind::kDragonfly) {
+        forbid(section, {"global"}, "without \"kind\": \"dragonfly\": only there are links between groups");
+    }
+    fabric.stated.nics = read_stated_total(section, "nics", Dimension::kNone);
+    fabric.stated.switches = read_stated_total(section, "switches", Dimension::kNone);
+    fabric.stated.injection_bytes_per_s = read_stated_total(section, "injection", Dimension::kBytesPerSecond);
+    fabric.stated.global_bytes_per_s = read_stated_total(section, "global", Dimension::kBytesPerSecond);
+    fabric.stated.bisection_bytes_per_s = read_stated_total(section, "bisection", Dimension::kBytesPerSecond);
 }
 
 void read_fabric(Section in, FabricRecipe& fabric) {
     in.value().allow_only({"kind", "link_bandwidth", "switch_latency", "groups", "nodes_per_group",
-                           "switches_per_group", "local_links", "global_links", "nodes_per_leaf", "taper", "max_nodes",
-                           "routing", "minimal_bias", "background_load"});
-    fabric.kind =
-        in.value().at("kind").as_one_of({"dragonfly", "fat-tree"}) == 0 ? FabricKind::kDragonfly : FabricKind::kFatTree;
+                           "switches_per_group", "local_links", "global_links", "levels", "nodes_per_leaf",
+                           "leaves_per_pod", "taper", "pod_taper", "max_nodes", "routing", "minimal_bias",
+                           "background_load", "stated"});
+    constexpr FabricKind kKinds[] = {FabricKind::kDragonfly, FabricKind::kFatTree, FabricKind::kRail};
+    fabric.kind = kKinds[in.value().at("kind").as_one_of({"dragonfly", "fat-tree", "rail"})];
     fabric.link_bytes_per_s = in.byte_rate("link_bandwidth");
     fabric.switch_latency_s = in.latency("switch_latency");
     fabric.max_nodes = in.count("max_nodes", kMostNodes);
     if (fabric.kind == FabricKind::kDragonfly) {
         read_dragonfly(in, fabric);
     } else {
-        read_fat_tree(in, fabric);
+        read_tree(in, fabric);
+    }
+    if (const auto stated = in.value().find("stated")) {
+        read_stated(*stated, fabric);
     }
 }
 
@@ -232,12 +297,16 @@ void read_reliability(Section in, Reliability& reliability) {
 
 Machine load_machine(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"name", "description", "tile", "node", "fabric", "noise", "storage", "reliability"});
+    root.allow_only(
+        {"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage", "reliability"});
     Machine machine;
     machine.file = document.name();
     machine.name = read_text(root, "name");
     if (root.find("description")) {
         static_cast<void>(read_text(root, "description"));
+    }
+    if (root.find("default_stack")) {
+        machine.default_stack = read_text(root, "default_stack");
     }
     read_tile(Section(root.at("tile"), machine.constants), machine.tile);
     read_node(Section(root.at("node"), machine.constants), machine.node, machine.constants);

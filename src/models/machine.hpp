@@ -42,19 +42,37 @@ struct Node {
     ScaleUpKind scale_up = ScaleUpKind::kSwitch;
     double pair_bytes_per_s =
         0;  ///< between two tiles of one card (MDFI, Infinity Fabric in the package); unused when tiles_per_card = 1
-    double mesh_bytes_per_s = 0;    ///< kMeshOfPairs: all links between two cards together, one direction
+    int mesh_links = 1;           ///< kMeshOfPairs: parallel links between two cards, 1 or tiles_per_card; with several,
+                                  ///< link i joins tile i of both (a plane), and another tile reaches it over its card
+    double mesh_bytes_per_s = 0;  ///< kMeshOfPairs: one such link, one direction
     double switch_bytes_per_s = 0;  ///< kSwitch: one tile's port
     double scale_up_latency_s = 0;  ///< one message between two tiles of the node
     double pcie_bytes_per_s = 0;    ///< card to host
-    double socket_bytes_per_s = 0;  ///< all cards of one socket to its host memory and NICs together
+    double socket_out_bytes_per_s = 0;  ///< all cards of one socket to its host memory and NICs together
+    double socket_in_bytes_per_s = 0;   ///< and back
     int nics = 1;
     double nic_bytes_per_s = 0;  ///< sustained
     NicAttachment nic_attachment = NicAttachment::kDevice;
     double nic_latency_s = 0;  ///< one message, node to node, no switch counted
 };
 
-enum class FabricKind { kDragonfly, kFatTree };
+enum class FabricKind {
+    kDragonfly,
+    kFatTree,  ///< a leaf holds all NICs of its nodes
+    kRail,     ///< a leaf holds NIC r of its nodes: one leaf for each rail of a unit of nodes_per_leaf nodes
+};
+/// Dragonfly: kMinimal takes the direct links alone, its parallel ones in equal parts; kValiant goes by way of a third
+/// switch or group chosen at random; kAdaptive fills the minimal path first and spreads the rest.
+/// Trees and rails: kMinimal pins a flow to the uplink (destination node mod uplinks); kAdaptive uses all uplinks evenly.
 enum class RoutingKind { kMinimal, kValiant, kAdaptive };
+
+/// What the operator or vendor says of the whole machine, to check the recipe against; 0: not stated.
+struct StatedTotals {
+    double nics = 0, switches = 0;
+    double injection_bytes_per_s = 0;  ///< one direction, at link_bandwidth
+    double global_bytes_per_s = 0;     ///< dragonfly: all links between groups, both directions
+    double bisection_bytes_per_s = 0;  ///< both directions
+};
 
 /// The network between nodes.
 struct FabricRecipe {
@@ -67,13 +85,18 @@ struct FabricRecipe {
     int switches_per_group = 1;
     int local_links = 1;   ///< parallel links between two switches of a group
     int global_links = 1;  ///< parallel links between two groups
-    // fat tree
-    int nodes_per_leaf = 1;
-    double taper = 1;   ///< leaf uplink capacity over its injection capacity
-    int max_nodes = 1;  ///< nodes that a job may ask for
+    // fat tree and rails
+    int levels = 2;          ///< 2: leaves and spines; 3: leaves, the spines of a pod, cores
+    int nodes_per_leaf = 1;  ///< kRail: nodes of a unit
+    int leaves_per_pod = 1;  ///< 3 levels; kRail: units of a pod
+    double taper = 1;        ///< leaf uplink capacity over its injection capacity
+    double pod_taper = 1;    ///< 3 levels: capacity from a pod to the cores over that from its leaves to its spines
+    int max_nodes = 1;       ///< nodes that a job may ask for
     RoutingKind routing = RoutingKind::kAdaptive;
-    double minimal_bias = 0;     ///< adaptive: share of each flow that stays on the minimal path whatever its load
+    double minimal_bias = 0;     ///< adaptive: least share of the traffic of a pair of groups (or of switches of a group)
+                                 ///< that stays on the minimal path when that path is full; 0: all beyond it spreads
     double background_load = 0;  ///< share of every group-to-group link that other jobs use
+    StatedTotals stated;
 };
 
 /// What makes equal work take unequal time.
@@ -94,6 +117,7 @@ struct Reliability {
 
 struct Machine {
     std::string name, file;
+    std::string default_stack;  ///< for commands that are given none; empty: the wires alone (stacks/bare.json)
     Tile tile;
     Node node;
     FabricRecipe fabric;

@@ -187,21 +187,35 @@ void read_rank_order(const JsonValue& root, Plan& plan) {
     }
 }
 
-void read_placement(const JsonValue& root, Plan& plan) {
+/// Keys that only placements by chance have.
+void read_chance(const JsonValue& root, Plan& plan) {
+    const bool is_scheduled = plan.placement == PlacementKind::kScheduled;
     if (const auto value = root.find("placement_seed")) {
+        if (!is_scheduled && plan.placement != PlacementKind::kRandom) {
+            value->fail("no such key without \"placement\": \"random\" or \"scheduled\"");
+        }
         plan.placement_seed = static_cast<std::uint64_t>(value->as_integer(0, std::int64_t{1} << 53));
     }
+    if (const auto value = root.find("placement_free")) {
+        if (!is_scheduled) {
+            value->fail("no such key without \"placement\": \"scheduled\"");
+        }
+        plan.placement_free = value->as_number(0.001, 1);
+    }
+}
+
+void read_placement(const JsonValue& root, Plan& plan) {
     const auto value = root.find("placement");
     if (!value) {
         return;
     }
     if (!value->is_array()) {
         if (!value->is_string()) {
-            value->fail("\"contiguous\", \"scattered\", \"random\" or a list of node numbers");
+            value->fail("\"contiguous\", \"scattered\", \"random\", \"scheduled\" or a list of node numbers");
         }
         constexpr PlacementKind kKinds[] = {PlacementKind::kContiguous, PlacementKind::kScattered,
-                                            PlacementKind::kRandom};
-        plan.placement = kKinds[value->as_one_of({"contiguous", "scattered", "random"})];
+                                            PlacementKind::kRandom, PlacementKind::kScheduled};
+        plan.placement = kKinds[value->as_one_of({"contiguous", "scattered", "random", "scheduled"})];
         return;
     }
     plan.placement = PlacementKind::kList;
@@ -244,7 +258,8 @@ Plan load_plan(const JsonDocument& document) {
                      "overlap",
                      "rank_order",
                      "placement",
-                     "placement_seed"});
+                     "placement_seed",
+                     "placement_free"});
     if (const auto source = root.find("source"); source && source->as_string().empty()) {
         source->fail("where the layout comes from, not an empty string");
     }
@@ -258,6 +273,7 @@ Plan load_plan(const JsonDocument& document) {
     read_routing(root, plan);
     read_rank_order(root, plan);
     read_placement(root, plan);
+    read_chance(root, plan);
     return plan;
 }
 

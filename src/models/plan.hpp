@@ -14,7 +14,13 @@ enum class OptimizerSharding { kReplicated, kSharded, kEpAware, kFsdp };
 enum class Dispatch { kAllGatherReduceScatter, kAllToAll };
 enum class ExpertKernels { kLoop, kGrouped, kFused };
 enum class RoutingDistribution { kUniform, kZipf, kDirichlet, kTrace };
-enum class PlacementKind { kContiguous, kScattered, kRandom, kList };
+enum class PlacementKind {
+    kContiguous,  ///< the first nodes
+    kScattered,   ///< round-robin over dragonfly groups (leaves, units)
+    kRandom,
+    kScheduled,  ///< of a busy machine on which each node is free by chance: from the groups with most free nodes first
+    kList
+};
 enum class Axis { kDp, kPp, kEp, kTp };
 
 struct Routing {
@@ -48,7 +54,8 @@ struct Plan {
     std::array<Axis, 4> rank_order{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp};  ///< slowest first
     PlacementKind placement = PlacementKind::kContiguous;
     std::vector<int> placement_nodes;
-    std::uint64_t placement_seed = 1;
+    std::uint64_t placement_seed = 1;  ///< of kRandom and kScheduled
+    double placement_free = 0.5;       ///< kScheduled: share of the machine's nodes that are free
 };
 
 /// Reads a plan file. Checks what the file alone can tell; `resolve_plan` checks it against workload and tiles.

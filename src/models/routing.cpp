@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -54,7 +55,10 @@ RoutingLoad load_of(const std::vector<double>& shares, int ep) {
     // The same order of additions as in rank_share, so that one rank holds exactly the whole.
     const double total = std::accumulate(rank_share.begin(), rank_share.end(), 0.0);
     RoutingLoad load;
-    load.heaviest_rank = *std::max_element(rank_share.begin(), rank_share.end()) * static_cast<double>(ranks) / total;
+    for (const double share : rank_share) {
+        load.by_rank.push_back(share * static_cast<double>(ranks) / total);
+    }
+    load.heaviest_rank = *std::max_element(load.by_rank.begin(), load.by_rank.end());
     load.heaviest_expert = *std::max_element(shares.begin(), shares.end()) * static_cast<double>(shares.size()) / total;
     return load;
 }
@@ -73,7 +77,7 @@ RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::u
     }
     AUSPEX_CHECK(draws > 0, "a mean needs at least one draw");
     Rng rng(seed);
-    RoutingLoad mean{0, 0};
+    RoutingLoad mean{0, 0, std::vector<double>(static_cast<std::size_t>(ep), 0.0)};
     std::vector<double> shares = zipf_shares(routing.parameter, num_experts);
     for (int draw = 0; draw < draws; ++draw) {
         if (routing.kind == RoutingDistribution::kDirichlet) {
@@ -81,7 +85,11 @@ RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::u
         } else {
             shuffle(shares, rng);
         }
-        const RoutingLoad load = load_of(shares, ep);
+        RoutingLoad load = load_of(shares, ep);
+        std::sort(load.by_rank.begin(), load.by_rank.end(), std::greater<>());
+        for (std::size_t place = 0; place < load.by_rank.size(); ++place) {
+            mean.by_rank[place] += load.by_rank[place] / draws;
+        }
         mean.heaviest_rank += load.heaviest_rank / draws;
         mean.heaviest_expert += load.heaviest_expert / draws;
     }

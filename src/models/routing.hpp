@@ -1,5 +1,7 @@
 #pragma once
 /// @file How unevenly tokens fall on experts: load of the heaviest rank over the mean.
+#include <vector>
+
 #include "models/plan.hpp"
 #include "models/workload.hpp"
 
@@ -10,6 +12,9 @@ struct RoutingLoad {
     double heaviest_rank =
         1;  ///< routed tokens of the busiest of the ep ranks over their mean, expected over placements of experts
     double heaviest_expert = 1;  ///< of the busiest expert over the mean
+    /// Of each place in an ep group, over the mean; the largest is heaviest_rank. zipf and dirichlet: the expected load
+    /// of the busiest, of the second busiest and so on, always in this order. trace: as recorded. Empty: even.
+    std::vector<double> by_rank;
 };
 
 /// uniform: 1. zipf(s): share of expert i ~ (i+1)^-s, experts dealt to ranks by a seeded shuffle a layer, mean over

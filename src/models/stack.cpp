@@ -6,12 +6,21 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/error.hpp"
+
 namespace auspex {
 namespace {
 
 constexpr const char* kRole = "stack";
 constexpr double kMostOverhead = 10.0;  // seconds; software costs above it are slips of a unit
 constexpr double kLeastFraction = 0.01;
+constexpr double kMostBytes = 1e15;
+
+/// In the order of CollectiveAlgorithm.
+constexpr std::array kAlgorithmWords{"auto",     "ring",  "recursive-doubling", "rabenseifner", "direct",
+                                     "pairwise", "bruck", "double-binary-tree"};
+
+using Words = std::initializer_list<std::string_view>;
 
 double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
     return read_constant(section, key, Dimension::kSeconds, 0, kMostOverhead, kRole, stack.constants);
@@ -19,6 +28,10 @@ double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
 
 double read_fraction(const JsonValue& section, std::string_view key, Stack& stack) {
     return read_constant(section, key, Dimension::kNone, kLeastFraction, 1, kRole, stack.constants);
+}
+
+double read_size(const JsonValue& section, std::string_view key, Stack& stack) {
+    return read_constant(section, key, Dimension::kBytes, 0, kMostBytes, kRole, stack.constants);
 }
 
 int read_count(const JsonValue& section, std::string_view key, std::int64_t low) {
@@ -65,7 +78,7 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
     stack.reduction =
         section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
     if (stack.reduction == Reduction::kBucketed) {
-        stack.bucket_bytes = read_constant(section, "bucket", Dimension::kBytes, 1, 1e15, kRole, stack.constants);
+        stack.bucket_bytes = read_constant(section, "bucket", Dimension::kBytes, 1, kMostBytes, kRole, stack.constants);
     } else if (const auto bucket = section.find("bucket")) {
         bucket->fail("no such key with \"reduction\": \"flat\"; it belongs to \"bucketed\"");
     }
@@ -74,31 +87,105 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
     stack.per_parameter_ep_all_reduce = section.at("per_parameter_ep_all_reduce").as_bool();
 }
 
-void read_transport(const JsonValue& section, Stack& stack) {
-    section.allow_only({"rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency", "scale_up_message",
-                        "scale_out_message", "collective_launch"});
-    stack.rank_bytes_per_s =
-        read_constant(section, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
-    stack.scale_up_efficiency = read_fraction(section, "scale_up_efficiency", stack);
-    stack.scale_out_efficiency = read_fraction(section, "scale_out_efficiency", stack);
-    stack.scale_up_message_s = read_time(section, "scale_up_message", stack);
-    stack.scale_out_message_s = read_time(section, "scale_out_message", stack);
-    stack.collective_launch_s = read_time(section, "collective_launch", stack);
+/// "YYYY-MM".
+void check_date(const JsonValue& value) {
+    const std::string date = value.as_string();
+    const auto is_digit = [&date](std::size_t at) { return date[at] >= '0' && date[at] <= '9'; };
+    const bool shaped = date.size() == 7 && is_digit(0) && is_digit(1) && is_digit(2) && is_digit(3) &&
+                        date[4] == '-' && is_digit(5) && is_digit(6);
+    if (!shaped || date.substr(5) < "01" || date.substr(5) > "12") {
+        value.fail("a year and a month, such as \"2025-03\"");
+    }
 }
 
-CollectiveAlgorithm read_algorithm(const JsonValue& value, bool is_all_reduce) {
-    constexpr std::array kAlgorithms{
-        CollectiveAlgorithm::kAuto,   CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kRecursiveDoubling,
-        CollectiveAlgorithm::kDirect, CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kRabenseifner};
-    const std::size_t word =
-        is_all_reduce
-            ? value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical", "rabenseifner"})
-            : value.as_one_of({"auto", "ring", "recursive-doubling", "direct", "hierarchical"});
-    return kAlgorithms.at(word);
+/// Reads one entry into the transport fields of `stack`, and its constants after those that are there.
+void read_transport_entry(const JsonValue& entry, Stack& stack) {
+    entry.allow_only({"date", "staging", "rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency",
+                      "scale_up_message", "scale_out_message", "eager_message", "eager", "reduction_step",
+                      "host_reduction", "collective_launch"});
+    check_date(entry.at("date"));
+    stack.transport_date = entry.at("date").as_string();
+    stack.staging = entry.at("staging").as_one_of({"pipelined", "whole"}) == 0 ? Staging::kPipelined : Staging::kWhole;
+    stack.rank_bytes_per_s =
+        read_constant(entry, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
+    stack.scale_up_efficiency = read_fraction(entry, "scale_up_efficiency", stack);
+    stack.scale_out_efficiency = read_fraction(entry, "scale_out_efficiency", stack);
+    stack.scale_up_message_s = read_time(entry, "scale_up_message", stack);
+    stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);
+    stack.eager_message_s = read_time(entry, "eager_message", stack);
+    stack.eager_bytes = read_size(entry, "eager", stack);
+    stack.reduction_step_s = read_time(entry, "reduction_step", stack);
+    stack.host_reduction_bytes = read_size(entry, "host_reduction", stack);
+    stack.collective_launch_s = read_time(entry, "collective_launch", stack);
+}
+
+/// Names are part of a constant's path, where a dot separates.
+void check_entry_name(const JsonValue& entries, const std::string& name) {
+    const bool good = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    });
+    if (!good) {
+        throw InputError(entries.where(),
+                         "found the name " + json_quote(name) + "; expected names of letters, digits and \"-\"");
+    }
+}
+
+[[noreturn]] void fail_unknown_entry(const JsonValue& use, const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) {
+        list += (list.empty() ? "" : ", ") + json_quote(name);
+    }
+    use.fail("the name of an entry: " + list);
+}
+
+/// Every entry is checked, whichever is in use.
+void read_transport(const JsonValue& section, Stack& stack) {
+    section.allow_only({"use", "entries"});
+    const JsonValue use = section.at("use");
+    const std::string wanted = use.as_string();
+    const JsonValue entries = section.at("entries");
+    for (const std::string& name : entries.keys()) {
+        if (name == "comment" || name.starts_with("$")) {
+            continue;
+        }
+        check_entry_name(entries, name);
+        stack.transport_names.push_back(name);
+        if (name == wanted) {
+            read_transport_entry(entries.at(name), stack);
+            stack.transport_name = name;
+        } else {
+            Stack unused;
+            read_transport_entry(entries.at(name), unused);
+        }
+    }
+    if (stack.transport_names.empty()) {
+        entries.fail("at least one entry");
+    }
+    if (stack.transport_name.empty()) {
+        fail_unknown_entry(use, stack.transport_names);
+    }
+}
+
+CollectiveAlgorithm algorithm_of(std::string_view word) {
+    const auto found = std::find(kAlgorithmWords.begin(), kAlgorithmWords.end(), word);
+    return static_cast<CollectiveAlgorithm>(found - kAlgorithmWords.begin());
+}
+
+AlgorithmRule read_rule(const JsonValue& entry, Words algorithms) {
+    entry.allow_only({"up_to", "algorithm", "levels"});
+    AlgorithmRule rule;
+    const JsonValue algorithm = entry.at("algorithm");
+    static_cast<void>(algorithm.as_one_of(algorithms));
+    rule.algorithm = algorithm_of(algorithm.as_string());
+    rule.levels = rule.algorithm == CollectiveAlgorithm::kAuto ? 0 : 1;
+    if (const auto levels = entry.find("levels")) {
+        rule.levels = static_cast<int>(levels->as_integer(1, 3));
+    }
+    return rule;
 }
 
 /// Rules in rising order of size; only the last, which takes all that is left, has no "up_to".
-std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_view key) {
+std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_view key, Words algorithms) {
     const JsonValue list = collectives.at(key);
     const std::vector<JsonValue> entries = list.elements();
     if (entries.empty()) {
@@ -106,9 +193,7 @@ std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_
     }
     std::vector<AlgorithmRule> rules;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        entries[i].allow_only({"up_to", "algorithm"});
-        AlgorithmRule rule;
-        rule.algorithm = read_algorithm(entries[i].at("algorithm"), key == "all_reduce");
+        AlgorithmRule rule = read_rule(entries[i], algorithms);
         if (i + 1 < entries.size()) {
             const JsonValue up_to = entries[i].at("up_to");
             rule.max_bytes = up_to.as_quantity(Dimension::kBytes, 1, 1e18);
@@ -128,11 +213,13 @@ std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_
 
 void read_collectives(const JsonValue& section, Stack& stack) {
     section.allow_only({"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"});
-    stack.all_reduce = read_rules(section, "all_reduce");
-    stack.reduce_scatter = read_rules(section, "reduce_scatter");
-    stack.all_gather = read_rules(section, "all_gather");
-    stack.all_to_all = read_rules(section, "all_to_all");
-    stack.broadcast = read_rules(section, "broadcast");
+    stack.all_reduce = read_rules(
+        section, "all_reduce", {"auto", "ring", "recursive-doubling", "rabenseifner", "direct", "double-binary-tree"});
+    stack.reduce_scatter = read_rules(section, "reduce_scatter", {"auto", "ring", "recursive-doubling", "direct"});
+    stack.all_gather = read_rules(section, "all_gather", {"auto", "ring", "recursive-doubling", "direct", "bruck"});
+    stack.all_to_all = read_rules(section, "all_to_all", {"auto", "direct", "pairwise", "bruck"});
+    stack.broadcast =
+        read_rules(section, "broadcast", {"auto", "ring", "direct", "recursive-doubling", "double-binary-tree"});
 }
 
 void read_can_overlap(const JsonValue& list, Stack& stack) {
@@ -148,8 +235,7 @@ void read_can_overlap(const JsonValue& list, Stack& stack) {
 }
 
 /// A list of words, each at most once.
-std::vector<std::string> read_words(const JsonValue& parent, std::string_view key,
-                                    std::initializer_list<std::string_view> words) {
+std::vector<std::string> read_words(const JsonValue& parent, std::string_view key, Words words) {
     std::vector<std::string> found;
     for (const JsonValue& word : parent.at(key).elements()) {
         static_cast<void>(word.as_one_of(words));
@@ -178,6 +264,8 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 }
 
 }  // namespace
+
+const char* to_string(CollectiveAlgorithm algorithm) { return kAlgorithmWords.at(static_cast<std::size_t>(algorithm)); }
 
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();

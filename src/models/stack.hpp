@@ -9,7 +9,24 @@
 
 namespace auspex {
 
-enum class CollectiveAlgorithm { kAuto, kRing, kRecursiveDoubling, kRabenseifner, kDirect, kHierarchical };
+enum class CollectiveAlgorithm {
+    kAuto,
+    kRing,
+    kRecursiveDoubling,
+    kRabenseifner,
+    kDirect,
+    kPairwise,
+    kBruck,
+    kDoubleBinaryTree
+};
+/// "auto", "ring", "recursive-doubling", "rabenseifner", "direct", "pairwise", "bruck", "double-binary-tree".
+[[nodiscard]] const char* to_string(CollectiveAlgorithm algorithm);
+
+/// How a collective that leaves the node gets at data on the device, where NICs hang on the host.
+enum class Staging {
+    kPipelined,  ///< copies to and from the host run beside the messages; both cross the node's PCIe links
+    kWhole,      ///< every rank's whole buffer is copied to the host first and back last; messages run from host to host
+};
 enum class Reduction { kFlat, kBucketed };
 
 /// Kernels launched by one named operation when it is not fused into one. Each is also one pass over its data.
@@ -22,9 +39,13 @@ struct KernelCounts {
 };
 
 /// The rule "up to max_bytes use algorithm" for one kind of collective; the last rule has max_bytes = infinity.
+/// levels 1: the algorithm runs over the whole group; 2: every rank exchanges with every other of its node, and the
+/// algorithm runs between nodes among ranks of the same place; 3: among the nodes of a dragonfly group (leaf, unit)
+/// first, and the algorithm runs between groups; 0 (only with kAuto): the fastest of all.
 struct AlgorithmRule {
     double max_bytes = 0;
     CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
+    int levels = 0;
 };
 
 struct Stack {
@@ -54,14 +75,21 @@ struct Stack {
                                          ///< bytes; each other of a vector of NaN flags, 4 bytes for every rank
     bool per_parameter_ep_all_reduce =
         false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
-    // transport
+    // transport: the entry that is in use
+    std::string transport_name, transport_date;  ///< "2025-04": when it was measured
+    std::vector<std::string> transport_names;    ///< of all entries
+    Staging staging = Staging::kPipelined;
     double rank_bytes_per_s =
         0;  ///< most that one rank moves between nodes, one direction, where NICs hang on the host: staging
             ///< through host memory, reduction by cores; no limit where they hang on the device
     double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
     double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
     double scale_up_message_s = 0;    ///< software cost of one collective step inside a node
-    double scale_out_message_s = 0;   ///< software cost of one message between nodes
+    double scale_out_message_s = 0;   ///< software cost of one message between nodes; a rank issues one after another
+    double eager_message_s = 0;       ///< of one of at most eager_bytes, when a rank issues several at once
+    double eager_bytes = 0;
+    double reduction_step_s = 0;      ///< start and end of adding up what one round between nodes brought
+    double host_reduction_bytes = 0;  ///< messages up to this size are added up by the host, without reduction_step_s
     double collective_launch_s = 0;   ///< start of any collective on one rank
     std::vector<AlgorithmRule> all_reduce, reduce_scatter, all_gather, all_to_all, broadcast;
     /// Streams that this software can run beside compute; plan.overlap must be a subset.

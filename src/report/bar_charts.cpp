@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "report/charts.hpp"
+#include "report/placement_report.hpp"
 #include "report/story.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"
@@ -112,24 +113,30 @@ void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
     svg.labels(labels, edge + 2, kLabelX);
 }
 
-BarChart loss_bars(const ScalingReport& report) {
-    double shortest = report.points.front().prediction.step_time_s, longest = shortest;
-    for (const ScalePoint& point : report.points) {
-        shortest = std::min(shortest, point.prediction.step_time_s);
-        longest = std::max(longest, point.prediction.step_time_s);
+/// A step, and what stands under its bar and in its tooltips.
+struct NamedStep {
+    std::string name, tooltip_name;
+    const Prediction* prediction;
+};
+
+BarChart loss_bars(const std::vector<NamedStep>& steps, const std::string& axis_name) {
+    double shortest = steps.front().prediction->step_time_s, longest = shortest;
+    for (const NamedStep& step : steps) {
+        shortest = std::min(shortest, step.prediction->step_time_s);
+        longest = std::max(longest, step.prediction->step_time_s);
     }
     const bool as_shares = longest > kReadableRatio * shortest;
     BarChart chart{
-        "tiles", as_shares ? "percent of the step" : "seconds of one step", {}, {}, as_shares ? 100 : longest};
-    for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
-        Bar bar{thousands(p.tiles), duration(p.step_time_s), {}};
+        axis_name, as_shares ? "percent of the step" : "seconds of one step", {}, {}, as_shares ? 100 : longest};
+    for (const NamedStep& step : steps) {
+        const Prediction& p = *step.prediction;
+        Bar bar{step.name, duration(p.step_time_s), {}};
         for (std::size_t loss = 0; loss < kLossCount; ++loss) {
             const double seconds = to_seconds(p.losses[loss]);
             const double share = seconds / p.step_time_s;
             bar.segments.push_back({as_shares ? share * 100 : seconds, loss, percent(share),
-                                    readable(static_cast<Loss>(loss)) + ", " + bar.name +
-                                        " tiles: " + duration(seconds) + ", " + percent(share)});
+                                    readable(static_cast<Loss>(loss)) + ", " + step.tooltip_name + ": " +
+                                        duration(seconds) + ", " + percent(share)});
         }
         chart.bars.push_back(std::move(bar));
     }
@@ -173,16 +180,33 @@ Bar memory_bar(const StageMemory& stage, const std::vector<std::string>& names) 
     return bar;
 }
 
-}  // namespace
-
-std::string loss_chart(const ScalingReport& report) {
-    const BarChart chart = loss_bars(report);
-    Svg svg(kWidth, kHeight, "Where the time of a step goes",
-            "A stacked bar for each number of tiles; the table below has the numbers");
-    const SvgScale y{0, chart.top * 1.02, kBottom, kTop};
+std::string draw(const BarChart& chart, std::string_view title, std::string_view description, double headroom) {
+    Svg svg(kWidth, kHeight, title, description);
+    const SvgScale y{0, chart.top * headroom, kBottom, kTop};
     draw_frame(svg, chart, y);
     draw_bars(svg, chart, y);
     return std::move(svg).finish();
+}
+
+}  // namespace
+
+std::string loss_chart(const ScalingReport& report) {
+    std::vector<NamedStep> steps;
+    for (const ScalePoint& point : report.points) {
+        const std::string tiles = thousands(point.prediction.tiles);
+        steps.push_back({tiles, tiles + " tiles", &point.prediction});
+    }
+    return draw(loss_bars(steps, "tiles"), "Where the time of a step goes",
+                "A stacked bar for each number of tiles; the table below has the numbers", 1.02);
+}
+
+std::string placement_chart(const PlacementReport& report) {
+    std::vector<NamedStep> steps;
+    for (const PlacedStep& step : report.steps) {
+        steps.push_back({step.placement, step.placement, &step.prediction});
+    }
+    return draw(loss_bars(steps, "placement"), "Where the time of a step goes, by placement",
+                "A stacked bar for each placement; the report has the numbers", 1.02);
 }
 
 std::string memory_chart(const ScalingReport& report) {
@@ -198,11 +222,7 @@ std::string memory_chart(const ScalingReport& report) {
     for (const StageMemory& stage : memory.by_stage) {
         chart.bars.push_back(memory_bar(stage, chart.names));
     }
-    Svg svg(kWidth, kHeight, "Memory of each pipeline stage", memory.verdict);
-    const SvgScale y{0, chart.top * 1.06, kBottom, kTop};
-    draw_frame(svg, chart, y);
-    draw_bars(svg, chart, y);
-    return std::move(svg).finish();
+    return draw(chart, "Memory of each pipeline stage", memory.verdict, 1.06);
 }
 
 }  // namespace auspex

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "report/markdown_parts.hpp"
 #include "report/scaling_report.hpp"
 #include "report/story.hpp"
 #include "report/text.hpp"
@@ -10,35 +11,7 @@ namespace auspex {
 
 namespace {
 
-using Row = std::vector<std::string>;
-
-/// The first row is the head; `left` columns from the left hold text, the others numbers.
-std::string table(const std::vector<Row>& rows, std::size_t left) {
-    std::string out;
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        out += "|";
-        for (const std::string& cell : rows[row]) {
-            out += " " + markdown_escape(cell) + " |";
-        }
-        out += "\n";
-        if (row == 0) {
-            out += "|";
-            for (std::size_t column = 0; column < rows[0].size(); ++column) {
-                out += column < left ? "---|" : "---:|";
-            }
-            out += "\n";
-        }
-    }
-    return out + "\n";
-}
-
-std::string list(const std::vector<std::string>& items) {
-    std::string out;
-    for (const std::string& item : items) {
-        out += "- " + markdown_escape(item) + "\n";
-    }
-    return out + "\n";
-}
+using Row = MarkdownRow;
 
 std::string points_table(const ScalingReport& report) {
     std::vector<Row> rows{{"tiles", "nodes", "dp", "data_parallel", "sequences", "tokens a step", "step s",
@@ -53,7 +26,7 @@ std::string points_table(const ScalingReport& report) {
                         percent(point.efficiency), significant(p.memory.peak_bytes / 1e9),
                         p.memory.fits ? "yes" : "NO"});
     }
-    return table(rows, 0);
+    return markdown_table(rows, 0);
 }
 
 std::string variants_table(const ScalingReport& report) {
@@ -64,7 +37,7 @@ std::string variants_table(const ScalingReport& report) {
                         percent(point.efficiency_without_routing_bias), percent(point.efficiency_without_background),
                         percent(point.efficiency_without_both), percent(point.efficiency_without_stragglers)});
     }
-    return table(rows, 0);
+    return markdown_table(rows, 0);
 }
 
 std::string run_table(const ScalingReport& report) {
@@ -77,7 +50,7 @@ std::string run_table(const ScalingReport& report) {
         }
     }
     return rows.size() > 1
-               ? "What the whole run costs, without checkpoints, failures and queueing:\n\n" + table(rows, 0)
+               ? "What the whole run costs, without checkpoints, failures and queueing:\n\n" + markdown_table(rows, 0)
                : "";
 }
 
@@ -88,7 +61,7 @@ std::string losses_table(const ScalingReport& report) {
             rows.push_back(
                 {readable(row.loss), meaning_of(row.loss), significant(row.last_s), percent(row.last_share)});
         }
-        return table(rows, 2);
+        return markdown_table(rows, 2);
     }
     const std::string first = thousands(report.points.front().prediction.tiles) + " tiles";
     const std::string last = thousands(report.points.back().prediction.tiles) + " tiles";
@@ -99,7 +72,7 @@ std::string losses_table(const ScalingReport& report) {
                         signed_significant(row.last_s - row.first_s), percent(row.first_share),
                         percent(row.last_share)});
     }
-    return table(rows, 2);
+    return markdown_table(rows, 2);
 }
 
 std::string constants_tables(const ScalingReport& report) {
@@ -113,17 +86,7 @@ std::string constants_tables(const ScalingReport& report) {
     for (const KindCount& row : constants_by_kind(report)) {
         kinds.push_back({to_string(row.kind), row.meaning, std::to_string(row.count)});
     }
-    return (leans.size() > 1 ? table(leans, 3) : "") + table(kinds, 2);
-}
-
-/// Indented, so that no character of the command can end the block.
-std::string code_block(const std::string& text) {
-    std::string out = "    ";
-    for (const char c : text) {
-        out += c;
-        out += c == '\n' ? "    " : "";
-    }
-    return out + "\n\n";
+    return (leans.size() > 1 ? markdown_table(leans, 3) : "") + markdown_table(kinds, 2);
 }
 
 }  // namespace
@@ -145,20 +108,16 @@ std::string render_markdown(const ScalingReport& report) {
     out += "## What the prediction leans on\n\n";
     const std::vector<std::string> notes = notes_of(report);
     if (!notes.empty()) {
-        out += "What to know before using the numbers:\n\n" + list(notes);
+        out += "What to know before using the numbers:\n\n" + markdown_list(notes);
     }
     out += constants_tables(report);
-    out += "## Where this comes from\n\nThis command makes the report again:\n\n" + code_block(report.command);
-    std::vector<Row> inputs{{"input", "file", "SHA-256"}};
-    for (const InputFile& input : report.inputs) {
-        inputs.push_back({input.role, input.file, input.sha256});
-    }
-    out += table(inputs, 3);
+    out += "## Where this comes from\n\nThis command makes the report again:\n\n" + markdown_code(report.command);
+    out += markdown_inputs(report.inputs);
     if (!report.overrides.empty()) {
-        out += "Changed on the command line:\n\n" + list(report.overrides);
+        out += "Changed on the command line:\n\n" + markdown_list(report.overrides);
     }
     if (!report.layout_lines.empty()) {
-        out += "The layout:\n\n" + list(report.layout_lines);
+        out += "The layout:\n\n" + markdown_list(report.layout_lines);
     }
     out += "Words are explained in the glossary at the end of index.html, beside this file.\n";
     return out;

@@ -1,8 +1,10 @@
-/// @file Rings, doublings, halvings, trees and two levels of them.
+/// @file Rings, doublings, halvings, trees and exchanges, over one to three levels.
 #include "sim/collective_phases.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -12,259 +14,393 @@ namespace {
 using Steps = std::vector<Step>;
 using Algorithm = CollectiveAlgorithm;
 
+/// Every subgroup of a level has n members, and B bytes are in it (communication.hpp says where).
+struct Scope {
+    Level level;
+    int n;
+    double bytes;
+};
+
+/// What a step is for.
+enum class Part {
+    kReduceScatter,
+    kAllGather,
+    kAllReduce,
+    kAllToAll,
+    kBroadcast,
+    kScatter,
+    kFoldIn,
+    kFoldOut,
+    kReduce,
+    kBarrier
+};
+
+const char* text_of(Part part, Level level) {
+    constexpr std::array kParts{"reduce-scatter", "all-gather", "all-reduce", "all-to-all", "broadcast",
+                                "scatter",        "fold in",    "fold out",   "reduce",     "barrier"};
+    constexpr std::array kLevels{"", " in the node", " between nodes", " between nodes of a block", " between blocks"};
+    static const auto kTexts = [&] {
+        std::array<std::array<std::string, kLevels.size()>, kParts.size()> texts;
+        for (std::size_t p = 0; p < kParts.size(); ++p) {
+            for (std::size_t l = 0; l < kLevels.size(); ++l) {
+                texts[p][l] = std::string(kParts[p]) + kLevels[l];
+            }
+        }
+        return texts;
+    }();
+    return kTexts[static_cast<std::size_t>(part)][static_cast<std::size_t>(level)].c_str();
+}
+
 void append(Steps& steps, const Steps& more) { steps.insert(steps.end(), more.begin(), more.end()); }
 
-Steps ring(Level level, int n, double bytes) { return {{level, StepShape::kShift, 1, bytes / n, n - 1}}; }
+Steps joined(Steps first, const Steps& second) {
+    append(first, second);
+    return first;
+}
 
-Steps all_pairs(Level level, int n, double bytes) { return {{level, StepShape::kAllPairs, 0, bytes / n, 1}}; }
+int ceil_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
+
+Steps ring(const Scope& s, Part part) {
+    const double piece = s.bytes / s.n, reduced = part == Part::kReduceScatter ? piece : 0;
+    return {{s.level, StepShape::kShift, 1, piece, s.n - 1, reduced, text_of(part, s.level)}};
+}
+
+Steps direct(const Scope& s, Part part) {
+    const double piece = s.bytes / s.n, reduced = part == Part::kReduceScatter ? (s.n - 1) * piece : 0;
+    return {{s.level, StepShape::kAllPairs, 0, piece, 1, reduced, text_of(part, s.level)}};
+}
 
 /// Halving sends B/2 to the neighbour, B/4 at distance 2, ...: most bytes go the shortest way. Requires a power of two
-/// of ranks.
-Steps halving(Level level, int n, double bytes) {
+/// of members.
+Steps halving(const Scope& s) {
     Steps steps;
-    for (int distance = 1; distance < n; distance *= 2) {
+    double bytes = s.bytes;
+    for (int distance = 1; distance < s.n; distance *= 2) {
         bytes /= 2;
-        steps.push_back({level, StepShape::kXor, distance, bytes, 1});
+        steps.push_back({s.level, StepShape::kXor, distance, bytes, 1, bytes, text_of(Part::kReduceScatter, s.level)});
     }
     return steps;
 }
 
-Steps doubling(Level level, int n, double bytes) {
-    const Steps down = halving(level, n, bytes);
-    return {down.rbegin(), down.rend()};
+Steps doubling(const Scope& s) {
+    Steps steps = halving(s);
+    std::reverse(steps.begin(), steps.end());
+    for (Step& step : steps) {
+        step.reduced_bytes = 0;
+        step.what = text_of(Part::kAllGather, s.level);
+    }
+    return steps;
 }
 
-/// Ranks beyond the power of two hand their buffer to a partner first and get the result last.
-Steps folded(Level level, int n, double bytes, const Steps& inside) {
-    if (power_of_two_within(n) == n) {
+/// Members beyond the power of two hand their buffer to a partner first and get the result last.
+Steps folded(const Scope& s, const Steps& inside) {
+    if (power_of_two_within(s.n) == s.n) {
         return inside;
     }
-    Steps steps{{level, StepShape::kFoldIn, 0, bytes, 1}};
+    Steps steps{{s.level, StepShape::kFoldIn, 0, s.bytes, 1, s.bytes, text_of(Part::kFoldIn, s.level)}};
     append(steps, inside);
-    steps.push_back({level, StepShape::kFoldOut, 0, bytes, 1});
+    steps.push_back({s.level, StepShape::kFoldOut, 0, s.bytes, 1, 0, text_of(Part::kFoldOut, s.level)});
     return steps;
 }
 
-Steps recursive_doubling(Level level, int n, double bytes) {
+Steps recursive_doubling(const Scope& s) {
     Steps steps;
-    for (int distance = 1; distance < power_of_two_within(n); distance *= 2) {
-        steps.push_back({level, StepShape::kXor, distance, bytes, 1});
+    for (int distance = 1; distance < power_of_two_within(s.n); distance *= 2) {
+        steps.push_back({s.level, StepShape::kXor, distance, s.bytes, 1, s.bytes, text_of(Part::kAllReduce, s.level)});
     }
-    return folded(level, n, bytes, steps);
+    return folded(s, steps);
 }
 
-Steps rabenseifner(Level level, int n, double bytes) {
-    const int p = power_of_two_within(n);
-    Steps steps = halving(level, p, bytes);
-    append(steps, doubling(level, p, bytes));
-    return folded(level, n, bytes, steps);
+Steps rabenseifner(const Scope& s) {
+    const Scope inside{s.level, power_of_two_within(s.n), s.bytes};
+    return folded(s, joined(halving(inside), doubling(inside)));
 }
 
-/// ceil(log2 n) rounds that every rank takes part in: rank i signals i + 1, i + 2, i + 4, ...
-Steps dissemination(Level level, int n) {
-    return {{level, StepShape::kShift, 1, 0, static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1)))}};
-}
-
-Steps tree(Level level, int n, double bytes) {
-    Steps steps;
-    for (int distance = 1; distance < n; distance *= 2) {
-        steps.push_back({level, StepShape::kTree, distance, bytes, 1});
-    }
-    return steps;
-}
-
-Steps scatter(Level level, int n, double bytes) {
-    Steps steps;
-    for (int distance = power_of_two_within(n - 1); distance >= 1; distance /= 2) {
-        steps.push_back({level, StepShape::kScatter, distance, bytes * distance / n, 1});
+/// Both trees in one direction. Chunks follow one another, so that every edge carries B/2 at the same time once the
+/// first chunk has passed all levels: one round with the bytes, the others are latency.
+Steps double_tree(const Scope& s, StepShape shape, int distance, Part part) {
+    const bool adds_up = shape == StepShape::kTreesUp;
+    const int children = s.n == 2 ? 1 : 2;
+    const char* const what = text_of(part, s.level);
+    Steps steps{{s.level, shape, distance, s.bytes / 2, 1, adds_up ? children * s.bytes / 2 : 0, what}};
+    if (const int rounds = ceil_log2(s.n) - 1; rounds > 0) {
+        steps.push_back({s.level, shape, distance, 0, rounds, 0, what});
     }
     return steps;
 }
 
-Steps pairwise(Level level, int n, double bytes) {
+Steps binomial_tree(const Scope& s) {
     Steps steps;
-    if (n > kMostRanksInLockstep) {
-        steps = all_pairs(level, n, bytes);
-        steps.push_back({level, StepShape::kAllPairs, 0, 0, n - 2});
-        return steps;
-    }
-    for (int distance = 1; distance < n; ++distance) {
-        steps.push_back({level, StepShape::kShift, distance, bytes / n, 1});
+    for (int distance = 1; distance < s.n; distance *= 2) {
+        steps.push_back({s.level, StepShape::kTree, distance, s.bytes, 1, 0, text_of(Part::kBroadcast, s.level)});
     }
     return steps;
 }
 
-Steps outer_all_reduce(int nodes, double bytes, const MessageCost& cost) {
-    const double log2_nodes = std::ceil(std::log2(nodes));
-    const double doubling_s = log2_nodes * (cost.alpha_s + bytes / cost.bytes_per_s);
-    const double halving_s = 2 * (log2_nodes * cost.alpha_s + bytes * (nodes - 1) / nodes / cost.bytes_per_s);
-    if (doubling_s < halving_s) {
-        return recursive_doubling(Level::kOuter, nodes, bytes);
+Steps binomial_scatter(const Scope& s) {
+    Steps steps;
+    for (int distance = power_of_two_within(s.n - 1); distance >= 1; distance /= 2) {
+        const int pieces = std::min(distance, s.n - distance);
+        steps.push_back(
+            {s.level, StepShape::kScatter, distance, s.bytes * pieces / s.n, 1, 0, text_of(Part::kScatter, s.level)});
     }
-    if (nodes <= kMostNodesOfOuterRing) {
-        Steps steps = ring(Level::kOuter, nodes, bytes);
-        steps.front().rounds *= 2;
-        return steps;
-    }
-    return rabenseifner(Level::kOuter, nodes, bytes);
+    return steps;
 }
 
-Steps hierarchical(CommKind comm, const GroupForm& form, double bytes, const MessageCost& cost) {
-    const int k = form.per_node, nodes = form.nodes;
+Steps pairwise(const Scope& s) {
     Steps steps;
+    const int rounds = s.n - 1, played = std::min(rounds, kMostRoundsOfExchange);
+    for (int i = 0; i < played; ++i) {
+        const auto first = static_cast<int>(std::int64_t{rounds} * i / played);
+        const auto end = static_cast<int>(std::int64_t{rounds} * (i + 1) / played);
+        steps.push_back({s.level, StepShape::kShift, 1 + (first + end - 1) / 2, s.bytes / s.n, end - first, 0,
+                         text_of(Part::kAllToAll, s.level)});
+    }
+    return steps;
+}
+
+/// Of the indices 0 .. n - 1 those that have this bit.
+int count_with_bit(int n, int bit) { return n / (2 * bit) * bit + std::max(0, n % (2 * bit) - bit); }
+
+Steps bruck(const Scope& s, Part part) {
+    Steps steps;
+    for (int distance = 1; distance < s.n; distance *= 2) {
+        const int pieces = part == Part::kAllToAll ? count_with_bit(s.n, distance) : std::min(distance, s.n - distance);
+        steps.push_back({s.level, StepShape::kShift, distance, s.bytes * pieces / s.n, 1, 0, text_of(part, s.level)});
+    }
+    return steps;
+}
+
+/// Dissemination: rank i signals i + 1, i + 2, i + 4, ...
+/// Without bytes a round lasts as long as its slowest route, and every distance has one as slow as any.
+Steps barrier(const Scope& s) {
+    return {{s.level, StepShape::kShift, 1, 0, ceil_log2(s.n), 0, text_of(Part::kBarrier, s.level)}};
+}
+
+Steps all_reduce(Algorithm algorithm, const Scope& s) {
+    switch (algorithm) {
+        case Algorithm::kRing: return joined(ring(s, Part::kReduceScatter), ring(s, Part::kAllGather));
+        case Algorithm::kDirect: return joined(direct(s, Part::kReduceScatter), direct(s, Part::kAllGather));
+        case Algorithm::kRecursiveDoubling: return recursive_doubling(s);
+        case Algorithm::kRabenseifner: return rabenseifner(s);
+        case Algorithm::kDoubleBinaryTree:
+            return joined(double_tree(s, StepShape::kTreesUp, 0, Part::kReduce),
+                          double_tree(s, StepShape::kTreesDown, 0, Part::kBroadcast));
+        default: break;
+    }
+    check_failed("algorithm", "not one of an all-reduce", __FILE__, __LINE__);
+}
+
+Steps broadcast(Algorithm algorithm, const Scope& s) {
+    switch (algorithm) {
+        case Algorithm::kRing: return joined(binomial_scatter(s), ring(s, Part::kAllGather));
+        case Algorithm::kDirect:
+            return {{s.level, StepShape::kRootToAll, 0, s.bytes, 1, 0, text_of(Part::kBroadcast, s.level)}};
+        case Algorithm::kRecursiveDoubling: return binomial_tree(s);
+        case Algorithm::kDoubleBinaryTree: return double_tree(s, StepShape::kTreesDown, 1, Part::kBroadcast);
+        default: break;
+    }
+    check_failed("algorithm", "not one of a broadcast", __FILE__, __LINE__);
+}
+
+/// The algorithm on the outermost level. Requires one that can_run.
+Steps outermost(CommKind comm, Algorithm algorithm, const Scope& s) {
+    const bool is_direct = algorithm == Algorithm::kDirect, is_ring = algorithm == Algorithm::kRing;
     switch (comm) {
+        case CommKind::kAllReduce: return all_reduce(algorithm, s);
+        case CommKind::kBroadcast: return broadcast(algorithm, s);
         case CommKind::kReduceScatter:
-            steps = all_pairs(Level::kInner, k, bytes);
-            append(steps, ring(Level::kOuter, nodes, bytes / k));
-            break;
+            return is_direct ? direct(s, Part::kReduceScatter) : is_ring ? ring(s, Part::kReduceScatter) : halving(s);
         case CommKind::kAllGather:
-            steps = ring(Level::kOuter, nodes, bytes / k);
-            append(steps, all_pairs(Level::kInner, k, bytes));
-            break;
-        case CommKind::kAllReduce:
-            steps = all_pairs(Level::kInner, k, bytes);
-            append(steps, outer_all_reduce(nodes, bytes / k, cost));
-            append(steps, all_pairs(Level::kInner, k, bytes));
-            break;
+            return is_direct                        ? direct(s, Part::kAllGather)
+                   : is_ring                        ? ring(s, Part::kAllGather)
+                   : algorithm == Algorithm::kBruck ? bruck(s, Part::kAllGather)
+                                                    : doubling(s);
         case CommKind::kAllToAll:
-            steps = all_pairs(Level::kInner, k, bytes);
-            append(steps, all_pairs(Level::kOuter, nodes, bytes));
-            break;
-        case CommKind::kBroadcast:
-            steps = tree(Level::kOuter, nodes, bytes);
-            append(steps, tree(Level::kInner, k, bytes));
-            break;
-        default: AUSPEX_CHECK(false, "only collectives have two levels");
+            return is_direct                        ? direct(s, Part::kAllToAll)
+                   : algorithm == Algorithm::kBruck ? bruck(s, Part::kAllToAll)
+                                                    : pairwise(s);
+        case CommKind::kBarrier: return barrier(s);
+        case CommKind::kSend: return {{s.level, StepShape::kPairs, 0, s.bytes, 1, 0, "send"}};
+        case CommKind::kNone:
+        case CommKind::kReceive: return {};
     }
-    return steps;
+    check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);
 }
 
-Steps flat(CommKind comm, Algorithm algorithm, int n, double bytes) {
-    const bool halves = algorithm == Algorithm::kRecursiveDoubling || algorithm == Algorithm::kRabenseifner;
-    const bool direct = algorithm == Algorithm::kDirect;
-    Steps steps;
+/// What the members of an inner level do before the levels outside it.
+Steps before_outer(CommKind comm, const Scope& s) {
     switch (comm) {
         case CommKind::kAllReduce:
-            if (halves) {
-                return algorithm == Algorithm::kRabenseifner ? rabenseifner(Level::kFlat, n, bytes)
-                                                             : recursive_doubling(Level::kFlat, n, bytes);
-            }
-            steps = direct ? all_pairs(Level::kFlat, n, bytes) : ring(Level::kFlat, n, bytes);
-            steps.front().rounds *= 2;
-            return steps;
-        case CommKind::kReduceScatter:
-            return halves   ? halving(Level::kFlat, n, bytes)
-                   : direct ? all_pairs(Level::kFlat, n, bytes)
-                            : ring(Level::kFlat, n, bytes);
-        case CommKind::kAllGather:
-            return halves   ? doubling(Level::kFlat, n, bytes)
-                   : direct ? all_pairs(Level::kFlat, n, bytes)
-                            : ring(Level::kFlat, n, bytes);
-        case CommKind::kAllToAll: return direct ? all_pairs(Level::kFlat, n, bytes) : pairwise(Level::kFlat, n, bytes);
+        case CommKind::kReduceScatter: return direct(s, Part::kReduceScatter);
+        case CommKind::kAllToAll: return direct(s, Part::kAllToAll);
         case CommKind::kBroadcast:
-            if (direct) {
-                return {{Level::kFlat, StepShape::kRootToAll, 0, bytes, 1}};
-            }
-            if (algorithm == Algorithm::kRecursiveDoubling) {
-                return tree(Level::kFlat, n, bytes);
-            }
-            steps = scatter(Level::kFlat, n, bytes);
-            append(steps, ring(Level::kFlat, n, bytes));
-            return steps;
-        default: AUSPEX_CHECK(false, "only collectives have an algorithm");
+            return {{s.level, StepShape::kRootToAll, 0, s.bytes / s.n, 1, 0, text_of(Part::kScatter, s.level)}};
+        case CommKind::kBarrier: return barrier(s);
+        default: return {};
+    }
+}
+
+Steps after_outer(CommKind comm, const Scope& s) {
+    const bool gathers = comm == CommKind::kAllReduce || comm == CommKind::kAllGather || comm == CommKind::kBroadcast;
+    return gathers ? direct(s, Part::kAllGather) : Steps{};
+}
+
+/// An all-to-all hands everything on at every level; the others work on the part that fell to a rank further inside.
+Steps all_levels(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes) {
+    if (choice.levels == 1) {
+        return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes});
+    }
+    std::vector<Scope> inner;
+    const auto go_inside = [&](Level level, int n) {
+        if (n > 1) {
+            inner.push_back({level, n, bytes});
+            bytes /= comm == CommKind::kAllToAll ? 1 : n;
+        }
+    };
+    go_inside(Level::kInner, form.per_node);
+    Scope outer{Level::kOuter, form.nodes, bytes};
+    if (choice.levels == 3) {
+        go_inside(Level::kMiddle, form.per_block);
+        outer = {Level::kFar, form.blocks, bytes};
+    }
+    Steps steps;
+    for (const Scope& s : inner) {
+        append(steps, before_outer(comm, s));
+    }
+    append(steps, outermost(comm, choice.algorithm, outer));
+    for (auto s = inner.rbegin(); s != inner.rend(); ++s) {
+        append(steps, after_outer(comm, *s));
     }
     return steps;
 }
 
-/// The algorithm that a library would fall back to on a group where the one asked for cannot run.
-Algorithm feasible(CommKind comm, Algorithm algorithm, const GroupForm& form) {
-    if (algorithm == Algorithm::kHierarchical) {
-        if (form.nodes == 1) {
-            return Algorithm::kDirect;
-        }
-        return form.per_node == 0 ? Algorithm::kRing : Algorithm::kHierarchical;
-    }
-    const bool halves = algorithm == Algorithm::kRecursiveDoubling || algorithm == Algorithm::kRabenseifner;
-    if (halves && comm == CommKind::kAllToAll) {
-        return Algorithm::kRing;
-    }
-    if (halves && (comm == CommKind::kReduceScatter || comm == CommKind::kAllGather) &&
-        power_of_two_within(form.ranks) != form.ranks) {
-        return Algorithm::kRing;
-    }
-    return algorithm;
+bool can_run(CommKind comm, Algorithm algorithm, int n) {
+    const std::span<const Algorithm> known = algorithms_of(comm);
+    const bool halves = comm == CommKind::kReduceScatter || comm == CommKind::kAllGather;
+    return std::find(known.begin(), known.end(), algorithm) != known.end() &&
+           (algorithm != Algorithm::kRecursiveDoubling || !halves || power_of_two_within(n) == n);
 }
 
-/// Rounds with one rank or one node fall away, and rounds of negligible bytes become those of a ring.
-Steps simplified(const Steps& steps, const GroupForm& form, const MessageCost& cost) {
-    Steps kept;
-    for (Step step : steps) {
-        const bool is_latency = step.bytes < kNegligibleBytesTime * cost.alpha_s * cost.bytes_per_s;
-        if (is_latency && step.shape != StepShape::kAllPairs && step.shape != StepShape::kPairs) {
-            step.shape = StepShape::kShift;
-            step.distance = 1;
-        }
-        const int ranks = step.level == Level::kInner   ? form.per_node
-                          : step.level == Level::kOuter ? form.nodes
-                                                        : form.ranks;
-        if (ranks > 1 && step.rounds > 0) {
-            kept.push_back(step);
-        }
-    }
-    return kept;
-}
-
-Steps barrier(const GroupForm& form) {
+/// Levels with one member fall away, and with them the algorithm if it was to run there; levels that are uneven, too.
+AlgorithmChoice played(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     if (form.per_node == 0) {
-        return dissemination(Level::kFlat, form.ranks);
+        choice.levels = 1;
     }
-    Steps steps = dissemination(Level::kInner, form.per_node);
-    append(steps, dissemination(Level::kOuter, form.nodes));
-    return steps;
+    if (choice.levels == 3 && form.blocks == 1) {
+        choice = {Algorithm::kDirect, 2};
+    }
+    if (choice.levels == 3 && form.per_block <= 1) {
+        choice.levels = 2;
+    }
+    if (choice.levels == 2 && form.nodes == 1) {
+        choice = {Algorithm::kDirect, 1};
+    }
+    if (choice.levels == 2 && form.per_node == 1) {
+        choice.levels = 1;
+    }
+    const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
+    if (!can_run(comm, choice.algorithm, members)) {
+        choice.algorithm = algorithms_of(comm).front();
+    }
+    return choice;
+}
+
+/// What a rank sends and receives that must pass through the host.
+Steps staged_by_host(CommKind comm, const GroupForm& form, double bytes, const Steps& steps) {
+    double sent = bytes, received = bytes;
+    if (comm == CommKind::kAllGather) {
+        sent = bytes / form.ranks;
+    } else if (comm == CommKind::kReduceScatter) {
+        received = bytes / form.ranks;
+    } else if (comm == CommKind::kAllToAll) {
+        sent = received = bytes * (form.ranks - 1) / form.ranks;
+    }
+    Steps all{{Level::kFlat, StepShape::kToHost, 0, sent, 1, 0, "copy to the host"}};
+    append(all, steps);
+    all.push_back({Level::kFlat, StepShape::kFromHost, 0, received, 1, 0, "copy from the host"});
+    return all;
 }
 
 }  // namespace
 
-CollectivePhases phases_of(CommKind comm, CollectiveAlgorithm algorithm, const GroupForm& form, double bytes,
-                           const MessageCost& outer) {
-    AUSPEX_CHECK(algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
-    if (form.ranks == 1 || comm == CommKind::kNone || comm == CommKind::kReceive) {
-        return {};
+std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm) {
+    static constexpr std::array kAllReduce{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kRabenseifner,
+                                           Algorithm::kDirect, Algorithm::kDoubleBinaryTree};
+    static constexpr std::array kReduceScatter{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect};
+    static constexpr std::array kAllGather{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
+                                           Algorithm::kBruck};
+    static constexpr std::array kAllToAll{Algorithm::kPairwise, Algorithm::kDirect, Algorithm::kBruck};
+    static constexpr std::array kBroadcast{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
+                                           Algorithm::kDoubleBinaryTree};
+    static constexpr std::array kBarrier{Algorithm::kRecursiveDoubling};
+    static constexpr std::array kPoint{Algorithm::kDirect};
+    switch (comm) {
+        case CommKind::kAllReduce: return kAllReduce;
+        case CommKind::kReduceScatter: return kReduceScatter;
+        case CommKind::kAllGather: return kAllGather;
+        case CommKind::kAllToAll: return kAllToAll;
+        case CommKind::kBroadcast: return kBroadcast;
+        case CommKind::kBarrier: return kBarrier;
+        case CommKind::kNone:
+        case CommKind::kSend:
+        case CommKind::kReceive: return kPoint;
     }
-    if (comm == CommKind::kSend) {
-        return {Algorithm::kDirect, {{Level::kFlat, StepShape::kPairs, 0, bytes, 1}}};
-    }
-    if (comm == CommKind::kBarrier) {
-        return {Algorithm::kRecursiveDoubling, simplified(barrier(form), form, outer)};
-    }
-    const Algorithm played = feasible(comm, algorithm, form);
-    const Steps steps = played == Algorithm::kHierarchical ? hierarchical(comm, form, bytes, outer)
-                                                           : flat(comm, played, form.ranks, bytes);
-    return {played, simplified(steps, form, outer)};
+    check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);
 }
 
-std::vector<CollectiveAlgorithm> candidates(CommKind comm, const GroupForm& form) {
-    std::vector<Algorithm> found{Algorithm::kRing, Algorithm::kDirect};
-    const bool reduces_all = comm == CommKind::kAllReduce;
-    if (reduces_all || comm == CommKind::kBroadcast) {
-        found.push_back(Algorithm::kRecursiveDoubling);
+CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes, bool staged) {
+    AUSPEX_CHECK(choice.algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
+    AUSPEX_CHECK(choice.levels >= 1 && choice.levels <= 3, "a named algorithm runs over one to three levels");
+    if (form.ranks == 1 || comm == CommKind::kNone || comm == CommKind::kReceive) {
+        return {choice, {}};
     }
-    if (reduces_all) {
-        found.push_back(Algorithm::kRabenseifner);
+    if (comm == CommKind::kSend) {
+        choice = {Algorithm::kDirect, 1};
+    } else if (comm == CommKind::kBarrier) {
+        choice = {Algorithm::kRecursiveDoubling, 2};
     }
-    if (form.nodes > 1 && form.per_node > 1) {
-        found.push_back(Algorithm::kHierarchical);
+    CollectivePhases phases;
+    phases.choice = played(comm, choice, form);
+    phases.steps = all_levels(comm, phases.choice, form, bytes);
+    if (staged && form.nodes > 1 && comm != CommKind::kBarrier) {
+        phases.steps = staged_by_host(comm, form, bytes, phases.steps);
+    }
+    return phases;
+}
+
+std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, int levels) {
+    constexpr int kMostLevels = 3;
+    std::vector<AlgorithmChoice> found;
+    for (int n = levels == 0 ? 1 : levels; n <= (levels == 0 ? kMostLevels : levels); ++n) {
+        for (const Algorithm algorithm : algorithms_of(comm)) {
+            const AlgorithmChoice choice = played(comm, {algorithm, n}, form);
+            if (std::find(found.begin(), found.end(), choice) == found.end()) {
+                found.push_back(choice);
+            }
+        }
     }
     return found;
 }
 
-CollectiveAlgorithm algorithm_by_rule(std::span<const AlgorithmRule> rules, double bytes) {
+std::span<const AlgorithmRule> collective_rules(const Stack& stack, CommKind comm) {
+    switch (comm) {
+        case CommKind::kAllReduce: return stack.all_reduce;
+        case CommKind::kReduceScatter: return stack.reduce_scatter;
+        case CommKind::kAllGather: return stack.all_gather;
+        case CommKind::kAllToAll: return stack.all_to_all;
+        case CommKind::kBroadcast: return stack.broadcast;
+        default: return {};
+    }
+}
+
+AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double bytes) {
     for (const AlgorithmRule& rule : rules) {
         if (bytes <= rule.max_bytes) {
-            return rule.algorithm;
+            return {rule.algorithm, rule.levels};
         }
     }
-    return Algorithm::kAuto;
+    return {Algorithm::kAuto, 0};
 }
 
 }  // namespace auspex

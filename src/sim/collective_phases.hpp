@@ -5,7 +5,7 @@
 
 #include "models/stack.hpp"
 #include "schedule/communication.hpp"
-#include "sim/flow_pattern.hpp"
+#include "sim/group_set.hpp"
 
 namespace auspex {
 
@@ -16,49 +16,59 @@ struct Step {
     int distance = 1;
     double bytes = 0;
     int rounds = 1;
+    double reduced_bytes = 0;  ///< that every rank adds to its own in a round; 0: nothing is added up
+    const char* what = "";     ///< "reduce-scatter in the node": for people
+};
+
+/// Which algorithm, over how many levels (AlgorithmRule).
+struct AlgorithmChoice {
+    CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
+    int levels = 1;
+    auto operator<=>(const AlgorithmChoice&) const = default;
 };
 
 struct CollectivePhases {
-    CollectiveAlgorithm algorithm =
-        CollectiveAlgorithm::kAuto;  ///< the one that is played; an algorithm that cannot run on the group gives way
+    AlgorithmChoice choice;  ///< the one that is played; an algorithm that cannot run on the group gives way
     std::vector<Step> steps;
 };
 
-/// What a message costs, for the choice between algorithms that differ in messages and bytes.
-struct MessageCost {
-    double alpha_s = 0;
-    double bytes_per_s = 1;
-};
+/// A pairwise exchange of more rounds plays this many of them, at distances spread evenly, and each for its neighbours.
+inline constexpr int kMostRoundsOfExchange = 127;
 
-/// Above this many nodes the outer all-reduce of a hierarchical one halves and doubles instead of going round a ring.
-inline constexpr int kMostNodesOfOuterRing = 16;
-/// A pairwise exchange of more ranks than this is played as one round of all pairs with the latency of every message:
-/// its rounds are not synchronised, and drift apart until each rank sees the mean of them.
-inline constexpr int kMostRanksInLockstep = 64;
+/// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them, over n ranks (or nodes, or
+/// blocks, at the outermost level of several), B bytes:
+///   ring:               reduce-scatter, all-gather (n-1) x B/n to the next rank; all-reduce both
+///   recursive doubling: all-reduce ceil(log2 n) x B at distance 1, 2, 4, ...; reduce-scatter halves and all-gather
+///                       doubles; ranks beyond a power of two are folded in and out
+///   Rabenseifner:       all-reduce B/2 at distance 1, B/4 at 2, ... and back; folded likewise
+///   double binary tree: all-reduce and broadcast: two trees in which no rank is inside both, B/2 up and down each, in
+///                       chunks, so that all edges carry at once; 2 ceil(log2 n) latencies (a broadcast half of them)
+///   direct:             one round, B/n to every other rank; all-reduce two of them; broadcast the root to all
+///   pairwise:           all-to-all: B/n at distance 1 .. n-1, a round each
+///   Bruck:              all-to-all: ceil(log2 n) rounds at distance 1, 2, 4, ... of the blocks whose index has that
+///   bit (B/2 where n is a power of two); all-gather: 1, 2, 4, ... blocks of B/n
+/// A broadcast by recursive doubling is a binomial tree, by a ring a binomial scatter and an all-gather round the ring.
+/// Two levels: direct among the k ranks of a node, then B/k between nodes among ranks of the same place; all-gather the
+/// other way round; all-reduce both; an all-to-all hands on B at every level; a broadcast scatters in the root's
+/// node and gathers in all. Three levels: the same once more among the nodes of a block. Levels with one
+/// member fall away. Needs equally many ranks on every node (and nodes in every block), else one level less.
+/// What cannot run gives way: a ring for what needs a power of two, direct in one node. Requires a named algorithm (not
+/// kAuto). kSend is one round of pairs; kNone and kReceive are no rounds; a barrier is dissemination without bytes,
+/// over two levels. With `staged`, collectives and sends that leave the node begin with a copy of what each rank sends
+/// to the host and end with one back of what it receives (StepShape::kToHost, kFromHost).
+[[nodiscard]] CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
+                                         bool staged);
 
-/// A message whose bytes take less than this part of its latency is nearly all latency: the rounds of a doubling are
-/// then played on one pattern, from neighbour to neighbour, rather than each on its own.
-inline constexpr double kNegligibleBytesTime = 0.1;
+/// The algorithms that a kind can be played with; the first is what the others give way to.
+[[nodiscard]] std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm);
 
-/// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them. n ranks, B bytes:
-///   ring:               reduce-scatter, all-gather (n-1) x B/n to the next rank; all-reduce both; all-to-all pairwise:
-///   B/n at distance 1 .. n-1 recursive doubling: all-reduce ceil(log2 n) x B at distance 1, 2, 4, ...; ranks beyond a
-///   power of two are folded in and out Rabenseifner:       all-reduce B/2 at distance 1, B/4 at 2, ... and back
-///   direct:             one round, B/n to every other rank; all-reduce two of them
-///   hierarchical:       direct among the k ranks of a node, then B/k between nodes among ranks of the same place;
-///   all-gather the other way round
-/// Reduce-scatter and all-gather halve and double on powers of two and are rings elsewhere; broadcast: a binomial tree
-/// for recursive doubling, the root to all for direct, one tree over nodes and one in them for hierarchical, scatter
-/// and all-gather else. Hierarchical needs equally many ranks on every node: otherwise a ring; all in one node: direct;
-/// one rank a node: the algorithm between nodes. Requires a named algorithm (not kAuto). kSend is one round of pairs;
-/// kNone and kReceive are no rounds; a barrier is doubling without bytes.
-[[nodiscard]] CollectivePhases phases_of(CommKind comm, CollectiveAlgorithm algorithm, const GroupForm& form,
-                                         double bytes, const MessageCost& outer);
+/// Choices worth trying for kAuto; `levels` 0: any, else that number.
+[[nodiscard]] std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, int levels);
 
-/// Algorithms worth trying for kAuto.
-[[nodiscard]] std::vector<CollectiveAlgorithm> candidates(CommKind comm, const GroupForm& form);
+/// The choice of the first rule whose max_bytes is not exceeded; {kAuto, 0} without one.
+[[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double bytes);
 
-/// The algorithm of the first rule whose max_bytes is not exceeded; kAuto without one.
-[[nodiscard]] CollectiveAlgorithm algorithm_by_rule(std::span<const AlgorithmRule> rules, double bytes);
+/// The stack's rules for a kind; none for what is no collective, and for barriers.
+[[nodiscard]] std::span<const AlgorithmRule> collective_rules(const Stack& stack, CommKind comm);
 
 }  // namespace auspex

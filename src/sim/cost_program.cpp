@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <unordered_map>
 
 #include "base/error.hpp"
+#include "sim/cost_transfers.hpp"
 
 namespace auspex {
 namespace {
@@ -14,23 +15,23 @@ namespace {
 /// Time of a compute operation by cause.
 struct ComputeTime {
     double nominal_s = 0, imbalance_s = 0, straggler_s = 0;
+    double rate_bound_s = 0;  ///< of nominal_s
 };
 
 ComputeTime compute_time(const Program& program, const Operation& op, const Machine& machine, const Stack& stack,
                          const CostOptions& options, int stage) {
     ComputeTime time;
     time.nominal_s = op.host_s;
-    double rate_bound_s = 0;
     for (const Kernel& kernel : program.kernels_of(op)) {
         const KernelTime even = kernel_time(kernel, machine, stack);
         time.nominal_s += even.rate_bound_s + even.overhead_s;
-        rate_bound_s += even.rate_bound_s;
+        time.rate_bound_s += even.rate_bound_s;
         if (kernel.routed && options.load.heaviest_rank > 1) {
             const KernelTime heavy = kernel_time(kernel, machine, stack, options.load.heaviest_rank);
             time.imbalance_s += std::max(0.0, heavy.rate_bound_s - even.rate_bound_s);
         }
     }
-    time.straggler_s = (rate_bound_s + time.imbalance_s) * (options.slowdown[static_cast<std::size_t>(stage)] - 1);
+    time.straggler_s = (time.rate_bound_s + time.imbalance_s) * (options.slowdown[static_cast<std::size_t>(stage)] - 1);
     return time;
 }
 
@@ -57,100 +58,80 @@ Loss loss_of_stream(Stream stream) {
 
 bool is_world(const Operation& op) { return op.comm != CommKind::kNone && op.group == GroupKind::kWorld; }
 
+/// The groups of a kind as the actors of any stage see them: stages are laid alike.
+Meeting meeting_in(const Layout& layout, GroupKind kind) {
+    std::unordered_map<int, std::uint32_t> place_of;
+    for (int n = 0; n < layout.stage_ranks; ++n) {
+        place_of.emplace(layout.rank(0, n), static_cast<std::uint32_t>(n));
+    }
+    Meeting meeting;
+    meeting.group_of.resize(static_cast<std::size_t>(layout.stage_ranks));
+    for (const std::vector<int>& group : groups_of(layout, kind, 0)) {
+        for (const int rank : group) {
+            const std::uint32_t place = place_of.at(rank);
+            meeting.group_of[place] = static_cast<std::uint32_t>(meeting.groups());
+            meeting.actors.push_back(place);
+        }
+        meeting.begin.push_back(static_cast<std::uint32_t>(meeting.actors.size()));
+    }
+    return meeting;
+}
+
 class Coster {
  public:
     Coster(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout, Network& network,
            const CostOptions& options)
-        : program_(program), machine_(machine), stack_(stack), layout_(layout), network_(network), options_(options) {}
+        : program_(program),
+          machine_(machine),
+          stack_(stack),
+          layout_(layout),
+          options_(options),
+          by_rank_(options.grain == Grain::kRanks),
+          transfers_(program, machine, stack, layout, network, options.load, options.grain, options.link_factors) {}
 
     CostedProgram run() {
         out_.program = &program_;
         out_.collective_compute_share = machine_.tile.collective_compute_share;
         out_.blocks.resize(program_.blocks.size());
-        serial_ = !program_.overlap_tp && !program_.overlap_ep && !program_.overlap_dp;
-        fold_ = options_.fold && serial_;
-        if (program_.roles.size() > 1) {
-            collect_patterns();
+        out_.serial = transfers_.is_serial();
+        out_.ep = static_cast<std::uint32_t>(layout_.ep), out_.etp = static_cast<std::uint32_t>(layout_.etp);
+        out_.per_stage = by_rank_ ? static_cast<std::uint32_t>(layout_.stage_ranks) : 1;
+        fold_ = options_.fold && out_.serial;
+        // A network keeps no links of patterns that it meets as kWorld first, which meet nobody: others may be the
+        // same.
+        for (const bool world : {false, true}) {
+            unroll_all(world);
         }
-        emit_all();
+        transfers_.decide_sharing();
+        for_each_block(
+            [&](std::uint32_t block, int stage) { cost_block(program_.blocks[block], out_.blocks[block], stage); });
+        out_.transfers = transfers_.take_transfers();
         return std::move(out_);
     }
 
  private:
-    void emit_all() {
+    void unroll_all(bool world) {
+        for_each_block([&](std::uint32_t block, int stage) {
+            for (const Operation& op : program_.operations_of(program_.blocks[block])) {
+                if (op.comm != CommKind::kNone && op.comm != CommKind::kReceive && is_world(op) == world) {
+                    transfers_.index_of(op, stage);
+                }
+            }
+        });
+    }
+
+    /// Calls visit(block, stage) once for every block that a role runs.
+    template <class Visit>
+    void for_each_block(Visit&& visit) const {
         std::vector<std::uint8_t> seen(program_.blocks.size(), 0);
         for (const Role& role : program_.roles) {
             for (const BlockUse& use : role.order) {
                 if (seen[use.block] == 0) {
                     seen[use.block] = 1;
-                    cost_block(program_.blocks[use.block], out_.blocks[use.block], role.stage);
+                    visit(use.block, role.stage);
                 }
             }
         }
-    }
-
-    const Transfer& transfer_of(const Operation& op, int stage) {
-        const double scale = op.routed ? options_.load.heaviest_rank : 1;
-        const auto key = std::make_tuple(op.comm, op.group, stage, op.bytes, scale);
-        const auto found = transfers_.find(key);
-        return found != transfers_.end()
-                   ? found->second
-                   : transfers_.emplace(key, network_.unroll(op.comm, op.group, stage, op.bytes, scale)).first->second;
-    }
-
-    /// Which patterns each stage uses, to know which of them nobody else touches.
-    void collect_patterns() {
-        by_stage_.resize(program_.roles.size());
-        std::vector<std::uint8_t> seen(program_.blocks.size(), 0);
-        for (const Role& role : program_.roles) {
-            for (const BlockUse& use : role.order) {
-                if (seen[use.block]++ != 0) {
-                    continue;
-                }
-                for (const Operation& op : program_.operations_of(program_.blocks[use.block])) {
-                    if (op.comm == CommKind::kNone || op.comm == CommKind::kReceive || is_world(op)) {
-                        continue;
-                    }
-                    auto& list = by_stage_[static_cast<std::size_t>(role.stage)];
-                    for (const TransferPhase& phase : transfer_of(op, role.stage).phases) {
-                        if (std::find(list.begin(), list.end(), phase.pattern) == list.end()) {
-                            list.push_back(phase.pattern);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// No other stage, and with asynchronous messages not even this one, uses a link of the transfer while it goes on.
-    bool is_private(const Operation& op, const Transfer& transfer, int stage) {
-        if (program_.roles.size() == 1) {
-            return serial_;
-        }
-        for (const TransferPhase& phase : transfer.phases) {
-            const auto key = std::make_pair(stage, phase.pattern);
-            auto found = private_.find(key);
-            if (found == private_.end()) {
-                found = private_.emplace(key, disjoint(phase.pattern, stage)).first;
-            }
-            if (!found->second) {
-                return false;
-            }
-        }
-        return op.stream != Stream::kPp;
-    }
-
-    bool disjoint(PatternId pattern, int stage) const {
-        for (std::size_t other = 0; other < by_stage_.size(); ++other) {
-            const bool own = static_cast<int>(other) == stage;
-            if (own && serial_ && !program_.overlap_pp) {
-                continue;  // a stage that blocks does one thing at a time
-            }
-            if (!network_.is_disjoint(pattern, by_stage_[other])) {
-                return false;
-            }
-        }
-        return true;
     }
 
     void cost_block(const Block& block, CostedBlock& costed, int stage) {
@@ -162,21 +143,31 @@ class Coster {
         bool open = false;
         for (std::uint32_t i = 0; i < ops.size(); ++i) {
             Piece piece = piece_for(ops[i], i, stage);
-            const bool simple = fold_ && (piece.type == Piece::Type::kCompute ||
-                                          (piece.type == Piece::Type::kTransfer && !piece.shares && piece.message < 0));
+            const bool simple = fold_ && can_be_in_stretch(piece);
             if (open && simple && follows(ops, i)) {
                 extend(out_.pieces.back(), piece, ops[i]);
             } else {
-                add_dependencies(piece, ops[i]);
                 if (simple) {
                     as_stretch(piece, ops[i]);
                 }
+                add_dependencies(piece, ops[i], costed.piece_begin);
                 out_.pieces.push_back(piece);
                 open = simple;
             }
             piece_of_op_[i] = static_cast<std::uint32_t>(out_.pieces.size()) - 1 - costed.piece_begin;
         }
         costed.piece_end = static_cast<std::uint32_t>(out_.pieces.size());
+        chain_streams(costed);
+    }
+
+    /// By rank a group has to meet for a communication.
+    [[nodiscard]] bool can_be_in_stretch(const Piece& piece) const {
+        return piece.type == Piece::Type::kCompute ||
+               (!by_rank_ && piece.type == Piece::Type::kTransfer && !member_of(piece).shares && piece.message < 0);
+    }
+
+    [[nodiscard]] const CostedTransfer::Member& member_of(const Piece& piece) const {
+        return transfers_.transfers()[piece.transfer].members.front();
     }
 
     /// True if operation i cannot start before, and starts as soon as, operation i - 1 has ended.
@@ -190,12 +181,14 @@ class Coster {
     }
 
     /// Turns a private transfer into a stretch on the compute stream, its time booked by loss.
-    void as_stretch(Piece& piece, const Operation& op) {
+    void as_stretch(Piece& piece, const Operation& op) const {
         if (piece.type == Piece::Type::kTransfer) {
+            const CostedTransfer::Member& member = member_of(piece);
             piece.type = Piece::Type::kCompute;
+            piece.duration = member.alone + piece.jitter;
             piece.parts[static_cast<std::size_t>(Loss::kJitter)] += piece.jitter;
-            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] += piece.imbalance;
-            piece.parts[static_cast<std::size_t>(piece.loss)] += piece.duration - piece.jitter - piece.imbalance;
+            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] += member.imbalance;
+            piece.parts[static_cast<std::size_t>(piece.loss)] += member.alone - member.imbalance;
             piece.joins = static_cast<std::uint8_t>(piece.joins | (1U << static_cast<unsigned>(op.stream)));
             piece.stream = Stream::kCompute;
         }
@@ -206,16 +199,37 @@ class Coster {
         stretch.duration += piece.duration;
         for (std::size_t loss = 0; loss < kLossCount; ++loss) {
             stretch.parts[loss] += piece.parts[loss];
+            stretch.rate_bound_s[loss] += piece.rate_bound_s[loss];
+        }
+        if (piece.uneven != kNone) {
+            if (stretch.uneven == kNone) {
+                stretch.uneven = piece.uneven;
+            } else {
+                for (std::uint32_t place = 0; place < out_.ep; ++place) {
+                    out_.uneven_s[stretch.uneven + place] += out_.uneven_s[piece.uneven + place];
+                }
+            }
         }
         stretch.op_end = piece.op_end;
     }
 
-    void add_dependencies(Piece& piece, const Operation& op) {
+    void add_dependencies(Piece& piece, const Operation& op, std::uint32_t piece_begin) {
         piece.dep_begin = static_cast<std::uint32_t>(out_.dependencies.size());
         for (const std::uint32_t dep : program_.dependencies_of(op)) {
-            out_.dependencies.push_back(piece_of_op_[dep]);
+            if (out_.pieces[piece_begin + piece_of_op_[dep]].stream != piece.stream) {
+                out_.dependencies.push_back(piece_of_op_[dep]);
+            }
         }
         piece.dep_end = static_cast<std::uint32_t>(out_.dependencies.size());
+    }
+
+    void chain_streams(CostedBlock& costed) {
+        costed.first.fill(kNone);
+        for (std::uint32_t i = costed.piece_end; i-- > costed.piece_begin;) {
+            std::uint32_t& first = costed.first[static_cast<std::size_t>(out_.pieces[i].stream)];
+            out_.pieces[i].next = first;
+            first = i - costed.piece_begin;
+        }
     }
 
     Piece piece_for(const Operation& op, std::uint32_t index, int stage) {
@@ -229,72 +243,90 @@ class Coster {
         if (op.comm == CommKind::kReceive) {
             piece.type = Piece::Type::kReceive;
         } else if (op.comm == CommKind::kNone) {
-            const ComputeTime time = compute_time(program_, op, machine_, stack_, options_, stage);
-            compute_since_sync_s_ += time.nominal_s + time.imbalance_s + time.straggler_s;
-            piece.loss = loss_of_compute(op);
-            piece.parts[static_cast<std::size_t>(piece.loss)] = to_picoseconds(time.nominal_s);
-            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
-            piece.parts[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(time.straggler_s);
-            for (const Picoseconds part : piece.parts) {
-                piece.duration += part;
-            }
+            cost_compute(piece, op, stage);
         } else {
             cost_communication(piece, op, stage);
         }
         return piece;
     }
 
-    void cost_communication(Piece& piece, const Operation& op, int stage) {
-        const Transfer& transfer = transfer_of(op, stage);
-        const double jitter_s = noise_s(op, transfer);
-        piece.loss = is_world(op) ? Loss::kWaiting : loss_of_stream(op.stream);
-        piece.type = is_world(op) ? Piece::Type::kWorld : Piece::Type::kTransfer;
-        piece.jitter = to_picoseconds(jitter_s);
-        piece.shares = !is_world(op) && !transfer.phases.empty() && !is_private(op, transfer, stage);
-        piece.duration = to_picoseconds(op.repeat * network_.solo_time_s(transfer)) + piece.jitter;
-        if (op.routed && options_.load.heaviest_rank > 1) {
-            const Transfer even = network_.unroll(op.comm, op.group, stage, op.bytes);
-            piece.imbalance = piece.duration - piece.jitter - to_picoseconds(op.repeat * network_.solo_time_s(even));
+    void cost_compute(Piece& piece, const Operation& op, int stage) {
+        const ComputeTime time = compute_time(program_, op, machine_, stack_, options_, stage);
+        compute_since_sync_s_ += time.nominal_s + time.imbalance_s + time.straggler_s;
+        piece.loss = loss_of_compute(op);
+        piece.parts[static_cast<std::size_t>(piece.loss)] = to_picoseconds(time.nominal_s);
+        if (by_rank_) {
+            piece.rate_bound_s[static_cast<std::size_t>(piece.loss)] = time.rate_bound_s;
+            add_uneven_time(piece, op);
+        } else {
+            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
+            piece.parts[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(time.straggler_s);
         }
-        if (!piece.shares) {
-            return;
+        for (const Picoseconds part : piece.parts) {
+            piece.duration += part;
         }
-        Transfer copy = transfer;
-        for (TransferPhase& phase : copy.phases) {
-            phase.latency_s *= op.repeat;
-            phase.bytes *= op.repeat;
-        }
-        copy.phases.front().latency_s += to_seconds(piece.jitter);
-        piece.transfer = static_cast<std::uint32_t>(out_.transfers.size());
-        out_.transfers.push_back(std::move(copy));
     }
 
-    double noise_s(const Operation& op, const Transfer& transfer) {
+    /// What each place of an ep group computes longer, or shorter, than with the mean load.
+    void add_uneven_time(Piece& piece, const Operation& op) {
+        const auto kernels = program_.kernels_of(op);
+        const std::vector<double>& loads = options_.load.by_rank;
+        if (loads.empty() || std::none_of(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.routed; })) {
+            return;
+        }
+        AUSPEX_CHECK(loads.size() == out_.ep, "a load for every place of an ep group");
+        piece.uneven = static_cast<std::uint32_t>(out_.uneven_s.size());
+        for (const double load : loads) {
+            double seconds = 0;
+            for (const Kernel& kernel : kernels) {
+                seconds += kernel.routed ? kernel_time(kernel, machine_, stack_, load).rate_bound_s -
+                                               kernel_time(kernel, machine_, stack_).rate_bound_s
+                                         : 0;
+            }
+            out_.uneven_s.push_back(seconds);
+        }
+    }
+
+    void cost_communication(Piece& piece, const Operation& op, int stage) {
+        piece.type = is_world(op) ? Piece::Type::kWorld : Piece::Type::kTransfer;
+        piece.loss = is_world(op) ? Loss::kWaiting : loss_of_stream(op.stream);
+        piece.transfer = transfers_.index_of(op, stage);
+        if (!by_rank_) {
+            piece.jitter = to_picoseconds(noise_s(op, member_of(piece)));
+        } else if (!is_world(op) && op.comm != CommKind::kSend) {
+            piece.meeting = meeting_of(op.group, op.stream);
+        }
+    }
+
+    std::uint32_t meeting_of(GroupKind group, Stream stream) {
+        const auto [found, is_new] =
+            meetings_.try_emplace({group, stream}, static_cast<std::uint32_t>(out_.meetings.size()));
+        if (is_new) {
+            out_.meetings.push_back(meeting_in(layout_, group));
+        }
+        return found->second;
+    }
+
+    double noise_s(const Operation& op, const CostedTransfer::Member& member) {
         const Noise& noise = machine_.noise;
         const double ranks = op.comm == CommKind::kSend ? 1 : group_size(layout_, op.group);
-        double jitter_s = noise.os_event_s * (1 - std::exp(-noise.os_events_per_s * ranks * compute_since_sync_s_));
+        const double interruptions_s =
+            noise.os_event_s * (1 - std::exp(-noise.os_events_per_s * ranks * compute_since_sync_s_));
         compute_since_sync_s_ = 0;
-        if (transfer.leaves_node && transfer.rounds > 0) {
-            const double spread = noise.network_jitter * expected_normal_maximum(ranks) / std::sqrt(transfer.rounds);
-            jitter_s += op.repeat * network_.solo_time_s(transfer) * spread;
-        }
-        return jitter_s;
+        return interruptions_s + to_seconds(member.alone) * member.jitter * expected_normal_maximum(ranks);
     }
 
     const Program& program_;
     const Machine& machine_;
     const Stack& stack_;
     const Layout& layout_;
-    Network& network_;
     const CostOptions& options_;
+    bool by_rank_, fold_ = false;
+    TransferCosts transfers_;
     CostedProgram out_;
-    bool serial_ = false;  ///< no collective runs beside compute, nor beside another of the same stage
-    bool fold_ = false;
     double compute_since_sync_s_ = 0;
     std::vector<std::uint32_t> piece_of_op_;
-    std::map<std::tuple<CommKind, GroupKind, int, double, double>, Transfer> transfers_;
-    std::vector<std::vector<PatternId>> by_stage_;
-    std::map<std::pair<int, PatternId>, bool> private_;
+    std::map<std::pair<GroupKind, Stream>, std::uint32_t> meetings_;
 };
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include <vector>
 
 #include "models/routing.hpp"
-#include "sim/engine.hpp"
+#include "sim/cost_transfers.hpp"
+#include "sim/costed_program.hpp"
 
 namespace auspex {
 
@@ -12,6 +13,8 @@ struct CostOptions {
     std::vector<double>
         slowdown;      ///< by stage: how much longer rate-bound kernels take than on a median tile (1 or more)
     bool fold = true;  ///< advance stretches of operations at once where nothing can happen inside
+    Grain grain = Grain::kStages;
+    std::vector<double> link_factors;  ///< kRanks: on the capacity of each link; empty: 1
 };
 
 /// Times by operation kind, one step, mean over roles: filled while costing, waiting excluded.
@@ -22,7 +25,8 @@ struct OperationTimes {
 
 /// Noise: a synchronisation of n ranks after compute of length t waits on average d (1 - exp(-rate n t)) for the
 /// operating system's interruptions (rate, mean length d); a transfer between nodes of r rounds takes time * jitter *
-/// E[max of n normals] / sqrt(r) longer.
+/// E[max of n normals] / sqrt(r) longer. kRanks: no expected noise, slowdown or imbalance of compute is in the times;
+/// the engine draws them.
 [[nodiscard]] CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack,
                                          const Layout& layout, Network& network, const CostOptions& options);
 

@@ -1,79 +1,116 @@
 #pragma once
-/// @file What the engine keeps while it plays: events, streams, roles, transfers under way.
+/// @file What the engine keeps while it plays: events, streams, actors, transfers under way.
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "base/time.hpp"
-#include "sim/engine.hpp"
+#include "sim/costed_program.hpp"
 
 namespace auspex {
 
 inline constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
-inline constexpr std::uint32_t kNone = ~0U;
 
 /// The one order of events: time, then the sequence in which they were made.
 struct Event {
     Picoseconds time;
     std::uint64_t sequence;
-    enum class Type : std::uint8_t { kComputeEnd, kPrivateEnd, kTransferStep, kWorldEnd } type;
-    std::uint32_t role = 0;  ///< role, or index of the active transfer for kTransferStep
-    std::uint32_t flat = 0;
-    std::uint32_t generation = 0;
+    enum class Type : std::uint8_t { kComputeEnd, kTransferStep, kWorldEnd, kWake } type;
+    std::uint32_t subject = 0;     ///< actor, index of the active transfer, or number of the world operation
+    std::uint32_t generation = 0;  ///< of what is expected: an event of an older one is void
     friend bool operator<(const Event& a, const Event& b) {  // std heaps keep the largest on top
         return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
     }
 };
 
+/// What of the time at which something happens is due to uneven routing, and to noise: sums since the step began.
+struct Delay {
+    Picoseconds imbalance = 0, noise = 0;
+    Picoseconds tiles = 0;  ///< the part of `noise` that tiles bring about, not the network
+};
+
 /// When a pipeline message left, and when it was there.
 struct Message {
     Picoseconds sent = kNever, arrived = kNever;
+    Delay delay;  ///< of the sender then
 };
 
-/// Where a stream of a role stands: the next piece to start, and the one in flight.
+/// Where a stream of an actor stands: the next piece to start, and the one in flight.
 struct StreamState {
     std::uint32_t use = 0, piece = 0;  ///< next piece: block use, index within the block
     std::uint32_t flat = kNone;        ///< its number among the role's pieces; kNone: no more
     std::uint32_t in_flight = kNone;
+    Picoseconds started = 0;  ///< of the piece in flight
     [[nodiscard]] std::uint32_t first_unfinished() const { return in_flight != kNone ? in_flight : flat; }
 };
 
-/// Where a role stands in its program and in its accounts.
-struct RoleState {
+/// Where an actor stands in its program and in its accounts. An actor is a role (folded) or a rank (unfolded).
+struct ActorState {
     const Role* role = nullptr;
-    std::vector<std::uint32_t> use_offset;
-    std::vector<std::uint8_t> done;
-    std::vector<Picoseconds> start;
+    std::uint32_t stage = 0, place = 0;  ///< place among the actors of the stage
     std::array<StreamState, kStreamCount> streams;
-    std::size_t pieces_left = 0;
-    Picoseconds accounted = 0;  ///< the role's time is divided into losses up to here
+    Picoseconds clock = 0;      ///< its own time: ahead of the events' where nothing can reach it
+    Picoseconds accounted = 0;  ///< its time is divided into losses up to here
     LossTimes losses{};
+    Delay delay;
+    bool asleep = false;            ///< it has walked to `clock` and goes on when the events are there
+    std::uint32_t synced = kNone;   ///< the piece for whose sake it has slept
+    std::uint32_t worlds = 0;       ///< world pieces reached
+    std::uint32_t company = kNone;  ///< the meeting that it was in last
     // the compute piece in flight, which a collective beside it slows down
+    LossTimes parts{};
+    Picoseconds duration = 0;
     double work_left = 0;
     Picoseconds work_since = 0;
     std::uint32_t compute_generation = 0;
     int collectives = 0;
     Loss interference = Loss::kExposedDp;
-    std::uint32_t worlds = 0;  ///< world pieces reached
 };
+
+/// A communication under way: who takes part, and what is added to its time when alone.
+struct Transferring {
+    std::uint32_t actor = 0;           ///< one of the group, or the only one
+    std::uint32_t meeting = kNone;     ///< index into CostedProgram::meetings; kNone: the actor alone
+    Stream stream = Stream::kCompute;  ///< on which all have it in flight
+    std::uint32_t transfer = 0, member = 0;
+    Picoseconds started = 0;
+    Picoseconds late = 0;    ///< nothing happens for so long first
+    double stretch = 1;      ///< latencies and bytes are multiplied by it
+    Picoseconds jitter = 0;  ///< what both add to it when alone
+    Delay cause;             ///< of the one who came last
+};
+
+/// Of a transfer alone.
+[[nodiscard]] inline Picoseconds stretched(Picoseconds time, double stretch) {
+    return stretch == 1 ? time : to_picoseconds(to_seconds(time) * stretch);
+}
 
 /// A transfer whose links others may use.
 struct Active {
-    std::uint32_t role = 0, flat = 0, use = 0, piece = 0, transfer = 0;
-    std::size_t phase = 0;
+    Transferring what;
+    std::uint32_t phase = 0;
     bool flowing = false;
     double bytes_left = 0, rate = 0;
     Picoseconds since = 0;
-    std::uint32_t generation = 0;
-    bool alive = false;
+    std::uint32_t generation = 0, flow = 0;
 };
 
-/// An operation of all roles: it begins when the last has come.
+/// The members of one group come together for their next communication.
+struct Gathering {
+    std::uint32_t arrived = 0;
+    std::uint32_t last = 0;  ///< actor who came latest
+    Picoseconds latest = 0;
+    Delay delay;  ///< of the last
+    std::uint32_t drag =
+        kNone;  ///< of its members the one for whom the others have waited longest, all meetings added up
+};
+
+/// An operation of all actors: it begins when the last has come.
 struct World {
-    int arrived = 0;
-    Picoseconds start = 0, duration = 0;
-    std::vector<std::uint32_t> flats, uses, pieces;  ///< by role
+    Gathering gathering;
+    Transferring what;
+    Picoseconds alone = 0;
 };
 
 }  // namespace auspex

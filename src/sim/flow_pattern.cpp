@@ -7,185 +7,95 @@
 #include <limits>
 #include <map>
 
-#include "base/error.hpp"
-
 namespace auspex {
 
-int power_of_two_within(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
-
-GroupSet flatten(const std::vector<std::vector<int>>& groups) {
-    GroupSet set;
-    for (const std::vector<int>& group : groups) {
-        set.ranks.insert(set.ranks.end(), group.begin(), group.end());
-        set.begin.push_back(static_cast<std::uint32_t>(set.ranks.size()));
-    }
-    return set;
-}
-
-namespace {
-
-/// Ranks of a group by node, both in the order in which the group first names them.
-std::vector<std::vector<int>> by_node(std::span<const int> group, int tiles_per_node) {
-    std::vector<std::vector<int>> parts;
-    std::map<int, std::size_t> part_of_node;
-    int last_node = -1;
-    std::size_t part = 0;
-    for (const int rank : group) {
-        if (const int node = rank / tiles_per_node; node != last_node) {
-            const auto [found, is_new] = part_of_node.try_emplace(node, parts.size());
-            if (is_new) {
-                parts.emplace_back();
-            }
-            last_node = node;
-            part = found->second;
-        }
-        parts[part].push_back(rank);
-    }
-    return parts;
-}
-
-/// Ranks on each node if the group visits its nodes one after the other by rising number, equally many on each; else 0.
-/// Two nodes may come in any order.
-std::size_t even_run(std::span<const int> group, int tiles_per_node) {
-    std::size_t run = 1;
-    while (run < group.size() && group[run] / tiles_per_node == group.front() / tiles_per_node) {
-        ++run;
-    }
-    if (group.size() % run != 0) {
-        return 0;
-    }
-    for (std::size_t first = 0; first < group.size(); first += run) {
-        const int node = group[first] / tiles_per_node;
-        const bool is_new = first == 0 || group[first - 1] / tiles_per_node < node || group.size() == 2 * run;
-        const bool together = std::all_of(group.begin() + static_cast<std::ptrdiff_t>(first),
-                                          group.begin() + static_cast<std::ptrdiff_t>(first + run),
-                                          [&](int rank) { return rank / tiles_per_node == node; });
-        if (!is_new || !together) {
-            return 0;
-        }
-    }
-    return run;
-}
-
-GroupForm form_of_one(std::span<const int> group, int tiles_per_node) {
-    if (const std::size_t run = even_run(group, tiles_per_node); run > 0) {
-        return {static_cast<int>(group.size()), static_cast<int>(group.size() / run), static_cast<int>(run)};
-    }
-    const std::vector<std::vector<int>> parts = by_node(group, tiles_per_node);
-    const std::size_t per_node = parts.front().size();
-    const bool even =
-        std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return part.size() == per_node; });
-    return {static_cast<int>(group.size()), static_cast<int>(parts.size()), even ? static_cast<int>(per_node) : 0};
-}
-
-/// Subgroups of one group whose ranks come node by node, `run` on each.
-void append_even(std::span<const int> group, std::size_t run, Level level, GroupSet& set) {
-    const std::size_t subgroups_here = level == Level::kInner ? group.size() / run : run;
-    const std::size_t size = group.size() / subgroups_here;
-    for (std::size_t s = 0; s < subgroups_here; ++s) {
-        for (std::size_t i = 0; i < size; ++i) {
-            set.ranks.push_back(level == Level::kInner ? group[s * run + i] : group[i * run + s]);
-        }
-        set.begin.push_back(static_cast<std::uint32_t>(set.ranks.size()));
-    }
-}
-
-}  // namespace
-
-GroupForm form_of(const GroupSet& groups, int tiles_per_node) {
-    GroupForm form = form_of_one(groups.group(0), tiles_per_node);
-    for (std::size_t g = 1; g < groups.count(); ++g) {
-        const GroupForm other = form_of_one(groups.group(g), tiles_per_node);
-        AUSPEX_CHECK(other.ranks == form.ranks, "sibling groups have the same size");
-        if (other.nodes != form.nodes || other.per_node != form.per_node) {
-            form.per_node = 0;
-            form.nodes = std::max(form.nodes, other.nodes);
-        }
-    }
-    return form;
-}
-
-GroupSet subgroups(const GroupSet& groups, Level level, int tiles_per_node) {
-    if (level == Level::kFlat) {
-        return groups;
-    }
-    GroupSet set;
-    const auto close = [&] { set.begin.push_back(static_cast<std::uint32_t>(set.ranks.size())); };
-    set.ranks.reserve(groups.ranks.size());
-    for (std::size_t g = 0; g < groups.count(); ++g) {
-        if (const std::size_t run = even_run(groups.group(g), tiles_per_node); run > 0) {
-            append_even(groups.group(g), run, level, set);
-            continue;
-        }
-        const std::vector<std::vector<int>> parts = by_node(groups.group(g), tiles_per_node);
-        if (level == Level::kInner) {
-            for (const std::vector<int>& part : parts) {
-                set.ranks.insert(set.ranks.end(), part.begin(), part.end());
-                close();
-            }
-            continue;
-        }
-        for (std::size_t place = 0; place < parts.front().size(); ++place) {
-            for (const std::vector<int>& part : parts) {
-                AUSPEX_CHECK(part.size() == parts.front().size(), "two levels need equally many ranks on every node");
-                set.ranks.push_back(part[place]);
-            }
-            close();
-        }
-    }
-    return set;
-}
-
-bool overlap(const FlowPattern& a, const FlowPattern& b) {
-    auto i = a.blocks.begin();
-    auto j = b.blocks.begin();
-    while (i != a.blocks.end() && j != b.blocks.end()) {
-        if (i->index == j->index && (i->links & j->links) != 0) {
-            return true;
-        }
-        const bool advance_i = i->index <= j->index, advance_j = j->index <= i->index;
-        i += advance_i ? 1 : 0;
-        j += advance_j ? 1 : 0;
-    }
-    return false;
-}
-
-PatternBuilder::PatternBuilder(const Fabric& fabric, double scale_up_message_s, double scale_out_message_s)
+PatternBuilder::PatternBuilder(const Fabric& fabric)
     : fabric_(fabric),
-      scale_up_message_s_(scale_up_message_s),
-      scale_out_message_s_(scale_out_message_s),
       tiles_(fabric.tiles_per_node()),
+      one_switch_a_node_(fabric.alike_by_attachment()),
       load_(fabric.link_count(), 0),
-      touched_(fabric.link_count() / 64 + 1, 0) {}
+      touched_(fabric.link_count() / 64 + 1, 0) {
+    for (int tile = 1; tile < tiles_; ++tile) {
+        one_switch_a_node_ = one_switch_a_node_ && fabric.attachment(0, tile) == fabric.attachment(0, 0);
+    }
+}
 
 void PatternBuilder::add(std::uint32_t link, double weight) {
     load_[link] += weight;
     touched_[link / 64] |= std::uint64_t{1} << (link % 64);
 }
 
-FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups) {
+void PatternBuilder::add_slots(int node, std::span<const std::uint32_t> slots, double weight) {
+    const std::uint32_t first = fabric_.first_link(node);
+    for (const std::uint32_t slot : slots) {
+        add(first + slot, weight);
+    }
+}
+
+FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares) {
     FlowPattern pattern;
     pattern.key = key;
     pattern.ranks = groups.ranks.size();
+    shares_ = shares;
     template_tiles_.clear();
-    for (std::size_t g = 0; g < groups.count(); ++g) {
-        add_group(groups.group(g), key, pattern);
+    for (std::size_t first = 0; first < groups.count();) {
+        const std::size_t end = end_of_bundle(groups, first);
+        add_bundle(groups, first, end, key, pattern);
+        first = end;
     }
     collect(pattern);
     return pattern;
 }
 
-void PatternBuilder::add_group(std::span<const int> group, const PatternKey& key, FlowPattern& pattern) {
-    const int n = static_cast<int>(group.size()), node = group.front() / tiles_;
-    if (std::all_of(group.begin(), group.end(), [&](int rank) { return rank / tiles_ == node; })) {
-        add_in_node(group, key, pattern);
-    } else if (key.shape == StepShape::kAllPairs) {
-        add_all_pairs(group, pattern);
-    } else {
-        for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
-            add_flow(group[static_cast<std::size_t>(i)], group[static_cast<std::size_t>(j)], pattern);
-        });
+/// Groups that lie on the same nodes, place by place, cross the network alike.
+std::size_t PatternBuilder::end_of_bundle(const GroupSet& groups, std::size_t first) const {
+    const std::span<const int> group = groups.group(first);
+    const auto same_node = [&](int a, int b) { return a / tiles_ == b / tiles_; };
+    std::size_t end = first + 1;
+    while (one_switch_a_node_ && end < groups.count() &&
+           std::equal(group.begin(), group.end(), groups.group(end).begin(), groups.group(end).end(), same_node)) {
+        ++end;
     }
+    return end;
+}
+
+void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
+                                FlowPattern& pattern) {
+    const std::span<const int> group = groups.group(first);
+    const int n = static_cast<int>(group.size()), node = group.front() / tiles_;
+    const bool in_node = std::all_of(group.begin(), group.end(), [&](int rank) { return rank / tiles_ == node; });
+    const bool copies = key.shape == StepShape::kToHost || key.shape == StepShape::kFromHost;
+    if (key.shape == StepShape::kAllPairs && fabric_.alike_by_attachment() && !in_node) {
+        add_all_pairs(groups, first, end, pattern);
+        return;
+    }
+    if (copies || in_node) {
+        for (std::size_t g = first; g < end; ++g) {
+            copies ? add_host_copies(groups.group(g), key.shape, pattern) : add_in_node(groups.group(g), key, pattern);
+        }
+        return;
+    }
+    std::vector<int> messages(group.size(), 0);
+    for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
+        const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(j);
+        if (group[from] / tiles_ != group[to] / tiles_) {
+            ++messages[from];
+            add_crossing(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
+        }
+        for (std::size_t g = first; g < end; ++g) {
+            add_ends(groups.group(g)[from], groups.group(g)[to], share(to), pattern);
+        }
+    });
+    pattern.messages = std::max(pattern.messages, *std::max_element(messages.begin(), messages.end()));
+}
+
+void PatternBuilder::add_host_copies(std::span<const int> group, StepShape shape, FlowPattern& pattern) {
+    for (const int rank : group) {
+        const int node = rank / tiles_, tile = rank - node * tiles_;
+        add_slots(node, shape == StepShape::kToHost ? fabric_.slots_to_host(tile) : fabric_.slots_from_host(tile), 1);
+        pattern.flows += 1;
+    }
+    pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
 }
 
 void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& key, FlowPattern& pattern) {
@@ -200,12 +110,12 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
         }
         template_flows_ = 0;
         for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
-            const int from = template_tiles_[static_cast<std::size_t>(i)],
-                      to = template_tiles_[static_cast<std::size_t>(j)];
-            for (const std::uint32_t slot : fabric_.slots_between(from, to)) {
-                loads[slot] += 1;
+            const auto to = static_cast<std::size_t>(j);
+            const int from_tile = template_tiles_[static_cast<std::size_t>(i)], to_tile = template_tiles_[to];
+            for (const std::uint32_t slot : fabric_.slots_between(from_tile, to_tile)) {
+                loads[slot] += share(to);
             }
-            ++template_flows_;
+            template_flows_ += share(to);
         });
         template_loads_.clear();
         for (const auto& [slot, load] : loads) {
@@ -218,78 +128,108 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
     }
     pattern.flows += template_flows_;
     if (template_flows_ > 0) {
-        pattern.alpha_s = std::max(pattern.alpha_s, scale_up_message_s_ + fabric_.node_latency_s());
+        pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
     }
 }
 
-void PatternBuilder::add_crossing(int from_node, int to_node, double flows, FlowPattern& pattern) {
-    const Crossing crossing = fabric_.crossing(from_node, to_node);
-    for (int i = 0; i < crossing.count; ++i) {
-        const Leg& leg = crossing.legs[static_cast<std::size_t>(i)];
+/// `from` and `to` are ranks whose NICs stand for all flows.
+void PatternBuilder::add_crossing(int from, int to, double flows, FlowPattern& pattern) {
+    const int from_node = from / tiles_, to_node = to / tiles_;
+    fabric_.cross(from_node, from - from_node * tiles_, to_node, to - to_node * tiles_, crossing_);
+    for (const Leg& leg : crossing_.legs) {
         add(leg.link, leg.weight * flows);
     }
-    pattern.alpha_s = std::max(pattern.alpha_s, scale_out_message_s_ + crossing.latency_s);
+    pattern.latency_s = std::max(pattern.latency_s, crossing_.latency_s);
     pattern.leaves_node = true;
 }
 
-void PatternBuilder::add_flow(int from, int to, FlowPattern& pattern) {
+/// What a flow takes inside nodes.
+void PatternBuilder::add_ends(int from, int to, double weight, FlowPattern& pattern) {
     const int from_node = from / tiles_, to_node = to / tiles_;
     const int from_tile = from - from_node * tiles_, to_tile = to - to_node * tiles_;
-    const std::uint32_t first_from = fabric_.first_link(from_node), first_to = fabric_.first_link(to_node);
-    ++pattern.flows;
+    pattern.flows += weight;
     if (from_node == to_node) {
-        for (const std::uint32_t slot : fabric_.slots_between(from_tile, to_tile)) {
-            add(first_from + slot, 1);
-        }
-        pattern.alpha_s = std::max(pattern.alpha_s, scale_up_message_s_ + fabric_.node_latency_s());
+        add_slots(from_node, fabric_.slots_between(from_tile, to_tile), weight);
+        pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
         return;
     }
-    for (const std::uint32_t slot : fabric_.slots_out(from_tile)) {
-        add(first_from + slot, 1);
-    }
-    add_crossing(from_node, to_node, 1, pattern);
-    for (const std::uint32_t slot : fabric_.slots_in(to_tile)) {
-        add(first_to + slot, 1);
-    }
+    add_slots(from_node, fabric_.slots_out(from_tile), weight);
+    add_slots(to_node, fabric_.slots_in(to_tile), weight);
 }
 
-/// Each rank sends as many flows out of its node, and receives as many, as there are ranks elsewhere; a pair of
-/// switches carries the product of the ranks on both. n ranks make n^2 flows, but the loads take only the pairs in a
-/// node and the pairs of switches.
-void PatternBuilder::add_all_pairs(std::span<const int> group, FlowPattern& pattern) {
-    struct Attached {
-        int node = 0;  ///< one that hangs there
-        double ranks = 0, pairs_across_nodes = 0;
-    };
-    std::map<int, Attached> switches;
-    for (const std::vector<int>& part : by_node(group, tiles_)) {
-        const int node = part.front() / tiles_;
-        const auto here = static_cast<double>(part.size()), elsewhere = static_cast<double>(group.size()) - here;
-        const std::uint32_t first = fabric_.first_link(node);
-        for (const int rank : part) {
-            for (const std::uint32_t slot : fabric_.slots_out(rank - node * tiles_)) {
-                add(first + slot, elsewhere);
-            }
-            for (const std::uint32_t slot : fabric_.slots_in(rank - node * tiles_)) {
-                add(first + slot, elsewhere);
-            }
-            for (const int other : part) {
-                if (other != rank) {
-                    add_flow(rank, other, pattern);
+/// Each rank sends flows out of its node to all ranks elsewhere, and receives as many.
+void PatternBuilder::add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern) {
+    std::map<int, std::vector<std::size_t>> by_node;
+    double all_shares = 0;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        by_node[group[i] / tiles_].push_back(i);
+        all_shares += share(i);
+    }
+    for (const auto& [node, members] : by_node) {
+        double here = 0;
+        for (const std::size_t i : members) {
+            here += share(i);
+        }
+        const double elsewhere = static_cast<double>(group.size() - members.size());
+        pattern.messages = std::max(pattern.messages, static_cast<int>(elsewhere));
+        pattern.flows += static_cast<double>(members.size()) * (all_shares - here);
+        for (const std::size_t i : members) {
+            const int tile = group[i] - node * tiles_;
+            add_slots(node, fabric_.slots_out(tile), all_shares - here);
+            add_slots(node, fabric_.slots_in(tile), share(i) * elsewhere);
+            for (const std::size_t j : members) {
+                if (j != i) {
+                    add_ends(group[i], group[j], share(j), pattern);
                 }
             }
         }
-        pattern.flows += static_cast<std::uint64_t>(here * elsewhere);
-        Attached& at = switches[fabric_.attachment(node)];
-        at.node = node;
-        at.pairs_across_nodes += at.ranks * here * 2;
-        at.ranks += here;
     }
-    for (const auto& [id, from] : switches) {
-        for (const auto& [other_id, to] : switches) {
-            const double flows = id == other_id ? from.pairs_across_nodes : from.ranks * to.ranks;
-            if (flows > 0) {
-                add_crossing(from.node, to.node, flows, pattern);
+}
+
+/// A pair of switches carries the product of the senders on one and the shares of the receivers on the other, less the
+/// pairs in one node. n ranks make n^2 flows, but the loads take only the pairs in a node and the pairs of switches.
+void PatternBuilder::add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern) {
+    for (std::size_t g = first; g < end; ++g) {
+        add_pairs_of_nodes(groups.group(g), pattern);
+    }
+    struct Attached {
+        int first = -1, last = -1;  ///< ranks that hang there
+        double senders = 0, shares = 0;
+        std::map<int, std::pair<double, double>> by_node;  ///< senders and shares
+    };
+    const std::span<const int> group = groups.group(first);
+    std::map<int, Attached> by_switch;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        const int node = group[i] / tiles_;
+        Attached& at = by_switch[fabric_.attachment(node, group[i] - node * tiles_)];
+        at.first = at.first < 0 ? group[i] : at.first;
+        at.last = group[i];
+        at.senders += 1;
+        at.shares += share(i);
+        at.by_node[node].first += 1;
+        at.by_node[node].second += share(i);
+    }
+    std::map<int, std::vector<const Attached*>> of_node;
+    for (const auto& [id, at] : by_switch) {
+        for (const auto& [node, senders_and_shares] : at.by_node) {
+            of_node[node].push_back(&at);
+        }
+    }
+    std::map<const Attached*, double> in_nodes;  ///< by receiver's switch: pairs of this sender's switch in one node
+    for (const auto& [id, from] : by_switch) {
+        in_nodes.clear();
+        for (const auto& [node, senders_and_shares] : from.by_node) {
+            for (const Attached* const to : of_node[node]) {
+                in_nodes[to] += senders_and_shares.first * to->by_node.at(node).second;
+            }
+        }
+        for (const auto& [other_id, to] : by_switch) {
+            const auto inside = in_nodes.find(&to);
+            const double flows = from.senders * to.shares - (inside == in_nodes.end() ? 0 : inside->second);
+            const int sender = from.first / tiles_ != to.last / tiles_ ? from.first : from.last;
+            const int receiver = sender / tiles_ != to.last / tiles_ ? to.last : to.first;
+            if (sender / tiles_ != receiver / tiles_ && flows > 0) {
+                add_crossing(sender, receiver, flows * static_cast<double>(end - first), pattern);
             }
         }
     }
@@ -297,45 +237,54 @@ void PatternBuilder::add_all_pairs(std::span<const int> group, FlowPattern& patt
 
 /// Moves the loads out of the arrays, which are zero again afterwards, and finds the link that binds.
 void PatternBuilder::collect(FlowPattern& pattern) {
+    loads_.clear();
     pattern.solo_rate = std::numeric_limits<double>::infinity();
-    std::size_t links = 0, blocks = 0;
-    for (const std::uint64_t bits : touched_) {
-        links += static_cast<std::size_t>(std::popcount(bits));
-        blocks += bits != 0 ? 1U : 0U;
-    }
-    pattern.loads.reserve(links);
-    pattern.blocks.reserve(blocks);
     const std::span<const double> capacities = fabric_.capacities_bytes_per_s();
     for (std::uint32_t block = 0; block < touched_.size(); ++block) {
         std::uint64_t bits = touched_[block];
         if (bits == 0) {
             continue;
         }
-        pattern.blocks.push_back({block, bits});
         touched_[block] = 0;
         for (; bits != 0; bits &= bits - 1) {
             const std::uint32_t link = block * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
             const double load = load_[link];
             load_[link] = 0;
-            pattern.loads.push_back({link, load});
+            loads_.push_back({link, load});
             if (capacities[link] < pattern.solo_rate * load) {
                 pattern.solo_rate = capacities[link] / load;
                 pattern.bottleneck = link;
             }
         }
     }
+    add_detours(pattern);
+    if (pattern.key.group != GroupKind::kWorld) {
+        pattern.loads = loads_;
+    }
 }
 
-void append_flows(const Fabric& fabric, const PatternKey& key, const GroupSet& groups, std::uint32_t owner,
-                  FlowSet& flows) {
-    for (std::size_t g = 0; g < groups.count(); ++g) {
-        const std::span<const int> group = groups.group(g);
-        for_each_pair(key.shape, key.distance, static_cast<int>(group.size()), [&](int i, int j) {
-            const Route route = fabric.route(group[static_cast<std::size_t>(i)], group[static_cast<std::size_t>(j)]);
-            flows.legs.insert(flows.legs.end(), route.legs.begin(), route.legs.end());
-            flows.begin.push_back(static_cast<std::uint32_t>(flows.legs.size()));
-            flows.owner.push_back(owner);
-        });
+/// What does not fit on the direct links between two groups goes by way of a third, and crosses the machine's global
+/// links once more.
+void PatternBuilder::add_detours(FlowPattern& pattern) {
+    const std::uint32_t pool = fabric_.global_pool(), first_between = fabric_.first_link(fabric_.nodes());
+    if (pool == kNoLink) {
+        return;
+    }
+    const auto at = [](const LinkLoad& on, std::uint32_t link) { return on.link < link; };
+    const auto on_pool = std::lower_bound(loads_.begin(), loads_.end(), pool, at);
+    if (on_pool == loads_.end() || on_pool->link != pool) {
+        return;
+    }
+    for (auto on = std::lower_bound(loads_.begin(), loads_.end(), first_between, at); on != loads_.end(); ++on) {
+        const double direct = fabric_.minimal_capacity_bytes_per_s(on->link);
+        if (direct > 0) {
+            on_pool->load += on->load * std::max(0.0, 1 - direct / (on->load * pattern.solo_rate));
+        }
+    }
+    const double capacity = fabric_.capacity_bytes_per_s(pool);
+    if (capacity < pattern.solo_rate * on_pool->load) {
+        pattern.solo_rate = capacity / on_pool->load;
+        pattern.bottleneck = pool;
     }
 }
 

@@ -3,119 +3,121 @@
 
 #include <algorithm>
 #include <limits>
+#include <queue>
+#include <utility>
 
 #include "base/error.hpp"
 
 namespace auspex {
 namespace {
 
-/// Links whose fill levels differ by less than this fill together: what equal links differ by after sums in another
-/// order.
-constexpr double kTie = 1e-12;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::uint32_t kUnused = ~0U;
 
-/// What a link still has to give, and the weight of the classes on it that still rise.
+/// A link with classes on it that still rise. Loads frozen at the same level are summed before they are multiplied and
+/// taken off, so that the result does not depend on how flows were put into classes.
 struct Link {
-    std::uint32_t id;
-    double left;
-    double rising;
-    [[nodiscard]] double level() const { return left / rising; }
-};
+    double left = 0;    ///< without what froze at `level`
+    double rising = 0;  ///< load of the classes that still rise
+    double level = 0, frozen_at_level = 0;
+    std::uint32_t classes = 0;  ///< that still rise: what remains of a sum after subtracting all of it may be rounding
 
-/// Classes on each link, as one array: those of link l are users[first[l] .. first[l + 1]).
-struct Users {
-    std::vector<std::uint32_t> first;
-    std::vector<std::uint32_t> users;
-};
-
-Users users_of_links(std::size_t links, std::span<const FlowClass> classes) {
-    Users found;
-    found.first.assign(links + 1, 0);
-    for (const FlowClass& flows : classes) {
-        AUSPEX_CHECK(flows.links.size() == flows.weights.size(), "every link of a class has its weight");
-        for (std::size_t i = 0; i < flows.links.size(); ++i) {
-            AUSPEX_CHECK(flows.links[i] < links, "a class uses links that have a capacity");
-            found.first[flows.links[i] + 1] += flows.weights[i] > 0 ? 1U : 0U;
+    [[nodiscard]] double full_at() const { return std::max(0.0, left - level * frozen_at_level) / rising; }
+    void freeze(double at, double load) {
+        if (at != level) {
+            left -= level * frozen_at_level;
+            level = at;
+            frozen_at_level = 0;
         }
+        frozen_at_level += load;
+        rising -= load;
+        --classes;
     }
-    for (std::size_t l = 0; l < links; ++l) {
-        found.first[l + 1] += found.first[l];
+};
+
+/// Classes on each link, as one array: those of link l are classes[first[l] .. first[l + 1]).
+struct Users {
+    std::vector<std::uint32_t> first, classes;
+};
+
+class Filling {
+ public:
+    Filling(std::span<const double> capacities, std::span<const LoadList> classes) : classes_(classes) {
+        index_.assign(capacities.size(), kUnused);
+        for (const LoadList& loads : classes) {
+            for (const LinkLoad& on : loads) {
+                AUSPEX_CHECK(on.link < capacities.size() && on.load > 0, "loads are positive, on links that exist");
+                std::uint32_t& index = index_[on.link];
+                if (index == kUnused) {
+                    index = static_cast<std::uint32_t>(links_.size());
+                    links_.push_back({});
+                    links_.back().left = capacities[on.link];
+                }
+                links_[index].rising += on.load;
+                ++links_[index].classes;
+            }
+        }
+        list_users();
     }
-    found.users.resize(found.first.back());
-    std::vector<std::uint32_t> next(found.first.begin(), found.first.end() - 1);
-    for (std::uint32_t c = 0; c < classes.size(); ++c) {
-        for (std::size_t i = 0; i < classes[c].links.size(); ++i) {
-            if (classes[c].weights[i] > 0) {
-                found.users[next[classes[c].links[i]]++] = c;
+
+    std::vector<double> run() {
+        std::vector<double> rates(classes_.size(), std::numeric_limits<double>::infinity());
+        std::vector<char> frozen(classes_.size(), 0);
+        for (std::uint32_t l = 0; l < links_.size(); ++l) {
+            next_.emplace(links_[l].full_at(), l);
+        }
+        while (!next_.empty()) {
+            const auto [expected, l] = next_.top();
+            next_.pop();
+            if (links_[l].classes == 0) {
+                continue;
+            }
+            // A link fills later than expected if some of its classes were frozen elsewhere meanwhile.
+            const double level = links_[l].full_at();
+            if (level > expected) {
+                next_.emplace(level, l);
+                continue;
+            }
+            for (std::uint32_t u = users_.first[l]; u < users_.first[l + 1]; ++u) {
+                const std::uint32_t c = users_.classes[u];
+                if (frozen[c] == 0) {
+                    frozen[c] = 1;
+                    rates[c] = level;
+                    for (const LinkLoad& on : classes_[c]) {
+                        links_[index_[on.link]].freeze(level, on.load);
+                    }
+                }
+            }
+        }
+        return rates;
+    }
+
+ private:
+    void list_users() {
+        users_.first.assign(links_.size() + 1, 0);
+        for (std::size_t l = 0; l < links_.size(); ++l) {
+            users_.first[l + 1] = users_.first[l] + links_[l].classes;
+        }
+        users_.classes.resize(users_.first.back());
+        std::vector<std::uint32_t> end(users_.first.begin(), users_.first.end() - 1);
+        for (std::uint32_t c = 0; c < classes_.size(); ++c) {
+            for (const LinkLoad& on : classes_[c]) {
+                users_.classes[end[index_[on.link]]++] = c;
             }
         }
     }
-    return found;
-}
 
-std::vector<Link> rising_links(std::span<const double> capacities, std::span<const FlowClass> classes) {
-    std::vector<double> weight(capacities.size(), 0);
-    for (const FlowClass& flows : classes) {
-        for (std::size_t i = 0; i < flows.links.size(); ++i) {
-            weight[flows.links[i]] += flows.weights[i];
-        }
-    }
-    std::vector<Link> links;
-    for (std::uint32_t l = 0; l < capacities.size(); ++l) {
-        if (weight[l] > 0) {
-            links.push_back({l, capacities[l], weight[l]});
-        }
-    }
-    return links;
-}
+    std::span<const LoadList> classes_;
+    std::vector<std::uint32_t> index_;  ///< of a link among links_
+    std::vector<Link> links_;
+    Users users_;
+    using Expected = std::pair<double, std::uint32_t>;
+    std::priority_queue<Expected, std::vector<Expected>, std::greater<>> next_;
+};
 
 }  // namespace
 
-std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const FlowClass> classes) {
-    const Users users = users_of_links(capacities.size(), classes);
-    std::vector<Link> links = rising_links(capacities, classes);
-    std::vector<std::uint32_t> place(capacities.size(), 0);  // of a link in `links`
-    std::vector<double> rates(classes.size(), kInfinity);
-    std::vector<char> frozen(classes.size(), 0);
-    std::vector<std::uint32_t> full;
-    while (!links.empty()) {
-        double level = kInfinity;
-        for (std::uint32_t i = 0; i < links.size(); ++i) {
-            place[links[i].id] = i;
-            level = std::min(level, links[i].level());
-        }
-        if (level == kInfinity) {
-            break;
-        }
-        full.clear();
-        for (const Link& link : links) {
-            if (link.level() <= level * (1 + kTie)) {
-                full.push_back(link.id);
-            }
-        }
-        for (const std::uint32_t id : full) {
-            for (std::uint32_t u = users.first[id]; u < users.first[id + 1]; ++u) {
-                const std::uint32_t c = users.users[u];
-                if (frozen[c] != 0) {
-                    continue;
-                }
-                frozen[c] = 1;
-                rates[c] = level;
-                for (std::size_t i = 0; i < classes[c].links.size(); ++i) {
-                    Link& link = links[place[classes[c].links[i]]];
-                    link.left = std::max(0.0, link.left - classes[c].weights[i] * level);
-                    link.rising -= classes[c].weights[i];
-                }
-            }
-        }
-        // What remains of a sum of weights after subtracting all of them is rounding, not a flow: count users instead.
-        std::erase_if(links, [&](const Link& link) {
-            const auto first = users.users.begin() + users.first[link.id],
-                       last = users.users.begin() + users.first[link.id + 1];
-            return std::all_of(first, last, [&](std::uint32_t c) { return frozen[c] != 0; });
-        });
-    }
-    return rates;
+std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const LoadList> classes) {
+    return Filling(capacities, classes).run();
 }
 
 }  // namespace auspex

@@ -1,23 +1,27 @@
 #pragma once
-/// @file Max-min fair rates of flows over links, by progressive filling: a pure solver.
+/// @file Max-min fair rates over links, by progressive filling: a pure solver.
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace auspex {
 
-/// `count` equal flows that each load link legs[i] with weights[i] of their rate. A class of flows that crosses n equal
-/// links evenly is written once, with that link once and the weight times the flows on one link.
-struct FlowClass {
-    std::vector<std::uint32_t> links;
-    std::vector<double>
-        weights;  ///< load on the link per unit of one flow's rate, summed over the flows of the class on that link
+/// What one unit of a class's rate puts on a link.
+struct LinkLoad {
+    std::uint32_t link;
+    double load;
 };
 
-/// Rates r >= 0 of each class: the largest r, lexicographically from the smallest, with sum over classes of weight * r
+/// Flows that advance together: the flows of one round of one group (or of all sibling groups, where symmetry makes
+/// them equal). Each has the rate r of the class; the class loads link l with r * load.
+using LoadList = std::span<const LinkLoad>;
+
+/// Rates r >= 0 of each class: the largest r, lexicographically from the smallest, with sum over classes of load * r
 /// <= capacity on every link.
 ///   progressive filling: raise all rates together; when a link is full freeze the classes on it; repeat.
-/// Classes that touch no link get infinity.
-[[nodiscard]] std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const FlowClass> classes);
+/// What a link has left is capacity - sum over levels of level * (sum of loads frozen there): with whole loads it does
+/// not depend on how flows are put into classes, to the bit. Classes without a load get infinity. Links named must be
+/// below capacities.size(); loads are above 0 and name a link once.
+[[nodiscard]] std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const LoadList> classes);
 
 }  // namespace auspex

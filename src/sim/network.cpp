@@ -2,16 +2,15 @@
 #include "sim/network.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/error.hpp"
-#include "sim/collective_phases.hpp"
-#include "sim/flow_fold.hpp"
-#include "sim/flow_pattern.hpp"
 #include "sim/max_min.hpp"
-#include "sim/node_paths.hpp"
 
 namespace auspex {
 namespace {
@@ -26,76 +25,88 @@ struct ByContent {
     }
 };
 
-/// A pattern of more flows than this is not taken apart when it shares links: it gets the rate that all flows of the
-/// set could have at once, which is the least that max-min fairness may give it, and the others share what it leaves.
-constexpr std::uint64_t kMostFlowsApart = 4000;
+/// A link cannot slow anyone unless more is wanted of it than it has, by more than rounding.
+constexpr double kRounding = 1e-9;
 
-/// Rates closer than this are one rate after sums in another order.
-constexpr double kTie = 1e-12;
+/// Adding what came reads it and the sum, and writes the sum.
+constexpr double kPassesOfReduction = 3;
+
+/// splitmix64's finaliser: neighbouring inputs give unrelated outputs, so that sums of them tell sets apart.
+std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
 
 bool is_collective(CommKind comm) {
     return comm != CommKind::kSend && comm != CommKind::kReceive && comm != CommKind::kNone;
 }
 
-std::span<const AlgorithmRule> rules_of(const Stack& stack, CommKind comm) {
-    switch (comm) {
-        case CommKind::kAllReduce: return stack.all_reduce;
-        case CommKind::kReduceScatter: return stack.reduce_scatter;
-        case CommKind::kAllGather: return stack.all_gather;
-        case CommKind::kAllToAll: return stack.all_to_all;
-        case CommKind::kBroadcast: return stack.broadcast;
-        default: return {};
-    }
-}
-
 }  // namespace
 
 struct Network::Impl {
-    /// Groups of a kind in a stage at one level, and how they lie.
+    /// Groups of a kind in a stage at one level.
     struct PlacedGroups {
         GroupSet groups;
-        GroupForm form;
-        PatternKey same_as{};  ///< kind, stage and level under which the very same ranks were met first
+        PatternKey same_as{};  ///< kind, stage, level and member under which the very same ranks were met first
+    };
+    /// What is asked for; everything of a pattern but the round.
+    struct Asked {
+        CommKind comm;
+        GroupKind group;
+        int stage;
+        double bytes, scale;
+        int member;
+        auto operator<=>(const Asked&) const = default;
     };
 
     Impl(const Machine& machine, const Stack& given_stack, const Layout& given_layout)
         : layout(given_layout),
           stack(given_stack),
           fabric(machine, stack, layout),
-          builder(fabric, stack.scale_up_message_s, stack.scale_out_message_s),
-          outer_message{stack.scale_out_message_s + machine.node.nic_latency_s,
-                        std::min(transport_bytes_per_s(machine.node, stack),
-                                 machine.node.nic_bytes_per_s * stack.scale_out_efficiency)} {
-        total.assign(fabric.link_count(), 0);
+          builder(fabric),
+          staged(machine.node.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole),
+          reduced_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency / kPassesOfReduction) {
+        wanted.assign(fabric.link_count(), 0);
     }
 
-    const PlacedGroups& groups_at(GroupKind kind, int stage, Level level);
+    const GroupSet& all_groups(GroupKind kind, int stage);
+    const GroupForm& form_at(GroupKind kind, int stage);
+    const PlacedGroups& groups_at(GroupKind kind, int stage, Level level, int member);
     PatternId pattern_id(const PatternKey& asked);
     PatternKey first_with(const GroupSet& groups, const PatternKey& place);
-    Transfer play(CommKind comm, CollectiveAlgorithm algorithm, GroupKind group, int stage, double bytes, double scale);
-    CollectiveAlgorithm fastest(CommKind comm, GroupKind group, double bytes, double scale);
+    [[nodiscard]] double latency_s(const Step& step, const FlowPattern& pattern) const;
+    Transfer play(const Asked& asked, AlgorithmChoice choice);
+    AlgorithmChoice fastest(Asked asked, int levels);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
 
-    bool do_overlap(PatternId a, PatternId b);
-    const std::vector<double>& rates_of_sorted(std::span<const PatternId> set);
+    void fold_links();
+    void find_rivals();
     std::vector<double> solve(std::span<const PatternId> set);
-    std::vector<double> solve_connected(std::span<const PatternId> set);
-    std::vector<double> solve_apart(std::span<const PatternId> set, std::span<const double> at_once);
 
     Layout layout;
     Stack stack;
     Fabric fabric;
     PatternBuilder builder;
-    MessageCost outer_message;
-    std::vector<double> total;  ///< by link, scratch: zero between calls
+    bool staged;
+    double reduced_bytes_per_s;
+    std::vector<double> shares;
+    std::vector<double> wanted;  ///< by link: load x rate when alone, over all that may be active at once
 
-    std::map<std::tuple<GroupKind, int, Level>, PlacedGroups> placed;
+    std::map<std::pair<GroupKind, int>, GroupSet> flat;
+    std::map<std::pair<GroupKind, int>, GroupForm> forms;
+    std::map<std::tuple<GroupKind, int, Level, int>, PlacedGroups> placed;
     std::map<std::uint64_t, PatternKey> first_by_hash;
-    std::map<PatternKey, PatternId> id_of_key;
+    std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
-    std::map<std::tuple<CommKind, GroupKind, double, double>, CollectiveAlgorithm> chosen;
+    std::map<std::tuple<CommKind, GroupKind, double, double, int>, AlgorithmChoice> chosen;
 
-    std::vector<std::vector<signed char>> overlaps;  ///< [larger id][smaller id]: -1 not yet known
+    bool folded = true;                          ///< the two below hold for all patterns
+    std::vector<double> class_capacities;        ///< of one link of each class
+    std::vector<std::vector<LinkLoad>> shared;   ///< by pattern: its loads on classes of links that can slow someone
+    std::vector<std::vector<bool>> rivals;       ///< [pattern][pattern]: do they share a class
+    std::vector<std::uint32_t> number_of_class;  ///< scratch of a solution
     std::map<Ids, std::vector<double>, ByContent> remembered;
     Ids last_active, sorted;
     std::vector<double> answer;
@@ -113,63 +124,105 @@ PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& p
     if (first == place) {
         return place;
     }
-    const GroupSet& known = placed.at({first.group, first.stage, first.level}).groups;
-    return known.ranks == groups.ranks && known.begin == groups.begin ? first : place;
+    return placed.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : place;
 }
 
-const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int stage, Level level) {
-    const auto key = std::tuple(kind, stage, level);
-    if (const auto found = placed.find(key); found != placed.end()) {
-        return found->second;
-    }
-    PlacedGroups made;
-    if (level == Level::kFlat) {
-        made.groups = flatten(groups_of(layout, kind, stage));
-        made.form = form_of(made.groups, fabric.tiles_per_node());
-    } else {
-        const PlacedGroups& whole = groups_at(kind, stage, Level::kFlat);
-        made.groups = subgroups(whole.groups, level, fabric.tiles_per_node());
-        made.form = whole.form;
-    }
-    made.same_as = first_with(made.groups, {kind, stage, level, StepShape::kShift, 1});
-    return placed.emplace(key, std::move(made)).first->second;
-}
-
-PatternId Network::Impl::pattern_id(const PatternKey& asked) {
-    PatternKey key = groups_at(asked.group, asked.stage, asked.level).same_as;
-    key.shape = asked.shape;
-    key.distance = asked.distance;
-    const auto [found, is_new] = id_of_key.try_emplace(key, static_cast<PatternId>(patterns.size()));
+const GroupSet& Network::Impl::all_groups(GroupKind kind, int stage) {
+    const auto [found, is_new] = flat.try_emplace(std::pair(kind, stage));
     if (is_new) {
-        patterns.push_back(builder.build(key, groups_at(key.group, key.stage, key.level).groups));
-        overlaps.emplace_back(patterns.size(), static_cast<signed char>(-1));
+        found->second = flatten(groups_of(layout, kind, stage));
     }
     return found->second;
 }
 
-Transfer Network::Impl::play(CommKind comm, CollectiveAlgorithm algorithm, GroupKind group, int stage, double bytes,
-                             double scale) {
-    const GroupForm form = groups_at(group, stage, Level::kFlat).form;
-    const CollectivePhases phases = phases_of(comm, algorithm, form, bytes, outer_message);
+const GroupForm& Network::Impl::form_at(GroupKind kind, int stage) {
+    const auto [found, is_new] = forms.try_emplace(std::pair(kind, stage));
+    if (is_new) {
+        found->second = form_of(all_groups(kind, stage), fabric);
+    }
+    return found->second;
+}
+
+const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int stage, Level level, int member) {
+    const auto key = std::tuple(kind, stage, level, member);
+    if (const auto found = placed.find(key); found != placed.end()) {
+        return found->second;
+    }
+    PlacedGroups made;
+    if (member == kAllSiblings) {
+        made.groups = subgroups(all_groups(kind, stage), level, fabric);
+    } else {
+        const std::span<const int> one = all_groups(kind, stage).group(static_cast<std::size_t>(member));
+        made.groups = subgroups(flatten({{one.begin(), one.end()}}), level, fabric);
+    }
+    made.same_as = first_with(made.groups, {kind, stage, level, StepShape::kShift, 1, member});
+    return placed.emplace(key, std::move(made)).first->second;
+}
+
+PatternId Network::Impl::pattern_id(const PatternKey& asked) {
+    if (const auto found = id_of_asked.find(asked); found != id_of_asked.end()) {
+        return found->second;
+    }
+    PatternKey key = groups_at(asked.group, asked.stage, asked.level, asked.member).same_as;
+    key.shape = asked.shape;
+    key.distance = asked.distance;
+    key.uneven = asked.uneven;
+    const auto [found, is_new] = id_of_key.try_emplace(key, static_cast<PatternId>(patterns.size()));
+    if (is_new) {
+        const GroupSet& groups = groups_at(key.group, key.stage, key.level, key.member).groups;
+        patterns.push_back(
+            builder.build(key, groups, key.uneven ? std::span<const double>(shares) : std::span<const double>()));
+    }
+    // Every kind of group may be active at the same time, even on the same ranks.
+    for (const LinkLoad& on : patterns[found->second].loads) {
+        wanted[on.link] += on.load * patterns[found->second].solo_rate;
+    }
+    folded = false;
+    id_of_asked.emplace(asked, found->second);
+    return found->second;
+}
+
+/// Of one round: the software's part of its messages, the wires, and adding up what came.
+double Network::Impl::latency_s(const Step& step, const FlowPattern& pattern) const {
+    double seconds = pattern.latency_s + step.reduced_bytes / reduced_bytes_per_s;
+    if (!pattern.leaves_node) {
+        return seconds + stack.scale_up_message_s;
+    }
+    const double next_message_s = step.bytes <= stack.eager_bytes ? stack.eager_message_s : stack.scale_out_message_s;
+    seconds += stack.scale_out_message_s + std::max(0, pattern.messages - 1) * next_message_s;
+    return seconds + (step.reduced_bytes > 0 && step.bytes > stack.host_reduction_bytes ? stack.reduction_step_s : 0);
+}
+
+Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
+    const GroupForm& form = form_at(asked.group, asked.stage);
+    const bool uneven = asked.comm == CommKind::kAllToAll && shares.size() == static_cast<std::size_t>(form.ranks);
+    const double scale = uneven ? 1 : asked.scale;
+    const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged);
     Transfer transfer;
-    transfer.algorithm = phases.algorithm;
+    transfer.choice = phases.choice;
     for (const Step& step : phases.steps) {
-        const PatternId id = pattern_id({group, stage, step.level, step.shape, step.distance});
+        const bool by_share = uneven && step.level == Level::kFlat;
+        const PatternId id =
+            pattern_id({asked.group, asked.stage, step.level, step.shape, step.distance, asked.member, by_share});
         const FlowPattern& pattern = patterns[id];
         const double sent = step.bytes * step.rounds;
+        const bool is_copy = step.shape == StepShape::kToHost || step.shape == StepShape::kFromHost;
         // Half of the ranks that a set of pairs names are senders.
         const double senders = static_cast<double>(pattern.ranks) / (step.shape == StepShape::kPairs ? 2 : 1);
-        transfer.bytes_sent += sent * static_cast<double>(pattern.flows) / senders;
-        transfer.rounds += step.rounds;
+        transfer.bytes_sent += is_copy ? 0 : sent * pattern.flows / senders;
+        transfer.rounds += is_copy ? 0 : step.rounds;
         transfer.leaves_node = transfer.leaves_node || pattern.leaves_node;
-        if (!transfer.phases.empty() && transfer.phases.back().pattern == id) {
-            transfer.phases.back().latency_s += pattern.alpha_s * step.rounds;
+        const double waits_s = latency_s(step, pattern) * step.rounds;
+        if (!transfer.phases.empty() && transfer.phases.back().pattern == id &&
+            transfer.phases.back().what == step.what) {
+            transfer.phases.back().latency_s += waits_s;
             transfer.phases.back().bytes += sent * scale;
+            transfer.phases.back().rounds += step.rounds;
         } else {
-            transfer.phases.push_back({pattern.alpha_s * step.rounds, sent * scale, id});
+            transfer.phases.push_back({waits_s, sent * scale, id, step.rounds, step.what});
         }
     }
-    if (!transfer.phases.empty() && is_collective(comm)) {
+    if (!transfer.phases.empty() && is_collective(asked.comm)) {
         transfer.phases.front().latency_s += stack.collective_launch_s;
     }
     return transfer;
@@ -177,12 +230,15 @@ Transfer Network::Impl::play(CommKind comm, CollectiveAlgorithm algorithm, Group
 
 /// A library chooses by size and by the shape of the group, not by the place of a stage: the first stage decides for
 /// all.
-CollectiveAlgorithm Network::Impl::fastest(CommKind comm, GroupKind group, double bytes, double scale) {
-    const auto [found, is_new] = chosen.try_emplace(std::tuple(comm, group, bytes, scale), CollectiveAlgorithm::kRing);
+AlgorithmChoice Network::Impl::fastest(Asked asked, int levels) {
+    asked.stage = 0;
+    asked.member = kAllSiblings;
+    const auto [found, is_new] =
+        chosen.try_emplace(std::tuple(asked.comm, asked.group, asked.bytes, asked.scale, levels));
     if (is_new) {
         double least_s = std::numeric_limits<double>::infinity();
-        for (const CollectiveAlgorithm candidate : candidates(comm, groups_at(group, 0, Level::kFlat).form)) {
-            const double time_s = solo_time_s(play(comm, candidate, group, 0, bytes, scale));
+        for (const AlgorithmChoice candidate : candidates(asked.comm, form_at(asked.group, 0), levels)) {
+            const double time_s = solo_time_s(play(asked, candidate));
             if (time_s < least_s) {
                 least_s = time_s;
                 found->second = candidate;
@@ -200,113 +256,98 @@ double Network::Impl::solo_time_s(const Transfer& transfer) const {
     return time_s;
 }
 
-bool Network::Impl::do_overlap(PatternId a, PatternId b) {
-    signed char& known = overlaps[std::max(a, b)][std::min(a, b)];
-    if (known < 0) {
-        known = overlap(patterns[a], patterns[b]) ? 1 : 0;
+/// Links of equal capacity that carry the same loads of the same patterns fill together: one stands for them all. Links
+/// that could carry everyone at once stand for nothing.
+void Network::Impl::fold_links() {
+    if (folded) {
+        return;
     }
-    return known != 0;
-}
-
-const std::vector<double>& Network::Impl::rates_of_sorted(std::span<const PatternId> set) {
-    if (const auto found = remembered.find(set); found != remembered.end()) {
-        return found->second;
-    }
-    return remembered.emplace(Ids(set.begin(), set.end()), solve(set)).first->second;
-}
-
-/// Splits the set into parts that share no link; a part is remembered by itself, for it comes again beside other parts.
-std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
-    std::vector<double> rates(set.size(), 0);
-    std::vector<char> done(set.size(), 0);
-    for (std::size_t first = 0; first < set.size(); ++first) {
-        if (done[first] != 0) {
-            continue;
-        }
-        std::vector<std::size_t> part{first};
-        done[first] = 1;
-        for (std::size_t next = 0; next < part.size(); ++next) {
-            for (std::size_t i = first + 1; i < set.size(); ++i) {
-                if (done[i] == 0 && do_overlap(set[part[next]], set[i])) {
-                    done[i] = 1;
-                    part.push_back(i);
+    folded = true;
+    const std::span<const double> capacities = fabric.capacities_bytes_per_s();
+    const auto is_contended = [&](std::uint32_t link) { return wanted[link] > capacities[link] * (1 + kRounding); };
+    std::vector<std::uint64_t> carries(capacities.size(), 0);
+    std::vector<std::uint32_t> links;
+    for (PatternId id = 0; id < patterns.size(); ++id) {
+        for (const LinkLoad& on : patterns[id].loads) {
+            if (is_contended(on.link)) {
+                if (carries[on.link] == 0) {
+                    links.push_back(on.link);
+                    carries[on.link] = mixed(std::bit_cast<std::uint64_t>(capacities[on.link]));
                 }
+                carries[on.link] += mixed(id ^ mixed(std::bit_cast<std::uint64_t>(on.load)));
             }
         }
-        std::sort(part.begin(), part.end());
-        Ids members;
-        for (const std::size_t i : part) {
-            members.push_back(set[i]);
-        }
-        const std::vector<double> found =
-            part.size() == set.size() ? solve_connected(members) : rates_of_sorted(members);
-        for (std::size_t i = 0; i < part.size(); ++i) {
-            rates[part[i]] = found[i];
+    }
+    constexpr std::uint32_t kNoClass = ~0U;
+    std::unordered_map<std::uint64_t, std::uint32_t> class_of;
+    std::vector<std::uint32_t> stands_for(capacities.size(), kNoClass);
+    class_capacities.clear();
+    for (const std::uint32_t link : links) {
+        const auto next = static_cast<std::uint32_t>(class_capacities.size());
+        if (class_of.try_emplace(carries[link], next).second) {
+            stands_for[link] = next;
+            class_capacities.push_back(capacities[link]);
         }
     }
-    return rates;
+    shared.assign(patterns.size(), {});
+    for (PatternId id = 0; id < patterns.size(); ++id) {
+        for (const LinkLoad& on : patterns[id].loads) {
+            if (stands_for[on.link] != kNoClass) {
+                shared[id].push_back({stands_for[on.link], on.load});
+            }
+        }
+    }
+    find_rivals();
 }
 
-/// Every flow can have the rate at which no link of its pattern overflows if all flows of the set have it ("at once").
-/// That is what max-min gives when it is the least in the set, for then such a link fills first, and when it is the
-/// solo rate, for no company makes a pattern faster. Otherwise flows have to be told apart.
-std::vector<double> Network::Impl::solve_connected(std::span<const PatternId> set) {
+void Network::Impl::find_rivals() {
+    std::vector<std::vector<PatternId>> users(class_capacities.size());
+    rivals.assign(patterns.size(), std::vector<bool>(patterns.size(), false));
+    for (PatternId id = 0; id < patterns.size(); ++id) {
+        rivals[id][id] = true;
+        for (const LinkLoad& on : shared[id]) {
+            for (const PatternId other : users[on.link]) {
+                rivals[id][other] = rivals[other][id] = true;
+            }
+            users[on.link].push_back(id);
+        }
+    }
+}
+
+/// On the classes of links that the set wants more of than they have, each pattern held to its rate when alone by a
+/// link of its own.
+std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
     if (set.size() == 1) {
         return {patterns[set.front()].solo_rate};
     }
     ++solved;
+    fold_links();
+    std::map<std::uint32_t, double> wanted_here;
     for (const PatternId id : set) {
-        for (const LinkLoad& on : patterns[id].loads) {
-            total[on.link] += on.load;
+        for (const LinkLoad& on : shared[id]) {
+            wanted_here[on.link] += on.load * patterns[id].solo_rate;
         }
     }
-    const std::span<const double> capacities = fabric.capacities_bytes_per_s();
-    std::vector<double> at_once;
-    for (const PatternId id : set) {
-        double rate = std::numeric_limits<double>::infinity();
-        for (const LinkLoad& on : patterns[id].loads) {
-            rate = std::min(rate, capacities[on.link] / total[on.link]);
-        }
-        at_once.push_back(rate);
-    }
-    for (const PatternId id : set) {
-        for (const LinkLoad& on : patterns[id].loads) {
-            total[on.link] = 0;
+    std::vector<double> capacities;
+    number_of_class.resize(class_capacities.size());
+    for (const auto& [link, bytes_per_s] : wanted_here) {
+        const bool is_contended = bytes_per_s > class_capacities[link] * (1 + kRounding);
+        number_of_class[link] = is_contended ? static_cast<std::uint32_t>(capacities.size()) : kNoLink;
+        if (is_contended) {
+            capacities.push_back(class_capacities[link]);
         }
     }
-    const double least = *std::min_element(at_once.begin(), at_once.end());
-    bool is_enough = true;
+    std::vector<std::vector<LinkLoad>> loads(set.size());
     for (std::size_t i = 0; i < set.size(); ++i) {
-        is_enough =
-            is_enough && (at_once[i] <= least * (1 + kTie) || at_once[i] >= patterns[set[i]].solo_rate * (1 - kTie));
-    }
-    return is_enough ? at_once : solve_apart(set, at_once);
-}
-
-std::vector<double> Network::Impl::solve_apart(std::span<const PatternId> set, std::span<const double> at_once) {
-    FlowSet flows;
-    std::vector<double> rates(set.size(), std::numeric_limits<double>::infinity());
-    std::vector<double> left(fabric.capacities_bytes_per_s().begin(), fabric.capacities_bytes_per_s().end());
-    for (std::size_t i = 0; i < set.size(); ++i) {
-        const FlowPattern& pattern = patterns[set[i]];
-        if (pattern.flows > kMostFlowsApart) {
-            rates[i] = at_once[i];
-            for (const LinkLoad& on : pattern.loads) {
-                left[on.link] = std::max(0.0, left[on.link] - on.load * at_once[i]);
+        for (const LinkLoad& on : shared[set[i]]) {
+            if (number_of_class[on.link] != kNoLink) {
+                loads[i].push_back({number_of_class[on.link], on.load});
             }
-        } else {
-            const PatternKey& key = pattern.key;
-            append_flows(fabric, key, groups_at(key.group, key.stage, key.level).groups, static_cast<std::uint32_t>(i),
-                         flows);
         }
+        loads[i].push_back({static_cast<std::uint32_t>(capacities.size()), 1});
+        capacities.push_back(patterns[set[i]].solo_rate);
     }
-    const FoldedFlows folded = fold(flows, left);
-    const std::vector<double> class_rates = max_min_rates(folded.capacities, folded.classes);
-    for (std::size_t f = 0; f < flows.count(); ++f) {
-        double& rate = rates[flows.owner[f]];
-        rate = std::min(rate, class_rates[folded.class_of_flow[f]]);
-    }
-    return rates;
+    return max_min_rates(capacities, std::vector<LoadList>(loads.begin(), loads.end()));
 }
 
 Network::Network(const Machine& machine, const Stack& stack, const Layout& layout)
@@ -314,7 +355,18 @@ Network::Network(const Machine& machine, const Stack& stack, const Layout& layou
 Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
 
-Transfer Network::unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale) {
+void Network::set_routing_shares(std::vector<double> shares) {
+    AUSPEX_CHECK(impl_->patterns.empty() || shares == impl_->shares, "shares are set before patterns are made");
+    impl_->shares = std::move(shares);
+}
+
+Transfer Network::unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale, int member) {
+    return unroll_as(choice_by_rule(collective_rules(impl_->stack, comm), bytes), comm, group, stage, bytes, scale,
+                     member);
+}
+
+Transfer Network::unroll_as(AlgorithmChoice choice, CommKind comm, GroupKind group, int stage, double bytes,
+                            double scale, int member) {
     AUSPEX_CHECK(bytes >= 0 && scale > 0, "bytes are not negative");
     if (comm == CommKind::kNone || comm == CommKind::kReceive) {
         return {};
@@ -322,16 +374,16 @@ Transfer Network::unroll(CommKind comm, GroupKind group, int stage, double bytes
     if (group == GroupKind::kWorld) {
         stage = 0;
     }
-    if (impl_->groups_at(group, stage, Level::kFlat).form.ranks == 1) {
+    if (impl_->form_at(group, stage).ranks == 1) {
         return {};
     }
-    CollectiveAlgorithm algorithm = algorithm_by_rule(rules_of(impl_->stack, comm), bytes);
+    const Impl::Asked asked{comm, group, stage, bytes, scale, member};
     if (comm == CommKind::kSend || comm == CommKind::kBarrier) {
-        algorithm = CollectiveAlgorithm::kDirect;
-    } else if (algorithm == CollectiveAlgorithm::kAuto) {
-        algorithm = impl_->fastest(comm, group, bytes, scale);
+        choice = {CollectiveAlgorithm::kDirect, 1};
+    } else if (choice.algorithm == CollectiveAlgorithm::kAuto) {
+        choice = impl_->fastest(asked, choice.levels);
     }
-    return impl_->play(comm, algorithm, group, stage, bytes, scale);
+    return impl_->play(asked, choice);
 }
 
 std::span<const double> Network::rates(std::span<const PatternId> active) {
@@ -342,7 +394,11 @@ std::span<const double> Network::rates(std::span<const PatternId> active) {
     n.last_active.assign(active.begin(), active.end());
     n.sorted.assign(active.begin(), active.end());
     std::sort(n.sorted.begin(), n.sorted.end());
-    const std::vector<double>& of_sorted = n.rates_of_sorted(n.sorted);
+    auto known = n.remembered.find(std::span<const PatternId>(n.sorted));
+    if (known == n.remembered.end()) {
+        known = n.remembered.emplace(n.sorted, n.solve(n.sorted)).first;
+    }
+    const std::vector<double>& of_sorted = known->second;
     n.answer.clear();
     for (const PatternId id : active) {
         const auto place = std::lower_bound(n.sorted.begin(), n.sorted.end(), id) - n.sorted.begin();
@@ -351,16 +407,33 @@ std::span<const double> Network::rates(std::span<const PatternId> active) {
     return n.answer;
 }
 
-double Network::solo_rate(PatternId pattern) { return impl_->patterns[pattern].solo_rate; }
+double Network::solo_rate(PatternId pattern) const { return impl_->patterns[pattern].solo_rate; }
 
-double Network::solo_time_s(const Transfer& transfer) { return impl_->solo_time_s(transfer); }
+double Network::solo_time_s(const Transfer& transfer) const { return impl_->solo_time_s(transfer); }
+
+Picoseconds Network::solo_duration(const Transfer& transfer, int repeat) const {
+    Picoseconds duration = 0;
+    for (const TransferPhase& phase : transfer.phases) {
+        duration +=
+            to_picoseconds(phase.latency_s * repeat) +
+            static_cast<Picoseconds>(std::ceil(phase.bytes * repeat / impl_->patterns[phase.pattern].solo_rate * 1e12));
+    }
+    return duration;
+}
+
+bool Network::can_slow(PatternId a, PatternId b) const {
+    impl_->fold_links();
+    return impl_->rivals[a][b];
+}
 
 bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) const {
     return std::none_of(others.begin(), others.end(),
-                        [&](PatternId other) { return other != pattern && impl_->do_overlap(pattern, other); });
+                        [&](PatternId other) { return other != pattern && can_slow(pattern, other); });
 }
 
-LinkKind Network::bottleneck(PatternId pattern) { return impl_->fabric.kind(impl_->patterns[pattern].bottleneck); }
+std::span<const LinkLoad> Network::loads(PatternId pattern) const { return impl_->patterns[pattern].loads; }
+std::uint32_t Network::bottleneck(PatternId pattern) const { return impl_->patterns[pattern].bottleneck; }
+std::size_t Network::sibling_count(GroupKind group, int stage) { return impl_->all_groups(group, stage).count(); }
 const Fabric& Network::fabric() const { return impl_->fabric; }
 std::size_t Network::pattern_count() const { return impl_->patterns.size(); }
 std::size_t Network::sets_solved() const { return impl_->solved; }

@@ -6,9 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "base/time.hpp"
 #include "models/layout.hpp"
 #include "schedule/communication.hpp"
+#include "sim/collective_phases.hpp"
 #include "sim/fabric.hpp"
+#include "sim/flow_pattern.hpp"
 
 namespace auspex {
 
@@ -20,15 +23,17 @@ using PatternId = std::uint32_t;
 /// until the slowest flow ends. Repeated steps over the same pattern (ring) are one phase: latency and bytes are their
 /// sums.
 struct TransferPhase {
-    double latency_s = 0;
+    double latency_s = 0;  ///< messages, wires, and adding up what came
     double bytes = 0;
     PatternId pattern = 0;
+    int rounds = 1;
+    const char* what = "";
 };
 
-/// An unrolled communication, as every sibling group of the stage performs it at the same time.
+/// An unrolled communication: of every sibling group of the stage at the same time, or of one of them.
 struct Transfer {
     std::vector<TransferPhase> phases;
-    CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
+    AlgorithmChoice choice;
     double bytes_sent = 0;  ///< by one rank, the mean over the group: what the closed form of the algorithm says
     int rounds = 0;         ///< rounds in which ranks synchronise; for jitter
     bool leaves_node = false;
@@ -40,24 +45,42 @@ class Network {
     ~Network();
     Network(Network&&) noexcept;
 
-    /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
-    /// group, kAuto the fastest. `scale` multiplies the bytes of the busiest rank (uneven all-to-all). Groups of one
-    /// rank give no phases.
-    [[nodiscard]] Transfer unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale = 1);
+    /// Share of the routed tokens of each place in an expert-parallel group, mean 1. Empty: even. Before any unroll.
+    void set_routing_shares(std::vector<double> shares);
 
-    /// Rate of every pattern (bytes/s of its slowest flow) while exactly these are active, max-min fair over all links.
-    /// Remembered by set. The span returned is valid until the next call. Order of `active` does not matter to the
-    /// result; repeats are allowed (counted twice).
+    /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
+    /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of
+    /// as many ranks as there are shares is uneven instead: every flow moves what its receiver's share gives it. Groups
+    /// of one rank give no phases. `member`: kAllSiblings, or the number of one group among groups_of(layout, group,
+    /// stage), by itself.
+    [[nodiscard]] Transfer unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale = 1,
+                                  int member = kAllSiblings);
+    /// The same with an algorithm of the caller's: kAuto the fastest with these levels (0: any).
+    [[nodiscard]] Transfer unroll_as(AlgorithmChoice choice, CommKind comm, GroupKind group, int stage, double bytes,
+                                     double scale = 1, int member = kAllSiblings);
+
+    /// Rate of every pattern (bytes/s of each of its flows, which advance together) while exactly these are active,
+    /// max-min fair over all links. Remembered by set. The span returned is valid until the next call. Order of
+    /// `active` does not matter to the result. A pattern may be there once for each kind of group that it was unrolled
+    /// for.
     [[nodiscard]] std::span<const double> rates(std::span<const PatternId> active);
     /// Rate when alone.
-    [[nodiscard]] double solo_rate(PatternId pattern);
+    [[nodiscard]] double solo_rate(PatternId pattern) const;
     /// Time of a transfer when nothing else is active: sum of latency + bytes / solo_rate.
-    [[nodiscard]] double solo_time_s(const Transfer& transfer);
-    /// True if no link of `pattern` is used by any pattern in `others` (apart from itself).
+    [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
+    /// The same on the simulator's clock: every phase rounded as the engine rounds it. `repeat` times in a row.
+    [[nodiscard]] Picoseconds solo_duration(const Transfer& transfer, int repeat = 1) const;
+    /// True if the two share a link that all patterns made so far, each active once, could fill; of a pattern with
+    /// itself, always.
+    [[nodiscard]] bool can_slow(PatternId a, PatternId b) const;
+    /// True if no pattern in `others` (apart from itself) can slow this one.
     [[nodiscard]] bool is_disjoint(PatternId pattern, std::span<const PatternId> others) const;
 
-    /// The link that bounds the pattern when alone, and its kind.
-    [[nodiscard]] LinkKind bottleneck(PatternId pattern);
+    /// Flows (weighted) on each link, by rising link; none for kWorld.
+    [[nodiscard]] std::span<const LinkLoad> loads(PatternId pattern) const;
+    /// The link that bounds it when alone.
+    [[nodiscard]] std::uint32_t bottleneck(PatternId pattern) const;
+    [[nodiscard]] std::size_t sibling_count(GroupKind group, int stage);
     [[nodiscard]] const Fabric& fabric() const;
     [[nodiscard]] std::size_t pattern_count() const;
     [[nodiscard]] std::size_t sets_solved() const;

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 #include "base/error.hpp"
 #include "sim/sensitivity.hpp"
 #include "sim/simulate.hpp"
+#include "sim/unfolded.hpp"
 
 namespace auspex {
 namespace {
@@ -60,13 +62,61 @@ void fill_rates(Prediction& p, const Inputs& inputs, const SimulatedStep& step) 
     for (const Role& role : step.program.roles) {
         const ProgramTotals totals = totals_of(step.program, role);
         recompute_flop += totals.recompute_flop * step.layout.stage_ranks;
-        p.operations += totals.operations;
+        p.operations +=
+            totals.operations * static_cast<std::uint64_t>(p.lens == Lens::kUnfolded ? step.layout.stage_ranks : 1);
     }
     const double model_flop = p.tokens_per_step * count_token_flop(inputs.workload).training();
     p.peak_flop_per_s = inputs.machine.tile.peak_bf16_flop_per_s;
     p.tflops_per_tile = model_flop / p.step_time_s / p.tiles * 1e-12;
     p.mfu = model_flop / p.step_time_s / p.tiles / p.peak_flop_per_s;
     p.hfu = (model_flop + recompute_flop) / p.step_time_s / p.tiles / p.peak_flop_per_s;
+}
+
+/// The sample at place ceil(share x count) by size.
+double percentile(const std::vector<double>& sorted, double share) {
+    const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+    return sorted[std::max<std::size_t>(place, 1) - 1];
+}
+
+UnfoldedReport report_of(const UnfoldedSteps& steps, const SimulatedStep& folded, std::uint64_t seed) {
+    UnfoldedReport report;
+    report.seed = seed;
+    for (const UnfoldedSample& sample : steps.samples) {
+        report.samples_s.push_back(to_seconds(sample.step));
+        report.mean_s += report.samples_s.back() / static_cast<double>(steps.samples.size());
+    }
+    std::vector<double> sorted = report.samples_s;
+    std::sort(sorted.begin(), sorted.end());
+    report.min_s = sorted.front(), report.max_s = sorted.back();
+    report.p5_s = percentile(sorted, 0.05), report.p25_s = percentile(sorted, 0.25);
+    report.p50_s = percentile(sorted, 0.5);
+    report.p75_s = percentile(sorted, 0.75), report.p95_s = percentile(sorted, 0.95);
+    report.folded_step_time_s = to_seconds(folded.step);
+    report.folded_error = report.folded_step_time_s / report.p50_s - 1;
+    report.slowest = steps.samples[steps.median].slowest;
+    return report;
+}
+
+/// Plays the step by rank and puts the median sample in the place of the folded step.
+UnfoldedReport unfold(const Inputs& inputs, const PredictOptions& options, SimulatedStep& step, Prediction& p) {
+    UnfoldedSteps steps = play_unfolded(
+        inputs, step,
+        {.seed = options.seed, .samples = options.samples, .slow = options.slow, .progress = options.progress});
+    UnfoldedReport report = report_of(steps, step, options.seed);
+    const UnfoldedSample& median = steps.samples[steps.median];
+    step.step = median.step;
+    step.forward_backward = median.forward_backward;
+    step.losses = median.losses;
+    step.events = median.events;
+    p.notes = std::move(steps.notes);
+    return report;
+}
+
+/// Widened, side by side, by what the samples spread: independent, so squares of the logarithms add up.
+std::array<double, 2> with_spread(std::array<double, 2> interval, const UnfoldedReport& report) {
+    const double below = std::hypot(std::log(report.p50_s / interval[0]), std::log(report.p50_s / report.p5_s));
+    const double above = std::hypot(std::log(interval[1] / report.p50_s), std::log(report.p95_s / report.p50_s));
+    return {report.p50_s * std::exp(-below), report.p50_s * std::exp(above)};
 }
 
 void fill_run(Prediction& p, double run_tokens) {
@@ -167,7 +217,11 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     const auto begin = Clock::now();
     PredictResult result;
     Prediction& p = result.prediction;
+    p.lens = options.lens;
     SimulatedStep step = simulate_step(inputs, options, true);
+    if (p.lens == Lens::kUnfolded) {
+        p.unfolded = unfold(inputs, options, step, p);
+    }
     fill_grid(p, step);
     fill_rates(p, inputs, step);
     p.losses = step.losses;
@@ -176,6 +230,7 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     p.memory = memory_report(inputs, step);
     p.events = step.events;
     p.operations_by_time = operations_by_time(step.operation_times);
+    p.link_use = step.link_use;
     fill_run(p, options.run_tokens);
     add_notes(p, inputs, step);
     p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -190,6 +245,9 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
         }
         p.step_time_interval_s = step_interval_s(p.step_time_s, p.top_constants);
         p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();
+    }
+    if (p.unfolded) {
+        p.step_time_interval_s = with_spread(p.step_time_interval_s, *p.unfolded);
     }
     result.timeline = std::move(step.timeline);
     return result;

@@ -1,5 +1,7 @@
 #pragma once
 /// @file From four inputs to a prediction: the simulator's front door.
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,12 @@ struct PredictOptions {
     bool sensitivity = true;  ///< fill interval and top_constants (replays the step once per constant)
     bool timeline = false;
     bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
+    Lens lens = Lens::kFolded;
+    // kUnfolded
+    std::uint64_t seed = 1;
+    int samples = 1;
+    std::vector<std::string> slow = {};           ///< named slow parts: sim/slow_parts.hpp
+    std::function<void(int, int)> progress = {};  ///< called after each sample: done, of all
 };
 
 struct PredictResult {
@@ -38,7 +46,8 @@ struct PredictResult {
 
 /// Loads the documents' contents again (after overrides). Throws InputError.
 [[nodiscard]] Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan);
-/// Simulates one step. Throws InputError for a plan that does not match workload, machine or tiles; a plan that does
+/// Simulates one step. kUnfolded: the folded step too, from which memory, times by operation, link use and elasticities
+/// are. Throws InputError for a plan that does not match workload, machine or tiles; a plan that does
 /// not fit in memory is a result.
 [[nodiscard]] PredictResult predict(const Inputs& inputs, const PredictOptions& options);
 

@@ -50,6 +50,8 @@ const LossText& text_of(Loss loss) {
 
 const char* to_string(Loss loss) { return text_of(loss).name; }
 
+const char* to_string(Lens lens) { return lens == Lens::kFolded ? "folded" : "unfolded"; }
+
 const char* meaning_of(Loss loss) { return text_of(loss).meaning; }
 
 }  // namespace auspex

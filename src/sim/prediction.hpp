@@ -2,6 +2,7 @@
 /// @file What a prediction says: times, losses, memory, causes. Plain data for cli and report.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,7 +57,45 @@ struct OperationShare {
     double count = 0;  ///< times a step, the mean over tiles
 };
 
+/// How much of their capacity links of one kind carry. A share is bytes over (capacity x step time): 1 is full from
+/// beginning to end.
+struct LinkUse {
+    std::string kind;                          ///< as sim/fabric.hpp names it
+    std::string busiest;                       ///< name of the link with the largest share
+    double busiest_share = 0, mean_share = 0;  ///< mean over the links that carry anything
+    double bytes = 0;                          ///< over all links of the kind
+    bool between_nodes = false;                ///< a link of the network, not of a node
+};
+
+/// How finely a step is played.
+enum class Lens {
+    kFolded,   ///< one actor a pipeline stage
+    kUnfolded  ///< every rank, NIC and link
+};
+/// "folded", "unfolded".
+[[nodiscard]] const char* to_string(Lens lens);
+
+/// A tile that the others in its groups have waited for.
+struct SlowTile {
+    int rank = 0, node = 0;
+    double speed = 1;     ///< as drawn, and as asked for; 1: the median of the fleet
+    double waited_s = 0;  ///< by the other members of its groups because it computed longer, the mean over all tiles
+    double share = 0;     ///< of all such waiting
+};
+
+/// What the unfolded lens adds to a prediction.
+struct UnfoldedReport {
+    std::uint64_t seed = 1;
+    std::vector<double> samples_s;  ///< step time of each, in the order of their numbers
+    /// Of the samples, each a sample itself: the one at place ceil(share x count) by size.
+    double p5_s = 0, p25_s = 0, p50_s = 0, p75_s = 0, p95_s = 0, min_s = 0, max_s = 0, mean_s = 0;
+    double folded_step_time_s = 0;
+    double folded_error = 0;        ///< folded / median - 1
+    std::vector<SlowTile> slowest;  ///< of the median sample, most waited for first
+};
+
 struct Prediction {
+    Lens lens = Lens::kFolded;
     int tiles = 0, nodes = 0, dp = 0, ep = 0, etp = 0, tp = 0, pp = 0, cp = 0, data_parallel = 0, global_batch = 0;
     double tokens_per_step = 0;
     Picoseconds step = 0;
@@ -77,7 +116,9 @@ struct Prediction {
     double sensitivity_elapsed_s = 0;         ///< the finite differences behind interval and top_constants
     std::vector<ConstantLean> top_constants;  ///< most leaned on first
     std::vector<OperationShare> operations_by_time;
-    std::vector<std::string> notes;  ///< what the reader should know (routing skew, assumed layout, …)
+    std::optional<UnfoldedReport> unfolded;  ///< kUnfolded; step, losses and events above are of the median sample
+    std::vector<LinkUse> link_use;           ///< the most crowded kind first
+    std::vector<std::string> notes;          ///< what the reader should know (routing skew, assumed layout, …)
     double step_node_hours = 0;
     double run_tokens = 0;  ///< --tokens, 0 if not asked
     double node_hours = 0;  ///< of run_tokens; of one step if not asked

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/link_use.hpp"
+
 namespace auspex {
 namespace {
 
@@ -11,31 +13,6 @@ namespace {
 double slowest_of(const Tile& tile, double n) {
     const double speed = std::max(tile.speed_worst, 1 - tile.speed_sigma * expected_normal_maximum(n));
     return 1 / speed;
-}
-
-/// The mean over roles in whole picoseconds; the remainder of the division goes, one each, to the first losses that
-/// have a fraction.
-LossTimes mean_over_roles(const std::vector<LossTimes>& by_role, Picoseconds step) {
-    LossTimes mean{};
-    const auto roles = static_cast<Picoseconds>(by_role.size());
-    Picoseconds left = step;
-    std::array<Picoseconds, kLossCount> remainder{};
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        Picoseconds sum = 0;
-        for (const LossTimes& role : by_role) {
-            sum += role[loss];
-        }
-        mean[loss] = sum / roles;
-        remainder[loss] = sum % roles;
-        left -= mean[loss];
-    }
-    for (std::size_t loss = 0; loss < kLossCount && left > 0; ++loss) {
-        if (remainder[loss] > 0) {
-            ++mean[loss];
-            --left;
-        }
-    }
-    return mean;
 }
 
 /// The stage with most kernel time: where a straggler hurts.
@@ -60,6 +37,29 @@ Layout lay_out(const Plan& resolved, const Machine& machine) {
 
 }  // namespace
 
+LossTimes mean_losses(const std::vector<LossTimes>& by_actor, Picoseconds step) {
+    LossTimes mean{};
+    const auto actors = static_cast<Picoseconds>(by_actor.size());
+    Picoseconds left = step;
+    std::array<Picoseconds, kLossCount> remainder{};
+    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        for (const LossTimes& losses : by_actor) {
+            mean[loss] += losses[loss] / actors;
+            remainder[loss] += losses[loss] % actors;
+        }
+        mean[loss] += remainder[loss] / actors;
+        remainder[loss] %= actors;
+        left -= mean[loss];
+    }
+    for (std::size_t loss = 0; loss < kLossCount && left > 0; ++loss) {
+        if (remainder[loss] > 0) {
+            ++mean[loss];
+            --left;
+        }
+    }
+    return mean;
+}
+
 Layout layout_of(const Inputs& inputs, const PredictOptions& options) {
     return lay_out(resolve_plan(inputs.plan, inputs.workload, options.tiles), inputs.machine);
 }
@@ -78,6 +78,7 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     if (inputs.workload.num_experts > 0) {
         s.cost_options.load = routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1);
     }
+    network->set_routing_shares(s.routing_shares());
     s.cost_options.fold = !options.play_every_operation && !options.timeline;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, together));
     if (options.timeline) {
@@ -93,10 +94,11 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
-    s.losses = mean_over_roles(first.losses, first.step);
+    s.losses = mean_losses(first.losses, first.step);
     s.losses[static_cast<std::size_t>(Loss::kJitter)] += extra;
     s.events = first.events + second.events;
     if (operation_times) {
+        s.link_use = link_use(s.program, *network, s.cost_options.load, to_seconds(s.step));
         s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, *network, s.cost_options);
         const auto roles = static_cast<double>(s.program.roles.size());
         for (std::size_t name = 0; name < kOperationNames; ++name) {

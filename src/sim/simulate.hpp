@@ -20,15 +20,25 @@ struct SimulatedStep {
     LossTimes losses{};  ///< mean over tiles; they sum to `step`
     std::uint64_t events = 0;
     OperationTimes operation_times;
+    std::vector<LinkUse> link_use;
     std::optional<Timeline> timeline;
+
+    /// What a network is told of uneven routing; empty: even.
+    [[nodiscard]] std::vector<double> routing_shares() const {
+        return cost_options.load.heaviest_rank > 1 ? cost_options.load.by_rank : std::vector<double>();
+    }
 };
+
+/// The mean over actors in whole picoseconds; what the divisions leave goes, one each, to the first losses that have a
+/// fraction, so that the mean sums to `step` as each actor's losses do.
+[[nodiscard]] LossTimes mean_losses(const std::vector<LossTimes>& by_actor, Picoseconds step);
 
 /// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
 /// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
 /// the heaviest stage the expected slowest of all ranks; what that adds is jitter,
 /// and the timeline is of that play. `network`, if given, must have been
 /// made for the same layout and for inputs that differ in nothing that enters a network (node links, fabric,
-/// transport).
+/// transport). `operation_times`: fills operation_times and link_use.
 [[nodiscard]] SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
                                           Network* network = nullptr);
 

@@ -17,8 +17,8 @@ BEGIN {
     home["nlohmann/"] = "base"
     home["boost/graph/"] = "schedule sim"
     home["boost/program_options"] = "cli"
-    home["oneapi/tbb"] = "sim cli"
-    home["tbb/"] = "sim cli"
+    home["oneapi/tbb"] = "sim cli tests"
+    home["tbb/"] = "sim cli tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
     max_lines = 500

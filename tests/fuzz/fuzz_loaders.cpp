@@ -148,9 +148,11 @@ void override_something(JsonDocument& document, Rng& rng) {
         return;
     }
     std::string path = any_of(keys, rng);
-    const JsonValue child = document.root().at(path);
-    if (child.is_object() && !child.keys().empty() && rng.below(4) > 0) {
-        path += "." + any_of(child.keys(), rng);
+    JsonValue child = document.root().at(path);
+    while (child.is_object() && !child.keys().empty() && rng.below(4) > 0) {
+        const std::string key = any_of(child.keys(), rng);
+        path += "." + key;
+        child = child.at(key);
     }
     document.set(path, any_of(kValues, rng));
 }

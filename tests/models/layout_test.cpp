@@ -284,14 +284,41 @@ TEST(Layout, PlacementsAreContiguousScatteredRandomOrListed) {
     EXPECT_EQ(seen.size(), 5U);
 }
 
-TEST(Layout, ScatteredNodesOfAFatTreeGoRoundItsLeaves) {
+TEST(Layout, ScatteredNodesOfATreeGoRoundItsLeavesAndOfRailsRoundTheirUnits) {
     Machine machine = small_dragonfly();
     machine.fabric = FabricRecipe{};
     machine.fabric.nodes_per_leaf = 4;
     machine.fabric.max_nodes = 10;  // leaves of 4, 4 and 2 nodes
     Plan plan = grid(1, 40, 1, 1, 1, 1);
     plan.placement = PlacementKind::kScattered;
-    EXPECT_EQ(make_layout(plan, machine, 40).node_of_job_node, (std::vector<int>{0, 4, 8, 1, 5, 9, 2, 6, 3, 7}));
+    const std::vector<int> expected{0, 4, 8, 1, 5, 9, 2, 6, 3, 7};
+    EXPECT_EQ(make_layout(plan, machine, 40).node_of_job_node, expected);
+    machine.fabric.kind = FabricKind::kRail;
+    EXPECT_EQ(make_layout(plan, machine, 40).node_of_job_node, expected);
+}
+
+// Half of 80 nodes free by chance, 10 groups of 8: the groups come by falling number of free nodes, nodes rise within a
+// group, and a machine without enough free nodes is refused.
+TEST(Layout, AScheduledJobTakesTheGroupsWithMostFreeNodesFirst) {
+    const Machine machine = small_dragonfly();
+    Plan plan = grid(1, 80, 1, 1, 1, 1);  // 20 nodes
+    plan.placement = PlacementKind::kScheduled;
+    const std::vector<int> nodes = make_layout(plan, machine, 80).node_of_job_node;
+    ASSERT_EQ(nodes.size(), 20U);
+    std::vector<int> sizes{0};
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i > 0 && nodes[i] / 8 != nodes[i - 1] / 8) {
+            sizes.push_back(0);
+        } else if (i > 0) {
+            EXPECT_GT(nodes[i], nodes[i - 1]);
+        }
+        ++sizes.back();
+    }
+    EXPECT_TRUE(std::is_sorted(sizes.rbegin(), sizes.rend()));
+    EXPECT_EQ(std::set<int>(nodes.begin(), nodes.end()).size(), nodes.size());
+    EXPECT_EQ(make_layout(plan, machine, 80).node_of_job_node, nodes);
+    plan.placement_free = 0.1;
+    EXPECT_THROW(static_cast<void>(make_layout(plan, machine, 80)), InputError);
 }
 
 TEST(Layout, GridsAndPlacementsThatCannotBeAreRefused) {

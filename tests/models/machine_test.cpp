@@ -44,7 +44,7 @@ TEST(Machine, EveryShippedFileLoadsWithASourceForEveryConstant) {
             files.insert(entry.path().stem().string());
         }
     }
-    for (const char* name : {"aurora", "dgx-a100", "frontier"}) {
+    for (const char* name : {"aurora", "dgx-a100", "dgx-h100", "frontier"}) {
         EXPECT_TRUE(files.contains(name)) << name;
     }
     for (const std::string& file : files) {
@@ -96,8 +96,110 @@ TEST(Machine, ValuesArriveInSiUnits) {
     const Machine dgx = load_machine(open_machine("dgx-a100"));
     EXPECT_EQ(dgx.node.scale_up, ScaleUpKind::kSwitch);
     EXPECT_EQ(dgx.node.nic_attachment, NicAttachment::kDevice);
-    EXPECT_EQ(dgx.fabric.kind, FabricKind::kFatTree);
+    EXPECT_EQ(dgx.fabric.kind, FabricKind::kRail);
+    EXPECT_EQ(dgx.fabric.levels, 2);
     EXPECT_DOUBLE_EQ(dgx.fabric.taper, 1);
+}
+
+TEST(Machine, AuroraHasTwoLinksBetweenTwoCardsAndSocketsFasterInThanOut) {
+    const Machine aurora = load_machine(open_machine("aurora"));
+    EXPECT_EQ(aurora.node.mesh_links, 2);
+    EXPECT_DOUBLE_EQ(aurora.node.mesh_bytes_per_s, 15.5e9);
+    // Device to host 257 GB/s a node, host to device 318 GB/s, over two sockets each.
+    EXPECT_DOUBLE_EQ(aurora.node.socket_out_bytes_per_s, 128.5e9);
+    EXPECT_DOUBLE_EQ(aurora.node.socket_in_bytes_per_s, 159e9);
+    EXPECT_EQ(aurora.default_stack, "optimus");
+    EXPECT_EQ(load_machine(open_machine("frontier")).node.mesh_links, 1);
+    EXPECT_EQ(load_machine(open_machine("frontier")).default_stack, "");
+}
+
+/// The relative difference of two totals.
+double difference(double built, double stated) { return built / stated - 1; }
+
+TEST(Machine, RecipesGiveTheStatedTotalsWithinTwoPercent) {
+    const Machine aurora = load_machine(open_machine("aurora"));
+    const FabricRecipe& fabric = aurora.fabric;
+    const double nics = fabric.groups * fabric.nodes_per_group * aurora.node.nics;
+    EXPECT_DOUBLE_EQ(fabric.stated.nics, nics);
+    // injection = NICs * 25 GB/s; global = C(166, 2) * 2 links * 50 GB/s; bisection = 83 * 83 * 2 * 50 GB/s
+    EXPECT_NEAR(difference(nics * fabric.link_bytes_per_s, fabric.stated.injection_bytes_per_s), 0, 0.02);
+    EXPECT_NEAR(difference(1.3695e15, fabric.stated.global_bytes_per_s), 0, 0.02);
+    EXPECT_NEAR(difference(83.0 * 83 * 2 * 50e9, fabric.stated.bisection_bytes_per_s), 0, 0.02);
+    EXPECT_EQ(fabric.stated.switches, 0);  // the 5,600 of the source are those of more groups than the recipe has
+    const Machine frontier = load_machine(open_machine("frontier"));
+    EXPECT_NEAR(difference(540.2e12, frontier.fabric.stated.global_bytes_per_s), 0, 0.02);
+    EXPECT_EQ(frontier.fabric.stated.nics, 0);
+}
+
+TEST(Machine, StatedTotalsAreFactsAndNoConstants) {
+    for (const Constant& constant : load_machine(open_machine("aurora")).constants) {
+        EXPECT_EQ(constant.path.find("stated"), std::string::npos) << constant.path;
+    }
+    expect_refused("aurora", "fabric.stated", R"({"cables": 1})", "cables");
+    expect_refused("aurora", "fabric.stated", R"({"nics": 84992})", "an object with value, source and kind");
+    expect_refused("aurora", "fabric.stated.nics", R"({"value": 84992, "kind": "specified"})",
+                   "missing key \"source\"");
+    expect_refused("aurora", "fabric.stated.nics", "84992.5", "a whole number");
+    expect_refused("aurora", "fabric.stated.injection", "2120", "$.fabric.stated.injection");
+    expect_refused("dgx-a100", "fabric.stated",
+                   R"({"global": {"value": "1 PB/s", "source": "none", "kind": "assumed"}})", "$.fabric.stated.global");
+    JsonDocument document = open_machine("dgx-a100");
+    document.set("fabric.stated", R"({"switches": {"value": 850, "source": "a test", "kind": "assumed"}})");
+    EXPECT_DOUBLE_EQ(load_machine(document).fabric.stated.switches, 850);
+}
+
+// A full mesh of 8 tiles is a mesh of 8 cards with one tile each.
+TEST(Machine, AFullMeshIsAMeshOfCardsOfOneTile) {
+    JsonDocument document = JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/aurora.json");
+    document.set("node", R"({"tiles": 8, "tiles_per_card": 1, "sockets": 2, "scale_up": "full-mesh",
+        "mesh_bandwidth": "64 GB/s", "scale_up_latency": "2 us", "pcie_bandwidth": "50 GB/s",
+        "socket_bandwidth_out": "200 GB/s", "socket_bandwidth_in": "100 GB/s",
+        "nic": {"count": 8, "bandwidth": "49 GB/s", "attachment": "device", "latency": "2 us"}})");
+    const Machine machine = load_machine(document);
+    EXPECT_EQ(machine.node.scale_up, ScaleUpKind::kMeshOfPairs);
+    EXPECT_EQ(machine.node.mesh_links, 1);
+    EXPECT_DOUBLE_EQ(machine.node.mesh_bytes_per_s, 64e9);
+    EXPECT_NE(refusal(document, "node.mesh_links", "1").find("it belongs to \"mesh-of-pairs\""), std::string::npos);
+    EXPECT_NE(refusal(document, "node.switch_bandwidth", "1 GB/s").find("mesh_bandwidth"), std::string::npos);
+    expect_refused("aurora", "node.scale_up", "full-mesh", "where tiles_per_card is above 1");
+}
+
+TEST(Machine, TreesAndRailsHaveTwoLevelsOrThreeWithPods) {
+    JsonDocument tree = open_machine("dgx-a100");
+    tree.set("fabric.kind", "fat-tree");
+    tree.set("fabric.routing", "minimal");
+    EXPECT_EQ(load_machine(tree).fabric.kind, FabricKind::kFatTree);
+    EXPECT_EQ(load_machine(tree).fabric.routing, RoutingKind::kMinimal);
+    tree.set("fabric.levels", "3");
+    tree.set("fabric.leaves_per_pod", "7");
+    tree.set("fabric.pod_taper", "0.5");
+    EXPECT_EQ(load_machine(tree).fabric.levels, 3);
+    EXPECT_EQ(load_machine(tree).fabric.leaves_per_pod, 7);
+    EXPECT_DOUBLE_EQ(load_machine(tree).fabric.pod_taper, 0.5);
+    // Without levels and routing: two levels, adaptive.
+    JsonDocument plain = open_machine("dgx-a100");
+    plain.set("fabric", R"({"kind": "rail", "link_bandwidth": "25 GB/s", "switch_latency": "130 ns",
+        "nodes_per_leaf": 20, "taper": 1, "max_nodes": 560})");
+    EXPECT_EQ(load_machine(plain).fabric.levels, 2);
+    EXPECT_EQ(load_machine(plain).fabric.routing, RoutingKind::kAdaptive);
+    const Machine hopper = load_machine(open_machine("dgx-h100"));
+    EXPECT_EQ(hopper.fabric.kind, FabricKind::kRail);
+    EXPECT_EQ(hopper.fabric.levels, 3);
+    EXPECT_EQ(hopper.fabric.nodes_per_leaf * hopper.fabric.leaves_per_pod * 16, hopper.fabric.max_nodes);
+
+    expect_refused("dgx-a100", "fabric.levels", "4", "$.fabric.levels");
+    expect_refused("dgx-a100", "fabric.levels", "3", "missing key \"leaves_per_pod\"");
+    expect_refused("dgx-a100", "fabric.leaves_per_pod", "7", "it belongs to \"levels\": 3");
+    expect_refused("dgx-a100", "fabric.pod_taper", "1", "it belongs to \"levels\": 3");
+    expect_refused("dgx-h100", "fabric.levels", "2", "it belongs to \"levels\": 3");
+    expect_refused("dgx-a100", "fabric.routing", "valiant", "\"minimal\", \"adaptive\"");
+    expect_refused("aurora", "fabric.routing", "fastest", "\"valiant\"");
+}
+
+TEST(Machine, NodesNeedNotDivideEvenlyOverSwitches) {
+    JsonDocument document = open_machine("aurora");
+    document.set("fabric.switches_per_group", "33");
+    EXPECT_EQ(load_machine(document).fabric.switches_per_group, 33);
 }
 
 TEST(Machine, SettingAValueOnTheCommandLineReplacesItAndItsProvenance) {
@@ -132,7 +234,7 @@ TEST(Machine, SettingAValueOnTheCommandLineReplacesItAndItsProvenance) {
 }
 
 TEST(Machine, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
-    for (const std::string name : {"aurora", "dgx-a100"}) {
+    for (const std::string name : {"aurora", "dgx-a100", "dgx-h100"}) {
         const JsonDocument document = open_machine(name);
         for (const Constant& constant : load_machine(document).constants) {
             const std::string path = constant.path.substr(std::string("machine.").size());
@@ -160,7 +262,7 @@ TEST(Machine, EveryMissingKeyIsNamed) {
 
 TEST(Machine, UnknownKeysAreRefusedInEverySection) {
     for (const std::string path : {"colour", "tile.colour", "node.colour", "node.nic.colour", "fabric.colour",
-                                   "noise.colour", "storage.colour", "reliability.colour"}) {
+                                   "fabric.stated.colour", "noise.colour", "storage.colour", "reliability.colour"}) {
         expect_refused("aurora", path, "1", "colour");
     }
 }
@@ -175,6 +277,7 @@ TEST(Machine, AbsurdValuesAreRefusedWithTheirRange) {
     expect_refused("aurora", "fabric.background_load", "1", "$.fabric.background_load");
     expect_refused("aurora", "noise.os_event_length", "0.2 s", "less than 1 / os_event_rate");
     expect_refused("aurora", "name", "\"\"", "$.name");
+    expect_refused("aurora", "default_stack", "\"\"", "$.default_stack");
     expect_refused("aurora", "node.scale_up", "ring", "mesh-of-pairs");
     expect_refused("aurora", "node.nic.attachment", "both", "\"device\"");
 }
@@ -182,19 +285,22 @@ TEST(Machine, AbsurdValuesAreRefusedWithTheirRange) {
 TEST(Machine, CountsMustDivideEachOther) {
     expect_refused("aurora", "node.tiles_per_card", "5", "a divisor of tiles, 12");
     expect_refused("aurora", "node.sockets", "4", "a divisor of the number of cards");
-    expect_refused("aurora", "fabric.switches_per_group", "33", "a divisor of nodes_per_group, 64");
+    expect_refused("aurora", "node.mesh_links", "3", "1 or tiles_per_card, 2");
     expect_refused("aurora", "fabric.max_nodes", "10625", "at most groups * nodes_per_group, 10624");
     expect_refused("aurora", "fabric.groups", "100", "at most groups * nodes_per_group, 6400");
     expect_refused("aurora", "fabric.nodes_per_group", "100000", "$.fabric.groups");
 }
 
 TEST(Machine, KeysOfTheOtherKindOfFabricOrNodeAreRefused) {
-    expect_refused("aurora", "fabric.taper", "1", "it belongs to a fat tree");
-    expect_refused("aurora", "fabric.nodes_per_leaf", "20", "it belongs to a fat tree");
+    expect_refused("aurora", "fabric.taper", "1", "it belongs to a fat tree or rails");
+    expect_refused("aurora", "fabric.nodes_per_leaf", "20", "it belongs to a fat tree or rails");
+    expect_refused("aurora", "fabric.levels", "2", "it belongs to a fat tree or rails");
     expect_refused("aurora", "node.switch_bandwidth", "300 GB/s", "mesh_bandwidth");
     expect_refused("dgx-a100", "fabric.groups", "4", "it belongs to a dragonfly");
     expect_refused("dgx-a100", "fabric.minimal_bias", "0.1", "it belongs to a dragonfly");
     expect_refused("dgx-a100", "node.mesh_bandwidth", "31 GB/s", "switch_bandwidth");
+    expect_refused("dgx-a100", "node.mesh_links", "1", "it belongs to \"mesh-of-pairs\"");
+    expect_refused("aurora", "node.socket_bandwidth", "128 GB/s", "socket_bandwidth_out");
     expect_refused("dgx-a100", "node.pair_bandwidth", "185 GB/s", "where tiles_per_card is 1");
 }
 

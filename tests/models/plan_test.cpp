@@ -53,7 +53,7 @@ TEST(Plan, every_key_of_a_file_is_read) {
         R"({"source": "s", "dp": 3, "ep": 4, "etp": 2, "tp": 8, "pp": 5, "cp": 3, "virtual_stages": 2, "sequence_parallel": true,
         "micro_batch_size": 6, "micro_batches": 10, "schedule": "interleaved-1f1b", "recompute": ["expert", "norm"], "precision": "fp32",
         "gradient_dtype": "bf16", "optimizer": "fsdp", "dispatch": "allgather-reducescatter", "expert_kernels": "loop",
-        "routing": {"zipf": 1.1}, "overlap": ["pp", "tp"], "rank_order": ["ep", "pp", "dp", "tp"], "placement": [7, 0, 3], "placement_seed": 9})");
+        "routing": {"zipf": 1.1}, "overlap": ["pp", "tp"], "rank_order": ["ep", "pp", "dp", "tp"], "placement": [7, 0, 3]})");
     EXPECT_EQ(plan.dp, 3);
     EXPECT_EQ(plan.ep, 4);
     EXPECT_EQ(plan.etp, 2);
@@ -79,7 +79,6 @@ TEST(Plan, every_key_of_a_file_is_read) {
     EXPECT_EQ(plan.rank_order, (std::array<Axis, 4>{Axis::kEp, Axis::kPp, Axis::kDp, Axis::kTp}));
     EXPECT_EQ(plan.placement, PlacementKind::kList);
     EXPECT_EQ(plan.placement_nodes, (std::vector<int>{7, 0, 3}));
-    EXPECT_EQ(plan.placement_seed, 9U);
 }
 
 TEST(Plan, gradients_take_the_precision_unless_they_have_their_own) {
@@ -130,6 +129,9 @@ TEST(Plan, each_wrong_value_is_refused_with_its_place_and_what_is_allowed) {
         {R"({"pp": 2, "rank_order": ["tp", "pp", "ep", "dp"]})", "$.rank_order", "tp last (fastest): the tp ranks"},
         {R"({"pp": 2, "placement": "best"})", "$.placement", "\"scattered\""},
         {R"({"pp": 2, "placement": 3})", "$.placement", "a list of node numbers"},
+        {R"({"pp": 2, "placement": "scattered", "placement_seed": 3})", "$.placement_seed", "\"scheduled\""},
+        {R"({"pp": 2, "placement": "random", "placement_free": 0.5})", "$.placement_free", "\"scheduled\""},
+        {R"({"pp": 2, "placement": "scheduled", "placement_free": 0})", "$.placement_free", "0.001"},
         {R"({"pp": 2, "placement": []})", "$.placement", "at least one"},
         {R"({"pp": 2, "placement": [4, 4]})", "$.placement[1]", "once"},
         {R"({"pp": 2, "placement": [-4]})", "$.placement[0]", "from 0"},

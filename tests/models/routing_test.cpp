@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/rng.hpp"
 
 namespace auspex {
@@ -29,6 +32,31 @@ TEST(Routing, a_trace_is_dealt_in_order_and_compared_with_the_mean) {
     EXPECT_DOUBLE_EQ(load.heaviest_rank, 1.5);
     EXPECT_DOUBLE_EQ(load.heaviest_expert, 2.4);
 }
+
+TEST(Routing, every_place_of_a_trace_has_its_own_load) {
+    Routing routing = routing_of(RoutingDistribution::kTrace, 0);
+    routing.trace_shares = {0.1, 0.1, 0.4, 0.1, 0.1, 0.2};
+    const RoutingLoad load = routing_load(routing, 6, 3, 1);
+    // Ranks hold 0.2, 0.5, 0.3 of a mean of 1/3.
+    ASSERT_EQ(load.by_rank.size(), 3U);
+    EXPECT_DOUBLE_EQ(load.by_rank[0], 0.6);
+    EXPECT_DOUBLE_EQ(load.by_rank[1], 1.5);
+    EXPECT_DOUBLE_EQ(load.by_rank[2], 0.9);
+    EXPECT_EQ(load.heaviest_rank, load.by_rank[1]);
+}
+
+TEST(Routing, drawn_loads_by_rank_fall_sum_to_the_ranks_and_begin_with_the_heaviest) {
+    for (const RoutingDistribution kind : {RoutingDistribution::kZipf, RoutingDistribution::kDirichlet}) {
+        const RoutingLoad load = routing_load(routing_of(kind, 0.7), 240, 12, 5);
+        ASSERT_EQ(load.by_rank.size(), 12U);
+        EXPECT_NEAR(load.by_rank.front(), load.heaviest_rank, 1e-12);
+        EXPECT_TRUE(std::is_sorted(load.by_rank.rbegin(), load.by_rank.rend()));
+        EXPECT_NEAR(std::accumulate(load.by_rank.begin(), load.by_rank.end(), 0.0), 12, 1e-9);
+        EXPECT_LT(load.by_rank.back(), 1);
+    }
+}
+
+TEST(Routing, uniform_routing_names_no_places) { EXPECT_TRUE(routing_load({}, 240, 12, 1).by_rank.empty()); }
 
 TEST(Routing, zipf_of_four_experts_on_four_ranks_is_its_first_share_over_the_mean) {
     const RoutingLoad load = routing_load(routing_of(RoutingDistribution::kZipf, 1), 4, 4, 7);

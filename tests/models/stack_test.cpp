@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -41,7 +45,7 @@ TEST(Stack, EveryShippedFileLoadsWithASourceForEveryConstant) {
             files.insert(entry.path().stem().string());
         }
     }
-    for (const char* name : {"optimus", "megatron-deepspeed"}) {
+    for (const char* name : {"bare", "optimus", "megatron-deepspeed"}) {
         EXPECT_TRUE(files.contains(name)) << name;
     }
     for (const std::string& file : files) {
@@ -83,23 +87,160 @@ TEST(Stack, ARuleHoldsUpToItsSizeAndTheLastForAllAbove) {
     EXPECT_EQ(stack.all_reduce[0].algorithm, CollectiveAlgorithm::kDirect);
     EXPECT_TRUE(std::isinf(stack.all_reduce[1].max_bytes));
     EXPECT_EQ(stack.all_reduce[1].algorithm, CollectiveAlgorithm::kRabenseifner);
-    EXPECT_EQ(stack.reduce_scatter.front().algorithm, CollectiveAlgorithm::kHierarchical);
+    EXPECT_EQ(stack.reduce_scatter.front().algorithm, CollectiveAlgorithm::kRing);
     EXPECT_EQ(stack.all_to_all.front().algorithm, CollectiveAlgorithm::kDirect);
 }
 
-TEST(Stack, EveryAlgorithmWordMeansItsAlgorithm) {
-    const std::vector<std::pair<std::string, CollectiveAlgorithm>> words{
-        {"auto", CollectiveAlgorithm::kAuto},
-        {"ring", CollectiveAlgorithm::kRing},
-        {"direct", CollectiveAlgorithm::kDirect},
-        {"recursive-doubling", CollectiveAlgorithm::kRecursiveDoubling},
-        {"rabenseifner", CollectiveAlgorithm::kRabenseifner},
-        {"hierarchical", CollectiveAlgorithm::kHierarchical}};
-    for (const auto& [word, algorithm] : words) {
-        JsonDocument document = open_stack("optimus");
-        document.set("collectives.all_reduce", R"([{"algorithm": ")" + word + R"("}])");
-        EXPECT_EQ(load_stack(document).all_reduce.front().algorithm, algorithm) << word;
+// A named algorithm without "levels" runs over the whole group, auto over any number of levels (0).
+TEST(Stack, ARuleSaysOverHowManyLevelsItsAlgorithmRuns) {
+    JsonDocument document = open_stack("optimus");
+    document.set("collectives.all_to_all", R"([{"up_to": "1 KB", "algorithm": "bruck"},
+        {"up_to": "1 MB", "algorithm": "pairwise", "levels": 2}, {"up_to": "1 GB", "algorithm": "auto", "levels": 3},
+        {"algorithm": "auto"}])");
+    const Stack stack = load_stack(document);
+    ASSERT_EQ(stack.all_to_all.size(), 4U);
+    const std::vector<int> expected{1, 2, 3, 0};
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(stack.all_to_all[i].levels, expected[i]) << i;
     }
+    EXPECT_EQ(stack.all_to_all[1].algorithm, CollectiveAlgorithm::kPairwise);
+    for (const std::string levels : {"0", "4", "1.5", "\"two\""}) {
+        expect_refused("optimus", "collectives.all_gather", R"([{"algorithm": "ring", "levels": )" + levels + "}]",
+                       "$.collectives.all_gather[0].levels");
+    }
+}
+
+TEST(Stack, EachKindOfCollectiveHasItsAlgorithmsAndRefusesTheOthers) {
+    const std::vector<std::string> words{"auto",     "ring",  "recursive-doubling", "rabenseifner", "direct",
+                                         "pairwise", "bruck", "double-binary-tree"};
+    const std::map<std::string, std::set<std::string>> allowed{
+        {"all_reduce", {"auto", "ring", "recursive-doubling", "rabenseifner", "direct", "double-binary-tree"}},
+        {"reduce_scatter", {"auto", "ring", "recursive-doubling", "direct"}},
+        {"all_gather", {"auto", "ring", "recursive-doubling", "direct", "bruck"}},
+        {"all_to_all", {"auto", "direct", "pairwise", "bruck"}},
+        {"broadcast", {"auto", "ring", "direct", "recursive-doubling", "double-binary-tree"}}};
+    for (const auto& [kind, good] : allowed) {
+        const std::string path = "collectives." + kind;
+        for (const std::string& word : words) {
+            const std::string rules = R"([{"algorithm": ")" + word + R"("}])";
+            if (!good.contains(word)) {
+                expect_refused("optimus", path, rules, "$." + path + "[0].algorithm");
+                continue;
+            }
+            JsonDocument document = open_stack("optimus");
+            document.set(path, rules);
+            const Stack stack = load_stack(document);
+            const std::map<std::string, const std::vector<AlgorithmRule>*> read{
+                {"all_reduce", &stack.all_reduce},
+                {"reduce_scatter", &stack.reduce_scatter},
+                {"all_gather", &stack.all_gather},
+                {"all_to_all", &stack.all_to_all},
+                {"broadcast", &stack.broadcast}};
+            EXPECT_STREQ(to_string(read.at(kind)->front().algorithm), word.c_str()) << kind;
+        }
+    }
+    EXPECT_STREQ(to_string(CollectiveAlgorithm::kAuto), "auto");
+    EXPECT_STREQ(to_string(CollectiveAlgorithm::kRabenseifner), "rabenseifner");
+    EXPECT_STREQ(to_string(CollectiveAlgorithm::kDoubleBinaryTree), "double-binary-tree");
+}
+
+TEST(Stack, OnlyTheTransportEntryInUseFillsTheStackAndItsConstants) {
+    JsonDocument document = open_stack("optimus");
+    const Stack today = load_stack(document);
+    EXPECT_EQ(today.transport_name, "dlcomm-2026");
+    EXPECT_EQ(today.transport_date, "2026-04");
+    EXPECT_EQ(today.staging, Staging::kPipelined);
+    EXPECT_EQ(std::set<std::string>(today.transport_names.begin(), today.transport_names.end()),
+              (std::set<std::string>{"dlcomm-2026", "pytorch-2025"}));
+
+    document.set("transport.use", "pytorch-2025");
+    const Stack before = load_stack(document);
+    EXPECT_EQ(before.transport_name, "pytorch-2025");
+    EXPECT_EQ(before.transport_date, "2025-03");
+    EXPECT_EQ(before.staging, Staging::kWhole);
+    EXPECT_DOUBLE_EQ(before.host_reduction_bytes, 65'536);
+    EXPECT_DOUBLE_EQ(before.eager_bytes, 4096);
+    EXPECT_EQ(before.constants.size(), today.constants.size());
+    for (const Constant& constant : before.constants) {
+        EXPECT_EQ(constant.path.find("dlcomm"), std::string::npos) << constant.path;
+    }
+    EXPECT_TRUE(std::any_of(before.constants.begin(), before.constants.end(), [](const Constant& constant) {
+        return constant.path == "stack.transport.entries.pytorch-2025.rank_bandwidth";
+    }));
+}
+
+TEST(Stack, EachValueOfAnEntryArrivesInItsField) {
+    JsonDocument document = open_stack("bare");
+    const auto set = [&document](const std::string& key, const std::string& value) {
+        document.set("transport.entries.wires." + key, value);
+    };
+    set("date", "1999-12");
+    set("staging", "whole");
+    set("rank_bandwidth", "1 GB/s");
+    set("scale_up_efficiency", "0.2");
+    set("scale_out_efficiency", "0.3");
+    set("scale_up_message", "4 us");
+    set("scale_out_message", "5 us");
+    set("eager_message", "6 us");
+    set("eager", "7 KiB");
+    set("reduction_step", "8 us");
+    set("host_reduction", "9 KiB");
+    set("collective_launch", "10 us");
+    const Stack stack = load_stack(document);
+    EXPECT_EQ(stack.transport_date, "1999-12");
+    EXPECT_EQ(stack.staging, Staging::kWhole);
+    EXPECT_DOUBLE_EQ(stack.rank_bytes_per_s, 1e9);
+    EXPECT_DOUBLE_EQ(stack.scale_up_efficiency, 0.2);
+    EXPECT_DOUBLE_EQ(stack.scale_out_efficiency, 0.3);
+    EXPECT_DOUBLE_EQ(stack.scale_up_message_s, 4e-6);
+    EXPECT_DOUBLE_EQ(stack.scale_out_message_s, 5e-6);
+    EXPECT_DOUBLE_EQ(stack.eager_message_s, 6e-6);
+    EXPECT_DOUBLE_EQ(stack.eager_bytes, 7168);
+    EXPECT_DOUBLE_EQ(stack.reduction_step_s, 8e-6);
+    EXPECT_DOUBLE_EQ(stack.host_reduction_bytes, 9216);
+    EXPECT_DOUBLE_EQ(stack.collective_launch_s, 10e-6);
+}
+
+TEST(Stack, EveryTransportEntryIsCheckedWhicheverIsInUse) {
+    expect_refused("optimus", "transport.use", "tomorrow", "\"dlcomm-2026\", \"pytorch-2025\"");
+    expect_refused("optimus", "transport.use", "5", "$.transport.use");
+    expect_refused("optimus", "transport.entries.pytorch-2025.rank_bandwidth", "6.2 GB", "pytorch-2025.rank_bandwidth");
+    expect_refused("optimus", "transport.entries.pytorch-2025.colour", "1", "colour");
+    expect_refused("optimus", "transport.entries.pytorch-2025", R"({"date": "2025-03"})", "missing key \"staging\"");
+    expect_refused("optimus", "transport.entries.pytorch-2025.staging", "half", "\"pipelined\", \"whole\"");
+    expect_refused("optimus", "transport.entries.dlcomm-2026.eager", "-1 B", "$.transport.entries.dlcomm-2026.eager");
+    for (const std::string date : {"2025-13", "2025-00", "2025-3", "25-03", "2025/03", "2025-03-01", "soon", "\"\""}) {
+        expect_refused("optimus", "transport.entries.pytorch-2025.date", date, "a year and a month");
+    }
+    expect_refused("optimus", "transport.entries", "{}", "at least one entry");
+    expect_refused("optimus", "transport.entries", R"({"comment": "none"})", "at least one entry");
+    for (const std::string name : {"a.b", "a b", "", "a_b", "é"}) {
+        expect_refused("optimus", "transport.entries", "{\"" + name + "\": {}}", "letters, digits and");
+    }
+}
+
+TEST(Stack, BareHasNoSoftwareCostAndTakesTheFastestAlgorithm) {
+    const Stack stack = load_stack(open_stack("bare"));
+    for (const Constant& constant : stack.constants) {
+        if (constant.dimension == Dimension::kSeconds) {
+            EXPECT_EQ(constant.value, 0) << constant.path;
+        }
+    }
+    EXPECT_EQ(stack.scale_up_efficiency, 1);
+    EXPECT_EQ(stack.scale_out_efficiency, 1);
+    EXPECT_EQ(stack.gemm_efficiency, 1);
+    EXPECT_GE(stack.rank_bytes_per_s, 1e12);
+    EXPECT_EQ(stack.staging, Staging::kPipelined);
+    for (const auto* rules :
+         {&stack.all_reduce, &stack.reduce_scatter, &stack.all_gather, &stack.all_to_all, &stack.broadcast}) {
+        ASSERT_EQ(rules->size(), 1U);
+        EXPECT_EQ(rules->front().algorithm, CollectiveAlgorithm::kAuto);
+        EXPECT_EQ(rules->front().levels, 0);
+    }
+    EXPECT_TRUE(stack.can_overlap_tp && stack.can_overlap_ep && stack.can_overlap_dp && stack.can_overlap_pp);
+    EXPECT_EQ(stack.offers_expert_kernels.size(), 3U);
+    EXPECT_EQ(stack.offers_optimizers.size(), 4U);
+    EXPECT_EQ(stack.offers_dispatches.size(), 2U);
 }
 
 TEST(Stack, MegatronDeepSpeedReducesInBucketsBesideCompute) {
@@ -126,15 +267,16 @@ TEST(Stack, RulesMustRiseAndOnlyTheLastIsOpen) {
 }
 
 TEST(Stack, UnknownKeysAreRefusedInEverySection) {
-    for (const std::string path : {"colour", "kernels.colour", "kernels.counts.colour", "pipeline.colour",
-                                   "optimizer.colour", "transport.colour", "collectives.colour"}) {
+    for (const std::string path :
+         {"colour", "kernels.colour", "kernels.counts.colour", "pipeline.colour", "optimizer.colour",
+          "transport.colour", "transport.entries.dlcomm-2026.colour", "collectives.colour"}) {
         expect_refused("optimus", path, "1", "colour");
     }
 }
 
 TEST(Stack, EveryMissingSectionKeyIsNamed) {
-    for (const std::string section :
-         {"kernels", "kernels.counts", "pipeline", "optimizer", "transport", "collectives"}) {
+    for (const std::string section : {"kernels", "kernels.counts", "pipeline", "optimizer", "transport",
+                                      "transport.entries.dlcomm-2026", "collectives"}) {
         expect_refused("optimus", section, R"({"comment": "empty"})", "$." + section);
         expect_refused("optimus", section, R"({"comment": "empty"})", "missing key");
     }
@@ -156,7 +298,8 @@ TEST(Stack, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
 TEST(Stack, SlipsAreRefusedByPath) {
     expect_refused("optimus", "kernels.counts.norm", "0", "$.kernels.counts.norm");
     expect_refused("optimus", "kernels.launch", "60 s", "$.kernels.launch");
-    expect_refused("optimus", "transport.scale_up_efficiency", "1.5", "$.transport.scale_up_efficiency");
+    expect_refused("optimus", "transport.entries.dlcomm-2026.scale_up_efficiency", "1.5",
+                   "$.transport.entries.dlcomm-2026.scale_up_efficiency");
     expect_refused("optimus", "pipeline.blocking_sends", "1", "true or false");
     expect_refused("optimus", "optimizer.reduction", "some", "bucketed");
     expect_refused("optimus", "optimizer.reduction", "bucketed", "missing key \"bucket\"");

@@ -55,8 +55,20 @@ struct Pipeline {
         }
         return 0;
     }
-    /// More than every event's rounding together: one picosecond for every message and world operation.
-    [[nodiscard]] double rounding() const { return 4.0 * plan.pp * plan.virtual_stages * plan.micro_batches + 100; }
+    /// More than every event's rounding together: some picoseconds for every message, and the world operations, whose
+    /// few bytes are still added up.
+    [[nodiscard]] double rounding() {
+        Network network(inputs.machine, inputs.stack, layout);
+        const CostedProgram priced = costed(network);
+        Picoseconds worlds = 0;
+        for (const BlockUse& use : program.roles.front().order) {
+            for (std::uint32_t i = priced.blocks[use.block].piece_begin; i < priced.blocks[use.block].piece_end; ++i) {
+                const Piece& piece = priced.pieces[i];
+                worlds += piece.type == Piece::Type::kWorld ? priced.transfers[piece.transfer].members.front().alone : 0;
+            }
+        }
+        return 4.0 * plan.pp * plan.virtual_stages * plan.micro_batches + static_cast<double>(worlds);
+    }
 
  private:
     [[nodiscard]] CostedProgram costed(Network& network) const {

@@ -14,6 +14,8 @@ namespace {
 using testing_network::layout_of;
 using testing_network::mesh_machine;
 using testing_network::plain_stack;
+using testing_network::rail_machine;
+using testing_network::small_dragonfly;
 using testing_network::switch_machine;
 
 std::map<LinkKind, double> weight_by_kind(const Fabric& fabric, const Route& route) {
@@ -75,7 +77,7 @@ TEST(Fabric, device_attached_nics_need_no_host) {
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 7)), (Weights{{LinkKind::kSwitchPort, 2}}));
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 8)),
               (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}}));
-    // Node 4 is on the second leaf. Uplink: 4 nodes x 8 NICs x 50 GB/s x taper 0.5 = 800 GB/s.
+    // Node 4 is on the second leaf. Uplinks: 4 nodes x 8 NICs x 50 GB/s x taper 0.5 = 800 GB/s.
     const Route far = fabric.route(0, 32);
     EXPECT_EQ(weight_by_kind(fabric, far),
               (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}, {LinkKind::kLeafUplink, 2}}));
@@ -106,24 +108,89 @@ TEST(Fabric, a_tile_whose_nic_is_on_the_other_socket_still_reaches_it) {
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(11, 23))[LinkKind::kNic], 2);
 }
 
-// Shares in a group: minimal_bias b on the direct link, and all of the flow on the local links of both switches
-// together, (32 - 1) x 25 GB/s, of which the direct one is part.
-TEST(Fabric, adaptive_routing_splits_a_flow_in_its_group) {
+// One link for each pair of tiles of the same number: tile 0 of card 0 reaches tile 1 of card 2 over tile 0 of card 2.
+TEST(Fabric, planes_of_a_mesh_join_tiles_of_the_same_number_and_the_card_does_the_rest) {
+    Machine machine = mesh_machine();
+    machine.node.mesh_links = 2;
+    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12}));
+    const auto names = [&](int from, int to) {
+        std::string text;
+        for (const Leg& leg : fabric.route(from, to).legs) {
+            text += fabric.name(leg.link) + "; ";
+        }
+        return text;
+    };
+    EXPECT_EQ(names(0, 1), "node 0: pair, tile 0 to tile 1; ");
+    EXPECT_EQ(names(0, 4), "node 0: mesh, tile 0 to tile 4; ");
+    EXPECT_EQ(names(1, 5), "node 0: mesh, tile 1 to tile 5; ");
+    EXPECT_EQ(names(0, 5), "node 0: mesh, tile 0 to tile 4; node 0: pair, tile 4 to tile 5; ");
+    EXPECT_EQ(names(5, 0), "node 0: mesh, tile 5 to tile 1; node 0: pair, tile 1 to tile 0; ");
+    EXPECT_EQ(fabric.capacity_bytes_per_s(fabric.route(0, 5).legs[0].link), 31e9);
+}
+
+TEST(Fabric, a_socket_sends_and_receives_at_its_own_rates) {
+    Machine machine = mesh_machine();
+    machine.node.socket_out_bytes_per_s = 120e9;
+    machine.node.socket_in_bytes_per_s = 160e9;
+    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
+    std::vector<double> rates;
+    for (const Leg& leg : fabric.route(0, 12).legs) {
+        if (fabric.kind(leg.link) == LinkKind::kPcieSocket) {
+            rates.push_back(fabric.capacity_bytes_per_s(leg.link));
+        }
+    }
+    EXPECT_EQ(rates, (std::vector<double>{120e9, 160e9}));
+}
+
+std::vector<LinkKind> kinds_of(const Fabric& fabric, std::span<const std::uint32_t> slots) {
+    std::vector<LinkKind> kinds;
+    for (const std::uint32_t slot : slots) {
+        kinds.push_back(fabric.kind(slot));
+    }
+    return kinds;
+}
+
+TEST(Fabric, whole_buffers_are_copied_to_the_host_and_messages_run_between_hosts) {
+    using Kinds = std::vector<LinkKind>;
+    const Machine machine = mesh_machine();
+    Stack stack = plain_stack();
+    const Fabric pipelined(machine, stack, layout_of(machine, {.dp = 24}));
+    EXPECT_TRUE(pipelined.slots_to_host(7).empty());
+    EXPECT_TRUE(pipelined.slots_from_host(7).empty());
+    stack.staging = Staging::kWhole;
+    const Fabric whole(machine, stack, layout_of(machine, {.dp = 24}));
+    EXPECT_EQ(kinds_of(whole, whole.slots_to_host(7)), (Kinds{LinkKind::kPcieCard, LinkKind::kPcieSocket}));
+    EXPECT_EQ(kinds_of(whole, whole.slots_from_host(7)), (Kinds{LinkKind::kPcieSocket, LinkKind::kPcieCard}));
+    EXPECT_EQ(kinds_of(whole, whole.slots_out(7)), (Kinds{LinkKind::kRankTransport, LinkKind::kNic}));
+    EXPECT_EQ(kinds_of(whole, whole.slots_in(7)), (Kinds{LinkKind::kNic, LinkKind::kRankTransport}));
+    EXPECT_EQ(whole.name(whole.slots_to_host(7)[0]), "node 0: PCIe card, card 3 to socket 1");
+    // What leaves the card and what comes back are two directions.
+    EXPECT_NE(whole.slots_to_host(7)[0], whole.slots_from_host(7)[1]);
+    const Machine device = switch_machine();
+    const Fabric direct(device, stack, layout_of(device, {.dp = 16}));
+    EXPECT_TRUE(direct.slots_to_host(3).empty());
+    EXPECT_EQ(kinds_of(direct, direct.slots_out(3)), (Kinds{LinkKind::kRankTransport, LinkKind::kNic}));
+}
+
+// In a group: a pair of switches carries at most C / p = 25 GB/s / 0.25, and all of the flow counts on the local links
+// of both switches together, (32 - 1) x 25 GB/s.
+TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_share_of_minimal_traffic) {
     const Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     const Route route = fabric.route(0, 12 * 2);
     auto weights = weight_by_kind(fabric, route);
-    EXPECT_DOUBLE_EQ(weights[LinkKind::kLocal], 0.25);
+    EXPECT_DOUBLE_EQ(weights[LinkKind::kLocal], 1);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalSpread], 2);
+    EXPECT_EQ(weights.count(LinkKind::kGlobalPool), 0U);
     auto capacities = capacity_by_kind(fabric, route);
-    EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocal], 25e9);
+    EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocal], 25e9 / 0.25);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocalSpread], 31 * 25e9);
     EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 2 + 0.75 * 3) * 0.35e-6);
 }
 
-// Between groups: b on the bundle of 2 x 25 GB/s, all of it on the 165 bundles of both groups together, less what other
-// jobs use.
-TEST(Fabric, adaptive_routing_splits_a_flow_between_groups) {
+// Between groups: C = 2 x 25 GB/s less other jobs' share; the pair carries C / p, a group 165 C, the machine 166 x 165
+// C.
+TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
     Machine machine = mesh_machine();
     machine.fabric.background_load = 0.2;
     Stack stack = plain_stack();
@@ -131,32 +198,188 @@ TEST(Fabric, adaptive_routing_splits_a_flow_between_groups) {
     const Fabric fabric(machine, stack, layout_of(machine, {.dp = 12 * 130}));
     const Route route = fabric.route(0, 12 * 64);
     auto weights = weight_by_kind(fabric, route);
-    EXPECT_DOUBLE_EQ(weights[LinkKind::kGlobal], 0.25);
+    EXPECT_DOUBLE_EQ(weights[LinkKind::kGlobal], 1);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kGlobalSpread], 2);
+    EXPECT_DOUBLE_EQ(weights[LinkKind::kGlobalPool], 1);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalSpread], 2);
     auto capacities = capacity_by_kind(fabric, route);
-    EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobal], 50e9 * 0.8 * 0.5);
-    EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobalSpread], 165 * 50e9 * 0.8 * 0.5);
+    const double direct = 50e9 * 0.8 * 0.5;
+    EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobal], direct / 0.25);
+    EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobalSpread], 165 * direct);
+    EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobalPool], 166 * 165 * direct);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kRankTransport], 10e9);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kNic], 23e9 * 0.5);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kPcieCard], 50e9);
+    EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 4 + 0.75 * 6) * 0.35e-6);
     EXPECT_TRUE(route.leaves_group);
+    for (const Leg& leg : route.legs) {
+        EXPECT_DOUBLE_EQ(fabric.minimal_capacity_bytes_per_s(leg.link),
+                         fabric.kind(leg.link) == LinkKind::kGlobal ? direct : 0);
+        EXPECT_EQ(leg.link == fabric.global_pool(), fabric.kind(leg.link) == LinkKind::kGlobalPool);
+    }
 }
 
-// Minimal: the whole flow on the direct link. Valiant: nothing of it. Both: the whole flow on the links of its switch
-// or group together.
-TEST(Fabric, minimal_routing_keeps_to_the_direct_link_and_valiant_shuns_it) {
+TEST(Fabric, without_a_bias_adaptive_routing_bounds_no_pair) {
+    Machine machine = mesh_machine();
+    machine.fabric.minimal_bias = 0;
+    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
+    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 24)), weight_by_kind(fabric, fabric.route(24, 0)));
+    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 24)).count(LinkKind::kLocal), 0U);
+    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 12 * 64)).count(LinkKind::kGlobal), 0U);
+    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 12 * 64))[LinkKind::kGlobalPool], 1);
+}
+
+// 165 groups x 2 links over 32 switches: link k to the group at distance d has port 2 (d - 1) + k and lies on switch
+// floor(port x 32 / 330).
+TEST(Fabric, minimal_routing_takes_each_global_link_of_the_pair_and_the_way_to_it) {
     Machine machine = mesh_machine();
     machine.fabric.routing = RoutingKind::kMinimal;
-    const Layout layout = layout_of(machine, {.dp = 12 * 130});
-    const Fabric minimal(machine, plain_stack(), layout);
-    EXPECT_DOUBLE_EQ(weight_by_kind(minimal, minimal.route(0, 24))[LinkKind::kLocal], 1);
-    EXPECT_DOUBLE_EQ(weight_by_kind(minimal, minimal.route(0, 12 * 64))[LinkKind::kGlobal], 1);
-    EXPECT_DOUBLE_EQ(weight_by_kind(minimal, minimal.route(0, 12 * 64))[LinkKind::kGlobalSpread], 2);
+    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 64 * 22}));
+    EXPECT_EQ(fabric.global_pool(), kNoLink);
+    // Distance 21: ports 40 and 41, switches floor(40 x 32 / 330) = 3 and 3. Back: distance 145, ports 288 and 289,
+    // switches 27 and 28.
+    const Route route = fabric.route(0, 12 * 64 * 21);
+    std::map<std::string, double> weights;
+    for (const Leg& leg : route.legs) {
+        if (fabric.kind(leg.link) == LinkKind::kLocal || fabric.kind(leg.link) == LinkKind::kGlobal) {
+            weights[fabric.name(leg.link)] += leg.weight;
+            EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(leg.link), 25e9);
+        }
+    }
+    EXPECT_EQ(weights, (std::map<std::string, double>{{"group 0: switch 0 to 3", 1},
+                                                      {"group 0 to group 21, link 0", 0.5},
+                                                      {"group 0 to group 21, link 1", 0.5},
+                                                      {"group 21: switch 27 to 0", 0.5},
+                                                      {"group 21: switch 28 to 0", 0.5}}));
+    EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + 4 * 0.35e-6);
+    // Node 6 hangs on switch 3 itself: one switch less.
+    EXPECT_DOUBLE_EQ(fabric.route(12 * 6, 12 * 64 * 21).latency_s, 3e-6 + 3 * 0.35e-6);
+    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 24))[LinkKind::kLocal], 1);
+}
+
+TEST(Fabric, valiant_routing_shuns_the_direct_link_and_crosses_the_machine_twice) {
+    Machine machine = mesh_machine();
     machine.fabric.routing = RoutingKind::kValiant;
-    const Fabric valiant(machine, plain_stack(), layout);
+    const Fabric valiant(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
+    auto weights = weight_by_kind(valiant, valiant.route(0, 12 * 64));
+    EXPECT_EQ(weights.count(LinkKind::kGlobal), 0U);
+    EXPECT_EQ(weights[LinkKind::kGlobalSpread], 2);
+    EXPECT_EQ(weights[LinkKind::kGlobalPool], 2);
     EXPECT_EQ(weight_by_kind(valiant, valiant.route(0, 24)).count(LinkKind::kLocal), 0U);
-    EXPECT_EQ(weight_by_kind(valiant, valiant.route(0, 12 * 64)).count(LinkKind::kGlobal), 0U);
+    EXPECT_EQ(weight_by_kind(valiant, valiant.route(0, 24))[LinkKind::kLocalSpread], 2);
+    EXPECT_DOUBLE_EQ(valiant.route(0, 24).latency_s, 3e-6 + 3 * 0.35e-6);
+    EXPECT_DOUBLE_EQ(valiant.route(0, 12 * 64).latency_s, 3e-6 + 6 * 0.35e-6);
+}
+
+// A group of one switch has nothing local: 2 switches by the direct link, 3 by way of a third group.
+TEST(Fabric, groups_of_one_switch_have_no_local_links) {
+    Machine machine = small_dragonfly({.groups = 3, .switches = 1, .routing = RoutingKind::kAdaptive});
+    machine.fabric.minimal_bias = 0.25;
+    const Fabric adaptive(machine, plain_stack(), layout_of(machine, {.dp = 6}));
+    EXPECT_EQ(weight_by_kind(adaptive, adaptive.route(0, 2)).count(LinkKind::kLocalSpread), 0U);
+    EXPECT_DOUBLE_EQ(adaptive.route(0, 2).latency_s, 2e-6 + (0.25 * 2 + 0.75 * 3) * 0.5e-6);
+    machine.fabric.routing = RoutingKind::kMinimal;
+    const Fabric minimal(machine, plain_stack(), layout_of(machine, {.dp = 6}));
+    EXPECT_EQ(weight_by_kind(minimal, minimal.route(0, 2)),
+              (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}, {LinkKind::kGlobal, 1}}));
+    EXPECT_DOUBLE_EQ(minimal.route(0, 2).latency_s, 2e-6 + 2 * 0.5e-6);
+}
+
+// Leaves of 4 nodes x 8 NICs x 50 GB/s x 0.5 = 800 GB/s: 16 uplinks of 50 GB/s. A flow to NIC r of node n goes up by
+// uplink (8 n + r) mod 16 of its leaf and comes down by that of the other.
+TEST(Fabric, minimal_routing_on_a_tree_pins_a_flow_by_the_number_of_the_nic_it_goes_to) {
+    Machine machine = switch_machine();
+    machine.fabric.routing = RoutingKind::kMinimal;
+    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 80}));
+    EXPECT_FALSE(fabric.alike_by_attachment());
+    for (int to = 32; to < 80; ++to) {
+        std::vector<std::string> uplinks;
+        for (const Leg& leg : fabric.route(5, to).legs) {
+            if (fabric.kind(leg.link) == LinkKind::kLeafUplink) {
+                EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(leg.link), 50e9);
+                uplinks.push_back(fabric.name(leg.link));
+            }
+        }
+        const std::string number = ", uplink " + std::to_string(to % 16);
+        EXPECT_EQ(uplinks, (std::vector<std::string>{"leaf 0" + number + " up",
+                                                     "leaf " + std::to_string(to / 32) + number + " down"}));
+    }
+}
+
+// Pods of 2 leaves: 2 x 800 GB/s x 0.25 = 400 GB/s to the cores.
+TEST(Fabric, a_third_level_bounds_what_leaves_a_pod) {
+    Machine machine = switch_machine();
+    machine.fabric.levels = 3;
+    machine.fabric.leaves_per_pod = 2;
+    machine.fabric.pod_taper = 0.25;
+    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 32 * 4}));
+    EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 32)).count(LinkKind::kPodUplink), 0U);
+    EXPECT_DOUBLE_EQ(fabric.route(0, 32).latency_s, 2e-6 + 3 * 0.5e-6);
+    const Route far = fabric.route(0, 64);
+    EXPECT_EQ(weight_by_kind(fabric, far)[LinkKind::kPodUplink], 2);
+    EXPECT_EQ(weight_by_kind(fabric, far)[LinkKind::kLeafUplink], 2);
+    EXPECT_DOUBLE_EQ(capacity_by_kind(fabric, far)[LinkKind::kPodUplink], 400e9);
+    EXPECT_DOUBLE_EQ(far.latency_s, 2e-6 + 5 * 0.5e-6);
+    EXPECT_TRUE(fabric.alike_by_attachment());
+}
+
+// A leaf of 32 NICs has 16 uplinks with half of the NICs' links, whatever part of these links NICs sustain: 46 of 50
+// GB/s; 24 GB/s is more like half of a link (a split port), 96 GB/s like two.
+TEST(Fabric, uplinks_are_counted_by_the_links_of_the_nics_and_not_by_what_nics_sustain) {
+    Machine machine = switch_machine();
+    for (const auto& [nic, uplinks] : std::map<double, double>{{46e9, 16}, {50e9, 16}, {24e9, 8}, {96e9, 32}}) {
+        machine.node.nic_bytes_per_s = nic;
+        const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 64}));
+        EXPECT_DOUBLE_EQ(capacity_by_kind(fabric, fabric.route(0, 32))[LinkKind::kLeafUplink], uplinks * 50e9) << nic;
+    }
+}
+
+// Units of 4 nodes; tile t hangs on NIC t. The leaf of a rail carries 4 x 50 GB/s x 0.5 up.
+TEST(Fabric, a_rail_of_a_unit_is_one_switch_and_another_rail_is_reached_by_a_spine) {
+    const Machine machine = rail_machine();
+    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 80}));
+    const Route same_rail = fabric.route(3, 8 + 3);
+    EXPECT_EQ(weight_by_kind(fabric, same_rail), (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}}));
+    EXPECT_DOUBLE_EQ(same_rail.latency_s, 2e-6 + 0.5e-6);
+    const Route other_rail = fabric.route(3, 8 + 4);
+    EXPECT_EQ(weight_by_kind(fabric, other_rail)[LinkKind::kLeafUplink], 2);
+    EXPECT_DOUBLE_EQ(other_rail.latency_s, 2e-6 + 3 * 0.5e-6);
+    EXPECT_FALSE(other_rail.leaves_group);
+    const Route other_unit = fabric.route(3, 32 + 3);
+    EXPECT_EQ(weight_by_kind(fabric, other_unit)[LinkKind::kLeafUplink], 2);
+    EXPECT_DOUBLE_EQ(capacity_by_kind(fabric, other_unit)[LinkKind::kLeafUplink], 100e9);
+    EXPECT_TRUE(other_unit.leaves_group);
+    EXPECT_EQ(fabric.block(3), 0);
+    EXPECT_EQ(fabric.block(4), 1);
+    EXPECT_EQ(fabric.attachment(3, 5), 5);
+    EXPECT_EQ(fabric.attachment(4, 5), 13);
+    EXPECT_EQ(fabric.nodes(), 10);
+}
+
+TEST(Fabric, crossings_depend_on_the_two_attachments_alone_where_that_is_promised) {
+    for (const Machine& machine : {mesh_machine(), switch_machine(), rail_machine(),
+                                   small_dragonfly({.groups = 5, .nodes_per_switch = 3, .global_links = 2})}) {
+        const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 15 * machine.node.tiles}));
+        ASSERT_TRUE(fabric.alike_by_attachment());
+        std::map<std::pair<int, int>, std::vector<std::pair<std::uint32_t, double>>> known;
+        Crossing crossing;
+        for (int from = 0; from < 15 * machine.node.tiles; from += 3) {
+            for (int to = 0; to < 15 * machine.node.tiles; to += 7) {
+                const int m = from / machine.node.tiles, n = to / machine.node.tiles;
+                if (m == n) {
+                    continue;
+                }
+                const int s = from % machine.node.tiles, t = to % machine.node.tiles;
+                fabric.cross(m, s, n, t, crossing);
+                std::vector<std::pair<std::uint32_t, double>> legs{{0, crossing.latency_s}};
+                for (const Leg& leg : crossing.legs) {
+                    legs.emplace_back(leg.link, leg.weight);
+                }
+                const auto [at, is_new] = known.try_emplace({fabric.attachment(m, s), fabric.attachment(n, t)}, legs);
+                EXPECT_TRUE(is_new || at->second == legs);
+            }
+        }
+    }
 }
 
 TEST(Fabric, the_job_lies_where_its_placement_says) {
@@ -173,10 +396,15 @@ TEST(Fabric, the_job_lies_where_its_placement_says) {
 
 TEST(Fabric, a_link_has_one_name_and_every_name_one_link) {
     const Machine machine = mesh_machine();
-    const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 66}));
-    std::map<std::string, std::uint32_t> links;
-    for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
-        EXPECT_TRUE(links.emplace(fabric.name(link), link).second) << fabric.name(link);
+    Machine minimal = machine, pinned = switch_machine(), pods = rail_machine();
+    minimal.fabric.routing = pinned.fabric.routing = pods.fabric.routing = RoutingKind::kMinimal;
+    pods.fabric.levels = 3;
+    for (const Machine& some : {machine, minimal, switch_machine(), pinned, pods}) {
+        const Fabric fabric(some, plain_stack(), layout_of(some, {.dp = some.node.tiles * 66}));
+        std::map<std::string, std::uint32_t> links;
+        for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
+            EXPECT_TRUE(links.emplace(fabric.name(link), link).second) << fabric.name(link);
+        }
     }
 }
 

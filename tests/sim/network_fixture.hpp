@@ -28,7 +28,8 @@ inline Machine mesh_machine() {
     node.mesh_bytes_per_s = 31e9;
     node.scale_up_latency_s = 2e-6;
     node.pcie_bytes_per_s = 50e9;
-    node.socket_bytes_per_s = 150e9;
+    node.socket_out_bytes_per_s = 150e9;
+    node.socket_in_bytes_per_s = 150e9;
     node.nics = 8;
     node.nic_bytes_per_s = 23e9;
     node.nic_attachment = NicAttachment::kHost;
@@ -70,13 +71,41 @@ inline Machine switch_machine() {
     return machine;
 }
 
-inline Stack plain_stack(CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing) {
+/// The same nodes on rails: units of 4 nodes, one leaf for each of their 8 NICs.
+inline Machine rail_machine() {
+    Machine machine = switch_machine();
+    machine.fabric.kind = FabricKind::kRail;
+    return machine;
+}
+
+struct SmallDragonfly {
+    int groups = 4, switches = 3, nodes_per_switch = 1, local_links = 1, global_links = 1;
+    RoutingKind routing = RoutingKind::kMinimal;
+};
+
+/// Nodes of 2 tiles on a switch, a NIC for each tile.
+inline Machine small_dragonfly(const SmallDragonfly& of) {
+    Machine machine = switch_machine();
+    machine.node.tiles = machine.node.nics = 2;
+    FabricRecipe& fabric = machine.fabric;
+    fabric.kind = FabricKind::kDragonfly;
+    fabric.groups = of.groups;
+    fabric.switches_per_group = of.switches;
+    fabric.nodes_per_group = of.switches * of.nodes_per_switch;
+    fabric.local_links = of.local_links;
+    fabric.global_links = of.global_links;
+    fabric.routing = of.routing;
+    fabric.max_nodes = fabric.groups * fabric.nodes_per_group;
+    return machine;
+}
+
+inline Stack plain_stack(CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing, int levels = 1) {
     Stack stack;
     stack.rank_bytes_per_s = 10e9;
     stack.scale_up_message_s = 1e-6;
     stack.scale_out_message_s = 5e-6;
     stack.collective_launch_s = 4e-6;
-    const std::vector<AlgorithmRule> rules{{std::numeric_limits<double>::infinity(), algorithm}};
+    const std::vector<AlgorithmRule> rules{{std::numeric_limits<double>::infinity(), algorithm, levels}};
     stack.all_reduce = stack.reduce_scatter = stack.all_gather = stack.all_to_all = stack.broadcast = rules;
     return stack;
 }

@@ -1,0 +1,107 @@
+/// @file The tables of a sweep.
+#include "report/collective_sweep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+#include "base/json.hpp"
+#include "base/units.hpp"
+#include "report/markdown_parts.hpp"
+#include "report/report_files.hpp"
+#include "report/text.hpp"
+
+namespace auspex {
+namespace {
+
+std::string rate_text(double bytes_per_s) { return significant(bytes_per_s / 1e9) + " GB/s"; }
+
+std::string left(const std::string& text, std::size_t width) {
+    return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
+}
+
+std::string right(const std::string& text, std::size_t width) {
+    return std::string(text.size() < width ? width - text.size() : 1, ' ') + text;
+}
+
+}  // namespace
+
+std::string title_of(const CollectiveSweep& sweep) {
+    const std::string groups = sweep.groups > 1 ? " in " + thousands(sweep.groups) + " groups at once, each" : "";
+    return sweep.kind + groups + " over " + counted(sweep.group_size, "rank") + ", " + counted(sweep.nodes, "node") +
+           " of " + sweep.machine + ", " + sweep.stack + " (transport " + sweep.transport + " of " +
+           sweep.transport_date + ")";
+}
+
+std::string size_text(double bytes) {
+    constexpr std::array kUnits{" B", " KiB", " MiB", " GiB", " TiB"};
+    std::size_t unit = 0;
+    double value = bytes;
+    while (unit + 1 < kUnits.size() && value >= 1024 && std::fmod(value, 1024) == 0) {
+        value /= 1024;
+        ++unit;
+    }
+    return value < 1024 && value == std::floor(value) ? fixed(value, 0) + kUnits[unit]
+                                                      : format_quantity(bytes, Dimension::kBytes);
+}
+
+std::string choice_text(AlgorithmChoice choice) {
+    return std::string(to_string(choice.algorithm)) + ", " + counted(choice.levels, "level");
+}
+
+std::string render_sweep_text(const CollectiveSweep& sweep) {
+    std::ostringstream out;
+    out << title_of(sweep) << "\n\n"
+        << right("size", 10) << right("time us", 14) << right("algbw GB/s", 12) << right("busbw GB/s", 12)
+        << "  algorithm                      bound by\n";
+    for (const CollectiveResult& point : sweep.points) {
+        out << right(size_text(point.bytes), 10) << right(fixed(point.time_s * 1e6, 1), 14)
+            << right(fixed(point.bytes_per_s / 1e9, 2), 12) << right(fixed(point.bus_bytes_per_s / 1e9, 2), 12) << "  "
+            << left(choice_text(point.choice), 31) << point.bottleneck << "\n";
+    }
+    return out.str();
+}
+
+std::string render_sweep_markdown(const CollectiveSweep& sweep) {
+    std::vector<MarkdownRow> rows{{"algorithm", "bound by", "size", "time", "algorithm bandwidth", "bus bandwidth",
+                                   "fastest of all", "its time"}};
+    for (const CollectiveResult& point : sweep.points) {
+        const CollectiveTime& fastest = point.alternatives.front();
+        rows.push_back({choice_text(point.choice), point.bottleneck, size_text(point.bytes), duration(point.time_s),
+                        rate_text(point.bytes_per_s), rate_text(point.bus_bytes_per_s), choice_text(fastest.choice),
+                        duration(fastest.time_s)});
+    }
+    std::string out = "# " + markdown_escape(title_of(sweep)) + "\n\n" + markdown_table(rows, 2) +
+                      "Bus bandwidth is that of nccl-tests: bytes over time, times 2 (n - 1)/n for an all-reduce, "
+                      "(n - 1)/n for reduce-scatter, all-gather and all-to-all, 1 for a broadcast.\n\n![Time and bus "
+                      "bandwidth against size](sweep.svg)\n\n";
+    if (!sweep.overrides.empty()) {
+        out += "Changed on the command line:\n\n" + markdown_list(sweep.overrides);
+    }
+    return out + "Made by:\n\n" + markdown_code(sweep.command) + markdown_inputs(sweep.inputs);
+}
+
+std::string render_sweep_csv(const CollectiveSweep& sweep) {
+    std::string out =
+        "bytes,algorithm,levels,chosen,time_s,algorithm_bandwidth_bytes_per_s,bus_bandwidth_bytes_per_s\n";
+    for (const CollectiveResult& point : sweep.points) {
+        const double factor = point.bytes_per_s > 0 ? point.bus_bytes_per_s / point.bytes_per_s : 0;
+        for (const CollectiveTime& time : point.alternatives) {
+            const double rate = point.bytes / time.time_s;
+            out += json_number(point.bytes) + "," + to_string(time.choice.algorithm) + "," +
+                   std::to_string(time.choice.levels) + "," + (time.choice == point.choice ? "true" : "false") + "," +
+                   json_number(time.time_s) + "," + json_number(rate) + "," + json_number(rate * factor) + "\n";
+        }
+    }
+    return out;
+}
+
+void write_collective_sweep(const CollectiveSweep& sweep, const std::string& directory) {
+    const std::filesystem::path folder = make_report_folder(directory, "sweep.csv, sweep.md and sweep.svg");
+    write_report_file(folder / "sweep.csv", render_sweep_csv(sweep));
+    write_report_file(folder / "sweep.md", render_sweep_markdown(sweep));
+    write_report_file(folder / "sweep.svg", standalone_svg(sweep_chart(sweep)));
+}
+
+}  // namespace auspex

@@ -1,0 +1,112 @@
+/// @file Lays a collective's groups on a machine and times it phase by phase.
+#include "sim/collective_run.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+Transfer unroll(Network& network, const CollectiveJob& job, AlgorithmChoice choice, double bytes) {
+    return network.unroll_as(choice, job.comm, kJobGroups, 0, bytes, 1, job.alone ? 0 : kAllSiblings);
+}
+
+CollectivePhase phase_of(const Network& network, const TransferPhase& phase) {
+    const double rate = network.solo_rate(phase.pattern), flow_s = phase.bytes / rate;
+    const LinkKind link = network.fabric().kind(network.bottleneck(phase.pattern));
+    return {phase.what,
+            phase.rounds,
+            phase.latency_s,
+            phase.bytes,
+            rate,
+            phase.latency_s + flow_s,
+            phase.latency_s > flow_s ? "latency" : to_string(link)};
+}
+
+bool is_large_exchange(const CollectiveJob& job, AlgorithmChoice choice, const GroupForm& form) {
+    const bool exchanges = choice.algorithm == CollectiveAlgorithm::kPairwise ||
+                           (choice.algorithm == CollectiveAlgorithm::kDirect && job.comm != CommKind::kBroadcast);
+    const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
+    return exchanges && members > kMostMembersOfExchange;
+}
+
+/// `chosen` is among them whatever it is.
+std::vector<CollectiveTime> alternatives_to(Network& network, const Layout& layout, const CollectiveJob& job,
+                                            AlgorithmChoice chosen, double bytes) {
+    const GroupForm form = form_of_job(network, layout);
+    std::vector<CollectiveTime> found;
+    for (const AlgorithmChoice candidate : candidates(job.comm, form, 0)) {
+        if (candidate == chosen || !is_large_exchange(job, candidate, form)) {
+            found.push_back({candidate, network.solo_time_s(unroll(network, job, candidate, bytes))});
+        }
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const CollectiveTime& a, const CollectiveTime& b) { return a.time_s < b.time_s; });
+    return found;
+}
+
+}  // namespace
+
+Layout layout_of_job(const CollectiveJob& job, const Machine& machine) {
+    const int block = job.group_size * job.stride;
+    AUSPEX_CHECK(block > 0 && job.ranks > 0 && job.ranks % block == 0, "groups divide the ranks");
+    Plan plan;
+    plan.file = "the collective's ranks";
+    plan.dp = job.ranks / block;
+    plan.ep = job.group_size;
+    plan.etp = job.stride;
+    plan.placement = job.placement;
+    return make_layout(plan, machine, job.ranks);
+}
+
+GroupForm form_of_job(const Network& network, const Layout& layout) {
+    return form_of(flatten(groups_of(layout, kJobGroups, 0)), network.fabric());
+}
+
+double bus_factor(CommKind comm, int n) {
+    const double others = (n - 1.0) / n;
+    switch (comm) {
+        case CommKind::kAllReduce: return 2 * others;
+        case CommKind::kReduceScatter:
+        case CommKind::kAllGather:
+        case CommKind::kAllToAll: return others;
+        case CommKind::kBroadcast: return 1;
+        default: return 0;
+    }
+}
+
+CollectiveResult time_collective(Network& network, const Layout& layout, const CollectiveJob& job,
+                                 AlgorithmChoice choice, double bytes) {
+    CollectiveResult result;
+    result.bytes = bytes;
+    const bool chooses = choice.algorithm == CollectiveAlgorithm::kAuto;
+    Transfer transfer = chooses ? Transfer{} : unroll(network, job, choice, bytes);
+    result.alternatives = alternatives_to(network, layout, job, transfer.choice, bytes);
+    if (chooses) {
+        const std::vector<AlgorithmChoice> allowed = candidates(job.comm, form_of_job(network, layout), choice.levels);
+        const auto fastest =
+            std::find_if(result.alternatives.begin(), result.alternatives.end(), [&](const CollectiveTime& time) {
+                return std::find(allowed.begin(), allowed.end(), time.choice) != allowed.end();
+            });
+        AUSPEX_CHECK(fastest != result.alternatives.end(), "not every candidate is a large exchange");
+        transfer = unroll(network, job, fastest->choice, bytes);
+    }
+    result.choice = transfer.choice;
+    result.time_s = network.solo_time_s(transfer);
+    double longest_s = -1;
+    for (const TransferPhase& phase : transfer.phases) {
+        result.phases.push_back(phase_of(network, phase));
+        if (result.phases.back().time_s > longest_s) {
+            longest_s = result.phases.back().time_s;
+            result.bottleneck = result.phases.back().bottleneck;
+        }
+    }
+    if (result.time_s > 0) {
+        result.bytes_per_s = bytes / result.time_s;
+        result.bus_bytes_per_s = result.bytes_per_s * bus_factor(job.comm, job.group_size);
+    }
+    return result;
+}
+
+}  // namespace auspex

@@ -1,0 +1,46 @@
+#pragma once
+/// @file The switch links of a job on a dragonfly, and those that a flow takes.
+#include <cstdint>
+#include <string>
+
+#include "models/machine.hpp"
+#include "sim/fabric.hpp"
+#include "sim/job_blocks.hpp"
+#include "sim/link_ranges.hpp"
+
+namespace auspex {
+
+/// All switches of the job's groups, and the links between these groups. Fabric says what the routings mean.
+class DragonflyLinks {
+ public:
+    DragonflyLinks(const FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links);
+    void cross(int from_node, int to_node, Crossing& crossing) const;
+    [[nodiscard]] std::string name(LinkKind kind, std::uint32_t link) const;
+    [[nodiscard]] int attachment(int node) const;
+    [[nodiscard]] const JobBlocks& job() const { return job_; }
+    [[nodiscard]] double minimal_capacity_bytes_per_s(std::uint32_t link) const;
+    [[nodiscard]] std::uint32_t global_pool() const { return pool_; }
+
+ private:
+    struct End {
+        std::uint32_t group, place;  ///< group among those of the job, switch within it
+        auto operator<=>(const End&) const = default;
+    };
+    void add_direct(double local, double global, LinkRanges& links);
+    void add_pools(double local, double global, LinkRanges& links);
+    [[nodiscard]] End end_of(int node) const;
+    [[nodiscard]] std::uint32_t local(std::uint32_t group, std::uint32_t from, std::uint32_t to) const;
+    double cross_minimal(End from, End to, Crossing& crossing) const;
+    double cross_spread(End from, End to, Crossing& crossing) const;
+
+    FabricRecipe recipe_;
+    JobBlocks job_;
+    std::vector<std::uint32_t> switch_of_node_;  ///< within its group
+    std::uint32_t groups_, switches_;
+    std::uint32_t parallel_ = 1;  ///< kGlobal links of a pair of groups that have a number each
+    std::uint32_t local_ = kNoLink, global_ = kNoLink;
+    std::uint32_t local_spread_ = kNoLink, global_spread_ = kNoLink, pool_ = kNoLink;
+    double direct_bytes_per_s_;  ///< all links of a pair of groups
+};
+
+}  // namespace auspex

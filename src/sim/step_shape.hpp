@@ -1,0 +1,135 @@
+#pragma once
+/// @file The shape of one round of a collective: who takes part, and who sends to whom.
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace auspex {
+
+/// Which ranks of a group take part together.
+enum class Level : std::uint8_t {
+    kFlat,    ///< the whole group
+    kInner,   ///< those that share a node
+    kOuter,   ///< those with the same place in their nodes, one a node
+    kMiddle,  ///< those of kOuter that lie in one block (dragonfly group, leaf, unit)
+    kFar,     ///< those of kOuter with the same place in their blocks, one a block
+};
+
+/// Rank i of n sends to ...
+enum class StepShape : std::uint8_t {
+    kShift,      ///< (i + distance) mod n; 1: a ring
+    kXor,        ///< i xor distance, among the largest power of two of ranks
+    kFoldIn,     ///< the ranks beyond the largest power of two p send to i - p
+    kFoldOut,    ///< and receive from there
+    kAllPairs,   ///< every other rank; distance 1: to one after the other, so that one message is under way
+    kTree,       ///< i + distance, for i < distance: a round of a binomial tree from rank 0
+    kScatter,    ///< i + distance, for i a multiple of 2 distance: a round of a binomial scatter
+    kRootToAll,  ///< rank 0 to every other
+    kPairs,      ///< the group is {from, to}
+    kTreesUp,    ///< both trees of for_each_double_tree_edge, children to parents
+    kTreesDown,  ///< parents to children; distance 1: rank 0 to the roots of two trees of the other ranks
+    kToHost,     ///< every rank copies to its host: no flow between ranks
+    kFromHost,
+};
+
+/// Largest power of two <= n. Requires n >= 1.
+[[nodiscard]] inline int power_of_two_within(int n) {
+    return static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+}
+
+/// Calls emit(child, parent) for the edges of a binary tree over n >= 1 ranks from `first` on, those of a subtree
+/// before the one above it; returns the root. Ranks stand in order, and every second one, `first` the first, is a leaf.
+/// Height: floor(log2 n) edges.
+template <class Emit>
+int for_each_tree_edge(int first, int n, Emit&& emit) {
+    const int p = power_of_two_within(n), root = first + p - 1;
+    if (p > 1) {
+        emit(for_each_tree_edge(first, p - 1, emit), root);
+    }
+    if (n > p) {
+        emit(for_each_tree_edge(first + p, n - p, emit), root);
+    }
+    return root;
+}
+
+/// The same for two trees over ranks first .. first + n - 1, one after the other; returns both roots. The second is the
+/// first reflected (n even) or moved by one (n odd), so that a rank with children in one is a leaf in the other.
+/// Source: P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+/// Parallel Computing 35 (2009).
+template <class Emit>
+std::array<int, 2> for_each_double_tree_edge(int first, int n, Emit&& emit) {
+    const auto second = [first, n](int i) { return first + (n % 2 == 0 ? n - 1 - i : (i + n - 1) % n); };
+    const int root = for_each_tree_edge(first, n, emit);
+    const int other = for_each_tree_edge(0, n, [&](int child, int parent) { emit(second(child), second(parent)); });
+    return {root, second(other)};
+}
+
+/// Calls emit(i, j) for every flow from the i-th to the j-th of n ranks.
+template <class Emit>
+void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
+    if (n < 2) {
+        return;
+    }
+    const int p = power_of_two_within(n);
+    switch (shape) {
+        case StepShape::kShift:
+            for (int i = 0; i < n; ++i) {
+                emit(i, (i + distance) % n);
+            }
+            return;
+        case StepShape::kXor:
+            for (int i = 0; i < p; ++i) {
+                emit(i, i ^ distance);
+            }
+            return;
+        case StepShape::kFoldIn:
+            for (int i = p; i < n; ++i) {
+                emit(i, i - p);
+            }
+            return;
+        case StepShape::kFoldOut:
+            for (int i = p; i < n; ++i) {
+                emit(i - p, i);
+            }
+            return;
+        case StepShape::kAllPairs:
+            for (int i = 0; i < n; ++i) {
+                for (int j = 0; j < n; ++j) {
+                    if (i != j) {
+                        emit(i, j);
+                    }
+                }
+            }
+            return;
+        case StepShape::kTree:
+            for (int i = 0; i < distance && i + distance < n; ++i) {
+                emit(i, i + distance);
+            }
+            return;
+        case StepShape::kScatter:
+            for (int i = 0; i + distance < n; i += 2 * distance) {
+                emit(i, i + distance);
+            }
+            return;
+        case StepShape::kRootToAll:
+            for (int i = 1; i < n; ++i) {
+                emit(0, i);
+            }
+            return;
+        case StepShape::kPairs: emit(0, 1); return;
+        case StepShape::kTreesUp: (void)for_each_double_tree_edge(0, n, emit); return;
+        case StepShape::kTreesDown: {
+            const auto downwards = [&](int child, int parent) { emit(parent, child); };
+            const std::array<int, 2> roots = for_each_double_tree_edge(distance, n - distance, downwards);
+            if (distance == 1) {
+                emit(0, roots[0]);
+                emit(0, roots[1]);
+            }
+            return;
+        }
+        case StepShape::kToHost:
+        case StepShape::kFromHost: return;
+    }
+}
+
+}  // namespace auspex

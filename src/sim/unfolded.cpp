@@ -1,0 +1,153 @@
+/// @file Samples of an unfolded step.
+#include "sim/unfolded.hpp"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+#include "sim/engine_player.hpp"
+#include "sim/link_sharing.hpp"
+#include "sim/slow_parts.hpp"
+#include "sim/variety.hpp"
+
+namespace auspex {
+namespace {
+
+/// What all samples share: nothing of it changes while they play.
+struct Stage {
+    const Inputs& inputs;
+    const Layout& layout;
+    Network network;
+    SlowParts slow;
+    CostedProgram costed;
+    std::vector<double> capacities;  ///< by link, factors applied
+    std::vector<double> solo_rates;  ///< by pattern
+    std::vector<int> ranks;          ///< of each actor
+};
+
+/// Rates by LinkSharing over all groups' patterns.
+class RankSharing {
+ public:
+    explicit RankSharing(const Stage& stage) : stage_(stage), links_(stage.capacities) {}
+    std::uint32_t start(PatternId pattern) {
+        return links_.start({stage_.network.loads(pattern), stage_.solo_rates[pattern]});
+    }
+    void stop(std::uint32_t id) { links_.stop(id); }
+    std::span<const std::uint32_t> settle() { return links_.settle(); }
+    [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
+
+ private:
+    const Stage& stage_;
+    LinkSharing links_;
+};
+
+Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+    Stage stage{inputs, folded.layout, Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
+    stage.network.set_routing_shares(folded.routing_shares());
+    const Fabric& fabric = stage.network.fabric();
+    stage.slow = find_slow_parts(options.slow, fabric, folded.layout.tiles);
+    CostOptions cost = folded.cost_options;
+    cost.grain = Grain::kRanks;
+    cost.link_factors = stage.slow.link_factors;
+    stage.costed = cost_program(folded.program, inputs.machine, inputs.stack, folded.layout, stage.network, cost);
+    for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
+        stage.capacities.push_back(slowed_capacity(fabric, link, stage.slow.link_factors));
+    }
+    for (PatternId pattern = 0; pattern < stage.network.pattern_count(); ++pattern) {
+        stage.solo_rates.push_back(slowed_solo_rate(stage.network, pattern, stage.slow.link_factors));
+    }
+    for (int s = 0; s < folded.layout.pp; ++s) {
+        for (int n = 0; n < folded.layout.stage_ranks; ++n) {
+            stage.ranks.push_back(folded.layout.rank(s, n));
+        }
+    }
+    return stage;
+}
+
+std::vector<SlowTile> slowest_tiles(const Stage& stage, const PlayResult& played, const Variety& variety) {
+    constexpr std::size_t kShown = 10;
+    std::vector<std::uint32_t> order(played.waited_for.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t shown = std::min(kShown, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+                      [&](std::uint32_t a, std::uint32_t b) {
+                          return played.waited_for[a] != played.waited_for[b]
+                                     ? played.waited_for[a] > played.waited_for[b]
+                                     : stage.ranks[a] < stage.ranks[b];
+                      });
+    double all_s = 0;
+    for (const Picoseconds waited : played.waited_for) {
+        all_s += to_seconds(waited);
+    }
+    std::vector<SlowTile> tiles;
+    for (std::size_t i = 0; i < shown && played.waited_for[order[i]] > 0; ++i) {
+        const std::uint32_t actor = order[i];
+        const double waited_s = to_seconds(played.waited_for[actor]);
+        tiles.push_back({stage.ranks[actor], stage.ranks[actor] / stage.layout.tiles_per_node, variety.speed(actor),
+                         waited_s / stage.layout.tiles, waited_s / all_s});
+    }
+    return tiles;
+}
+
+UnfoldedSample play_sample(const Stage& stage, std::uint64_t seed) {
+    Variety variety(stage.inputs.machine.tile, stage.inputs.machine.noise, seed, stage.ranks, stage.slow.rank_factors);
+    RankSharing sharing(stage);
+    const PlayResult played = Player(stage.costed, sharing, &variety, nullptr).run();
+    UnfoldedSample sample;
+    sample.step = played.step;
+    sample.forward_backward = played.forward_backward;
+    sample.losses = mean_losses(played.losses, played.step);
+    sample.events = played.events;
+    sample.slowest = slowest_tiles(stage, played, variety);
+    return sample;
+}
+
+/// Nothing is drawn: all samples are the same.
+bool is_certain(const Machine& machine) {
+    const Noise& noise = machine.noise;
+    return machine.tile.speed_sigma == 0 && noise.network_jitter == 0 &&
+           (noise.os_event_s == 0 || noise.os_events_per_s == 0);
+}
+
+std::size_t median_of(const std::vector<UnfoldedSample>& samples) {
+    std::vector<std::size_t> order(samples.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return samples[a].step < samples[b].step; });
+    return order[(order.size() - 1) / 2];
+}
+
+}  // namespace
+
+UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+    AUSPEX_CHECK(options.samples > 0, "at least one sample");
+    const Stage stage = set_stage(inputs, folded, options);
+    UnfoldedSteps steps;
+    steps.notes = stage.slow.notes;
+    steps.samples.resize(static_cast<std::size_t>(options.samples));
+    const std::size_t played = is_certain(inputs.machine) ? 1 : steps.samples.size();
+    std::mutex mutex;
+    int done = 0;
+    const auto play_one = [&](std::size_t i) {
+        // Rng scrambles neighbouring seeds.
+        steps.samples[i] = play_sample(stage, Rng(options.seed + 0x9e3779b97f4a7c15U * i).next());
+        if (options.progress) {
+            const std::lock_guard lock(mutex);
+            options.progress(++done, options.samples);
+        }
+    };
+    tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+    arena.execute([&] { tbb::parallel_for(std::size_t{0}, played, play_one); });
+    for (std::size_t i = played; i < steps.samples.size(); ++i) {
+        steps.samples[i] = steps.samples.front();
+    }
+    steps.median = median_of(steps.samples);
+    return steps;
+}
+
+}  // namespace auspex

@@ -1,0 +1,339 @@
+#pragma once
+/// @file Plays the steps of a collective on symbolic data: which chunks every rank holds, and whose parts are in them.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/collective_phases.hpp"
+
+namespace auspex::testing_collectives {
+
+/// A group of up to 64 ranks in order: place in the node fastest, then node in the block, then block. Every message is
+/// checked to carry what the step says; `sent` adds up what the steps say.
+class Replay {
+ public:
+    Replay(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes)
+        : comm_(comm),
+          algorithm_(choice.algorithm),
+          form_(form),
+          bytes_(bytes),
+          chunks_(form.ranks * 2 * power_of_two_within(outermost(choice.levels))),
+          held_(size()),
+          fresh_(size()),
+          parts_(size(), std::vector<std::uint64_t>(static_cast<std::size_t>(chunks_), 0)),
+          items_(size()),
+          sent(size(), 0) {
+        for (int rank = 0; rank < form.ranks; ++rank) {
+            start(rank);
+        }
+    }
+
+    void play(const std::vector<Step>& steps) {
+        for (const Step& step : steps) {
+            for (const std::vector<int>& members : subgroups(step.level)) {
+                play(step, members);
+            }
+        }
+    }
+
+    /// Chunks that hold the parts of all ranks (of the source, where nothing is added up).
+    [[nodiscard]] std::vector<int> complete(int rank) const {
+        const std::uint64_t wanted = adds_up() ? ~std::uint64_t{0} >> (64 - form_.ranks) : 1;
+        std::vector<int> found;
+        for (const int chunk : held_[at(rank)]) {
+            if (parts_[at(rank)][at(chunk)] == wanted) {
+                found.push_back(chunk);
+            }
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+    [[nodiscard]] int chunks() const { return chunks_; }
+    /// {from, to} of everything that an all-to-all has brought to a rank.
+    [[nodiscard]] const std::vector<std::pair<int, int>>& items(int rank) const { return items_[at(rank)]; }
+
+ private:
+    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+    [[nodiscard]] std::size_t size() const { return at(form_.ranks); }
+    [[nodiscard]] bool adds_up() const { return comm_ == CommKind::kAllReduce || comm_ == CommKind::kReduceScatter; }
+    [[nodiscard]] int outermost(int levels) const {
+        return levels == 1 ? form_.ranks : levels == 2 ? form_.nodes : form_.blocks;
+    }
+
+    void start(int rank) {
+        const int mine = chunks_ / form_.ranks;
+        for (int chunk = 0; chunk < chunks_; ++chunk) {
+            const bool holds = adds_up() || (comm_ == CommKind::kBroadcast && rank == 0) ||
+                               (comm_ == CommKind::kAllGather && chunk / mine == rank);
+            if (holds) {
+                held_[at(rank)].push_back(chunk);
+                parts_[at(rank)][at(chunk)] = adds_up() ? std::uint64_t{1} << rank : 1;
+            }
+        }
+        for (int to = 0; comm_ == CommKind::kAllToAll && to < form_.ranks; ++to) {
+            items_[at(rank)].emplace_back(rank, to);
+        }
+    }
+
+    /// Where a rank stands among the members of its subgroup.
+    [[nodiscard]] int place(Level level, int rank) const {
+        const int node = rank / std::max(1, form_.per_node);
+        switch (level) {
+            case Level::kFlat: return rank;
+            case Level::kInner: return rank % form_.per_node;
+            case Level::kOuter: return node;
+            case Level::kMiddle: return node % form_.per_block;
+            case Level::kFar: return node / form_.per_block;
+        }
+        return -1;
+    }
+
+    [[nodiscard]] std::vector<std::vector<int>> subgroups(Level level) const {
+        const int k = std::max(1, form_.per_node), m = std::max(1, form_.per_block);
+        const auto subgroup_of = [&](int rank) {
+            const int node = rank / k, in_node = rank % k;
+            switch (level) {
+                case Level::kFlat: return 0;
+                case Level::kInner: return node;
+                case Level::kOuter: return in_node;
+                case Level::kMiddle: return node / m * k + in_node;
+                case Level::kFar: return node % m * k + in_node;
+            }
+            return -1;
+        };
+        std::vector<std::vector<int>> groups(size());
+        for (int rank = 0; rank < form_.ranks; ++rank) {
+            groups[at(subgroup_of(rank))].push_back(rank);
+        }
+        std::erase_if(groups, [](const std::vector<int>& group) { return group.empty(); });
+        return groups;
+    }
+
+    void play(const Step& step, const std::vector<int>& members) {
+        const std::string what = step.what;
+        std::vector<std::pair<int, int>> pairs;
+        for_each_pair(step.shape, step.distance, static_cast<int>(members.size()), [&](int i, int j) {
+            pairs.emplace_back(i, j);
+            sent[at(members[at(i)])] += step.bytes * step.rounds;
+        });
+        if (step.bytes == 0) {
+            return;  // latency only
+        }
+        if (what.starts_with("all-to-all")) {
+            exchange(step, members, pairs);
+        } else if (step.shape == StepShape::kTreesUp || step.shape == StepShape::kTreesDown) {
+            trees(step, members, pairs);
+        } else if (what.starts_with("reduce-scatter")) {
+            reduce_scatter(step, members, pairs);
+        } else if (what.starts_with("all-gather")) {
+            all_gather(step, members, pairs);
+        } else if (what.starts_with("all-reduce") || what.starts_with("fold in")) {
+            add_whole(step, members, pairs);
+        } else if (what.starts_with("scatter")) {
+            scatter(step, members, pairs);
+        } else {
+            copy_whole(step, members, pairs);
+        }
+    }
+
+    void expect(bool holds, const std::string& problem) {
+        if (!holds) {
+            problems.push_back(problem);
+        }
+    }
+
+    void expect_size(const Step& step, std::size_t chunks) {
+        expect(std::abs(static_cast<double>(chunks) * bytes_ / chunks_ - step.bytes) <= 1e-9 * bytes_,
+               std::string(step.what) + ": a message is not of the size that the step says");
+    }
+
+    using Pairs = std::vector<std::pair<int, int>>;
+    using Lists = std::vector<std::vector<int>>;
+
+    /// Chunk by chunk into a copy of what the receiver has, so that all messages of a round leave before any arrives.
+    void add(const Lists& lists_of_pairs, const std::vector<int>& members, const Pairs& pairs) {
+        const auto before = parts_;
+        for (std::size_t m = 0; m < pairs.size(); ++m) {
+            const std::size_t from = at(members[at(pairs[m].first)]), to = at(members[at(pairs[m].second)]);
+            for (const int chunk : lists_of_pairs[m]) {
+                expect((parts_[to][at(chunk)] & before[from][at(chunk)]) == 0, "a part is added twice");
+                parts_[to][at(chunk)] |= before[from][at(chunk)];
+            }
+        }
+    }
+
+    void reduce_scatter(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+        const std::size_t n = members.size();
+        Lists start;  // of each member, before this step
+        for (const int rank : members) {
+            start.push_back(held_[at(rank)]);
+        }
+        const auto piece = [&](std::size_t member, std::size_t p, std::size_t of) {
+            const std::size_t length = start[member].size() / of;
+            const auto first = start[member].begin() + static_cast<std::ptrdiff_t>(p * length);
+            return std::vector<int>(first, first + static_cast<std::ptrdiff_t>(length));
+        };
+        const bool halves = step.shape == StepShape::kXor;
+        for (int round = 0; round < step.rounds; ++round) {
+            Lists lists;
+            for (const auto& [i, j] : pairs) {
+                const std::size_t ring_piece = (at(i) + 2 * n - 1 - at(round)) % n;
+                const std::size_t p = halves                            ? ((j & step.distance) != 0 ? 1U : 0U)
+                                      : step.shape == StepShape::kShift ? ring_piece
+                                                                        : at(j);
+                lists.push_back(piece(at(i), p, halves ? 2 : n));
+                expect_size(step, lists.back().size());
+            }
+            add(lists, members, pairs);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool takes_part = !halves || static_cast<int>(i) < power_of_two_within(static_cast<int>(n));
+            if (takes_part) {
+                const std::size_t kept = halves ? ((static_cast<int>(i) & step.distance) != 0 ? 1U : 0U) : i;
+                held_[at(members[i])] = piece(i, kept, halves ? 2 : n);
+            }
+        }
+    }
+
+    void all_gather(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+        const auto count = static_cast<std::size_t>(step.bytes * chunks_ / bytes_ + 0.5);
+        for (const int rank : members) {
+            fresh_[at(rank)] = held_[at(rank)];
+        }
+        for (int round = 0; round < step.rounds; ++round) {
+            const Lists leaving = fresh_;
+            const auto before = parts_;
+            for (const auto& [i, j] : pairs) {
+                const std::size_t from = at(members[at(i)]), to = at(members[at(j)]);
+                const std::vector<int>& source = leaving[from];
+                if (source.size() < count) {
+                    expect(false, std::string(step.what) + ": more is sent than is there");
+                    return;
+                }
+                fresh_[to].assign(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(count));
+                for (const int chunk : fresh_[to]) {
+                    held_[to].push_back(chunk);
+                    parts_[to][at(chunk)] = before[from][at(chunk)];
+                }
+            }
+        }
+    }
+
+    void add_whole(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+        Lists lists;
+        for (const auto& [i, j] : pairs) {
+            lists.push_back(held_[at(members[at(i)])]);
+            expect_size(step, lists.back().size());
+        }
+        add(lists, members, pairs);
+    }
+
+    void copy_whole(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+        for (const auto& [i, j] : pairs) {
+            const std::size_t from = at(members[at(i)]), to = at(members[at(j)]);
+            if (!held_[from].empty()) {  // another node's first rank has nothing to send on
+                expect_size(step, held_[from].size());
+                held_[to] = held_[from];
+                parts_[to] = parts_[from];
+            }
+        }
+    }
+
+    void scatter(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+        const auto n = static_cast<int>(members.size());
+        const std::vector<int> whole = held_[at(members.front())];
+        if (whole.empty()) {
+            return;
+        }
+        const auto length = static_cast<int>(step.bytes * chunks_ / bytes_ + 0.5);
+        for (const auto& [i, j] : pairs) {
+            std::vector<int>& source = held_[at(members[at(i)])];
+            const bool to_all = step.shape == StepShape::kRootToAll;
+            const int piece = to_all ? length : length / std::min(step.distance, n - step.distance);
+            const int pieces = to_all ? 1 : std::min(step.distance, n - j);
+            const auto first = to_all ? whole.begin() + j * piece : source.end() - pieces * piece;
+            held_[at(members[at(j)])].assign(first, first + pieces * piece);
+            parts_[at(members[at(j)])] = parts_[at(members[at(i)])];
+            expect(pieces * piece <= length, std::string(step.what) + ": more is sent than the step says");
+            if (!to_all) {
+                source.resize(source.size() - static_cast<std::size_t>(pieces * piece));
+            } else if (j == n - 1) {
+                source.resize(static_cast<std::size_t>(piece));
+            }
+        }
+    }
+
+    /// The first half of the chunks goes over the first tree. Upwards edges come with those of a subtree first.
+    void trees(const Step& step, const std::vector<int>& members, Pairs pairs) {
+        const std::vector<int> whole = held_[at(members.front())];
+        if (whole.empty()) {
+            return;
+        }
+        expect_size(step, whole.size() / 2);
+        const bool up = step.shape == StepShape::kTreesUp;
+        const std::size_t of_first = members.size() - (up ? 0 : at(step.distance)) - 1;
+        std::vector<std::size_t> tree;
+        for (std::size_t m = 0; m < pairs.size(); ++m) {
+            tree.push_back(m < 2 * of_first ? m / of_first : m - 2 * of_first);
+        }
+        const auto half = static_cast<std::ptrdiff_t>(whole.size() / 2);
+        for (std::size_t k = 0; k < pairs.size(); ++k) {
+            const std::size_t m = up ? k : pairs.size() - 1 - k;
+            const std::size_t from = at(members[at(pairs[m].first)]), to = at(members[at(pairs[m].second)]);
+            const std::vector<int> chunks(whole.begin() + (tree[m] == 0 ? 0 : half),
+                                          tree[m] == 0 ? whole.begin() + half : whole.end());
+            if (up) {
+                add({chunks}, members, {pairs[m]});
+                continue;
+            }
+            for (const int chunk : chunks) {
+                parts_[to][at(chunk)] = parts_[from][at(chunk)];
+            }
+            if (!adds_up()) {  // else it works on them already
+                held_[to].insert(held_[to].end(), chunks.begin(), chunks.end());
+            }
+        }
+    }
+
+    void exchange(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+        const auto n = static_cast<int>(members.size());
+        auto after = items_;
+        for (const auto& [i, j] : pairs) {
+            const int from = members[at(i)], to = members[at(j)];
+            std::size_t moved = 0;
+            for (const std::pair<int, int>& item : items_[at(from)]) {
+                const int target = place(step.level, item.second);
+                const bool goes = algorithm_ == CollectiveAlgorithm::kBruck && step.shape == StepShape::kShift
+                                      ? ((target - i + n) % n & step.distance) != 0
+                                      : target == j;
+                if (goes) {
+                    std::erase(after[at(from)], item);
+                    after[at(to)].push_back(item);
+                    ++moved;
+                }
+            }
+            expect(std::abs(static_cast<double>(moved) * bytes_ / form_.ranks - step.bytes) <= 1e-9 * bytes_,
+                   std::string(step.what) + ": a message is not of the size that the step says");
+        }
+        items_ = after;
+    }
+
+    CommKind comm_;
+    CollectiveAlgorithm algorithm_;
+    GroupForm form_;
+    double bytes_;
+    int chunks_;
+    Lists held_;                                     ///< by rank: the chunks that it works on
+    Lists fresh_;                                    ///< by rank: what the last round of an all-gather brought
+    std::vector<std::vector<std::uint64_t>> parts_;  ///< by rank and chunk: a bit for every rank whose part is in it
+    std::vector<Pairs> items_;
+
+ public:
+    std::vector<double> sent;           ///< by rank
+    std::vector<std::string> problems;  ///< what a step did that its data does not allow
+};
+
+}  // namespace auspex::testing_collectives

@@ -1,0 +1,103 @@
+/// @file One collective by itself: which ranks form its groups, its bandwidths, and the choice among algorithms.
+#include "sim/collective_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include "network_fixture.hpp"
+
+namespace auspex {
+namespace {
+
+using testing_network::mesh_machine;
+using testing_network::plain_stack;
+using testing_network::switch_machine;
+
+std::vector<std::vector<int>> groups_of_job(int ranks, int group_size, int stride) {
+    CollectiveJob job;
+    job.ranks = ranks;
+    job.group_size = group_size;
+    job.stride = stride;
+    return groups_of(layout_of_job(job, mesh_machine()), kJobGroups, 0);
+}
+
+TEST(CollectiveRun, groups_are_the_ranks_that_are_a_stride_apart_in_blocks) {
+    using Groups = std::vector<std::vector<int>>;
+    EXPECT_EQ(groups_of_job(6, 6, 1), (Groups{{0, 1, 2, 3, 4, 5}}));
+    EXPECT_EQ(groups_of_job(6, 3, 1), (Groups{{0, 1, 2}, {3, 4, 5}}));
+    EXPECT_EQ(groups_of_job(8, 2, 2), (Groups{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
+    const Groups one_a_node = groups_of_job(96, 8, 12);
+    ASSERT_EQ(one_a_node.size(), 12U);
+    EXPECT_EQ(one_a_node[5], (std::vector<int>{5, 17, 29, 41, 53, 65, 77, 89}));
+}
+
+TEST(CollectiveRun, bus_factor_is_that_of_nccl_tests) {
+    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllReduce, 8), 14.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kReduceScatter, 8), 7.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllGather, 8), 7.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllToAll, 8), 7.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kBroadcast, 8), 1);
+}
+
+// A ring on one switch of 400 GB/s ports: its bus bandwidth comes near the port.
+TEST(CollectiveRun, bus_bandwidth_of_a_large_ring_is_the_port_s) {
+    Machine machine = switch_machine();
+    machine.tile.hbm_bytes_per_s = 1e21;
+    CollectiveJob job;
+    job.ranks = job.group_size = 8;
+    const Layout layout = layout_of_job(job, machine);
+    Network network(machine, plain_stack(), layout);
+    for (const CommKind comm : {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather}) {
+        job.comm = comm;
+        const CollectiveResult result = time_collective(network, layout, job, {CollectiveAlgorithm::kRing, 1}, 1e12);
+        EXPECT_NEAR(result.bus_bytes_per_s, 400e9, 0.001 * 400e9);
+        EXPECT_EQ(result.bottleneck, to_string(LinkKind::kSwitchPort));
+        EXPECT_DOUBLE_EQ(result.bytes_per_s, result.bytes / result.time_s);
+    }
+}
+
+TEST(CollectiveRun, automatic_choice_is_the_first_alternative_and_phases_add_up) {
+    Machine machine = mesh_machine();
+    machine.tile.hbm_bytes_per_s = 1e12;
+    CollectiveJob job;
+    job.ranks = job.group_size = 12 * 128;  // two groups of the dragonfly
+    const Layout layout = layout_of_job(job, machine);
+    Network network(machine, plain_stack(), layout);
+    for (const double bytes : {8.0, 1e6, 1e9}) {
+        const CollectiveResult result = time_collective(network, layout, job, {CollectiveAlgorithm::kAuto, 0}, bytes);
+        EXPECT_EQ(result.choice, result.alternatives.front().choice);
+        EXPECT_DOUBLE_EQ(result.time_s, result.alternatives.front().time_s);
+        EXPECT_EQ(result.alternatives.size(), candidates(job.comm, form_of_job(network, layout), 0).size());
+        double sum_s = 0;
+        for (const CollectivePhase& phase : result.phases) {
+            sum_s += phase.time_s;
+        }
+        EXPECT_NEAR(sum_s, result.time_s, 1e-12);
+        const CollectiveResult over_two = time_collective(network, layout, job, {CollectiveAlgorithm::kAuto, 2}, bytes);
+        EXPECT_EQ(over_two.choice.levels, 2);
+        EXPECT_GE(over_two.time_s, result.time_s);
+    }
+}
+
+TEST(CollectiveRun, one_group_alone_is_not_slowed_by_its_siblings) {
+    Machine machine = mesh_machine();
+    machine.tile.hbm_bytes_per_s = 1e21;
+    CollectiveJob job;
+    job.ranks = 96, job.group_size = 8, job.stride = 12;
+    const Layout layout = layout_of_job(job, machine);
+    Network network(machine, plain_stack(), layout);
+    const AlgorithmChoice ring{CollectiveAlgorithm::kRing, 1};
+    const CollectiveResult together = time_collective(network, layout, job, ring, 1e9);
+    job.alone = true;
+    const CollectiveResult alone = time_collective(network, layout, job, ring, 1e9);
+    const double transport_s = 2 * 7.0 / 8 * 1e9 / 10e9;  // 2 (n - 1)/n B at the rate of a rank
+    EXPECT_NEAR(alone.time_s, transport_s, 0.01 * transport_s);
+    EXPECT_EQ(alone.bottleneck, to_string(LinkKind::kRankTransport));
+    // Every second hop of the rings leaves a switch: 12 flows on what routing lets a pair of switches carry, its
+    // link over minimal_bias.
+    const double local_s = 2 * 7.0 / 8 * 1e9 * 12 / (machine.fabric.link_bytes_per_s / machine.fabric.minimal_bias);
+    EXPECT_NEAR(together.time_s, local_s, 0.01 * local_s);
+    EXPECT_EQ(together.bottleneck, to_string(LinkKind::kLocal));
+}
+
+}  // namespace
+}  // namespace auspex

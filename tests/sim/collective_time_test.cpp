@@ -1,0 +1,161 @@
+/// @file Collectives on a network: times against alpha and beta.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "collective_closed_form.hpp"
+#include "network_fixture.hpp"
+#include "sim/network.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_collectives;
+using testing_network::layout_of;
+using testing_network::mesh_machine;
+using testing_network::plain_stack;
+using testing_network::switch_machine;
+
+/// A switch node as large as the group: n ranks, each with a port of `kPort` each way, alpha = 1 us message + 1 us
+/// latency; adding up takes no time.
+constexpr double kPort = 400e9, kAlpha = 2e-6, kLaunch = 4e-6;
+
+Machine adding_for_free(Machine machine) {
+    machine.tile.hbm_bytes_per_s = 1e21;
+    return machine;
+}
+
+Machine one_node(int tiles) {
+    Machine machine = adding_for_free(switch_machine());
+    machine.node.tiles = machine.node.nics = tiles;
+    return machine;
+}
+
+// t = launch + rounds alpha + share B / port.
+TEST(Collective, times_on_one_switch_are_those_of_alpha_and_beta_on_2_to_33_ranks) {
+    for (int n = 2; n <= 33; ++n) {
+        const Machine machine = one_node(n);
+        Network network(machine, plain_stack(), layout_of(machine, {.dp = n}));
+        for (const CommKind comm : kCollectives) {
+            for (const AlgorithmChoice choice : candidates(comm, {n, 1, n, 1, 1}, 1)) {
+                SCOPED_TRACE(name_of(comm, choice, {n, 1, n, 1, 1}));
+                const Transfer transfer = network.unroll_as(choice, comm, GroupKind::kWorld, 0, kBytes);
+                const auto [rounds, share] = closed_form(comm, choice.algorithm, n);
+                const double expected_s = kLaunch + rounds * kAlpha + share * kBytes / kPort;
+                EXPECT_NEAR(network.solo_time_s(transfer), expected_s, 1e-3 * expected_s);
+                EXPECT_EQ(transfer.rounds, rounds);
+                EXPECT_EQ(transfer.choice, choice);
+            }
+        }
+        const Transfer barrier = network.unroll(CommKind::kBarrier, GroupKind::kWorld, 0, 0);
+        EXPECT_NEAR(network.solo_time_s(barrier), kLaunch + ceil_log2(n) * kAlpha, 1e-9);
+        EXPECT_EQ(barrier.bytes_sent, 0);
+    }
+}
+
+// Reads what came and the sum, writes the sum: three passes over 15/16 B beside the exchange.
+TEST(Collective, adding_up_takes_three_passes_over_memory) {
+    Machine machine = one_node(16);
+    Network free(machine, plain_stack(), layout_of(machine, {.dp = 16}));
+    machine.tile.hbm_bytes_per_s = 1e12;
+    Network paid(machine, plain_stack(), layout_of(machine, {.dp = 16}));
+    const AlgorithmChoice ring{Algorithm::kRing, 1};
+    const auto time_s = [&](Network& network, CommKind comm) {
+        return network.solo_time_s(network.unroll_as(ring, comm, GroupKind::kWorld, 0, kBytes));
+    };
+    const double passes_s = 3 * 15.0 / 16 * kBytes / (1e12 * machine.tile.memory_efficiency);
+    EXPECT_NEAR(time_s(paid, CommKind::kAllReduce) - time_s(free, CommKind::kAllReduce), passes_s, 1e-9);
+    EXPECT_NEAR(time_s(paid, CommKind::kAllGather) - time_s(free, CommKind::kAllGather), 0, 1e-12);
+}
+
+// The automatic choice is as fast as the best of those named.
+TEST(Collective, automatic_choice_is_the_fastest) {
+    const Machine machine = one_node(12);
+    Network network(machine, plain_stack(), layout_of(machine, {.dp = 12}));
+    for (const double bytes : {8.0, 64e3, kBytes}) {
+        double best_s = std::numeric_limits<double>::infinity();
+        const auto time_s = [&](AlgorithmChoice choice) {
+            return network.solo_time_s(network.unroll_as(choice, CommKind::kAllReduce, GroupKind::kWorld, 0, bytes));
+        };
+        for (const Algorithm algorithm : algorithms_of(CommKind::kAllReduce)) {
+            best_s = std::min(best_s, time_s({algorithm, 1}));
+        }
+        EXPECT_DOUBLE_EQ(time_s({Algorithm::kAuto, 0}), best_s);
+    }
+}
+
+// 12 tiles, mesh 31 GB/s a card pair shared by 4 tile pairs: 151 MB / 12 / (31 GB/s / 4) = 1.62 ms, 85 GB/s of bus
+// bandwidth.
+TEST(Collective, direct_all_gather_in_a_mesh_node_reaches_the_measured_bus_bandwidth) {
+    const Machine machine = adding_for_free(mesh_machine());
+    Network network(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.ep = 12}));
+    const Transfer transfer = network.unroll(CommKind::kAllGather, GroupKind::kEp, 0, 151e6);
+    const double time_s = network.solo_time_s(transfer);
+    EXPECT_NEAR(time_s, 4e-6 + 1e-6 + 2e-6 + 151e6 / 12 / (31e9 / 4), 1e-9);
+    EXPECT_GT(151e6 * 11 / 12 / time_s, 81e9);
+    EXPECT_LT(151e6 * 11 / 12 / time_s, 92e9);
+    EXPECT_EQ(network.fabric().kind(network.bottleneck(transfer.phases.front().pattern)), LinkKind::kMesh);
+    EXPECT_FALSE(transfer.leaves_node);
+}
+
+// 4 nodes of 8, one leaf. Inner: alpha 2 us, 7/8 B at 400 GB/s. Outer ring of 4: 3 (7.5 us + B / 8 / 4 at 50 GB/s a
+// NIC: on a device's own NIC nothing is staged, so the stack's limit of a rank does not act).
+TEST(Collective, two_levels_take_the_time_of_both) {
+    const Machine machine = adding_for_free(switch_machine());
+    Network network(machine, plain_stack(), layout_of(machine, {.dp = 32}));
+    const AlgorithmChoice ring{Algorithm::kRing, 2};
+    const double outer = 3 * (5e-6 + 2.5e-6 + kBytes / 8 / 4 / 50e9), inner = kAlpha + 7.0 / 8 * kBytes / kPort;
+    for (const CommKind comm : {CommKind::kReduceScatter, CommKind::kAllGather}) {
+        const Transfer transfer = network.unroll_as(ring, comm, GroupKind::kWorld, 0, kBytes);
+        EXPECT_NEAR(network.solo_time_s(transfer), kLaunch + inner + outer, 1e-3 * (inner + outer));
+        // (k - 1)/k B inside and (nodes - 1)/nodes B/k between: together (n - 1)/n B.
+        EXPECT_NEAR(transfer.bytes_sent, 31.0 / 32 * kBytes, 1e-9 * kBytes);
+        EXPECT_TRUE(transfer.leaves_node);
+    }
+    const Transfer all = network.unroll_as(ring, CommKind::kAllReduce, GroupKind::kWorld, 0, kBytes);
+    EXPECT_NEAR(network.solo_time_s(all), kLaunch + 2 * (inner + outer), 1e-3 * 2 * (inner + outer));
+    EXPECT_NEAR(all.bytes_sent, 2 * 31.0 / 32 * kBytes, 1e-9 * kBytes);
+}
+
+// Host-attached NICs, staging whole: one rank a node copies B to the host and back over its card's link, and between
+// the copies the ring runs at the stack's rate: 2 B / pcie + 2 (N - 1)/N B / rank rate.
+TEST(Collective, a_transport_that_stages_whole_buffers_copies_before_and_after) {
+    const Machine machine = adding_for_free(mesh_machine());
+    Stack stack = plain_stack();
+    stack.staging = Staging::kWhole;
+    Network network(machine, stack, layout_of(machine, {.dp = 4, .ep = 12}));
+    const auto time_s = [&](int member) {
+        return network.solo_time_s(
+            network.unroll_as({Algorithm::kRing, 1}, CommKind::kAllReduce, GroupKind::kExpertDp, 0, 2e9, 1, member));
+    };
+    const double expected_s = 2 * 2e9 / machine.node.pcie_bytes_per_s + 2 * 3.0 / 4 * 2e9 / stack.rank_bytes_per_s;
+    EXPECT_NEAR(time_s(0), expected_s, 1e-3 * expected_s);
+    // Twelve at once: two tiles share a card's link, six those of a socket.
+    const double out = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_out_bytes_per_s / 6);
+    const double in = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_in_bytes_per_s / 6);
+    const double copies_s = 2e9 / out + 2e9 / in;
+    EXPECT_GT(time_s(kAllSiblings), copies_s + 2 * 3.0 / 4 * 2e9 / stack.rank_bytes_per_s);
+}
+
+TEST(Collective, scale_stretches_the_bytes_on_the_wire_but_not_the_mean_sent) {
+    const Machine machine = one_node(8);
+    Network network(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.dp = 8}));
+    const Transfer even = network.unroll(CommKind::kAllToAll, GroupKind::kWorld, 0, kBytes);
+    const Transfer uneven = network.unroll(CommKind::kAllToAll, GroupKind::kWorld, 0, kBytes, 1.5);
+    EXPECT_DOUBLE_EQ(uneven.phases.front().bytes, 1.5 * even.phases.front().bytes);
+    EXPECT_DOUBLE_EQ(uneven.bytes_sent, even.bytes_sent);
+}
+
+// One message from every rank to its counterpart: no collective is started.
+TEST(Collective, a_send_is_one_round_of_pairs) {
+    const Machine machine = adding_for_free(mesh_machine());
+    Network network(machine, plain_stack(), layout_of(machine, {.pp = 2, .dp = 1, .ep = 12}));
+    const Transfer transfer = network.unroll(CommKind::kSend, GroupKind::kNextStage, 0, 1e6);
+    ASSERT_EQ(transfer.phases.size(), 1U);
+    EXPECT_DOUBLE_EQ(transfer.bytes_sent, 1e6);
+    EXPECT_DOUBLE_EQ(transfer.phases.front().latency_s, 5e-6 + 3e-6 + 0.35e-6);
+    EXPECT_TRUE(transfer.leaves_node);
+}
+
+}  // namespace
+}  // namespace auspex

@@ -1,0 +1,323 @@
+/// @file The unfolded lens against the folded one, against closed forms, and against itself.
+#include "sim/unfolded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/slow_parts.hpp"
+#include "step_fixture.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_steps;
+
+/// Equal tiles, no noise, no other jobs.
+void make_quiet(Inputs& inputs) {
+    inputs.machine.noise = {};
+    inputs.machine.tile.speed_sigma = 0;
+    inputs.machine.fabric.background_load = 0;
+}
+
+void make_fat_tree(Inputs& inputs) {
+    FabricRecipe& fabric = inputs.machine.fabric;
+    fabric.kind = FabricKind::kFatTree;
+    fabric.levels = 2;
+    fabric.nodes_per_leaf = 16;
+    fabric.taper = 1;
+}
+
+Inputs quiet_inputs(const std::string& name, const std::string& stack = "optimus") {
+    Inputs inputs = shipped_inputs(name, name, stack);
+    make_quiet(inputs);
+    inputs.plan.dp = 0;
+    return inputs;
+}
+
+SimulatedStep folded(const Inputs& inputs, int tiles) { return simulate_step(inputs, plain_options(tiles), false); }
+
+UnfoldedSteps unfolded(const Inputs& inputs, int tiles, const UnfoldedOptions& options = {}) {
+    return play_unfolded(inputs, folded(inputs, tiles), options);
+}
+
+double mean_step_s(const UnfoldedSteps& steps) {
+    double sum_s = 0;
+    for (const UnfoldedSample& sample : steps.samples) {
+        sum_s += to_seconds(sample.step);
+    }
+    return sum_s / static_cast<double>(steps.samples.size());
+}
+
+void expect_equal_to_the_bit(const Inputs& inputs, int tiles, const std::string& name) {
+    const SimulatedStep as_folded = folded(inputs, tiles);
+    const UnfoldedSteps steps = play_unfolded(inputs, as_folded, {});
+    const UnfoldedSample& by_rank = steps.samples.front();
+    EXPECT_EQ(by_rank.step, as_folded.step) << name;
+    EXPECT_EQ(by_rank.forward_backward, as_folded.forward_backward) << name;
+    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        EXPECT_EQ(by_rank.losses[loss], as_folded.losses[loss]) << name << " " << to_string(static_cast<Loss>(loss));
+    }
+}
+
+TEST(Unfolded, equals_folded_to_the_bit_for_mixture_of_experts_with_groups_of_whole_nodes) {
+    for (const int tiles : {96, 384, 3072}) {
+        expect_equal_to_the_bit(quiet_inputs("mula-220b-a10b"), tiles, "mula-220b " + std::to_string(tiles));
+    }
+    for (const char* plan : {"mula-20b-a2b", "mula-100b-a7b", "mula-7b-a1b"}) {
+        expect_equal_to_the_bit(quiet_inputs(plan), 768, plan);
+    }
+}
+
+TEST(Unfolded, equals_folded_to_the_bit_with_all_to_all_dispatch) {
+    Inputs inputs = quiet_inputs("mula-220b-a10b");
+    inputs.plan.dispatch = Dispatch::kAllToAll;
+    expect_equal_to_the_bit(inputs, 384, "one node");
+    inputs.plan.ep = 24;
+    expect_equal_to_the_bit(inputs, 384, "two nodes");
+}
+
+TEST(Unfolded, equals_folded_to_the_bit_for_dense_models_of_one_and_several_stages) {
+    expect_equal_to_the_bit(quiet_inputs("mula-1b"), 768, "mula-1b");
+    Inputs inputs = quiet_inputs("mula-1b");
+    for (const int pp : {2, 4, 6, 12}) {  // stages that lie alike on nodes of 12 tiles
+        inputs.plan.pp = pp;
+        inputs.plan.micro_batches = 2 * pp;
+        expect_equal_to_the_bit(inputs, 48 * pp, "pp " + std::to_string(pp));
+    }
+}
+
+TEST(Unfolded, equals_folded_to_the_bit_with_tensor_parallel_groups_of_whole_nodes) {
+    Inputs inputs = quiet_inputs("agpt-70b");
+    for (const int tiles : {96, 384}) {
+        expect_equal_to_the_bit(inputs, tiles, "agpt-70b " + std::to_string(tiles));
+    }
+}
+
+TEST(Unfolded, equals_folded_to_the_bit_for_every_optimizer) {
+    for (const OptimizerSharding optimizer : {OptimizerSharding::kReplicated, OptimizerSharding::kSharded,
+                                              OptimizerSharding::kEpAware, OptimizerSharding::kFsdp}) {
+        Inputs inputs = quiet_inputs("mula-20b-a2b");
+        inputs.plan.optimizer = optimizer;
+        expect_equal_to_the_bit(inputs, 384, to_string(optimizer));
+    }
+}
+
+TEST(Unfolded, equals_folded_to_the_bit_when_the_sums_overlap_compute) {
+    for (const OptimizerSharding optimizer : {OptimizerSharding::kReplicated, OptimizerSharding::kSharded}) {
+        Inputs inputs = quiet_inputs("mula-1b", "megatron-deepspeed");
+        inputs.plan.optimizer = optimizer;
+        inputs.plan.overlap_dp = true;
+        expect_equal_to_the_bit(inputs, 384, to_string(optimizer));
+    }
+    Inputs stages = quiet_inputs("mula-220b-a10b", "megatron-deepspeed");
+    stages.machine.node.nics = stages.machine.node.tiles;  // else some tiles of a node share a NIC, and others do not
+    stages.plan.overlap_dp = true;
+    stages.plan.optimizer = OptimizerSharding::kSharded;
+    expect_equal_to_the_bit(stages, 384, "mula-220b");
+}
+
+TEST(Unfolded, equals_folded_to_the_bit_on_a_fat_tree) {
+    for (const char* plan : {"mula-220b-a10b", "mula-20b-a2b", "mula-1b"}) {
+        Inputs inputs = quiet_inputs(plan);
+        make_fat_tree(inputs);
+        expect_equal_to_the_bit(inputs, 1536, plan);
+    }
+}
+
+TEST(Unfolded, blocking_and_asynchronous_messages_both_equal_folded_to_the_bit) {
+    for (const bool blocking : {false, true}) {
+        for (const ScheduleKind schedule : {ScheduleKind::k1f1b, ScheduleKind::kGpipe}) {
+            Inputs inputs = quiet_inputs("mula-220b-a10b");
+            inputs.stack.blocking_sends = blocking;
+            inputs.plan.schedule = schedule;
+            expect_equal_to_the_bit(inputs, 192, blocking ? "blocking" : "asynchronous");
+        }
+    }
+}
+
+TEST(Unfolded, losses_of_every_sample_sum_to_its_step_and_none_is_negative) {
+    for (std::uint64_t seed = 7'000; seed < 7'040; ++seed) {
+        const Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        for (const UnfoldedSample& sample : unfolded(inputs, 0, {.seed = seed, .samples = 2}).samples) {
+            EXPECT_EQ(std::accumulate(sample.losses.begin(), sample.losses.end(), Picoseconds{0}), sample.step) << seed;
+            for (const Picoseconds loss : sample.losses) {
+                EXPECT_GE(loss, 0) << seed;
+            }
+            EXPECT_LE(sample.forward_backward, sample.step) << seed;
+        }
+    }
+}
+
+TEST(Unfolded, a_slow_tile_stretches_the_rate_bound_part_of_a_data_parallel_step) {
+    // One stage, sums after the last micro-batch: all wait for the slow tile, whose kernels take 1 / 0.8 of their time
+    // and whose launches take as long as ever.
+    const Inputs inputs = quiet_inputs("mula-1b");
+    const SimulatedStep even = folded(inputs, 96);
+    double rate_bound_s = 0;
+    for (const BlockUse& use : even.program.roles.front().order) {
+        for (const Operation& op : even.program.operations_of(even.program.blocks[use.block])) {
+            for (const Kernel& kernel : even.program.kernels_of(op)) {
+                rate_bound_s += kernel_time(kernel, inputs.machine, inputs.stack).rate_bound_s;
+            }
+        }
+    }
+    const UnfoldedSteps slow = play_unfolded(inputs, even, {.slow = {"tile 17=0.8"}});
+    EXPECT_NEAR(to_seconds(slow.samples.front().step - even.step), rate_bound_s * (1 / 0.8 - 1), 1e-6);
+    // The other 95 wait for it, and the page says so.
+    ASSERT_EQ(slow.samples.front().slowest.size(), 1U);
+    EXPECT_EQ(slow.samples.front().slowest.front().rank, 17);
+    EXPECT_EQ(slow.samples.front().slowest.front().node, 1);
+    EXPECT_DOUBLE_EQ(slow.samples.front().slowest.front().speed, 0.8);
+    EXPECT_DOUBLE_EQ(slow.samples.front().slowest.front().share, 1);
+    const auto jitter = static_cast<std::size_t>(Loss::kJitter);
+    EXPECT_NEAR(to_seconds(slow.samples.front().losses[jitter]), rate_bound_s * (1 / 0.8 - 1), 1e-6);
+}
+
+TEST(Unfolded, a_slow_link_slows_a_step_that_needs_it_by_its_traffic_and_the_sums_show_it) {
+    const Inputs inputs = quiet_inputs("mula-1b");
+    const SimulatedStep even = folded(inputs, 192);
+    const UnfoldedSample slow = play_unfolded(inputs, even, {.slow = {"node 3 NIC 2=0.05"}}).samples.front();
+    EXPECT_GT(slow.step, even.step);
+    const auto dp = static_cast<std::size_t>(Loss::kExposedDp);
+    const Picoseconds communication = even.losses[dp] + even.losses[static_cast<std::size_t>(Loss::kWaiting)];
+    EXPECT_LE(slow.step - even.step, 19 * communication);  // nothing takes more than 20 times as long
+    EXPECT_NEAR(static_cast<double>(slow.losses[dp] - even.losses[dp]), static_cast<double>(slow.step - even.step),
+                0.01 * static_cast<double>(slow.step - even.step));
+}
+
+TEST(Unfolded, a_link_at_full_capacity_by_request_changes_nothing) {
+    const Inputs inputs = quiet_inputs("mula-20b-a2b");
+    EXPECT_EQ(unfolded(inputs, 192, {.slow = {"node 3 NIC 2=1", "tile 5=1"}}).samples.front().step,
+              folded(inputs, 192).step);
+}
+
+TEST(Unfolded, more_spread_of_tile_speeds_does_not_speed_a_step_up) {
+    Inputs inputs = quiet_inputs("mula-220b-a10b");
+    double before_s = to_seconds(folded(inputs, 384).step);
+    for (const double sigma : {0.01, 0.02, 0.04}) {
+        inputs.machine.tile.speed_sigma = sigma;
+        const double now_s = mean_step_s(unfolded(inputs, 384, {.samples = 5}));
+        EXPECT_GT(now_s, before_s) << sigma;
+        before_s = now_s;
+    }
+}
+
+TEST(Unfolded, interruptions_cost_a_lone_rank_their_rate_times_their_length) {
+    // A busy second meets 50 interruptions of 2 ms in the mean: a tenth more. Over 100 samples the mean is within three
+    // deviations of sqrt(2 / (100 x 50 x busy seconds)).
+    Inputs inputs = quiet_inputs("mula-1b");
+    inputs.plan.micro_batches = 1;
+    const double even_s = to_seconds(folded(inputs, 1).step);
+    inputs.machine.noise.os_events_per_s = 50;
+    inputs.machine.noise.os_event_s = 2e-3;
+    const double noisy_s = mean_step_s(unfolded(inputs, 1, {.samples = 100}));
+    const double expected_s = even_s * 50 * 2e-3;
+    EXPECT_NEAR(noisy_s - even_s, expected_s, 3 * expected_s * std::sqrt(2 / (100 * 50 * even_s)));
+}
+
+TEST(Unfolded, uneven_routing_makes_the_others_wait_for_the_busiest_rank) {
+    Inputs inputs = quiet_inputs("mula-20b-a2b");
+    inputs.plan.routing.kind = RoutingDistribution::kZipf;
+    inputs.plan.routing.parameter = 1;
+    const SimulatedStep as_folded = folded(inputs, 96);
+    const UnfoldedSample by_rank = play_unfolded(inputs, as_folded, {}).samples.front();
+    const auto imbalance = static_cast<std::size_t>(Loss::kImbalance);
+    EXPECT_GT(by_rank.losses[imbalance], 0);
+    // The busiest place sets the pace of every layer, as it does folded.
+    EXPECT_NEAR(to_seconds(by_rank.step), to_seconds(as_folded.step), 0.01 * to_seconds(as_folded.step));
+}
+
+TEST(Unfolded, the_same_seed_gives_the_same_samples_with_one_and_four_threads_and_another_seed_others) {
+    Inputs small = shipped_inputs("mula-220b-a10b");
+    small.plan.dp = 0;
+    const auto steps_with = [&](int threads, std::uint64_t seed) {
+        std::vector<Picoseconds> steps;
+        for (const UnfoldedSample& sample :
+             unfolded(small, 192, {.seed = seed, .samples = 6, .threads = threads}).samples) {
+            steps.push_back(sample.step);
+            steps.insert(steps.end(), sample.losses.begin(), sample.losses.end());
+        }
+        return steps;
+    };
+    const std::vector<Picoseconds> one = steps_with(1, 7);
+    EXPECT_EQ(one, steps_with(4, 7));
+    EXPECT_NE(one, steps_with(4, 8));
+}
+
+TEST(Unfolded, the_prediction_is_of_the_median_sample_and_percentiles_are_in_order) {
+    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    inputs.plan.dp = 0;
+    PredictOptions options = plain_options(96);
+    options.lens = Lens::kUnfolded;
+    options.samples = 9;
+    const Prediction p = predict(inputs, options).prediction;
+    ASSERT_TRUE(p.unfolded.has_value());
+    const UnfoldedReport& u = *p.unfolded;
+    ASSERT_EQ(u.samples_s.size(), 9U);
+    std::vector<double> sorted = u.samples_s;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT_EQ(p.step_time_s, sorted[4]);
+    EXPECT_EQ(u.p50_s, sorted[4]);
+    EXPECT_EQ(u.min_s, sorted[0]);
+    EXPECT_EQ(u.p5_s, sorted[0]);   // ceil(0.05 x 9) = 1st
+    EXPECT_EQ(u.p25_s, sorted[2]);  // ceil(2.25) = 3rd
+    EXPECT_EQ(u.p75_s, sorted[6]);
+    EXPECT_EQ(u.p95_s, sorted[8]);
+    EXPECT_EQ(u.max_s, sorted[8]);
+    EXPECT_LT(u.min_s, u.max_s);
+    EXPECT_EQ(std::accumulate(p.losses.begin(), p.losses.end(), Picoseconds{0}), p.step);
+    EXPECT_DOUBLE_EQ(u.folded_error, u.folded_step_time_s / p.step_time_s - 1);
+    EXPECT_EQ(u.folded_step_time_s, to_seconds(folded(inputs, 96).step));
+    EXPECT_LT(p.step_time_interval_s[0], p.step_time_s);
+    EXPECT_GT(p.step_time_interval_s[1], p.step_time_s);
+}
+
+TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {
+    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    make_quiet(inputs);
+    inputs.plan.dp = 0;
+    SimulatedStep step = folded(inputs, 96);
+    const Picoseconds stretches = play_unfolded(inputs, step, {}).samples.front().step;
+    step.cost_options.fold = false;
+    EXPECT_EQ(play_unfolded(inputs, step, {}).samples.front().step, stretches);
+}
+
+TEST(SlowParts, words_and_their_numbers_stay_together) {
+    EXPECT_TRUE(matches_link_name("node 3 NIC 2", "node 3: nic, NIC 2 to wire"));
+    EXPECT_TRUE(matches_link_name("group 0 to group 1", "group 0 to group 1, link 1"));
+    EXPECT_FALSE(matches_link_name("group 0 to group 1", "group 0 to group 12"));
+    EXPECT_FALSE(matches_link_name("node 3 NIC 2", "node 3: nic, NIC 1 to wire 2"));
+    EXPECT_FALSE(matches_link_name("node 3 NIC 2", "node 13: nic, NIC 2 to wire"));
+    EXPECT_FALSE(matches_link_name("", "node 3: nic, NIC 2 to wire"));
+}
+
+TEST(SlowParts, broken_requests_are_refused_in_one_line) {
+    const Inputs inputs = quiet_inputs("mula-1b");
+    const SimulatedStep step = folded(inputs, 96);
+    const Network network(inputs.machine, inputs.stack, step.layout);
+    for (const char* broken : {"tile 17", "tile 17=", "tile 17=0", "tile 17=1.5", "tile 17=-1", "tile 17=nan", "=0.5",
+                               "tile 96=0.5", "tile 99999999999999999999=0.5", "node 3 NIK 2=0.5", "", "="}) {
+        EXPECT_THROW(static_cast<void>(find_slow_parts({broken}, network.fabric(), 96)), InputError) << broken;
+    }
+    try {
+        static_cast<void>(find_slow_parts({"node 3 NIK 2=0.5"}, network.fabric(), 96));
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("\"node 3: "), std::string::npos) << error.what();
+    }
+}
+
+TEST(SlowParts, factors_of_several_requests_multiply) {
+    const Inputs inputs = quiet_inputs("mula-1b");
+    const SimulatedStep step = folded(inputs, 96);
+    const Network network(inputs.machine, inputs.stack, step.layout);
+    const SlowParts parts =
+        find_slow_parts({"tile 3=0.5", "tile 3=0.5", "node 1=0.5", "node 1 NIC 2=0.5"}, network.fabric(), 96);
+    EXPECT_DOUBLE_EQ(parts.rank_factors[3], 0.25);
+    EXPECT_DOUBLE_EQ(*std::min_element(parts.link_factors.begin(), parts.link_factors.end()), 0.25);
+    EXPECT_EQ(parts.notes.size(), 4U);
+}
+
+}  // namespace
+}  // namespace auspex

@@ -61,9 +61,9 @@ void check_lens(const Options& options) {
 class ProgressLine {
  public:
     void show(int done, int all) {
-        constexpr double kSilent_s = 2;
+        constexpr double kSilentSeconds = 2;
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-        if (isatty(STDERR_FILENO) == 1 && elapsed.count() > kSilent_s) {
+        if (isatty(STDERR_FILENO) == 1 && elapsed.count() > kSilentSeconds) {
             std::cerr << "\rsamples played: " << done << " of " << all << std::flush;
             shown_ = true;
         }

@@ -97,8 +97,8 @@ void print_slowest(std::ostream& out, const UnfoldedReport& u) {
     for (std::size_t i = 0; i < std::min(kShown, u.slowest.size()); ++i) {
         const SlowTile& tile = u.slowest[i];
         out << "  " << left("rank " + std::to_string(tile.rank) + ", node " + std::to_string(tile.node), 24) << "speed "
-            << left(significant(tile.speed), 8) << right(duration(tile.waited_s), 10) << right(percent(tile.share), 9)
-            << " of all such waiting\n";
+            << left(significant(tile.speed), 8) << right(duration(tile.waited_s), 10)
+            << right(percent(tile.share, 2), 9) << " of all such waiting\n";
     }
 }
 

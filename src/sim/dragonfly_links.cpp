@@ -1,6 +1,7 @@
 /// @file Links of a dragonfly's groups by number: [group][switch][switch], [group][group][parallel].
 #include "sim/dragonfly_links.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/dragonfly.hpp"
@@ -11,6 +12,8 @@ namespace {
 /// Switches that a packet passes: on the minimal path, and by way of a third switch or group.
 constexpr double kSwitchesSameSwitch = 1, kSwitchesSameGroup = 2, kSwitchesOtherGroup = 4;
 constexpr double kSwitchesDetourInGroup = 3, kSwitchesDetourByGroup = 6;
+
+constexpr double kNoBias = 1e-9;
 
 /// Share of traffic whose latency is that of the minimal path.
 double minimal_share(const FabricRecipe& recipe) {
@@ -56,10 +59,8 @@ DragonflyLinks::DragonflyLinks(const FabricRecipe& recipe, double efficiency, Jo
 /// Adaptive: what the minimal path lets a pair carry. Minimal: every link, parallel ones between groups by themselves.
 void DragonflyLinks::add_direct(double local, double global, LinkRanges& links) {
     const bool adaptive = recipe_.routing == RoutingKind::kAdaptive;
-    if (adaptive && recipe_.minimal_bias <= 0) {
-        return;
-    }
-    const double over_link = adaptive ? 1 / recipe_.minimal_bias : 1;
+    // Without a bias nothing keeps traffic on the direct links; they stay, for what does not fit on them detours.
+    const double over_link = adaptive ? 1 / std::max(recipe_.minimal_bias, kNoBias) : 1;
     parallel_ = adaptive ? 1 : static_cast<std::uint32_t>(recipe_.global_links);
     local_ = links.add(LinkKind::kLocal, std::uint64_t{groups_} * switches_ * switches_, local * over_link);
     global_ =

@@ -117,6 +117,12 @@ class Player {
             visit(what.actor);
             return;
         }
+        if (what.meeting == kEveryone) {
+            for (std::uint32_t a = 0; a < actors_.size(); ++a) {
+                visit(a);
+            }
+            return;
+        }
         const Meeting& meeting = costed_.meetings[what.meeting];
         const std::uint32_t first = actors_[what.actor].stage * costed_.per_stage;
         for (std::uint32_t i = meeting.begin[what.member]; i < meeting.begin[what.member + 1]; ++i) {

@@ -68,10 +68,12 @@ struct ActorState {
     Loss interference = Loss::kExposedDp;
 };
 
+inline constexpr std::uint32_t kEveryone = kNone - 1;
+
 /// A communication under way: who takes part, and what is added to its time when alone.
 struct Transferring {
-    std::uint32_t actor = 0;           ///< one of the group, or the only one
-    std::uint32_t meeting = kNone;     ///< index into CostedProgram::meetings; kNone: the actor alone
+    std::uint32_t actor = 0;           ///< the first of the group, or the only one
+    std::uint32_t meeting = kNone;     ///< into CostedProgram::meetings; kNone: the actor alone; kEveryone: all actors
     Stream stream = Stream::kCompute;  ///< on which all have it in flight
     std::uint32_t transfer = 0, member = 0;
     Picoseconds started = 0;

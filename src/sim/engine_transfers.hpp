@@ -29,6 +29,7 @@ void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Piece& p
     Gathering& gathering = gatherings_[number];
     const Meeting& meeting = costed_.meetings[piece.meeting];
     if (gather(gathering, a, meeting.begin[what.member + 1] - meeting.begin[what.member], at)) {
+        what.actor = actor.stage * costed_.per_stage + meeting.actors[meeting.begin[what.member]];
         what.started = gathering.latest;
         what.cause = gathering.delay;
         blame(what, gathering, number);
@@ -67,7 +68,8 @@ void Player<Sharing>::blame(const Transferring& what, Gathering& gathering, std:
     const std::uint32_t company = actors_[gathering.last].company;
     const bool inherited = company != kNone && company != actors_[first].company;
     if (!inherited || program_.roles.size() == 1) {
-        const std::uint32_t cause = inherited ? gatherings_[company].drag : gathering.last;
+        const std::uint32_t drag = inherited ? gatherings_[company].drag : kNone;
+        const std::uint32_t cause = drag != kNone ? drag : gathering.last;
         waited_for_[cause] += waited;
         if (gathering.drag == kNone || waited_for_[cause] > waited_for_[gathering.drag]) {
             gathering.drag = cause;
@@ -214,6 +216,7 @@ void Player<Sharing>::arrive_world(std::uint32_t a, const Piece& piece, Picoseco
     World& world = worlds_[number];
     const CostedTransfer::Member& member = costed_.transfers[piece.transfer].members.front();
     world.what.stream = piece.stream;
+    world.what.meeting = kEveryone;
     world.what.late = std::max(world.what.late, piece.jitter);
     world.alone = std::max(world.alone, member.alone);
     if (!gather(world.gathering, a, actors_.size(), at)) {
@@ -221,6 +224,7 @@ void Player<Sharing>::arrive_world(std::uint32_t a, const Piece& piece, Picoseco
     }
     world.what.started = world.gathering.latest;
     world.what.cause = world.gathering.delay;
+    blame(world.what, world.gathering, kNone);
     world.what.stretch = variety_ != nullptr ? variety_->stretch(0, member.jitter) : 1;
     const Picoseconds duration = stretched(world.alone, world.what.stretch);
     world.what.jitter = world.what.late + duration - world.alone;
@@ -229,10 +233,11 @@ void Player<Sharing>::arrive_world(std::uint32_t a, const Piece& piece, Picoseco
 
 template <class Sharing>
 void Player<Sharing>::end_world(const World& world) {
-    for (std::uint32_t a = 0; a < actors_.size(); ++a) {
-        actors_[a].streams[static_cast<std::size_t>(world.what.stream)].started = world.what.started;
-        end_piece_of_transfer(a, static_cast<std::size_t>(world.what.stream), world.what, now_);
-    }
+    const auto stream = static_cast<std::size_t>(world.what.stream);
+    for_each_member(world.what, [&](std::uint32_t a) {
+        actors_[a].streams[stream].started = world.what.started;
+        end_piece_of_transfer(a, stream, world.what, now_);
+    });
 }
 
 template <class Sharing>

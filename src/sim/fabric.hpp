@@ -59,7 +59,7 @@ struct Crossing {
 ///
 /// Dragonfly, adaptive: the traffic T of a pair of groups fills the direct links (capacity C) first; the rest takes one
 /// of the other groups on its way, evenly over all that they have left. At least the share p = minimal_bias stays on
-/// the direct links, so T <= C / p: the capacity of the pair's kGlobal link (none if p = 0). All of T leaves by the
+/// the direct links, so T <= C / p: the capacity of the pair's kGlobal link. All of T leaves by the
 /// group's links together (kGlobalSpread) and counts once, its detouring part twice, against those of the machine
 /// (kGlobalPool); the detouring part is (T - C) / T at the rate the flow would have alone. The same with local links
 /// inside a group. background_load takes its share of every global link. Minimal: every link by itself. Valiant: no

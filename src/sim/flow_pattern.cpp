@@ -32,6 +32,13 @@ void PatternBuilder::add_slots(int node, std::span<const std::uint32_t> slots, d
     }
 }
 
+void PatternBuilder::add_slot_loads(int node, std::span<const LinkLoad> slots, double weight) {
+    const std::uint32_t first = fabric_.first_link(node);
+    for (const LinkLoad& slot : slots) {
+        add(first + slot.link, slot.load * weight);
+    }
+}
+
 FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares) {
     FlowPattern pattern;
     pattern.key = key;
@@ -59,6 +66,37 @@ std::size_t PatternBuilder::end_of_bundle(const GroupSet& groups, std::size_t fi
     return end;
 }
 
+/// Finds the sums over the tiles of a bundle. False if they differ from node to node.
+bool PatternBuilder::sum_ends(const GroupSet& groups, std::size_t first, std::size_t end) {
+    std::vector<int> tiles;
+    for (std::size_t g = first; g < end; ++g) {
+        const std::span<const int> group = groups.group(g);
+        tiles.push_back(group.front() % tiles_);
+        if (!std::all_of(group.begin(), group.end(), [&](int rank) { return rank % tiles_ == tiles.back(); })) {
+            return false;
+        }
+    }
+    if (tiles == ends_.tiles) {
+        return true;
+    }
+    ends_.tiles = tiles;
+    const auto sum = [&](auto&& slots_of, std::vector<LinkLoad>& sums) {
+        std::map<std::uint32_t, double> by_slot;
+        for (const int tile : tiles) {
+            for (const std::uint32_t slot : slots_of(tile)) {
+                by_slot[slot] += 1;
+            }
+        }
+        sums.clear();
+        for (const auto& [slot, load] : by_slot) {
+            sums.push_back({slot, load});
+        }
+    };
+    sum([&](int tile) { return fabric_.slots_out(tile); }, ends_.out);
+    sum([&](int tile) { return fabric_.slots_in(tile); }, ends_.in);
+    return true;
+}
+
 void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
                                 FlowPattern& pattern) {
     const std::span<const int> group = groups.group(first);
@@ -76,11 +114,24 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         return;
     }
     std::vector<int> messages(group.size(), 0);
+    const bool alike = sum_ends(groups, first, end);
+    // Where every node sends and receives the same and loads are not kept, the first node stands for all.
+    const bool first_node_is_enough = key.group == GroupKind::kWorld && alike && is_permutation(key.shape, n);
     for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
         const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(j);
-        if (group[from] / tiles_ != group[to] / tiles_) {
+        const int from_node = group[from] / tiles_, to_node = group[to] / tiles_;
+        if (from_node != to_node) {
             ++messages[from];
             add_crossing(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
+            if (alike) {
+                pattern.flows += share(to) * static_cast<double>(end - first);
+                if (first_node_is_enough && i > 0) {
+                    return;
+                }
+                add_slot_loads(from_node, ends_.out, share(to));
+                add_slot_loads(to_node, ends_.in, share(to));
+                return;
+            }
         }
         for (std::size_t g = first; g < end; ++g) {
             add_ends(groups.group(g)[from], groups.group(g)[to], share(to), pattern);
@@ -122,9 +173,8 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
             template_loads_.push_back({slot, load});
         }
     }
-    const std::uint32_t first = fabric_.first_link(node);
-    for (const LinkLoad& slot : template_loads_) {
-        add(first + slot.link, slot.load);
+    if (!known || key.group != GroupKind::kWorld) {  // loads are not kept there: the first node stands for all
+        add_slot_loads(node, template_loads_, 1);
     }
     pattern.flows += template_flows_;
     if (template_flows_ > 0) {

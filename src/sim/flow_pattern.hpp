@@ -57,6 +57,8 @@ class PatternBuilder {
     void add_host_copies(std::span<const int> group, StepShape shape, FlowPattern& pattern);
     void add_in_node(std::span<const int> group, const PatternKey& key, FlowPattern& pattern);
     void add_ends(int from, int to, double weight, FlowPattern& pattern);
+    [[nodiscard]] bool sum_ends(const GroupSet& groups, std::size_t first, std::size_t end);
+    void add_slot_loads(int node, std::span<const LinkLoad> slots, double weight);
     void add_slots(int node, std::span<const std::uint32_t> slots, double weight);
     void add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern);
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
@@ -73,6 +75,12 @@ class PatternBuilder {
     std::vector<double> load_;            ///< by link, all zero between patterns
     std::vector<std::uint64_t> touched_;  ///< a bit for each link
     std::vector<LinkLoad> loads_;         ///< of the pattern in hand
+    /// What one flow of each of these tiles takes in its node, by slot.
+    struct Ends {
+        std::vector<int> tiles;
+        std::vector<LinkLoad> out, in;
+    };
+    Ends ends_;                        ///< of the bundle added last
     std::vector<int> template_tiles_;  ///< the in-node group added last: others on the same tiles have the same loads
     std::vector<LinkLoad> template_loads_;  ///< by slot
     double template_flows_ = 0;

@@ -161,6 +161,16 @@ GroupForm form_of(const GroupSet& groups, const Fabric& fabric) {
     return form;
 }
 
+GroupForm form_of_pairs(const GroupSet& pairs, const Fabric& fabric) {
+    const int tiles = fabric.tiles_per_node();
+    for (std::size_t i = 0; i + 1 < pairs.ranks.size(); i += 2) {
+        if (pairs.ranks[i] / tiles != pairs.ranks[i + 1] / tiles) {
+            return {2, 2, 1, 1, 2};
+        }
+    }
+    return {2, 1, 2, 1, 1};
+}
+
 GroupSet subgroups(const GroupSet& groups, Level level, const Fabric& fabric) {
     if (level == Level::kFlat) {
         return groups;

@@ -35,5 +35,7 @@ struct GroupForm {
 /// nodes in each block for kFar.
 [[nodiscard]] GroupSet subgroups(const GroupSet& groups, Level level, const Fabric& fabric);
 [[nodiscard]] GroupForm form_of(const GroupSet& groups, const Fabric& fabric);
+/// Of groups {from, to}: on two nodes if any is.
+[[nodiscard]] GroupForm form_of_pairs(const GroupSet& pairs, const Fabric& fabric);
 
 }  // namespace auspex

@@ -2,12 +2,13 @@
 #include "sim/network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.hpp"
 #include "sim/max_min.hpp"
@@ -138,7 +139,9 @@ const GroupSet& Network::Impl::all_groups(GroupKind kind, int stage) {
 const GroupForm& Network::Impl::form_at(GroupKind kind, int stage) {
     const auto [found, is_new] = forms.try_emplace(std::pair(kind, stage));
     if (is_new) {
-        found->second = form_of(all_groups(kind, stage), fabric);
+        const bool pairs = kind == GroupKind::kNextStage || kind == GroupKind::kPreviousStage;
+        found->second =
+            pairs ? form_of_pairs(all_groups(kind, stage), fabric) : form_of(all_groups(kind, stage), fabric);
     }
     return found->second;
 }
@@ -279,15 +282,17 @@ void Network::Impl::fold_links() {
         }
     }
     constexpr std::uint32_t kNoClass = ~0U;
-    std::unordered_map<std::uint64_t, std::uint32_t> class_of;
+    std::unordered_set<std::uint64_t> known;
+    std::array<std::uint64_t, 256> known_lately{};  // most links are of a few classes
     std::vector<std::uint32_t> stands_for(capacities.size(), kNoClass);
     class_capacities.clear();
     for (const std::uint32_t link : links) {
-        const auto next = static_cast<std::uint32_t>(class_capacities.size());
-        if (class_of.try_emplace(carries[link], next).second) {
-            stands_for[link] = next;
+        std::uint64_t& lately = known_lately[carries[link] % known_lately.size()];
+        if (lately != carries[link] && known.insert(carries[link]).second) {
+            stands_for[link] = static_cast<std::uint32_t>(class_capacities.size());
             class_capacities.push_back(capacities[link]);
         }
+        lately = carries[link];
     }
     shared.assign(patterns.size(), {});
     for (PatternId id = 0; id < patterns.size(); ++id) {

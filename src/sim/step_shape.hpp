@@ -64,6 +64,11 @@ std::array<int, 2> for_each_double_tree_edge(int first, int n, Emit&& emit) {
     return {root, second(other)};
 }
 
+/// True if each of n ranks sends to one and receives from one.
+[[nodiscard]] constexpr bool is_permutation(StepShape shape, int n) {
+    return shape == StepShape::kShift || (shape == StepShape::kXor && power_of_two_within(n) == n);
+}
+
 /// Calls emit(i, j) for every flow from the i-th to the j-th of n ranks.
 template <class Emit>
 void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {

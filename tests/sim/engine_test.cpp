@@ -64,7 +64,8 @@ struct Pipeline {
         for (const BlockUse& use : program.roles.front().order) {
             for (std::uint32_t i = priced.blocks[use.block].piece_begin; i < priced.blocks[use.block].piece_end; ++i) {
                 const Piece& piece = priced.pieces[i];
-                worlds += piece.type == Piece::Type::kWorld ? priced.transfers[piece.transfer].members.front().alone : 0;
+                worlds +=
+                    piece.type == Piece::Type::kWorld ? priced.transfers[piece.transfer].members.front().alone : 0;
             }
         }
         return 4.0 * plan.pp * plan.virtual_stages * plan.micro_batches + static_cast<double>(worlds);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/engine_player.hpp"
+#include "sim/link_sharing.hpp"
 #include "sim/slow_parts.hpp"
 #include "step_fixture.hpp"
 
@@ -171,6 +173,7 @@ TEST(Unfolded, a_slow_tile_stretches_the_rate_bound_part_of_a_data_parallel_step
     EXPECT_EQ(slow.samples.front().slowest.front().node, 1);
     EXPECT_DOUBLE_EQ(slow.samples.front().slowest.front().speed, 0.8);
     EXPECT_DOUBLE_EQ(slow.samples.front().slowest.front().share, 1);
+    EXPECT_NEAR(slow.samples.front().slowest.front().waited_s, rate_bound_s * (1 / 0.8 - 1) * 95 / 96, 1e-6);
     const auto jitter = static_cast<std::size_t>(Loss::kJitter);
     EXPECT_NEAR(to_seconds(slow.samples.front().losses[jitter]), rate_bound_s * (1 / 0.8 - 1), 1e-6);
 }
@@ -272,6 +275,52 @@ TEST(Unfolded, the_prediction_is_of_the_median_sample_and_percentiles_are_in_ord
     EXPECT_EQ(u.folded_step_time_s, to_seconds(folded(inputs, 96).step));
     EXPECT_LT(p.step_time_interval_s[0], p.step_time_s);
     EXPECT_GT(p.step_time_interval_s[1], p.step_time_s);
+}
+
+/// The ranks' flows over the links of a network, as the lens shares them.
+class DirectSharing {
+ public:
+    explicit DirectSharing(const Network& network)
+        : network_(network), links_(network.fabric().capacities_bytes_per_s()) {}
+    std::uint32_t start(PatternId pattern) {
+        return links_.start({network_.loads(pattern), network_.solo_rate(pattern)});
+    }
+    void stop(std::uint32_t id) { links_.stop(id); }
+    std::span<const std::uint32_t> settle() { return links_.settle(); }
+    [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
+
+ private:
+    const Network& network_;
+    LinkSharing links_;
+};
+
+PlayResult play_by_rank(const Inputs& inputs, const SimulatedStep& step, bool walks) {
+    Network network(inputs.machine, inputs.stack, step.layout);
+    CostOptions options = step.cost_options;
+    options.grain = Grain::kRanks;
+    CostedProgram costed = cost_program(step.program, inputs.machine, inputs.stack, step.layout, network, options);
+    costed.serial = costed.serial && walks;
+    std::vector<int> ranks(static_cast<std::size_t>(step.layout.tiles));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    Variety variety(inputs.machine.tile, inputs.machine.noise, 3, ranks, {});
+    DirectSharing sharing(network);
+    return Player(costed, sharing, &variety, nullptr).run();
+}
+
+TEST(Unfolded, walking_ahead_of_the_events_changes_nothing) {
+    int with_messages = 0;
+    for (std::uint64_t seed = 7'100; seed < 7'160; ++seed) {
+        Inputs inputs = random_inputs(seed, false);
+        inputs.machine.noise.network_jitter = 0;  // drawn in the order of starts
+        const SimulatedStep step = folded(inputs, 0);
+        const PlayResult walked = play_by_rank(inputs, step, true), by_events = play_by_rank(inputs, step, false);
+        EXPECT_EQ(walked.step, by_events.step) << seed;
+        with_messages += inputs.plan.pp > 1 ? 1 : 0;
+        for (std::size_t a = 0; a < walked.losses.size(); ++a) {
+            EXPECT_EQ(walked.losses[a], by_events.losses[a]) << seed << " actor " << a;
+        }
+    }
+    EXPECT_GT(with_messages, 20);
 }
 
 TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {

@@ -178,8 +178,8 @@ int parse_samples(const std::string& text) {
     constexpr int kMostSamples = 10'000;
     int samples = 0;
     if (!reads_as(text, samples) || samples < 1 || samples > kMostSamples) {
-        throw InputError("--samples", "found \"" + text + "\"; expected a whole number from 1 to " +
-                                          std::to_string(kMostSamples));
+        throw InputError("--samples",
+                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMostSamples));
     }
     return samples;
 }

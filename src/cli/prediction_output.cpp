@@ -55,6 +55,12 @@ void write_causes(JsonWriter& json, const Prediction& p) {
             .member("count", share.count)
             .end_object();
     }
+    json.end_array().key("link_use").begin_array();
+    for (const LinkUse& use : p.link_use) {
+        json.begin_object().member("kind", use.kind).member("busiest", use.busiest);
+        json.member("busiest_share", use.busiest_share).member("mean_share", use.mean_share);
+        json.member("bytes", use.bytes).end_object();
+    }
     json.end_array().key("notes").begin_array();
     for (const std::string& note : p.notes) {
         json.value(note);

@@ -76,6 +76,7 @@ struct CostedProgram {
     std::vector<CostedTransfer> transfers;
     double collective_compute_share = 0;
     bool serial = false;  ///< of an actor, nothing but pipeline messages runs beside compute or another collective
+    bool walks = true;    ///< compute goes ahead of the events where it can; false: to test that it changes nothing
     // unfolded
     std::uint32_t per_stage = 1;  ///< actors of a stage: 1 folded, else its ranks
     std::vector<Meeting> meetings;

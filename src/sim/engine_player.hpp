@@ -14,10 +14,10 @@ namespace auspex {
 /// Plays a costed program by its actors. `Sharing` gives rates to the transfers that flow at a time:
 ///   start(pattern) -> number of the flow; stop(number); settle() -> numbers whose rates have changed; rate(number).
 ///
-/// In a serial program an actor does one thing at a time, messages apart. It then walks on its own clock, ahead of the
-/// events, through compute and through communication on links that nobody else can use meanwhile; what shares links or
-/// crosses stages goes through the events, in order of time. An actor that would outrun the start of a message waits
-/// for the events (kWake). Both ways give the same times.
+/// An actor that does one thing at a time, messages apart, walks on its own clock, ahead of the events, through compute
+/// and, in a serial program, through communication on links that nobody else can use meanwhile; what shares links or
+/// crosses stages goes through the events, in order of time. An actor that would outrun the start of a message, or of a
+/// collective beside compute, waits for the events (kWake). Both ways give the same times.
 template <class Sharing>
 class Player {
  public:
@@ -74,6 +74,10 @@ class Player {
     void walk(std::uint32_t a);
     bool start_next(std::uint32_t a);
     bool falls_asleep(std::uint32_t a);
+    void sleep(std::uint32_t a);
+    [[nodiscard]] bool needs_events(const ActorState& actor, std::size_t stream) const;
+    [[nodiscard]] bool runs_alone(const ActorState& actor) const;
+    [[nodiscard]] bool waits_for_message(const ActorState& actor, const StreamState& state) const;
     void start(std::uint32_t a, std::size_t stream, Picoseconds at);
     void start_compute(std::uint32_t a, const Piece& piece, Picoseconds at);
     void end_piece(std::uint32_t a, std::size_t stream, Picoseconds at);

@@ -55,7 +55,8 @@ struct ActorState {
     LossTimes losses{};
     Delay delay;
     bool asleep = false;            ///< it has walked to `clock` and goes on when the events are there
-    std::uint32_t synced = kNone;   ///< the piece for whose sake it has slept
+    std::uint32_t synced = kNone;   ///< the message that has become ready behind another
+    Picoseconds synced_at = 0;      ///< when it did
     std::uint32_t worlds = 0;       ///< world pieces reached
     std::uint32_t company = kNone;  ///< the meeting that it was in last
     // the compute piece in flight, which a collective beside it slows down

@@ -98,11 +98,57 @@ template <class Sharing>
 bool Player<Sharing>::start_next(std::uint32_t a) {
     for (std::size_t s = kStreamCount; s-- > 0;) {
         if (can_start(actors_[a], s)) {
+            if (actors_[a].clock > now_ && needs_events(actors_[a], s)) {
+                sleep(a);
+                return false;
+            }
             start(a, s, actors_[a].clock);
             return true;
         }
     }
     return false;
+}
+
+/// Compute runs by itself if nothing is beside it and nothing can come before it ends: what waits for compute cannot,
+/// what waits for a message in flight can.
+template <class Sharing>
+bool Player<Sharing>::runs_alone(const ActorState& actor) const {
+    for (std::size_t s = 1; s < kStreamCount; ++s) {
+        const StreamState& state = actor.streams[s];
+        if (s == kPp || (state.flat == kNone && state.in_flight == kNone)) {
+            continue;
+        }
+        if (state.in_flight != kNone || (actor.streams[kPp].in_flight != kNone && waits_for_message(actor, state))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+template <class Sharing>
+bool Player<Sharing>::waits_for_message(const ActorState& actor, const StreamState& state) const {
+    const std::uint32_t begin = block_of(actor, state.use).piece_begin;
+    const Piece& piece = costed_.pieces[begin + state.piece];
+    const auto on_message = [&](std::uint32_t on) { return costed_.pieces[begin + on].stream == Stream::kPp; };
+    const auto dependencies = costed_.dependencies.begin();
+    return ((piece.joins >> kPp) & 1U) != 0 ||
+           std::any_of(dependencies + piece.dep_begin, dependencies + piece.dep_end, on_message);
+}
+
+/// Where collectives run beside compute they change its pace: both then start in order of time.
+template <class Sharing>
+bool Player<Sharing>::needs_events(const ActorState& actor, std::size_t stream) const {
+    if (costed_.serial || stream == kPp) {
+        return false;
+    }
+    const Piece& piece = piece_of(actor, actor.streams[stream]);
+    return piece.type == Piece::Type::kTransfer || (piece.type == Piece::Type::kCompute && !runs_alone(actor));
+}
+
+template <class Sharing>
+void Player<Sharing>::sleep(std::uint32_t a) {
+    actors_[a].asleep = true;
+    push(actors_[a].clock, Event::Type::kWake, a);
 }
 
 /// The next message has become ready behind one that is still on its way: it leaves as soon as that one has arrived,
@@ -120,11 +166,12 @@ bool Player<Sharing>::falls_asleep(std::uint32_t a) {
         return false;
     }
     actor.synced = next.flat;
-    actor.asleep = actor.clock > now_;
-    if (actor.asleep) {
-        push(actor.clock, Event::Type::kWake, a);
+    actor.synced_at = actor.clock;
+    if (actor.clock <= now_) {
+        return false;
     }
-    return actor.asleep;
+    sleep(a);
+    return true;
 }
 
 template <class Sharing>
@@ -160,7 +207,7 @@ void Player<Sharing>::start_compute(std::uint32_t a, const Piece& piece, Picosec
         actor.parts = piece.parts;
         actor.duration = piece.duration;
     }
-    if (costed_.serial) {
+    if (costed_.serial || (costed_.walks && runs_alone(actor))) {
         ++walked_;
         actor.clock = at + actor.duration;
         end_piece(a, 0, actor.clock);
@@ -232,15 +279,16 @@ void Player<Sharing>::end_piece(std::uint32_t a, std::size_t stream, Picoseconds
 template <class Sharing>
 void Player<Sharing>::resume(std::uint32_t a, std::size_t stream, Picoseconds at) {
     ActorState& actor = actors_[a];
-    if (actor.asleep) {
-        actor.clock = stream == kPp ? actor.clock : std::max(actor.clock, at);
-        return;
-    }
-    if (stream == kPp && can_start(actor, stream)) {
+    if (stream == kPp && at >= actor.synced_at && can_start(actor, stream)) {
         start(a, stream, at);
     }
+    if (actor.asleep && stream == kPp) {
+        return;
+    }
     actor.clock = std::max(actor.clock, at);
-    awake_.push_back(a);
+    if (!actor.asleep) {
+        awake_.push_back(a);
+    }
 }
 
 template <class Sharing>

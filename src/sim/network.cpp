@@ -187,13 +187,16 @@ PatternId Network::Impl::pattern_id(const PatternKey& asked) {
 
 /// Of one round: the software's part of its messages, the wires, and adding up what came.
 double Network::Impl::latency_s(const Step& step, const FlowPattern& pattern) const {
-    double seconds = pattern.latency_s + step.reduced_bytes / reduced_bytes_per_s;
+    double seconds = pattern.latency_s;
+    if (step.reduced_bytes > 0) {
+        const bool on_device = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
+        seconds += step.reduced_bytes / reduced_bytes_per_s + (on_device ? stack.reduction_step_s : 0);
+    }
     if (!pattern.leaves_node) {
         return seconds + stack.scale_up_message_s;
     }
     const double next_message_s = step.bytes <= stack.eager_bytes ? stack.eager_message_s : stack.scale_out_message_s;
-    seconds += stack.scale_out_message_s + std::max(0, pattern.messages - 1) * next_message_s;
-    return seconds + (step.reduced_bytes > 0 && step.bytes > stack.host_reduction_bytes ? stack.reduction_step_s : 0);
+    return seconds + stack.scale_out_message_s + std::max(0, pattern.messages - 1) * next_message_s;
 }
 
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {

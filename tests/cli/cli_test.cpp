@@ -256,6 +256,22 @@ TEST_F(Cli, scale_writes_its_report_and_prints_its_points) {
     expect_refused("scale " + kMula + "--tiles 384 --out /proc/nope", {"/proc/nope"});
 }
 
+TEST_F(Cli, placements_are_compared_in_the_order_in_which_they_are_asked_for) {
+    const Outcome outcome =
+        run("place --json " + kMula + "--tiles 1536 --placements random,contiguous --out '" + folder_ + "placement'");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const auto document = JsonDocument::parse(outcome.out, "place");
+    const auto placements = document.root().at("placements").elements();
+    ASSERT_EQ(placements.size(), 2U);
+    EXPECT_EQ(placements[0].at("placement").as_string(), "random");
+    EXPECT_GT(placements[0].at("groups_touched").as_integer(0, 166), 30);
+    EXPECT_EQ(placements[1].at("groups_touched").as_integer(0, 166), 2);
+    EXPECT_FALSE(placements[1].at("link_use").elements().empty());
+    EXPECT_GT(text_of(folder_ + "placement/report.md").size(), 100U);
+    expect_refused("place " + kMula + "--placements contiguous,best", {"--placements", "best", "scattered"});
+    expect_refused("place " + kMula + "--placements random,random", {"--placements", "twice"});
+}
+
 TEST_F(Cli, ablate_has_its_four_rows_and_the_baseline_is_one) {
     const Outcome outcome =
         run("ablate --json --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b");

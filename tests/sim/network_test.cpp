@@ -87,6 +87,61 @@ TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
     }
 }
 
+// What leaves nodes enters nodes: every flow between nodes loads one NIC out and one in, and so for transports.
+TEST(Network, as_much_comes_in_as_goes_out) {
+    for (const Case& on : cases()) {
+        const Fabric fabric(on.machine, plain_stack(), on.layout);
+        PatternBuilder builder(fabric);
+        const int tiles = fabric.tiles_per_node();
+        for (const GroupKind kind : {GroupKind::kExpertDp, GroupKind::kStage}) {
+            const GroupSet groups = flatten(groups_of(on.layout, kind, 0));
+            for (const StepShape shape : kShapes) {
+                double between_nodes = 0;
+                for (std::size_t g = 0; g < groups.count(); ++g) {
+                    const std::span<const int> group = groups.group(g);
+                    for_each_pair(shape, 1, static_cast<int>(group.size()), [&](int i, int j) {
+                        const int from = group[static_cast<std::size_t>(i)], to = group[static_cast<std::size_t>(j)];
+                        between_nodes += from / tiles != to / tiles ? 1 : 0;
+                    });
+                }
+                std::map<LinkKind, double> by_kind;
+                for (const LinkLoad& load : builder.build({kind, 0, Level::kFlat, shape, 1}, groups, {}).loads) {
+                    by_kind[fabric.kind(load.link)] += load.load;
+                }
+                EXPECT_DOUBLE_EQ(by_kind[LinkKind::kNic], 2 * between_nodes);
+                EXPECT_DOUBLE_EQ(by_kind[LinkKind::kRankTransport], 2 * between_nodes);
+            }
+        }
+    }
+}
+
+// Nodes of one switch are alike, and so are switches of one leaf: whoever swaps them changes no time. The nodes of a
+// job in another order change the ring, but not what every rank exchanges with every other.
+TEST(Network, swapping_equal_nodes_changes_nothing) {
+    const Machine machine = mesh_machine();  // nodes 2 k and 2 k + 1 hang on one switch
+    const auto times = [&](const std::vector<int>& nodes) {
+        Plan plan;
+        plan.dp = static_cast<int>(nodes.size());
+        plan.ep = 12;
+        plan.placement = PlacementKind::kList;
+        plan.placement_nodes = nodes;
+        Network network(machine, plain_stack(), make_layout(plan, machine, plan.dp * plan.ep));
+        std::vector<double> found;
+        for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kDirect, Algorithm::kRecursiveDoubling}) {
+            for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kStage}) {
+                const Transfer transfer = network.unroll_as({algorithm, 1}, CommKind::kAllGather, group, 0, 1e8);
+                found.push_back(network.solo_time_s(transfer));
+            }
+        }
+        return found;
+    };
+    EXPECT_EQ(times({0, 2, 64, 66, 4, 6, 128, 130}), times({1, 3, 65, 67, 5, 7, 129, 131}));
+    const std::vector<double> some = times({0, 2, 64, 66}), reversed = times({66, 64, 2, 0});
+    for (std::size_t i = 3; i < 6; ++i) {
+        EXPECT_DOUBLE_EQ(some[i], reversed[i]) << "all pairs";
+    }
+}
+
 // Share of place j in a group of n: (j + 1) / mean. A flow i -> j weighs the share of j, whatever adds the flows up.
 TEST(Network, an_uneven_exchange_loads_links_by_the_share_of_the_receiver) {
     for (const Case& on : cases()) {
@@ -332,8 +387,7 @@ TEST(Network, doubling_a_capacity_never_lowers_a_solo_rate_and_halving_never_rai
 
 // Full nodes, one group of 12 a node: the pattern of 64 nodes is 64 times that of one, and its rate the same.
 TEST(Network, sibling_groups_in_nodes_alike_run_at_the_rate_of_one) {
-    Machine machine = mesh_machine();
-    machine.tile.hbm_bytes_per_s = 1e12;
+    const Machine machine = mesh_machine();
     Network one(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.ep = 12}));
     Network many(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.dp = 64, .ep = 12}));
     const Transfer alone = one.unroll(CommKind::kAllGather, GroupKind::kEp, 0, 1e6);

@@ -294,12 +294,24 @@ class DirectSharing {
     LinkSharing links_;
 };
 
-PlayResult play_by_rank(const Inputs& inputs, const SimulatedStep& step, bool walks) {
+enum class Way {
+    kAsCosted,
+    kByEvents,       ///< no actor walks ahead
+    kAllLinksShared  ///< nor has any communication its links to itself
+};
+
+PlayResult play_by_rank(const Inputs& inputs, const SimulatedStep& step, Way way) {
     Network network(inputs.machine, inputs.stack, step.layout);
     CostOptions options = step.cost_options;
     options.grain = Grain::kRanks;
     CostedProgram costed = cost_program(step.program, inputs.machine, inputs.stack, step.layout, network, options);
-    costed.serial = costed.serial && walks;
+    costed.serial = costed.serial && way == Way::kAsCosted;
+    costed.walks = way == Way::kAsCosted;
+    for (CostedTransfer& transfer : costed.transfers) {
+        for (CostedTransfer::Member& member : transfer.members) {
+            member.shares = member.shares || (way == Way::kAllLinksShared && member.phase_end > member.phase_begin);
+        }
+    }
     std::vector<int> ranks(static_cast<std::size_t>(step.layout.tiles));
     std::iota(ranks.begin(), ranks.end(), 0);
     Variety variety(inputs.machine.tile, inputs.machine.noise, 3, ranks, {});
@@ -307,18 +319,21 @@ PlayResult play_by_rank(const Inputs& inputs, const SimulatedStep& step, bool wa
     return Player(costed, sharing, &variety, nullptr).run();
 }
 
-TEST(Unfolded, walking_ahead_of_the_events_changes_nothing) {
+TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) {
     int with_messages = 0;
     for (std::uint64_t seed = 7'100; seed < 7'160; ++seed) {
-        Inputs inputs = random_inputs(seed, false);
+        Inputs inputs = random_inputs(seed, seed % 2 == 0);
         inputs.machine.noise.network_jitter = 0;  // drawn in the order of starts
         const SimulatedStep step = folded(inputs, 0);
-        const PlayResult walked = play_by_rank(inputs, step, true), by_events = play_by_rank(inputs, step, false);
-        EXPECT_EQ(walked.step, by_events.step) << seed;
-        with_messages += inputs.plan.pp > 1 ? 1 : 0;
-        for (std::size_t a = 0; a < walked.losses.size(); ++a) {
-            EXPECT_EQ(walked.losses[a], by_events.losses[a]) << seed << " actor " << a;
+        const PlayResult as_costed = play_by_rank(inputs, step, Way::kAsCosted);
+        for (const Way way : {Way::kByEvents, Way::kAllLinksShared}) {
+            const PlayResult other = play_by_rank(inputs, step, way);
+            EXPECT_EQ(as_costed.step, other.step) << seed;
+            for (std::size_t a = 0; a < other.losses.size(); ++a) {
+                EXPECT_EQ(as_costed.losses[a], other.losses[a]) << seed << " actor " << a;
+            }
         }
+        with_messages += inputs.plan.pp > 1 ? 1 : 0;
     }
     EXPECT_GT(with_messages, 20);
 }

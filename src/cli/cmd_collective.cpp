@@ -128,6 +128,13 @@ CollectiveJob parse_job(const Options& options, CommKind comm, const Machine& ma
                                    std::to_string(job.stride) + " apart; expected their product to divide --ranks " +
                                    std::to_string(job.ranks));
     }
+    if (options.zipf > 0 && comm != CommKind::kAllToAll) {
+        throw InputError("--zipf",
+                         "found one for " + options.kind + "; expected --kind all-to-all: the others are even");
+    }
+    if (options.zipf > 0) {
+        job.shares = zipf_shares(job.group_size, options.zipf);
+    }
     if (job.group_size == 1) {
         throw InputError(options.groups_of == 0 ? "--ranks" : "--groups-of",
                          "found groups of one rank; expected 2 or more");
@@ -306,6 +313,7 @@ void write_result(JsonWriter& json, const CollectiveResult& result) {
 void print_json(const CollectiveSweep& sweep, const Options& options) {
     JsonWriter json(std::cout);
     json.begin_object().member("kind", sweep.kind).member("ranks", sweep.ranks).member("groups", sweep.groups);
+    json.member("zipf", options.zipf);
     json.member("group_size", sweep.group_size).member("nodes", sweep.nodes);
     json.member("machine", sweep.machine).member("stack", sweep.stack);
     json.member("transport", sweep.transport).member("transport_date", sweep.transport_date);

@@ -72,6 +72,8 @@ FlagText text_of(Flag flag) {
         case Flag::kGroupsOf: return {"groups-of", "K", "groups of K ranks, all at once; without it one of all ranks"};
         case Flag::kStride: return {"stride", "S", "members of a group are S ranks apart (default 1)"};
         case Flag::kAlone: return {"alone", nullptr, "only the first of the groups acts"};
+        case Flag::kZipf:
+            return {"zipf", "S", "all-to-all: place i of a group receives a share that falls as (i + 1)^-S"};
         case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered or random"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
     }
@@ -159,6 +161,14 @@ int parse_count(const char* flag, const std::string& text) {
     return count;
 }
 
+double parse_zipf(const std::string& text) {
+    double exponent = 0;
+    if (!reads_as(text, exponent) || !(exponent > 0 && exponent <= 10)) {
+        throw InputError("--zipf", "found \"" + text + "\"; expected a number above 0 and up to 10");
+    }
+    return exponent;
+}
+
 std::string parse_lens(const std::string& text) {
     if (text != "folded" && text != "unfolded") {
         throw InputError("--lens", "found \"" + text + "\"; expected folded or unfolded");
@@ -231,6 +241,7 @@ void store(Options& options, Flag flag, const po::variable_value& value) {
         case Flag::kGroupsOf: options.groups_of = parse_count("groups-of", text()); break;
         case Flag::kStride: options.stride = parse_count("stride", text()); break;
         case Flag::kAlone: options.alone = true; break;
+        case Flag::kZipf: options.zipf = parse_zipf(text()); break;
         case Flag::kPlacement: options.placement = text(); break;
         case Flag::kJson: options.json = true; break;
     }

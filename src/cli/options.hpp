@@ -33,6 +33,7 @@ enum class Flag {
     kGroupsOf,
     kStride,
     kAlone,
+    kZipf,
     kPlacement,
     kJson
 };
@@ -51,6 +52,7 @@ struct Options {
     std::vector<std::string> slow;  ///< NAME=FACTOR, in order
     std::string kind, bytes, algorithm, placement;
     int ranks = 0, levels = 0, groups_of = 0, stride = 0;
+    double zipf = 0;
     bool alone = false;
     bool json = false;
     std::string command_line;  ///< that repeats this run, quoted for a shell

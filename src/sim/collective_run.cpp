@@ -2,6 +2,7 @@
 #include "sim/collective_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 
@@ -9,7 +10,8 @@ namespace auspex {
 namespace {
 
 Transfer unroll(Network& network, const CollectiveJob& job, AlgorithmChoice choice, double bytes) {
-    return network.unroll_as(choice, job.comm, kJobGroups, 0, bytes, 1, job.alone ? 0 : kAllSiblings);
+    const double heaviest = job.shares.empty() ? 1 : job.shares.front();
+    return network.unroll_as(choice, job.comm, kJobGroups, 0, bytes, heaviest, job.alone ? 0 : kAllSiblings);
 }
 
 CollectivePhase phase_of(const Network& network, const TransferPhase& phase) {
@@ -48,6 +50,19 @@ std::vector<CollectiveTime> alternatives_to(Network& network, const Layout& layo
 
 }  // namespace
 
+std::vector<double> zipf_shares(int places, double exponent) {
+    std::vector<double> shares;
+    double sum = 0;
+    for (int place = 0; place < places; ++place) {
+        shares.push_back(std::pow(place + 1.0, -exponent));
+        sum += shares.back();
+    }
+    for (double& share : shares) {
+        share *= places / sum;
+    }
+    return shares;
+}
+
 Layout layout_of_job(const CollectiveJob& job, const Machine& machine) {
     const int block = job.group_size * job.stride;
     AUSPEX_CHECK(block > 0 && job.ranks > 0 && job.ranks % block == 0, "groups divide the ranks");
@@ -79,6 +94,7 @@ double bus_factor(CommKind comm, int n) {
 CollectiveResult time_collective(Network& network, const Layout& layout, const CollectiveJob& job,
                                  AlgorithmChoice choice, double bytes) {
     CollectiveResult result;
+    network.set_routing_shares(job.shares);
     result.bytes = bytes;
     const bool chooses = choice.algorithm == CollectiveAlgorithm::kAuto;
     Transfer transfer = chooses ? Transfer{} : unroll(network, job, choice, bytes);

@@ -18,7 +18,12 @@ struct CollectiveJob {
     int stride = 1;
     bool alone = false;  ///< only the first group acts, not all at the same time
     PlacementKind placement = PlacementKind::kContiguous;
+    /// All-to-all: what each place of a group receives over the mean, the largest first; empty: even.
+    std::vector<double> shares;
 };
+
+/// Shares that fall as (place + 1)^-exponent, mean 1.
+[[nodiscard]] std::vector<double> zipf_shares(int places, double exponent);
 
 /// The groups of every CollectiveJob in its layout.
 inline constexpr GroupKind kJobGroups = GroupKind::kEp;
@@ -62,7 +67,8 @@ struct CollectiveResult {
 /// are left out: they are slow, there and to find.
 inline constexpr int kMostMembersOfExchange = 2048;
 
-/// A choice as Network::unroll_as takes it, kAuto: the fastest candidate with these levels (0: any).
+/// `network` is fresh where the job has shares. A choice as Network::unroll_as takes it, kAuto: the fastest candidate
+/// with these levels (0: any).
 [[nodiscard]] CollectiveResult time_collective(Network& network, const Layout& layout, const CollectiveJob& job,
                                                AlgorithmChoice choice, double bytes);
 

@@ -202,12 +202,12 @@ double Network::Impl::latency_s(const Step& step, const FlowPattern& pattern) co
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = form_at(asked.group, asked.stage);
     const bool uneven = asked.comm == CommKind::kAllToAll && shares.size() == static_cast<std::size_t>(form.ranks);
-    const double scale = uneven ? 1 : asked.scale;
     const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged);
     Transfer transfer;
     transfer.choice = phases.choice;
     for (const Step& step : phases.steps) {
         const bool by_share = uneven && step.level == Level::kFlat;
+        const double scale = by_share ? 1 : asked.scale;
         const PatternId id =
             pattern_id({asked.group, asked.stage, step.level, step.shape, step.distance, asked.member, by_share});
         const FlowPattern& pattern = patterns[id];

@@ -50,9 +50,9 @@ class Network {
 
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
     /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of
-    /// as many ranks as there are shares is uneven instead: every flow moves what its receiver's share gives it. Groups
-    /// of one rank give no phases. `member`: kAllSiblings, or the number of one group among groups_of(layout, group,
-    /// stage), by itself.
+    /// as many ranks as there are shares is uneven instead, where it is flat: every flow moves what its receiver's
+    /// share gives it. Groups of one rank give no phases. `member`: kAllSiblings, or the number of one group among
+    /// groups_of(layout, group, stage), by itself.
     [[nodiscard]] Transfer unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale = 1,
                                   int member = kAllSiblings);
     /// The same with an algorithm of the caller's: kAuto the fastest with these levels (0: any).

@@ -393,6 +393,25 @@ TEST_F(Cli, a_sweep_over_sizes_is_a_table_and_three_files) {
     EXPECT_NE(text_of(folder_ + "sweep/sweep.md").find("| 1 KiB |"), std::string::npos);
 }
 
+// One rank a node: what the first place receives, 10 / H(10, 1) = 3.41 times the mean, comes through its own transport.
+TEST_F(Cli, an_uneven_exchange_waits_for_the_busiest_receiver) {
+    const std::string flags =
+        "collective --json --machine aurora --kind all-to-all --ranks 120 --groups-of 10 --stride 12 --alone "
+        "--algorithm direct --bytes 1GiB ";
+    const auto time_of = [&](const std::string& more) {
+        const auto document = JsonDocument::parse(run(flags + more).out, "collective");
+        const auto phases = document.root().at("phases").elements();
+        return phases.back().at("time_s").as_number(0, 100) - phases.back().at("latency_s").as_number(0, 100);
+    };
+    double harmonic = 0;
+    for (int i = 1; i <= 10; ++i) {
+        harmonic += 1.0 / i;
+    }
+    EXPECT_NEAR(time_of("--zipf 1") / time_of(""), 10 / harmonic, 1e-6);
+    expect_refused("collective --machine aurora --kind broadcast --bytes 8 --ranks 12 --zipf 1", {"--zipf"});
+    expect_refused(flags + "--zipf 0", {"--zipf", "0"});
+}
+
 TEST_F(Cli, a_collective_that_cannot_be_is_refused) {
     expect_refused(kAllReduce + "--algorithm bruck", {"--algorithm", "bruck", "ring, recursive-doubling"});
     expect_refused(kAllReduce + "--groups-of 7", {"--groups-of", "7", "96"});

@@ -158,7 +158,9 @@ const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int 
         const std::span<const int> one = all_groups(kind, stage).group(static_cast<std::size_t>(member));
         made.groups = subgroups(flatten({{one.begin(), one.end()}}), level, fabric);
     }
-    made.same_as = first_with(made.groups, {kind, stage, level, StepShape::kShift, 1, member});
+    // Patterns of kWorld keep no loads: nobody else may take them for his own.
+    const PatternKey place{kind, stage, level, StepShape::kShift, 1, member};
+    made.same_as = kind == GroupKind::kWorld ? place : first_with(made.groups, place);
     return placed.emplace(key, std::move(made)).first->second;
 }
 

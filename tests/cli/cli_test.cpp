@@ -256,6 +256,31 @@ TEST_F(Cli, scale_writes_its_report_and_prints_its_points) {
     expect_refused("scale " + kMula + "--tiles 384 --out /proc/nope", {"/proc/nope"});
 }
 
+TEST_F(Cli, the_unfolded_lens_gives_percentiles_and_the_error_of_the_folded_one) {
+    const std::string flags = "predict --json " + kMula + "--tiles 192 --lens unfolded ";
+    const Outcome outcome = run(flags + "--seed 3 --samples 4");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const auto document = JsonDocument::parse(outcome.out, "unfolded");
+    const JsonValue root = document.root();
+    EXPECT_EQ(root.at("lens").as_string(), "unfolded");
+    EXPECT_EQ(root.at("samples").elements().size(), 4U);
+    const JsonValue percentiles = root.at("percentiles");
+    const auto at = [&](const char* key) { return percentiles.at(key).as_number(0, 1e3); };
+    EXPECT_LE(at("min"), at("p5"));
+    EXPECT_LE(at("p5"), at("p50"));
+    EXPECT_LE(at("p50"), at("p95"));
+    EXPECT_LE(at("p95"), at("max"));
+    EXPECT_NEAR(root.at("folded_error").as_number(-1, 1),
+                root.at("folded_step_time_s").as_number(0, 1e3) / root.at("step_time_s").as_number(0, 1e3) - 1, 1e-12);
+    const Outcome slow = run(flags + "--seed 3 --samples 1 --slow 'tile 17=0.5'");
+    EXPECT_GT(JsonDocument::parse(slow.out, "slow").root().at("step_time_s").as_number(0, 1e3), 1.02 * at("max"));
+    expect_refused("predict " + kMula + "--tiles 192 --samples 4", {"--samples", "--lens unfolded"});
+    expect_refused("predict " + kMula + "--tiles 192 --lens sideways", {"--lens", "sideways", "folded"});
+    expect_refused(flags + "--samples 0", {"--samples", "0"});
+    expect_refused(flags + "--slow 'tile 5000=0.5'", {"--slow", "tile 5000"});
+    expect_refused(flags + "--slow 'tile 5=1.5'", {"--slow", "1.5"});
+}
+
 TEST_F(Cli, placements_are_compared_in_the_order_in_which_they_are_asked_for) {
     const Outcome outcome =
         run("place --json " + kMula + "--tiles 1536 --placements random,contiguous --out '" + folder_ + "placement'");

@@ -112,12 +112,20 @@ void read_tile(Section in, Tile& tile) {
 }
 
 void read_nic(Section in, Node& node) {
-    in.value().allow_only({"count", "bandwidth", "attachment", "latency"});
+    in.value().allow_only({"count", "bandwidth", "attachment", "latency", "of_tile"});
     node.nics = in.count("count", 1024);
     node.nic_bytes_per_s = in.byte_rate("bandwidth");
     node.nic_attachment =
         in.value().at("attachment").as_one_of({"host", "device"}) == 0 ? NicAttachment::kHost : NicAttachment::kDevice;
     node.nic_latency_s = in.latency("latency");
+    if (const auto list = in.value().find("of_tile")) {
+        for (const JsonValue& nic : list->elements()) {
+            node.nic_of_tile.push_back(static_cast<int>(nic.as_integer(0, node.nics - 1)));
+        }
+        if (node.nic_of_tile.size() != static_cast<std::size_t>(node.tiles)) {
+            list->fail("a NIC for each of the " + std::to_string(node.tiles) + " tiles");
+        }
+    }
 }
 
 void read_mesh(Section& in, Node& node, bool of_pairs) {

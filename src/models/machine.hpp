@@ -42,18 +42,19 @@ struct Node {
     ScaleUpKind scale_up = ScaleUpKind::kSwitch;
     double pair_bytes_per_s =
         0;  ///< between two tiles of one card (MDFI, Infinity Fabric in the package); unused when tiles_per_card = 1
-    int mesh_links = 1;           ///< kMeshOfPairs: parallel links between two cards, 1 or tiles_per_card; with several,
-                                  ///< link i joins tile i of both (a plane), and another tile reaches it over its card
-    double mesh_bytes_per_s = 0;  ///< kMeshOfPairs: one such link, one direction
-    double switch_bytes_per_s = 0;  ///< kSwitch: one tile's port
-    double scale_up_latency_s = 0;  ///< one message between two tiles of the node
-    double pcie_bytes_per_s = 0;    ///< card to host
+    int mesh_links = 1;  ///< kMeshOfPairs: parallel links between two cards, 1 or tiles_per_card; with several,
+                         ///< link i joins tile i of both (a plane), and another tile reaches it over its card
+    double mesh_bytes_per_s = 0;        ///< kMeshOfPairs: one such link, one direction
+    double switch_bytes_per_s = 0;      ///< kSwitch: one tile's port
+    double scale_up_latency_s = 0;      ///< one message between two tiles of the node
+    double pcie_bytes_per_s = 0;        ///< card to host
     double socket_out_bytes_per_s = 0;  ///< all cards of one socket to its host memory and NICs together
     double socket_in_bytes_per_s = 0;   ///< and back
     int nics = 1;
     double nic_bytes_per_s = 0;  ///< sustained
     NicAttachment nic_attachment = NicAttachment::kDevice;
-    double nic_latency_s = 0;  ///< one message, node to node, no switch counted
+    double nic_latency_s = 0;      ///< one message, node to node, no switch counted
+    std::vector<int> nic_of_tile;  ///< by tile; empty: tile t uses NIC floor(t * nics / tiles)
 };
 
 enum class FabricKind {
@@ -63,7 +64,8 @@ enum class FabricKind {
 };
 /// Dragonfly: kMinimal takes the direct links alone, its parallel ones in equal parts; kValiant goes by way of a third
 /// switch or group chosen at random; kAdaptive fills the minimal path first and spreads the rest.
-/// Trees and rails: kMinimal pins a flow to the uplink (destination node mod uplinks); kAdaptive uses all uplinks evenly.
+/// Trees and rails: kMinimal pins a flow to the uplink (destination node mod uplinks); kAdaptive uses all uplinks
+/// evenly.
 enum class RoutingKind { kMinimal, kValiant, kAdaptive };
 
 /// What the operator or vendor says of the whole machine, to check the recipe against; 0: not stated.
@@ -93,8 +95,8 @@ struct FabricRecipe {
     double pod_taper = 1;    ///< 3 levels: capacity from a pod to the cores over that from its leaves to its spines
     int max_nodes = 1;       ///< nodes that a job may ask for
     RoutingKind routing = RoutingKind::kAdaptive;
-    double minimal_bias = 0;     ///< adaptive: least share of the traffic of a pair of groups (or of switches of a group)
-                                 ///< that stays on the minimal path when that path is full; 0: all beyond it spreads
+    double minimal_bias = 0;  ///< adaptive: least share of the traffic of a pair of groups (or of switches of a group)
+                              ///< that stays on the minimal path when that path is full; 0: all beyond it spreads
     double background_load = 0;  ///< share of every group-to-group link that other jobs use
     StatedTotals stated;
 };

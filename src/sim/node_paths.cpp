@@ -255,7 +255,9 @@ std::string to_string(const NodePart& part) {
     return "unknown";
 }
 
-int nic_of_tile(const Node& node, int tile) { return tile * node.nics / node.tiles; }
+int nic_of_tile(const Node& node, int tile) {
+    return node.nic_of_tile.empty() ? tile * node.nics / node.tiles : node.nic_of_tile[static_cast<std::size_t>(tile)];
+}
 int socket_of_card(const Node& node, int card) { return card * node.sockets / cards_of(node); }
 int socket_of_nic(const Node& node, int nic) { return nic * node.sockets / node.nics; }
 

@@ -39,7 +39,7 @@ struct NodePaths {
     std::vector<std::vector<std::uint32_t>> to_host, from_host;
 };
 
-/// NIC that a tile sends and receives through: floor(tile * nics / tiles).
+/// NIC that a tile sends and receives through: the machine's choice, else floor(tile * nics / tiles).
 [[nodiscard]] int nic_of_tile(const Node& node, int tile);
 /// Cards and NICs are dealt over the sockets in order.
 [[nodiscard]] int socket_of_card(const Node& node, int card);

@@ -280,6 +280,8 @@ TEST(Machine, AbsurdValuesAreRefusedWithTheirRange) {
     expect_refused("aurora", "default_stack", "\"\"", "$.default_stack");
     expect_refused("aurora", "node.scale_up", "ring", "mesh-of-pairs");
     expect_refused("aurora", "node.nic.attachment", "both", "\"device\"");
+    expect_refused("aurora", "node.nic.of_tile", "[0, 1]", "12 tiles");
+    expect_refused("aurora", "node.nic.of_tile", "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", "7");
 }
 
 TEST(Machine, CountsMustDivideEachOther) {

@@ -219,6 +219,23 @@ TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
     }
 }
 
+// By default tile t of 12 uses NIC floor(8 t / 12); a machine may choose another, on the other socket, too.
+TEST(Fabric, a_machine_may_choose_the_nic_of_each_tile) {
+    Machine machine = mesh_machine();
+    const auto nic_of_rank_0 = [&] {
+        const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
+        for (const Leg& leg : fabric.route(0, 12).legs) {
+            if (fabric.kind(leg.link) == LinkKind::kNic) {
+                return fabric.name(leg.link);
+            }
+        }
+        return std::string();
+    };
+    EXPECT_NE(nic_of_rank_0().find("NIC 0 to wire"), std::string::npos) << nic_of_rank_0();
+    machine.node.nic_of_tile.assign(12, 7);
+    EXPECT_NE(nic_of_rank_0().find("NIC 7 to wire"), std::string::npos) << nic_of_rank_0();
+}
+
 // The direct links stay on the route, for what does not fit on them detours; but nothing is kept from detouring.
 TEST(Fabric, without_a_bias_adaptive_routing_bounds_no_pair) {
     Machine machine = mesh_machine();

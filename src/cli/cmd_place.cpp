@@ -18,21 +18,15 @@ namespace {
 constexpr std::size_t kOperationsShown = 6;
 constexpr std::size_t kLinksShown = 6;
 
-/// Inputs with the plan's placement replaced by a word.
-Inputs placed(const Inputs& inputs, const std::string& placement) {
+PlacedStep place(const Inputs& inputs, const PlacementWord& word, int tiles) {
     Inputs changed = inputs;
-    changed.plan_document.set("placement", "\"" + placement + "\"");
-    const int dp = inputs.plan.dp;
-    changed.plan = load_plan(changed.plan_document);
-    changed.plan.dp = dp;
-    return changed;
-}
-
-PlacedStep place(const Inputs& inputs, const std::string& placement, int tiles) {
-    const Inputs changed = placed(inputs, placement);
+    changed.plan.placement = word.kind;
+    changed.plan.placement_seed = word.seed;
+    changed.plan.placement_free = word.free;
     PlacedStep step;
-    step.placement = placement;
-    const PredictOptions options{.tiles = tiles, .sensitivity = false};
+    step.placement = word.text;
+    PredictOptions options;
+    options.tiles = tiles;
     step.prediction = predict(changed, options).prediction;
     const Layout layout = layout_of(changed, options);
     const Fabric fabric(changed.machine, changed.stack, layout);
@@ -84,10 +78,12 @@ void print_text(const PlacementReport& report, const Options& options) {
                        [&](std::size_t i) { return duration(to_seconds(step(i).prediction.losses[loss])); });
         }
     }
-    std::cout << "\noperations whose time differs most, a step and tile\n";
-    for (const OperationDifference& one : largest_differences(report, kOperationsShown)) {
+    const std::vector<OperationDifference> differences = largest_differences(report, kOperationsShown);
+    std::cout << "\noperations whose time differs by more than a thousandth of the step, a step and tile\n";
+    for (const OperationDifference& one : differences) {
         print_line(report, one.name, [&](std::size_t i) { return duration(one.seconds[i]); });
     }
+    std::cout << (differences.empty() ? "  none: the placement makes no difference here\n" : "");
     std::cout << "\nhow full the links are over the step: busiest, mean of those used\n";
     const std::vector<LinkUseComparison> links = compare_link_use(report);
     for (std::size_t line = 0; line < std::min(links.size(), kLinksShown); ++line) {
@@ -96,6 +92,10 @@ void print_text(const PlacementReport& report, const Options& options) {
             return use.kind.empty() ? std::string("-") : percent(use.busiest_share) + ", " + percent(use.mean_share);
         });
     }
+    for (const std::string& note : report.steps.front().prediction.notes) {
+        std::cout << "\nNote: " << note;
+    }
+    std::cout << "\n";
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void run_place(const Options& options) {
     const Inputs inputs = load_all(options);
     PlacementReport report;
     const int tiles = options.tiles.empty() ? 0 : options.tiles.front();
-    for (const std::string& placement : options.placements) {
+    for (const PlacementWord& placement : options.placements) {
         report.steps.push_back(place(inputs, placement, tiles));
     }
     report.title = inputs.workload.name + " on " + inputs.machine.name + ", " +
@@ -122,7 +122,7 @@ void run_place(const Options& options) {
     }
     print_text(report, options);
     if (!options.out.empty()) {
-        std::cout << "\nwrote " << options.out << "/report.md, placements.csv and losses.svg\n";
+        std::cout << "wrote " << options.out << "/report.md, placements.csv and losses.svg\n";
     }
 }
 

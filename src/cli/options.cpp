@@ -43,7 +43,8 @@ FlagText text_of(Flag flag) {
             return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
         case Flag::kPlacements:
             return {"placements", "WORD,WORD,...",
-                    "contiguous, scattered, random, scheduled; the first is what the others are compared with"};
+                    "contiguous, scattered, random[:SEED], scheduled[:FREE[:SEED]]; the first is what the others are "
+                    "compared with"};
         case Flag::kMode:
             return {"mode", "weak|strong", "weak: the batch grows with the tiles (default); strong: the batch is kept"};
         case Flag::kOut:
@@ -136,18 +137,54 @@ std::vector<int> parse_tiles(const std::string& text, bool is_list) {
     return tiles;
 }
 
-std::vector<std::string> parse_placements(const std::string& text) {
-    std::vector<std::string> words;
-    std::istringstream stream(text + ",");
-    for (std::string word; std::getline(stream, word, ',');) {
-        if (word != "contiguous" && word != "scattered" && word != "random" && word != "scheduled") {
-            throw InputError("--placements",
-                             "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text + separator);
+    for (std::string part; std::getline(stream, part, separator);) {
+        parts.push_back(part);
+    }
+    return parts;
+}
+
+PlacementWord parse_placement(const std::string& text) {
+    const std::vector<std::string> parts = split(text, ':');
+    PlacementWord word{text};
+    const auto fail = [&] {
+        throw InputError("--placements", "found \"" + text +
+                                             "\"; expected contiguous, scattered, random, random:SEED, scheduled, "
+                                             "scheduled:FREE or scheduled:FREE:SEED (FREE from 0.001 to 1)");
+    };
+    std::size_t taken = 1;
+    if (parts.front() == "random") {
+        word.kind = PlacementKind::kRandom;
+    } else if (parts.front() == "scheduled") {
+        word.kind = PlacementKind::kScheduled;
+        if (parts.size() > taken && (!reads_as(parts[taken++], word.free) || word.free < 0.001 || word.free > 1)) {
+            fail();
         }
-        if (std::find(words.begin(), words.end(), word) != words.end()) {
-            throw InputError("--placements", "found \"" + word + "\" twice; expected each word once");
+    } else if (parts.front() == "scattered") {
+        word.kind = PlacementKind::kScattered;
+    } else if (parts.front() != "contiguous") {
+        fail();
+    }
+    const bool has_seed = word.kind == PlacementKind::kRandom || word.kind == PlacementKind::kScheduled;
+    if (has_seed && parts.size() > taken && !reads_as(parts[taken++], word.seed)) {
+        fail();
+    }
+    if (parts.size() > taken) {
+        fail();
+    }
+    return word;
+}
+
+std::vector<PlacementWord> parse_placements(const std::string& text) {
+    std::vector<PlacementWord> words;
+    for (const std::string& part : split(text, ',')) {
+        words.push_back(parse_placement(part));
+        const auto same = [&](const PlacementWord& other) { return other.text == part; };
+        if (std::count_if(words.begin(), words.end(), same) > 1) {
+            throw InputError("--placements", "found \"" + part + "\" twice; expected each placement once");
         }
-        words.push_back(word);
     }
     return words;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "models/plan.hpp"
+
 namespace auspex {
 
 enum class Flag {
@@ -38,12 +40,20 @@ enum class Flag {
     kJson
 };
 
+/// "contiguous", "random:7", "scheduled:0.3:7": a placement with its seed, and the share of nodes that are free.
+struct PlacementWord {
+    std::string text;
+    PlacementKind kind = PlacementKind::kContiguous;
+    std::uint64_t seed = 1;
+    double free = 0.5;
+};
+
 /// What was given; an empty string, list or zero: not given.
 struct Options {
     std::string machine, stack, workload, plan;
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, in order
     std::vector<int> tiles;
-    std::vector<std::string> placements;
+    std::vector<PlacementWord> placements;
     std::string mode, out, trace;
     double tokens = 0;
     std::string lens;

@@ -14,6 +14,8 @@ namespace auspex {
 namespace {
 
 constexpr std::size_t kMostOperations = 8;
+/// Differences below this part of the step say nothing about placements.
+constexpr double kLeastDifference = 1e-3;
 
 MarkdownRow head(const PlacementReport& report, std::vector<std::string> first) {
     for (const PlacedStep& step : report.steps) {
@@ -123,6 +125,9 @@ std::string render_markdown(const PlacementReport& report) {
         operations_table(report);
     out += "## How full the links are over the step: busiest, mean of those used\n\n" + links_table(report);
     out += "The busiest link between nodes:\n\n" + markdown_list(busiest_links(report));
+    if (!report.steps.front().prediction.notes.empty()) {
+        out += "What to know before using the numbers:\n\n" + markdown_list(report.steps.front().prediction.notes);
+    }
     out += "## Where this comes from\n\nThis command makes the report again:\n\n" + markdown_code(report.command) +
            markdown_inputs(report.inputs);
     if (!report.overrides.empty()) {
@@ -151,7 +156,8 @@ std::vector<OperationDifference> largest_differences(const PlacementReport& repo
         return *largest - *least;
     };
     std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return spread(a) > spread(b); });
-    std::erase_if(found, [&](const OperationDifference& one) { return spread(one) <= 0; });
+    const double least_s = kLeastDifference * report.steps.front().prediction.step_time_s;
+    std::erase_if(found, [&](const OperationDifference& one) { return spread(one) <= least_s; });
     found.resize(std::min(found.size(), most));
     return found;
 }

@@ -20,7 +20,8 @@ struct PlacementReport {
     std::vector<PlacedStep> steps;  ///< at least one; the first is what the others are compared with
 };
 
-/// Operations (times of communication alone, sharing of links included) whose time differs most between placements.
+/// Operations (sharing of links included, waiting for others not) whose time differs between placements by more than a
+/// thousandth of the first step, the largest difference first.
 struct OperationDifference {
     std::string name;
     std::vector<double> seconds;  ///< by placement

@@ -295,6 +295,9 @@ TEST_F(Cli, placements_are_compared_in_the_order_in_which_they_are_asked_for) {
     EXPECT_GT(text_of(folder_ + "placement/report.md").size(), 100U);
     expect_refused("place " + kMula + "--placements contiguous,best", {"--placements", "best", "scattered"});
     expect_refused("place " + kMula + "--placements random,random", {"--placements", "twice"});
+    expect_refused("place " + kMula + "--placements scheduled:2", {"--placements", "0.001 to 1"});
+    expect_refused("place " + kMula + "--placements contiguous:1", {"--placements", "contiguous:1"});
+    EXPECT_EQ(run("place " + kMula + "--tiles 384 --placements random:1,random:2,scheduled:0.3:4").exit_code, 0);
 }
 
 TEST_F(Cli, ablate_has_its_four_rows_and_the_baseline_is_one) {

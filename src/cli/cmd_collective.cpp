@@ -1,6 +1,7 @@
 /// @file auspex collective: one collective on a machine, at one size or many.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "cli/input_files.hpp"
 #include "cli/json_writer.hpp"
 #include "cli/prediction_output.hpp"
+#include "cli/progress_line.hpp"
 #include "report/collective_sweep.hpp"
 #include "report/text.hpp"
 
@@ -25,7 +27,6 @@ constexpr std::array<std::pair<const char*, CommKind>, 6> kKinds{{{"all-reduce",
                                                                   {"broadcast", CommKind::kBroadcast},
                                                                   {"barrier", CommKind::kBarrier}}};
 constexpr double kMostBytes = 1e15;
-constexpr int kMostLevels = 3;
 
 /// Everything that is asked for, checked against the machine.
 struct Asked {
@@ -35,6 +36,7 @@ struct Asked {
     Stack stack;
     CollectiveJob job;
     std::vector<double> sizes;
+    std::vector<std::string> notes;
 };
 
 std::string without_separators(std::string word) {
@@ -63,8 +65,15 @@ std::pair<const char*, CommKind> parse_kind(const std::string& word) {
 }
 
 double parse_size(const std::string& text) {
-    const bool plain = !text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string::npos;
-    const double bytes = parse_quantity(plain ? text + " B" : text, Dimension::kBytes, "--bytes");
+    double bytes = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (status != std::errc() || end != text.data() + text.size()) {
+        const bool is_plain = text.find_first_not_of("0123456789.eE+-") == std::string::npos;
+        if (is_plain) {
+            throw InputError("--bytes", "found \"" + text + "\"; expected a number of bytes, or one with its unit");
+        }
+        bytes = parse_quantity(text, Dimension::kBytes, "--bytes");
+    }
     if (!(bytes >= 1 && bytes <= kMostBytes && bytes == std::floor(bytes))) {
         throw InputError("--bytes", "found \"" + text + "\"; expected a whole number of bytes from 1 B to " +
                                         format_quantity(kMostBytes, Dimension::kBytes));
@@ -86,23 +95,44 @@ std::vector<double> parse_sizes(const std::string& text) {
         return sizes;
     }
     std::istringstream stream(text + ",");
-    for (std::string part; std::getline(stream, part, ',');) {
+    std::string before;
+    for (std::string part; std::getline(stream, part, ','); before = part) {
         sizes.push_back(parse_size(part));
         if (sizes.size() > 1 && sizes.back() <= sizes[sizes.size() - 2]) {
-            throw InputError("--bytes", "found " + part + " after a size that is not smaller; expected rising sizes");
+            throw InputError("--bytes", "found " + part + " after " + before + "; expected rising sizes");
         }
     }
     return sizes;
 }
 
-PlacementKind parse_placement(const std::string& word) {
-    if (word.empty() || word == "contiguous") {
-        return PlacementKind::kContiguous;
+constexpr std::array<std::pair<const char*, PlacementKind>, 4> kPlacements{{{"contiguous", PlacementKind::kContiguous},
+                                                                            {"scattered", PlacementKind::kScattered},
+                                                                            {"random", PlacementKind::kRandom},
+                                                                            {"scheduled", PlacementKind::kScheduled}}};
+
+bool draws_nodes(PlacementKind placement) {
+    return placement == PlacementKind::kRandom || placement == PlacementKind::kScheduled;
+}
+
+void read_placement(const Options& options, CollectiveJob& job) {
+    const std::string word = options.placement.empty() ? "contiguous" : options.placement;
+    const auto* const known =
+        std::find_if(kPlacements.begin(), kPlacements.end(), [&](const auto& one) { return word == one.first; });
+    if (known == kPlacements.end()) {
+        throw InputError("--placement", "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
     }
-    if (word != "scattered" && word != "random") {
-        throw InputError("--placement", "found \"" + word + "\"; expected contiguous, scattered or random");
+    job.placement = known->second;
+    if (options.seed && !draws_nodes(job.placement)) {
+        throw InputError("--seed", "found one for " + word + " placement; expected --placement random or scheduled");
     }
-    return word == "random" ? PlacementKind::kRandom : PlacementKind::kScattered;
+    job.placement_seed = options.seed.value_or(1);
+}
+
+const char* word_of(PlacementKind placement) {
+    const auto* const known =
+        std::find_if(kPlacements.begin(), kPlacements.end(), [&](const auto& one) { return placement == one.second; });
+    AUSPEX_CHECK(known != kPlacements.end(), "placements of collectives have words");
+    return known->first;
 }
 
 /// The groups of the flags. Throws InputError where they do not divide the ranks, or the machine has fewer.
@@ -113,7 +143,7 @@ CollectiveJob parse_job(const Options& options, CommKind comm, const Machine& ma
     job.stride = options.stride == 0 ? 1 : options.stride;
     job.group_size = options.groups_of == 0 ? options.ranks / job.stride : options.groups_of;
     job.alone = options.alone;
-    job.placement = parse_placement(options.placement);
+    read_placement(options, job);
     const std::int64_t most = std::int64_t{machine.fabric.max_nodes} * machine.node.tiles;
     if (job.ranks > most) {
         throw InputError("--ranks", "found " + std::to_string(job.ranks) + "; expected at most the " +
@@ -147,9 +177,11 @@ void check_barrier(const Options& options) {
     const char* const flag = !options.bytes.empty()       ? "--bytes"
                              : !options.algorithm.empty() ? "--algorithm"
                              : options.levels > 0         ? "--levels"
+                             : !options.out.empty()       ? "--out"
                                                           : nullptr;
     if (flag != nullptr) {
-        throw InputError(flag, "found one for a barrier; expected none: a barrier is dissemination without bytes");
+        throw InputError(flag, "found one for a barrier; expected none: a barrier is dissemination without bytes" +
+                                   std::string(!options.out.empty() ? ", and one time needs no files" : ""));
     }
 }
 
@@ -168,17 +200,15 @@ Asked read(const Options& options) {
     require_roles(options.overrides, {"machine", "stack"});
     const auto [kind, comm] = parse_kind(options.kind);
     std::vector<double> sizes = read_sizes(options, comm);
-    if (options.levels > kMostLevels) {
-        throw InputError("--levels", "found " + std::to_string(options.levels) + "; expected 1, 2 or 3");
-    }
-    if (!options.out.empty() && sizes.size() < 2) {
-        throw InputError("--out", "found one size; expected several, such as --bytes 8:1GiB");
-    }
     JsonDocument machine_document = load_document("machine", options.machine, options.overrides);
     Machine machine = load_machine(machine_document);
     const std::string stack_name = !options.stack.empty()          ? options.stack
                                    : machine.default_stack.empty() ? "bare"
                                                                    : machine.default_stack;
+    std::vector<std::string> notes;
+    if (options.stack.empty() && machine.default_stack.empty()) {
+        notes.emplace_back("no stack named: wires alone, no software cost (stacks/bare.json)");
+    }
     JsonDocument stack_document = load_document("stack", stack_name, options.overrides);
     Stack stack = load_stack(stack_document);
     const CollectiveJob job = parse_job(options, comm, machine);
@@ -188,7 +218,8 @@ Asked read(const Options& options) {
             std::move(machine),
             std::move(stack),
             job,
-            std::move(sizes)};
+            std::move(sizes),
+            std::move(notes)};
 }
 
 CollectiveAlgorithm parse_algorithm(const std::string& word, const Asked& asked) {
@@ -261,27 +292,48 @@ AlgorithmChoice choice_for(const Options& options, const Asked& asked, const Gro
     return choice;
 }
 
-CollectiveSweep time_all(const Options& options, const Asked& asked) {
-    const Layout layout = layout_of_job(asked.job, asked.machine);
-    Network network(asked.machine, asked.stack, layout);
-    const GroupForm form = form_of_job(network, layout);
+/// What is asked for, in words; no points yet.
+CollectiveSweep empty_sweep(const Options& options, const Asked& asked, int nodes) {
     CollectiveSweep sweep;
     sweep.kind = asked.kind;
     sweep.ranks = asked.job.ranks;
     sweep.group_size = asked.job.group_size;
-    sweep.groups = asked.job.alone ? 1 : asked.job.ranks / asked.job.group_size;
-    sweep.nodes = layout.nodes;
+    sweep.groups = asked.job.ranks / asked.job.group_size;
+    sweep.stride = asked.job.stride;
+    sweep.alone = asked.job.alone;
+    sweep.zipf = options.zipf;
+    sweep.placement = word_of(asked.job.placement);
+    if (draws_nodes(asked.job.placement)) {
+        sweep.placement += " (seed " + std::to_string(asked.job.placement_seed) + ")";
+    }
+    sweep.nodes = nodes;
     sweep.machine = asked.machine.name;
     sweep.stack = asked.stack.name;
     sweep.transport = asked.stack.transport_name;
     sweep.transport_date = asked.stack.transport_date;
+    sweep.measured_on = asked.stack.measured_on;
+    sweep.by_rule = options.algorithm.empty() && options.levels == 0;
     sweep.command = options.command_line;
     sweep.inputs = {{"machine", asked.machine_document.name(), asked.machine_document.sha256()},
                     {"stack", asked.stack_document.name(), asked.stack_document.sha256()}};
     sweep.overrides = overrides_in_words(options);
+    return sweep;
+}
+
+CollectiveSweep time_all(const Options& options, const Asked& asked) {
+    const Layout layout = layout_of_job(asked.job, asked.machine);
+    Network network(asked.machine, asked.stack, layout);
+    const GroupForm form = form_of_job(network, layout);
+    CollectiveSweep sweep = empty_sweep(options, asked, layout.nodes);
+    ProgressLine line("sizes timed");
     for (const double bytes : asked.sizes) {
         const AlgorithmChoice choice = choice_for(options, asked, form, bytes);
         sweep.points.push_back(time_collective(network, layout, asked.job, choice, bytes));
+        line.show(sweep.points.size(), asked.sizes.size());
+    }
+    sweep.notes = asked.notes;
+    for (std::string& note : slow_rule_notes(sweep, asked.stack_document.name())) {
+        sweep.notes.push_back(std::move(note));
     }
     return sweep;
 }
@@ -290,7 +342,8 @@ void write_phases(JsonWriter& json, const CollectiveResult& result) {
     json.key("phases").begin_array();
     for (const CollectivePhase& phase : result.phases) {
         json.begin_object().member("what", phase.what).member("rounds", phase.rounds);
-        json.member("latency_s", phase.latency_s).member("bytes", whole(phase.bytes));
+        json.member("latency_s", phase.latency_s).member("reduction_s", phase.reduction_s);
+        json.member("bytes", phase.bytes);
         json.member("rate_bytes_per_s", phase.rate_bytes_per_s).member("time_s", phase.time_s);
         json.member("bottleneck", phase.bottleneck).end_object();
     }
@@ -310,18 +363,28 @@ void write_result(JsonWriter& json, const CollectiveResult& result) {
     write_phases(json, result);
 }
 
-void print_json(const CollectiveSweep& sweep, const Options& options) {
-    JsonWriter json(std::cout);
-    json.begin_object().member("kind", sweep.kind).member("ranks", sweep.ranks).member("groups", sweep.groups);
-    json.member("zipf", options.zipf);
-    json.member("group_size", sweep.group_size).member("nodes", sweep.nodes);
-    json.member("machine", sweep.machine).member("stack", sweep.stack);
-    json.member("transport", sweep.transport).member("transport_date", sweep.transport_date);
-    json.key("overrides").begin_array();
-    for (const std::string& text : options.overrides) {
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
+    json.key(key).begin_array();
+    for (const std::string& text : texts) {
         json.value(text);
     }
-    json.end_array().member("version", AUSPEX_VERSION);
+    json.end_array();
+}
+
+void print_json(const CollectiveSweep& sweep, const CollectiveJob& job, const Options& options) {
+    JsonWriter json(std::cout);
+    json.begin_object().member("kind", sweep.kind).member("ranks", sweep.ranks);
+    json.member("groups", sweep.alone ? 1 : sweep.groups).member("group_size", sweep.group_size);
+    json.member("stride", sweep.stride).member("alone", sweep.alone).member("zipf", sweep.zipf);
+    json.member("nodes", sweep.nodes).member("placement", word_of(job.placement));
+    if (draws_nodes(job.placement)) {
+        json.member("seed", job.placement_seed);
+    }
+    json.member("machine", sweep.machine).member("stack", sweep.stack).member("transport", sweep.transport);
+    json.member("transport_date", sweep.transport_date).member("measured_on", sweep.measured_on);
+    write_texts(json, "overrides", options.overrides);
+    write_texts(json, "notes", sweep.notes);
+    json.member("version", AUSPEX_VERSION);
     if (sweep.points.size() == 1) {
         write_result(json, sweep.points.front());
     } else {
@@ -336,24 +399,6 @@ void print_json(const CollectiveSweep& sweep, const Options& options) {
     json.end_object();
 }
 
-void print_phases(const CollectiveResult& result) {
-    std::cout << "\n"
-              << left("phase", 40) << right("rounds", 8) << right("latency", 12) << right("bytes a flow", 14)
-              << right("rate", 14) << right("time", 12) << "  bound by\n";
-    for (const CollectivePhase& phase : result.phases) {
-        std::cout << left(phase.what, 40) << right(thousands(phase.rounds), 8) << right(duration(phase.latency_s), 12)
-                  << right(format_quantity(phase.bytes, Dimension::kBytes), 14)
-                  << right(format_quantity(phase.rate_bytes_per_s, Dimension::kBytesPerSecond), 14)
-                  << right(duration(phase.time_s), 12) << "  " << phase.bottleneck << "\n";
-    }
-    std::cout << "\nother algorithms\n";
-    for (const CollectiveTime& time : result.alternatives) {
-        if (time.choice != result.choice) {
-            std::cout << "  " << left(choice_text(time.choice), 38) << right(duration(time.time_s), 12) << "\n";
-        }
-    }
-}
-
 }  // namespace
 
 void run_collective(const Options& options) {
@@ -363,15 +408,18 @@ void run_collective(const Options& options) {
         write_collective_sweep(sweep, options.out);
     }
     if (options.json) {
-        print_json(sweep, options);
+        print_json(sweep, asked.job, options);
         return;
     }
-    std::cout << render_sweep_text(sweep) << overrides_line(options);
+    std::cout << render_sweep_text(sweep) << overrides_line(options) << (options.overrides.empty() ? "" : "\n");
     if (sweep.points.size() == 1) {
-        print_phases(sweep.points.front());
+        std::cout << "\n" << render_phases_text(sweep.points.front());
+    }
+    for (const std::string& note : sweep.notes) {
+        std::cout << "\nNote: " << note << "\n";
     }
     if (!options.out.empty()) {
-        std::cout << "\nThe sweep is in " << options.out << ": sweep.csv, sweep.md, sweep.svg\n";
+        std::cout << "\nPoints, table and curves are in " << options.out << ": sweep.csv, sweep.md, sweep.svg\n";
     }
 }
 

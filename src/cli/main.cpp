@@ -50,7 +50,7 @@ const std::vector<Command>& commands() {
          "auspex collective --machine aurora --kind all-reduce --bytes 1GiB --ranks 98304",
          {Flag::kMachine, Flag::kKind, Flag::kRanks},
          {Flag::kStack, Flag::kBytes, Flag::kAlgorithm, Flag::kLevels, Flag::kGroupsOf, Flag::kStride, Flag::kAlone,
-          Flag::kZipf, Flag::kPlacement, Flag::kSet, Flag::kOut, Flag::kJson},
+          Flag::kZipf, Flag::kPlacement, Flag::kSeed, Flag::kSet, Flag::kOut, Flag::kJson},
          run_collective},
         {"fabric",
          "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",

@@ -75,27 +75,45 @@ FlagText text_of(Flag flag) {
         case Flag::kAlone: return {"alone", nullptr, "only the first of the groups acts"};
         case Flag::kZipf:
             return {"zipf", "S", "all-to-all: place i of a group receives a share that falls as (i + 1)^-S"};
-        case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered or random"};
+        case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered, random or scheduled"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
 }
 
+/// What --out writes is the command's own; a flag that two commands read differently says what this one does.
+const char* meaning_for(const Command& command, Flag flag, const char* meaning) {
+    if (flag == Flag::kSet && !takes(command, Flag::kMachine)) {
+        return "override a field; ROLE is workload or, with --plan, plan; may be repeated";
+    }
+    if (flag == Flag::kSet && !takes(command, Flag::kStack)) {
+        return "override a field; ROLE is machine; may be repeated";
+    }
+    if (flag == Flag::kSet && !takes(command, Flag::kWorkload)) {
+        return "override a field; ROLE is machine or stack; may be repeated";
+    }
+    if (flag == Flag::kSeed && takes(command, Flag::kPlacement)) {
+        return "number of the draw of a random or scheduled placement (default 1)";
+    }
+    if (flag != Flag::kOut || takes(command, Flag::kTilesList)) {
+        return meaning;
+    }
+    return takes(command, Flag::kPlacements) ? "write the comparison there: report.md, placements.csv, losses.svg"
+           : takes(command, Flag::kBytes)    ? "write table, points and curves there: sweep.csv, sweep.md, sweep.svg"
+                                             : "write a drawing of one node and the network there: fabric.svg";
+}
+
+/// Of the flag as this command takes it.
+FlagText text_for(const Command& command, Flag flag) {
+    FlagText text = text_of(flag);
+    text.meaning = meaning_for(command, flag, text.meaning);
+    return text;
+}
+
 po::options_description describe(const Command& command) {
     po::options_description description("Flags", 110, 60);
     const auto add = [&](Flag flag) {
-        FlagText text = text_of(flag);
-        if (flag == Flag::kSet && !takes(command, Flag::kMachine)) {
-            text.meaning = "override a field; ROLE is workload or, with --plan, plan; may be repeated";
-        } else if (flag == Flag::kSet && !takes(command, Flag::kStack)) {
-            text.meaning = "override a field; ROLE is machine; may be repeated";
-        } else if (flag == Flag::kSet && !takes(command, Flag::kWorkload)) {
-            text.meaning = "override a field; ROLE is machine or stack; may be repeated";
-        } else if (flag == Flag::kOut && !takes(command, Flag::kStack)) {
-            text.meaning = "write a drawing of one node and the network there: fabric.svg";
-        } else if (flag == Flag::kOut && takes(command, Flag::kBytes)) {
-            text.meaning = "write the sweep over sizes there: sweep.csv, sweep.md, sweep.svg";
-        }
+        const FlagText text = text_for(command, flag);
         if (text.value == nullptr) {
             description.add_options()(text.name, text.meaning);
         } else if (flag == Flag::kSet || flag == Flag::kSlow) {
@@ -198,6 +216,15 @@ int parse_count(const char* flag, const std::string& text) {
     return count;
 }
 
+int parse_levels(const std::string& text) {
+    constexpr int kMostLevels = 3;
+    int levels = 0;
+    if (!reads_as(text, levels) || levels < 1 || levels > kMostLevels) {
+        throw InputError("--levels", "found \"" + text + "\"; expected 1, 2 or 3");
+    }
+    return levels;
+}
+
 double parse_zipf(const std::string& text) {
     double exponent = 0;
     if (!reads_as(text, exponent) || !(exponent > 0 && exponent <= 10)) {
@@ -274,7 +301,7 @@ void store(Options& options, Flag flag, const po::variable_value& value) {
         case Flag::kBytes: options.bytes = text(); break;
         case Flag::kRanks: options.ranks = parse_count("ranks", text()); break;
         case Flag::kAlgorithm: options.algorithm = text(); break;
-        case Flag::kLevels: options.levels = parse_count("levels", text()); break;
+        case Flag::kLevels: options.levels = parse_levels(text()); break;
         case Flag::kGroupsOf: options.groups_of = parse_count("groups-of", text()); break;
         case Flag::kStride: options.stride = parse_count("stride", text()); break;
         case Flag::kAlone: options.alone = true; break;
@@ -313,7 +340,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
     const po::variables_map values = read_arguments(command, arguments);
     Options options;
     const auto take = [&](Flag flag) {
-        const FlagText text = text_of(flag);
+        const FlagText text = text_for(command, flag);
         const po::variable_value& value = values[text.name];
         if (text.value != nullptr && value.value().type() == typeid(std::string) && value.as<std::string>().empty()) {
             throw InputError(std::string("--") + text.name,

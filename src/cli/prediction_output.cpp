@@ -79,8 +79,23 @@ void write_unfolded(JsonWriter& json, const UnfoldedReport& u) {
     json.member("folded_step_time_s", u.folded_step_time_s).member("folded_error", u.folded_error);
     json.key("slowest_tiles").begin_array();
     for (const SlowTile& tile : u.slowest) {
-        json.begin_object().member("rank", tile.rank).member("node", tile.node).member("speed", tile.speed);
-        json.member("waited_s", tile.waited_s).member("share", tile.share).end_object();
+        json.begin_object().member("rank", tile.rank).member("node", tile.node).member("stage", tile.stage);
+        json.member("speed", tile.speed).member("waited_s", tile.waited_s).member("share", tile.share).end_object();
+    }
+    json.end_array().key("slowest_links").begin_array();
+    for (const SlowLink& link : u.slowest_links) {
+        json.begin_object().member("name", link.name).member("factor", link.factor);
+        json.member("added_s", link.added_s).end_object();
+    }
+    json.end_array().key("slow").begin_array();
+    for (const SlowRequest& request : u.slow) {
+        json.begin_object().member("name", request.name).member("factor", request.factor);
+        if (request.rank >= 0) {
+            json.member("rank", request.rank);
+        } else {
+            json.member("links", request.links);
+        }
+        json.end_object();
     }
     json.end_array();
 }
@@ -102,9 +117,23 @@ void print_slowest(std::ostream& out, const UnfoldedReport& u) {
     out << "\nSlowest tiles: how long the others in their groups waited for their compute (mean over tiles)\n";
     for (std::size_t i = 0; i < std::min(kShown, u.slowest.size()); ++i) {
         const SlowTile& tile = u.slowest[i];
-        out << "  " << left("rank " + std::to_string(tile.rank) + ", node " + std::to_string(tile.node), 24) << "speed "
-            << left(significant(tile.speed), 8) << right(duration(tile.waited_s), 10)
-            << right(percent(tile.share, 2), 9) << " of all such waiting\n";
+        const std::string place = "rank " + std::to_string(tile.rank) + ", node " + std::to_string(tile.node) +
+                                  ", stage " + std::to_string(tile.stage);
+        out << "  " << left(place, 34) << "speed " << left(significant(tile.speed), 8)
+            << right(duration(tile.waited_s), 10) << right(percent(tile.share, 2), 9) << " of all such waiting\n";
+    }
+}
+
+void print_slowest_links(std::ostream& out, const UnfoldedReport& u) {
+    constexpr std::size_t kShown = 5;
+    if (u.slowest_links.empty()) {
+        return;
+    }
+    out << "\nSlow links: what they added to transfers and to waits for these (mean over tiles; in exposed_*)\n";
+    for (std::size_t i = 0; i < std::min(kShown, u.slowest_links.size()); ++i) {
+        const SlowLink& link = u.slowest_links[i];
+        out << "  " << left(link.name, 48) << "at " << left(significant(link.factor), 8)
+            << right(duration(link.added_s), 10) << "\n";
     }
 }
 
@@ -261,6 +290,7 @@ void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, 
     print_losses(out, p);
     if (p.unfolded) {
         print_slowest(out, *p.unfolded);
+        print_slowest_links(out, *p.unfolded);
     }
     print_memory(out, p.memory);
     print_causes(out, p);

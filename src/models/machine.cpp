@@ -115,8 +115,6 @@ void read_nic(Section in, Node& node) {
     in.value().allow_only({"count", "bandwidth", "attachment", "latency", "of_tile"});
     node.nics = in.count("count", 1024);
     node.nic_bytes_per_s = in.byte_rate("bandwidth");
-    node.nic_attachment =
-        in.value().at("attachment").as_one_of({"host", "device"}) == 0 ? NicAttachment::kHost : NicAttachment::kDevice;
     node.nic_latency_s = in.latency("latency");
     if (const auto list = in.value().find("of_tile")) {
         for (const JsonValue& nic : list->elements()) {
@@ -167,7 +165,7 @@ void read_scale_up(Section& in, Node& node) {
 void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth", "mesh_links",
                            "mesh_bandwidth", "switch_bandwidth", "scale_up_latency", "pcie_bandwidth",
-                           "socket_bandwidth_out", "socket_bandwidth_in", "nic"});
+                           "socket_bandwidth_out", "socket_bandwidth_in", "host_memory_bandwidth", "nic"});
     node.tiles = in.count("tiles", kMostTiles);
     node.tiles_per_card = in.count("tiles_per_card", kMostTiles);
     node.sockets = in.count("sockets", kMostTiles);
@@ -183,7 +181,15 @@ void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     node.pcie_bytes_per_s = in.byte_rate("pcie_bandwidth");
     node.socket_out_bytes_per_s = in.byte_rate("socket_bandwidth_out");
     node.socket_in_bytes_per_s = in.byte_rate("socket_bandwidth_in");
-    read_nic(Section(in.value().at("nic"), constants), node);
+    const Section nic(in.value().at("nic"), constants);
+    if (nic.value().at("attachment").as_one_of({"host", "device"}) == 0) {
+        node.nic_attachment = NicAttachment::kHost;
+        node.host_memory_bytes_per_s = in.byte_rate("host_memory_bandwidth");
+    } else {
+        node.nic_attachment = NicAttachment::kDevice;
+        forbid(in.value(), {"host_memory_bandwidth"}, "where nic.attachment is \"device\"");
+    }
+    read_nic(nic, node);
 }
 
 void read_dragonfly(Section& in, FabricRecipe& fabric) {
@@ -196,6 +202,10 @@ void read_dragonfly(Section& in, FabricRecipe& fabric) {
     fabric.global_links = in.count("global_links", 10'000);
     constexpr RoutingKind kRoutings[] = {RoutingKind::kMinimal, RoutingKind::kValiant, RoutingKind::kAdaptive};
     fabric.routing = kRoutings[in.value().at("routing").as_one_of({"minimal", "valiant", "adaptive"})];
+    if (fabric.routing == RoutingKind::kValiant && fabric.groups == 2) {
+        in.value().at("routing").fail(
+            "\"minimal\" or \"adaptive\" where groups is 2: \"valiant\" goes by way of a third");
+    }
     fabric.minimal_bias = in.number("minimal_bias", 0, 1);
     fabric.background_load = in.number("background_load", 0, 0.95);
     const std::int64_t nodes = std::int64_t{fabric.groups} * fabric.nodes_per_group;

@@ -44,12 +44,13 @@ struct Node {
         0;  ///< between two tiles of one card (MDFI, Infinity Fabric in the package); unused when tiles_per_card = 1
     int mesh_links = 1;  ///< kMeshOfPairs: parallel links between two cards, 1 or tiles_per_card; with several,
                          ///< link i joins tile i of both (a plane), and another tile reaches it over its card
-    double mesh_bytes_per_s = 0;        ///< kMeshOfPairs: one such link, one direction
-    double switch_bytes_per_s = 0;      ///< kSwitch: one tile's port
-    double scale_up_latency_s = 0;      ///< one message between two tiles of the node
-    double pcie_bytes_per_s = 0;        ///< card to host
-    double socket_out_bytes_per_s = 0;  ///< all cards of one socket to its host memory and NICs together
-    double socket_in_bytes_per_s = 0;   ///< and back
+    double mesh_bytes_per_s = 0;         ///< kMeshOfPairs: one such link, one direction
+    double switch_bytes_per_s = 0;       ///< kSwitch: one tile's port
+    double scale_up_latency_s = 0;       ///< one message between two tiles of the node
+    double pcie_bytes_per_s = 0;         ///< card to host
+    double socket_out_bytes_per_s = 0;   ///< all cards of one socket to its host memory and NICs together
+    double socket_in_bytes_per_s = 0;    ///< and back
+    double host_memory_bytes_per_s = 0;  ///< NicAttachment::kHost: memory of one socket, reads and writes together
     int nics = 1;
     double nic_bytes_per_s = 0;  ///< sustained
     NicAttachment nic_attachment = NicAttachment::kDevice;
@@ -63,8 +64,10 @@ enum class FabricKind {
     kRail,     ///< a leaf holds NIC r of its nodes: one leaf for each rail of a unit of nodes_per_leaf nodes
 };
 /// Dragonfly: kMinimal takes the direct links alone, its parallel ones in equal parts; kValiant goes by way of a third
-/// switch or group chosen at random; kAdaptive fills the minimal path first and spreads the rest.
-/// Trees and rails: kMinimal pins a flow to the uplink (destination node mod uplinks); kAdaptive uses all uplinks
+/// group, and inside a group of a third switch, chosen at random (two switches: directly; two groups: refused);
+/// kAdaptive fills the minimal path first and spreads the rest.
+/// Trees and rails: kMinimal pins a flow to uplinks by the NIC that it goes to, in a tree by the NIC's number in the
+/// whole machine, on rails by the number of its node and, between pods, of its rail, too; kAdaptive uses all uplinks
 /// evenly.
 enum class RoutingKind { kMinimal, kValiant, kAdaptive };
 

@@ -18,7 +18,7 @@ constexpr double kMostBytes = 1e15;
 
 /// In the order of CollectiveAlgorithm.
 constexpr std::array kAlgorithmWords{"auto",     "ring",  "recursive-doubling", "rabenseifner", "direct",
-                                     "pairwise", "bruck", "double-binary-tree"};
+                                     "pairwise", "bruck", "double-binary-tree", "multi-ring"};
 
 using Words = std::initializer_list<std::string_view>;
 
@@ -179,7 +179,8 @@ AlgorithmRule read_rule(const JsonValue& entry, Words algorithms) {
     rule.algorithm = algorithm_of(algorithm.as_string());
     rule.levels = rule.algorithm == CollectiveAlgorithm::kAuto ? 0 : 1;
     if (const auto levels = entry.find("levels")) {
-        rule.levels = static_cast<int>(levels->as_integer(1, 3));
+        const bool one_level = rule.algorithm == CollectiveAlgorithm::kMultiRing;
+        rule.levels = static_cast<int>(levels->as_integer(1, one_level ? 1 : 3));
     }
     return rule;
 }
@@ -214,9 +215,12 @@ std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_
 void read_collectives(const JsonValue& section, Stack& stack) {
     section.allow_only({"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"});
     stack.all_reduce = read_rules(
-        section, "all_reduce", {"auto", "ring", "recursive-doubling", "rabenseifner", "direct", "double-binary-tree"});
-    stack.reduce_scatter = read_rules(section, "reduce_scatter", {"auto", "ring", "recursive-doubling", "direct"});
-    stack.all_gather = read_rules(section, "all_gather", {"auto", "ring", "recursive-doubling", "direct", "bruck"});
+        section, "all_reduce",
+        {"auto", "ring", "recursive-doubling", "rabenseifner", "direct", "double-binary-tree", "multi-ring"});
+    stack.reduce_scatter =
+        read_rules(section, "reduce_scatter", {"auto", "ring", "recursive-doubling", "direct", "multi-ring"});
+    stack.all_gather =
+        read_rules(section, "all_gather", {"auto", "ring", "recursive-doubling", "direct", "bruck", "multi-ring"});
     stack.all_to_all = read_rules(section, "all_to_all", {"auto", "direct", "pairwise", "bruck"});
     stack.broadcast =
         read_rules(section, "broadcast", {"auto", "ring", "direct", "recursive-doubling", "double-binary-tree"});

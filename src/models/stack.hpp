@@ -17,15 +17,18 @@ enum class CollectiveAlgorithm {
     kDirect,
     kPairwise,
     kBruck,
-    kDoubleBinaryTree
+    kDoubleBinaryTree,
+    kMultiRing
 };
-/// "auto", "ring", "recursive-doubling", "rabenseifner", "direct", "pairwise", "bruck", "double-binary-tree".
+/// "auto", "ring", "recursive-doubling", "rabenseifner", "direct", "pairwise", "bruck", "double-binary-tree",
+/// "multi-ring".
 [[nodiscard]] const char* to_string(CollectiveAlgorithm algorithm);
 
 /// How a collective that leaves the node gets at data on the device, where NICs hang on the host.
 enum class Staging {
     kPipelined,  ///< copies to and from the host run beside the messages; both cross the node's PCIe links
-    kWhole,      ///< every rank's whole buffer is copied to the host first and back last; messages run from host to host
+    kWhole,  ///< every rank's whole buffer is copied to the host first and back last; messages run from host to host,
+             ///< and over two and three levels the ranks of a node meet in its memory
 };
 enum class Reduction { kFlat, kBucketed };
 
@@ -41,7 +44,7 @@ struct KernelCounts {
 /// The rule "up to max_bytes use algorithm" for one kind of collective; the last rule has max_bytes = infinity.
 /// levels 1: the algorithm runs over the whole group; 2: every rank exchanges with every other of its node, and the
 /// algorithm runs between nodes among ranks of the same place; 3: among the nodes of a dragonfly group (leaf, unit)
-/// first, and the algorithm runs between groups; 0 (only with kAuto): the fastest of all.
+/// first, and the algorithm runs between groups; 0 (only with kAuto): the fastest of all. kMultiRing has one level.
 struct AlgorithmRule {
     double max_bytes = 0;
     CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;

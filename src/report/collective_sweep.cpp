@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
 #include "base/json.hpp"
 #include "base/units.hpp"
@@ -17,21 +16,54 @@ namespace {
 
 std::string rate_text(double bytes_per_s) { return significant(bytes_per_s / 1e9) + " GB/s"; }
 
-std::string left(const std::string& text, std::size_t width) {
-    return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
-}
-
-std::string right(const std::string& text, std::size_t width) {
-    return std::string(text.size() < width ? width - text.size() : 1, ' ') + text;
-}
-
 }  // namespace
 
-std::string title_of(const CollectiveSweep& sweep) {
-    const std::string groups = sweep.groups > 1 ? " in " + thousands(sweep.groups) + " groups at once, each" : "";
-    return sweep.kind + groups + " over " + counted(sweep.group_size, "rank") + ", " + counted(sweep.nodes, "node") +
-           " of " + sweep.machine + ", " + sweep.stack + " (transport " + sweep.transport + " of " +
-           sweep.transport_date + ")";
+std::string job_text(const CollectiveSweep& sweep) {
+    std::string groups;
+    if (sweep.groups > 1) {
+        const std::string many = thousands(sweep.groups) + " groups";
+        groups = sweep.alone ? " in the first of " + many + " alone," : " in " + many + " at once, each";
+    }
+    return sweep.kind + groups + " over " + counted(sweep.group_size, "rank") +
+           (sweep.stride > 1 ? " " + thousands(sweep.stride) + " apart" : "") +
+           (sweep.zipf > 0 ? ", shares of zipf " + significant(sweep.zipf) : "");
+}
+
+std::string place_text(const CollectiveSweep& sweep) {
+    const std::string transport = sweep.measured_on == "none" ? "no measured transport"
+                                  : sweep.measured_on == sweep.machine
+                                      ? "transport " + sweep.transport + " of " + sweep.transport_date
+                                      : "transport " + sweep.transport + ", measured on " + sweep.measured_on;
+    return counted(sweep.nodes, "node") + " of " + sweep.machine +
+           (sweep.placement == "contiguous" ? "" : ", placement " + sweep.placement) + ", " + sweep.stack + " (" +
+           transport + ")";
+}
+
+std::string title_of(const CollectiveSweep& sweep) { return job_text(sweep) + ", " + place_text(sweep); }
+
+std::vector<std::string> slow_rule_notes(const CollectiveSweep& sweep, const std::string& stack_file) {
+    std::vector<std::string> notes;
+    const auto slowness = [](const CollectiveResult& point) {
+        return point.time_s / point.alternatives.front().time_s;
+    };
+    for (std::size_t first = 0; sweep.by_rule && first < sweep.points.size(); ++first) {
+        double most = slowness(sweep.points[first]);
+        if (most <= kMuchSlower) {
+            continue;
+        }
+        std::size_t last = first;
+        while (last + 1 < sweep.points.size() && sweep.points[last + 1].choice == sweep.points[first].choice &&
+               slowness(sweep.points[last + 1]) > kMuchSlower) {
+            most = std::max(most, slowness(sweep.points[++last]));
+        }
+        const std::string from = size_text(sweep.points[first].bytes), to = size_text(sweep.points[last].bytes);
+        notes.push_back((first == last ? "for " + from : "from " + from + " to " + to) + " the stack's rule (" +
+                        choice_text(sweep.points[first].choice) + ") takes " + (first == last ? "" : "up to ") +
+                        significant(most, 2) + " times as long as the fastest; the rules, and where they come from, " +
+                        "stand in " + stack_file);
+        first = last;
+    }
+    return notes;
 }
 
 std::string size_text(double bytes) {
@@ -50,19 +82,6 @@ std::string choice_text(AlgorithmChoice choice) {
     return std::string(to_string(choice.algorithm)) + ", " + counted(choice.levels, "level");
 }
 
-std::string render_sweep_text(const CollectiveSweep& sweep) {
-    std::ostringstream out;
-    out << title_of(sweep) << "\n\n"
-        << right("size", 10) << right("time us", 14) << right("algbw GB/s", 12) << right("busbw GB/s", 12)
-        << "  algorithm                      bound by\n";
-    for (const CollectiveResult& point : sweep.points) {
-        out << right(size_text(point.bytes), 10) << right(fixed(point.time_s * 1e6, 1), 14)
-            << right(fixed(point.bytes_per_s / 1e9, 2), 12) << right(fixed(point.bus_bytes_per_s / 1e9, 2), 12) << "  "
-            << left(choice_text(point.choice), 31) << point.bottleneck << "\n";
-    }
-    return out.str();
-}
-
 std::string render_sweep_markdown(const CollectiveSweep& sweep) {
     std::vector<MarkdownRow> rows{{"algorithm", "bound by", "size", "time", "algorithm bandwidth", "bus bandwidth",
                                    "fastest of all", "its time"}};
@@ -76,6 +95,9 @@ std::string render_sweep_markdown(const CollectiveSweep& sweep) {
                       "Bus bandwidth is that of nccl-tests: bytes over time, times 2 (n - 1)/n for an all-reduce, "
                       "(n - 1)/n for reduce-scatter, all-gather and all-to-all, 1 for a broadcast.\n\n![Time and bus "
                       "bandwidth against size](sweep.svg)\n\n";
+    if (!sweep.notes.empty()) {
+        out += "Notes:\n\n" + markdown_list(sweep.notes);
+    }
     if (!sweep.overrides.empty()) {
         out += "Changed on the command line:\n\n" + markdown_list(sweep.overrides);
     }

@@ -22,7 +22,7 @@ struct DrawingArea {
 void draw_box(Svg& svg, SvgPoint corner, double width, double height, int color, std::string_view name);
 
 /// Both return the lowest point drawn.
-double draw_node(Svg& svg, const Node& node, DrawingArea area);
+double draw_node(Svg& svg, const Machine& machine, DrawingArea area);
 double draw_network(Svg& svg, const FabricGraph& graph, const FabricTotals& totals, DrawingArea area);
 
 }  // namespace auspex

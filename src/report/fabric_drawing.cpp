@@ -26,10 +26,11 @@ std::string network_title(const FabricRecipe& recipe, const FabricTotals& totals
 /// The picture is as high as what stands in it: drawn once to find out, then in its place.
 double draw(Svg& svg, const FabricGraph& graph, const FabricTotals& totals) {
     const Machine& machine = graph.machine();
-    svg.text({kMargin, 26}, "One of " + counted(static_cast<double>(totals.nodes), "node") + " of " + machine.name,
-             "total");
+    const std::string of_nodes =
+        totals.nodes == 1 ? "One node" : "One of " + counted(static_cast<double>(totals.nodes), "node");
+    svg.text({kMargin, 26}, of_nodes + " of " + machine.name, "total");
     svg.text({kNetworkLeft, 26}, network_title(machine.fabric, totals), "total");
-    const double node = draw_node(svg, machine.node, {kMargin, kTop, kNodeWidth - kMargin});
+    const double node = draw_node(svg, machine, {kMargin, kTop, kNodeWidth - kMargin});
     const double network = draw_network(svg, graph, totals, {kNetworkLeft, kTop, kWidth - kNetworkLeft - kMargin});
     return std::max(node, network) + kMargin;
 }

@@ -28,8 +28,9 @@ const char* css_of(LinkKind kind) {
     }
 }
 
-/// One line for all links between two switches that are drawn.
-void draw_links(Svg& svg, const FabricGraph& graph, const Places& places) {
+/// One line for all links between two switches that are drawn; it ends `half_box` above the lower place and below the
+/// upper one.
+void draw_links(Svg& svg, const FabricGraph& graph, const Places& places, double half_box) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<LinkKind, int>> lines;
     graph.for_each_link([&](const GraphLink& link) {
         if (link.from < link.to && places.count(link.from) > 0 && places.count(link.to) > 0) {
@@ -39,7 +40,11 @@ void draw_links(Svg& svg, const FabricGraph& graph, const Places& places) {
         }
     });
     for (const auto& [ends, line] : lines) {
-        svg.line(places.at(ends.first), places.at(ends.second), css_of(line.first));
+        SvgPoint from = places.at(ends.first), to = places.at(ends.second);
+        const double downwards = from.y < to.y ? half_box : -half_box;
+        from.y += downwards;
+        to.y -= downwards;
+        svg.line(from, to, css_of(line.first));
     }
 }
 
@@ -64,8 +69,8 @@ void add_block_notes(const Machine& machine, const FabricTotals& totals, const c
     if (totals.block_out_bytes_per_s <= 0) {
         return;
     }
-    notes.push_back("Out of it: " + rate_text(totals.block_out_bytes_per_s) + ", " + percent(totals.taper(), 0) +
-                    " of what its NICs' links carry");
+    notes.push_back("Out of it: " + rate_text(totals.block_out_bytes_per_s) + ", " + significant(100 * totals.taper()) +
+                    " % of what its NICs' links carry");
 }
 
 /// Every switch and link.
@@ -89,7 +94,7 @@ void draw_small_dragonfly(Svg& svg, const FabricGraph& graph, SvgPoint center) {
         }
         svg.polygon(ring, "band");
     }
-    draw_links(svg, graph, places);
+    draw_links(svg, graph, places, 0);
     for (const auto& [v, place] : places) {
         const GraphVertex& vertex = graph.vertex(v);
         svg.marker(place, 0, "mark v0",
@@ -139,8 +144,9 @@ double draw_dragonfly(Svg& svg, const FabricGraph& graph, const FabricTotals& to
     if (recipe.groups > 1) {
         notes.push_back("Any two groups: " + links_text(recipe.global_links, recipe.link_bytes_per_s));
     }
-    notes.push_back(counted(recipe.switches_per_group, "switch", "es") +
-                    " a group; any two of them: " + links_text(recipe.local_links, recipe.link_bytes_per_s));
+    const std::string between = "; any two of them: " + links_text(recipe.local_links, recipe.link_bytes_per_s);
+    notes.push_back(counted(recipe.switches_per_group, "switch", "es") + " a group" +
+                    (recipe.switches_per_group > 1 ? between : ""));
     add_block_notes(machine, totals, "A group", recipe.nodes_per_group, notes);
     notes.push_back("A packet passes at most " + counted(totals.diameter_switches, "switch", "es") +
                     " on the minimal path");
@@ -199,7 +205,7 @@ class TreeDrawing {
             svg_.text({area_.left + area_.width, (spine_y + leaf_y) / 2},
                       "… of " + counted(static_cast<double>(totals_.pods), "pod"), "tick", "end");
         }
-        draw_links(svg_, graph_, places_);
+        draw_links(svg_, graph_, places_, kBoxHeight / 2);
         for (const Box& box : boxes_) {
             draw_box(svg_, box.corner, box.width, kBoxHeight, box.color, box.name);
         }

@@ -4,6 +4,7 @@
 
 #include "report/drawing_parts.hpp"
 #include "report/text.hpp"
+#include "sim/nic_wire.hpp"
 #include "sim/node_paths.hpp"
 
 namespace auspex {
@@ -116,13 +117,14 @@ void draw_scale_up(Svg& svg, const Node& node, const NodeLayout& at) {
     }
     const double x = at.left + 22;
     svg.rect({x, at.top}, kBarWidth, at.bottom - at.top, "segment l" + std::to_string(kJoinColor),
-             is_switch ? "node switch" : "a link of its own for any two cards");
+             is_switch ? "node switch" : "links of their own for any two cards");
     for (int card = 0; card < at.rows; ++card) {
         svg.line({x + kBarWidth, at.middle(card)}, {at.card_left, at.middle(card)}, "bar v0");
     }
     if (fits_upwards(scale_up_text(node), at)) {
         svg.text_upwards({at.left + 12, (at.top + at.bottom) / 2}, scale_up_text(node), "tick");
     }
+    svg.text({at.left, at.bottom + kLine}, is_switch ? "node switch" : "links between all cards", "tick");
 }
 
 struct NicPlace {
@@ -130,13 +132,24 @@ struct NicPlace {
     double middle;
 };
 
-void draw_nics(Svg& svg, const Node& node, double x, const std::vector<NicPlace>& nics, double top) {
+/// The machine file's rate of a NIC, and that of its link where it is another.
+void name_nics(Svg& svg, const Machine& machine, double right, double top) {
+    const double nic = machine.node.nic_bytes_per_s, link = nic_wire_bytes_per_s(machine);
+    if (nic == link) {
+        svg.text({right, top - 10}, "NICs: " + rate_text(nic), "tick", "end");
+        return;
+    }
+    svg.text({right, top - 10 - kLine}, "NICs: " + rate_text(nic) + " sustained", "tick", "end");
+    svg.text({right, top - 10}, rate_text(link) + " link", "tick", "end");
+}
+
+void draw_nics(Svg& svg, const Machine& machine, double x, const std::vector<NicPlace>& nics, double top) {
     constexpr double kWidth = 50;
     for (const NicPlace& at : nics) {
         draw_box(svg, {x, at.middle - kTileHeight / 2}, kWidth, kTileHeight, kNicColor,
                  "NIC " + std::to_string(at.nic));
     }
-    svg.text({x + kWidth, top - 10}, "NICs of " + rate_text(node.nic_bytes_per_s), "tick", "end");
+    name_nics(svg, machine, x + kWidth, top);
 }
 
 /// `count` boxes one below the other in the middle of [top, bottom].
@@ -150,7 +163,8 @@ std::vector<double> spread(int count, double top, double bottom) {
 }
 
 /// Cards to their socket, the socket to the PCIe switch of its NICs, one box below the other at both ends.
-void draw_host(Svg& svg, const Node& node, const NodeLayout& at, double right) {
+void draw_host(Svg& svg, const Machine& machine, const NodeLayout& at, double right) {
+    const Node& node = machine.node;
     constexpr double kSocketWidth = 62, kHubWidth = 8;
     const double socket_x = at.card_right() + 48, nic_x = right - 50, hub_x = nic_x - 26;
     std::vector<NicPlace> nics;
@@ -175,10 +189,11 @@ void draw_host(Svg& svg, const Node& node, const NodeLayout& at, double right) {
         svg.line({at.card_right(), at.middle(card)}, {socket_x, at.middle(card)}, "axis");
     }
     svg.text({socket_x + kSocketWidth, at.top - 10}, "PCIe " + rate_text(node.pcie_bytes_per_s), "tick", "end");
-    draw_nics(svg, node, nic_x, nics, at.top);
+    draw_nics(svg, machine, nic_x, nics, at.top);
 }
 
-void draw_device_nics(Svg& svg, const Node& node, const NodeLayout& at, double right) {
+void draw_device_nics(Svg& svg, const Machine& machine, const NodeLayout& at, double right) {
+    const Node& node = machine.node;
     const double nic_x = right - 50;
     const std::vector<double> middle = spread(std::min(node.nics, kMostRows), at.top, at.bottom);
     for (int tile = 0; tile < at.rows * node.tiles_per_card; ++tile) {
@@ -190,7 +205,7 @@ void draw_device_nics(Svg& svg, const Node& node, const NodeLayout& at, double r
     for (std::size_t nic = 0; nic < middle.size(); ++nic) {
         nics.push_back({static_cast<int>(nic), middle[nic]});
     }
-    draw_nics(svg, node, nic_x, nics, at.top);
+    draw_nics(svg, machine, nic_x, nics, at.top);
 }
 
 std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
@@ -205,7 +220,7 @@ std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
     if (node.tiles_per_card > 1) {
         notes.push_back("Between the tiles of a card: " + rate_text(node.pair_bytes_per_s));
     }
-    if (node.scale_up == ScaleUpKind::kMeshOfPairs && node.mesh_links > 1) {
+    if (has_scale_up(node) && node.scale_up == ScaleUpKind::kMeshOfPairs && node.mesh_links > 1) {
         notes.push_back("Each link of two cards joins tiles of the same place on them");
     }
     if (node.nic_attachment == NicAttachment::kHost) {
@@ -220,16 +235,17 @@ std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
 
 }  // namespace
 
-double draw_node(Svg& svg, const Node& node, DrawingArea area) {
+double draw_node(Svg& svg, const Machine& machine, DrawingArea area) {
+    const Node& node = machine.node;
     const NodeLayout at(node, area);
     draw_scale_up(svg, node, at);
     if (node.nic_attachment == NicAttachment::kHost) {
-        draw_host(svg, node, at, area.left + area.width);
+        draw_host(svg, machine, at, area.left + area.width);
     } else {
-        draw_device_nics(svg, node, at, area.left + area.width);
+        draw_device_nics(svg, machine, at, area.left + area.width);
     }
     draw_cards(svg, node, at);
-    double y = at.bottom + 2 * kLine;
+    double y = at.bottom + (has_scale_up(node) ? 3 : 2) * kLine;
     for (const std::string& note : notes_on(node, at)) {
         svg.text({area.left, y}, note, "tick");
         y += kLine + 2;

@@ -7,13 +7,13 @@ const char* page_style() {
     return R"css(
 :root{color-scheme:light dark;--page:#fff;--ink:#1b1f24;--soft:#59636e;--rule:#d0d7de;--grid:#e6eaee;--card:#f5f7f9;
 --link:#0550ae;
---v0:#0072b2;--v1:#b87700;--v2:#00845e;--v3:#a5497d;--v4:#5b6570;--v5:#6b4fbb;--bad:#c4320a;
+--v0:#0072b2;--v1:#b87700;--v2:#00845e;--v3:#a5497d;--v4:#5b6570;--v5:#6b4fbb;--v6:#8c5a2b;--bad:#c4320a;
 --l0:#0072b2;--l1:#56b4e9;--l2:#e69f00;--l3:#f0e442;--l4:#009e73;--l5:#d55e00;--l6:#cc79a7;--l7:#882255;--l8:#332288;
 --l9:#999933;
 --l10:#7fd6c6;--l11:#8a8f98}
 @media screen and (prefers-color-scheme:dark){:root{--page:#14181d;--ink:#e4e8ec;--soft:#9da7b1;--rule:#3c454f;
 --grid:#272e36;--card:#1d232a;
---link:#79b8ff;--v0:#56b4e9;--v1:#e69f00;--v2:#2bc79a;--v3:#e08fbd;--v4:#a9b3bd;--v5:#b8a1ff;--bad:#ff8a65;--l7:#b0487f;
+--link:#79b8ff;--v0:#56b4e9;--v1:#e69f00;--v2:#2bc79a;--v3:#e08fbd;--v4:#a9b3bd;--v5:#b8a1ff;--v6:#d2a679;--bad:#ff8a65;--l7:#b0487f;
 --l8:#6f5bd0}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);
@@ -76,14 +76,16 @@ svg .limit-text{fill:var(--bad);font-weight:600}
 .bar{stroke-width:1.6}
 .segment{stroke:var(--page);stroke-width:1}
 .curve.v0,.bar.v0{stroke:var(--v0)}.curve.v1{stroke:var(--v1)}.curve.v2{stroke:var(--v2)}.curve.v3{stroke:var(--v3)}
-.curve.v4{stroke:var(--v4)}.curve.v5{stroke:var(--v5)}
+.curve.v4{stroke:var(--v4)}.curve.v5{stroke:var(--v5)}.curve.v6{stroke:var(--v6)}
 .curve.v1{stroke-dasharray:10 4}.curve.v2{stroke-dasharray:3 3}.curve.v3{stroke-dasharray:10 3 2 3}
 .curve.v4{stroke-dasharray:6 3}.curve.v5{stroke-dasharray:2 2 8 2}
+.curve.v6{stroke-dasharray:8 2}
 .mark.v0{fill:var(--v0)}.mark.v1{fill:var(--v1)}.mark.v2{fill:var(--v2)}.mark.v3{fill:var(--v3)}
-.mark.v4{fill:var(--v4)}.mark.v5{fill:var(--v5)}
+.mark.v4{fill:var(--v4)}.mark.v5{fill:var(--v5)}.mark.v6{fill:var(--v6)}
 svg .label.v0{fill:var(--v0);font-weight:700}svg .label.v1{fill:var(--v1)}svg .label.v2{fill:var(--v2)}
 svg .label.v3{fill:var(--v3)}
 svg .label.v4{fill:var(--v4)}svg .label.v5{fill:var(--v5)}
+svg .label.v6{fill:var(--v6)}
 .l0{fill:var(--l0);background:var(--l0)}.l1{fill:var(--l1);background:var(--l1)}.l2{fill:var(--l2);
 background:var(--l2)}
 .l3{fill:var(--l3);background:var(--l3)}.l4{fill:var(--l4);background:var(--l4)}.l5{fill:var(--l5);

@@ -38,7 +38,8 @@ enum class Part {
 const char* text_of(Part part, Level level) {
     constexpr std::array kParts{"reduce-scatter", "all-gather", "all-reduce", "all-to-all", "broadcast",
                                 "scatter",        "fold in",    "fold out",   "reduce",     "barrier"};
-    constexpr std::array kLevels{"", " in the node", " between nodes", " between nodes of a block", " between blocks"};
+    constexpr std::array kLevels{"", " in the node", " between nodes", " in a group of nodes",
+                                 " between groups of nodes"};
     static const auto kTexts = [&] {
         std::array<std::array<std::string, kLevels.size()>, kParts.size()> texts;
         for (std::size_t p = 0; p < kParts.size(); ++p) {
@@ -60,33 +61,51 @@ Steps joined(Steps first, const Steps& second) {
 
 int ceil_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
+/// Adding up `pieces`, one's own among them, in one pass: each is read once, and the sum is written.
+double summing(int pieces, double piece_bytes) { return (pieces + 1) * piece_bytes; }
+
 Steps ring(const Scope& s, Part part) {
-    const double piece = s.bytes / s.n, reduced = part == Part::kReduceScatter ? piece : 0;
-    return {{s.level, StepShape::kShift, 1, piece, s.n - 1, reduced, text_of(part, s.level)}};
+    const double piece = s.bytes / s.n, sums = part == Part::kReduceScatter ? summing(2, piece) : 0;
+    return {{s.level, StepShape::kShift, 1, piece, s.n - 1, sums, text_of(part, s.level)}};
+}
+
+/// k rings, each with 1/k of every block: a rank takes part in all of them in every round.
+Steps rings(const Scope& s, int k, Part part) {
+    const double piece = s.bytes / s.n, sums = part == Part::kReduceScatter ? summing(2, piece) : 0;
+    return {{s.level, StepShape::kRings, k, piece / k, s.n - 1, sums, text_of(part, s.level)}};
 }
 
 Steps direct(const Scope& s, Part part) {
-    const double piece = s.bytes / s.n, reduced = part == Part::kReduceScatter ? (s.n - 1) * piece : 0;
-    return {{s.level, StepShape::kAllPairs, 0, piece, 1, reduced, text_of(part, s.level)}};
+    const double piece = s.bytes / s.n, sums = part == Part::kReduceScatter ? summing(s.n, piece) : 0;
+    return {{s.level, StepShape::kAllPairs, 0, piece, 1, sums, text_of(part, s.level)}};
 }
 
-/// Halving sends B/2 to the neighbour, B/4 at distance 2, ...: most bytes go the shortest way. Requires a power of two
-/// of members.
-Steps halving(const Scope& s) {
+/// The partner of the round that moves most, B/2.
+enum class Largest {
+    kFarthest,  ///< at distance n/2: the half kept is the one that one's own block lies in, and rank r ends with block
+                ///< r
+    kNearest,   ///< at distance 1: most bytes go the shortest way, but the blocks end up in another order
+};
+
+/// B/2, B/4, ... B/n. Requires a power of two of members.
+Steps halving(const Scope& s, Largest largest) {
     Steps steps;
     double bytes = s.bytes;
     for (int distance = 1; distance < s.n; distance *= 2) {
         bytes /= 2;
-        steps.push_back({s.level, StepShape::kXor, distance, bytes, 1, bytes, text_of(Part::kReduceScatter, s.level)});
+        const int partner = largest == Largest::kNearest ? distance : s.n / 2 / distance;
+        steps.push_back(
+            {s.level, StepShape::kXor, partner, bytes, 1, summing(2, bytes), text_of(Part::kReduceScatter, s.level)});
     }
     return steps;
 }
 
-Steps doubling(const Scope& s) {
-    Steps steps = halving(s);
+/// The way back.
+Steps doubling(const Scope& s, Largest largest) {
+    Steps steps = halving(s, largest);
     std::reverse(steps.begin(), steps.end());
     for (Step& step : steps) {
-        step.reduced_bytes = 0;
+        step.summing_bytes = 0;
         step.what = text_of(Part::kAllGather, s.level);
     }
     return steps;
@@ -97,7 +116,7 @@ Steps folded(const Scope& s, const Steps& inside) {
     if (power_of_two_within(s.n) == s.n) {
         return inside;
     }
-    Steps steps{{s.level, StepShape::kFoldIn, 0, s.bytes, 1, s.bytes, text_of(Part::kFoldIn, s.level)}};
+    Steps steps{{s.level, StepShape::kFoldIn, 0, s.bytes, 1, summing(2, s.bytes), text_of(Part::kFoldIn, s.level)}};
     append(steps, inside);
     steps.push_back({s.level, StepShape::kFoldOut, 0, s.bytes, 1, 0, text_of(Part::kFoldOut, s.level)});
     return steps;
@@ -106,27 +125,25 @@ Steps folded(const Scope& s, const Steps& inside) {
 Steps recursive_doubling(const Scope& s) {
     Steps steps;
     for (int distance = 1; distance < power_of_two_within(s.n); distance *= 2) {
-        steps.push_back({s.level, StepShape::kXor, distance, s.bytes, 1, s.bytes, text_of(Part::kAllReduce, s.level)});
+        steps.push_back(
+            {s.level, StepShape::kXor, distance, s.bytes, 1, summing(2, s.bytes), text_of(Part::kAllReduce, s.level)});
     }
     return folded(s, steps);
 }
 
+/// In which order blocks lie between halving and doubling does not matter here: doubling goes the same way back.
 Steps rabenseifner(const Scope& s) {
     const Scope inside{s.level, power_of_two_within(s.n), s.bytes};
-    return folded(s, joined(halving(inside), doubling(inside)));
+    return folded(s, joined(halving(inside, Largest::kNearest), doubling(inside, Largest::kNearest)));
 }
 
-/// Both trees in one direction. Chunks follow one another, so that every edge carries B/2 at the same time once the
-/// first chunk has passed all levels: one round with the bytes, the others are latency.
+/// Both trees in one direction. Parts of the buffer follow one another, so that every edge carries in every round; a
+/// parent adds what its children send to its own.
 Steps double_tree(const Scope& s, StepShape shape, int distance, Part part) {
-    const bool adds_up = shape == StepShape::kTreesUp;
-    const int children = s.n == 2 ? 1 : 2;
-    const char* const what = text_of(part, s.level);
-    Steps steps{{s.level, shape, distance, s.bytes / 2, 1, adds_up ? children * s.bytes / 2 : 0, what}};
-    if (const int rounds = ceil_log2(s.n) - 1; rounds > 0) {
-        steps.push_back({s.level, shape, distance, 0, rounds, 0, what});
-    }
-    return steps;
+    const int rounds = ceil_log2(s.n), children = s.n == 2 ? 1 : 2;
+    const double bytes = s.bytes / 2 / rounds;
+    const double sums = shape == StepShape::kTreesUp ? summing(children + 1, bytes) : 0;
+    return {{s.level, shape, distance, bytes, rounds, sums, text_of(part, s.level)}};
 }
 
 Steps binomial_tree(const Scope& s) {
@@ -177,9 +194,11 @@ Steps barrier(const Scope& s) {
     return {{s.level, StepShape::kShift, 1, 0, ceil_log2(s.n), 0, text_of(Part::kBarrier, s.level)}};
 }
 
-Steps all_reduce(Algorithm algorithm, const Scope& s) {
+Steps all_reduce(Algorithm algorithm, const Scope& s, int per_node) {
     switch (algorithm) {
         case Algorithm::kRing: return joined(ring(s, Part::kReduceScatter), ring(s, Part::kAllGather));
+        case Algorithm::kMultiRing:
+            return joined(rings(s, per_node, Part::kReduceScatter), rings(s, per_node, Part::kAllGather));
         case Algorithm::kDirect: return joined(direct(s, Part::kReduceScatter), direct(s, Part::kAllGather));
         case Algorithm::kRecursiveDoubling: return recursive_doubling(s);
         case Algorithm::kRabenseifner: return rabenseifner(s);
@@ -203,21 +222,29 @@ Steps broadcast(Algorithm algorithm, const Scope& s) {
     check_failed("algorithm", "not one of a broadcast", __FILE__, __LINE__);
 }
 
-/// The algorithm on the outermost level. Requires one that can_run.
-Steps outermost(CommKind comm, Algorithm algorithm, const Scope& s) {
-    const bool is_direct = algorithm == Algorithm::kDirect, is_ring = algorithm == Algorithm::kRing;
+/// `part` is a reduce-scatter or an all-gather by itself.
+Steps one_way(Algorithm algorithm, const Scope& s, int per_node, Part part) {
+    switch (algorithm) {
+        case Algorithm::kRing: return ring(s, part);
+        case Algorithm::kMultiRing: return rings(s, per_node, part);
+        case Algorithm::kDirect: return direct(s, part);
+        case Algorithm::kBruck: return bruck(s, part);
+        case Algorithm::kRecursiveDoubling:
+            return part == Part::kAllGather ? doubling(s, Largest::kFarthest) : halving(s, Largest::kFarthest);
+        default: break;
+    }
+    check_failed("algorithm", "not one of a reduce-scatter or an all-gather", __FILE__, __LINE__);
+}
+
+/// The algorithm on the outermost level, of members with `per_node` in each node. Requires one that can_run.
+Steps outermost(CommKind comm, Algorithm algorithm, const Scope& s, int per_node) {
     switch (comm) {
-        case CommKind::kAllReduce: return all_reduce(algorithm, s);
+        case CommKind::kAllReduce: return all_reduce(algorithm, s, per_node);
         case CommKind::kBroadcast: return broadcast(algorithm, s);
-        case CommKind::kReduceScatter:
-            return is_direct ? direct(s, Part::kReduceScatter) : is_ring ? ring(s, Part::kReduceScatter) : halving(s);
-        case CommKind::kAllGather:
-            return is_direct                        ? direct(s, Part::kAllGather)
-                   : is_ring                        ? ring(s, Part::kAllGather)
-                   : algorithm == Algorithm::kBruck ? bruck(s, Part::kAllGather)
-                                                    : doubling(s);
+        case CommKind::kReduceScatter: return one_way(algorithm, s, per_node, Part::kReduceScatter);
+        case CommKind::kAllGather: return one_way(algorithm, s, per_node, Part::kAllGather);
         case CommKind::kAllToAll:
-            return is_direct                        ? direct(s, Part::kAllToAll)
+            return algorithm == Algorithm::kDirect  ? direct(s, Part::kAllToAll)
                    : algorithm == Algorithm::kBruck ? bruck(s, Part::kAllToAll)
                                                     : pairwise(s);
         case CommKind::kBarrier: return barrier(s);
@@ -246,10 +273,23 @@ Steps after_outer(CommKind comm, const Scope& s) {
     return gathers ? direct(s, Part::kAllGather) : Steps{};
 }
 
+/// The same where all buffers of the node lie in host memory.
+Steps before_outer_in_host(CommKind comm, const Scope& s) {
+    switch (comm) {
+        case CommKind::kAllReduce:
+        case CommKind::kReduceScatter:
+            return {
+                {s.level, StepShape::kInHost, 0, summing(s.n, s.bytes / s.n), 1, 0, "reduce-scatter in host memory"}};
+        case CommKind::kAllToAll:
+            return {{s.level, StepShape::kInHost, 0, 2 * s.bytes, 1, 0, "all-to-all in host memory"}};
+        default: return {};
+    }
+}
+
 /// An all-to-all hands everything on at every level; the others work on the part that fell to a rank further inside.
-Steps all_levels(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes) {
+Steps all_levels(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes, bool in_host) {
     if (choice.levels == 1) {
-        return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes});
+        return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes}, form.per_node);
     }
     std::vector<Scope> inner;
     const auto go_inside = [&](Level level, int n) {
@@ -265,21 +305,28 @@ Steps all_levels(CommKind comm, AlgorithmChoice choice, const GroupForm& form, d
         outer = {Level::kFar, form.blocks, bytes};
     }
     Steps steps;
+    const auto is_in_host = [&](const Scope& s) { return in_host && s.level == Level::kInner; };
     for (const Scope& s : inner) {
-        append(steps, before_outer(comm, s));
+        append(steps, is_in_host(s) ? before_outer_in_host(comm, s) : before_outer(comm, s));
     }
-    append(steps, outermost(comm, choice.algorithm, outer));
+    append(steps, outermost(comm, choice.algorithm, outer, 1));
     for (auto s = inner.rbegin(); s != inner.rend(); ++s) {
-        append(steps, after_outer(comm, *s));
+        append(steps, is_in_host(*s) ? Steps{} : after_outer(comm, *s));
     }
     return steps;
 }
 
-bool can_run(CommKind comm, Algorithm algorithm, int n) {
+bool can_run(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     const std::span<const Algorithm> known = algorithms_of(comm);
+    if (std::find(known.begin(), known.end(), choice.algorithm) == known.end()) {
+        return false;
+    }
+    if (choice.algorithm == Algorithm::kMultiRing) {
+        return choice.levels == 1 && form.nodes > 1 && form.per_node > 1;
+    }
     const bool halves = comm == CommKind::kReduceScatter || comm == CommKind::kAllGather;
-    return std::find(known.begin(), known.end(), algorithm) != known.end() &&
-           (algorithm != Algorithm::kRecursiveDoubling || !halves || power_of_two_within(n) == n);
+    const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
+    return choice.algorithm != Algorithm::kRecursiveDoubling || !halves || power_of_two_within(members) == members;
 }
 
 /// Levels with one member fall away, and with them the algorithm if it was to run there; levels that are uneven, too.
@@ -299,8 +346,7 @@ AlgorithmChoice played(CommKind comm, AlgorithmChoice choice, const GroupForm& f
     if (choice.levels == 2 && form.per_node == 1) {
         choice.levels = 1;
     }
-    const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
-    if (!can_run(comm, choice.algorithm, members)) {
+    if (!can_run(comm, choice, form)) {
         choice.algorithm = algorithms_of(comm).front();
     }
     return choice;
@@ -325,11 +371,12 @@ Steps staged_by_host(CommKind comm, const GroupForm& form, double bytes, const S
 }  // namespace
 
 std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm) {
-    static constexpr std::array kAllReduce{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kRabenseifner,
-                                           Algorithm::kDirect, Algorithm::kDoubleBinaryTree};
-    static constexpr std::array kReduceScatter{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect};
+    static constexpr std::array kAllReduce{Algorithm::kRing,   Algorithm::kRecursiveDoubling, Algorithm::kRabenseifner,
+                                           Algorithm::kDirect, Algorithm::kDoubleBinaryTree,  Algorithm::kMultiRing};
+    static constexpr std::array kReduceScatter{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
+                                               Algorithm::kMultiRing};
     static constexpr std::array kAllGather{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
-                                           Algorithm::kBruck};
+                                           Algorithm::kBruck, Algorithm::kMultiRing};
     static constexpr std::array kAllToAll{Algorithm::kPairwise, Algorithm::kDirect, Algorithm::kBruck};
     static constexpr std::array kBroadcast{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
                                            Algorithm::kDoubleBinaryTree};
@@ -362,8 +409,9 @@ CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupFor
     }
     CollectivePhases phases;
     phases.choice = played(comm, choice, form);
-    phases.steps = all_levels(comm, phases.choice, form, bytes);
-    if (staged && form.nodes > 1 && comm != CommKind::kBarrier) {
+    const bool by_host = staged && form.nodes > 1 && comm != CommKind::kBarrier;
+    phases.steps = all_levels(comm, phases.choice, form, bytes, by_host);
+    if (by_host) {
         phases.steps = staged_by_host(comm, form, bytes, phases.steps);
     }
     return phases;

@@ -16,7 +16,8 @@ struct Step {
     int distance = 1;
     double bytes = 0;
     int rounds = 1;
-    double reduced_bytes = 0;  ///< that every rank adds to its own in a round; 0: nothing is added up
+    double summing_bytes = 0;  ///< of memory that every rank reads and writes in a round to add up what came: p pieces,
+                               ///< its own among them, are read and one is written; 0: nothing is added up
     const char* what = "";     ///< "reduce-scatter in the node": for people
 };
 
@@ -36,13 +37,17 @@ struct CollectivePhases {
 inline constexpr int kMostRoundsOfExchange = 127;
 
 /// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them, over n ranks (or nodes, or
-/// blocks, at the outermost level of several), B bytes:
+/// blocks, at the outermost level of several), B bytes. A block is a dragonfly group, leaf or unit; texts call it a
+/// group of nodes:
 ///   ring:               reduce-scatter, all-gather (n-1) x B/n to the next rank; all-reduce both
+///   multi-ring:         k rings at once, k the ranks of a node: each over all n ranks with 1/k of the bytes, out of
+///                       every node at another rank (step_shape.hpp); one level, k > 1 and 2 or more nodes
 ///   recursive doubling: all-reduce ceil(log2 n) x B at distance 1, 2, 4, ...; reduce-scatter halves and all-gather
-///                       doubles; ranks beyond a power of two are folded in and out
+///                       doubles, so that block r is rank r's; ranks beyond a power of two are folded in and out
 ///   Rabenseifner:       all-reduce B/2 at distance 1, B/4 at 2, ... and back; folded likewise
-///   double binary tree: all-reduce and broadcast: two trees in which no rank is inside both, B/2 up and down each, in
-///                       chunks, so that all edges carry at once; 2 ceil(log2 n) latencies (a broadcast half of them)
+///   double binary tree: all-reduce and broadcast: two trees in which no rank is inside both. B/2 over every edge, up
+///                       (not in a broadcast) and down, in ceil(log2 n) equal rounds in which all edges carry at once;
+///                       left out: the rounds in which the first parts have not yet passed all levels
 ///   direct:             one round, B/n to every other rank; all-reduce two of them; broadcast the root to all
 ///   pairwise:           all-to-all: B/n at distance 1 .. n-1, a round each
 ///   Bruck:              all-to-all: ceil(log2 n) rounds at distance 1, 2, 4, ... of the blocks whose index has that
@@ -55,7 +60,10 @@ inline constexpr int kMostRoundsOfExchange = 127;
 /// What cannot run gives way: a ring for what needs a power of two, direct in one node. Requires a named algorithm (not
 /// kAuto). kSend is one round of pairs; kNone and kReceive are no rounds; a barrier is dissemination without bytes,
 /// over two levels. With `staged`, collectives and sends that leave the node begin with a copy of what each rank sends
-/// to the host and end with one back of what it receives (StepShape::kToHost, kFromHost).
+/// to the host and end with one back of what it receives (StepShape::kToHost, kFromHost). What two and three levels do
+/// in the node is then done in host memory, which all its k ranks share (kInHost): a reduce-scatter reads the k pieces
+/// of a rank's slice and writes their sum, B + B/k a rank; an all-to-all reads B and writes B; what would be gathered
+/// or scattered there need not be.
 [[nodiscard]] CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
                                          bool staged);
 

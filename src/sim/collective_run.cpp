@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -16,14 +17,26 @@ Transfer unroll(Network& network, const CollectiveJob& job, AlgorithmChoice choi
 
 CollectivePhase phase_of(const Network& network, const TransferPhase& phase) {
     const double rate = network.solo_rate(phase.pattern), flow_s = phase.bytes / rate;
-    const LinkKind link = network.fabric().kind(network.bottleneck(phase.pattern));
-    return {phase.what,
-            phase.rounds,
-            phase.latency_s,
-            phase.bytes,
-            rate,
-            phase.latency_s + flow_s,
-            phase.latency_s > flow_s ? "latency" : to_string(link)};
+    const double latency_s = phase.latency_s - phase.reduction_s;
+    const char* bottleneck = to_string(network.fabric().kind(network.bottleneck(phase.pattern)));
+    if (std::max(latency_s, phase.reduction_s) > flow_s) {
+        bottleneck = latency_s >= phase.reduction_s ? "latency" : "reduction";
+    }
+    return {phase.what, phase.rounds, latency_s, phase.reduction_s, phase.bytes, rate, phase.latency_s + flow_s,
+            bottleneck};
+}
+
+/// Many short phases may outweigh the longest one.
+std::string bottleneck_of(const std::vector<CollectivePhase>& phases) {
+    std::vector<std::pair<std::string, double>> sums;
+    for (const CollectivePhase& phase : phases) {
+        const auto known =
+            std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.first == phase.bottleneck; });
+        (known != sums.end() ? *known : sums.emplace_back(phase.bottleneck, 0)).second += phase.time_s;
+    }
+    const auto largest =
+        std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return largest == sums.end() ? "" : largest->first;
 }
 
 bool is_large_exchange(const CollectiveJob& job, AlgorithmChoice choice, const GroupForm& form) {
@@ -67,11 +80,12 @@ Layout layout_of_job(const CollectiveJob& job, const Machine& machine) {
     const int block = job.group_size * job.stride;
     AUSPEX_CHECK(block > 0 && job.ranks > 0 && job.ranks % block == 0, "groups divide the ranks");
     Plan plan;
-    plan.file = "the collective's ranks";
+    plan.file = "placement of the collective";
     plan.dp = job.ranks / block;
     plan.ep = job.group_size;
     plan.etp = job.stride;
     plan.placement = job.placement;
+    plan.placement_seed = job.placement_seed;
     return make_layout(plan, machine, job.ranks);
 }
 
@@ -110,14 +124,10 @@ CollectiveResult time_collective(Network& network, const Layout& layout, const C
     }
     result.choice = transfer.choice;
     result.time_s = network.solo_time_s(transfer);
-    double longest_s = -1;
     for (const TransferPhase& phase : transfer.phases) {
         result.phases.push_back(phase_of(network, phase));
-        if (result.phases.back().time_s > longest_s) {
-            longest_s = result.phases.back().time_s;
-            result.bottleneck = result.phases.back().bottleneck;
-        }
     }
+    result.bottleneck = bottleneck_of(result.phases);
     if (result.time_s > 0) {
         result.bytes_per_s = bytes / result.time_s;
         result.bus_bytes_per_s = result.bytes_per_s * bus_factor(job.comm, job.group_size);

@@ -1,6 +1,7 @@
 #pragma once
 /// @file One collective by itself, as a benchmark plays it: the groups, the time of a size, and that of every other
 /// algorithm.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct CollectiveJob {
     int stride = 1;
     bool alone = false;  ///< only the first group acts, not all at the same time
     PlacementKind placement = PlacementKind::kContiguous;
+    std::uint64_t placement_seed = 1;  ///< of PlacementKind::kRandom and kScheduled
     /// All-to-all: what each place of a group receives over the mean, the largest first; empty: even.
     std::vector<double> shares;
 };
@@ -32,14 +34,17 @@ inline constexpr GroupKind kJobGroups = GroupKind::kEp;
 /// How a group of the job lies on nodes and blocks.
 [[nodiscard]] GroupForm form_of_job(const Network& network, const Layout& layout);
 
+/// time_s = latency_s + reduction_s + bytes / rate_bytes_per_s, each of all rounds.
 struct CollectivePhase {
     std::string what;
     int rounds = 1;
-    double latency_s = 0;         ///< of all rounds
-    double bytes = 0;             ///< on every flow, all rounds
+    double latency_s = 0;         ///< messages and wires
+    double reduction_s = 0;       ///< adding up what came
+    double bytes = 0;             ///< on every flow
     double rate_bytes_per_s = 0;  ///< of every flow
     double time_s = 0;
-    std::string bottleneck;  ///< the kind of link that bounds the rate, or "latency" where that takes longer
+    /// Of the largest of the three parts: "latency", "reduction", or the kind of link that bounds the rate.
+    std::string bottleneck;
 };
 
 struct CollectiveTime {
@@ -53,7 +58,7 @@ struct CollectiveResult {
     double time_s = 0;
     double bytes_per_s = 0;      ///< algorithm bandwidth: bytes / time
     double bus_bytes_per_s = 0;  ///< bytes_per_s * bus_factor
-    std::string bottleneck;      ///< of the longest phase
+    std::string bottleneck;      ///< the one whose phases take longest together
     std::vector<CollectivePhase> phases;
     std::vector<CollectiveTime> alternatives;  ///< candidates over any number of levels, fastest first
 };

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "sim/cost_transfers.hpp"
+#include "sim/step_length.hpp"
 
 namespace auspex {
 namespace {
@@ -143,9 +144,13 @@ class Coster {
         bool open = false;
         for (std::uint32_t i = 0; i < ops.size(); ++i) {
             Piece piece = piece_for(ops[i], i, stage);
+            require_simulable(piece, ops[i], stage);
             const bool simple = fold_ && can_be_in_stretch(piece);
             if (open && simple && follows(ops, i)) {
                 extend(out_.pieces.back(), piece, ops[i]);
+                if (out_.pieces.back().duration >= kLongestTime) {
+                    refuse_long_step("compute of stage " + std::to_string(stage));
+                }
             } else {
                 if (simple) {
                     as_stretch(piece, ops[i]);
@@ -158,6 +163,13 @@ class Coster {
         }
         costed.piece_end = static_cast<std::uint32_t>(out_.pieces.size());
         chain_streams(costed);
+    }
+
+    static void require_simulable(const Piece& piece, const Operation& op, int stage) {
+        if (piece.duration >= kLongestTime || piece.jitter >= kLongestTime) {
+            refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
+                             std::to_string(stage));
+        }
     }
 
     /// By rank a group has to meet for a communication.

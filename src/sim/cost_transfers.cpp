@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.hpp"
+#include "sim/step_length.hpp"
 
 namespace auspex {
 namespace {
@@ -18,6 +19,25 @@ constexpr double kRounding = 1e-9;
 
 bool is_world(const Operation& op) { return op.group == GroupKind::kWorld; }
 
+/// What bounds a pattern when alone: a rate, and the slowed link of that rate if there is one.
+struct Bound {
+    double rate;
+    std::uint32_t link = kNone;
+};
+
+Bound slowed_bound(const Network& network, PatternId pattern, std::span<const double> factors) {
+    Bound bound{network.solo_rate(pattern)};
+    if (!factors.empty()) {
+        for (const LinkLoad& on : network.loads(pattern)) {
+            const double rate = slowed_capacity(network.fabric(), on.link, factors) / on.load;
+            if (factors[on.link] < 1 && rate < bound.rate) {
+                bound = {rate, on.link};
+            }
+        }
+    }
+    return bound;
+}
+
 }  // namespace
 
 double slowed_capacity(const Fabric& fabric, std::uint32_t link, std::span<const double> factors) {
@@ -25,15 +45,11 @@ double slowed_capacity(const Fabric& fabric, std::uint32_t link, std::span<const
 }
 
 double slowed_solo_rate(const Network& network, PatternId pattern, std::span<const double> factors) {
-    double rate = network.solo_rate(pattern);
-    if (!factors.empty()) {
-        for (const LinkLoad& on : network.loads(pattern)) {
-            if (factors[on.link] < 1) {
-                rate = std::min(rate, slowed_capacity(network.fabric(), on.link, factors) / on.load);
-            }
-        }
-    }
-    return rate;
+    return slowed_bound(network, pattern, factors).rate;
+}
+
+std::uint32_t slowed_bottleneck(const Network& network, PatternId pattern, std::span<const double> factors) {
+    return slowed_bound(network, pattern, factors).link;
 }
 
 TransferCosts::TransferCosts(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
@@ -79,11 +95,17 @@ void TransferCosts::append(CostedTransfer& out, const Operation& op, int stage, 
     costed.phase_begin = static_cast<std::uint32_t>(out.phases.size());
     for (TransferPhase phase : transfer.phases) {
         phase.latency_s *= op.repeat;
+        phase.reduction_s *= op.repeat;
         phase.bytes *= op.repeat;
         out.phases.push_back(phase);
     }
     costed.phase_end = static_cast<std::uint32_t>(out.phases.size());
     costed.alone = time_alone(std::span(out.phases).subspan(costed.phase_begin));
+    if (costed.alone >= kLongestTime) {
+        refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
+                         std::to_string(stage));
+    }
+    note_slow_links(costed, std::span(out.phases).subspan(costed.phase_begin));
     if (op.routed && load_.heaviest_rank > 1) {
         costed.imbalance = std::max<Picoseconds>(0, costed.alone - even_time(op, stage, member));
     }
@@ -95,10 +117,26 @@ void TransferCosts::append(CostedTransfer& out, const Operation& op, int stage, 
 Picoseconds TransferCosts::time_alone(std::span<const TransferPhase> phases) const {
     Picoseconds time = 0;
     for (const TransferPhase& phase : phases) {
-        time += to_picoseconds(phase.latency_s) +
-                static_cast<Picoseconds>(std::ceil(phase.bytes / solo_rate(phase.pattern) * 1e12));
+        time = sum_of_times(time, to_picoseconds(phase.latency_s));
+        time = sum_of_times(time, to_picoseconds_up(phase.bytes / solo_rate(phase.pattern)));
     }
     return time;
+}
+
+void TransferCosts::note_slow_links(CostedTransfer::Member& member, std::span<const TransferPhase> phases) const {
+    Picoseconds most = 0;
+    for (const TransferPhase& phase : phases) {
+        const std::uint32_t link = slowed_bottleneck(network_, phase.pattern, link_factors_);
+        if (link != kNone) {
+            const Picoseconds added = to_picoseconds_up(phase.bytes / solo_rate(phase.pattern)) -
+                                      to_picoseconds_up(phase.bytes / network_.solo_rate(phase.pattern));
+            member.slow += added;
+            if (added > most) {
+                most = added;
+                member.slow_link = link;
+            }
+        }
+    }
 }
 
 Picoseconds TransferCosts::even_time(const Operation& op, int stage, int member) {

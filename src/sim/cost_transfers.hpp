@@ -23,6 +23,9 @@ enum class Grain {
 /// empty: none).
 [[nodiscard]] double slowed_capacity(const Fabric& fabric, std::uint32_t link, std::span<const double> factors);
 [[nodiscard]] double slowed_solo_rate(const Network& network, PatternId pattern, std::span<const double> factors);
+/// The link with a factor below 1 that bounds it; kNone if none does.
+[[nodiscard]] std::uint32_t slowed_bottleneck(const Network& network, PatternId pattern,
+                                              std::span<const double> factors);
 
 /// Collects the communications of a program (index_of), then says which share links (decide_sharing).
 class TransferCosts {
@@ -59,6 +62,7 @@ class TransferCosts {
         return slowed_solo_rate(network_, pattern, link_factors_);
     }
     [[nodiscard]] Picoseconds time_alone(std::span<const TransferPhase> phases) const;
+    void note_slow_links(CostedTransfer::Member& member, std::span<const TransferPhase> phases) const;
     [[nodiscard]] Picoseconds even_time(const Operation& op, int stage, int member);
     void share_by_stage();
     void share_by_link();

@@ -50,10 +50,12 @@ struct CostedBlock {
 struct CostedTransfer {
     struct Member {
         std::uint32_t phase_begin = 0, phase_end = 0;
-        Picoseconds alone = 0;      ///< with no other transfer beside it
-        Picoseconds imbalance = 0;  ///< the part of it that uneven routing adds
-        double jitter = 0;          ///< unfolded: relative standard deviation
-        bool shares = false;        ///< others may use its links meanwhile
+        Picoseconds alone = 0;            ///< with no other transfer beside it
+        Picoseconds imbalance = 0;        ///< the part of it that uneven routing adds
+        double jitter = 0;                ///< unfolded: relative standard deviation
+        bool shares = false;              ///< others may use its links meanwhile
+        Picoseconds slow = 0;             ///< unfolded: the part of `alone` that links slow by request add
+        std::uint32_t slow_link = kNone;  ///< the one that adds most
     };
     std::vector<Member> members;
     std::vector<TransferPhase> phases;  ///< repeats of the operation applied

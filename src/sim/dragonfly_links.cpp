@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.hpp"
 #include "sim/dragonfly.hpp"
 
 namespace auspex {
@@ -20,11 +21,7 @@ double minimal_share(const FabricRecipe& recipe) {
     return recipe.routing == RoutingKind::kAdaptive ? recipe.minimal_bias : 0;
 }
 
-void take(Crossing& crossing, std::uint32_t link, double weight) {
-    if (link != kNoLink) {
-        crossing.legs.push_back({link, weight});
-    }
-}
+void take(Crossing& crossing, std::uint32_t link, double weight) { crossing.legs.push_back({link, weight}); }
 
 /// Neighbouring parallel links often hang on one switch: their shares of the way there add up.
 void take_more(Crossing& crossing, std::uint32_t link, double weight) {
@@ -41,41 +38,67 @@ DragonflyLinks::DragonflyLinks(const FabricRecipe& recipe, double efficiency, Jo
     : recipe_(recipe),
       job_(std::move(job)),
       groups_(static_cast<std::uint32_t>(job_.blocks.size())),
-      switches_(static_cast<std::uint32_t>(recipe.switches_per_group)) {
+      switches_(static_cast<std::uint32_t>(recipe.switches_per_group)),
+      to_gateway_(1 - 1.0 / switches_) {
     for (const int node : job_.nodes) {
         switch_of_node_.push_back(dragonfly_switch(recipe, node % recipe.nodes_per_group));
     }
     const double rate = recipe.link_bytes_per_s * efficiency;
     const double local = rate * recipe.local_links;
-    direct_bytes_per_s_ = rate * recipe.global_links * (1 - recipe.background_load);
-    if (recipe.routing != RoutingKind::kValiant) {
-        add_direct(local, direct_bytes_per_s_, links);
+    const double global = rate * recipe.global_links * (1 - recipe.background_load);
+    if (recipe.routing == RoutingKind::kMinimal) {
+        add_single(local, global, links);
+        return;
     }
-    if (recipe.routing != RoutingKind::kMinimal) {
-        add_pools(local, direct_bytes_per_s_, links);
+    add_pairs(local, global, links);
+    add_pools(local, global, links);
+    if (recipe.routing == RoutingKind::kAdaptive) {
+        add_detours(local, global);
     }
 }
 
-/// Adaptive: what the minimal path lets a pair carry. Minimal: every link, parallel ones between groups by themselves.
-void DragonflyLinks::add_direct(double local, double global, LinkRanges& links) {
-    const bool adaptive = recipe_.routing == RoutingKind::kAdaptive;
+/// Every link, parallel ones between groups by themselves.
+void DragonflyLinks::add_single(double local, double global, LinkRanges& links) {
+    parallel_ = static_cast<std::uint32_t>(recipe_.global_links);
+    local_ = links.add(LinkKind::kLocal, std::uint64_t{groups_} * switches_ * switches_, local);
+    global_ = links.add(LinkKind::kGlobal, std::uint64_t{groups_} * groups_ * parallel_, global / parallel_);
+}
+
+/// What the routing lets a pair carry: adaptive by its bias, Valiant over the links to third ones.
+void DragonflyLinks::add_pairs(double local, double global, LinkRanges& links) {
     // Without a bias nothing keeps traffic on the direct links; they stay, for what does not fit on them detours.
-    const double over_link = adaptive ? 1 / std::max(recipe_.minimal_bias, kNoBias) : 1;
-    parallel_ = adaptive ? 1 : static_cast<std::uint32_t>(recipe_.global_links);
-    local_ = links.add(LinkKind::kLocal, std::uint64_t{groups_} * switches_ * switches_, local * over_link);
-    global_ =
-        links.add(LinkKind::kGlobal, std::uint64_t{groups_} * groups_ * parallel_, global * over_link / parallel_);
+    double of_switches = 1 / std::max(recipe_.minimal_bias, kNoBias), of_groups = of_switches;
+    if (recipe_.routing == RoutingKind::kValiant) {
+        AUSPEX_CHECK(recipe_.groups != 2, "the loader refuses Valiant routing between two groups");
+        of_switches = has_third_switch() ? switches_ - 2 : 1;
+        of_groups = recipe_.groups - 2;
+    }
+    local_ = links.add(LinkKind::kLocal, std::uint64_t{groups_} * switches_ * switches_, local * of_switches);
+    if (recipe_.groups > 1) {
+        global_ = links.add(LinkKind::kGlobal, std::uint64_t{groups_} * groups_, global * of_groups);
+    }
 }
 
 void DragonflyLinks::add_pools(double local, double global, LinkRanges& links) {
     if (switches_ > 1) {
-        local_spread_ =
-            links.add(LinkKind::kLocalSpread, std::uint64_t{2} * groups_ * switches_, local * (switches_ - 1));
+        const double others = switches_ - 1;
+        local_spread_ = links.add(LinkKind::kLocalSpread, std::uint64_t{2} * groups_ * switches_, local * others);
+        local_pool_ = links.add(LinkKind::kLocalPool, groups_, local * others * switches_);
     }
     if (recipe_.groups > 1) {
         const double others = recipe_.groups - 1;
         global_spread_ = links.add(LinkKind::kGlobalSpread, std::uint64_t{2} * groups_, global * others);
-        pool_ = links.add(LinkKind::kGlobalPool, 1, global * others * recipe_.groups);
+        global_pool_ = links.add(LinkKind::kGlobalPool, 1, global * others * recipe_.groups);
+    }
+}
+
+void DragonflyLinks::add_detours(double local, double global) {
+    const std::uint32_t pairs_of_group = switches_ * switches_, pairs = groups_ * groups_;
+    if (local_pool_ != kNoLink) {
+        detours_.push_back({local_, local_ + groups_ * pairs_of_group, pairs_of_group, local_pool_, local});
+    }
+    if (global_pool_ != kNoLink) {
+        detours_.push_back({global_, global_ + pairs, pairs, global_pool_, global});
     }
 }
 
@@ -85,7 +108,11 @@ DragonflyLinks::End DragonflyLinks::end_of(int node) const {
 }
 
 std::uint32_t DragonflyLinks::local(std::uint32_t group, std::uint32_t from, std::uint32_t to) const {
-    return local_ == kNoLink ? kNoLink : local_ + (group * switches_ + from) * switches_ + to;
+    return local_ + (group * switches_ + from) * switches_ + to;
+}
+
+std::uint32_t DragonflyLinks::spread(End end, std::uint32_t way) const {
+    return local_spread_ + 2 * (end.group * switches_ + end.place) + way;
 }
 
 void DragonflyLinks::cross(int from_node, int to_node, Crossing& crossing) const {
@@ -95,7 +122,8 @@ void DragonflyLinks::cross(int from_node, int to_node, Crossing& crossing) const
     double passed = kSwitchesSameSwitch;
     if (from != to) {
         passed = recipe_.routing == RoutingKind::kMinimal ? cross_minimal(from, to, crossing)
-                                                          : cross_spread(from, to, crossing);
+                 : crossing.leaves_group                  ? cross_between_groups(from, to, crossing)
+                                                          : cross_in_group(from, to, crossing);
     }
     crossing.latency_s = passed * recipe_.switch_latency_s;
 }
@@ -131,26 +159,33 @@ double DragonflyLinks::cross_minimal(End from, End to, Crossing& crossing) const
     return passed;
 }
 
-double DragonflyLinks::cross_spread(End from, End to, Crossing& crossing) const {
-    const double minimal = minimal_share(recipe_), detour = 1 - minimal;
-    const auto spread = [&](End end, std::uint32_t way) {
-        return local_spread_ == kNoLink ? kNoLink : local_spread_ + 2 * (end.group * switches_ + end.place) + way;
-    };
-    if (from.group == to.group) {
-        take(crossing, local(from.group, from.place, to.place), 1);
-        take(crossing, spread(from, 0), 1);
-        take(crossing, spread(to, 1), 1);
-        return minimal * kSwitchesSameGroup + detour * kSwitchesDetourInGroup;
-    }
+double DragonflyLinks::cross_in_group(End from, End to, Crossing& crossing) const {
+    const bool detours = recipe_.routing == RoutingKind::kValiant && has_third_switch();
+    take(crossing, local(from.group, from.place, to.place), 1);
     take(crossing, spread(from, 0), 1);
-    take(crossing, global_ == kNoLink ? kNoLink : global_ + from.group * groups_ + to.group, 1);
-    take(crossing, global_spread_ + 2 * from.group, 1);
-    take(crossing, pool_, recipe_.routing == RoutingKind::kValiant ? 2 : 1);
-    take(crossing, global_spread_ + 2 * to.group + 1, 1);
     take(crossing, spread(to, 1), 1);
+    take(crossing, local_pool_ + from.group, detours ? 2 : 1);
+    const double minimal = has_third_switch() ? minimal_share(recipe_) : 1;
+    return minimal * kSwitchesSameGroup + (1 - minimal) * kSwitchesDetourInGroup;
+}
+
+double DragonflyLinks::cross_between_groups(End from, End to, Crossing& crossing) const {
+    const bool has_local = switches_ > 1;
+    if (has_local) {
+        take(crossing, spread(from, 0), 1);
+        take(crossing, local_pool_ + from.group, to_gateway_);
+    }
+    take(crossing, global_ + from.group * groups_ + to.group, 1);
+    take(crossing, global_spread_ + 2 * from.group, 1);
+    take(crossing, global_pool_, recipe_.routing == RoutingKind::kValiant ? 2 : 1);
+    take(crossing, global_spread_ + 2 * to.group + 1, 1);
+    if (has_local) {
+        take(crossing, local_pool_ + to.group, to_gateway_);
+        take(crossing, spread(to, 1), 1);
+    }
     // A group of one switch has its links to other groups there: each group is one switch on the way.
-    const double in_group = switches_ > 1 ? 1 : 0.5;
-    return in_group * (minimal * kSwitchesOtherGroup + detour * kSwitchesDetourByGroup);
+    const double in_group = has_local ? 1 : 0.5, minimal = recipe_.groups > 2 ? minimal_share(recipe_) : 1;
+    return in_group * (minimal * kSwitchesOtherGroup + (1 - minimal) * kSwitchesDetourByGroup);
 }
 
 std::string DragonflyLinks::name(LinkKind kind, std::uint32_t link) const {
@@ -172,6 +207,7 @@ std::string DragonflyLinks::name(LinkKind kind, std::uint32_t link) const {
             return "group " + number(at / switches_) + ": all local links of switch " + std::to_string(at % switches_) +
                    way(index);
         }
+        case LinkKind::kLocalPool: return "group " + number(link - local_pool_) + ": all local links";
         case LinkKind::kGlobalSpread:
             return "all global links of group " + number((link - global_spread_) / 2) + way(link - global_spread_);
         default: return "all global links of the machine";
@@ -181,12 +217,6 @@ std::string DragonflyLinks::name(LinkKind kind, std::uint32_t link) const {
 int DragonflyLinks::attachment(int node) const {
     const End end = end_of(node);
     return static_cast<int>(end.group * switches_ + end.place);
-}
-
-double DragonflyLinks::minimal_capacity_bytes_per_s(std::uint32_t link) const {
-    const bool is_pair = recipe_.routing == RoutingKind::kAdaptive && global_ != kNoLink && link >= global_ &&
-                         link - global_ < groups_ * groups_;
-    return is_pair ? direct_bytes_per_s_ : 0;
 }
 
 }  // namespace auspex

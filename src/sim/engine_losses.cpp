@@ -15,15 +15,30 @@ void account(ActorState& actor, Loss loss, Picoseconds until) {
     }
 }
 
-void account_delay(ActorState& actor, Picoseconds until, const Delay& others) {
-    if (until <= actor.accounted) {
-        return;
-    }
-    const Picoseconds imbalance = std::max<Picoseconds>(0, others.imbalance - actor.delay.imbalance);
-    account(actor, Loss::kImbalance, std::min(until, actor.accounted + imbalance));
-    const Picoseconds noise = std::max<Picoseconds>(0, others.noise - actor.delay.noise);
-    account(actor, Loss::kJitter, std::min(until, actor.accounted + noise));
-    actor.delay = others;
+Picoseconds account_delay(ActorState& actor, Picoseconds until, const Moment& others) {
+    const Delay& own = actor.delay;
+    const Delay joint = later_of({actor.accounted, own}, others).delay;
+    const auto account_more = [&](Loss loss, Picoseconds more) {
+        account(actor, loss, std::min(until, actor.accounted + more));
+    };
+    const Picoseconds began = actor.accounted;
+    account_more(joint.slow_links_loss, joint.slow_links - own.slow_links);
+    const Picoseconds on_slow_links = actor.accounted - began;
+    account_more(Loss::kImbalance, joint.imbalance - own.imbalance);
+    account_more(Loss::kJitter, joint.noise - own.noise);
+    return on_slow_links;
+}
+
+Picoseconds account_receive(ActorState& actor, const Message& message) {
+    const Moment idle{actor.accounted, actor.delay};
+    const Picoseconds sent = std::min(actor.clock, message.sent);
+    const Picoseconds on_slow_links = account_delay(actor, sent, {message.sent, message.delay});
+    account(actor, Loss::kBubble, sent);
+    account(actor, Loss::kExposedPp, actor.clock);
+    Moment arrival{message.arrived, message.delay};
+    add_slow_link(arrival.delay, message.on_slow, Loss::kExposedPp, message.slow_link);
+    actor.delay = later_of(idle, arrival).delay;
+    return on_slow_links;
 }
 
 void account_compute(ActorState& actor, Picoseconds ended) {

@@ -7,10 +7,13 @@ namespace auspex {
 /// The time since the last account up to `until` counts as `loss`.
 void account(ActorState& actor, Loss loss, Picoseconds until);
 
-/// Of a wait up to `until` for something that others brought about with these delays: what they have more of than the
-/// actor counts as imbalance, then as jitter. The rest is left to the caller. Who has waited has their delay from then
-/// on.
-void account_delay(ActorState& actor, Picoseconds until, const Delay& others);
+/// Of a wait up to `until` at most, for something that others brought about: what it is longer than it would be without
+/// slow links, uneven routing and noise counts as these. The rest is left to the caller.
+/// Returns what counts as slow links.
+Picoseconds account_delay(ActorState& actor, Picoseconds until, const Moment& others);
+
+/// A wait for a message, up to the actor's clock. Returns what counts as slow links before it was sent.
+Picoseconds account_receive(ActorState& actor, const Message& message);
 
 /// The compute piece in flight has ended: its own parts, and what collectives beside it took.
 void account_compute(ActorState& actor, Picoseconds ended);

@@ -7,6 +7,7 @@
 #include "sim/engine.hpp"
 #include "sim/engine_losses.hpp"
 #include "sim/engine_state.hpp"
+#include "sim/step_length.hpp"
 #include "sim/variety.hpp"
 
 namespace auspex {
@@ -111,6 +112,13 @@ class Player {
     void arrive_world(std::uint32_t a, const Piece& piece, Picoseconds at);
     void end_world(const World& world);
     void blame(const Transferring& what, Gathering& gathering, std::uint32_t number);
+    /// To a link that is slow by request; nothing where there is none.
+    void charge(std::uint32_t link, Picoseconds time) {
+        if (time > 0) {
+            slow_link_[link] += static_cast<double>(time);
+        }
+    }
+    [[nodiscard]] Picoseconds added_by_slow_links(const Transferring& what, Picoseconds at) const;
     [[nodiscard]] const CostedTransfer::Member& member_of(const Transferring& what) const {
         return costed_.transfers[what.transfer].members[what.member];
     }
@@ -158,8 +166,10 @@ class Player {
     std::vector<std::uint32_t> free_, active_of_flow_;
     std::vector<Event> events_;
     std::vector<std::uint32_t> awake_;  ///< actors that may be able to go on
-    std::vector<Picoseconds> excess_ = std::vector<Picoseconds>(kOperationNames, 0);
-    std::vector<Picoseconds> waited_for_;  ///< by actor: how long others in its groups have waited for it
+    // sums over actors, in ticks: whole numbers, and more of them than the clock holds
+    std::vector<double> excess_ = std::vector<double>(kOperationNames, 0);
+    std::vector<double> waited_for_;  ///< by actor: how long others in its groups have waited for it
+    std::map<std::uint32_t, double> slow_link_;
     std::uint64_t sequence_ = 0, walked_ = 0;
     bool flows_changed_ = false;
     Picoseconds now_ = 0, forward_backward_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 /// @file What the engine keeps while it plays: events, streams, actors, transfers under way.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -24,16 +25,50 @@ struct Event {
     }
 };
 
-/// What of the time at which something happens is due to uneven routing, and to noise: sums since the step began.
+/// How much later something happens than without noise; that again than with even routing, too; and that than with
+/// all links at full capacity as well.
 struct Delay {
-    Picoseconds imbalance = 0, noise = 0;
-    Picoseconds tiles = 0;  ///< the part of `noise` that tiles bring about, not the network
+    Picoseconds noise = 0, imbalance = 0, slow_links = 0;
+    Picoseconds tiles = 0;                  ///< how much later than without the noise of tiles alone
+    Loss slow_links_loss = Loss::kWaiting;  ///< what waiting for slow links counts as
+    std::uint32_t slow_link = kNone;        ///< the last of them
 };
+
+inline void add_slow_link(Delay& delay, Picoseconds added, Loss loss, std::uint32_t link) {
+    if (added > 0) {
+        delay.slow_links += added;
+        delay.slow_links_loss = loss;
+        delay.slow_link = link;
+    }
+}
+
+/// When something happens.
+struct Moment {
+    Picoseconds at = 0;
+    Delay delay;
+};
+
+/// When what needs both can happen. Its delays are differences between the later of both as played, and as it would be
+/// without noise and so on: what one has lost while it would have waited for the other anyway delays nobody.
+[[nodiscard]] inline Moment later_of(const Moment& a, const Moment& b) {
+    const Picoseconds steady_a = a.at - a.delay.noise, steady_b = b.at - b.delay.noise;
+    const Picoseconds even_a = steady_a - a.delay.imbalance, even_b = steady_b - b.delay.imbalance;
+    const Picoseconds quick = std::max(even_a - a.delay.slow_links, even_b - b.delay.slow_links);
+    Moment both = even_a < even_b ? b : a;  // with its slow link
+    both.at = std::max(a.at, b.at);
+    both.delay.noise = both.at - std::max(steady_a, steady_b);
+    both.delay.imbalance = std::max(steady_a, steady_b) - std::max(even_a, even_b);
+    both.delay.slow_links = std::max(even_a, even_b) - quick;
+    both.delay.tiles = both.at - std::max(a.at - a.delay.tiles, b.at - b.delay.tiles);
+    return both;
+}
 
 /// When a pipeline message left, and when it was there.
 struct Message {
     Picoseconds sent = kNever, arrived = kNever;
-    Delay delay;  ///< of the sender then
+    Delay delay;              ///< of the sender when it left
+    Picoseconds on_slow = 0;  ///< what slow links have added on its way
+    std::uint32_t slow_link = kNone;
 };
 
 /// Where a stream of an actor stands: the next piece to start, and the one in flight.
@@ -81,7 +116,7 @@ struct Transferring {
     Picoseconds late = 0;    ///< nothing happens for so long first
     double stretch = 1;      ///< latencies and bytes are multiplied by it
     Picoseconds jitter = 0;  ///< what both add to it when alone
-    Delay cause;             ///< of the one who came last
+    Delay cause;             ///< of `started`
 };
 
 /// Of a transfer alone.
@@ -103,8 +138,7 @@ struct Active {
 struct Gathering {
     std::uint32_t arrived = 0;
     std::uint32_t last = 0;  ///< actor who came latest
-    Picoseconds latest = 0;
-    Delay delay;  ///< of the last
+    Moment latest;
     std::uint32_t drag =
         kNone;  ///< of its members the one for whom the others have waited longest, all meetings added up
 };

@@ -185,9 +185,7 @@ void Player<Sharing>::start(std::uint32_t a, std::size_t stream, Picoseconds at)
         case Piece::Type::kReceive: {
             const Message& message = message_of(actor, state.use, piece);
             actor.clock = std::max(at, message.arrived);
-            account_delay(actor, std::min(actor.clock, message.sent), message.delay);
-            account(actor, Loss::kBubble, std::min(actor.clock, message.sent));
-            account(actor, Loss::kExposedPp, actor.clock);
+            charge(message.delay.slow_link, account_receive(actor, message));
             end_piece(a, stream, actor.clock);
             return;
         }
@@ -222,7 +220,7 @@ template <class Sharing>
 void Player<Sharing>::schedule_compute_end(std::uint32_t a) {
     ActorState& actor = actors_[a];
     const double rate = actor.collectives > 0 ? 1 - costed_.collective_compute_share : 1;
-    const auto left = static_cast<Picoseconds>(std::ceil(actor.work_left / rate));
+    const Picoseconds left = on_clock(std::ceil(actor.work_left / rate));
     push(now_ + left, Event::Type::kComputeEnd, a, ++actor.compute_generation);
 }
 
@@ -253,6 +251,9 @@ void Player<Sharing>::end_piece(std::uint32_t a, std::size_t stream, Picoseconds
     ActorState& actor = actors_[a];
     StreamState& state = actor.streams[stream];
     const Piece& piece = piece_of(actor, state);
+    if (at >= kLongestTime) {
+        refuse_long_step("its operations");
+    }
     record(actor, state, piece, at);
     if (piece.type == Piece::Type::kCompute) {
         account_compute(actor, at);
@@ -335,8 +336,15 @@ PlayResult Player<Sharing>::finish() {
     }
     result.forward_backward = forward_backward_;
     result.events = sequence_ + walked_;
-    result.shared_link_excess = std::move(excess_);
-    result.waited_for = std::move(waited_for_);
+    for (const double ticks : excess_) {
+        result.shared_link_excess_s.push_back(ticks * 1e-12);
+    }
+    for (const double ticks : waited_for_) {
+        result.waited_for_s.push_back(ticks * 1e-12);
+    }
+    for (const auto& [link, ticks] : slow_link_) {
+        result.slow_link_s.emplace(link, ticks * 1e-12);
+    }
     result.losses.reserve(actors_.size());
     for (ActorState& actor : actors_) {
         close_account(actor, result.step);

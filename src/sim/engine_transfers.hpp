@@ -30,8 +30,8 @@ void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Piece& p
     const Meeting& meeting = costed_.meetings[piece.meeting];
     if (gather(gathering, a, meeting.begin[what.member + 1] - meeting.begin[what.member], at)) {
         what.actor = actor.stage * costed_.per_stage + meeting.actors[meeting.begin[what.member]];
-        what.started = gathering.latest;
-        what.cause = gathering.delay;
+        what.started = gathering.latest.at;
+        what.cause = gathering.latest.delay;
         blame(what, gathering, number);
         begin(what, piece);
     }
@@ -40,11 +40,11 @@ void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Piece& p
 /// True if the actor is the last of `size` to come.
 template <class Sharing>
 bool Player<Sharing>::gather(Gathering& gathering, std::uint32_t a, std::size_t size, Picoseconds at) const {
-    if (gathering.arrived == 0 || at > gathering.latest) {
-        gathering.latest = at;
+    const Moment arrival{at, actors_[a].delay};
+    if (gathering.arrived == 0 || at > gathering.latest.at) {
         gathering.last = a;
-        gathering.delay = actors_[a].delay;
     }
+    gathering.latest = gathering.arrived == 0 ? arrival : later_of(gathering.latest, arrival);
     if (++gathering.arrived < size) {
         return false;
     }
@@ -57,12 +57,12 @@ bool Player<Sharing>::gather(Gathering& gathering, std::uint32_t a, std::size_t 
 template <class Sharing>
 void Player<Sharing>::blame(const Transferring& what, Gathering& gathering, std::uint32_t number) {
     const auto stream = static_cast<std::size_t>(what.stream);
-    Picoseconds waited = 0;
+    double waited = 0;
     std::uint32_t first = gathering.last;
     for_each_member(what, [&](std::uint32_t a) {
         const Picoseconds came = actors_[a].streams[stream].started;
         const Picoseconds slower = std::max<Picoseconds>(0, what.cause.tiles - actors_[a].delay.tiles);
-        waited += std::min(what.started - came, slower);
+        waited += static_cast<double>(std::min(what.started - came, slower));
         first = came < actors_[first].streams[stream].started ? a : first;
     });
     const std::uint32_t company = actors_[gathering.last].company;
@@ -184,8 +184,8 @@ void Player<Sharing>::settle() {
         active.bytes_left = std::max(0.0, active.bytes_left - active.rate * to_seconds(now_ - active.since));
         active.since = now_;
         active.rate = rate;
-        const auto left = static_cast<Picoseconds>(std::ceil(active.bytes_left / active.rate * 1e12));
-        push(now_ + left, Event::Type::kTransferStep, active_of_flow_[flow], ++active.generation);
+        push(now_ + to_picoseconds_up(active.bytes_left / active.rate), Event::Type::kTransferStep,
+             active_of_flow_[flow], ++active.generation);
     }
 }
 
@@ -200,7 +200,16 @@ void Player<Sharing>::end(const Transferring& what, Picoseconds at) {
         if (member.shares) {
             const Block& block = program_.blocks[actor.role->order[state.use].block];
             const Operation& op = program_.operations[block.op_begin + piece.op_begin];
-            excess_[operation_name_index(op.kind, op.phase)] += at - what.started - what.late - member.alone;
+            excess_[operation_name_index(op.kind, op.phase)] +=
+                static_cast<double>(at - what.started - what.late - member.alone);
+        }
+        if (member.slow > 0) {
+            const Picoseconds added = added_by_slow_links(what, at);
+            charge(member.slow_link, added);
+            if (piece.message >= 0) {
+                message_of(actor, state.use, piece).on_slow = added;
+                message_of(actor, state.use, piece).slow_link = member.slow_link;
+            }
         }
         end_piece_of_transfer(a, stream, what, at);
     });
@@ -222,8 +231,8 @@ void Player<Sharing>::arrive_world(std::uint32_t a, const Piece& piece, Picoseco
     if (!gather(world.gathering, a, actors_.size(), at)) {
         return;
     }
-    world.what.started = world.gathering.latest;
-    world.what.cause = world.gathering.delay;
+    world.what.started = world.gathering.latest.at;
+    world.what.cause = world.gathering.latest.delay;
     blame(world.what, world.gathering, kNone);
     world.what.stretch = variety_ != nullptr ? variety_->stretch(0, member.jitter) : 1;
     const Picoseconds duration = stretched(world.alone, world.what.stretch);
@@ -273,7 +282,8 @@ void Player<Sharing>::account_transfer(ActorState& actor, const Piece& piece, co
         return;
     }
     const bool is_world = piece.type == Piece::Type::kWorld;
-    account_delay(actor, what.started, what.cause);
+    const Moment idle{actor.accounted, actor.delay};
+    charge(what.cause.slow_link, account_delay(actor, what.started, {what.started, what.cause}));
     if (is_world) {
         account(actor, Loss::kBubble, std::min(what.started, forward_backward_));
     }
@@ -283,9 +293,26 @@ void Player<Sharing>::account_transfer(ActorState& actor, const Piece& piece, co
         account(actor, Loss::kImbalance, std::min(at, actor.accounted + member_of(what).imbalance));
     }
     account(actor, piece.loss, at);
-    if (variety_ != nullptr && (is_world || what.meeting != kNone)) {
-        actor.delay.noise += what.jitter;
+    if (variety_ == nullptr || at <= idle.at) {  // who has not waited keeps its own delay
+        return;
     }
+    Moment end{at, what.cause};
+    end.delay.noise += what.meeting != kNone ? what.jitter : 0;
+    if (!is_world) {
+        add_slow_link(end.delay, added_by_slow_links(what, at), piece.loss, member_of(what).slow_link);
+    }
+    actor.delay = later_of(idle, end).delay;
+}
+
+/// How much longer a transfer that slow links bound has taken than alone at their full capacity: others who crowd on
+/// them are their doing, too.
+template <class Sharing>
+Picoseconds Player<Sharing>::added_by_slow_links(const Transferring& what, Picoseconds at) const {
+    const CostedTransfer::Member& member = member_of(what);
+    if (member.slow == 0) {
+        return 0;
+    }
+    return std::max<Picoseconds>(0, at - what.started - what.jitter - (member.alone - member.slow));
 }
 
 }  // namespace auspex

@@ -33,9 +33,11 @@ const char* to_string(LinkKind kind) {
         case LinkKind::kSwitchPort: return "switch port";
         case LinkKind::kPcieCard: return "PCIe card";
         case LinkKind::kPcieSocket: return "PCIe socket";
+        case LinkKind::kHostMemory: return "host memory";
         case LinkKind::kNic: return "NIC";
         case LinkKind::kLocal: return "local";
         case LinkKind::kLocalSpread: return "local spread";
+        case LinkKind::kLocalPool: return "local pool";
         case LinkKind::kGlobal: return "global";
         case LinkKind::kGlobalSpread: return "global spread";
         case LinkKind::kGlobalPool: return "global pool";
@@ -134,6 +136,9 @@ std::span<const std::uint32_t> Fabric::slots_to_host(int tile) const {
 std::span<const std::uint32_t> Fabric::slots_from_host(int tile) const {
     return impl_->inside.from_host[static_cast<std::size_t>(tile)];
 }
+std::span<const std::uint32_t> Fabric::slots_in_host(int tile) const {
+    return impl_->inside.in_host[static_cast<std::size_t>(tile)];
+}
 
 void Fabric::cross(int from_node, int from_tile, int to_node, int to_tile, Crossing& crossing) const {
     const Impl& f = *impl_;
@@ -153,14 +158,9 @@ int Fabric::attachment(int node, int tile) const {
 
 bool Fabric::alike_by_attachment() const { return !impl_->pinned; }
 
-double Fabric::minimal_capacity_bytes_per_s(std::uint32_t link) const {
+std::span<const DetourLinks> Fabric::detours() const {
     const DragonflyLinks* const dragonfly = impl_->dragonfly();
-    return dragonfly != nullptr ? dragonfly->minimal_capacity_bytes_per_s(link) : 0;
-}
-
-std::uint32_t Fabric::global_pool() const {
-    const DragonflyLinks* const dragonfly = impl_->dragonfly();
-    return dragonfly != nullptr ? dragonfly->global_pool() : kNoLink;
+    return dragonfly != nullptr ? dragonfly->detours() : std::span<const DetourLinks>();
 }
 
 int Fabric::block(int node) const {

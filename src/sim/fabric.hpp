@@ -21,16 +21,18 @@ enum class LinkKind : std::uint8_t {
     kSwitchPort,     ///< a tile's port to the node's switch
     kPcieCard,       ///< card to host
     kPcieSocket,     ///< a socket's PCIe switch
+    kHostMemory,     ///< a socket's memory, reads and writes together
     kNic,
-    kLocal,         ///< between two switches of a dragonfly group; adaptive: what the minimal path lets a pair carry
+    kLocal,         ///< between two switches of a dragonfly group, or all ways that routing leaves to the pair
     kLocalSpread,   ///< adaptive, Valiant: all local links of a switch together, out or in
-    kGlobal,        ///< between two dragonfly groups; adaptive: what the minimal path lets a pair carry
+    kLocalPool,     ///< adaptive, Valiant: all local links of a group: who detours by a third switch takes two
+    kGlobal,        ///< between two dragonfly groups, or all ways that routing leaves to the pair
     kGlobalSpread,  ///< adaptive, Valiant: all global links of a group together, out or in
     kGlobalPool,    ///< adaptive, Valiant: all global links of the machine: who detours by a third group takes two
     kLeafUplink,    ///< trees and rails: leaf to spines
     kPodUplink,     ///< three levels: pod to cores
 };
-inline constexpr std::size_t kLinkKinds = 14;
+inline constexpr std::size_t kLinkKinds = 16;
 [[nodiscard]] const char* to_string(LinkKind kind);
 
 inline constexpr std::uint32_t kNoLink = 0xffffffff;
@@ -55,23 +57,34 @@ struct Crossing {
     bool leaves_group = false;
 };
 
+/// Adaptive routing: pair links [first, end), of which what does not fit on the direct links of a pair goes on by a
+/// third switch or group and loads a pool once more. The links lie pool by pool, links_of_pool of each.
+struct DetourLinks {
+    std::uint32_t first, end, links_of_pool;
+    std::uint32_t first_pool;
+    double direct_bytes_per_s;  ///< C: of the direct links of a pair
+};
+
 /// Links of one job's nodes and of the groups they lie in, stack efficiencies applied to capacities.
 ///
 /// Dragonfly, adaptive: the traffic T of a pair of groups fills the direct links (capacity C) first; the rest takes one
 /// of the other groups on its way, evenly over all that they have left. At least the share p = minimal_bias stays on
-/// the direct links, so T <= C / p: the capacity of the pair's kGlobal link. All of T leaves by the
-/// group's links together (kGlobalSpread) and counts once, its detouring part twice, against those of the machine
-/// (kGlobalPool); the detouring part is (T - C) / T at the rate the flow would have alone. The same with local links
-/// inside a group. background_load takes its share of every global link. Minimal: every link by itself. Valiant: no
-/// direct links; every flow between groups goes by a third one and counts twice against the machine's links.
+/// the direct links, so T <= C / p: the capacity of the pair's kGlobal link. All of T leaves by the group's links
+/// together (kGlobalSpread) and counts once, its detouring part T - C twice, against those of the machine
+/// (kGlobalPool). The same between the switches of a group with its local links (kLocal, kLocalSpread, kLocalPool).
+/// Minimal: every link by itself. Valiant: by way of a third of G groups and, inside a group, of a third of its a
+/// switches; all of T counts twice against the pool, and the direct links of the pair are not used: T <= (G - 2) C,
+/// the capacity of its kGlobal link, and (a - 2) C of its kLocal link. With a = 2 there is no third switch, and the
+/// direct links serve. Between groups a flow takes, at each end, one local link of the pool to or from the switch where
+/// the global link begins, unless it hangs there itself: (a - 1) / a on average. background_load takes its share of
+/// every global link.
 ///
 /// Trees and rails: a leaf has uplinks of NICs x rate of their links (nic_wire.hpp) x taper, a pod those of its leaves
-/// x pod_taper. Adaptive: each of these bundles is one link. Minimal: its links one by one; a flow takes the one with
-/// the number (destination mod uplinks) up, and down again, where the destination is the number of its NIC in the tree,
-/// or of its node in a rail.
+/// x pod_taper. Adaptive: each of these bundles is one link. Minimal: its links one by one; a flow takes those that its
+/// destination pins it to (tree.hpp).
 ///
-/// Left out: the way between the switches of a third group, and of the groups at both ends to the switch where a link
-/// to another group begins, other than minimal routing's.
+/// Left out: the way between the switches of a third group, and which switch of the groups at both ends a link to
+/// another group begins at, other than minimal routing's: it counts in the kLocalPool only.
 class Fabric {
  public:
     Fabric(const Machine& machine, const Stack& stack, const Layout& layout);
@@ -94,6 +107,8 @@ class Fabric {
     /// Copies of whole buffers between a tile and its host: none where Staging is kPipelined or NICs are on the device.
     [[nodiscard]] std::span<const std::uint32_t> slots_to_host(int tile) const;
     [[nodiscard]] std::span<const std::uint32_t> slots_from_host(int tile) const;
+    /// The memory of the tile's socket; none likewise.
+    [[nodiscard]] std::span<const std::uint32_t> slots_in_host(int tile) const;
     /// Replaces what `crossing` holds. The nodes differ.
     void cross(int from_node, int from_tile, int to_node, int to_tile, Crossing& crossing) const;
     /// Number of the switch that a tile's NIC hangs on, among those of the job.
@@ -101,10 +116,8 @@ class Fabric {
     /// True if crossings depend on the two attachments alone; false where routing pins a flow to a link by its
     /// destination.
     [[nodiscard]] bool alike_by_attachment() const;
-    /// C of an adaptive pair of groups (above) for its kGlobal link; 0 for every other link.
-    [[nodiscard]] double minimal_capacity_bytes_per_s(std::uint32_t link) const;
-    /// The kGlobalPool link; kNoLink if there is none.
-    [[nodiscard]] std::uint32_t global_pool() const;
+    /// By rising links; none but under adaptive routing.
+    [[nodiscard]] std::span<const DetourLinks> detours() const;
     /// The dragonfly group, leaf or unit of a node, as a number of the machine.
     [[nodiscard]] int block(int node) const;
     [[nodiscard]] int nodes() const;

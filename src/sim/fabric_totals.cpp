@@ -81,6 +81,9 @@ void add_cuts(const FabricGraph& graph, FabricTotals& totals) {
         totals.global_bytes_per_s += link.kind == LinkKind::kGlobal ? link.bytes_per_s : 0;
         totals.bisection_bytes_per_s += second[link.from] != second[link.to] ? link.bytes_per_s : 0;
         totals.block_out_bytes_per_s += from.block == 0 && to.block != 0 ? link.bytes_per_s : 0;
+        const bool climbs_in_pod =
+            totals.pods > 0 && link.kind == LinkKind::kLeafUplink && from.pod == 0 && from.kind == VertexKind::kSwitch;
+        totals.pod_uplinks_bytes_per_s += climbs_in_pod ? link.bytes_per_s : 0;
         totals.pod_out_bytes_per_s += totals.pods > 0 && from.pod == 0 && to.pod != 0 ? link.bytes_per_s : 0;
     }
 }

@@ -29,8 +29,13 @@ struct FabricTotals {
     double block_out_bytes_per_s = 0;                               ///< leaves block 0, one direction
     double block_injection_bytes_per_s = 0;                         ///< NICs of a full block x the rate of their links
     double pod_out_bytes_per_s = 0, pod_injection_bytes_per_s = 0;  ///< the same of pod 0; 0 with two levels
+    double pod_uplinks_bytes_per_s = 0;                             ///< from the leaves of pod 0 to its spines
 
     [[nodiscard]] double taper() const { return block_out_bytes_per_s / block_injection_bytes_per_s; }
+    /// Both of pod 0, three levels: over what its NICs' links carry; over its leaves' uplinks, which is the machine
+    /// file's pod_taper as far as links are whole.
+    [[nodiscard]] double pod_taper_of_nics() const { return pod_out_bytes_per_s / pod_injection_bytes_per_s; }
+    [[nodiscard]] double pod_taper_of_uplinks() const { return pod_out_bytes_per_s / pod_uplinks_bytes_per_s; }
 };
 
 [[nodiscard]] FabricTotals totals_of(const FabricGraph& graph);

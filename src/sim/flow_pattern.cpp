@@ -8,6 +8,47 @@
 #include <map>
 
 namespace auspex {
+namespace {
+
+/// Calls `visit(pool, pairs, direct)` for every pool of detours that `loads` (by rising link) load: its load, those of
+/// its pair links, and what the direct links of a pair carry.
+template <typename Visit>
+void for_each_pool(const Fabric& fabric, std::vector<LinkLoad>& loads, Visit&& visit) {
+    const auto at = [&](auto from, std::uint32_t link) {
+        return std::lower_bound(from, loads.end(), link,
+                                [](const LinkLoad& on, std::uint32_t sought) { return on.link < sought; });
+    };
+    for (const DetourLinks& detour : fabric.detours()) {
+        const auto last = at(loads.begin(), detour.end);
+        for (auto first = at(loads.begin(), detour.first); first != last;) {
+            const std::uint32_t pool = (first->link - detour.first) / detour.links_of_pool;
+            const auto end = at(first, detour.first + (pool + 1) * detour.links_of_pool);
+            visit(*at(end, detour.first_pool + pool), std::span<const LinkLoad>(first, end), detour.direct_bytes_per_s);
+            first = end;
+        }
+    }
+}
+
+/// The rate r, `rate` at most, at which load * r + sum over pairs of max(0, n * r - direct), n being the load of a
+/// pair, is the capacity of their pool. Newton's method from above on a sum of convex, broken lines: each step leaves
+/// out pairs that no longer detour, and without any of these it is exact.
+double rate_of_pool(double rate, double load, double capacity, std::span<const LinkLoad> pairs, double direct) {
+    while (true) {
+        double loads = load, carried = capacity;
+        for (const LinkLoad& pair : pairs) {
+            if (pair.load * rate > direct) {
+                loads += pair.load;
+                carried += direct;
+            }
+        }
+        if (carried >= rate * loads) {
+            return rate;
+        }
+        rate = carried / loads;
+    }
+}
+
+}  // namespace
 
 PatternBuilder::PatternBuilder(const Fabric& fabric)
     : fabric_(fabric),
@@ -102,14 +143,20 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
     const std::span<const int> group = groups.group(first);
     const int n = static_cast<int>(group.size()), node = group.front() / tiles_;
     const bool in_node = std::all_of(group.begin(), group.end(), [&](int rank) { return rank / tiles_ == node; });
-    const bool copies = key.shape == StepShape::kToHost || key.shape == StepShape::kFromHost;
+    const bool at_host = is_host_work(key.shape);
     if (key.shape == StepShape::kAllPairs && fabric_.alike_by_attachment() && !in_node) {
         add_all_pairs(groups, first, end, pattern);
         return;
     }
-    if (copies || in_node) {
+    if (at_host || in_node) {
         for (std::size_t g = first; g < end; ++g) {
-            copies ? add_host_copies(groups.group(g), key.shape, pattern) : add_in_node(groups.group(g), key, pattern);
+            at_host ? add_host_work(groups.group(g), key.shape, pattern) : add_in_node(groups.group(g), key, pattern);
+        }
+        return;
+    }
+    if (key.shape == StepShape::kRings) {
+        for (std::size_t g = first; g < end; ++g) {
+            add_rings(groups.group(g), key.distance, pattern);
         }
         return;
     }
@@ -140,13 +187,31 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
     pattern.messages = std::max(pattern.messages, *std::max_element(messages.begin(), messages.end()));
 }
 
-void PatternBuilder::add_host_copies(std::span<const int> group, StepShape shape, FlowPattern& pattern) {
+void PatternBuilder::add_host_work(std::span<const int> group, StepShape shape, FlowPattern& pattern) {
     for (const int rank : group) {
         const int node = rank / tiles_, tile = rank - node * tiles_;
-        add_slots(node, shape == StepShape::kToHost ? fabric_.slots_to_host(tile) : fabric_.slots_from_host(tile), 1);
+        add_slots(node,
+                  shape == StepShape::kToHost     ? fabric_.slots_to_host(tile)
+                  : shape == StepShape::kFromHost ? fabric_.slots_from_host(tile)
+                                                  : fabric_.slots_in_host(tile),
+                  1);
         pattern.flows += 1;
     }
     pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
+}
+
+/// Rings go from node to node, whatever the order of the group's ranks.
+void PatternBuilder::add_rings(std::span<const int> group, int rings, FlowPattern& pattern) {
+    std::vector<int> by_node(group.begin(), group.end());
+    std::stable_sort(by_node.begin(), by_node.end(), [&](int a, int b) { return a / tiles_ < b / tiles_; });
+    for_each_pair(StepShape::kRings, rings, static_cast<int>(by_node.size()), [&](int i, int j) {
+        const int from = by_node[static_cast<std::size_t>(i)], to = by_node[static_cast<std::size_t>(j)];
+        if (from / tiles_ != to / tiles_) {
+            add_crossing(from, to, 1, pattern);
+            pattern.messages = std::max(pattern.messages, 1);  // each ring leaves a node at another rank
+        }
+        add_ends(from, to, 1, pattern);
+    });
 }
 
 void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& key, FlowPattern& pattern) {
@@ -313,28 +378,28 @@ void PatternBuilder::collect(FlowPattern& pattern) {
     }
 }
 
-/// What does not fit on the direct links between two groups goes by way of a third, and crosses the machine's global
-/// links once more.
+/// What does not fit on the direct links of two switches or groups goes by way of a third, and crosses the links of
+/// their pool once more. First the rate that all pools leave, then their loads at that rate. Patterns beside each other
+/// count their own detours each: that they share the direct links, and that they get less than alone, is left out.
 void PatternBuilder::add_detours(FlowPattern& pattern) {
-    const std::uint32_t pool = fabric_.global_pool(), first_between = fabric_.first_link(fabric_.nodes());
-    if (pool == kNoLink) {
-        return;
-    }
-    const auto at = [](const LinkLoad& on, std::uint32_t link) { return on.link < link; };
-    const auto on_pool = std::lower_bound(loads_.begin(), loads_.end(), pool, at);
-    if (on_pool == loads_.end() || on_pool->link != pool) {
-        return;
-    }
-    for (auto on = std::lower_bound(loads_.begin(), loads_.end(), first_between, at); on != loads_.end(); ++on) {
-        const double direct = fabric_.minimal_capacity_bytes_per_s(on->link);
-        if (direct > 0) {
-            on_pool->load += on->load * std::max(0.0, 1 - direct / (on->load * pattern.solo_rate));
+    const double before = pattern.solo_rate;
+    std::uint32_t binding = kNoLink;
+    for_each_pool(fabric_, loads_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
+        const double rate =
+            rate_of_pool(pattern.solo_rate, pool.load, fabric_.capacity_bytes_per_s(pool.link), pairs, direct);
+        if (rate < pattern.solo_rate) {
+            pattern.solo_rate = rate;
+            binding = pool.link;
         }
-    }
-    const double capacity = fabric_.capacity_bytes_per_s(pool);
-    if (capacity < pattern.solo_rate * on_pool->load) {
-        pattern.solo_rate = capacity / on_pool->load;
-        pattern.bottleneck = pool;
+    });
+    const double rate = pattern.solo_rate;
+    for_each_pool(fabric_, loads_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
+        for (const LinkLoad& pair : pairs) {
+            pool.load += std::max(0.0, pair.load - direct / rate);
+        }
+    });
+    if (rate < before) {
+        pattern.bottleneck = binding;
     }
 }
 

@@ -54,7 +54,8 @@ class PatternBuilder {
     [[nodiscard]] std::size_t end_of_bundle(const GroupSet& groups, std::size_t first) const;
     void add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
                     FlowPattern& pattern);
-    void add_host_copies(std::span<const int> group, StepShape shape, FlowPattern& pattern);
+    void add_host_work(std::span<const int> group, StepShape shape, FlowPattern& pattern);
+    void add_rings(std::span<const int> group, int rings, FlowPattern& pattern);
     void add_in_node(std::span<const int> group, const PatternKey& key, FlowPattern& pattern);
     void add_ends(int from, int to, double weight, FlowPattern& pattern);
     [[nodiscard]] bool sum_ends(const GroupSet& groups, std::size_t first, std::size_t end);

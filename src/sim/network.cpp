@@ -29,9 +29,6 @@ struct ByContent {
 /// A link cannot slow anyone unless more is wanted of it than it has, by more than rounding.
 constexpr double kRounding = 1e-9;
 
-/// Adding what came reads it and the sum, and writes the sum.
-constexpr double kPassesOfReduction = 3;
-
 /// splitmix64's finaliser: neighbouring inputs give unrelated outputs, so that sums of them tell sets apart.
 std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15;
@@ -42,6 +39,12 @@ std::uint64_t mixed(std::uint64_t x) {
 
 bool is_collective(CommKind comm) {
     return comm != CommKind::kSend && comm != CommKind::kReceive && comm != CommKind::kNone;
+}
+
+/// Every message of an all-to-all goes from its first sender to its last receiver, whose share it is.
+bool goes_straight(AlgorithmChoice choice) {
+    return choice.levels == 1 &&
+           (choice.algorithm == CollectiveAlgorithm::kDirect || choice.algorithm == CollectiveAlgorithm::kPairwise);
 }
 
 }  // namespace
@@ -68,7 +71,7 @@ struct Network::Impl {
           fabric(machine, stack, layout),
           builder(fabric),
           staged(machine.node.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole),
-          reduced_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency / kPassesOfReduction) {
+          memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency) {
         wanted.assign(fabric.link_count(), 0);
     }
 
@@ -77,7 +80,8 @@ struct Network::Impl {
     const PlacedGroups& groups_at(GroupKind kind, int stage, Level level, int member);
     PatternId pattern_id(const PatternKey& asked);
     PatternKey first_with(const GroupSet& groups, const PatternKey& place);
-    [[nodiscard]] double latency_s(const Step& step, const FlowPattern& pattern) const;
+    [[nodiscard]] double message_s(const Step& step, const FlowPattern& pattern) const;
+    [[nodiscard]] double reduction_s(const Step& step, const FlowPattern& pattern) const;
     Transfer play(const Asked& asked, AlgorithmChoice choice);
     AlgorithmChoice fastest(Asked asked, int levels);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
@@ -91,7 +95,7 @@ struct Network::Impl {
     Fabric fabric;
     PatternBuilder builder;
     bool staged;
-    double reduced_bytes_per_s;
+    double memory_bytes_per_s;
     std::vector<double> shares;
     std::vector<double> wanted;  ///< by link: load x rate when alone, over all that may be active at once
 
@@ -187,48 +191,54 @@ PatternId Network::Impl::pattern_id(const PatternKey& asked) {
     return found->second;
 }
 
-/// Of one round: the software's part of its messages, the wires, and adding up what came.
-double Network::Impl::latency_s(const Step& step, const FlowPattern& pattern) const {
-    double seconds = pattern.latency_s;
-    if (step.reduced_bytes > 0) {
-        const bool on_device = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
-        seconds += step.reduced_bytes / reduced_bytes_per_s + (on_device ? stack.reduction_step_s : 0);
-    }
+/// Of one round: the software's part of its messages, and the wires.
+double Network::Impl::message_s(const Step& step, const FlowPattern& pattern) const {
     if (!pattern.leaves_node) {
-        return seconds + stack.scale_up_message_s;
+        return pattern.latency_s + stack.scale_up_message_s;
     }
     const double next_message_s = step.bytes <= stack.eager_bytes ? stack.eager_message_s : stack.scale_out_message_s;
-    return seconds + stack.scale_out_message_s + std::max(0, pattern.messages - 1) * next_message_s;
+    return pattern.latency_s + stack.scale_out_message_s + std::max(0, pattern.messages - 1) * next_message_s;
+}
+
+/// Of one round: adding up what came, with what starts and ends it on the device.
+double Network::Impl::reduction_s(const Step& step, const FlowPattern& pattern) const {
+    if (step.summing_bytes <= 0) {
+        return 0;
+    }
+    const bool on_device = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
+    return step.summing_bytes / memory_bytes_per_s + (on_device ? stack.reduction_step_s : 0);
 }
 
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = form_at(asked.group, asked.stage);
-    const bool uneven = asked.comm == CommKind::kAllToAll && shares.size() == static_cast<std::size_t>(form.ranks);
     const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged);
+    const bool uneven = asked.comm == CommKind::kAllToAll && shares.size() == static_cast<std::size_t>(form.ranks) &&
+                        goes_straight(phases.choice);
     Transfer transfer;
     transfer.choice = phases.choice;
     for (const Step& step : phases.steps) {
-        const bool by_share = uneven && step.level == Level::kFlat;
+        const bool by_share = uneven && !is_host_work(step.shape);
         const double scale = by_share ? 1 : asked.scale;
         const PatternId id =
             pattern_id({asked.group, asked.stage, step.level, step.shape, step.distance, asked.member, by_share});
         const FlowPattern& pattern = patterns[id];
         const double sent = step.bytes * step.rounds;
-        const bool is_copy = step.shape == StepShape::kToHost || step.shape == StepShape::kFromHost;
+        const bool at_host = is_host_work(step.shape);
         // Half of the ranks that a set of pairs names are senders.
         const double senders = static_cast<double>(pattern.ranks) / (step.shape == StepShape::kPairs ? 2 : 1);
-        transfer.bytes_sent += is_copy ? 0 : sent * pattern.flows / senders;
-        transfer.rounds += is_copy ? 0 : step.rounds;
+        transfer.bytes_sent += at_host ? 0 : sent * pattern.flows / senders;
+        transfer.rounds += at_host && step.shape != StepShape::kInHost ? 0 : step.rounds;
         transfer.leaves_node = transfer.leaves_node || pattern.leaves_node;
-        const double waits_s = latency_s(step, pattern) * step.rounds;
-        if (!transfer.phases.empty() && transfer.phases.back().pattern == id &&
-            transfer.phases.back().what == step.what) {
-            transfer.phases.back().latency_s += waits_s;
-            transfer.phases.back().bytes += sent * scale;
-            transfer.phases.back().rounds += step.rounds;
-        } else {
-            transfer.phases.push_back({waits_s, sent * scale, id, step.rounds, step.what});
-        }
+        const bool goes_on = !transfer.phases.empty() && transfer.phases.back().pattern == id &&
+                             transfer.phases.back().what == step.what;
+        TransferPhase& phase =
+            goes_on ? transfer.phases.back()
+                    : transfer.phases.emplace_back(TransferPhase{.pattern = id, .rounds = 0, .what = step.what});
+        const double adds_s = reduction_s(step, pattern) * step.rounds;
+        phase.latency_s += message_s(step, pattern) * step.rounds + adds_s;
+        phase.reduction_s += adds_s;
+        phase.bytes += sent * scale;
+        phase.rounds += step.rounds;
     }
     if (!transfer.phases.empty() && is_collective(asked.comm)) {
         transfer.phases.front().latency_s += stack.collective_launch_s;
@@ -424,9 +434,9 @@ double Network::solo_time_s(const Transfer& transfer) const { return impl_->solo
 Picoseconds Network::solo_duration(const Transfer& transfer, int repeat) const {
     Picoseconds duration = 0;
     for (const TransferPhase& phase : transfer.phases) {
-        duration +=
-            to_picoseconds(phase.latency_s * repeat) +
-            static_cast<Picoseconds>(std::ceil(phase.bytes * repeat / impl_->patterns[phase.pattern].solo_rate * 1e12));
+        const double flow_s = phase.bytes * repeat / impl_->patterns[phase.pattern].solo_rate;
+        duration = sum_of_times(duration, to_picoseconds(phase.latency_s * repeat));
+        duration = sum_of_times(duration, to_picoseconds_up(flow_s));
     }
     return duration;
 }

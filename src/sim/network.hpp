@@ -23,7 +23,8 @@ using PatternId = std::uint32_t;
 /// until the slowest flow ends. Repeated steps over the same pattern (ring) are one phase: latency and bytes are their
 /// sums.
 struct TransferPhase {
-    double latency_s = 0;  ///< messages, wires, and adding up what came
+    double latency_s = 0;    ///< messages, wires, and adding up what came
+    double reduction_s = 0;  ///< the part of latency_s that adds up
     double bytes = 0;
     PatternId pattern = 0;
     int rounds = 1;
@@ -50,9 +51,10 @@ class Network {
 
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
     /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of
-    /// as many ranks as there are shares is uneven instead, where it is flat: every flow moves what its receiver's
-    /// share gives it. Groups of one rank give no phases. `member`: kAllSiblings, or the number of one group among
-    /// groups_of(layout, group, stage), by itself.
+    /// as many ranks as there are shares is uneven instead, where it is direct or pairwise over one level: every flow
+    /// moves what its receiver's share gives it, and `scale` multiplies copies to and from the host only. Groups of one
+    /// rank give no phases. `member`: kAllSiblings, or the number of one group among groups_of(layout, group, stage),
+    /// by itself.
     [[nodiscard]] Transfer unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale = 1,
                                   int member = kAllSiblings);
     /// The same with an algorithm of the caller's: kAuto the fastest with these levels (0: any).

@@ -24,6 +24,9 @@ using Path = std::vector<std::uint32_t>;
 
 int cards_of(const Node& node) { return std::max(1, node.tiles / node.tiles_per_card); }
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
+bool stages_whole(const Node& node, const Stack& stack) {
+    return node.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole;
+}
 
 /// Paths in one node, found once. Tiles, cards and hosts have a vertex for each direction, so that no path turns round
 /// in them; what came over a mesh link has landed on a tile, and may go on to another tile of that card only.
@@ -40,6 +43,7 @@ class NodeInside {
     void add_mesh(double efficiency);
     void add_node_switch(double efficiency);
     void add_host(double efficiency);
+    void add_host_memory(double efficiency);
     void add_nics(double efficiency);
     void find_paths(const Stack& stack);
     void find_paths_out(int tile, const Stack& stack);
@@ -91,6 +95,10 @@ NodeInside::NodeInside(const Node& node, const Stack& stack) : node_(node), card
     }
     add_nics(stack.scale_out_efficiency);
     find_paths(stack);
+    paths_.in_host.resize(at(node.tiles));
+    if (stages_whole(node, stack)) {
+        add_host_memory(stack.scale_up_efficiency);
+    }
 }
 
 void NodeInside::add_cards(double efficiency) {
@@ -169,6 +177,19 @@ void NodeInside::add_host(double efficiency) {
     }
 }
 
+/// No path leads through it: it is the place of what ranks do with buffers that are there.
+void NodeInside::add_host_memory(double efficiency) {
+    for (int s = 0; s < node_.sockets; ++s) {
+        const std::uint32_t memory = add_slot(LinkKind::kHostMemory, node_.host_memory_bytes_per_s * efficiency,
+                                              {PartKind::kSocket, s}, {PartKind::kHostMemory, s});
+        for (int t = 0; t < node_.tiles; ++t) {
+            if (socket_of_card(node_, card_of(t)) == s) {
+                paths_.in_host[at(t)].push_back(memory);
+            }
+        }
+    }
+}
+
 void NodeInside::add_nics(double efficiency) {
     const double rate = node_.nic_bytes_per_s * efficiency;
     for (int n = 0; n < node_.nics; ++n) {
@@ -220,7 +241,7 @@ void NodeInside::find_paths_out(int tile, const Stack& stack) {
     Vertex begin = tile_out_[at(tile)], end = tile_in_[at(tile)];
     paths_.to_host.emplace_back();
     paths_.from_host.emplace_back();
-    if (node_.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole) {
+    if (stages_whole(node_, stack)) {
         const auto socket = at(socket_of_card(node_, card_of(tile)));
         paths_.to_host.back() = path(begin, hub_out_[socket]);
         paths_.from_host.back() = path(hub_in_[socket], end);
@@ -246,6 +267,7 @@ std::string to_string(const NodePart& part) {
         case PartKind::kCard: return numbered("card ");
         case PartKind::kNodeSwitch: return "node switch";
         case PartKind::kSocket: return numbered("socket ");
+        case PartKind::kHostMemory: return numbered("memory of socket ");
         case PartKind::kSocketNics: return numbered("NICs of socket ");
         case PartKind::kNic: return numbered("NIC ");
         case PartKind::kWire: return "wire";

@@ -11,8 +11,19 @@
 
 namespace auspex {
 
-/// What a link of the node joins. A socket is its host memory; its NICs hang on one PCIe switch.
-enum class PartKind : std::uint8_t { kTile, kCard, kNodeSwitch, kSocket, kSocketNics, kNic, kWire, kRank, kTransport };
+/// What a link of the node joins. The NICs of a socket hang on one PCIe switch.
+enum class PartKind : std::uint8_t {
+    kTile,
+    kCard,
+    kNodeSwitch,
+    kSocket,
+    kHostMemory,
+    kSocketNics,
+    kNic,
+    kWire,
+    kRank,
+    kTransport
+};
 
 struct NodePart {
     PartKind kind;
@@ -37,6 +48,7 @@ struct NodePaths {
     /// [tile]: copies between the tile and its socket; empty unless they are made beforehand (Staging::kWhole), when
     /// `out` and `in` begin and end in host memory.
     std::vector<std::vector<std::uint32_t>> to_host, from_host;
+    std::vector<std::vector<std::uint32_t>> in_host;  ///< [tile]: the memory of its socket; empty likewise
 };
 
 /// NIC that a tile sends and receives through: the machine's choice, else floor(tile * nics / tiles).

@@ -94,6 +94,8 @@ UnfoldedReport report_of(const UnfoldedSteps& steps, const SimulatedStep& folded
     report.folded_step_time_s = to_seconds(folded.step);
     report.folded_error = report.folded_step_time_s / report.p50_s - 1;
     report.slowest = steps.samples[steps.median].slowest;
+    report.slowest_links = steps.samples[steps.median].slowest_links;
+    report.slow = steps.slow;
     return report;
 }
 
@@ -173,7 +175,9 @@ void note_what_if(Prediction& p, const Stack& stack, const std::vector<std::stri
 
 void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
     const Stack& stack = inputs.stack;
-    if (stack.measured_on != inputs.machine.name) {
+    if (stack.measured_on == "none") {
+        p.notes.push_back("stack " + stack.name + " has no software cost: wires and kernels alone");
+    } else if (stack.measured_on != inputs.machine.name) {
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");
     }

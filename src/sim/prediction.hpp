@@ -77,10 +77,26 @@ enum class Lens {
 
 /// A tile that the others in its groups have waited for.
 struct SlowTile {
-    int rank = 0, node = 0;
+    int rank = 0, node = 0, stage = 0;
     double speed = 1;     ///< as drawn, and as asked for; 1: the median of the fleet
     double waited_s = 0;  ///< by the other members of its groups because it computed longer, the mean over all tiles
     double share = 0;     ///< of all such waiting
+};
+
+/// A link, slow by request, that transfers have waited for.
+struct SlowLink {
+    std::string name;
+    double factor = 1;  ///< on its capacity
+    double added_s =
+        0;  ///< to transfers that it bounds, and to waits for those; over full capacity, the mean over tiles
+};
+
+/// A request to slow a part of the job, and what it has met: one tile, or links.
+struct SlowRequest {
+    std::string name;
+    double factor = 1;
+    int rank = -1;          ///< of the tile; -1: links
+    std::size_t links = 0;  ///< how many
 };
 
 /// What the unfolded lens adds to a prediction.
@@ -90,8 +106,10 @@ struct UnfoldedReport {
     /// Of the samples, each a sample itself: the one at place ceil(share x count) by size.
     double p5_s = 0, p25_s = 0, p50_s = 0, p75_s = 0, p95_s = 0, min_s = 0, max_s = 0, mean_s = 0;
     double folded_step_time_s = 0;
-    double folded_error = 0;        ///< folded / median - 1
-    std::vector<SlowTile> slowest;  ///< of the median sample, most waited for first
+    double folded_error = 0;              ///< folded / median - 1
+    std::vector<SlowTile> slowest;        ///< of the median sample, most waited for first
+    std::vector<SlowLink> slowest_links;  ///< of the median sample, the one that adds most first
+    std::vector<SlowRequest> slow;        ///< as asked for
 };
 
 struct Prediction {

@@ -102,7 +102,7 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
         s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, *network, s.cost_options);
         const auto roles = static_cast<double>(s.program.roles.size());
         for (std::size_t name = 0; name < kOperationNames; ++name) {
-            s.operation_times.seconds[name] += to_seconds(first.shared_link_excess[name]) / roles;
+            s.operation_times.seconds[name] += first.shared_link_excess_s[name] / roles;
         }
     }
     return s;

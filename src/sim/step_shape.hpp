@@ -21,7 +21,7 @@ enum class StepShape : std::uint8_t {
     kXor,        ///< i xor distance, among the largest power of two of ranks
     kFoldIn,     ///< the ranks beyond the largest power of two p send to i - p
     kFoldOut,    ///< and receive from there
-    kAllPairs,   ///< every other rank; distance 1: to one after the other, so that one message is under way
+    kAllPairs,   ///< every other rank
     kTree,       ///< i + distance, for i < distance: a round of a binomial tree from rank 0
     kScatter,    ///< i + distance, for i a multiple of 2 distance: a round of a binomial scatter
     kRootToAll,  ///< rank 0 to every other
@@ -30,7 +30,14 @@ enum class StepShape : std::uint8_t {
     kTreesDown,  ///< parents to children; distance 1: rank 0 to the roots of two trees of the other ranks
     kToHost,     ///< every rank copies to its host: no flow between ranks
     kFromHost,
+    kInHost,  ///< every rank works in the memory of its socket: no flow between ranks
+    kRings,   ///< k = `distance` rings over all n ranks, k a node (ring_place): its successor in each of them
 };
+
+/// True for what ranks do with their host: no flow between them.
+[[nodiscard]] constexpr bool is_host_work(StepShape shape) {
+    return shape == StepShape::kToHost || shape == StepShape::kFromHost || shape == StepShape::kInHost;
+}
 
 /// Largest power of two <= n. Requires n >= 1.
 [[nodiscard]] inline int power_of_two_within(int n) {
@@ -62,6 +69,15 @@ std::array<int, 2> for_each_double_tree_edge(int first, int n, Emit&& emit) {
     const int root = for_each_tree_edge(first, n, emit);
     const int other = for_each_tree_edge(0, n, [&](int child, int parent) { emit(second(child), second(parent)); });
     return {root, second(other)};
+}
+
+/// The i-th rank of ring `ring` among k rings over nodes of k ranks, one node after the other. A ring visits all ranks
+/// of a node, from `ring` upwards on even nodes and down to it on odd ones: it goes on to the next node at the place
+/// where it left the one before, each ring at a place of its own. Only from the last of an odd number of nodes back to
+/// the first the places differ.
+[[nodiscard]] constexpr int ring_place(int ring, int i, int k) {
+    const int node = i / k, step = i % k;
+    return node * k + (node % 2 == 0 ? ring + step : ring + k - 1 - step) % k;
 }
 
 /// True if each of n ranks sends to one and receives from one.
@@ -132,8 +148,16 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
             }
             return;
         }
+        case StepShape::kRings:
+            for (int ring = 0; ring < distance; ++ring) {
+                for (int i = 0; i < n; ++i) {
+                    emit(ring_place(ring, i, distance), ring_place(ring, (i + 1) % n, distance));
+                }
+            }
+            return;
         case StepShape::kToHost:
-        case StepShape::kFromHost: return;
+        case StepShape::kFromHost:
+        case StepShape::kInHost: return;
     }
 }
 

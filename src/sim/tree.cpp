@@ -50,8 +50,17 @@ TreeShape tree_shape(const Machine& machine) {
 
 int leaf_of_nic(const FabricRecipe& recipe, int nic) { return recipe.kind == FabricKind::kRail ? nic : 0; }
 
-int destination_number(FabricKind kind, int nics_per_node, int node, int nic) {
-    return kind == FabricKind::kRail ? node : node * nics_per_node + nic;
+PinnedUplinks pinned_uplinks(const FabricRecipe& recipe, const TreeShape& shape, int nics_per_node, int node, int nic) {
+    const bool rails = recipe.kind == FabricKind::kRail;
+    const std::int64_t destination = rails ? node : std::int64_t{node} * nics_per_node + nic;
+    const std::int64_t uplink = destination % shape.leaf_uplinks, turn = destination / shape.leaf_uplinks;
+    if (shape.blocks_per_pod == 0) {
+        return {static_cast<std::uint32_t>(uplink), 0};
+    }
+    const std::int64_t link_of_spine =
+        (rails ? turn * nics_per_node + nic : turn) % (shape.pod_uplinks / shape.leaf_uplinks);
+    return {static_cast<std::uint32_t>(uplink),
+            static_cast<std::uint32_t>(uplink + shape.leaf_uplinks * link_of_spine)};
 }
 
 }  // namespace auspex

@@ -1,5 +1,7 @@
 #pragma once
 /// @file Leaves, pods and their uplinks: what a fat tree or a rail network is made of.
+#include <cstdint>
+
 #include "models/machine.hpp"
 
 namespace auspex {
@@ -25,8 +27,17 @@ struct TreeShape {
 /// Leaf, within its block, that NIC `nic` of a node hangs on.
 [[nodiscard]] int leaf_of_nic(const FabricRecipe& recipe, int nic);
 
-/// Number of a NIC among those of its rail, or of the whole tree: what minimal routing takes modulo the uplinks. `node`
-/// is a number of the machine.
-[[nodiscard]] int destination_number(FabricKind kind, int nics_per_node, int node, int nic);
+/// Numbers of the uplinks that minimal routing takes to a NIC: of a leaf, and of a pod where there are three levels.
+struct PinnedUplinks {
+    std::uint32_t leaf = 0, pod = 0;
+};
+
+/// With U = leaf_uplinks, P = pod_uplinks, NIC r of node n, a number of the machine, and R NICs a node:
+///   tree:   d = n * R + r,  leaf u = d mod U,  pod u + U * (floor(d / U) mod (P / U)) = d mod P
+///   rails:  leaf u = n mod U,                  pod u + U * ((floor(n / U) * R + r) mod (P / U))
+/// Both pod uplinks begin at spine u, where the leaf's ends. The rails of a pod share its spines, but not the number of
+/// a node: without r all NICs of a node would come down one link.
+[[nodiscard]] PinnedUplinks pinned_uplinks(const FabricRecipe& recipe, const TreeShape& shape, int nics_per_node,
+                                           int node, int nic);
 
 }  // namespace auspex

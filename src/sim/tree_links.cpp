@@ -47,18 +47,16 @@ std::uint32_t TreeLinks::pod_of(int node) const {
 void TreeLinks::cross(int from_node, int from_nic, int to_node, int to_nic, Crossing& crossing) const {
     const std::uint32_t from = leaf_of(from_node, from_nic), to = leaf_of(to_node, to_nic);
     const std::uint32_t from_pod = pod_of(from_node), to_pod = pod_of(to_node);
-    const int machine_node = job_.nodes[static_cast<std::size_t>(to_node)];
-    const auto destination =
-        static_cast<std::uint32_t>(destination_number(recipe_.kind, nics_per_node_, machine_node, to_nic));
     double passed = kSwitchesSameLeaf;
     crossing.legs.clear();
     if (from != to) {
-        const auto uplink = [&](std::uint32_t leaf) {
-            return 2 * (leaf * leaf_uplinks_ + destination % leaf_uplinks_);
-        };
-        const auto pod_uplink = [&](std::uint32_t pod) {
-            return 2 * (pod * pod_uplinks_ + destination % pod_uplinks_);
-        };
+        PinnedUplinks taken;
+        if (recipe_.routing == RoutingKind::kMinimal) {
+            taken =
+                pinned_uplinks(recipe_, shape_, nics_per_node_, job_.nodes[static_cast<std::size_t>(to_node)], to_nic);
+        }
+        const auto uplink = [&](std::uint32_t leaf) { return 2 * (leaf * leaf_uplinks_ + taken.leaf); };
+        const auto pod_uplink = [&](std::uint32_t pod) { return 2 * (pod * pod_uplinks_ + taken.pod); };
         passed = kSwitchesSamePod;
         crossing.legs.push_back({leaf_ + uplink(from), 1});
         if (from_pod != to_pod) {

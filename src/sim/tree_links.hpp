@@ -12,7 +12,7 @@
 namespace auspex {
 
 /// Fat trees and rails. Adaptive: all uplinks of a leaf or pod are one link. Minimal: each by itself, and a flow goes
-/// up by uplink (destination mod uplinks) and down by the one with the same number.
+/// up by pinned_uplinks() of its destination and down by those with the same numbers.
 class TreeLinks {
  public:
     TreeLinks(const Machine& machine, double efficiency, JobBlocks job, LinkRanges& links);

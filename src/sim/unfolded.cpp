@@ -50,7 +50,7 @@ Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const Unfolde
     Stage stage{inputs, folded.layout, Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
     stage.network.set_routing_shares(folded.routing_shares());
     const Fabric& fabric = stage.network.fabric();
-    stage.slow = find_slow_parts(options.slow, fabric, folded.layout.tiles);
+    stage.slow = find_slow_parts(options.slow, fabric, folded.layout);
     CostOptions cost = folded.cost_options;
     cost.grain = Grain::kRanks;
     cost.link_factors = stage.slow.link_factors;
@@ -69,29 +69,40 @@ Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const Unfolde
     return stage;
 }
 
+constexpr std::size_t kShown = 10;
+
 std::vector<SlowTile> slowest_tiles(const Stage& stage, const PlayResult& played, const Variety& variety) {
-    constexpr std::size_t kShown = 10;
-    std::vector<std::uint32_t> order(played.waited_for.size());
+    std::vector<std::uint32_t> order(played.waited_for_s.size());
     std::iota(order.begin(), order.end(), 0U);
     const std::size_t shown = std::min(kShown, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
                       [&](std::uint32_t a, std::uint32_t b) {
-                          return played.waited_for[a] != played.waited_for[b]
-                                     ? played.waited_for[a] > played.waited_for[b]
+                          return played.waited_for_s[a] != played.waited_for_s[b]
+                                     ? played.waited_for_s[a] > played.waited_for_s[b]
                                      : stage.ranks[a] < stage.ranks[b];
                       });
-    double all_s = 0;
-    for (const Picoseconds waited : played.waited_for) {
-        all_s += to_seconds(waited);
-    }
+    const double all_s = std::accumulate(played.waited_for_s.begin(), played.waited_for_s.end(), 0.0);
     std::vector<SlowTile> tiles;
-    for (std::size_t i = 0; i < shown && played.waited_for[order[i]] > 0; ++i) {
+    for (std::size_t i = 0; i < shown && played.waited_for_s[order[i]] > 0; ++i) {
         const std::uint32_t actor = order[i];
-        const double waited_s = to_seconds(played.waited_for[actor]);
-        tiles.push_back({stage.ranks[actor], stage.ranks[actor] / stage.layout.tiles_per_node, variety.speed(actor),
+        const double waited_s = played.waited_for_s[actor];
+        tiles.push_back({stage.ranks[actor], stage.ranks[actor] / stage.layout.tiles_per_node,
+                         static_cast<int>(actor) / stage.layout.stage_ranks, variety.speed(actor),
                          waited_s / stage.layout.tiles, waited_s / all_s});
     }
     return tiles;
+}
+
+std::vector<SlowLink> slowest_links(const Stage& stage, const PlayResult& played) {
+    std::vector<SlowLink> links;
+    for (const auto& [link, added_s] : played.slow_link_s) {
+        links.push_back(
+            {stage.network.fabric().name(link), stage.slow.link_factors[link], added_s / stage.layout.tiles});
+    }
+    std::stable_sort(links.begin(), links.end(),
+                     [](const SlowLink& a, const SlowLink& b) { return a.added_s > b.added_s; });
+    links.resize(std::min(kShown, links.size()));
+    return links;
 }
 
 UnfoldedSample play_sample(const Stage& stage, std::uint64_t seed) {
@@ -104,6 +115,7 @@ UnfoldedSample play_sample(const Stage& stage, std::uint64_t seed) {
     sample.losses = mean_losses(played.losses, played.step);
     sample.events = played.events;
     sample.slowest = slowest_tiles(stage, played, variety);
+    sample.slowest_links = slowest_links(stage, played);
     return sample;
 }
 
@@ -128,6 +140,7 @@ UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded, c
     AUSPEX_CHECK(options.samples > 0, "at least one sample");
     const Stage stage = set_stage(inputs, folded, options);
     UnfoldedSteps steps;
+    steps.slow = stage.slow.requests;
     steps.notes = stage.slow.notes;
     steps.samples.resize(static_cast<std::size_t>(options.samples));
     const std::size_t played = is_certain(inputs.machine) ? 1 : steps.samples.size();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "sim/step_length.hpp"
 
 namespace auspex {
 namespace {
@@ -31,6 +32,9 @@ Picoseconds change(ActorState& actor, Picoseconds extra, Loss from, Loss added) 
         actor.parts[index_of(added)] += extra;
     }
     actor.duration += extra;
+    if (actor.duration >= kLongestTime) {
+        refuse_long_step("compute of one tile");
+    }
     return extra;
 }
 
@@ -86,14 +90,19 @@ void Variety::draw(const CostedProgram& costed, const Piece& piece, std::uint32_
             noise += change(actor, to_picoseconds(uneven_s * rank.slowness), Loss::kUsefulCompute, Loss::kJitter);
         }
     }
-    const Picoseconds interrupted = interruptions(rank, actor.duration);
-    actor.parts[index_of(Loss::kJitter)] += interrupted;
-    actor.duration += interrupted;
-    actor.delay.noise += noise + interrupted;
-    actor.delay.tiles += noise + interrupted;
+    noise += change(actor, interruptions(rank, actor.duration), Loss::kJitter, Loss::kJitter);
+    actor.delay.noise += noise;
+    actor.delay.tiles += noise;
 }
 
 Picoseconds Variety::interruptions(RankState& rank, Picoseconds busy) const {
+    constexpr double kMany = 100;
+    const double expected = noise_.os_event_s > 0 ? noise_.os_events_per_s * to_seconds(busy) : 0;
+    if (expected > kMany) {  // one by one they would take longer than the rest of the simulation
+        rank.busy_until_event_s = next_interval_s(rank.compute);
+        return to_picoseconds(noise_.os_event_s *
+                              std::max(0.0, expected + std::sqrt(2 * expected) * rank.compute.normal()));
+    }
     Picoseconds sum = 0;
     rank.busy_until_event_s -= to_seconds(busy);
     while (rank.busy_until_event_s < 0) {

@@ -1,68 +1,25 @@
 /// @file The program as people call it: help, exit codes, one-line errors.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "base/json.hpp"
+#include "cli_fixture.hpp"
 
 namespace auspex {
 namespace {
 
-struct Outcome {
-    int exit_code = -1;
-    std::string out, error;
-};
+using testing_cli::Outcome;
+using testing_cli::text_of;
 
-std::string text_of(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-/// A scratch folder of this process, removed at the end.
-class Cli : public testing::Test {
+class Cli : public testing::Test, protected testing_cli::Runner {
  protected:
-    Cli() : folder_(testing::TempDir() + "auspex-cli-" + std::to_string(getpid()) + "/") {
-        std::filesystem::create_directories(folder_);
-    }
-    ~Cli() override { std::filesystem::remove_all(folder_); }
-
-    /// Runs `auspex ARGUMENTS` in the repository's root.
-    [[nodiscard]] Outcome run(const std::string& arguments) const {
-        const std::string out = folder_ + "out";
-        const std::string error = folder_ + "error";
-        const std::string command = std::string("cd '") + AUSPEX_SOURCE_DIR + "' && '" + AUSPEX_BINARY + "' " +
-                                    arguments + " >'" + out + "' 2>'" + error + "'";
-        const int status = std::system(command.c_str());
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(error)};
-    }
-
-    /// The one line that bad input must give; the words must be in it.
     void expect_refused(const std::string& arguments, std::initializer_list<const char*> words) const {
-        const Outcome outcome = run(arguments);
-        EXPECT_EQ(outcome.exit_code, 2) << arguments << "\n" << outcome.error;
-        EXPECT_EQ(outcome.out, "") << arguments;
-        EXPECT_EQ(outcome.error.rfind("auspex: error: ", 0), 0U) << arguments << "\n" << outcome.error;
-        EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << arguments << "\n"
-                                                                                   << outcome.error;
-        for (const char* word : words) {
-            EXPECT_NE(outcome.error.find(word), std::string::npos) << arguments << ": no \"" << word << "\" in\n"
-                                                                   << outcome.error;
-        }
+        EXPECT_EQ(fault_of_refusal(arguments, words), "");
     }
-
-    [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder_ + name, std::ios::binary) << text;
-        return folder_ + name;
-    }
-
-    std::string folder_;
 };
 
 const std::string kMula = "--machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b ";
@@ -344,125 +301,6 @@ TEST_F(Cli, a_program_names_the_stages_of_the_expert_block) {
             EXPECT_LT(use.at("block").as_integer(0, 1000), static_cast<std::int64_t>(blocks.size()));
         }
     }
-}
-
-const std::string kAllReduce = "collective --machine aurora --stack optimus --kind all-reduce --bytes 1MiB --ranks 96 ";
-
-TEST_F(Cli, a_collective_gives_time_phases_and_bus_bandwidth) {
-    const Outcome outcome = run(kAllReduce + "--algorithm ring --json");
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
-    const auto document = JsonDocument::parse(outcome.out, "collective");
-    const JsonValue root = document.root();
-    EXPECT_EQ(root.at("algorithm").as_string(), "ring");
-    EXPECT_EQ(root.at("levels").as_integer(1, 3), 2) << "of the stack's rule";
-    EXPECT_EQ(root.at("kind").as_string(), "all-reduce");
-    EXPECT_EQ(root.at("nodes").as_integer(1, 100), 8);
-    const double time_s = root.at("time_s").as_number(0, 1);
-    double phases_s = 0;
-    for (const JsonValue& phase : root.at("phases").elements()) {
-        phases_s += phase.at("time_s").as_number(0, 1);
-        EXPECT_NEAR(phase.at("time_s").as_number(0, 1),
-                    phase.at("latency_s").as_number(0, 1) +
-                        phase.at("bytes").as_number(0, 1e9) / phase.at("rate_bytes_per_s").as_number(1, 1e15),
-                    1e-9);
-    }
-    EXPECT_NEAR(phases_s, time_s, 1e-9);
-    // 2 (n - 1)/n B / t.
-    EXPECT_NEAR(root.at("bus_bandwidth_bytes_per_s").as_number(0, 1e15), 2 * 95.0 / 96 * 1048576 / time_s, 1);
-    bool is_among = false;
-    for (const JsonValue& other : root.at("alternatives").elements()) {
-        is_among = is_among || other.at("time_s").as_number(0, 10) == time_s;
-    }
-    EXPECT_TRUE(is_among);
-}
-
-TEST_F(Cli, spellings_of_kinds_and_sizes_mean_the_same) {
-    const std::string flags = " --machine aurora --ranks 24 --json";
-    const std::string expected = run("collective --kind all-to-all --bytes 1048576" + flags).out;
-    EXPECT_FALSE(expected.empty());
-    for (const char* same : {"--kind alltoall --bytes 1MiB", "--kind all_to_all --bytes '1024 KiB'"}) {
-        EXPECT_EQ(run("collective " + std::string(same) + flags).out, expected) << same;
-    }
-}
-
-TEST_F(Cli, groups_of_a_collective_share_links_unless_one_is_alone) {
-    const auto time_s = [&](const std::string& flags) {
-        const Outcome outcome = run("collective --machine aurora --kind all-reduce --bytes 64MiB --json " + flags);
-        const auto document = JsonDocument::parse(outcome.out, "collective");
-        return document.root().at("time_s").as_number(0, 10);
-    };
-    const std::string one_a_node = "--ranks 96 --groups-of 8 --stride 12 --set stack.transport.use=pytorch-2025 ";
-    EXPECT_LT(time_s(one_a_node + "--alone"), time_s(one_a_node)) << "copies of a node share PCIe";
-    EXPECT_LE(time_s("--ranks 3072 --algorithm auto"), time_s("--ranks 3072"));
-    EXPECT_NE(time_s("--ranks 3072 --placement random"), time_s("--ranks 3072 --placement contiguous"));
-}
-
-TEST_F(Cli, a_sweep_over_sizes_is_a_table_and_three_files) {
-    const Outcome outcome = run(
-        "collective --machine aurora --kind broadcast --ranks 96 --bytes 8:1KiB --json --out '" + folder_ + "sweep'");
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
-    const auto document = JsonDocument::parse(outcome.out, "collective");
-    const auto sweep = document.root().at("sweep").elements();
-    ASSERT_EQ(sweep.size(), 8U);
-    for (std::size_t i = 0; i < sweep.size(); ++i) {
-        EXPECT_EQ(sweep[i].at("bytes").as_integer(1, 1024), 8 << i);
-    }
-    const std::string csv = text_of(folder_ + "sweep/sweep.csv");
-    EXPECT_EQ(csv.rfind("bytes,algorithm,levels,chosen,time_s,", 0), 0U);
-    std::size_t chosen = 0;
-    for (std::size_t at = csv.find(",true,"); at != std::string::npos; at = csv.find(",true,", at + 1)) {
-        ++chosen;
-    }
-    EXPECT_EQ(chosen, sweep.size());
-    const std::string svg = text_of(folder_ + "sweep/sweep.svg");
-    for (const char* curve : {"as chosen", "ring", "double-binary-tree", "bus bandwidth"}) {
-        EXPECT_NE(svg.find(curve), std::string::npos) << curve;
-    }
-    EXPECT_NE(text_of(folder_ + "sweep/sweep.md").find("| 1 KiB |"), std::string::npos);
-}
-
-// One rank a node: what the first place receives, 10 / H(10, 1) = 3.41 times the mean, comes through its own transport.
-TEST_F(Cli, an_uneven_exchange_waits_for_the_busiest_receiver) {
-    const std::string flags =
-        "collective --json --machine aurora --kind all-to-all --ranks 120 --groups-of 10 --stride 12 --alone "
-        "--algorithm direct --bytes 1GiB ";
-    const auto time_of = [&](const std::string& more) {
-        const auto document = JsonDocument::parse(run(flags + more).out, "collective");
-        const auto phases = document.root().at("phases").elements();
-        return phases.back().at("time_s").as_number(0, 100) - phases.back().at("latency_s").as_number(0, 100);
-    };
-    double harmonic = 0;
-    for (int i = 1; i <= 10; ++i) {
-        harmonic += 1.0 / i;
-    }
-    EXPECT_NEAR(time_of("--zipf 1") / time_of(""), 10 / harmonic, 1e-6);
-    expect_refused("collective --machine aurora --kind broadcast --bytes 8 --ranks 12 --zipf 1", {"--zipf"});
-    expect_refused(flags + "--zipf 0", {"--zipf", "0"});
-}
-
-TEST_F(Cli, a_collective_that_cannot_be_is_refused) {
-    expect_refused(kAllReduce + "--algorithm bruck", {"--algorithm", "bruck", "ring, recursive-doubling"});
-    expect_refused(kAllReduce + "--groups-of 7", {"--groups-of", "7", "96"});
-    expect_refused(kAllReduce + "--groups-of 1", {"--groups-of", "2 or more"});
-    expect_refused(kAllReduce + "--stride 5", {"--stride", "96"});
-    expect_refused(kAllReduce + "--levels 3", {"--levels", "1 group", "ring with 2"});
-    expect_refused(kAllReduce + "--levels 4", {"--levels", "1, 2 or 3"});
-    expect_refused(kAllReduce + "--placement list", {"--placement", "scattered"});
-    expect_refused(kAllReduce + "--set plan.pp=4", {"plan", "machine, stack"});
-    expect_refused(kAllReduce + "--out /tmp/x", {"--out", "one size"});
-    const std::string on_aurora = "collective --machine aurora --ranks 96 ";
-    expect_refused(on_aurora + "--kind sum --bytes 8", {"--kind", "all-reduce"});
-    expect_refused(on_aurora + "--kind all-reduce", {"--bytes"});
-    expect_refused(on_aurora + "--kind reduce-scatter --bytes 8 --algorithm recursive-doubling --groups-of 6",
-                   {"--algorithm", "ring with 1"});
-    for (const char* bytes : {"0", "-8", "1.5", "8:4", "8,4", ":", "8,", "1Gib", "1e400", "many"}) {
-        expect_refused(on_aurora + "--kind all-reduce --bytes " + bytes, {"--bytes"});
-    }
-    for (const char* flag : {"--bytes 8", "--algorithm auto", "--levels 1"}) {
-        expect_refused(on_aurora + "--kind barrier " + flag, {"barrier"});
-    }
-    expect_refused("collective --machine aurora --kind all-reduce --bytes 8 --ranks 127489", {"--ranks", "127488"});
-    expect_refused("collective --machine aurora --kind all-reduce --bytes 8 --ranks 0", {"--ranks", "0"});
 }
 
 }  // namespace

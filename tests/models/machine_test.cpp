@@ -91,6 +91,7 @@ TEST(Machine, ValuesArriveInSiUnits) {
     EXPECT_DOUBLE_EQ(aurora.reliability.restart_s, 18 * 60);
     EXPECT_EQ(aurora.node.scale_up, ScaleUpKind::kMeshOfPairs);
     EXPECT_EQ(aurora.node.nic_attachment, NicAttachment::kHost);
+    EXPECT_DOUBLE_EQ(aurora.node.host_memory_bytes_per_s, 500e9);
     EXPECT_EQ(aurora.fabric.kind, FabricKind::kDragonfly);
     EXPECT_EQ(aurora.fabric.routing, RoutingKind::kAdaptive);
     const Machine dgx = load_machine(open_machine("dgx-a100"));
@@ -304,6 +305,9 @@ TEST(Machine, KeysOfTheOtherKindOfFabricOrNodeAreRefused) {
     expect_refused("dgx-a100", "node.mesh_links", "1", "it belongs to \"mesh-of-pairs\"");
     expect_refused("aurora", "node.socket_bandwidth", "128 GB/s", "socket_bandwidth_out");
     expect_refused("dgx-a100", "node.pair_bandwidth", "185 GB/s", "where tiles_per_card is 1");
+    expect_refused("dgx-a100", "node.host_memory_bandwidth", "500 GB/s", "where nic.attachment is \"device\"");
+    expect_refused("dgx-a100", "node.nic.attachment", "host", "missing key \"host_memory_bandwidth\"");
+    expect_refused("aurora", "node.nic.attachment", "device", "where nic.attachment is \"device\"");
 }
 
 }  // namespace

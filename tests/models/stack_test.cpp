@@ -110,13 +110,24 @@ TEST(Stack, ARuleSaysOverHowManyLevelsItsAlgorithmRuns) {
     }
 }
 
+TEST(Stack, SeveralRingsHaveOneLevel) {
+    const std::string path = "collectives.all_gather";
+    JsonDocument document = open_stack("optimus");
+    document.set(path, R"([{"algorithm": "multi-ring", "levels": 1}])");
+    EXPECT_EQ(load_stack(document).all_gather.front().levels, 1);
+    document.set(path, R"([{"algorithm": "multi-ring"}])");
+    EXPECT_EQ(load_stack(document).all_gather.front().levels, 1);
+    expect_refused("optimus", path, R"([{"algorithm": "multi-ring", "levels": 2}])", "$." + path + "[0].levels");
+}
+
 TEST(Stack, EachKindOfCollectiveHasItsAlgorithmsAndRefusesTheOthers) {
     const std::vector<std::string> words{"auto",     "ring",  "recursive-doubling", "rabenseifner", "direct",
-                                         "pairwise", "bruck", "double-binary-tree"};
+                                         "pairwise", "bruck", "double-binary-tree", "multi-ring"};
     const std::map<std::string, std::set<std::string>> allowed{
-        {"all_reduce", {"auto", "ring", "recursive-doubling", "rabenseifner", "direct", "double-binary-tree"}},
-        {"reduce_scatter", {"auto", "ring", "recursive-doubling", "direct"}},
-        {"all_gather", {"auto", "ring", "recursive-doubling", "direct", "bruck"}},
+        {"all_reduce",
+         {"auto", "ring", "recursive-doubling", "rabenseifner", "direct", "double-binary-tree", "multi-ring"}},
+        {"reduce_scatter", {"auto", "ring", "recursive-doubling", "direct", "multi-ring"}},
+        {"all_gather", {"auto", "ring", "recursive-doubling", "direct", "bruck", "multi-ring"}},
         {"all_to_all", {"auto", "direct", "pairwise", "bruck"}},
         {"broadcast", {"auto", "ring", "direct", "recursive-doubling", "double-binary-tree"}}};
     for (const auto& [kind, good] : allowed) {
@@ -142,6 +153,7 @@ TEST(Stack, EachKindOfCollectiveHasItsAlgorithmsAndRefusesTheOthers) {
     EXPECT_STREQ(to_string(CollectiveAlgorithm::kAuto), "auto");
     EXPECT_STREQ(to_string(CollectiveAlgorithm::kRabenseifner), "rabenseifner");
     EXPECT_STREQ(to_string(CollectiveAlgorithm::kDoubleBinaryTree), "double-binary-tree");
+    EXPECT_STREQ(to_string(CollectiveAlgorithm::kMultiRing), "multi-ring");
 }
 
 TEST(Stack, OnlyTheTransportEntryInUseFillsTheStackAndItsConstants) {

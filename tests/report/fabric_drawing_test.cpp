@@ -97,10 +97,47 @@ TEST(FabricDrawing, a_small_dragonfly_has_all_its_switches_and_links) {
 
 TEST(FabricDrawing, rates_of_the_machine_file_are_written) {
     const std::string svg = drawing_of("aurora");
-    for (const char* text : {"PCIe 54 GB/s", "NICs of 23 GB/s", "Between the tiles of a card: 185 GB/s",
-                             "Any two groups: 2 links of 25 GB/s", "159 more", "tile 11", "NIC 7", "socket 1"}) {
+    for (const char* text : {"PCIe 54 GB/s", "NICs: 23 GB/s sustained", "25 GB/s link", "links between all cards",
+                             "Between the tiles of a card: 185 GB/s", "Any two groups: 2 links of 25 GB/s", "159 more",
+                             "tile 11", "NIC 7", "socket 1"}) {
         EXPECT_NE(svg.find(text), std::string::npos) << text;
     }
+}
+
+TEST(FabricDrawing, one_node_is_called_one_node) {
+    EXPECT_NE(drawing_of("dgx-h100", {{"fabric.max_nodes", "1"}}).find(">One node of dgx-h100<"), std::string::npos);
+}
+
+TEST(FabricDrawing, links_of_trees_end_at_the_edges_of_their_boxes) {
+    static const std::regex kBox(R"re(<rect x="([0-9.-]+)" y="([0-9.-]+)" width="([0-9.-]+)" height="([0-9.-]+)")re");
+    static const std::regex kLink(
+        R"re(<line x1="([0-9.-]+)" y1="([0-9.-]+)" x2="([0-9.-]+)" y2="([0-9.-]+)" class="(?:bar v0|curve v1)")re");
+    constexpr double kNetworkLeft = 490;
+    const std::string svg = drawing_of("dgx-h100", {{"fabric.max_nodes", "1"}});
+    int links = 0;
+    for (std::sregex_iterator link(svg.begin(), svg.end(), kLink), end; link != end; ++link) {
+        if (std::stod((*link)[1]) < kNetworkLeft) {
+            continue;
+        }
+        ++links;
+        for (std::sregex_iterator box(svg.begin(), svg.end(), kBox); box != end; ++box) {
+            const double top = std::stod((*box)[2]), bottom = top + std::stod((*box)[4]);
+            const double left = std::stod((*box)[1]), right = left + std::stod((*box)[3]);
+            for (const int point : {1, 3}) {
+                const double x = std::stod((*link)[static_cast<std::size_t>(point)]);
+                const double y = std::stod((*link)[static_cast<std::size_t>(point) + 1]);
+                EXPECT_FALSE(x > left && x < right && y > top + 0.1 && y < bottom - 0.1) << x << ", " << y;
+            }
+        }
+    }
+    EXPECT_GT(links, 20);
+}
+
+// 8.25 TB/s out of a group over 64 x 8 x 25 GB/s; with taper 0.003 a whole percentage would be 0.
+TEST(FabricDrawing, small_tapers_keep_their_digits) {
+    EXPECT_NE(drawing_of("aurora").find("64.5 % of what"), std::string::npos);
+    const std::string thin = drawing_of("dgx-h100", {{"fabric.taper.value", "0.04"}});
+    EXPECT_NE(thin.find("4.00 % of what"), std::string::npos);
 }
 
 }  // namespace

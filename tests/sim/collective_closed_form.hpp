@@ -82,6 +82,7 @@ inline ClosedForm closed_form(CommKind comm, Algorithm algorithm, int n) {
             return all_reduce ? ClosedForm{2 * log_n, n == 2 ? 1.0 : 2.0} : ClosedForm{log_n, 1.0};
         case Algorithm::kPairwise: return {n - 1, ring};
         case Algorithm::kBruck: return {log_n, comm == CommKind::kAllToAll ? bruck : ring};
+        case Algorithm::kMultiRing:  // not in one node
         case Algorithm::kAuto: break;
     }
     return {0, 0};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,9 @@ class Replay {
           algorithm_(choice.algorithm),
           form_(form),
           bytes_(bytes),
-          chunks_(form.ranks * 2 * power_of_two_within(outermost(choice.levels))),
+          chunks_(choice.algorithm == CollectiveAlgorithm::kMultiRing
+                      ? form.ranks * form.per_node
+                      : form.ranks * 2 * power_of_two_within(outermost(choice.levels))),
           held_(size()),
           fresh_(size()),
           parts_(size(), std::vector<std::uint64_t>(static_cast<std::size_t>(chunks_), 0)),
@@ -119,10 +122,9 @@ class Replay {
             pairs.emplace_back(i, j);
             sent[at(members[at(i)])] += step.bytes * step.rounds;
         });
-        if (step.bytes == 0) {
-            return;  // latency only
-        }
-        if (what.starts_with("all-to-all")) {
+        if (step.shape == StepShape::kRings) {
+            rings(step, members, pairs);
+        } else if (what.starts_with("all-to-all")) {
             exchange(step, members, pairs);
         } else if (step.shape == StepShape::kTreesUp || step.shape == StepShape::kTreesDown) {
             trees(step, members, pairs);
@@ -222,6 +224,42 @@ class Replay {
         }
     }
 
+    /// Ring c turns the c-th part of every block; its pairs come in its own order.
+    void rings(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+        const std::size_t n = members.size(), k = at(step.distance), length = at(chunks_) / n;
+        const bool adds = std::string(step.what).starts_with("reduce-scatter");
+        for (int round = 0; round < step.rounds; ++round) {
+            const auto before = parts_;
+            Lists lists;
+            for (std::size_t m = 0; m < pairs.size(); ++m) {
+                const std::size_t ring = m / n, begins_at = (m % n + 2 * n - at(round) - (adds ? 1 : 0)) % n;
+                const std::size_t first = at(pairs[ring * n + begins_at].first) * length + ring * (length / k);
+                lists.emplace_back();
+                for (std::size_t chunk = first; chunk < first + length / k; ++chunk) {
+                    lists.back().push_back(static_cast<int>(chunk));
+                    expect(before[at(members[at(pairs[m].first)])][chunk] != 0, "more is sent than is there");
+                }
+                expect_size(step, lists.back().size());
+            }
+            adds ? add(lists, members, pairs) : copy(lists, members, pairs);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            std::vector<int>& held = held_[at(members[i])];
+            held.resize(adds ? length : at(chunks_));
+            std::iota(held.begin(), held.end(), adds ? static_cast<int>(i * length) : 0);
+        }
+    }
+
+    void copy(const Lists& lists_of_pairs, const std::vector<int>& members, const Pairs& pairs) {
+        const auto before = parts_;
+        for (std::size_t m = 0; m < pairs.size(); ++m) {
+            for (const int chunk : lists_of_pairs[m]) {
+                parts_[at(members[at(pairs[m].second)])][at(chunk)] =
+                    before[at(members[at(pairs[m].first)])][at(chunk)];
+            }
+        }
+    }
+
     void add_whole(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
         Lists lists;
         for (const auto& [i, j] : pairs) {
@@ -266,13 +304,16 @@ class Replay {
         }
     }
 
-    /// The first half of the chunks goes over the first tree. Upwards edges come with those of a subtree first.
+    /// The first half of the chunks goes over the first tree, all rounds at once. Upwards edges come with those of a
+    /// subtree first.
     void trees(const Step& step, const std::vector<int>& members, Pairs pairs) {
         const std::vector<int> whole = held_[at(members.front())];
         if (whole.empty()) {
             return;
         }
-        expect_size(step, whole.size() / 2);
+        const double rounds_of_half = step.bytes * step.rounds * chunks_ / bytes_;
+        expect(std::abs(rounds_of_half - static_cast<double>(whole.size()) / 2) <= 1e-9 * chunks_,
+               std::string(step.what) + ": the rounds do not add up to half of the buffer");
         const bool up = step.shape == StepShape::kTreesUp;
         const std::size_t of_first = members.size() - (up ? 0 : at(step.distance)) - 1;
         std::vector<std::size_t> tree;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "network_fixture.hpp"
 
 namespace auspex {
@@ -97,6 +99,76 @@ TEST(CollectiveRun, one_group_alone_is_not_slowed_by_its_siblings) {
     const double local_s = 2 * 7.0 / 8 * 1e9 * 12 / (machine.fabric.link_bytes_per_s / machine.fabric.minimal_bias);
     EXPECT_NEAR(together.time_s, local_s, 0.01 * local_s);
     EXPECT_EQ(together.bottleneck, to_string(LinkKind::kLocal));
+}
+
+// A ring adds a piece of B/n in each of n - 1 rounds: it reads it and its own and writes the sum, 3 passes.
+TEST(CollectiveRun, adding_up_is_apart_from_latency) {
+    Machine machine = switch_machine();
+    machine.tile.hbm_bytes_per_s = 1e12;
+    machine.tile.memory_efficiency = 0.5;
+    CollectiveJob job;
+    job.ranks = job.group_size = 8;
+    const Layout layout = layout_of_job(job, machine);
+    Network network(machine, plain_stack(), layout);
+    const CollectiveResult result = time_collective(network, layout, job, {CollectiveAlgorithm::kRing, 1}, 8e9);
+    ASSERT_EQ(result.phases.size(), 2U);
+    EXPECT_DOUBLE_EQ(result.phases[0].reduction_s, 7 * 3 * 1e9 / (1e12 * 0.5));
+    EXPECT_DOUBLE_EQ(result.phases[1].reduction_s, 0);
+    EXPECT_NEAR(result.phases[0].latency_s - plain_stack().collective_launch_s, result.phases[1].latency_s, 1e-12);
+    for (const CollectivePhase& phase : result.phases) {
+        EXPECT_NEAR(phase.time_s, phase.latency_s + phase.reduction_s + phase.bytes / phase.rate_bytes_per_s, 1e-12);
+    }
+}
+
+TEST(CollectiveRun, the_largest_part_of_a_phase_bounds_it) {
+    CollectiveJob job;
+    job.ranks = job.group_size = 8;
+    const auto bottleneck = [&](double hbm_bytes_per_s, double bytes) {
+        Machine machine = switch_machine();
+        machine.tile.hbm_bytes_per_s = hbm_bytes_per_s;
+        const Layout layout = layout_of_job(job, machine);
+        Network network(machine, plain_stack(), layout);
+        return time_collective(network, layout, job, {CollectiveAlgorithm::kRing, 1}, bytes).phases[0].bottleneck;
+    };
+    EXPECT_EQ(bottleneck(1e15, 8), "latency");
+    EXPECT_EQ(bottleneck(1e9, 8e9), "reduction");
+    EXPECT_EQ(bottleneck(1e15, 8e9), to_string(LinkKind::kSwitchPort));
+}
+
+// Rabenseifner over many nodes: the exchange in the node is the longest phase, the rounds between nodes are longer
+// together.
+TEST(CollectiveRun, the_bottleneck_is_the_one_whose_phases_take_longest_together) {
+    const Machine machine = load_machine(JsonDocument::load("machines/aurora.json"));
+    CollectiveJob job;
+    job.ranks = job.group_size = 12 * 1024;
+    const Layout layout = layout_of_job(job, machine);
+    Network network(machine, load_stack(JsonDocument::load("stacks/optimus.json")), layout);
+    const CollectiveResult result =
+        time_collective(network, layout, job, {CollectiveAlgorithm::kRabenseifner, 2}, 1 << 30);
+    std::map<std::string, double> sums;
+    CollectivePhase longest;
+    for (const CollectivePhase& phase : result.phases) {
+        sums[phase.bottleneck] += phase.time_s;
+        longest = phase.time_s > longest.time_s ? phase : longest;
+    }
+    for (const auto& [bottleneck, time_s] : sums) {
+        EXPECT_LE(time_s, sums.at(result.bottleneck)) << bottleneck;
+    }
+    EXPECT_NE(longest.bottleneck, result.bottleneck) << "a case in which the two differ";
+}
+
+TEST(CollectiveRun, drawn_placements_depend_on_the_seed_alone) {
+    const auto nodes = [](PlacementKind placement, std::uint64_t seed) {
+        CollectiveJob job;
+        job.ranks = job.group_size = 96;
+        job.placement = placement;
+        job.placement_seed = seed;
+        return layout_of_job(job, mesh_machine()).node_of_job_node;
+    };
+    for (const PlacementKind placement : {PlacementKind::kRandom, PlacementKind::kScheduled}) {
+        EXPECT_EQ(nodes(placement, 1), nodes(placement, 1));
+        EXPECT_NE(nodes(placement, 1), nodes(placement, 2));
+    }
 }
 
 }  // namespace

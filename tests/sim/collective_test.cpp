@@ -33,8 +33,13 @@ void expect_right_data(CommKind comm, AlgorithmChoice choice, const GroupForm& f
                 ASSERT_EQ(to, rank);
             }
         } else if (comm == CommKind::kReduceScatter) {
-            ASSERT_EQ(complete.size(), all / static_cast<std::size_t>(form.ranks));
+            const std::size_t block = all / static_cast<std::size_t>(form.ranks);
+            ASSERT_EQ(complete.size(), block);
             scattered.insert(complete.begin(), complete.end());
+            if (choice.levels == 1) {
+                ASSERT_EQ(complete.front(), rank * static_cast<int>(block)) << "block r is rank r's";
+                ASSERT_EQ(complete.back(), (rank + 1) * static_cast<int>(block) - 1);
+            }
         } else {
             ASSERT_EQ(complete.size(), all) << "rank " << rank;
         }
@@ -79,6 +84,81 @@ double mean_sent(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
         sum += sent;
     }
     return sum / form.ranks;
+}
+
+// Recursive doubling, reduce-scatter: B/2 at distance n/2, B/4 at n/4, ..., so that each round keeps the half that the
+// rank's own block lies in; all-gather: B/n at 1, 2 B/n at 2, .... An all-reduce needs no order of blocks and sends
+// most to the neighbour: B/2 at distance 1.
+TEST(Collective, halving_by_itself_begins_at_the_largest_distance_and_within_an_all_reduce_at_the_smallest) {
+    using Rounds = std::vector<std::pair<int, double>>;
+    const auto rounds = [](CommKind comm, Algorithm algorithm) {
+        Rounds found;
+        for (const Step& step : phases_of(comm, {algorithm, 1}, flat_form(8), kBytes, false).steps) {
+            found.emplace_back(step.distance, step.bytes / kBytes);
+        }
+        return found;
+    };
+    EXPECT_EQ(rounds(CommKind::kReduceScatter, Algorithm::kRecursiveDoubling), (Rounds{{4, .5}, {2, .25}, {1, .125}}));
+    EXPECT_EQ(rounds(CommKind::kAllGather, Algorithm::kRecursiveDoubling), (Rounds{{1, .125}, {2, .25}, {4, .5}}));
+    EXPECT_EQ(rounds(CommKind::kAllReduce, Algorithm::kRabenseifner),
+              (Rounds{{1, .5}, {2, .25}, {4, .125}, {4, .125}, {2, .25}, {1, .5}}));
+}
+
+// k rings: a rank has one successor and one predecessor in each, and each ring leaves a node at a rank of its own for
+// the same place of the next node; only from the last of an odd number of nodes back to the first not the same.
+TEST(Collective, rings_leave_and_enter_every_node_once_each_at_a_place_of_its_own) {
+    for (const int k : {2, 3, 4, 8, 12}) {
+        for (const int nodes : {2, 3, 4, 5, 8}) {
+            SCOPED_TRACE(std::to_string(nodes) + " nodes of " + std::to_string(k));
+            std::vector<std::vector<int>> left(static_cast<std::size_t>(nodes)), entered(left);
+            std::vector<int> sent(static_cast<std::size_t>(nodes * k)), received(sent);
+            int places_change = 0;
+            for_each_pair(StepShape::kRings, k, nodes * k, [&](int i, int j) {
+                ++sent[static_cast<std::size_t>(i)];
+                ++received[static_cast<std::size_t>(j)];
+                if (i / k != j / k) {
+                    EXPECT_EQ(j / k, (i / k + 1) % nodes);
+                    left[static_cast<std::size_t>(i / k)].push_back(i % k);
+                    entered[static_cast<std::size_t>(j / k)].push_back(j % k);
+                    places_change += i % k != j % k ? 1 : 0;
+                }
+            });
+            EXPECT_EQ(sent, std::vector<int>(sent.size(), k));
+            EXPECT_EQ(received, sent);
+            for (const auto& places : {left, entered}) {
+                for (const std::vector<int>& of_node : places) {
+                    EXPECT_EQ(of_node.size(), static_cast<std::size_t>(k));
+                    EXPECT_EQ(std::set<int>(of_node.begin(), of_node.end()).size(), static_cast<std::size_t>(k));
+                }
+            }
+            EXPECT_EQ(places_change, nodes % 2 == 0 ? 0 : k);
+        }
+    }
+}
+
+TEST(Collective, several_rings_bring_every_rank_its_data_and_send_what_one_ring_sends) {
+    for (const GroupForm& form : {GroupForm{4, 2, 2, 1, 2}, GroupForm{6, 3, 2, 1, 3}, GroupForm{12, 3, 4, 1, 3},
+                                  GroupForm{16, 2, 8, 1, 2}, GroupForm{40, 5, 8, 1, 5}, GroupForm{36, 3, 12, 1, 3}}) {
+        for (const CommKind comm : {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather}) {
+            expect_right_data(comm, {Algorithm::kMultiRing, 1}, form);
+            EXPECT_NEAR(mean_sent(comm, {Algorithm::kMultiRing, 1}, form),
+                        share_sent(comm, Algorithm::kRing, form.ranks) * kBytes, 1e-9 * kBytes);
+            const std::vector<AlgorithmChoice> choices = candidates(comm, form, 0);
+            EXPECT_EQ(std::count(choices.begin(), choices.end(), AlgorithmChoice{Algorithm::kMultiRing, 1}), 1);
+        }
+    }
+}
+
+TEST(Collective, several_rings_give_way_to_one_where_nodes_are_uneven_or_one_or_have_one_rank) {
+    const auto played = [](AlgorithmChoice choice, const GroupForm& form) {
+        return phases_of(CommKind::kAllGather, choice, form, kBytes, false).choice;
+    };
+    const AlgorithmChoice ring{Algorithm::kRing, 1}, rings{Algorithm::kMultiRing, 1};
+    EXPECT_EQ(played(rings, {8, 2, 4, 1, 2}), rings);
+    EXPECT_EQ(played(rings, {8, 1, 8, 1, 1}), ring);
+    EXPECT_EQ(played(rings, {8, 8, 1, 1, 8}), ring);
+    EXPECT_EQ(played(rings, {8, 2, 0, 1, 2}), ring);
+    EXPECT_EQ(played({Algorithm::kMultiRing, 2}, {8, 2, 4, 1, 2}), (AlgorithmChoice{Algorithm::kRing, 2}));
 }
 
 // All-reduce: ring, direct, trees 2 (n - 1)/n B; doubling log2 p B; Rabenseifner 2 (p - 1)/p B, both with B in and out
@@ -159,35 +239,58 @@ TEST(Collective, no_rank_has_children_in_both_trees_and_their_height_is_floor_lo
     }
 }
 
-double reduced(const CollectivePhases& phases) {
+double summed(const CollectivePhases& phases) {
     double sum = 0;
     for (const Step& step : phases.steps) {
-        sum += step.rounds * step.reduced_bytes;
+        sum += step.rounds * step.summing_bytes;
     }
     return sum;
 }
 
-// Whoever ends up with B/n reduced by n ranks has added n - 1 times B/n; the whole buffer in every round of doubling.
-TEST(Collective, bytes_added_up_are_those_that_arrive_in_rounds_that_reduce) {
+// p pieces, one's own among them: p reads and one write. One by one: n - 1 times two pieces of B/n; all at once: n
+// pieces of B/n; two whole buffers in every round of doubling.
+TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
     const GroupForm form = flat_form(16);
     const auto of = [&](CommKind comm, Algorithm algorithm) {
-        return reduced(phases_of(comm, {algorithm, 1}, form, kBytes, false));
+        return summed(phases_of(comm, {algorithm, 1}, form, kBytes, false));
     };
-    for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kDirect, Algorithm::kRabenseifner}) {
-        EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, algorithm), 15.0 / 16 * kBytes) << to_string(algorithm);
+    for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kRabenseifner}) {
+        EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, algorithm), 3 * 15.0 / 16 * kBytes) << to_string(algorithm);
     }
-    EXPECT_DOUBLE_EQ(of(CommKind::kReduceScatter, Algorithm::kRecursiveDoubling), 15.0 / 16 * kBytes);
-    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kRecursiveDoubling), 4 * kBytes);
-    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kDoubleBinaryTree), kBytes);  // two children, B/2 of each
+    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kDirect), 17.0 / 16 * kBytes);
+    EXPECT_DOUBLE_EQ(of(CommKind::kReduceScatter, Algorithm::kRecursiveDoubling), 3 * 15.0 / 16 * kBytes);
+    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kRecursiveDoubling), 4 * 3 * kBytes);
+    // B/2 of its own and of two children.
+    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kDoubleBinaryTree), 4 * kBytes / 2);
     for (const CommKind comm : {CommKind::kAllGather, CommKind::kAllToAll, CommKind::kBroadcast}) {
         for (const AlgorithmChoice choice : candidates(comm, form, 1)) {
-            EXPECT_EQ(reduced(phases_of(comm, choice, form, kBytes, false)), 0);
+            EXPECT_EQ(summed(phases_of(comm, choice, form, kBytes, false)), 0);
         }
     }
-    // 4 ranks a node, 4 nodes: 3/4 B inside and 3/4 of B/4 between.
+    // 4 ranks a node, 4 nodes: inside 4 pieces of B/4 at once, between three times two of B/16; 4 rings: 15 times two
+    // of B/16 in all.
     const GroupForm nodes{16, 4, 4, 1, 4};
-    EXPECT_DOUBLE_EQ(reduced(phases_of(CommKind::kAllReduce, {Algorithm::kRing, 2}, nodes, kBytes, false)),
-                     (0.75 + 0.75 / 4) * kBytes);
+    EXPECT_DOUBLE_EQ(summed(phases_of(CommKind::kAllReduce, {Algorithm::kRing, 2}, nodes, kBytes, false)),
+                     (5.0 / 4 + 3 * 3.0 / 16) * kBytes);
+    EXPECT_DOUBLE_EQ(summed(phases_of(CommKind::kAllReduce, {Algorithm::kMultiRing, 1}, nodes, kBytes, false)),
+                     3 * 15.0 / 16 * kBytes);
+}
+
+// L = ceil(log2 n) equal rounds each way; over every edge B/2 up, added to two children's B/2 / L in every round, and
+// B/2 down.
+TEST(Collective, a_double_tree_moves_and_adds_up_equal_parts_in_every_round) {
+    for (const int n : {2, 3, 4, 5, 8, 33, 4096}) {
+        const std::vector<Step> steps =
+            phases_of(CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes, false).steps;
+        ASSERT_EQ(steps.size(), 2U);
+        const int pieces = n == 2 ? 2 : 3;
+        for (const Step& step : steps) {
+            EXPECT_EQ(step.rounds, ceil_log2(n));
+            EXPECT_DOUBLE_EQ(step.rounds * step.bytes, kBytes / 2);
+            const bool up = step.shape == StepShape::kTreesUp;
+            EXPECT_DOUBLE_EQ(step.summing_bytes, up ? (pieces + 1) * step.bytes : 0);
+        }
+    }
 }
 
 TEST(Collective, steps_say_what_they_are_for) {
@@ -198,9 +301,9 @@ TEST(Collective, steps_say_what_they_are_for) {
         what.emplace_back(step.what);
     }
     EXPECT_EQ(what, (std::vector<std::string>{
-                        "copy to the host", "reduce-scatter in the node", "reduce-scatter between nodes of a block",
-                        "reduce-scatter between blocks", "all-gather between blocks",
-                        "all-gather between nodes of a block", "all-gather in the node", "copy from the host"}));
+                        "copy to the host", "reduce-scatter in host memory", "reduce-scatter in a group of nodes",
+                        "reduce-scatter between groups of nodes", "all-gather between groups of nodes",
+                        "all-gather in a group of nodes", "copy from the host"}));
 }
 
 // Copies hold what a rank sends, before, and what it receives, after; only where the node is left.
@@ -221,6 +324,37 @@ TEST(Collective, staging_copies_what_is_sent_and_what_is_received) {
     EXPECT_EQ(copies(CommKind::kAllToAll, Algorithm::kPairwise), (Shares{7.0 / 8, 7.0 / 8}));
     EXPECT_EQ(phases_of(CommKind::kAllReduce, {Algorithm::kRing, 1}, {8, 1, 8, 1, 1}, kBytes, true).steps.size(), 2U);
     EXPECT_EQ(phases_of(CommKind::kBarrier, {Algorithm::kDirect, 1}, flat_form(8), 0, true).steps.size(), 1U);
+}
+
+// k = 4 ranks of a node share host memory. Reduce-scatter: the k pieces of B/k read, one written, B + B/k; all-to-all:
+// B read, B written; nothing for what would be gathered or scattered. Nothing goes from tile to tile.
+TEST(Collective, staged_levels_meet_in_host_memory_in_the_node) {
+    const GroupForm form{24, 6, 4, 2, 3};
+    const auto shares = [&](CommKind comm, AlgorithmChoice choice) {
+        std::vector<double> found;
+        for (const Step& step : phases_of(comm, choice, form, kBytes, true).steps) {
+            EXPECT_TRUE(step.level != Level::kInner || step.shape == StepShape::kInHost) << step.what;
+            if (step.shape == StepShape::kInHost) {
+                EXPECT_EQ(step.rounds, 1);
+                EXPECT_EQ(step.summing_bytes, 0) << "the device adds nothing up";
+                found.push_back(step.bytes / kBytes);
+            }
+        }
+        return found;
+    };
+    using Shares = std::vector<double>;
+    for (const int levels : {2, 3}) {
+        EXPECT_EQ(shares(CommKind::kAllReduce, {Algorithm::kRing, levels}), Shares{1.25});
+        EXPECT_EQ(shares(CommKind::kReduceScatter, {Algorithm::kRing, levels}), Shares{1.25});
+        EXPECT_EQ(shares(CommKind::kAllToAll, {Algorithm::kPairwise, levels}), Shares{2});
+        EXPECT_EQ(shares(CommKind::kAllGather, {Algorithm::kRing, levels}), Shares{});
+        EXPECT_EQ(shares(CommKind::kBroadcast, {Algorithm::kDirect, levels}), Shares{});
+    }
+    EXPECT_EQ(shares(CommKind::kAllReduce, {Algorithm::kRing, 1}), Shares{});
+    // A barrier moves nothing and is dissemination in the node as ever.
+    for (const Step& step : phases_of(CommKind::kBarrier, {Algorithm::kDirect, 1}, form, 0, true).steps) {
+        EXPECT_EQ(step.shape, StepShape::kShift);
+    }
 }
 
 TEST(Collective, levels_with_one_member_fall_away) {

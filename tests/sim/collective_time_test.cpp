@@ -1,6 +1,7 @@
 /// @file Collectives on a network: times against alpha and beta.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "collective_closed_form.hpp"
@@ -68,6 +69,39 @@ TEST(Collective, adding_up_takes_three_passes_over_memory) {
     EXPECT_NEAR(time_s(paid, CommKind::kAllGather) - time_s(free, CommKind::kAllGather), 0, 1e-12);
 }
 
+// 16 pieces of B/16 are read once each and one is written: 17/16 B.
+TEST(Collective, adding_up_what_all_others_sent_at_once_is_one_pass) {
+    Machine machine = one_node(16);
+    Network free(machine, plain_stack(), layout_of(machine, {.dp = 16}));
+    machine.tile.hbm_bytes_per_s = 1e12;
+    Network paid(machine, plain_stack(), layout_of(machine, {.dp = 16}));
+    const auto time_s = [&](Network& network) {
+        return network.solo_time_s(
+            network.unroll_as({Algorithm::kDirect, 1}, CommKind::kReduceScatter, GroupKind::kWorld, 0, kBytes));
+    };
+    EXPECT_NEAR(time_s(paid) - time_s(free), 17.0 / 16 * kBytes / (1e12 * machine.tile.memory_efficiency), 1e-9);
+}
+
+// 8 nodes of one rank: 3 rounds up and 3 down, each with a message and a wire; each round up ends with the stack's
+// reduction_step and adds three pieces, which are small enough for the host only where it says so.
+TEST(Collective, a_double_tree_starts_an_addition_in_every_round_upwards) {
+    Machine machine = adding_for_free(switch_machine());
+    machine.node.tiles = machine.node.nics = 1;
+    machine.fabric.nodes_per_leaf = 8;
+    Stack stack = plain_stack();
+    const auto time_s = [&](double reduction_step_s, double host_reduction_bytes) {
+        stack.reduction_step_s = reduction_step_s;
+        stack.host_reduction_bytes = host_reduction_bytes;
+        Network network(machine, stack, layout_of(machine, {.dp = 8}));
+        return network.solo_time_s(
+            network.unroll_as({Algorithm::kDoubleBinaryTree, 1}, CommKind::kAllReduce, GroupKind::kWorld, 0, kBytes));
+    };
+    EXPECT_NEAR(time_s(1e-3, 0) - time_s(0, 0), 3 * 1e-3, 1e-9);
+    const double sent = kBytes / 2 / 3;
+    EXPECT_NEAR(time_s(1e-3, sent - 1) - time_s(0, 0), 3 * 1e-3, 1e-9);
+    EXPECT_NEAR(time_s(1e-3, sent) - time_s(0, 0), 0, 1e-9);
+}
+
 // The automatic choice is as fast as the best of those named.
 TEST(Collective, automatic_choice_is_the_fastest) {
     const Machine machine = one_node(12);
@@ -117,6 +151,37 @@ TEST(Collective, two_levels_take_the_time_of_both) {
     EXPECT_NEAR(all.bytes_sent, 2 * 31.0 / 32 * kBytes, 1e-9 * kBytes);
 }
 
+// 4 nodes of 8 ranks and 8 NICs of 50 GB/s on one leaf: one ring crosses by one NIC a node and each way, 8 rings by all
+// of them; a tile's port carries 7 rings, 7 x 50 of its 400 GB/s. Bus bandwidth: 50 and 8 x 50 GB/s.
+TEST(Collective, several_rings_use_every_nic_of_a_node_where_one_ring_uses_one) {
+    const Machine machine = adding_for_free(switch_machine());
+    Network network(machine, plain_stack(), layout_of(machine, {.dp = 32}));
+    const double alpha_s = 5e-6 + 2.5e-6, bytes = 1e12;
+    for (const CommKind comm : {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather}) {
+        const double rounds = comm == CommKind::kAllReduce ? 62 : 31;
+        const auto play = [&](Algorithm algorithm) {
+            return network.unroll_as({algorithm, 1}, comm, GroupKind::kWorld, 0, bytes);
+        };
+        const Transfer one = play(Algorithm::kRing), several = play(Algorithm::kMultiRing);
+        EXPECT_NEAR(network.solo_time_s(one), kLaunch + rounds * (alpha_s + bytes / 32 / 50e9), 1e-6);
+        EXPECT_NEAR(network.solo_time_s(several), kLaunch + rounds * (alpha_s + bytes / 32 / 8 / 50e9), 1e-6);
+        EXPECT_EQ(several.choice, (AlgorithmChoice{Algorithm::kMultiRing, 1}));
+        EXPECT_EQ(several.rounds, one.rounds);
+        EXPECT_NEAR(several.bytes_sent, one.bytes_sent, 1e-9 * bytes);
+        EXPECT_EQ(network.fabric().kind(network.bottleneck(several.phases.front().pattern)), LinkKind::kNic);
+    }
+}
+
+// Rings of all groups of a stage at once: two groups of half a node each share its NICs, each with 4 rings.
+TEST(Collective, rings_of_siblings_share_the_nics_of_their_nodes) {
+    const Machine machine = adding_for_free(switch_machine());
+    Network network(machine, plain_stack(), layout_of(machine, {.dp = 2, .ep = 16}));
+    const Transfer transfer =
+        network.unroll_as({Algorithm::kMultiRing, 1}, CommKind::kAllGather, GroupKind::kEp, 0, kBytes);
+    EXPECT_EQ(transfer.choice.algorithm, Algorithm::kMultiRing);
+    EXPECT_DOUBLE_EQ(network.solo_rate(transfer.phases.front().pattern), 50e9);
+}
+
 // Host-attached NICs, staging whole: one rank a node copies B to the host and back over its card's link, and between
 // the copies the ring runs at the stack's rate: 2 B / pcie + 2 (N - 1)/N B / rank rate.
 TEST(Collective, a_transport_that_stages_whole_buffers_copies_before_and_after) {
@@ -135,6 +200,74 @@ TEST(Collective, a_transport_that_stages_whole_buffers_copies_before_and_after) 
     const double in = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_in_bytes_per_s / 6);
     const double copies_s = 2e9 / out + 2e9 / in;
     EXPECT_GT(time_s(kAllSiblings), copies_s + 2 * 3.0 / 4 * 2e9 / stack.rank_bytes_per_s);
+}
+
+// 12 ranks a node, 2 nodes, staging whole, two levels. Six ranks of a socket: copies of B each way at the socket's
+// rates, B + B/12 each through its memory; between nodes a ring over 2 with B/12, B/24 twice at the rank's rate.
+TEST(Collective, a_staged_all_reduce_over_two_levels_meets_in_host_memory) {
+    Machine machine = adding_for_free(mesh_machine());
+    machine.node.host_memory_bytes_per_s = 400e9;
+    Stack stack = plain_stack();
+    stack.staging = Staging::kWhole;
+    stack.rank_bytes_per_s = 2e9;
+    const double bytes = 2e9;
+    const auto time_s = [&] {
+        Network network(machine, stack, layout_of(machine, {.dp = 24}));
+        return network.solo_time_s(
+            network.unroll_as({Algorithm::kRing, 2}, CommKind::kAllReduce, GroupKind::kWorld, 0, bytes));
+    };
+    const double out = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_out_bytes_per_s / 6);
+    const double in = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_in_bytes_per_s / 6);
+    const double expected_s = bytes / out + bytes / in + 6 * bytes * 13 / 12 / 400e9 + 2 * bytes / 24 / 2e9;
+    EXPECT_NEAR(time_s(), expected_s, 1e-3 * expected_s);
+    // Links between tiles are not used; the memory of the host is.
+    machine.node.mesh_bytes_per_s /= 4;
+    machine.node.pair_bytes_per_s /= 4;
+    EXPECT_NEAR(time_s(), expected_s, 1e-3 * expected_s);
+    machine.node.host_memory_bytes_per_s /= 2;
+    EXPECT_NEAR(time_s(), expected_s + 6 * bytes * 13 / 12 / 400e9, 1e-3 * expected_s);
+}
+
+TEST(Collective, host_memory_is_a_link_only_where_whole_buffers_are_staged) {
+    const auto count = [](const Machine& machine, Staging staging) {
+        Stack stack = plain_stack();
+        stack.staging = staging;
+        const Fabric fabric(machine, stack, layout_of(machine, {.dp = machine.node.tiles}));
+        int found = 0;
+        for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
+            found += fabric.kind(link) == LinkKind::kHostMemory ? 1 : 0;
+        }
+        return found;
+    };
+    EXPECT_EQ(count(mesh_machine(), Staging::kWhole), 2);  // a socket each
+    EXPECT_EQ(count(mesh_machine(), Staging::kPipelined), 0);
+    EXPECT_EQ(count(switch_machine(), Staging::kWhole), 0);  // NICs on the device
+}
+
+// Two nodes of 8, one receiver with three times the mean. Direct and pairwise exchanges follow the shares; Bruck's
+// rounds and those over two levels hand on what is another's, and last as long as for the busiest rank.
+TEST(Collective, an_uneven_exchange_over_two_levels_or_by_bruck_is_scaled_by_the_heaviest_share) {
+    const Machine machine = adding_for_free(switch_machine());
+    std::vector<double> shares(16, 13.0 / 15);
+    shares[5] = 3;
+    const double heaviest = 3;
+    Network even(machine, plain_stack(), layout_of(machine, {.ep = 16}));
+    Network uneven(machine, plain_stack(), layout_of(machine, {.ep = 16}));
+    uneven.set_routing_shares(shares);
+    const auto time_s = [&](Network& network, AlgorithmChoice choice, double scale) {
+        const Transfer transfer = network.unroll_as(choice, CommKind::kAllToAll, GroupKind::kEp, 0, 1e9, scale);
+        EXPECT_EQ(transfer.choice, choice);
+        return network.solo_time_s(transfer);
+    };
+    for (const AlgorithmChoice choice : {AlgorithmChoice{Algorithm::kDirect, 2}, AlgorithmChoice{Algorithm::kBruck, 2},
+                                         AlgorithmChoice{Algorithm::kBruck, 1}}) {
+        EXPECT_GE(time_s(uneven, choice, heaviest), 1.5 * time_s(even, choice, 1)) << to_string(choice.algorithm);
+        EXPECT_DOUBLE_EQ(time_s(uneven, choice, heaviest), time_s(even, choice, heaviest));
+    }
+    for (const Algorithm algorithm : {Algorithm::kDirect, Algorithm::kPairwise}) {
+        EXPECT_GT(time_s(uneven, {algorithm, 1}, heaviest), 1.5 * time_s(even, {algorithm, 1}, 1));
+        EXPECT_DOUBLE_EQ(time_s(uneven, {algorithm, 1}, heaviest), time_s(uneven, {algorithm, 1}, 1));
+    }
 }
 
 TEST(Collective, scale_stretches_the_bytes_on_the_wire_but_not_the_mean_sent) {

@@ -1,6 +1,9 @@
 /// @file The engine on programs whose makespan has a closed form, with communication that costs nothing.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "sim/engine_state.hpp"
 #include "step_fixture.hpp"
 
 namespace auspex {
@@ -78,6 +81,39 @@ struct Pipeline {
         return cost_program(program, inputs.machine, inputs.stack, layout, network, options);
     }
 };
+
+TEST(Engine, conversions_to_the_clock_round_once_and_stop_at_thirty_days) {
+    EXPECT_EQ(to_picoseconds(1.4e-12), 1);
+    EXPECT_EQ(to_picoseconds(1.5e-12), 2);
+    EXPECT_EQ(to_picoseconds(-1.5e-12), -2);
+    EXPECT_EQ(to_picoseconds_up(1.1e-12), 2);
+    EXPECT_EQ(kLongestTime / 1'000'000'000'000, 30 * 86'400);
+    EXPECT_LT(to_picoseconds(30 * 86'400 - 1), kLongestTime);
+    for (const double seconds : {30.0 * 86'400, 1e300, HUGE_VAL, std::nan("")}) {
+        EXPECT_EQ(to_picoseconds(seconds), kLongestTime) << seconds;
+        EXPECT_EQ(to_picoseconds_up(seconds), kLongestTime) << seconds;
+    }
+    EXPECT_EQ(to_picoseconds(-1e300), -kLongestTime);
+    EXPECT_EQ(sum_of_times(kLongestTime, kLongestTime), kLongestTime);
+    EXPECT_EQ(sum_of_times(2, 3), 5);
+}
+
+TEST(Engine, what_is_lost_while_one_would_wait_anyway_delays_nobody) {
+    // One comes at 10 and would have come at 4 without noise; the other comes at 9 in any case: 1 is due to noise.
+    const Moment late{10, {.noise = 6, .tiles = 6}}, steady{9, {}};
+    EXPECT_EQ(later_of(late, steady).at, 10);
+    EXPECT_EQ(later_of(late, steady).delay.noise, 1);
+    EXPECT_EQ(later_of(steady, late).delay.tiles, 1);
+    // Coming at 9 like the other, it delays nobody.
+    const Moment caught_up{9, {.noise = 5, .tiles = 5}};
+    EXPECT_EQ(later_of(caught_up, steady).delay.noise, 0);
+    // Causes one behind the other: 10 without noise 8, with even routing 7, with quick links 3; the other 6 in any
+    // case.
+    const Moment all{10, {.noise = 2, .imbalance = 1, .slow_links = 4}}, other{6, {}};
+    EXPECT_EQ(later_of(all, other).delay.noise, 2);
+    EXPECT_EQ(later_of(all, other).delay.imbalance, 1);
+    EXPECT_EQ(later_of(all, other).delay.slow_links, 1);
+}
 
 TEST(Engine, one_f_one_b_of_equal_stages_takes_m_plus_p_minus_1_times_f_plus_b) {
     for (const int p : {1, 2, 4, 8}) {

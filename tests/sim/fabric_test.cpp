@@ -173,7 +173,7 @@ TEST(Fabric, whole_buffers_are_copied_to_the_host_and_messages_run_between_hosts
 }
 
 // In a group: a pair of switches carries at most C / p = 25 GB/s / 0.25, and all of the flow counts on the local links
-// of both switches together, (32 - 1) x 25 GB/s.
+// of both switches together, (32 - 1) x 25 GB/s, and on those of the group, 32 x 31 x 25 GB/s.
 TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_share_of_minimal_traffic) {
     const Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
@@ -181,8 +181,10 @@ TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_share_of_minimal_
     auto weights = weight_by_kind(fabric, route);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kLocal], 1);
     EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalSpread], 2);
+    EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalPool], 1);
     EXPECT_EQ(weights.count(LinkKind::kGlobalPool), 0U);
     auto capacities = capacity_by_kind(fabric, route);
+    EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocalPool], 32 * 31 * 25e9);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocal], 25e9 / 0.25);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocalSpread], 31 * 25e9);
     EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 2 + 0.75 * 3) * 0.35e-6);
@@ -212,10 +214,20 @@ TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kPcieCard], 50e9);
     EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 4 + 0.75 * 6) * 0.35e-6);
     EXPECT_TRUE(route.leaves_group);
-    for (const Leg& leg : route.legs) {
-        EXPECT_DOUBLE_EQ(fabric.minimal_capacity_bytes_per_s(leg.link),
-                         fabric.kind(leg.link) == LinkKind::kGlobal ? direct : 0);
-        EXPECT_EQ(leg.link == fabric.global_pool(), fabric.kind(leg.link) == LinkKind::kGlobalPool);
+    // Pairs of the job's 3 groups of 32 switches whose detours load a pool: one a group, and one for all groups.
+    ASSERT_EQ(fabric.detours().size(), 2U);
+    const DetourLinks &in_groups = fabric.detours()[0], &between = fabric.detours()[1];
+    EXPECT_EQ(in_groups.end - in_groups.first, 3U * 32 * 32);
+    EXPECT_EQ(in_groups.links_of_pool, 32U * 32);
+    EXPECT_DOUBLE_EQ(in_groups.direct_bytes_per_s, 25e9 * 0.5);
+    EXPECT_EQ(between.end - between.first, 3U * 3);
+    EXPECT_EQ(between.links_of_pool, 3U * 3);
+    EXPECT_DOUBLE_EQ(between.direct_bytes_per_s, direct);
+    for (const auto& [detour, pair, pool] : {std::tuple(in_groups, LinkKind::kLocal, LinkKind::kLocalPool),
+                                             std::tuple(between, LinkKind::kGlobal, LinkKind::kGlobalPool)}) {
+        EXPECT_EQ(fabric.kind(detour.first), pair);
+        EXPECT_EQ(fabric.kind(detour.end - 1), pair);
+        EXPECT_EQ(fabric.kind(detour.first_pool), pool);
     }
 }
 
@@ -260,7 +272,7 @@ TEST(Fabric, minimal_routing_takes_each_global_link_of_the_pair_and_the_way_to_i
     Machine machine = mesh_machine();
     machine.fabric.routing = RoutingKind::kMinimal;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 64 * 22}));
-    EXPECT_EQ(fabric.global_pool(), kNoLink);
+    EXPECT_TRUE(fabric.detours().empty());
     // Distance 21: ports 40 and 41, switches floor(40 x 32 / 330) = 3 and 3. Back: distance 145, ports 288 and 289,
     // switches 27 and 28.
     const Route route = fabric.route(0, 12 * 64 * 21);
@@ -282,16 +294,22 @@ TEST(Fabric, minimal_routing_takes_each_global_link_of_the_pair_and_the_way_to_i
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 24))[LinkKind::kLocal], 1);
 }
 
+// A pair of groups has the links to the 164 others, a pair of switches those to the 30 others; every flow takes two.
 TEST(Fabric, valiant_routing_shuns_the_direct_link_and_crosses_the_machine_twice) {
     Machine machine = mesh_machine();
     machine.fabric.routing = RoutingKind::kValiant;
     const Fabric valiant(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     auto weights = weight_by_kind(valiant, valiant.route(0, 12 * 64));
-    EXPECT_EQ(weights.count(LinkKind::kGlobal), 0U);
+    EXPECT_EQ(weights[LinkKind::kGlobal], 1);
+    EXPECT_DOUBLE_EQ(capacity_by_kind(valiant, valiant.route(0, 12 * 64))[LinkKind::kGlobal], 164 * 50e9);
     EXPECT_EQ(weights[LinkKind::kGlobalSpread], 2);
     EXPECT_EQ(weights[LinkKind::kGlobalPool], 2);
-    EXPECT_EQ(weight_by_kind(valiant, valiant.route(0, 24)).count(LinkKind::kLocal), 0U);
-    EXPECT_EQ(weight_by_kind(valiant, valiant.route(0, 24))[LinkKind::kLocalSpread], 2);
+    weights = weight_by_kind(valiant, valiant.route(0, 24));
+    EXPECT_EQ(weights[LinkKind::kLocal], 1);
+    EXPECT_DOUBLE_EQ(capacity_by_kind(valiant, valiant.route(0, 24))[LinkKind::kLocal], 30 * 25e9);
+    EXPECT_EQ(weights[LinkKind::kLocalSpread], 2);
+    EXPECT_EQ(weights[LinkKind::kLocalPool], 2);
+    EXPECT_TRUE(valiant.detours().empty());  // nothing but detours: they are on the routes
     EXPECT_DOUBLE_EQ(valiant.route(0, 24).latency_s, 3e-6 + 3 * 0.35e-6);
     EXPECT_DOUBLE_EQ(valiant.route(0, 12 * 64).latency_s, 3e-6 + 6 * 0.35e-6);
 }
@@ -302,6 +320,7 @@ TEST(Fabric, groups_of_one_switch_have_no_local_links) {
     machine.fabric.minimal_bias = 0.25;
     const Fabric adaptive(machine, plain_stack(), layout_of(machine, {.dp = 6}));
     EXPECT_EQ(weight_by_kind(adaptive, adaptive.route(0, 2)).count(LinkKind::kLocalSpread), 0U);
+    EXPECT_EQ(weight_by_kind(adaptive, adaptive.route(0, 2)).count(LinkKind::kLocalPool), 0U);
     EXPECT_DOUBLE_EQ(adaptive.route(0, 2).latency_s, 2e-6 + (0.25 * 2 + 0.75 * 3) * 0.5e-6);
     machine.fabric.routing = RoutingKind::kMinimal;
     const Fabric minimal(machine, plain_stack(), layout_of(machine, {.dp = 6}));
@@ -421,10 +440,11 @@ TEST(Fabric, the_job_lies_where_its_placement_says) {
 
 TEST(Fabric, a_link_has_one_name_and_every_name_one_link) {
     const Machine machine = mesh_machine();
-    Machine minimal = machine, pinned = switch_machine(), pods = rail_machine();
+    Machine minimal = machine, valiant = machine, pinned = switch_machine(), pods = rail_machine();
     minimal.fabric.routing = pinned.fabric.routing = pods.fabric.routing = RoutingKind::kMinimal;
+    valiant.fabric.routing = RoutingKind::kValiant;
     pods.fabric.levels = 3;
-    for (const Machine& some : {machine, minimal, switch_machine(), pinned, pods}) {
+    for (const Machine& some : {machine, minimal, valiant, switch_machine(), pinned, pods}) {
         const Fabric fabric(some, plain_stack(), layout_of(some, {.dp = some.node.tiles * 66}));
         std::map<std::string, std::uint32_t> links;
         for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {

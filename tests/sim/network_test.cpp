@@ -22,6 +22,9 @@ using Algorithm = CollectiveAlgorithm;
 constexpr StepShape kShapes[] = {StepShape::kShift,    StepShape::kXor,  StepShape::kFoldIn,  StepShape::kFoldOut,
                                  StepShape::kAllPairs, StepShape::kTree, StepShape::kScatter, StepShape::kRootToAll};
 
+/// Detours load it, too, which no route by itself knows.
+bool is_pool(LinkKind kind) { return kind == LinkKind::kLocalPool || kind == LinkKind::kGlobalPool; }
+
 /// Loads of one round of the groups, route by route.
 std::map<std::uint32_t, double> loads_route_by_route(const Fabric& fabric, const PatternKey& key,
                                                      const GroupSet& groups) {
@@ -57,7 +60,7 @@ std::vector<Case> cases() {
 }
 
 // Loads of the builder (templates of nodes, counts of all pairs) = sums over the routes of all flows; its rate is the
-// least capacity / load. The pool of all global links also carries what detours, which no route by itself knows.
+// least capacity / load. The pools also carry what detours.
 TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
     for (const Case& on : cases()) {
         const Fabric fabric(on.machine, plain_stack(), on.layout);
@@ -75,7 +78,7 @@ TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
                         << static_cast<int>(shape);
                     double rate = std::numeric_limits<double>::infinity();
                     for (const LinkLoad& on_link : pattern.loads) {
-                        if (fabric.kind(on_link.link) != LinkKind::kGlobalPool) {
+                        if (!is_pool(fabric.kind(on_link.link))) {
                             EXPECT_NEAR(on_link.load, loads.at(on_link.link), 1e-9 * on_link.load);
                         }
                         rate = std::min(rate, fabric.capacity_bytes_per_s(on_link.link) / on_link.load);
@@ -164,7 +167,7 @@ TEST(Network, an_uneven_exchange_loads_links_by_the_share_of_the_receiver) {
             }
         }
         for (const LinkLoad& on_link : pattern.loads) {
-            if (fabric.kind(on_link.link) != LinkKind::kGlobalPool) {
+            if (!is_pool(fabric.kind(on_link.link))) {
                 EXPECT_NEAR(on_link.load, loads.at(on_link.link), 1e-9 * on_link.load) << fabric.name(on_link.link);
             }
         }

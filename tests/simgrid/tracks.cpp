@@ -58,7 +58,7 @@ RoundOfRank edges_of_tree(const Step& step, std::span<const int> group, int tree
     for_each_pair(step.shape, step.distance, n, [&](int i, int j) {
         if (seen++ / (n - 1) == tree) {
             add_message(edges, group[static_cast<std::size_t>(i)], group[static_cast<std::size_t>(j)],
-                        step.bytes / kTreeChunks);
+                        step.bytes * step.rounds / kTreeChunks);
         }
     });
     return edges;

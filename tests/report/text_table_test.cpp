@@ -1,0 +1,21 @@
+/// @file Columns of text.
+#include "report/text_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace auspex {
+namespace {
+
+TEST(TextTable, columns_are_two_spaces_apart_however_wide_a_cell_is) {
+    EXPECT_EQ(text_table({{"size", "name"}, {"1,000,000,000,000,000", "x"}, {"8", "–"}}, {1}),
+              "                 size  name\n"
+              "1,000,000,000,000,000  x\n"
+              "                    8  –\n");
+}
+
+TEST(TextTable, a_character_of_several_bytes_is_one_wide) {
+    EXPECT_EQ(text_table({{"a", "b"}, {"–", "ab"}}, {}), "a   b\n–  ab\n");
+}
+
+}  // namespace
+}  // namespace auspex

@@ -1,7 +1,4 @@
 /// @file auspex predict: one step of training.
-#include <unistd.h>
-
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -10,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
+#include "cli/progress_line.hpp"
 #include "report/trace.hpp"
 
 namespace auspex {
@@ -57,32 +55,10 @@ void check_lens(const Options& options) {
     }
 }
 
-/// Says on a terminal how many samples are done, from two seconds on.
-class ProgressLine {
- public:
-    void show(int done, int all) {
-        constexpr double kSilentSeconds = 2;
-        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-        if (isatty(STDERR_FILENO) == 1 && elapsed.count() > kSilentSeconds) {
-            std::cerr << "\rsamples played: " << done << " of " << all << std::flush;
-            shown_ = true;
-        }
-    }
-    ~ProgressLine() {
-        if (shown_) {
-            std::cerr << "\n";
-        }
-    }
-
- private:
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-    bool shown_ = false;
-};
-
 PredictResult predict_with(const Options& options, const Inputs& inputs) {
     constexpr int kSamples = 5;
     const bool wants_trace = !options.trace.empty();
-    ProgressLine line;
+    ProgressLine line("samples played");
     PredictOptions wanted;
     wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     wanted.run_tokens = options.tokens;
@@ -92,7 +68,9 @@ PredictResult predict_with(const Options& options, const Inputs& inputs) {
     wanted.seed = options.seed.value_or(1);
     wanted.samples = options.samples > 0 ? options.samples : kSamples;
     wanted.slow = options.slow;
-    wanted.progress = [&line](int done, int all) { line.show(done, all); };
+    wanted.progress = [&line](int done, int all) {
+        line.show(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
+    };
     return predict(inputs, wanted);
 }
 

@@ -58,7 +58,8 @@ FlagText text_of(Flag flag) {
         case Flag::kSamples: return {"samples", "N", "unfolded: draws to play (default 5)"};
         case Flag::kSlow:
             return {"slow", "NAME=FACTOR",
-                    "unfolded: a slow part, \"tile 17=0.8\" or a link, \"node 3 NIC 2=0.5\"; may be repeated"};
+                    "unfolded: a slow part, \"tile 84=0.8\" or a link, \"node 3 NIC 2=0.5\"; factors from 0.001 to 1; "
+                    "may be repeated"};
         case Flag::kKind:
             return {"kind", "WORD", "all-reduce, reduce-scatter, all-gather, all-to-all, broadcast or barrier"};
         case Flag::kBytes:

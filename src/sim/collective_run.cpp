@@ -46,13 +46,14 @@ bool is_large_exchange(const CollectiveJob& job, AlgorithmChoice choice, const G
     return exchanges && members > kMostMembersOfExchange;
 }
 
-/// `chosen` is among them whatever it is.
+/// `chosen` is among them whatever it is; kAuto, which has to know them all, leaves none out.
 std::vector<CollectiveTime> alternatives_to(Network& network, const Layout& layout, const CollectiveJob& job,
                                             AlgorithmChoice chosen, double bytes) {
     const GroupForm form = form_of_job(network, layout);
     std::vector<CollectiveTime> found;
     for (const AlgorithmChoice candidate : candidates(job.comm, form, 0)) {
-        if (candidate == chosen || !is_large_exchange(job, candidate, form)) {
+        if (candidate == chosen || chosen.algorithm == CollectiveAlgorithm::kAuto ||
+            !is_large_exchange(job, candidate, form)) {
             found.push_back({candidate, network.solo_time_s(unroll(network, job, candidate, bytes))});
         }
     }
@@ -119,7 +120,7 @@ CollectiveResult time_collective(Network& network, const Layout& layout, const C
             std::find_if(result.alternatives.begin(), result.alternatives.end(), [&](const CollectiveTime& time) {
                 return std::find(allowed.begin(), allowed.end(), time.choice) != allowed.end();
             });
-        AUSPEX_CHECK(fastest != result.alternatives.end(), "not every candidate is a large exchange");
+        AUSPEX_CHECK(fastest != result.alternatives.end(), "the candidates of all levels hold those of one");
         transfer = unroll(network, job, fastest->choice, bytes);
     }
     result.choice = transfer.choice;

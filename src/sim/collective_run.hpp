@@ -68,8 +68,8 @@ struct CollectiveResult {
 /// Source: nccl-tests, doc/PERFORMANCE.md.
 [[nodiscard]] double bus_factor(CommKind comm, int n);
 
-/// Among more members of the outermost level than this, alternatives in which every member sends to every other at once
-/// are left out: they are slow, there and to find.
+/// Among more members of the outermost level than this, alternatives to a named algorithm in which every member sends
+/// to every other are left out: they take long to find. kAuto tries them all.
 inline constexpr int kMostMembersOfExchange = 2048;
 
 /// `network` is fresh where the job has shares. A choice as Network::unroll_as takes it, kAuto: the fastest candidate

@@ -32,6 +32,16 @@ std::map<PatternId, double> bytes_by_pattern(const Program& program, Network& ne
     return bytes;
 }
 
+/// By link: what it carries at most, or, of a pair of groups or switches whose traffic detours, what its direct links
+/// do.
+std::vector<double> physical_capacities(const Fabric& fabric) {
+    std::vector<double> capacities(fabric.capacities_bytes_per_s().begin(), fabric.capacities_bytes_per_s().end());
+    for (const DetourLinks& pairs : fabric.detours()) {
+        std::fill(capacities.begin() + pairs.first, capacities.begin() + pairs.end, pairs.direct_bytes_per_s);
+    }
+    return capacities;
+}
+
 }  // namespace
 
 std::vector<LinkUse> link_use(const Program& program, Network& network, const RoutingLoad& load, double step_s) {
@@ -42,6 +52,7 @@ std::vector<LinkUse> link_use(const Program& program, Network& network, const Ro
             bytes[on.link] += on.load * each;
         }
     }
+    const std::vector<double> capacities = physical_capacities(fabric);
     std::array<LinkUse, kLinkKinds> by_kind;
     std::array<std::uint32_t, kLinkKinds> busiest{}, used{};
     for (std::uint32_t link = 0; link < bytes.size(); ++link) {
@@ -49,7 +60,7 @@ std::vector<LinkUse> link_use(const Program& program, Network& network, const Ro
             continue;
         }
         const auto kind = static_cast<std::size_t>(fabric.kind(link));
-        const double share = bytes[link] / (fabric.capacity_bytes_per_s(link) * step_s);
+        const double share = bytes[link] / (capacities[link] * step_s);
         by_kind[kind].bytes += bytes[link];
         by_kind[kind].mean_share += share;
         ++used[kind];

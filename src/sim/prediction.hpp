@@ -58,7 +58,8 @@ struct OperationShare {
 };
 
 /// How much of their capacity links of one kind carry. A share is bytes over (capacity x step time): 1 is full from
-/// beginning to end.
+/// beginning to end. Traffic of a pair of dragonfly groups (or of switches of a group) counts against its direct links:
+/// above 1 some of it must detour, below 1 some may have, for it does not flow all the time.
 struct LinkUse {
     std::string kind;                          ///< as sim/fabric.hpp names it
     std::string busiest;                       ///< name of the link with the largest share

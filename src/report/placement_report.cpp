@@ -30,7 +30,8 @@ std::string steps_table(const PlacementReport& report) {
     for (const PlacedStep& step : report.steps) {
         const double change = step.prediction.step_time_s / reference_s - 1;
         rows.push_back({step.placement, thousands(step.blocks), significant(step.prediction.step_time_s, 4),
-                        signed_significant(change * 100) + " %", percent(step.prediction.mfu)});
+                        (std::abs(change) < kLeastDifference ? "0 %" : signed_significant(change * 100) + " %"),
+                        percent(step.prediction.mfu)});
     }
     return markdown_table(rows, 1);
 }
@@ -120,10 +121,12 @@ std::string render_markdown(const PlacementReport& report) {
     std::string out = "# " + markdown_escape(report.title) + "\n\n" + steps_table(report);
     out += "![Losses by placement](losses.svg)\n\n## Where the time goes, seconds\n\n" + losses_table(report);
     out +=
-        "## Which operations pay, seconds a step and tile\n\nThe operations whose time differs most, waiting for "
-        "others left out.\n\n" +
+        "## Which operations pay, seconds a step and tile\n\nThe operations whose time differs by more "
+        "than a thousandth of the step, waiting for others left out.\n\n" +
         operations_table(report);
-    out += "## How full the links are over the step: busiest, mean of those used\n\n" + links_table(report);
+    out += "## How full the links are over the step: busiest, mean of those used\n\n" + links_table(report) +
+           "Traffic of a pair of dragonfly groups (global) or of switches of a group (local) is measured against its "
+           "direct links: what is above 100 % has to detour.\n\n";
     out += "The busiest link between nodes:\n\n" + markdown_list(busiest_links(report));
     if (!report.steps.front().prediction.notes.empty()) {
         out += "What to know before using the numbers:\n\n" + markdown_list(report.steps.front().prediction.notes);

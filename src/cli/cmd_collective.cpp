@@ -86,8 +86,10 @@ std::vector<double> parse_sizes(const std::string& text) {
     std::vector<double> sizes;
     if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
         const double last = parse_size(text.substr(colon + 1));
-        for (double bytes = parse_size(text.substr(0, colon)); bytes <= last; bytes *= 2) {
+        double bytes = parse_size(text.substr(0, colon));
+        while (bytes <= last) {
             sizes.push_back(bytes);
+            bytes *= 2;
         }
         if (sizes.empty()) {
             throw InputError("--bytes", "found \"" + text + "\"; expected FIRST:LAST with the smaller first");

@@ -252,7 +252,7 @@ class TreeDrawing {
         const bool rails = recipe.kind == FabricKind::kRail;
         std::vector<std::string> notes;
         if (rails) {
-            notes.push_back("Leaves are numbered unit.rail: NIC r of a node hangs on rail r");
+            notes.emplace_back("Leaves are numbered unit.rail: NIC r of a node hangs on rail r");
         }
         notes.push_back(std::string("Bottom up: leaves, spines") + (totals_.cores > 0 ? " of each pod, cores" : ""));
         notes.push_back("A leaf has " + counted(shape_.leaf_uplinks, "uplink") + " of " +

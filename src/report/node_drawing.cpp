@@ -221,15 +221,15 @@ std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
         notes.push_back("Between the tiles of a card: " + rate_text(node.pair_bytes_per_s));
     }
     if (has_scale_up(node) && node.scale_up == ScaleUpKind::kMeshOfPairs && node.mesh_links > 1) {
-        notes.push_back("Each link of two cards joins tiles of the same place on them");
+        notes.emplace_back("Each link of two cards joins tiles of the same place on them");
     }
     if (node.nic_attachment == NicAttachment::kHost) {
         notes.push_back("Between a socket and its NICs: out " + rate_text(node.socket_out_bytes_per_s) + ", in " +
                         rate_text(node.socket_in_bytes_per_s));
     } else {
-        notes.push_back("NICs hang on the device: the host carries nothing");
+        notes.emplace_back("NICs hang on the device: the host carries nothing");
     }
-    notes.push_back("Rates are of one direction");
+    notes.emplace_back("Rates are of one direction");
     return notes;
 }
 

@@ -159,6 +159,7 @@ void GraphBuilder::add_spines_and_cores(const TreeShape& shape, int pods) {
         return;
     }
     const auto cores = static_cast<std::uint32_t>(shape.pod_uplinks);
+    AUSPEX_CHECK(spines > 0, "a leaf has an uplink");
     for (int u = 0; u < shape.pod_uplinks; ++u) {
         vertices_.push_back({.kind = VertexKind::kCore, .index = u});
     }

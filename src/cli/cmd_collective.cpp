@@ -107,34 +107,17 @@ std::vector<double> parse_sizes(const std::string& text) {
     return sizes;
 }
 
-constexpr std::array<std::pair<const char*, PlacementKind>, 4> kPlacements{{{"contiguous", PlacementKind::kContiguous},
-                                                                            {"scattered", PlacementKind::kScattered},
-                                                                            {"random", PlacementKind::kRandom},
-                                                                            {"scheduled", PlacementKind::kScheduled}}};
-
-bool draws_nodes(PlacementKind placement) {
-    return placement == PlacementKind::kRandom || placement == PlacementKind::kScheduled;
-}
-
 void read_placement(const Options& options, CollectiveJob& job) {
     const std::string word = options.placement.empty() ? "contiguous" : options.placement;
-    const auto* const known =
-        std::find_if(kPlacements.begin(), kPlacements.end(), [&](const auto& one) { return word == one.first; });
-    if (known == kPlacements.end()) {
+    const std::optional<PlacementKind> known = placement_named(word);
+    if (!known) {
         throw InputError("--placement", "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
     }
-    job.placement = known->second;
+    job.placement = *known;
     if (options.seed && !draws_nodes(job.placement)) {
         throw InputError("--seed", "found one for " + word + " placement; expected --placement random or scheduled");
     }
     job.placement_seed = options.seed.value_or(1);
-}
-
-const char* word_of(PlacementKind placement) {
-    const auto* const known =
-        std::find_if(kPlacements.begin(), kPlacements.end(), [&](const auto& one) { return placement == one.second; });
-    AUSPEX_CHECK(known != kPlacements.end(), "placements of collectives have words");
-    return known->first;
 }
 
 /// The groups of the flags. Throws InputError where they do not divide the ranks, or the machine has fewer.
@@ -304,7 +287,7 @@ CollectiveSweep empty_sweep(const Options& options, const Asked& asked, int node
     sweep.stride = asked.job.stride;
     sweep.alone = asked.job.alone;
     sweep.zipf = options.zipf;
-    sweep.placement = word_of(asked.job.placement);
+    sweep.placement = to_string(asked.job.placement);
     if (draws_nodes(asked.job.placement)) {
         sweep.placement += " (seed " + std::to_string(asked.job.placement_seed) + ")";
     }
@@ -378,7 +361,7 @@ void print_json(const CollectiveSweep& sweep, const CollectiveJob& job, const Op
     json.begin_object().member("kind", sweep.kind).member("ranks", sweep.ranks);
     json.member("groups", sweep.alone ? 1 : sweep.groups).member("group_size", sweep.group_size);
     json.member("stride", sweep.stride).member("alone", sweep.alone).member("zipf", sweep.zipf);
-    json.member("nodes", sweep.nodes).member("placement", word_of(job.placement));
+    json.member("nodes", sweep.nodes).member("placement", to_string(job.placement));
     if (draws_nodes(job.placement)) {
         json.member("seed", job.placement_seed);
     }

@@ -1,6 +1,5 @@
 /// @file auspex place: one job on several placements, and which communication pays for each.
 #include <iostream>
-#include <set>
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
@@ -9,8 +8,6 @@
 #include "report/placement_report.hpp"
 #include "report/story.hpp"
 #include "report/text.hpp"
-#include "sim/fabric.hpp"
-#include "sim/simulate.hpp"
 
 namespace auspex {
 namespace {
@@ -28,13 +25,6 @@ PlacedStep place(const Inputs& inputs, const PlacementWord& word, int tiles) {
     PredictOptions options;
     options.tiles = tiles;
     step.prediction = predict(changed, options).prediction;
-    const Layout layout = layout_of(changed, options);
-    const Fabric fabric(changed.machine, changed.stack, layout);
-    std::set<int> blocks;
-    for (int node = 0; node < fabric.nodes(); ++node) {
-        blocks.insert(fabric.block(node));
-    }
-    step.blocks = static_cast<int>(blocks.size());
     return step;
 }
 
@@ -44,7 +34,9 @@ void print_json(const PlacementReport& report, const Inputs& inputs, const Optio
     write_names(json, inputs, options);
     json.member("tiles", report.steps.front().prediction.tiles).key("placements").begin_array();
     for (const PlacedStep& step : report.steps) {
-        json.begin_object().member("placement", step.placement).member("groups_touched", step.blocks);
+        json.begin_object()
+            .member("placement", step.placement)
+            .member("groups_touched", step.prediction.groups_touched);
         write_prediction(json, step.prediction);
         json.end_object();
     }
@@ -65,7 +57,7 @@ void print_text(const PlacementReport& report, const Options& options) {
     std::cout << report.title << overrides_line(options) << "\n\n";
     const auto step = [&](std::size_t i) -> const PlacedStep& { return report.steps[i]; };
     print_line(report, "", [&](std::size_t i) { return step(i).placement; });
-    print_line(report, "groups touched", [&](std::size_t i) { return thousands(step(i).blocks); });
+    print_line(report, "groups touched", [&](std::size_t i) { return thousands(step(i).prediction.groups_touched); });
     print_line(report, "step", [&](std::size_t i) { return duration(step(i).prediction.step_time_s); });
     std::cout << "\nlosses\n";
     for (std::size_t loss = 0; loss < kLossCount; ++loss) {

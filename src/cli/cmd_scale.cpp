@@ -1,6 +1,5 @@
 /// @file auspex scale: several sizes of one job, how efficiency falls, and the report.
 #include <tbb/parallel_for.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,18 +10,12 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
+#include "cli/progress_line.hpp"
 #include "report/scaling_report.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
 namespace {
-
-/// One line on a terminal, rewritten; nothing when stderr goes elsewhere.
-void show_progress(std::size_t done, std::size_t all) {
-    if (isatty(STDERR_FILENO) != 0) {
-        std::cerr << "\r" << done << " of " << all << " points" << (done == all ? "\r\x1b[K" : "") << std::flush;
-    }
-}
 
 using MachineChange = void (*)(Machine&);
 
@@ -211,13 +204,14 @@ void run_scale(const Options& options) {
         sizes.push_back(sized(inputs, mode, options.tiles.front(), tiles));
     }
     std::vector<ScalePoint> points;
+    ProgressLine progress("sizes predicted");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        show_progress(i, sizes.size());
+        progress.show(i, sizes.size());
         points.emplace_back().prediction =
             predict(sizes[i], {.tiles = options.tiles[i], .run_tokens = options.tokens}).prediction;
     }
     fill_efficiencies(points, sizes, options.tiles);
-    show_progress(sizes.size(), sizes.size());
+    progress.show(sizes.size(), sizes.size());
 
     const ScalingReport report = make_report(options, inputs, mode, std::move(points));
     if (!options.out.empty()) {

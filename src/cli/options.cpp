@@ -173,21 +173,17 @@ PlacementWord parse_placement(const std::string& text) {
                                              "\"; expected contiguous, scattered, random, random:SEED, scheduled, "
                                              "scheduled:FREE or scheduled:FREE:SEED (FREE from 0.001 to 1)");
     };
-    std::size_t taken = 1;
-    if (parts.front() == "random") {
-        word.kind = PlacementKind::kRandom;
-    } else if (parts.front() == "scheduled") {
-        word.kind = PlacementKind::kScheduled;
-        if (parts.size() > taken && (!reads_as(parts[taken++], word.free) || word.free < 0.001 || word.free > 1)) {
-            fail();
-        }
-    } else if (parts.front() == "scattered") {
-        word.kind = PlacementKind::kScattered;
-    } else if (parts.front() != "contiguous") {
+    const std::optional<PlacementKind> kind = placement_named(parts.front());
+    if (!kind) {
         fail();
     }
-    const bool has_seed = word.kind == PlacementKind::kRandom || word.kind == PlacementKind::kScheduled;
-    if (has_seed && parts.size() > taken && !reads_as(parts[taken++], word.seed)) {
+    word.kind = *kind;
+    std::size_t taken = 1;
+    if (word.kind == PlacementKind::kScheduled && parts.size() > taken &&
+        (!reads_as(parts[taken++], word.free) || word.free < 0.001 || word.free > 1)) {
+        fail();
+    }
+    if (draws_nodes(word.kind) && parts.size() > taken && !reads_as(parts[taken++], word.seed)) {
         fail();
     }
     if (parts.size() > taken) {

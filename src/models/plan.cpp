@@ -187,11 +187,14 @@ void read_rank_order(const JsonValue& root, Plan& plan) {
     }
 }
 
+constexpr std::array kNamedPlacements{PlacementKind::kContiguous, PlacementKind::kScattered, PlacementKind::kRandom,
+                                      PlacementKind::kScheduled};
+
 /// Keys that only placements by chance have.
 void read_chance(const JsonValue& root, Plan& plan) {
     const bool is_scheduled = plan.placement == PlacementKind::kScheduled;
     if (const auto value = root.find("placement_seed")) {
-        if (!is_scheduled && plan.placement != PlacementKind::kRandom) {
+        if (!draws_nodes(plan.placement)) {
             value->fail("no such key without \"placement\": \"random\" or \"scheduled\"");
         }
         plan.placement_seed = static_cast<std::uint64_t>(value->as_integer(0, std::int64_t{1} << 53));
@@ -213,9 +216,9 @@ void read_placement(const JsonValue& root, Plan& plan) {
         if (!value->is_string()) {
             value->fail("\"contiguous\", \"scattered\", \"random\", \"scheduled\" or a list of node numbers");
         }
-        constexpr PlacementKind kKinds[] = {PlacementKind::kContiguous, PlacementKind::kScattered,
-                                            PlacementKind::kRandom, PlacementKind::kScheduled};
-        plan.placement = kKinds[value->as_one_of({"contiguous", "scattered", "random", "scheduled"})];
+        plan.placement =
+            kNamedPlacements[value->as_one_of({to_string(kNamedPlacements[0]), to_string(kNamedPlacements[1]),
+                                               to_string(kNamedPlacements[2]), to_string(kNamedPlacements[3])})];
         return;
     }
     plan.placement = PlacementKind::kList;
@@ -295,6 +298,28 @@ const char* to_string(OptimizerSharding kind) {
     }
     return "";
 }
+
+const char* to_string(PlacementKind kind) {
+    switch (kind) {
+        case PlacementKind::kContiguous: return "contiguous";
+        case PlacementKind::kScattered: return "scattered";
+        case PlacementKind::kRandom: return "random";
+        case PlacementKind::kScheduled: return "scheduled";
+        case PlacementKind::kList: return "list";
+    }
+    return "";
+}
+
+std::optional<PlacementKind> placement_named(std::string_view word) {
+    for (const PlacementKind kind : kNamedPlacements) {
+        if (word == to_string(kind)) {
+            return kind;
+        }
+    }
+    return std::nullopt;
+}
+
+bool draws_nodes(PlacementKind kind) { return kind == PlacementKind::kRandom || kind == PlacementKind::kScheduled; }
 
 const char* to_string(Dispatch kind) {
     switch (kind) {

@@ -1,7 +1,9 @@
 #pragma once
 /// @file How a workload is laid over tiles: the grid, the schedule, and every choice that is the user's.
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -67,6 +69,13 @@ struct Plan {
 /// sequence_parallel), dense models have ep = 1. Throws InputError naming the file, the field, the value and what would
 /// do.
 [[nodiscard]] Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles);
+
+/// "contiguous", "scattered", "random", "scheduled"; "list".
+[[nodiscard]] const char* to_string(PlacementKind);
+/// The placement that a word names; none for an unknown one, and for lists, which have no word.
+[[nodiscard]] std::optional<PlacementKind> placement_named(std::string_view word);
+/// True if nodes are drawn by chance, from placement_seed.
+[[nodiscard]] bool draws_nodes(PlacementKind);
 
 [[nodiscard]] const char* to_string(ScheduleKind);
 [[nodiscard]] const char* to_string(OptimizerSharding);

@@ -29,7 +29,8 @@ std::string steps_table(const PlacementReport& report) {
     std::vector<MarkdownRow> rows{{"placement", "groups touched", "step s", "against the first", "MFU"}};
     for (const PlacedStep& step : report.steps) {
         const double change = step.prediction.step_time_s / reference_s - 1;
-        rows.push_back({step.placement, thousands(step.blocks), significant(step.prediction.step_time_s, 4),
+        rows.push_back({step.placement, thousands(step.prediction.groups_touched),
+                        significant(step.prediction.step_time_s, 4),
                         (std::abs(change) < kLeastDifference ? "0 %" : signed_significant(change * 100) + " %"),
                         percent(step.prediction.mfu)});
     }
@@ -104,7 +105,8 @@ std::string render_csv(const PlacementReport& report) {
     out += "\n";
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
         const PlacedStep& step = report.steps[i];
-        out += step.placement + "," + std::to_string(step.blocks) + "," + json_number(step.prediction.step_time_s);
+        out += step.placement + "," + std::to_string(step.prediction.groups_touched) + "," +
+               json_number(step.prediction.step_time_s);
         for (const Picoseconds loss : step.prediction.losses) {
             out += "," + json_number(to_seconds(loss));
         }

@@ -9,7 +9,6 @@ namespace auspex {
 
 struct PlacedStep {
     std::string placement;  ///< "contiguous", "random", ...
-    int blocks = 0;         ///< dragonfly groups, leaves or units that the job touches
     Prediction prediction;
 };
 

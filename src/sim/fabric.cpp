@@ -163,6 +163,8 @@ std::span<const DetourLinks> Fabric::detours() const {
     return dragonfly != nullptr ? dragonfly->detours() : std::span<const DetourLinks>();
 }
 
+int Fabric::block_count() const { return static_cast<int>(impl_->job().blocks.size()); }
+
 int Fabric::block(int node) const {
     const JobBlocks& job = impl_->job();
     return job.blocks[job.block_of_node[static_cast<std::size_t>(node)]];

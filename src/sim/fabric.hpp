@@ -120,6 +120,7 @@ class Fabric {
     [[nodiscard]] std::span<const DetourLinks> detours() const;
     /// The dragonfly group, leaf or unit of a node, as a number of the machine.
     [[nodiscard]] int block(int node) const;
+    [[nodiscard]] int block_count() const;  ///< blocks that hold a node of the job
     [[nodiscard]] int nodes() const;
     [[nodiscard]] int tiles_per_node() const;
     [[nodiscard]] double node_latency_s() const;

@@ -234,6 +234,7 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     p.memory = memory_report(inputs, step);
     p.events = step.events;
     p.operations_by_time = operations_by_time(step.operation_times);
+    p.groups_touched = step.groups_touched;
     p.link_use = step.link_use;
     fill_run(p, options.run_tokens);
     add_notes(p, inputs, step);

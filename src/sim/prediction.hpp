@@ -116,6 +116,7 @@ struct UnfoldedReport {
 struct Prediction {
     Lens lens = Lens::kFolded;
     int tiles = 0, nodes = 0, dp = 0, ep = 0, etp = 0, tp = 0, pp = 0, cp = 0, data_parallel = 0, global_batch = 0;
+    int groups_touched = 0;  ///< dragonfly groups, leaves or units that hold a node of the job
     double tokens_per_step = 0;
     Picoseconds step = 0;
     double step_time_s = 0;

@@ -98,6 +98,7 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
     s.losses[static_cast<std::size_t>(Loss::kJitter)] += extra;
     s.events = first.events + second.events;
     if (operation_times) {
+        s.groups_touched = network->fabric().block_count();
         s.link_use = link_use(s.program, *network, s.cost_options.load, to_seconds(s.step));
         s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, *network, s.cost_options);
         const auto roles = static_cast<double>(s.program.roles.size());

@@ -20,6 +20,7 @@ struct SimulatedStep {
     LossTimes losses{};  ///< mean over tiles; they sum to `step`
     std::uint64_t events = 0;
     OperationTimes operation_times;
+    int groups_touched = 0;
     std::vector<LinkUse> link_use;
     std::optional<Timeline> timeline;
 

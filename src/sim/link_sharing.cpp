@@ -6,20 +6,13 @@
 #include "base/error.hpp"
 
 namespace auspex {
-namespace {
-
-/// A link counts as contended when what its users want is beyond its capacity by more than rounding.
-constexpr double kRounding = 1e-9;
-
-}  // namespace
-
 LinkSharing::LinkSharing(std::span<const double> capacities) : links_(capacities.size()) {
     for (std::size_t l = 0; l < capacities.size(); ++l) {
         links_[l].capacity = capacities[l];
     }
 }
 
-bool LinkSharing::Link::is_contended() const { return wanted > capacity * (1 + kRounding); }
+bool LinkSharing::Link::is_contended() const { return auspex::is_contended(wanted, capacity); }
 
 LinkSharing::Id LinkSharing::start(const Demand& demand) {
     if (free_.empty()) {

@@ -16,6 +16,12 @@ struct LinkLoad {
 /// them equal). Each has the rate r of the class; the class loads link l with r * load.
 using LoadList = std::span<const LinkLoad>;
 
+/// True if more is wanted of a link than it has, by more than rounding: only then can it slow anyone.
+[[nodiscard]] constexpr bool is_contended(double wanted, double capacity) {
+    constexpr double kRounding = 1e-9;
+    return wanted > capacity * (1 + kRounding);
+}
+
 /// Rates r >= 0 of each class: the largest r, lexicographically from the smallest, with sum over classes of load * r
 /// <= capacity on every link.
 ///   progressive filling: raise all rates together; when a link is full freeze the classes on it; repeat.

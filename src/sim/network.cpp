@@ -2,16 +2,13 @@
 #include "sim/network.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
-#include <unordered_set>
 
 #include "base/error.hpp"
-#include "sim/max_min.hpp"
+#include "sim/link_classes.hpp"
 
 namespace auspex {
 namespace {
@@ -25,17 +22,6 @@ struct ByContent {
         return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
     }
 };
-
-/// A link cannot slow anyone unless more is wanted of it than it has, by more than rounding.
-constexpr double kRounding = 1e-9;
-
-/// splitmix64's finaliser: neighbouring inputs give unrelated outputs, so that sums of them tell sets apart.
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
 
 bool is_collective(CommKind comm) {
     return comm != CommKind::kSend && comm != CommKind::kReceive && comm != CommKind::kNone;
@@ -86,8 +72,7 @@ struct Network::Impl {
     AlgorithmChoice fastest(Asked asked, int levels);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
 
-    void fold_links();
-    void find_rivals();
+    const LinkClasses& folded();
     std::vector<double> solve(std::span<const PatternId> set);
 
     Layout layout;
@@ -107,11 +92,8 @@ struct Network::Impl {
     std::vector<FlowPattern> patterns;
     std::map<std::tuple<CommKind, GroupKind, double, double, int>, AlgorithmChoice> chosen;
 
-    bool folded = true;                          ///< the two below hold for all patterns
-    std::vector<double> class_capacities;        ///< of one link of each class
-    std::vector<std::vector<LinkLoad>> shared;   ///< by pattern: its loads on classes of links that can slow someone
-    std::vector<std::vector<bool>> rivals;       ///< [pattern][pattern]: do they share a class
-    std::vector<std::uint32_t> number_of_class;  ///< scratch of a solution
+    LinkClasses classes;
+    bool are_folded = true;  ///< of all patterns
     std::map<Ids, std::vector<double>, ByContent> remembered;
     Ids last_active, sorted;
     std::vector<double> answer;
@@ -186,7 +168,7 @@ PatternId Network::Impl::pattern_id(const PatternKey& asked) {
     for (const LinkLoad& on : patterns[found->second].loads) {
         wanted[on.link] += on.load * patterns[found->second].solo_rate;
     }
-    folded = false;
+    are_folded = false;
     id_of_asked.emplace(asked, found->second);
     return found->second;
 }
@@ -274,100 +256,21 @@ double Network::Impl::solo_time_s(const Transfer& transfer) const {
     return time_s;
 }
 
-/// Links of equal capacity that carry the same loads of the same patterns fill together: one stands for them all. Links
-/// that could carry everyone at once stand for nothing.
-void Network::Impl::fold_links() {
-    if (folded) {
-        return;
+const LinkClasses& Network::Impl::folded() {
+    if (!are_folded) {
+        are_folded = true;
+        classes.fold(patterns, wanted, fabric.capacities_bytes_per_s());
     }
-    folded = true;
-    const std::span<const double> capacities = fabric.capacities_bytes_per_s();
-    const auto is_contended = [&](std::uint32_t link) { return wanted[link] > capacities[link] * (1 + kRounding); };
-    std::vector<std::uint64_t> carries(capacities.size(), 0);
-    std::vector<std::uint32_t> links;
-    for (PatternId id = 0; id < patterns.size(); ++id) {
-        for (const LinkLoad& on : patterns[id].loads) {
-            if (is_contended(on.link)) {
-                if (carries[on.link] == 0) {
-                    links.push_back(on.link);
-                    carries[on.link] = mixed(std::bit_cast<std::uint64_t>(capacities[on.link]));
-                }
-                carries[on.link] += mixed(id ^ mixed(std::bit_cast<std::uint64_t>(on.load)));
-            }
-        }
-    }
-    constexpr std::uint32_t kNoClass = ~0U;
-    std::unordered_set<std::uint64_t> known;
-    std::array<std::uint64_t, 256> known_lately{};  // most links are of a few classes
-    std::vector<std::uint32_t> stands_for(capacities.size(), kNoClass);
-    class_capacities.clear();
-    for (const std::uint32_t link : links) {
-        std::uint64_t& lately = known_lately[carries[link] % known_lately.size()];
-        if (lately != carries[link] && known.insert(carries[link]).second) {
-            stands_for[link] = static_cast<std::uint32_t>(class_capacities.size());
-            class_capacities.push_back(capacities[link]);
-        }
-        lately = carries[link];
-    }
-    shared.assign(patterns.size(), {});
-    for (PatternId id = 0; id < patterns.size(); ++id) {
-        for (const LinkLoad& on : patterns[id].loads) {
-            if (stands_for[on.link] != kNoClass) {
-                shared[id].push_back({stands_for[on.link], on.load});
-            }
-        }
-    }
-    find_rivals();
+    return classes;
 }
 
-void Network::Impl::find_rivals() {
-    std::vector<std::vector<PatternId>> users(class_capacities.size());
-    rivals.assign(patterns.size(), std::vector<bool>(patterns.size(), false));
-    for (PatternId id = 0; id < patterns.size(); ++id) {
-        rivals[id][id] = true;
-        for (const LinkLoad& on : shared[id]) {
-            for (const PatternId other : users[on.link]) {
-                rivals[id][other] = rivals[other][id] = true;
-            }
-            users[on.link].push_back(id);
-        }
-    }
-}
-
-/// On the classes of links that the set wants more of than they have, each pattern held to its rate when alone by a
-/// link of its own.
 std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
     if (set.size() == 1) {
         return {patterns[set.front()].solo_rate};
     }
     ++solved;
-    fold_links();
-    std::map<std::uint32_t, double> wanted_here;
-    for (const PatternId id : set) {
-        for (const LinkLoad& on : shared[id]) {
-            wanted_here[on.link] += on.load * patterns[id].solo_rate;
-        }
-    }
-    std::vector<double> capacities;
-    number_of_class.resize(class_capacities.size());
-    for (const auto& [link, bytes_per_s] : wanted_here) {
-        const bool is_contended = bytes_per_s > class_capacities[link] * (1 + kRounding);
-        number_of_class[link] = is_contended ? static_cast<std::uint32_t>(capacities.size()) : kNoLink;
-        if (is_contended) {
-            capacities.push_back(class_capacities[link]);
-        }
-    }
-    std::vector<std::vector<LinkLoad>> loads(set.size());
-    for (std::size_t i = 0; i < set.size(); ++i) {
-        for (const LinkLoad& on : shared[set[i]]) {
-            if (number_of_class[on.link] != kNoLink) {
-                loads[i].push_back({number_of_class[on.link], on.load});
-            }
-        }
-        loads[i].push_back({static_cast<std::uint32_t>(capacities.size()), 1});
-        capacities.push_back(patterns[set[i]].solo_rate);
-    }
-    return max_min_rates(capacities, std::vector<LoadList>(loads.begin(), loads.end()));
+    folded();
+    return classes.rates(set);
 }
 
 Network::Network(const Machine& machine, const Stack& stack, const Layout& layout)
@@ -441,10 +344,7 @@ Picoseconds Network::solo_duration(const Transfer& transfer, int repeat) const {
     return duration;
 }
 
-bool Network::can_slow(PatternId a, PatternId b) const {
-    impl_->fold_links();
-    return impl_->rivals[a][b];
-}
+bool Network::can_slow(PatternId a, PatternId b) const { return impl_->folded().can_slow(a, b); }
 
 bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) const {
     return std::none_of(others.begin(), others.end(),

@@ -242,7 +242,7 @@ int Layout::rank(int stage, int n) const {
            expert_rank % ep * stride[index_of(Axis::kEp)] + n % etp * stride[index_of(Axis::kTp)];
 }
 
-Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
+Layout rank_grid(const Plan& plan, int tiles) {
     check_grid(plan, tiles);
     Layout layout;
     layout.tiles = tiles;
@@ -251,6 +251,21 @@ Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
     layout.stage_ranks = tiles / plan.pp;
     layout.data_parallel = layout.stage_ranks / (plan.tp * plan.cp);
     layout.global_batch = global_batch_of(plan, layout.data_parallel);
+    layout.tiles_per_node = tiles;
+    layout.node_of_job_node = {0};
+    const std::array<int, 4> extent{plan.dp, plan.pp, plan.ep, plan.etp};
+    int stride = 1;
+    for (std::size_t i = plan.rank_order.size(); i-- > 0;) {
+        const std::size_t axis = index_of(plan.rank_order[i]);
+        layout.stride[axis] = stride;
+        stride *= extent[axis];
+    }
+    layout.pp_stride = layout.stride[index_of(Axis::kPp)];
+    return layout;
+}
+
+Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
+    Layout layout = rank_grid(plan, tiles);
     layout.tiles_per_node = machine.node.tiles;
     layout.nodes = (tiles - 1) / layout.tiles_per_node + 1;
     const int nodes_there = std::min(machine.fabric.max_nodes, machine_nodes(machine.fabric));
@@ -260,14 +275,6 @@ Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
                                         "; expected at most " + std::to_string(nodes_there) + " nodes");
     }
     layout.node_of_job_node = place(plan, machine, layout.nodes);
-    const std::array<int, 4> extent{plan.dp, plan.pp, plan.ep, plan.etp};
-    int stride = 1;
-    for (std::size_t i = plan.rank_order.size(); i-- > 0;) {
-        const std::size_t axis = index_of(plan.rank_order[i]);
-        layout.stride[axis] = stride;
-        stride *= extent[axis];
-    }
-    layout.pp_stride = layout.stride[index_of(Axis::kPp)];
     return layout;
 }
 

@@ -42,6 +42,10 @@ struct Layout {
     std::array<int, 4> stride{};  ///< rank strides of dp, pp, ep, etp (indexed by Axis)
 };
 
+/// The grid alone, on one node that has all tiles: for those who run a plan wherever they are. Requires a resolved
+/// plan.
+[[nodiscard]] Layout rank_grid(const Plan& plan, int tiles);
+
 /// Requires a resolved plan. Throws InputError when the machine has too few nodes, the node list is short, repeated or
 /// out of range, or tiles is no multiple of... (a last node may be partly used).
 [[nodiscard]] Layout make_layout(const Plan& plan, const Machine& machine, int tiles);

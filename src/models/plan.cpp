@@ -117,7 +117,10 @@ void read_trace(const JsonValue& file, const std::string& plan_file, Routing& ro
     }
     routing.trace_file = (std::filesystem::path(plan_file).parent_path() / name).string();
     const JsonDocument document = JsonDocument::load(routing.trace_file);
-    document.root().allow_only({"source", "shares"});
+    document.root().allow_only({"source", "shares", "choices"});
+    if (document.root().find("choices")) {
+        routing.record = std::make_shared<const RoutingRecord>(read_routing_record(routing.trace_file));
+    }
     const JsonValue shares = document.root().at("shares");
     for (const JsonValue& share : shares.elements()) {
         routing.trace_shares.push_back(share.as_number(0, 1e18));
@@ -136,8 +139,10 @@ void read_routing(const JsonValue& root, Plan& plan) {
     if (!value) {
         return;
     }
-    const std::string expected = "\"uniform\", {\"zipf\": s}, {\"dirichlet\": a} or {\"trace\": \"file\"}";
-    if (value->is_string() && value->as_string() == "uniform") {
+    const std::string expected = "\"uniform\", \"learned\", {\"zipf\": s}, {\"dirichlet\": a} or {\"trace\": \"file\"}";
+    if (value->is_string() && (value->as_string() == "uniform" || value->as_string() == "learned")) {
+        plan.routing.kind =
+            value->as_string() == "learned" ? RoutingDistribution::kLearned : RoutingDistribution::kUniform;
         return;
     }
     if (!value->is_object()) {
@@ -320,6 +325,10 @@ std::optional<PlacementKind> placement_named(std::string_view word) {
 }
 
 bool draws_nodes(PlacementKind kind) { return kind == PlacementKind::kRandom || kind == PlacementKind::kScheduled; }
+
+bool is_skewed(RoutingDistribution kind) {
+    return kind != RoutingDistribution::kUniform && kind != RoutingDistribution::kLearned;
+}
 
 const char* to_string(Dispatch kind) {
     switch (kind) {

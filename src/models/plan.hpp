@@ -1,12 +1,14 @@
 #pragma once
 /// @file How a workload is laid over tiles: the grid, the schedule, and every choice that is the user's.
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
+#include "models/routing_record.hpp"
 #include "models/workload.hpp"
 
 namespace auspex {
@@ -15,7 +17,14 @@ enum class ScheduleKind { kGpipe, k1f1b, kInterleaved1f1b };
 enum class OptimizerSharding { kReplicated, kSharded, kEpAware, kFsdp };
 enum class Dispatch { kAllGatherReduceScatter, kAllToAll };
 enum class ExpertKernels { kLoop, kGrouped, kFused };
-enum class RoutingDistribution { kUniform, kZipf, kDirichlet, kTrace };
+/// Who decides which experts a token visits. Predictions take kLearned as even, like kUniform.
+enum class RoutingDistribution {
+    kUniform,  ///< a fixed even pattern; training does not ask the router
+    kLearned,  ///< the router
+    kZipf,
+    kDirichlet,
+    kTrace
+};
 enum class PlacementKind {
     kContiguous,  ///< the first nodes
     kScattered,   ///< round-robin over dragonfly groups (leaves, units)
@@ -29,7 +38,8 @@ struct Routing {
     RoutingDistribution kind = RoutingDistribution::kUniform;
     double parameter = 0;  ///< s of zipf, a of dirichlet
     std::string trace_file;
-    std::vector<double> trace_shares;  ///< kTrace: share of routed tokens by expert, sums to 1
+    std::vector<double> trace_shares;             ///< kTrace: share of routed tokens by expert, sums to 1
+    std::shared_ptr<const RoutingRecord> record;  ///< kTrace: every choice, if the file has them
 };
 
 /// Defaults are those of a file that gives only the grid; docs/formats-workload-plan.md lists them.
@@ -76,6 +86,9 @@ struct Plan {
 [[nodiscard]] std::optional<PlacementKind> placement_named(std::string_view word);
 /// True if nodes are drawn by chance, from placement_seed.
 [[nodiscard]] bool draws_nodes(PlacementKind);
+
+/// True if predictions take tokens to fall unevenly on experts: zipf, dirichlet, trace.
+[[nodiscard]] bool is_skewed(RoutingDistribution);
 
 [[nodiscard]] const char* to_string(ScheduleKind);
 [[nodiscard]] const char* to_string(OptimizerSharding);

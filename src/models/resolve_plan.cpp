@@ -1,6 +1,7 @@
 /// @file Checks a plan against the workload and the number of tiles, and fills in what follows from them.
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -130,6 +131,25 @@ void check_dense_grid(const Plan& plan, std::int64_t stage_ranks) {
     }
 }
 
+/// The record must be of a model with the same experts and MoE layers; its batch is the trainer's to check.
+void check_record(const Plan& plan, const Workload& workload) {
+    if (!plan.routing.record) {
+        return;
+    }
+    const RoutingRecord& record = *plan.routing.record;
+    const int moe_layers = workload.layers - workload.first_dense_layers;
+    const std::tuple<const char*, int, int> sizes[] = {{"num_experts", record.num_experts, workload.num_experts},
+                                                       {"top_k", record.top_k, workload.top_k},
+                                                       {"layers", record.layers, moe_layers}};
+    for (const auto& [key, found, expected] : sizes) {
+        if (found != expected) {
+            throw InputError(
+                plan.routing.trace_file + ": $.choices." + key,
+                "found " + text(found) + "; expected " + text(expected) + ", as " + workload.name + " has");
+        }
+    }
+}
+
 void check_experts(const Plan& plan, const Workload& workload) {
     if (workload.num_experts == 0) {
         if (plan.ep != 1) {
@@ -140,9 +160,10 @@ void check_experts(const Plan& plan, const Workload& workload) {
                    "found " + text(plan.etp) + "; expected tp (" + text(plan.tp) +
                        "), or no such key: " + workload.name + " has no experts to split");
         }
-        if (plan.routing.kind != RoutingDistribution::kUniform) {
+        if (is_skewed(plan.routing.kind)) {
             refuse(plan, "routing",
-                   "found a skewed distribution; expected \"uniform\": " + workload.name + " has no experts");
+                   "found a skewed distribution; expected \"uniform\" or \"learned\": " + workload.name +
+                       " has no experts");
         }
         return;
     }
@@ -154,6 +175,7 @@ void check_experts(const Plan& plan, const Workload& workload) {
                          "found " + std::to_string(plan.routing.trace_shares.size()) + " shares; expected " +
                              text(workload.num_experts) + ", one per expert of " + workload.name);
     }
+    check_record(plan, workload);
 }
 
 void check_stages(const Plan& plan, const Workload& workload) {

@@ -66,7 +66,7 @@ RoutingLoad load_of(const std::vector<double>& shares, int ep) {
 }  // namespace
 
 RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed, int draws) {
-    if (routing.kind == RoutingDistribution::kUniform || num_experts == 0) {
+    if (!is_skewed(routing.kind) || num_experts == 0) {
         return {};
     }
     AUSPEX_CHECK(ep > 0 && num_experts % ep == 0, "resolve_plan makes ep divide num_experts");

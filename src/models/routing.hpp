@@ -17,9 +17,9 @@ struct RoutingLoad {
     std::vector<double> by_rank;
 };
 
-/// uniform: 1. zipf(s): share of expert i ~ (i+1)^-s, experts dealt to ranks by a seeded shuffle a layer, mean over
-/// `draws` layers. dirichlet(a): shares drawn. trace: the recorded shares, experts on ranks in order. Deterministic for
-/// a seed.
+/// uniform, and learned, of which nothing is known before it is trained: 1. zipf(s): share of expert i ~ (i+1)^-s,
+/// experts dealt to ranks by a seeded shuffle a layer, mean over `draws` layers. dirichlet(a): shares drawn. trace: the
+/// recorded shares, experts on ranks in order. Deterministic for a seed.
 [[nodiscard]] RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed,
                                        int draws = 32);
 

@@ -73,8 +73,8 @@ void read_pipeline(const JsonValue& section, Stack& stack) {
 }
 
 void read_optimizer(const JsonValue& section, Stack& stack) {
-    section.allow_only(
-        {"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "per_parameter_ep_all_reduce"});
+    section.allow_only({"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "loss_terms",
+                        "check_gradients", "per_parameter_ep_all_reduce"});
     stack.reduction =
         section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
     if (stack.reduction == Reduction::kBucketed) {
@@ -83,7 +83,13 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
         bucket->fail("no such key with \"reduction\": \"flat\"; it belongs to \"bucketed\"");
     }
     stack.barriers_per_step = read_count(section, "barriers_per_step", 0);
-    stack.world_all_reduces_per_step = read_count(section, "world_all_reduces_per_step", 0);
+    if (section.find("loss_terms")) {
+        stack.loss_terms = read_count(section, "loss_terms", 1);
+    }
+    const auto check = section.find("check_gradients");
+    stack.check_gradients = check && check->as_bool();
+    // With the check one all-reduce is of flags and another of the loss.
+    stack.world_all_reduces_per_step = read_count(section, "world_all_reduces_per_step", stack.check_gradients ? 2 : 0);
     stack.per_parameter_ep_all_reduce = section.at("per_parameter_ep_all_reduce").as_bool();
 }
 

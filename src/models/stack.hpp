@@ -53,7 +53,7 @@ struct AlgorithmRule {
 
 struct Stack {
     std::string name, file;
-    std::string measured_on;  ///< name of the machine on which its constants were measured or fitted
+    std::string measured_on;  ///< name of the machine on which its constants were measured or fitted; "none": nowhere
     /// What the software has, in the plan's words; a plan that asks for more is a what-if, and the prediction says so.
     std::vector<std::string> offers_expert_kernels, offers_optimizers, offers_dispatches;
     // kernels
@@ -74,8 +74,11 @@ struct Stack {
     Reduction reduction = Reduction::kBucketed;
     double bucket_bytes = 0;             ///< kBucketed: least size of one reduction
     int barriers_per_step = 0;           ///< global barriers, each with a host synchronisation
-    int world_all_reduces_per_step = 0;  ///< all-reduces over every rank, gradient norm apart: the first of the loss, 4
-                                         ///< bytes; each other of a vector of NaN flags, 4 bytes for every rank
+    int world_all_reduces_per_step = 0;  ///< all-reduces over every rank, gradient norm apart: one of the loss, each
+                                         ///< other of a vector of NaN flags, 4 bytes for every rank
+    int loss_terms = 1;                  ///< fp32 numbers in the all-reduce of the loss
+    bool check_gradients = false;        ///< every rank looks at its gradients, and one of the vectors of flags goes
+                                         ///< round, before gradients meet and weights change
     bool per_parameter_ep_all_reduce =
         false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
     // transport: the entry that is in use

@@ -124,6 +124,18 @@ void read_dense_feed_forward(const JsonValue& root, Workload& workload) {
     }
 }
 
+void read_training(const JsonValue& root, Workload& workload) {
+    const auto object = root.find("training");
+    if (!object) {
+        return;
+    }
+    workload.training = load_training(*object);
+    if (workload.num_experts == 0) {
+        refuse(*object, {"auxiliary_loss", "z_loss", "normalize_top_k"},
+               "no such key without \"num_experts\": a dense model has no router");
+    }
+}
+
 }  // namespace
 
 Workload load_workload(const JsonDocument& document) {
@@ -153,7 +165,8 @@ Workload load_workload(const JsonDocument& document) {
                      "vocab_size",
                      "tied_embeddings",
                      "learned_positions",
-                     "sequence_length"});
+                     "sequence_length",
+                     "training"});
     if (root.at("source").as_string().empty()) {
         root.at("source").fail("where the shapes come from, not an empty string");
     }
@@ -168,6 +181,7 @@ Workload load_workload(const JsonDocument& document) {
     read_attention(root, workload);
     read_experts(root, workload);
     read_dense_feed_forward(root, workload);
+    read_training(root, workload);
     return workload;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "models/training.hpp"
 
 namespace auspex {
 
@@ -39,6 +40,7 @@ struct Workload {
     int shared_experts = 0;        ///< each of expert_size
     int first_dense_layers = 0;    ///< leading layers with the dense feed-forward
     bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers together
+    Training training;             ///< how it is trained; no count or prediction depends on it
 
     [[nodiscard]] bool is_moe_layer(int layer) const { return num_experts > 0 && layer >= first_dense_layers; }
 };

@@ -130,7 +130,7 @@ Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs, st
 }
 
 Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes,
-                                std::initializer_list<Value> inputs, int repeat, bool routed) {
+                                std::initializer_list<Value> inputs, const CommTraits& traits) {
     if (size <= 1 || (bytes <= 0 && comm != CommKind::kBarrier)) {
         return inputs.size() == 0 ? kNoValue : *inputs.begin();
     }
@@ -140,8 +140,9 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, Group
     op.comm = comm;
     op.group = group;
     op.bytes = bytes;
-    op.repeat = repeat;
-    op.routed = routed;
+    op.repeat = traits.repeat;
+    op.routed = traits.routed;
+    op.carries = traits.carries;
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
     const bool beside = overlaps(stream);
     if (before == kNoValue && (!beside || inputs.size() == 0)) {

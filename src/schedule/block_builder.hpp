@@ -33,6 +33,13 @@ struct Shapes {
 using Value = std::int64_t;
 inline constexpr Value kNoValue = -1;
 
+/// What a communication may have beside its kind, group and bytes.
+struct CommTraits {
+    int repeat = 1;       ///< done this many times in a row, `bytes` each
+    bool routed = false;  ///< bytes grow with the tokens routed to the busiest rank
+    Carries carries = Carries::kRunningValue;
+};
+
 class BlockBuilder {
  public:
     BlockBuilder(Program& program, const Shapes& shapes);
@@ -55,7 +62,7 @@ class BlockBuilder {
     /// it waits for all kernels so far. Where its stream may not overlap, it always does, and the next kernel waits for
     /// it.
     Value communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes,
-                      std::initializer_list<Value> inputs, int repeat = 1, bool routed = false);
+                      std::initializer_list<Value> inputs, const CommTraits& traits = {});
     /// A message across a virtual-stage boundary.
     Value send(OpKind kind, int boundary, double bytes, Value input);
     Value receive(OpKind kind, int boundary);
@@ -86,9 +93,9 @@ Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
 /// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
 Value reduce_over_tp(BlockBuilder& builder, Value x);
 /// The sequence gathered over tp where sequence parallelism has split it.
-Value gather_over_tp(BlockBuilder& builder, Value x);
+Value gather_over_tp(BlockBuilder& builder, Value x, Carries carries = Carries::kRunningValue);
 /// Tokens on their way into the experts, and out.
-Value enter_experts(BlockBuilder& builder, Value x);
+Value enter_experts(BlockBuilder& builder, Value x, Carries carries = Carries::kRunningValue);
 Value leave_experts(BlockBuilder& builder, Value x);
 /// The mixture-of-experts block between its norm and the residual: router, dispatch, experts, reduction, return, and
 /// the shared experts. In Phase::kRecompute without the sums that gradients do not need.
@@ -115,8 +122,8 @@ struct AttentionWidths {
 [[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k,
                                                          double groups = 1, double copies = 1);
 
-/// Sums gradients over their replicas (dense and experts apart) for these parameters of a rank; returns the last sum,
-/// kNoValue without replicas.
+/// Sums gradients for these parameters of a rank: over tp those of which every tp rank has a part, then over replicas
+/// (dense and experts apart). Returns the last sum, kNoValue if there is none.
 Value emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);
 
 /// The optimizer block of a stage; `gradients_reduced`: backward has already done that.

@@ -131,7 +131,7 @@ class StageBuilder {
         const double passes = s_.stack.kernels.cross_entropy;
         x = b_.compute(OpKind::kCrossEntropy, {x}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
         return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp,
-                              3 * s_.t * 4, {x});
+                              3 * s_.t * 4, {x}, {.carries = Carries::kSoftmaxParts});
     }
 
     Value head_backward() {
@@ -185,9 +185,7 @@ class StageBuilder {
         if (!fsdp() && !overlapped) {
             return;
         }
-        bucket.dense += more.dense;
-        bucket.experts += more.experts;
-        bucket.replicated_tensors += more.replicated_tensors;
+        bucket += more;
         if (fsdp() || flush || (bucket.dense + bucket.experts) * s_.plan.gradient_bytes >= s_.stack.bucket_bytes) {
             emit_gradient_reduction(b_, layout_, bucket);
             bucket = {};

@@ -91,13 +91,13 @@ void check_messages_and_cycles(const Program& program) {
 
 /// Operations over all ranks come in one order, of one kind and size, in every role.
 void check_world_operations(const Program& program) {
-    std::vector<std::pair<OpKind, double>> reference;
+    std::vector<std::tuple<OpKind, double, Carries>> reference;
     for (std::size_t r = 0; r < program.roles.size(); ++r) {
-        std::vector<std::pair<OpKind, double>> seen;
+        std::vector<std::tuple<OpKind, double, Carries>> seen;
         for (const BlockUse& use : program.roles[r].order) {
             for (const Operation& op : program.operations_of(program.blocks[use.block])) {
                 if (op.comm != CommKind::kNone && op.group == GroupKind::kWorld) {
-                    seen.emplace_back(op.kind, op.bytes);
+                    seen.emplace_back(op.kind, op.bytes, op.carries);
                 }
             }
         }

@@ -15,6 +15,7 @@ namespace auspex {
 namespace {
 
 constexpr double kIndexBytes = 8;       // torch.int64
+constexpr double kWeightBytes = 4;      // of a choice, and its gradient: fp32
 constexpr double kCacheLineBytes = 64;  // least that a strided read moves
 
 /// Sizes of this rank's expert work under uniform routing.
@@ -93,10 +94,8 @@ std::vector<Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
     }
     kernels.push_back(routed_memory((2 + 3 * (gates - 1)) * z.rows * z.i * z.a, gates * z.experts));
     kernels.push_back(expert_product(s, z.rows_each, z.h, z.i));
+    // Scaling by the weights; with all-to-all they are at home, and outputs go each to its row's place instead.
     kernels.push_back(routed_memory(2 * z.rows * z.h * z.a, z.experts));
-    if (s.sent) {
-        kernels.push_back(routed_memory(2 * z.rows * z.h * z.a, z.experts));  // outputs, each in its row's place
-    }
     return kernels;
 }
 
@@ -105,13 +104,15 @@ std::vector<Kernel> loop_reduction(const ExpertSizes& z) {
     return {routed_memory(5 * z.rows * z.h * z.a, 2 * z.experts)};
 }
 
-/// Backward of index_add is a gather; of the scaling two products and a sum; of the index gather a zeroed [T, H] tensor
-/// per expert, a sorted scatter into it, and its addition to the gradient gathered so far: 4 passes over [T, H] for
-/// every expert, however few its rows ([R, H] with all-to-all).
+/// Backward of index_add is a gather; of the scaling (not with all-to-all, which scales at home) two products and a
+/// sum; of the index gather a zeroed [T, H] tensor per expert, a sorted scatter into it, and its addition to the
+/// gradient gathered so far: 4 passes over [T, H] for every expert, however few its rows ([R, H] with all-to-all).
 std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts),
-                                routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts)};
+    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
+    if (!s.sent) {
+        kernels.push_back(routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts));
+    }
     kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
     kernels.push_back(routed_memory((3 + 6 * (gates - 1)) * z.rows * z.i * z.a, (2 * gates - 1) * z.experts));
     for (int gate = 0; gate < static_cast<int>(gates); ++gate) {
@@ -164,15 +165,26 @@ std::vector<Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {
     return kernels;
 }
 
-/// Tokens to the ranks that hold their experts, or back: all of them to everyone, or each to its own.
-Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, bool with_indices, Value x) {
-    const Shapes& s = b.shapes();
-    if (s.plan.dispatch == Dispatch::kAllToAll) {
-        const double row = s.h * s.a + (with_indices ? 4 + kIndexBytes : 0);
-        return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, GroupKind::kEp, s.plan.ep, s.routed_rows * row,
-                             {x}, 1, true);
+/// What a row takes along beside its H elements. All-gather: a token's K choices and their weights, and backward the
+/// gradients of these weights. All-to-all: the row's expert; weights stay at home.
+double row_extra_bytes(const Shapes& s, OpKind kind, bool towards_experts) {
+    if (kind != OpKind::kTokenCommunication) {
+        return 0;
     }
-    const double row = s.h * s.a + (with_indices ? s.workload.top_k * (4 + kIndexBytes) : 0);
+    if (s.plan.dispatch == Dispatch::kAllToAll) {
+        return towards_experts ? kIndexBytes : 0;
+    }
+    return s.workload.top_k * (kWeightBytes + (towards_experts ? kIndexBytes : 0));
+}
+
+/// Tokens to the ranks that hold their experts, or back: all of them to everyone, or each to its own.
+Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, Value x) {
+    const Shapes& s = b.shapes();
+    const double row = s.h * s.a + row_extra_bytes(s, kind, towards_experts);
+    if (s.plan.dispatch == Dispatch::kAllToAll) {
+        return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, GroupKind::kEp, s.plan.ep, s.routed_rows * row,
+                             {x}, {.routed = true});
+    }
     return b.communicate(kind, Stream::kEp, towards_experts ? CommKind::kAllGather : CommKind::kReduceScatter,
                          GroupKind::kEp, s.plan.ep, s.gathered * row, {x});
 }
@@ -244,22 +256,22 @@ Value return_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
     const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
-    x = s.sent ? exchange(b, OpKind::kTokenReturn, false, false, x) : x;
+    x = s.sent ? exchange(b, OpKind::kTokenReturn, false, x) : x;
     Kernel sum = memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans);
     x = b.compute(OpKind::kOutputReduction, {x}, loop && !s.sent ? loop_reduction(z) : std::vector<Kernel>{sum});
-    return s.sent ? x : exchange(b, OpKind::kTokenReturn, false, false, x);
+    return s.sent ? x : exchange(b, OpKind::kTokenReturn, false, x);
 }
 
 /// Backward of return_tokens: a token's gradient goes to its K rows, times their weights, and to the weights.
 Value return_tokens_backward(BlockBuilder& b, const ExpertSizes& z, Value g) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
-    g = s.sent ? g : exchange(b, OpKind::kTokenReturn, true, false, g);
+    g = s.sent ? g : exchange(b, OpKind::kTokenReturn, true, g);
     if (s.sent || s.plan.expert_kernels != ExpertKernels::kLoop) {  // the loop has it among its experts' kernels
         g = b.compute(OpKind::kOutputReduction, {g},
                       {memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * scans, 2 * scans)});
     }
-    return s.sent ? exchange(b, OpKind::kTokenReturn, true, false, g) : g;
+    return s.sent ? exchange(b, OpKind::kTokenReturn, true, g) : g;
 }
 
 struct SharedGradient {
@@ -274,7 +286,8 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
     SharedGradient result;
     // The rank's slice of the sequence is all that is kept, unless the gathered tokens hold the rest.
     if (s.plan.sequence_parallel && s.tp > 1 && !s.plan.recompute_expert && (s.sent || (sharing && apart))) {
-        result.saved = sharing && apart ? gather_over_tp(b, outer) : enter_experts(b, outer);
+        result.saved = sharing && apart ? gather_over_tp(b, outer, Carries::kSavedInput)
+                                        : enter_experts(b, outer, Carries::kSavedInput);
     }
     if (!sharing) {
         return result;
@@ -305,7 +318,7 @@ Value experts_forward(BlockBuilder& b, Value input) {
     Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
     x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, s.stack.kernels.router_topk)});
     x = s.sent ? index_tokens(b, z, x) : x;
-    x = exchange(b, OpKind::kTokenCommunication, true, true, x);
+    x = exchange(b, OpKind::kTokenCommunication, true, x);
     const Value shared = shared_forward(b, input, entered);
     x = s.sent ? x : index_tokens(b, z, x);
     x = b.compute(OpKind::kExpertComputation, {x}, loop ? loop_forward(s, z) : grouped_forward(s, z));
@@ -320,7 +333,7 @@ Value experts_backward(BlockBuilder& b, Value outer) {
     const Value entered = enter_experts(b, outer);
     const Value rows = return_tokens_backward(b, z, entered);
     Value g = b.compute(OpKind::kExpertComputation, {rows}, loop ? loop_backward(s, z) : grouped_backward(s, z));
-    g = exchange(b, OpKind::kTokenCommunication, false, false, g);
+    g = exchange(b, OpKind::kTokenCommunication, false, g);
     b.set_phase(Phase::kBackwardWeight);
     b.compute(OpKind::kExpertComputation, {rows}, weight_gradients(s, z));
     b.set_phase(Phase::kBackwardInput);

@@ -112,11 +112,25 @@ std::size_t projections_before_norm(const Shapes& s) {
 
 double norm_bytes(const Shapes& s) { return 2 * s.t_norm * s.h * s.a; }
 
+/// Queries and keys are normalised over all heads together, of which a tp rank has a part: forward the sums of squares,
+/// backward those of products of values and gradients, two numbers a token.
+Value qk_norm_sums(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    if (!s.workload.qk_norm || s.plan.tp == 1) {
+        return x;
+    }
+    const double tensors_read = b.phase() == Phase::kBackwardInput ? 2 : 1;
+    x = b.compute(OpKind::kQkNormSums, {x}, {memory_kernel(tensors_read * s.t * attention_widths(s).normed * s.a, 1)});
+    return b.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s.plan.tp,
+                         s.t * 2 * 4, {x}, {.carries = Carries::kQkNormSums});
+}
+
 /// Norms of queries and keys or of the latents, and rotary embedding; nothing where the model has none.
 Value qk_norm(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const double bytes = 2 * s.t * attention_widths(s).normed * s.a;
-    return bytes > 0 ? b.compute(OpKind::kQkNorm, {x}, {passes(s, b, s.stack.kernels.qk_norm, bytes)}) : x;
+    return bytes > 0 ? b.compute(OpKind::kQkNorm, {qk_norm_sums(b, x)}, {passes(s, b, s.stack.kernels.qk_norm, bytes)})
+                     : x;
 }
 Value rotate(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
@@ -164,7 +178,8 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
 /// weight gradients of its first layers need it gathered once more.
 Value saved_input(BlockBuilder& b, Value after, bool recomputed) {
     const Plan& plan = b.shapes().plan;
-    return plan.sequence_parallel && plan.tp > 1 && !recomputed ? gather_over_tp(b, after) : kNoValue;
+    return plan.sequence_parallel && plan.tp > 1 && !recomputed ? gather_over_tp(b, after, Carries::kSavedInput)
+                                                                : kNoValue;
 }
 
 /// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former. The `first`

@@ -1,168 +1,230 @@
-/// @file Peak memory of a stage: static parts, and activations as the order of passes stacks them.
+/// @file Peaks over a step: what is there all the time, and what the passes of a role add in their order.
 #include "schedule/memory.hpp"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <optional>
 
-#include "schedule/block_builder.hpp"
+#include "base/error.hpp"
+#include "schedule/memory_routing.hpp"
+#include "schedule/memory_walk.hpp"
 
 namespace auspex {
 namespace {
 
-/// Bytes that one micro-batch keeps for one layer, by half, and the full working set of each half when it runs.
-struct LayerActivations {
-    double kept = 0;
-    double working = 0;  ///< the larger half with everything it makes, and as much again for gradients
+/// Peaks of what comes and goes.
+struct StepPeaks {
+    BytesByLabel label_peaks{}, at_peak{};
+    std::int64_t peak = 0;
+    BlockUse use;
+    std::uint32_t operation = 0;
 };
 
-/// Keys and values are those of the whole sequence where cp gathers them.
-double attention_bytes(const Shapes& s) {
-    const Workload& w = s.workload;
-    const AttentionWidths widths = attention_widths(s);
-    const bool latent = w.attention == AttentionKind::kLatent;
-    const double heads = w.heads / s.tp;
-    const double key_value = latent ? widths.qk + widths.value : widths.key_value;
-    const double latents = latent ? w.q_rank + w.kv_rank + w.rope_head_size : 0;
-    const double local = widths.query + widths.value + latents + widths.rotated + widths.normed;
-    return s.t * s.a * (local + s.plan.cp * key_value) + s.t * heads * 4;
-}
-
-double dense_bytes(const Shapes& s) {
-    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    return s.t * s.a * (gates + 1) * s.workload.intermediate_size / s.tp;
-}
-
-double mixture_bytes(const Shapes& s, double heaviest_rank) {
-    const double rows = s.routed_rows * heaviest_rank;
-    const double received = s.sent ? rows : s.gathered;
-    const double experts = rows * s.a * (2 * s.h + 3 * s.expert_size) + received * s.h * s.a;
-    const double router = s.t_routed * s.workload.num_experts * 4 * 2;
-    const double shared = s.t * s.a * 3 * s.workload.shared_experts * s.workload.expert_size / s.tp;
-    const double counted = s.sent ? s.t_routed : s.gathered;
-    const double masks =
-        s.plan.expert_kernels == ExpertKernels::kLoop ? counted * s.workload.top_k * s.workload.num_experts * 8 : 0;
-    return experts + router + shared + masks;
-}
-
-LayerActivations layer_activations(const Shapes& s, int layer, double heaviest_rank) {
-    const Plan& plan = s.plan;
-    const double stream = s.t_norm * s.h * s.a;
-    const double attention = attention_bytes(s);
-    const double feed_forward = s.workload.is_moe_layer(layer) ? mixture_bytes(s, heaviest_rank) : dense_bytes(s);
-    LayerActivations bytes;
-    bytes.kept = 2 * stream + (plan.recompute_norm ? 0 : 2 * stream) + (plan.recompute_attention ? 0 : attention) +
-                 (plan.recompute_expert ? 0 : feed_forward);
-    const double again = std::max(plan.recompute_attention ? attention : 0, plan.recompute_expert ? feed_forward : 0);
-    bytes.working = again + std::max(attention, feed_forward);
-    return bytes;
-}
-
-double kept_bytes(const Shapes& s, LayerRange range, double heaviest_rank) {
-    double sum = 0;
-    for (int layer = range.first; layer < range.last; ++layer) {
-        sum += layer_activations(s, layer, heaviest_rank).kept;
-    }
-    return sum;
-}
-
-double travelling_logits(const Shapes& s, int v) {
-    if (!s.stack.router_logits_travel || !s.workload.global_aux_loss) {
-        return 0;
-    }
-    const int layers = layers_of(s.workload, s.plan, v).last - s.workload.first_dense_layers;
-    return std::max(0, layers) * s.t * s.workload.num_experts * s.a;
-}
-
-/// Live activations while the passes of the stage run in order; finds the peak.
-struct Peak {
-    double activations = 0, router_logits = 0, logits = 0, workspace = 0;
-    std::string where;
-    [[nodiscard]] double sum() const { return activations + router_logits + logits + workspace; }
-};
-
-Peak activation_peak(const Shapes& s, const Program& program, const Role& role, double heaviest_rank) {
-    std::vector<double> kept, travelling;
-    double working = 0;
-    for (int chunk = 0; chunk < s.plan.virtual_stages; ++chunk) {
-        const int v = chunk * s.plan.pp + role.stage;
-        const LayerRange range = layers_of(s.workload, s.plan, v);
-        kept.push_back(kept_bytes(s, range, heaviest_rank));
-        travelling.push_back(travelling_logits(s, v));
-        for (int layer = range.first; layer < range.last; ++layer) {
-            working = std::max(working, layer_activations(s, layer, heaviest_rank).working);
+/// Adds up the effects of passes.
+class StepTally {
+ public:
+    explicit StepTally(StepPeaks& peaks) : peaks_(peaks) {}
+    void play(const BlockUse& use, const BlockMemory& effect) {
+        const bool higher = live_sum_ + effect.peak > peaks_.peak;
+        for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+            peaks_.label_peaks[i] = std::max(peaks_.label_peaks[i], live_[i] + effect.label_peaks[i]);
+            peaks_.at_peak[i] = higher ? live_[i] + effect.at_peak[i] : peaks_.at_peak[i];
+        }
+        if (higher) {
+            peaks_.peak = live_sum_ + effect.peak;
+            peaks_.use = use;
+            peaks_.operation = effect.operation;
+        }
+        for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+            live_[i] += effect.change[i];
+            live_sum_ += effect.change[i];
         }
     }
-    Peak peak;
-    double activations = 0, router_logits = 0;
-    for (const BlockUse& use : role.order) {
-        const Block& block = program.blocks[use.block];
+    void finish() const { AUSPEX_CHECK(live_ == BytesByLabel{}, "a step releases what it has made"); }
+
+ private:
+    StepPeaks& peaks_;
+    BytesByLabel live_{};
+    std::int64_t live_sum_ = 0;
+};
+
+/// What the passes of one role need.
+struct RoleWalk {
+    const Program& program;
+    const Role& role;
+    MemorySizes sizes;
+    std::vector<ChunkSizes> chunks;
+
+    RoleWalk(const Workload& workload, const Plan& plan, const Stack& stack, const Program& whole, int stage)
+        : program(whole),
+          role(whole.roles[static_cast<std::size_t>(stage)]),
+          sizes(memory_sizes(workload, plan, stack)) {
+        for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+            chunks.push_back(chunk_sizes(workload, plan, stack, stage, chunk));
+        }
+    }
+    [[nodiscard]] BlockMemory walk(const Block& block, std::span<const std::uint64_t> rows, PassMemory& pass) const {
+        return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], rows, pass).run(program, block);
+    }
+};
+
+/// All uses of a block do the same: each is walked once.
+StepPeaks uniform_peaks(const RoleWalk& role) {
+    StepPeaks peaks;
+    StepTally tally(peaks);
+    std::vector<PassMemory> after_forward(role.chunks.size());
+    std::vector<std::optional<BlockMemory>> effects(role.program.blocks.size());
+    for (const BlockUse& use : role.role.order) {
+        std::optional<BlockMemory>& effect = effects[use.block];
+        if (!effect) {
+            const Block& block = role.program.blocks[use.block];
+            PassMemory& pass = after_forward[static_cast<std::size_t>(block.chunk)];
+            PassMemory copy = pass;
+            effect = role.walk(block, {}, block.kind == BlockKind::kForward ? pass : copy);
+        }
+        tally.play(use, *effect);
+    }
+    tally.finish();
+    return peaks;
+}
+
+/// Every use has rows of its own.
+void add_recorded_step(const RoleWalk& role, const RoutingRecord& record, const Workload& workload, const Plan& plan,
+                       const StagePlace& place, int step, StepPeaks& peaks) {
+    StepTally tally(peaks);
+    std::vector<PassMemory> passes(role.chunks.size() * static_cast<std::size_t>(plan.micro_batches));
+    PassMemory none;
+    for (const BlockUse& use : role.role.order) {
+        const Block& block = role.program.blocks[use.block];
         if (block.kind == BlockKind::kOptimizer) {
+            tally.play(use, role.walk(block, {}, none));
             continue;
         }
         const auto chunk = static_cast<std::size_t>(block.chunk);
-        const bool backward = block.kind == BlockKind::kBackward;
-        if (!backward) {
-            activations += kept[chunk];
-            router_logits += travelling[chunk];
-        }
-        const bool head = block.chunk * s.plan.pp + role.stage == s.plan.pp * s.plan.virtual_stages - 1;
-        const double logits = head ? s.t * s.workload.vocab_size / s.tp * (s.a + 4) * (backward ? 1 : 0.5) : 0;
-        const Peak now{activations, router_logits, logits, backward ? working : working / 2,
-                       std::string(to_string(block.kind)) + " of micro-batch " + std::to_string(use.micro_batch)};
-        if (now.sum() > peak.sum()) {
-            peak = now;
-        }
-        if (backward) {
-            activations -= kept[chunk];
-            router_logits -= travelling[chunk];
-        }
+        const std::vector<std::uint64_t> rows =
+            recorded_rows(record, workload, plan, place, role.chunks[chunk].layers, step, use.micro_batch);
+        const std::size_t pass =
+            chunk * static_cast<std::size_t>(plan.micro_batches) + static_cast<std::size_t>(use.micro_batch);
+        tally.play(use, role.walk(block, rows, passes[pass]));
     }
-    return peak;
+    tally.finish();
 }
 
-/// Parameters of the largest part of a stage that fsdp gathers at a time: a layer, the embedding, or the LM head.
-double largest_unit(const Workload& workload, const Plan& plan, int stage) {
+std::string name_of(const Program& program, const StepPeaks& peaks) {
+    const Block& block = program.blocks[peaks.use.block];
+    const Operation& op = program.operations_of(block)[peaks.operation];
+    std::string name = to_string(block.kind);
+    name += peaks.use.micro_batch >= 0 ? " of micro-batch " + std::to_string(peaks.use.micro_batch) : "";
+    name += ", " + operation_name(operation_name_index(op.kind, op.phase));
+    return name + (op.layer >= 0 ? " of layer " + std::to_string(op.layer) : "");
+}
+
+/// Bytes of the units that fsdp has gathered at a time: two of a stage's largest layer, embedding or LM head, and
+/// their gradients.
+double gathered_units(const Workload& workload, const Plan& plan, int stage) {
+    if (plan.optimizer != OptimizerSharding::kFsdp) {
+        return 0;
+    }
     double largest = 0;
     for (const StageParameters& unit : stage_units(workload, plan, stage)) {
         largest = std::max(largest, unit.dense + unit.experts);
     }
-    return largest;
+    return 2 * largest * (plan.weight_bytes + plan.gradient_bytes);
+}
+
+/// Bytes by label of `held` parameters and `states` optimizer states.
+std::array<double, kMemoryLabelCount> fixed_bytes(const Plan& plan, double held, double states, double units) {
+    std::array<double, kMemoryLabelCount> bytes{};
+    const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
+    set(MemoryLabel::kWeights, held * plan.weight_bytes);
+    set(MemoryLabel::kGradients, held * plan.gradient_bytes);
+    set(MemoryLabel::kMasterWeights, plan.weight_bytes < 4 ? states * 4 : 0);
+    set(MemoryLabel::kMoments, states * 8);
+    set(MemoryLabel::kCommunication, units);
+    return bytes;
+}
+
+/// Elements of part p of n.
+std::uint64_t shard_size(std::uint64_t size, std::uint64_t p, std::uint64_t n) {
+    const auto begin = [&](std::uint64_t i) { return size / n * i + size % n * i / n; };
+    return begin(p + 1) - begin(p);
+}
+
+/// The rank's part of `size` parameters that the groups of a kind shard; all of them where `shards` is 1.
+std::uint64_t shard_of_rank(const Layout& layout, GroupKind kind, int stage, int rank, double size, int shards) {
+    const auto whole = static_cast<std::uint64_t>(std::llround(size));
+    if (shards == 1) {
+        return whole;
+    }
+    for (const std::vector<int>& group : groups_of(layout, kind, stage)) {
+        const auto found = std::find(group.begin(), group.end(), rank);
+        if (found != group.end()) {
+            return shard_size(whole, static_cast<std::uint64_t>(found - group.begin()), group.size());
+        }
+    }
+    check_failed("shard_of_rank", "every rank of a stage is in a group of the kind", __FILE__, __LINE__);
 }
 
 }  // namespace
 
 StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Machine& machine,
                          const Layout& layout, const Program& program, int stage, double heaviest_rank) {
-    const Shapes s = shapes_of(workload, plan, stack);
+    RoleWalk role(workload, plan, stack, program, stage);
+    role.sizes.rows = static_cast<std::uint64_t>(std::ceil(static_cast<double>(role.sizes.rows) * heaviest_rank));
+    const StepPeaks peaks = uniform_peaks(role);
     const StageParameters p = stage_parameters(workload, plan, stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
     const double states = p.dense / shards.dense + p.experts / shards.experts;
-    const bool fsdp = plan.optimizer == OptimizerSharding::kFsdp;
-    const double held = fsdp ? states : p.dense + p.experts;
-    const double unit = fsdp ? largest_unit(workload, plan, stage) : 0;
-    double message = 0;
-    for (int boundary = stage - 1; boundary <= stage; ++boundary) {
-        if (boundary >= 0 && boundary < plan.pp - 1) {
-            message += message_bytes(workload, plan, stack, boundary);
-        }
-    }
-    const Peak peak = activation_peak(s, program, program.roles[static_cast<std::size_t>(stage)], heaviest_rank);
+    const double held = plan.optimizer == OptimizerSharding::kFsdp ? states : p.dense + p.experts;
+    const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, stage));
     StageMemory memory;
     memory.stage = stage;
-    memory.by_label = {{"weights", held * plan.weight_bytes},
-                       {"gradients", held * plan.gradient_bytes},
-                       {"master_weights", plan.weight_bytes < 4 ? states * 4 : 0},
-                       {"moments", states * 8},
-                       {"activations", peak.activations},
-                       {"router_logits", peak.router_logits},
-                       {"logits", peak.logits},
-                       {"workspace", peak.workspace},
-                       {"communication", message + 2 * unit * (plan.weight_bytes + plan.gradient_bytes)},
-                       {"runtime", machine.tile.reserved_bytes}};
+    memory.peak_operation = name_of(program, peaks);
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        const char* name = to_string(static_cast<MemoryLabel>(i));
+        memory.by_label.emplace_back(name, fixed[i] + static_cast<double>(peaks.at_peak[i]));
+        memory.peak_by_label.emplace_back(name, fixed[i] + static_cast<double>(peaks.label_peaks[i]));
+    }
+    memory.by_label.emplace_back("runtime", machine.tile.reserved_bytes);
+    memory.peak_by_label.emplace_back("runtime", machine.tile.reserved_bytes);
     for (const auto& [label, bytes] : memory.by_label) {
         memory.peak_bytes += bytes;
     }
-    memory.peak_operation = peak.where;
+    return memory;
+}
+
+RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,
+                       const Program& program, int rank, const RoutingRecord* routing) {
+    const StagePlace place = stage_place(layout, rank);
+    const RoleWalk role(workload, plan, stack, program, place.stage);
+    StepPeaks peaks;
+    if (routing != nullptr) {
+        check_record(*routing, workload, plan, layout);
+        for (int step = routing->first_step; step < routing->first_step + routing->steps; ++step) {
+            add_recorded_step(role, *routing, workload, plan, place, step, peaks);
+        }
+    } else {
+        peaks = uniform_peaks(role);
+    }
+    const StageParameters p = stage_parameters(workload, plan, place.stage);
+    const OptimizerShards shards = optimizer_shards(plan, layout);
+    const GroupKind dense =
+        plan.optimizer == OptimizerSharding::kSharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
+    const auto states =
+        static_cast<double>(shard_of_rank(layout, dense, place.stage, rank, p.dense, shards.dense) +
+                            shard_of_rank(layout, GroupKind::kExpertDp, place.stage, rank, p.experts, shards.experts));
+    const bool fsdp = plan.optimizer == OptimizerSharding::kFsdp;
+    const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
+    const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, place.stage));
+    RankMemory memory;
+    memory.use = peaks.use;
+    memory.operation = peaks.operation;
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        memory.fixed[i] = static_cast<std::uint64_t>(std::llround(fixed[i]));
+        memory.peaks[i] = memory.fixed[i] + static_cast<std::uint64_t>(peaks.label_peaks[i]);
+        memory.at_peak[i] = memory.fixed[i] + static_cast<std::uint64_t>(peaks.at_peak[i]);
+        memory.peak_bytes += memory.at_peak[i];
+    }
     return memory;
 }
 

@@ -1,10 +1,14 @@
 #pragma once
-/// @file Memory of a tile over the step, by label, for every pipeline stage.
+/// @file Memory of a tile over the step, by label: a walk over the program by the rules of docs/memory.md.
+#include <array>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/machine.hpp"
+#include "models/routing_record.hpp"
+#include "schedule/memory_label.hpp"
 #include "schedule/program.hpp"
 
 namespace auspex {
@@ -12,29 +16,39 @@ namespace auspex {
 struct StageMemory {
     int stage = 0;
     double peak_bytes = 0;
-    std::string peak_operation;                            ///< where in the step the peak occurs
-    std::vector<std::pair<std::string, double>> by_label;  ///< at the peak
+    std::string peak_operation;                                 ///< where in the step the peak occurs
+    std::vector<std::pair<std::string, double>> by_label;       ///< at the peak
+    std::vector<std::pair<std::string, double>> peak_by_label;  ///< of each label by itself, in the same order
 };
 
-/// Live bytes at the peak of a stage. Labels:
-///   weights, gradients  parameters of the rank x weight_bytes, x gradient_bytes
-///   master_weights, moments  4 and 8 bytes (fp32) per parameter of the rank's optimizer shard; no master copy when
-///     weights are fp32
-///   activations    what each micro-batch in flight keeps for its backward, by recompute choice
-///   router_logits  of the layers so far, where they travel with the messages, per micro-batch in flight
-///   logits         LM head output and its gradient, last stage
-///   workspace      the working set of the layer being run (in backward with its recomputed activations and their
-///     gradients)
-///   communication  receive buffers; with fsdp two gathered units and their gradients, of the size of the largest of
-///   the
-///     stage's layers, embedding and LM head
-///   runtime        the machine's reserved_bytes
-/// Kept per layer and micro-batch (t tokens, H, a bytes): the inputs of both halves (2 t H a); norm outputs unless
-/// norms are recomputed; queries, keys, values (over cp ranks: those of the whole sequence), attention output unless
-/// attention is; gathered tokens or received rows, permuted rows, gate, up, product, expert outputs unless experts are.
-/// Ignores: fragmentation, allocator rounding.
+/// Live bytes of a stage's ranks, for predictions: the labels of MemoryLabel, and `runtime`, the machine's
+/// reserved_bytes. Shards of optimizer states are even, in fractions of a parameter; every MoE layer computes
+/// heaviest_rank times the rows of uniform routing, rounded up. With fsdp, weights, gradients and states are sharded
+/// alike, and `communication` has two gathered units and their gradients, of the size of the largest of the stage's
+/// layers, embedding and LM head, all the time. Requires a resolved plan and its program.
+/// Ignores: fragmentation, allocator rounding, buffers inside libraries.
 [[nodiscard]] StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
                                        const Machine& machine, const Layout& layout, const Program& program, int stage,
                                        double heaviest_rank);
+
+using WholeBytes = std::array<std::uint64_t, kMemoryLabelCount>;  ///< by MemoryLabel
+
+/// Live bytes of one rank, exactly.
+struct RankMemory {
+    WholeBytes fixed{};            ///< all the time: weights, gradients, optimizer states
+    WholeBytes peaks{};            ///< of each label by itself, the most at any time
+    std::uint64_t peak_bytes = 0;  ///< of the sum over labels
+    WholeBytes at_peak{};          ///< by label when the sum has its peak
+    BlockUse use;                  ///< the pass in which it has it
+    std::uint32_t operation = 0;   ///< of the block, that reaches it
+};
+
+/// What the trainer's arena has to show for a step. The rank's shard of optimizer states is elements
+/// [size * p / n, size * (p + 1) / n) of each flat array, p its place in the group of n that shards it. `routing`: of
+/// recorded steps (the peaks are those over all of them); null: uniform. Requires a resolved plan and its program.
+/// Throws InputError for a record of another model or batch, or with etp != tp or cp > 1, which no run records.
+[[nodiscard]] RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& stack,
+                                     const Layout& layout, const Program& program, int rank,
+                                     const RoutingRecord* routing);
 
 }  // namespace auspex

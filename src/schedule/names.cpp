@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "schedule/memory_label.hpp"
 #include "schedule/program.hpp"
 #include "schedule/timeline.hpp"
 
@@ -15,6 +16,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "key_value_down",
                                                                                      "query_up",
                                                                                      "key_value_up",
+                                                                                     "qk_norm_sums",
                                                                                      "qk_norm",
                                                                                      "rotary_embedding",
                                                                                      "key_value_gather",
@@ -46,6 +48,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "send_backward",
                                                                                      "host_sync",
                                                                                      "barrier",
+                                                                                     "gradient_check",
+                                                                                     "gradient_tp_all_reduce",
                                                                                      "gradient_ep_all_reduce",
                                                                                      "gradient_reduce_experts",
                                                                                      "gradient_reduce_dense",
@@ -92,6 +96,19 @@ const char* to_string(CommKind kind) {
     static constexpr std::array<const char*, 9> kNames{
         "none", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "barrier", "send", "receive"};
     return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* to_string(Carries carries) {
+    static constexpr std::array<const char*, 6> kNames{"running_value", "saved_input", "qk_norm_sums",
+                                                       "softmax_parts", "loss",        "health"};
+    return kNames[static_cast<std::size_t>(carries)];
+}
+
+const char* to_string(MemoryLabel label) {
+    static constexpr std::array<const char*, kMemoryLabelCount> kNames{"weights", "gradients",   "master_weights",
+                                                                       "moments", "activations", "router_logits",
+                                                                       "logits",  "workspace",   "communication"};
+    return kNames[static_cast<std::size_t>(label)];
 }
 
 std::string operation_name(std::size_t index) {

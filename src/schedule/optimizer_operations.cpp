@@ -32,6 +32,12 @@ void barrier(BlockBuilder& b, int ranks) {
     b.host(OpKind::kHostSync, b.shapes().stack.host_sync_s);
 }
 
+void world_all_reduce(BlockBuilder& b, int ranks, Carries carries) {
+    const double values = carries == Carries::kLoss ? b.shapes().stack.loss_terms : ranks;
+    b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, ranks, 4 * values, {},
+                  {.carries = carries});
+}
+
 }  // namespace
 
 Value emit_gradient_reduction(BlockBuilder& b, const Layout& layout, const StageParameters& p) {
@@ -41,9 +47,11 @@ Value emit_gradient_reduction(BlockBuilder& b, const Layout& layout, const Stage
     const CommKind comm = replicated ? CommKind::kAllReduce : CommKind::kReduceScatter;
     Value last = kNoValue;
     const auto reduce = [&](OpKind kind, CommKind how, GroupKind group, double bytes, int repeat) {
-        const Value sum = b.communicate(kind, Stream::kDp, how, group, group_size(layout, group), bytes, {}, repeat);
+        const Value sum =
+            b.communicate(kind, Stream::kDp, how, group, group_size(layout, group), bytes, {}, {.repeat = repeat});
         last = sum != kNoValue ? sum : last;
     };
+    reduce(OpKind::kGradientTpAllReduce, CommKind::kAllReduce, GroupKind::kTp, p.summed_over_tp * g, 1);
     if (s.plan.optimizer == OptimizerSharding::kSharded) {
         const int tensors = s.stack.per_parameter_ep_all_reduce ? std::max(1, p.replicated_tensors) : 1;
         reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, GroupKind::kDenseDpInner, p.dense * g / tensors,
@@ -71,6 +79,12 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
     if (s.stack.barriers_per_step > 0) {
         barrier(b, layout.tiles);
     }
+    const double shard = p.dense / dense.size + p.experts / experts.size;
+    if (s.stack.check_gradients) {
+        b.compute(OpKind::kGradientCheck, {},
+                  {memory_kernel((fsdp ? shard : p.dense + p.experts) * s.plan.gradient_bytes, 1)});
+        world_all_reduce(b, layout.tiles, Carries::kHealth);
+    }
     Value reduced = gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, p);
     if (s.workload.tied_embeddings && s.plan.pp > 1 && (stage == 0 || stage == s.plan.pp - 1)) {
         const double bytes = count_parameters(s.workload).embedding / s.plan.tp * s.plan.gradient_bytes;
@@ -78,7 +92,6 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
                                 stage == 0 ? GroupKind::kPreviousStage : GroupKind::kNextStage, 2, bytes,
                                 {});  // after the other sums: one stream
     }
-    const double shard = p.dense / dense.size + p.experts / experts.size;
     b.compute(OpKind::kGradientNorm, {reduced}, {memory_kernel(shard * s.plan.gradient_bytes, 2)});
     const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
                                      GroupKind::kWorld, layout.tiles, 4, {});
@@ -94,10 +107,11 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
         b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.group, dense.size,
                       p.dense * s.plan.weight_bytes, {});
     }
-    for (int i = 0; i < s.stack.world_all_reduces_per_step; ++i) {
-        const double values = i == 0 ? 1 : layout.tiles;  // the loss, then a NaN flag of every rank
-        b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, layout.tiles,
-                      4 * values, {});
+    if (s.stack.world_all_reduces_per_step > 0) {
+        world_all_reduce(b, layout.tiles, Carries::kLoss);
+    }
+    for (int i = s.stack.check_gradients ? 2 : 1; i < s.stack.world_all_reduces_per_step; ++i) {
+        world_all_reduce(b, layout.tiles, Carries::kHealth);
     }
     for (int i = 1; i < s.stack.barriers_per_step; ++i) {
         barrier(b, layout.tiles);

@@ -35,6 +35,7 @@ enum class OpKind : std::uint8_t {
     kKeyValueDown,
     kQueryUp,
     kKeyValueUp,
+    kQkNormSums,  ///< sums of squares of queries and keys, where tp splits the width that is normalised
     kQkNorm,
     kRotaryEmbedding,
     kKeyValueGather,
@@ -66,6 +67,8 @@ enum class OpKind : std::uint8_t {
     kSendBackward,
     kHostSync,
     kBarrier,
+    kGradientCheck,        ///< looks for NaN and infinity in a rank's own gradients, before they meet others
+    kGradientTpAllReduce,  ///< of parameters that every tp rank holds whole and that saw a part of the work
     kGradientEpAllReduce,
     kGradientReduceExperts,
     kGradientReduceDense,
@@ -90,6 +93,17 @@ inline constexpr std::size_t kOperationNames = static_cast<std::size_t>(OpKind::
 /// "expert_computation", "expert_computation.recompute": the kind, and the phase unless it is forward or optimizer.
 [[nodiscard]] std::string operation_name(std::size_t index);
 
+/// What a communication carries, where its kind does not tell.
+enum class Carries : std::uint8_t {
+    kRunningValue,  ///< the value that flows through the block; parameters, gradients, messages
+    kSavedInput,    ///< the input of a half, kept sliced along the sequence, once more for weight gradients
+    kQkNormSums,    ///< sums of squares (backward: of products) that normalise queries and keys, fp32
+    kSoftmaxParts,  ///< maximum, sum of exponentials and target's logit of each token, fp32
+    kLoss,          ///< the step's loss, in stack.loss_terms parts, fp32
+    kHealth         ///< one flag of every rank: its loss and gradients are finite, fp32
+};
+[[nodiscard]] const char* to_string(Carries carries);
+
 /// One operation of a block. Either kernels (kernel_count > 0), or a communication (comm != kNone).
 struct Operation {
     OpKind kind = OpKind::kCount;
@@ -97,8 +111,9 @@ struct Operation {
     Stream stream = Stream::kCompute;
     CommKind comm = CommKind::kNone;
     GroupKind group = GroupKind::kTp;  ///< of a communication
-    std::uint8_t joins = 0;            ///< bit s: every earlier operation of stream s must have ended first
-    bool routed = false;               ///< bytes grow with the tokens routed to the busiest rank
+    Carries carries = Carries::kRunningValue;
+    std::uint8_t joins = 0;  ///< bit s: every earlier operation of stream s must have ended first
+    bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
     std::int16_t layer = -1;
     std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
     std::int32_t repeat = 1;    ///< a communication done this many times in a row, `bytes` each
@@ -163,9 +178,13 @@ struct LayerRange {
 /// Parameters that one rank of a stage holds, by how they are sharded over the stage's ranks.
 struct StageParameters {
     double dense = 0;  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by
-                       ///< tp, but norms, router and projections down to latents, which every tp rank holds whole
+                       ///< tp, but router, projections down to latents and norms (those of queries and keys apart,
+                       ///< which are split with the heads), which every tp rank holds whole
     double experts = 0;          ///< routed experts; divided by ep and etp
     int replicated_tensors = 0;  ///< separately stored tensors of the dense part
+    double summed_over_tp = 0;   ///< of dense: held whole, but each tp rank makes only a part of the gradient; 0 with
+                                 ///< tp = 1
+    StageParameters& operator+=(const StageParameters& more);
 };
 /// Of one layer.
 [[nodiscard]] StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer);
@@ -205,8 +224,8 @@ struct Pass {
 [[nodiscard]] std::vector<Pass> pipeline_order(const Plan& plan, int stage);
 
 /// Throws std::logic_error naming the first defect: a dependency cycle, a send without its receive (or two), world
-/// operations that differ in kind or bytes between roles, a pass that is missing. `build_program` output always passes;
-/// the check guards generators to come.
+/// operations that differ in kind, bytes or what they carry between roles, a pass that is missing. `build_program`
+/// output always passes; the check guards generators to come.
 void check_program(const Program& program);
 
 /// Sums over the program of one role: for tests against closed forms.

@@ -13,23 +13,24 @@ Value reduce_over_tp(BlockBuilder& b, Value x) {
 }
 
 /// The sequence gathered over tp where sequence parallelism has split it.
-Value gather_over_tp(BlockBuilder& b, Value x) {
+Value gather_over_tp(BlockBuilder& b, Value x, Carries carries) {
     const Shapes& s = b.shapes();
-    return s.plan.sequence_parallel ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather,
-                                                    GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x})
-                                    : x;
+    return s.plan.sequence_parallel
+               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s.plan.tp,
+                               s.t * s.h * s.a, {x}, {.carries = carries})
+               : x;
 }
 
 /// Tokens on their way into the experts: the etp ranks that split an expert all need the same t_routed of them. Where
 /// tp has already given every rank all t, a group of fewer ranks takes its slice.
-Value enter_experts(BlockBuilder& b, Value x) {
+Value enter_experts(BlockBuilder& b, Value x, Carries carries) {
     const Shapes& s = b.shapes();
     if (s.plan.etp == s.plan.tp) {
-        return gather_over_tp(b, x);
+        return gather_over_tp(b, x, carries);
     }
     return s.plan.sequence_parallel || s.plan.etp > s.plan.tp
                ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kEtp, s.plan.etp,
-                               s.t_routed * s.h * s.a, {x})
+                               s.t_routed * s.h * s.a, {x}, {.carries = carries})
                : x;
 }
 

@@ -31,6 +31,7 @@ void append_operation(std::string& out, const Program& program, const Operation&
         out +=
             std::string(" comm=") + to_string(op.comm) + " group=" + to_string(op.group) + " bytes=" + number(op.bytes);
         out += op.repeat > 1 ? " x" + std::to_string(op.repeat) : "";
+        out += op.carries != Carries::kRunningValue ? std::string(" carries=") + to_string(op.carries) : "";
     }
     out += op.message >= 0 ? " message=" + std::to_string(op.message) : "";
     const auto deps = program.dependencies_of(op);

@@ -176,7 +176,7 @@ void note_what_if(Prediction& p, const Stack& stack, const std::vector<std::stri
 void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
     const Stack& stack = inputs.stack;
     if (stack.measured_on == "none") {
-        p.notes.push_back("stack " + stack.name + " has no software cost: wires and kernels alone");
+        p.notes.push_back("nothing of stack " + stack.name + " is measured: its constants are assumed");
     } else if (stack.measured_on != inputs.machine.name) {
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
                           " and are used on " + inputs.machine.name + " unchanged");
@@ -187,7 +187,7 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
         if (step.plan.ep > 1) {
             note_what_if(p, stack, stack.offers_dispatches, "dispatch", to_string(step.plan.dispatch));
         }
-        if (step.plan.ep == 1 && step.plan.routing.kind != RoutingDistribution::kUniform) {
+        if (step.plan.ep == 1 && is_skewed(step.plan.routing.kind)) {
             p.notes.emplace_back(
                 "routing has no effect with ep = 1: unevenness of experts inside a rank is not modelled");
         }
@@ -200,9 +200,10 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
                       step.cost_options.load.heaviest_rank);
         p.notes.emplace_back(text);
     }
-    if (!p.executor_proven) {
-        p.notes.emplace_back("no executor has run this program: its times rest on the constants alone");
-    }
+    p.notes.emplace_back(p.executor_proven
+                             ? "every operation of this program is one that the trainer runs; its times are simulated"
+                             : "the trainer cannot run this program (auspex program --check-executor says why); its "
+                               "times are simulated");
 }
 
 }  // namespace
@@ -237,6 +238,8 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     p.groups_touched = step.groups_touched;
     p.link_use = step.link_use;
     fill_run(p, options.run_tokens);
+    p.executor_proven =
+        options.executor_runs && options.executor_runs(inputs.workload, step.plan, inputs.stack, step.program);
     add_notes(p, inputs, step);
     p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};

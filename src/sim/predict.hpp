@@ -30,6 +30,8 @@ struct PredictOptions {
     double run_tokens = 0;
     bool sensitivity = true;  ///< fill interval and top_constants (replays the step once per constant)
     bool timeline = false;
+    /// Whether a trainer runs every operation of the program (exec knows); without it: not known to.
+    std::function<bool(const Workload&, const Plan&, const Stack&, const Program&)> executor_runs = {};
     bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
     Lens lens = Lens::kFolded;
     // kUnfolded

@@ -129,7 +129,7 @@ struct Prediction {
     MemoryReport memory;
     std::array<Picoseconds, kLossCount> losses{};
     double forward_backward_s = 0, optimizer_s = 0;
-    bool executor_proven = false;
+    bool executor_proven = false;  ///< every operation of the program is one that the trainer runs
     std::uint64_t operations = 0;  ///< program operations of one step, all roles
     std::uint64_t events = 0;
     double elapsed_s = 0;                     ///< inputs loaded -> step result

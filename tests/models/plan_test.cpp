@@ -192,6 +192,16 @@ TEST_F(PlanTrace, a_wrong_trace_is_refused_in_its_own_file) {
     expect_contains(error(R"({})"), "missing key \"shares\"");
 }
 
+TEST(Plan, the_router_may_choose_and_predictions_take_that_as_even) {
+    const Plan plan = parsed(R"({"ep": 2, "routing": "learned"})");
+    EXPECT_EQ(plan.routing.kind, RoutingDistribution::kLearned);
+    EXPECT_FALSE(is_skewed(RoutingDistribution::kLearned));
+    EXPECT_FALSE(is_skewed(RoutingDistribution::kUniform));
+    EXPECT_TRUE(is_skewed(RoutingDistribution::kZipf));
+    EXPECT_TRUE(is_skewed(RoutingDistribution::kDirichlet));
+    EXPECT_TRUE(is_skewed(RoutingDistribution::kTrace));
+}
+
 TEST_F(PlanTrace, a_trace_must_have_one_share_per_expert) {
     const Plan plan = load(R"({"shares": [1, 2, 3, 4, 5, 6, 7]})");
     try {

@@ -58,6 +58,13 @@ TEST(Routing, drawn_loads_by_rank_fall_sum_to_the_ranks_and_begin_with_the_heavi
 
 TEST(Routing, uniform_routing_names_no_places) { EXPECT_TRUE(routing_load({}, 240, 12, 1).by_rank.empty()); }
 
+TEST(Routing, what_a_router_will_learn_is_taken_as_even) {
+    const RoutingLoad load = routing_load(routing_of(RoutingDistribution::kLearned, 0), 240, 12, 1);
+    EXPECT_EQ(load.heaviest_rank, 1);
+    EXPECT_EQ(load.heaviest_expert, 1);
+    EXPECT_TRUE(load.by_rank.empty());
+}
+
 TEST(Routing, zipf_of_four_experts_on_four_ranks_is_its_first_share_over_the_mean) {
     const RoutingLoad load = routing_load(routing_of(RoutingDistribution::kZipf, 1), 4, 4, 7);
     // Shares 1, 1/2, 1/3, 1/4 of 25/12: whatever the shuffle, the heaviest holds 12/25 of four ranks.

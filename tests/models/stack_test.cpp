@@ -45,7 +45,7 @@ TEST(Stack, EveryShippedFileLoadsWithASourceForEveryConstant) {
             files.insert(entry.path().stem().string());
         }
     }
-    for (const char* name : {"bare", "optimus", "megatron-deepspeed"}) {
+    for (const char* name : {"auspex", "bare", "optimus", "megatron-deepspeed"}) {
         EXPECT_TRUE(files.contains(name)) << name;
     }
     for (const std::string& file : files) {
@@ -74,6 +74,38 @@ TEST(Stack, OptimusBlocksReducesFlatAndOverlapsNothing) {
     EXPECT_EQ(stack.bucket_bytes, 0);
     EXPECT_TRUE(stack.per_parameter_ep_all_reduce);
     EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep || stack.can_overlap_dp || stack.can_overlap_pp);
+}
+
+TEST(Stack, AuspexChecksGradientsFirstAddsThemInsideTheProductAndOverlapsNothing) {
+    const Stack stack = load_stack(open_stack("auspex"));
+    EXPECT_TRUE(stack.check_gradients);
+    EXPECT_EQ(stack.loss_terms, 3);
+    EXPECT_EQ(stack.world_all_reduces_per_step, 2);
+    EXPECT_EQ(stack.barriers_per_step, 0);
+    EXPECT_EQ(stack.reduction, Reduction::kFlat);
+    EXPECT_EQ(stack.kernels.gradient_accumulation, 0);
+    EXPECT_FALSE(stack.blocking_sends || stack.sync_after_pass || stack.per_parameter_ep_all_reduce);
+    EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep || stack.can_overlap_dp || stack.can_overlap_pp);
+    EXPECT_TRUE(stack.router_logits_travel);
+    EXPECT_EQ(stack.offers_expert_kernels.size(), 3U);
+    EXPECT_EQ(stack.offers_optimizers, (std::vector<std::string>{"replicated", "sharded", "ep-aware"}));
+    EXPECT_EQ(stack.offers_dispatches.size(), 2U);
+}
+
+TEST(Stack, TheCheckOfGradientsAndTheTermsOfTheLossMayBeLeftOut) {
+    const Stack without = load_stack(open_stack("optimus"));
+    EXPECT_FALSE(without.check_gradients);
+    EXPECT_EQ(without.loss_terms, 1);
+    JsonDocument document = open_stack("optimus");
+    document.set("optimizer.check_gradients", "true");
+    document.set("optimizer.loss_terms", "5");
+    const Stack with = load_stack(document);
+    EXPECT_TRUE(with.check_gradients);
+    EXPECT_EQ(with.loss_terms, 5);
+    expect_refused("optimus", "optimizer.loss_terms", "0", "$.optimizer.loss_terms");
+    expect_refused("optimus", "optimizer.check_gradients", "1", "true or false");
+    // The check sends flags round, and the loss must go, too: at least two all-reduces.
+    expect_refused("auspex", "optimizer.world_all_reduces_per_step", "1", "$.optimizer.world_all_reduces_per_step");
 }
 
 // Rules "up to 1 MiB direct, above rabenseifner": 1 MiB = 2^20 bytes, the last rule has no bound.

@@ -120,6 +120,17 @@ TEST(CheckProgram, finds_world_operations_of_another_size_on_one_stage) {
     expect_defect(program, "stage 1 does not run the same world operations as stage 0");
 }
 
+TEST(CheckProgram, finds_world_operations_that_carry_something_else_on_one_stage) {
+    Program program = toy("toy-pp2-dp2", "toy-dense");
+    const Block& block = program.blocks[program.roles[1].order.back().block];
+    for (std::uint32_t i = block.op_begin; i < block.op_end; ++i) {
+        if (program.operations[i].carries == Carries::kLoss) {
+            program.operations[i].carries = Carries::kHealth;
+        }
+    }
+    expect_defect(program, "stage 1 does not run the same world operations as stage 0");
+}
+
 TEST(CheckProgram, finds_a_pass_that_is_missing_and_one_that_runs_twice) {
     Program missing = toy("toy-dp4", "toy-dense");
     missing.roles[0].order.erase(missing.roles[0].order.begin());

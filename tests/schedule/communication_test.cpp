@@ -47,12 +47,12 @@ Built built(const std::string& name, const std::string& stack_name = "optimus") 
 
 TEST(Communication, an_moe_layer_gathers_and_scatters_t_ep_h_a_bytes_six_times_with_recompute_and_four_without) {
     // T = 12 x 2,048 tokens, H = 3,072, bf16: 151 MB each; the gather forward, and again in recompute, also carries K =
-    // 8 weights (4 bytes) and indices (8 bytes) a token.
+    // 8 weights (4 bytes) and indices (8 bytes) a token, the scatter of their gradients those of K weights.
     for (const bool recompute : {true, false}) {
         Plan p = plan("mula-220b-a10b");
         p.recompute_expert = recompute;
         const Built b = built(workload("mula-220b-a10b"), p);
-        const double tokens = 12 * 2048.0, row = 3072 * 2.0, indices = 8 * 12.0;
+        const double tokens = 12 * 2048.0, row = 3072 * 2.0, choices = 8 * 12.0, weights = 8 * 4.0;
         const double layers = 8, micro_batches = 8;
         for (int stage = 0; stage < 8; ++stage) {
             auto sums = communications(b.program, stage);
@@ -60,18 +60,18 @@ TEST(Communication, an_moe_layer_gathers_and_scatters_t_ep_h_a_bytes_six_times_w
             EXPECT_EQ(out.calls + back.calls, (recompute ? 6 : 4) * layers * micro_batches);
             const double forwards = recompute ? 2 : 1;
             EXPECT_DOUBLE_EQ(out.bytes + back.bytes,
-                             layers * micro_batches * tokens * (forwards * (2 * row + indices) + 2 * row));
+                             layers * micro_batches * tokens * (forwards * (2 * row + choices) + 2 * row + weights));
         }
     }
 }
 
 TEST(Communication, all_to_all_sends_the_chosen_rows_only) {
-    // DeepSeek-V3: t = 4,096 tokens x K = 8 rows of H = 7,168 bf16; the way out also carries 4 + 8 bytes a row.
+    // DeepSeek-V3: t = 4,096 tokens x K = 8 rows of H = 7,168 bf16; the way out also carries 8 bytes a row, its expert.
     const Built b = built("deepseek-v3");
     auto sums = communications(b.program, 1);  // stage 1: 4 layers, all MoE
     const double rows = 4096 * 8.0, row = 7168 * 2.0;
     EXPECT_EQ(sums[OpKind::kTokenCommunication].calls, 120 * 4 * 3);
-    EXPECT_DOUBLE_EQ(sums[OpKind::kTokenCommunication].bytes, 120 * 4 * rows * (2 * (row + 12) + row));
+    EXPECT_DOUBLE_EQ(sums[OpKind::kTokenCommunication].bytes, 120 * 4 * rows * (2 * (row + 8) + row));
     EXPECT_EQ(sums[OpKind::kTokenReturn].calls, 120 * 4 * 3);
     EXPECT_DOUBLE_EQ(sums[OpKind::kTokenReturn].bytes, 120 * 4 * rows * row * 3);
 }
@@ -257,13 +257,15 @@ TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_cop
         const double latent_down = w.attention != AttentionKind::kLatent
                                        ? 0
                                        : 1.0 * w.layers * w.hidden_size * (w.q_rank + w.kv_rank + w.rope_head_size);
+        const double qk_norms = w.qk_norm ? 1.0 * w.layers * (w.heads + w.kv_heads) * w.head_size : 0;  // all are rms
         StageParameters sum;
         for (int stage = 0; stage < c.plan.pp; ++stage) {
             const StageParameters p = stage_parameters(c.workload, c.plan, stage);
             sum.dense += p.dense * c.plan.tp;
             sum.experts += p.experts * c.plan.ep * c.plan.etp;
         }
-        const double copies = count.norm + count.router + count.positions + latent_down;  // on every rank of a tp group
+        // On every rank of a tp group.
+        const double copies = count.norm - qk_norms + count.router + count.positions + latent_down;
         const double table = c.workload.tied_embeddings && c.plan.pp > 1 ? count.embedding : 0;
         const double dense = count.total() - count.experts + (c.plan.tp - 1) * copies + table;
         EXPECT_NEAR(sum.dense, dense, 1e-9 * dense) << "seed " << seed << " " << c.workload.name;

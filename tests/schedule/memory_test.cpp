@@ -1,6 +1,8 @@
 /// @file Memory of a tile: what is in flight, what optimizer shards hold, and which layouts fit.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "plan_fixture.hpp"
 #include "schedule/memory.hpp"
 
@@ -34,8 +36,9 @@ Memories memories(const Workload& model, const Plan& p) {
     return Memories({model, resolve_plan(p, model, 0), stack("optimus")});
 }
 
+/// Most bytes of a label at any time.
 double label(const StageMemory& memory, const std::string& name) {
-    for (const auto& [key, bytes] : memory.by_label) {
+    for (const auto& [key, bytes] : memory.peak_by_label) {
         if (key == name) {
             return bytes;
         }
@@ -54,6 +57,10 @@ TEST(StageMemory, labels_sum_to_the_peak) {
                 sum += bytes;
             }
             EXPECT_NEAR(memory.peak_bytes, sum, 1e-9 * sum);
+            for (const auto& [name, bytes] : memory.by_label) {
+                EXPECT_LE(bytes, label(memory, name))
+                    << name << " at the peak of the sum and at its own, seed " << seed;
+            }
         }
     }
 }
@@ -61,18 +68,29 @@ TEST(StageMemory, labels_sum_to_the_peak) {
 TEST(StageMemory, one_f_one_b_holds_pp_micro_batches_on_the_first_stage_and_one_on_the_last) {
     const Workload model = workload("mula-220b-a10b");
     Plan p = plan("mula-220b-a10b");
-    p.micro_batches = 8;
-    const Memories eight = memories(model, p);
-    p.micro_batches = 1;
-    const Memories one = memories(model, p);
-    for (int stage = 0; stage < 8; ++stage) {
-        EXPECT_NEAR(label(eight.of(stage), "activations"), (8 - stage) * label(one.of(stage), "activations"), 1)
-            << stage;
-        EXPECT_NEAR(label(eight.of(stage), "router_logits"), (8 - stage) * label(one.of(stage), "router_logits"), 1)
-            << stage;
+    for (const int micro_batches : {1, 3, 8, 16}) {
+        p.micro_batches = micro_batches;
+        const Memories all = memories(model, p);
+        for (int stage = 0; stage < 8; ++stage) {
+            // Inputs of both halves of 8 layers (everything else is made again), and on the last stage of the final
+            // norm: t h a each, 17 of them there with the norm's output 18.
+            const double one = (stage < 7 ? 16 : 18) * 2048 * 3072 * 2.0;
+            EXPECT_EQ(label(all.of(stage), "activations"), std::min(8 - stage, micro_batches) * one) << stage;
+            // [8 (stage + 1) layers, t, N] of one micro-batch: sent on with its message.
+            EXPECT_EQ(label(all.of(stage), "router_logits"), 8 * (stage + 1) * 2048.0 * model.num_experts * 2) << stage;
+        }
     }
-    // One micro-batch keeps the inputs of both halves of 8 layers (everything else is made again): 8 x 2 x t H a.
-    EXPECT_NEAR(label(one.of(3), "activations"), 8 * 2 * 2048 * 3072 * 2.0, 1);
+}
+
+TEST(StageMemory, gpipe_holds_every_micro_batch) {
+    const Workload model = workload("mula-220b-a10b");
+    Plan p = plan("mula-220b-a10b");
+    p.schedule = ScheduleKind::kGpipe;
+    p.micro_batches = 5;
+    const Memories all = memories(model, p);
+    for (const int stage : {0, 3, 6}) {
+        EXPECT_EQ(label(all.of(stage), "activations"), 5 * 16 * 2048 * 3072 * 2.0) << stage;
+    }
 }
 
 TEST(StageMemory, gpipe_never_needs_less_than_1f1b) {
@@ -97,10 +115,23 @@ TEST(StageMemory, recompute_never_raises_what_is_kept) {
             for (int stage = 0; stage < c.plan.pp; ++stage) {
                 EXPECT_LE(label(again.of(stage), "activations"), label(kept.of(stage), "activations"))
                     << "seed " << seed;
-                EXPECT_LE(again.of(stage).peak_bytes, kept.of(stage).peak_bytes * (1 + 1e-12))
-                    << "seed " << seed << " stage " << stage;
             }
         }
+    }
+}
+
+TEST(StageMemory, recompute_lowers_the_peak_of_deep_stages) {
+    for (const char* name : {"mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "llama3-70b"}) {
+        Plan p = plan(name);
+        double before = std::numeric_limits<double>::infinity();
+        p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+        for (bool Plan::*choice : {&Plan::recompute_expert, &Plan::recompute_attention, &Plan::recompute_norm}) {
+            const double peak = memories(workload(name), p).peak();
+            EXPECT_LT(peak, before) << name;
+            before = peak;
+            p.*choice = true;
+        }
+        EXPECT_LT(memories(workload(name), p).peak(), before) << name;
     }
 }
 
@@ -138,8 +169,8 @@ TEST(StageMemory, plain_sharding_keeps_ep_times_the_dense_states_of_ep_aware) {
 }
 
 TEST(StageMemory, context_parallelism_keeps_the_keys_and_values_of_the_whole_sequence) {
-    // Per layer and micro-batch, S tokens over cp: t (2 q + rotated q, k) + S (k, v), all bf16, and softmax sums of 4
-    // bytes; between cp = 1 and 2 all but the [S, 2 kv heads head_size] of keys and values halves.
+    // With cp = 2 everything that cp = 1 keeps halves; [S, 2 kv heads head_size] of gathered keys and values, bf16,
+    // come on top in each of the stage's 10 layers.
     const Workload model = workload("llama3-70b");
     Plan p = plan("llama3-70b");
     p.micro_batches = 1, p.tp = 1, p.dp = 2;
@@ -148,8 +179,7 @@ TEST(StageMemory, context_parallelism_keeps_the_keys_and_values_of_the_whole_seq
     const double whole = label(memories(model, p).of(3), "activations");
     p.cp = 2;
     const double half = label(memories(model, p).of(3), "activations");
-    const double key_value = 8192.0 * 2 * 8 * 128 * 2, layers = 10;
-    EXPECT_NEAR(half, (whole - layers * key_value) / 2 + layers * key_value, 1e-9 * whole);
+    EXPECT_EQ(half, whole / 2 + 10 * 8192.0 * 2 * 8 * 128 * 2);
 }
 
 TEST(StageMemory, fsdp_gathers_two_of_the_largest_of_a_stages_own_layers_embedding_and_head) {
@@ -160,7 +190,7 @@ TEST(StageMemory, fsdp_gathers_two_of_the_largest_of_a_stages_own_layers_embeddi
     const Memories m = memories(model, p);
     const double message = message_bytes(model, m.c.plan, m.c.stack, 1), width = 2 * (2 + m.c.plan.gradient_bytes);
     const StageParameters layer = layer_parameters(model, m.c.plan, 9);
-    EXPECT_NEAR(label(m.of(1), "communication"), 2 * message + width * (layer.dense + layer.experts), 1);
+    EXPECT_NEAR(label(m.of(1), "communication"), message + width * (layer.dense + layer.experts), 1);
     // Dense, V H > a layer: the first stage gathers its embedding, a middle one a layer.
     const Workload small = workload("mula-1b");
     Plan q = p;
@@ -170,23 +200,40 @@ TEST(StageMemory, fsdp_gathers_two_of_the_largest_of_a_stages_own_layers_embeddi
     ASSERT_GT(embedding_parameters(small, n.c.plan, 0).dense, one.dense);
     const double sent = message_bytes(small, n.c.plan, n.c.stack, 1);
     EXPECT_NEAR(label(n.of(0), "communication"), sent + width * embedding_parameters(small, n.c.plan, 0).dense, 1);
-    EXPECT_NEAR(label(n.of(1), "communication"), 2 * sent + width * one.dense, 1);
+    EXPECT_NEAR(label(n.of(1), "communication"), sent + width * one.dense, 1);
     EXPECT_NEAR(label(n.of(3), "communication"), sent + width * head_parameters(small, n.c.plan, 3).dense, 1);
 }
 
 TEST(StageMemory, the_masks_of_the_loop_cover_the_gathered_tokens_or_with_all_to_all_the_ranks_own) {
-    // One int64 a token, choice and expert: t K N 8 with all-to-all, ep t K N 8 with all-gather; all-gather also keeps
-    // ep t rows of H, all-to-all its t K received.
-    const Workload model = workload("toy-moe");
+    // One int64 a token, choice and expert: N K ep t 8 with all-gather, N K t 8 with all-to-all, whose rows to send (h
+    // and an int64 each) are made beside it. With 512 experts of width 8 nothing else comes near.
+    Workload model = workload("toy-moe");
+    model.num_experts = 512, model.expert_size = 8;
     Plan p = plan("toy-ep2-dp2");
     p.micro_batches = 1, p.expert_kernels = ExpertKernels::kLoop, p.recompute_expert = false;
+    const double t = 64, k = model.top_k, mask = t * k * 512 * 8;
     p.dispatch = Dispatch::kAllToAll;
-    const double own = label(memories(model, p).of(0), "activations");
+    EXPECT_EQ(label(memories(model, p).of(0), "workspace"), mask + t * k * (model.hidden_size * 2 + 8));
     p.dispatch = Dispatch::kAllGatherReduceScatter;
-    const double gathered = label(memories(model, p).of(0), "activations");
-    const double t = 64, k = model.top_k;
-    EXPECT_NEAR(gathered - own,
-                model.layers * ((2 - 1) * t * k * model.num_experts * 8 + (2 - k) * t * model.hidden_size * 2), 1);
+    EXPECT_EQ(label(memories(model, p).of(0), "workspace"), 2 * mask);
+}
+
+TEST(StageMemory, a_heavier_rank_computes_more_rows) {
+    // Every row more costs, in each layer: its slot 4, h a twice, 3 i a.
+    const Workload model = workload("mula-20b-a2b");
+    const Memories m = memories(model, plan("mula-20b-a2b"));
+    const StageMemory heavy = stage_memory(m.c.workload, m.c.plan, m.c.stack, machine(), m.layout, m.program, 0, 1.5);
+    const double rows = 0.5 * 2048 * model.top_k;
+    EXPECT_EQ(label(heavy, "activations") - label(m.of(0), "activations"),
+              model.layers * rows * (4 + 2 * model.hidden_size * 2 + 3 * model.expert_size * 2));
+}
+
+TEST(StageMemory, cross_entropy_in_several_passes_keeps_logits_twice) {
+    // optimus: [t, V] of 4 and of 2 bytes, and three numbers a token; bare: once.
+    const Workload model = workload("mula-7b-a1b");
+    const Plan p = resolve_plan(plan("mula-7b-a1b"), model, 0);
+    EXPECT_EQ(label(Memories({model, p, stack("optimus")}).of(0), "logits"), 2048.0 * (model.vocab_size * 6 + 12));
+    EXPECT_EQ(label(Memories({model, p, stack("bare")}).of(0), "logits"), 2048.0 * (model.vocab_size * 4 + 12));
 }
 
 TEST(StageMemory, fp32_weights_have_no_master_copy) {
@@ -200,6 +247,15 @@ TEST(StageMemory, the_papers_layouts_of_all_five_models_fit_64_gb) {
     for (const char* name : {"mula-1b", "mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "mula-220b-a10b"}) {
         EXPECT_LT(memories(workload(name), plan(name)).peak(), 64e9) << name;
     }
+}
+
+TEST(StageMemory, mula_7b_with_replicated_states_and_mula_220b_on_one_stage_do_not_fit_64_gb) {
+    Plan replicated = plan("mula-7b-a1b");
+    replicated.optimizer = OptimizerSharding::kReplicated;
+    EXPECT_GT(memories(workload("mula-7b-a1b"), replicated).peak(), 64e9);
+    Plan flat = plan("mula-220b-a10b");
+    flat.pp = 1;
+    EXPECT_GT(memories(workload("mula-220b-a10b"), flat).peak(), 64e9);
 }
 
 }  // namespace

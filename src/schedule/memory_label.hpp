@@ -1,0 +1,24 @@
+#pragma once
+/// @file What memory is for: the labels that the prediction and the executor's arena share. docs/memory.md says which
+/// tensor has which, from when to when.
+#include <cstddef>
+#include <cstdint>
+
+namespace auspex {
+
+enum class MemoryLabel : std::uint8_t {
+    kWeights,
+    kGradients,
+    kMasterWeights,
+    kMoments,
+    kActivations,   ///< kept by a forward pass for its backward pass
+    kRouterLogits,  ///< of the layers so far, or their gradients, where the auxiliary loss is over all layers
+    kLogits,        ///< of the LM head, or their gradient
+    kWorkspace,     ///< what does not outlive its pass: running values, gradients of activations, recomputed tensors
+    kCommunication  ///< received messages until they are unpacked, buffers that gather what is scattered in memory
+};
+inline constexpr std::size_t kMemoryLabelCount = 9;
+/// "weights", "gradients", "master_weights", …
+[[nodiscard]] const char* to_string(MemoryLabel label);
+
+}  // namespace auspex

@@ -1,6 +1,7 @@
 /// @file SHA-256 after FIPS 180-4, section 6.2.
 #include "base/sha256.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -61,22 +62,35 @@ void absorb(State& state, std::string_view block) {
 
 }  // namespace
 
-std::string sha256_hex(std::string_view bytes) {
-    State state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    std::string tail(bytes.substr(bytes.size() / kBlockBytes * kBlockBytes));
-    for (std::size_t at = 0; at + kBlockBytes <= bytes.size(); at += kBlockBytes) {
-        absorb(state, bytes.substr(at, kBlockBytes));
+void Sha256::add(std::string_view bytes) {
+    bytes_ += bytes.size();
+    if (!tail_.empty()) {
+        const std::size_t missing = std::min(kBlockBytes - tail_.size(), bytes.size());
+        tail_ += bytes.substr(0, missing);
+        bytes.remove_prefix(missing);
+        if (tail_.size() == kBlockBytes) {
+            absorb(state_, tail_);
+            tail_.clear();
+        }
     }
-    tail += '\x80';
+    for (; bytes.size() >= kBlockBytes; bytes.remove_prefix(kBlockBytes)) {
+        absorb(state_, bytes);
+    }
+    tail_ += bytes;
+}
+
+std::string Sha256::hex() const {
+    State state = state_;
+    std::string tail = tail_ + '\x80';
     while (tail.size() % kBlockBytes != kBlockBytes - 8) {
         tail += '\0';
     }
-    const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
+    const std::uint64_t bits = bytes_ * 8;
     for (int shift = 56; shift >= 0; shift -= 8) {
         tail += static_cast<char>((bits >> shift) & 0xff);
     }
     for (std::size_t at = 0; at < tail.size(); at += kBlockBytes) {
-        absorb(state, std::string_view(tail).substr(at, kBlockBytes));
+        absorb(state, std::string_view(tail).substr(at));
     }
     constexpr std::string_view kDigits = "0123456789abcdef";
     std::string hex;
@@ -86,6 +100,12 @@ std::string sha256_hex(std::string_view bytes) {
         }
     }
     return hex;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+    Sha256 hash;
+    hash.add(bytes);
+    return hash.hex();
 }
 
 }  // namespace auspex

@@ -15,5 +15,18 @@ TEST(Sha256, the_published_examples_have_their_digests) {
               "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, pieces_of_any_length_have_the_digest_of_the_whole) {
+    std::string text;
+    Sha256 pieces;
+    for (std::size_t length = 0; length < 200; ++length) {
+        const std::string piece(length, static_cast<char>('a' + length % 26));
+        pieces.add(piece);
+        text += piece;
+        EXPECT_EQ(pieces.hex(), sha256_hex(text));
+    }
+    EXPECT_EQ(pieces.hex().size(), 64U);
+    EXPECT_EQ(Sha256().hex(), sha256_hex(""));
+}
+
 }  // namespace
 }  // namespace auspex

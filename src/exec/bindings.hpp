@@ -1,0 +1,16 @@
+#pragma once
+/// @file What the executor cannot do.
+#include <string>
+#include <vector>
+
+#include "schedule/program.hpp"
+
+namespace auspex {
+
+/// Everything of this program that the executor has no kernel or call for, one line each, empty if it can run:
+/// "operation key_value_gather: context parallelism is not bound". Looks at the operations, and at what the workload
+/// and plan ask of them (biases, shared experts, etp != tp, fsdp, overlap, tied embeddings over several stages, …).
+[[nodiscard]] std::vector<std::string> unbound_operations(const Workload& workload, const Plan& plan,
+                                                          const Stack& stack, const Program& program);
+
+}  // namespace auspex

@@ -1,0 +1,57 @@
+#pragma once
+/// @file Saving a run and going on from it: two full checkpoints in turn, and whole models to keep.
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "exec/rank.hpp"
+#include "exec/weights_file.hpp"
+
+namespace auspex {
+
+/// Something could not be written; thrown on every rank.
+class CheckpointError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+/// What a checkpoint says of the run beside its tensors.
+struct CheckpointInfo {
+    int step = 0;  ///< steps done; the next one to run
+    std::uint64_t seed = 1;
+    std::string workload_digest;  ///< of everything that decides shapes (not of the plan)
+    std::string folder;           ///< where it lies
+};
+
+/// DIR/checkpoint-0 and DIR/checkpoint-1. Every rank writes the parts of the state (fp32 weights, both moments) that it
+/// owns; where several ranks own the same, each writes its share of it. The older of the two is overwritten: first its
+/// manifest goes, then the parts are written and fsynced, then, when all ranks have said that theirs are whole, rank 0
+/// writes the manifest (part files, sizes, SHA-256) beside it and renames it into place. A checkpoint without manifest
+/// does not exist. Collective over the world. Throws CheckpointError (std::runtime_error, on every rank) when any rank
+/// could not write; the other checkpoint is then untouched.
+template <class P>
+void write_checkpoint(Rank<P>& rank, const std::string& folder, int steps_done);
+
+/// The newest of the two whose manifest is whole and whose parts have the right sizes and checksums; says on `notes`
+/// which others were found and why they are not used. Reads every part: for one rank, which tells the others. Throws
+/// InputError if there are checkpoints but none is whole, or if it belongs to another workload; folder without any:
+/// step 0 and folder "".
+[[nodiscard]] CheckpointInfo newest_checkpoint(const std::string& folder, const RunInputs& run,
+                                               std::vector<std::string>& notes);
+/// Collective: in each group of replicas one rank reads, and broadcasts. Any plan may read what any other wrote.
+template <class P>
+void read_checkpoint(Rank<P>& rank, const CheckpointInfo& info);
+
+/// The whole model, fp32, as one WeightsFile, written atomically by rank 0 with what others send it. Collective.
+template <class P>
+void write_model(Rank<P>& rank, const std::string& file);
+/// The gradients of this moment, likewise (before clipping, summed over the batch): for checks against other
+/// frameworks.
+template <class P>
+void write_gradients(Rank<P>& rank, const std::string& file);
+/// Weights from a file; optimizer states begin anew. Collective: one rank of each group of replicas reads and
+/// broadcasts. Throws InputError (on every rank) for a missing tensor or another shape.
+template <class P>
+void read_model(Rank<P>& rank, const std::string& file);
+
+}  // namespace auspex

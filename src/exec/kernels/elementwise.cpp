@@ -1,0 +1,111 @@
+/// @file Element by element; only the embedding's gradient has an order to keep.
+#include "exec/kernels/elementwise.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "exec/kernels/exponential.hpp"
+
+namespace auspex {
+
+template <typename V>
+void swiglu_forward(std::size_t rows, std::size_t width, const V* gate_up, V* product) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        const V *const gates = gate_up + row * 2 * width, *const ups = gates + width;
+        V* const to = product + row * width;
+        for (std::size_t i = 0; i < width; ++i) {
+            const auto gate = real(gates[i]);
+            to[i] = stored<V>(gate / (1 + exponential(-gate)) * real(ups[i]));
+        }
+    }
+}
+
+template <typename V>
+void swiglu_backward(std::size_t rows, std::size_t width, const V* gate_up, const V* d_product, V* d_gate_up) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        const V *const gates = gate_up + row * 2 * width, *const ups = gates + width;
+        const V* const from = d_product + row * width;
+        V *const d_gates = d_gate_up + row * 2 * width, *const d_ups = d_gates + width;
+#pragma omp simd
+        for (std::size_t i = 0; i < width; ++i) {
+            const auto gate = real(gates[i]), up = real(ups[i]), upstream = real(from[i]);
+            const auto sigmoid = 1 / (1 + exponential(-gate));
+            d_gates[i] = stored<V>(upstream * up * sigmoid * (1 + gate * (1 - sigmoid)));
+            d_ups[i] = stored<V>(upstream * gate * sigmoid);
+        }
+    }
+}
+
+template <typename V>
+void add(std::size_t count, const V* a, const V* b, V* sum) {
+    for (std::size_t i = 0; i < count; ++i) {
+        sum[i] = stored<V>(real(a[i]) + real(b[i]));
+    }
+}
+
+template <typename V>
+void embedding_forward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
+                       std::size_t rows_of_table, const V* table, V* x) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::int64_t place = std::int64_t{tokens[row]} - first_token;
+        V* const to = x + row * width;
+        if (place >= 0 && place < static_cast<std::int64_t>(rows_of_table)) {
+            std::copy_n(table + static_cast<std::size_t>(place) * width, width, to);
+        } else {
+            std::fill_n(to, width, V{});
+        }
+    }
+}
+
+template <typename V, typename G>
+void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
+                        std::size_t rows_of_table, const V* dx, G* table_gradient) {
+    // Rows of one token are summed before they are rounded into the table: bf16 would lose a frequent token's.
+    std::vector<std::size_t> order;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::int64_t place = std::int64_t{tokens[row]} - first_token;
+        if (place >= 0 && place < static_cast<std::int64_t>(rows_of_table)) {
+            order.push_back(row);
+        }
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [tokens](std::size_t a, std::size_t b) { return tokens[a] < tokens[b]; });
+    std::vector<RealOf<V>> sums(width);
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+        const std::int32_t token = tokens[order[begin]];
+        G* const to = table_gradient + static_cast<std::size_t>(std::int64_t{token} - first_token) * width;
+        for (std::size_t i = 0; i < width; ++i) {
+            sums[i] = real(to[i]);
+        }
+        for (end = begin; end < order.size() && tokens[order[end]] == token; ++end) {
+            const V* const from = dx + order[end] * width;
+            for (std::size_t i = 0; i < width; ++i) {
+                sums[i] += real(from[i]);
+            }
+        }
+        for (std::size_t i = 0; i < width; ++i) {
+            to[i] = stored<G>(sums[i]);
+        }
+    }
+}
+
+#define AUSPEX_ELEMENTWISE(V)                                                                                 \
+    template void swiglu_forward(std::size_t, std::size_t, const V*, V*);                                     \
+    template void swiglu_backward(std::size_t, std::size_t, const V*, const V*, V*);                          \
+    template void add(std::size_t, const V*, const V*, V*);                                                   \
+    template void embedding_forward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
+                                    const V*, V*);
+#define AUSPEX_EMBEDDING_GRADIENT(V, G)                                                                        \
+    template void embedding_backward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
+                                     const V*, G*);
+AUSPEX_ELEMENTWISE(float)
+AUSPEX_ELEMENTWISE(double)
+AUSPEX_ELEMENTWISE(Bf16)
+AUSPEX_EMBEDDING_GRADIENT(float, float)
+AUSPEX_EMBEDDING_GRADIENT(double, double)
+AUSPEX_EMBEDDING_GRADIENT(Bf16, Bf16)
+AUSPEX_EMBEDDING_GRADIENT(Bf16, float)
+#undef AUSPEX_ELEMENTWISE
+#undef AUSPEX_EMBEDDING_GRADIENT
+
+}  // namespace auspex

@@ -1,0 +1,28 @@
+#pragma once
+/// @file Activation, sums, embedding.
+#include <cstddef>
+#include <cstdint>
+
+#include "exec/kernels/scalar.hpp"
+
+namespace auspex {
+
+/// product[rows, width] = silu(gate) * up; gate_up is [rows, 2 width]: gate, then up.
+template <typename V>
+void swiglu_forward(std::size_t rows, std::size_t width, const V* gate_up, V* product);
+/// d_gate_up[rows, 2 width] (written) from d_product[rows, width].
+template <typename V>
+void swiglu_backward(std::size_t rows, std::size_t width, const V* gate_up, const V* d_product, V* d_gate_up);
+/// sum = a + b; sum may be a or b.
+template <typename V>
+void add(std::size_t count, const V* a, const V* b, V* sum);
+/// x[row] = table[token - first_token] where first_token <= token < first_token + rows_of_table, else zeros.
+template <typename V>
+void embedding_forward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
+                       std::size_t rows_of_table, const V* table, V* x);
+/// table_gradient[token - first_token] += dx[row] for tokens of the table.
+template <typename V, typename G>
+void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
+                        std::size_t rows_of_table, const V* dx, G* table_gradient);
+
+}  // namespace auspex

@@ -1,0 +1,188 @@
+/// @file The router's softmax, choices and losses.
+#include "exec/kernels/routing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace auspex {
+namespace {
+
+/// Log-sum-exp of one row.
+template <typename R>
+R log_sum_exp(std::size_t experts, const R* logits) {
+    const R largest = *std::max_element(logits, logits + experts);
+    R sum = 0;
+    for (std::size_t e = 0; e < experts; ++e) {
+        sum += std::exp(logits[e] - largest);
+    }
+    return largest + std::log(sum);
+}
+
+/// How many of `count` choices fell on each expert.
+std::vector<std::int64_t> count_by_expert(std::size_t count, std::size_t experts, const std::int64_t* choices) {
+    std::vector<std::int64_t> counts(experts, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        ++counts[static_cast<std::size_t>(choices[i])];
+    }
+    return counts;
+}
+
+}  // namespace
+
+template <typename R>
+void router_softmax(std::size_t rows, std::size_t experts, const R* logits, R* probabilities) {
+    for (std::size_t row = 0; row < rows; ++row, logits += experts, probabilities += experts) {
+        const R largest = *std::max_element(logits, logits + experts);
+        R sum = 0;
+        for (std::size_t e = 0; e < experts; ++e) {
+            probabilities[e] = std::exp(logits[e] - largest);
+            sum += probabilities[e];
+        }
+        for (std::size_t e = 0; e < experts; ++e) {
+            probabilities[e] /= sum;
+        }
+    }
+}
+
+template <typename R>
+void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, const R* probabilities,
+                    std::int64_t* choices) {
+    for (std::size_t row = 0; row < rows; ++row, probabilities += experts, choices += top_k) {
+        std::size_t found = 0;
+        for (std::size_t e = 0; e < experts; ++e) {
+            const auto larger = [&](std::size_t i) { return probabilities[e] > probabilities[choices[i]]; };
+            if (found == top_k && !larger(top_k - 1)) {
+                continue;
+            }
+            std::size_t place = found < top_k ? found++ : top_k - 1;
+            for (; place > 0 && larger(place - 1); --place) {
+                choices[place] = choices[place - 1];
+            }
+            choices[place] = static_cast<std::int64_t>(e);
+        }
+    }
+}
+
+template <typename R>
+void choice_weights(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize, const R* probabilities,
+                    const std::int64_t* choices, R* weights) {
+    for (std::size_t row = 0; row < rows; ++row, probabilities += experts, choices += top_k, weights += top_k) {
+        R sum = 0;
+        for (std::size_t j = 0; j < top_k; ++j) {
+            weights[j] = probabilities[choices[j]];
+            sum += weights[j];
+        }
+        for (std::size_t j = 0; normalize && j < top_k; ++j) {
+            weights[j] /= sum;
+        }
+    }
+}
+
+template <typename R>
+void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize,
+                             const R* probabilities, const std::int64_t* choices, const R* d_weights,
+                             R* d_probabilities) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        R sum = 1, mean = 0;  // of the chosen probabilities; of the gradients, by their weights
+        if (normalize) {
+            sum = 0;
+            for (std::size_t j = 0; j < top_k; ++j) {
+                sum += probabilities[choices[j]];
+                mean += probabilities[choices[j]] * d_weights[j];
+            }
+            mean /= sum;
+        }
+        for (std::size_t j = 0; j < top_k; ++j) {
+            d_probabilities[choices[j]] += (d_weights[j] - mean) / sum;
+        }
+        probabilities += experts, choices += top_k, d_weights += top_k, d_probabilities += experts;
+    }
+}
+
+template <typename R>
+void router_softmax_backward(std::size_t rows, std::size_t experts, const R* probabilities, const R* d_probabilities,
+                             R* d_logits) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        R mean = 0;
+        for (std::size_t e = 0; e < experts; ++e) {
+            mean += probabilities[e] * d_probabilities[e];
+        }
+        for (std::size_t e = 0; e < experts; ++e) {
+            d_logits[e] = probabilities[e] * (d_probabilities[e] - mean);
+        }
+        probabilities += experts, d_probabilities += experts, d_logits += experts;
+    }
+}
+
+template <typename R>
+double router_z_sum(std::size_t rows, std::size_t experts, const R* logits) {
+    double sum = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const auto lse = double{log_sum_exp(experts, logits + row * experts)};
+        sum += lse * lse;
+    }
+    return sum;
+}
+
+template <typename R>
+void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, double scale, R* d_logits) {
+    for (std::size_t row = 0; row < rows; ++row, logits += experts, d_logits += experts) {
+        const R lse = log_sum_exp(experts, logits);
+        const R factor = static_cast<R>(2 * scale * double{lse});
+        for (std::size_t e = 0; e < experts; ++e) {
+            d_logits[e] += factor * std::exp(logits[e] - lse);
+        }
+    }
+}
+
+template <typename R>
+double balance_sum(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
+                   const R* probabilities, const std::int64_t* choices) {
+    double sum = 0;
+    for (std::size_t s = 0; s < sequences; ++s) {
+        const std::vector<std::int64_t> counts =
+            count_by_expert(sequence * top_k, experts, choices + s * sequence * top_k);
+        for (std::size_t row = s * sequence; row < (s + 1) * sequence; ++row) {
+            for (std::size_t e = 0; e < experts; ++e) {
+                sum += static_cast<double>(counts[e]) * double{probabilities[row * experts + e]};
+            }
+        }
+    }
+    const auto tokens = static_cast<double>(sequence);
+    return static_cast<double>(experts) * sum / (tokens * tokens);
+}
+
+template <typename R>
+void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
+                      const std::int64_t* choices, double scale, R* d_probabilities) {
+    const auto tokens = static_cast<double>(sequence);
+    const double factor = scale * static_cast<double>(experts) / (tokens * tokens);
+    for (std::size_t s = 0; s < sequences; ++s) {
+        const std::vector<std::int64_t> counts =
+            count_by_expert(sequence * top_k, experts, choices + s * sequence * top_k);
+        for (std::size_t row = s * sequence; row < (s + 1) * sequence; ++row) {
+            for (std::size_t e = 0; e < experts; ++e) {
+                d_probabilities[row * experts + e] += static_cast<R>(factor * static_cast<double>(counts[e]));
+            }
+        }
+    }
+}
+
+#define AUSPEX_INSTANTIATE(R)                                                                                          \
+    template void router_softmax<R>(std::size_t, std::size_t, const R*, R*);                                           \
+    template void choose_experts<R>(std::size_t, std::size_t, std::size_t, const R*, std::int64_t*);                   \
+    template void choice_weights<R>(std::size_t, std::size_t, std::size_t, bool, const R*, const std::int64_t*, R*);   \
+    template void choice_weights_backward<R>(std::size_t, std::size_t, std::size_t, bool, const R*,                    \
+                                             const std::int64_t*, const R*, R*);                                       \
+    template void router_softmax_backward<R>(std::size_t, std::size_t, const R*, const R*, R*);                        \
+    template double router_z_sum<R>(std::size_t, std::size_t, const R*);                                               \
+    template void router_z_backward<R>(std::size_t, std::size_t, const R*, double, R*);                                \
+    template double balance_sum<R>(std::size_t, std::size_t, std::size_t, std::size_t, const R*, const std::int64_t*); \
+    template void balance_backward<R>(std::size_t, std::size_t, std::size_t, std::size_t, const std::int64_t*, double, \
+                                      R*);
+AUSPEX_INSTANTIATE(float)
+AUSPEX_INSTANTIATE(double)
+#undef AUSPEX_INSTANTIATE
+
+}  // namespace auspex

@@ -1,0 +1,48 @@
+#pragma once
+/// @file The router's softmax, its choices, its losses and their gradients.
+#include <cstddef>
+#include <cstdint>
+
+namespace auspex {
+
+/// probabilities[rows, experts] = softmax(logits).
+template <typename R>
+void router_softmax(std::size_t rows, std::size_t experts, const R* logits, R* probabilities);
+/// The top_k largest of each row, largest first, ties to the lower number; of rows with NaN any that exist.
+template <typename R>
+void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, const R* probabilities,
+                    std::int64_t* choices);
+/// weights[row, j] = probabilities[row, choices[row, j]], divided by the row's sum with `normalize`.
+template <typename R>
+void choice_weights(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize, const R* probabilities,
+                    const std::int64_t* choices, R* weights);
+/// d_probabilities[rows, experts] += gradient through choice_weights.
+template <typename R>
+void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize,
+                             const R* probabilities, const std::int64_t* choices, const R* d_weights,
+                             R* d_probabilities);
+/// d_logits = probabilities * (d_probabilities - sum(probabilities * d_probabilities)); may be in place.
+template <typename R>
+void router_softmax_backward(std::size_t rows, std::size_t experts, const R* probabilities, const R* d_probabilities,
+                             R* d_logits);
+
+/// Sum over rows of (log-sum-exp of the logits)^2.
+template <typename R>
+[[nodiscard]] double router_z_sum(std::size_t rows, std::size_t experts, const R* logits);
+/// d_logits += scale * 2 * lse * softmax.
+template <typename R>
+void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, double scale, R* d_logits);
+
+// Load balancing of one sequence (S tokens): N sum_e f_e P_e, where f_e = choices of e / S (they sum to top_k) and P_e
+// = mean probability of e. Only P has a gradient. Splitting a batch between its sequences does not change the sum.
+
+/// Sum over sequences of the loss.
+template <typename R>
+[[nodiscard]] double balance_sum(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
+                                 const R* probabilities, const std::int64_t* choices);
+/// d_probabilities += scale * its gradient.
+template <typename R>
+void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
+                      const std::int64_t* choices, double scale, R* d_probabilities);
+
+}  // namespace auspex

@@ -1,0 +1,97 @@
+#pragma once
+/// @file One rank of a training run: everything that its operations read and write.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/activations.hpp"
+#include "exec/arena.hpp"
+#include "exec/communicator.hpp"
+#include "exec/parameters.hpp"
+#include "exec/routing_source.hpp"
+#include "exec/shapes.hpp"
+#include "models/training.hpp"
+#include "schedule/program.hpp"
+#include "schedule/timeline.hpp"
+
+namespace auspex {
+
+/// What a run is about; outlives its ranks.
+struct RunInputs {
+    Workload workload;
+    Plan plan;  ///< resolved
+    Stack stack;
+    Training training;
+    Layout layout;
+    Program program;
+    int last_step = 0;  ///< of the whole run, for the cosine
+    std::uint64_t seed = 1;
+};
+
+/// Tokens of one micro-batch: sequences * (S + 1) numbers, each sequence with the token that follows it.
+using MicroBatchTokens = std::vector<std::int32_t>;
+
+/// Of one kind of operation, executed by this rank.
+struct OperationCount {
+    std::uint64_t operations = 0;  ///< repeats counted each
+    double bytes = 0;  ///< as schedule/communication.hpp counts them, from the buffers that were really used
+};
+
+/// Parts of the loss that a rank has seen in this step; they add up over ranks to the step's loss.
+struct LossParts {
+    double cross_entropy = 0;  ///< mean over the tokens of the global batch
+    double auxiliary = 0;      ///< weighted by its coefficient
+    double z = 0;              ///< weighted by its coefficient
+};
+
+template <class P>
+struct OptimizerState;
+
+template <class P>
+struct Rank {
+    const RunInputs* run = nullptr;
+    Communicator* communicator = nullptr;
+    Arena* arena = nullptr;
+    GridPlace place;
+    RankShapes shapes;
+    ParameterTable table;
+    Weights<P> weights;
+    OptimizerState<P>* optimizer = nullptr;
+    RoutingSource* routing = nullptr;
+
+    int step = 0;
+    std::vector<MicroBatchTokens> tokens;                  ///< of this step, by micro-batch
+    std::map<std::pair<int, int>, PassTensors<P>> passes;  ///< in flight, by (chunk, micro-batch)
+    RunningValues<P> running;
+    LossParts loss;                      ///< of this rank
+    LossParts total_loss;                ///< after the kLoss all-reduce
+    double gradient_norm = 0;            ///< global, before clipping
+    bool finite = true;                  ///< own loss and gradients of this step, by kGradientCheck
+    std::vector<int> unhealthy;          ///< ranks whose loss or gradients are not finite, after the kHealth all-reduce
+    std::vector<OperationCount> counts;  ///< by OpKind, of this step
+    std::function<void()> before_health_check;  ///< called before kGradientCheck, if set: injected faults
+
+    [[nodiscard]] const Workload& workload() const { return run->workload; }
+    [[nodiscard]] const Plan& plan() const { return run->plan; }
+    [[nodiscard]] const Training& training() const { return run->training; }
+    [[nodiscard]] double tokens_of_batch() const {
+        return static_cast<double>(run->layout.global_batch) * static_cast<double>(shapes.sequence);
+    }
+};
+
+/// The operation being executed, with what its block says of it.
+struct CurrentOperation {
+    const Operation& op;
+    const Block& block;
+    int micro_batch = 0;
+    int virtual_stage = 0;  ///< of the block's chunk; -1 in the optimizer block
+    LayerRange layers;      ///< of the virtual stage
+    bool last_virtual_stage = false;
+    [[nodiscard]] std::size_t layer_of_chunk() const { return static_cast<std::size_t>(op.layer - layers.first); }
+};
+
+}  // namespace auspex

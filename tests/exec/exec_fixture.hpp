@@ -1,0 +1,239 @@
+#pragma once
+/// @file Training steps on ranks in memory: small models, plans over a few ranks, fixed tokens, gradients of whole
+/// tensors.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "exec/in_process.hpp"
+#include "exec/interpreter.hpp"
+#include "exec/optimizer.hpp"
+#include "exec/tensor_slices.hpp"
+#include "models/machine.hpp"
+
+namespace auspex::exec_fixture {
+
+/// Two dense layers, grouped queries.
+inline Workload dense_model() {
+    Workload w;
+    w.name = "tiny-dense";
+    w.layers = 2;
+    w.hidden_size = 8;
+    w.heads = 4, w.kv_heads = 2, w.head_size = 4;
+    w.intermediate_size = 12;
+    w.vocab_size = 20;
+    w.sequence_length = 6;
+    return w;
+}
+/// Two MoE layers of four experts.
+inline Workload mixture_model() {
+    Workload w = dense_model();
+    w.name = "tiny-moe";
+    w.intermediate_size = 0;
+    w.num_experts = 4, w.top_k = 2, w.expert_size = 6;
+    return w;
+}
+
+/// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
+inline Plan single_plan() {
+    Plan p;
+    p.name = p.file = "tiny";
+    p.dp = 1;
+    p.micro_batch_size = 2, p.micro_batches = 2;
+    p.schedule = ScheduleKind::k1f1b;
+    p.precision = "fp32", p.weight_bytes = 4, p.gradient_bytes = 4;
+    return p;
+}
+
+/// Weights large enough for every part of the model to matter, and left as they are by a step.
+inline Training still_training() {
+    Training t;
+    t.learning_rate = 0, t.weight_decay = 0, t.clip = 0;
+    t.initial_deviation = 0.3;
+    return t;
+}
+
+inline Stack trainer_stack() {
+    return load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/auspex.json"));
+}
+
+/// Everything of a run over as many ranks as the plan's grid has.
+inline RunInputs run_inputs(const Workload& workload, const Plan& plan, const Training& training = still_training(),
+                            const Stack& stack = trainer_stack()) {
+    static const Machine kMachine =
+        load_machine(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/aurora.json"));
+    RunInputs run;
+    run.workload = workload;
+    run.plan = resolve_plan(plan, workload, 0);
+    run.stack = stack;
+    run.training = training;
+    run.layout = make_layout(run.plan, kMachine, run.plan.pp * run.plan.dp * run.plan.ep * run.plan.etp);
+    run.program = build_program(run.workload, run.plan, run.stack, run.layout);
+    run.last_step = 10;
+    return run;
+}
+
+/// Tokens of one sequence of a step's batch: the same whichever rank reads it.
+inline std::vector<std::int32_t> sequence_tokens(const Workload& workload, int step, int sequence) {
+    Rng rng(static_cast<std::uint64_t>(step) * 100'003 + static_cast<std::uint64_t>(sequence) + 7);
+    std::vector<std::int32_t> tokens;
+    for (int i = 0; i <= workload.sequence_length; ++i) {
+        tokens.push_back(static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(workload.vocab_size))));
+    }
+    return tokens;
+}
+/// Of a rank, by micro-batch.
+inline std::vector<MicroBatchTokens> tokens_of(const RunInputs& run, const GridPlace& place, int step) {
+    std::vector<MicroBatchTokens> batch;
+    for (int m = 0; m < run.plan.micro_batches; ++m) {
+        MicroBatchTokens tokens;
+        for (int i = 0; i < run.plan.micro_batch_size; ++i) {
+            const int sequence = (place.data * run.plan.micro_batches + m) * run.plan.micro_batch_size + i;
+            const std::vector<std::int32_t> more = sequence_tokens(run.workload, step, sequence);
+            tokens.insert(tokens.end(), more.begin(), more.end());
+        }
+        batch.push_back(std::move(tokens));
+    }
+    return batch;
+}
+
+/// Random choices of different experts for every token of step 0, uneven on purpose: lower numbers come more often.
+inline RoutingRecord uneven_record(const RunInputs& run) {
+    const Workload& w = run.workload;
+    RoutingRecord record;
+    record.steps = 1;
+    record.layers = w.layers - w.first_dense_layers;
+    record.top_k = w.top_k, record.num_experts = w.num_experts;
+    record.tokens = run.layout.global_batch * w.sequence_length;
+    Rng rng(11);
+    for (int token = 0; token < record.tokens * record.layers; ++token) {
+        const std::size_t begin = record.choices.size();
+        while (record.choices.size() < begin + static_cast<std::size_t>(w.top_k)) {
+            const double u = rng.uniform();
+            const auto expert = static_cast<std::uint16_t>(u * u * w.num_experts);
+            const auto of_token = record.choices.begin() + static_cast<std::ptrdiff_t>(begin);
+            if (std::find(of_token, record.choices.end(), expert) == record.choices.end()) {
+                record.choices.push_back(expert);
+            }
+        }
+    }
+    return record;
+}
+
+inline RoutingMode mode_of(const Plan& plan) {
+    return plan.routing.kind == RoutingDistribution::kUniform ? RoutingMode::kUniform : RoutingMode::kLearned;
+}
+
+/// A rank with all that it points to, initialised, and with the tokens of step 0. Weights of norms, which begin at 1,
+/// are spread, so that it is seen where they are forgotten.
+template <class P>
+struct TestRank {
+    Arena arena;
+    OptimizerState<P> optimizer;
+    RoutingSource routing;
+    Rank<P> rank;
+
+    TestRank(const RunInputs& run, Communicator& communicator) {
+        routing.mode = mode_of(run.plan);
+        rank.run = &run;
+        rank.communicator = &communicator;
+        rank.arena = &arena;
+        rank.optimizer = &optimizer;
+        rank.routing = &routing;
+        rank.place = grid_place(run.layout, communicator.world_rank());
+        rank.shapes = rank_shapes(run.workload, run.plan);
+        rank.table = parameter_table(run.workload, run.plan, rank.place);
+        initialise_rank(rank);
+        for (const Parameter& p : rank.table.dense) {
+            if (p.shape.size() == 1) {
+                for_each_run(slice_of(p), 0, p.size, [&](std::size_t whole, std::size_t at, std::size_t count) {
+                    for (std::size_t i = 0; i < count; ++i) {
+                        const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
+                        rank.weights.dense[p.offset + at + i] = stored<typename P::Value>(value);
+                    }
+                });
+            }
+        }
+        rank.tokens = tokens_of(run, rank.place, 0);
+    }
+
+    void step(Timeline* timeline = nullptr) { run_step(rank, timeline, std::chrono::steady_clock::now()); }
+};
+
+/// Whole tensors by name.
+using Tensors = std::map<std::string, std::vector<double>>;
+
+/// Copies what the rank answers for of its gradients into whole tensors.
+template <class P>
+void collect_gradients(const Rank<P>& rank, Tensors& tensors) {
+    for (const TensorPart& part : owned_parts(rank)) {
+        const Parameter& p = *part.parameter;
+        const auto& gradients = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
+        std::vector<double>& tensor = tensors[p.name];
+        tensor.resize(elements_of(p.shape), 0.0);
+        for_each_run(slice_of(p), part.begin, part.end, [&](std::size_t whole, std::size_t at, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+                tensor[whole + i] = real(gradients[p.offset + at + i]);
+            }
+        });
+    }
+}
+
+/// What a step leaves: the loss's parts summed over ranks, gradients of whole tensors (those of the batch), and by
+/// rank what its arena holds and held, and its counts.
+struct StepResult {
+    LossParts loss;
+    Tensors gradients;
+    std::vector<LabelBytes> live, peaks, at_peak;
+    std::vector<std::vector<OperationCount>> counts;
+};
+
+/// Runs step 0 on all ranks as threads; `change` is called with each rank before it.
+template <class P>
+StepResult one_step(const RunInputs& run, const std::function<void(TestRank<P>&)>& change = {}) {
+    const auto ranks = static_cast<std::size_t>(run.layout.tiles);
+    StepResult result;
+    result.live.resize(ranks), result.peaks.resize(ranks), result.at_peak.resize(ranks), result.counts.resize(ranks);
+    std::vector<LossParts> losses(ranks);
+    std::mutex mutex;
+    run_in_process(run.layout, [&](Communicator& communicator) {
+        TestRank<P> test(run, communicator);
+        if (change) {
+            change(test);
+        }
+        test.step();
+        const std::scoped_lock lock(mutex);
+        const auto rank = static_cast<std::size_t>(communicator.world_rank());
+        losses[rank] = test.rank.loss;
+        collect_gradients(test.rank, result.gradients);
+        result.live[rank] = test.arena.live();
+        result.peaks[rank] = test.arena.peaks();
+        result.at_peak[rank] = test.arena.at_peak();
+        result.counts[rank] = test.rank.counts;
+    });
+    for (const LossParts& loss : losses) {
+        result.loss.cross_entropy += loss.cross_entropy;
+        result.loss.auxiliary += loss.auxiliary;
+        result.loss.z += loss.z;
+    }
+    return result;
+}
+
+/// Largest difference of two tensors over the largest element of `expected`; infinite where sizes differ or an element
+/// is not a number.
+inline double relative_difference(const std::vector<double>& found, const std::vector<double>& expected) {
+    double difference = found.size() == expected.size() ? 0 : INFINITY, largest = 0;
+    for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
+        const double apart = std::abs(found[i] - expected[i]);
+        difference = std::max(difference, std::isnan(apart) ? INFINITY : apart);
+        largest = std::max(largest, std::abs(expected[i]));
+    }
+    return difference == 0 ? 0 : difference / largest;
+}
+
+}  // namespace auspex::exec_fixture

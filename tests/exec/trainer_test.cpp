@@ -1,0 +1,168 @@
+/// @file Whole runs on threads: the same losses under every plan, resumed runs, replayed routing, injected faults.
+#include "exec/trainer.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "base/error.hpp"
+#include "exec/data/prepare.hpp"
+#include "exec_fixture.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// With a dataset of bytes in a scratch folder.
+class Trainer : public testing::Test {
+ protected:
+    Trainer() : folder_(fs::temp_directory_path() / ("auspex-trainer-" + std::to_string(getpid()))) {
+        fs::create_directories(folder_);
+        std::ofstream text(folder_ / "text.txt");
+        for (int i = 0; i < 800; ++i) {
+            text << "sentence " << i * i % 89 << (i % 5 == 0 ? ".\n" : ", ");
+        }
+        text.close();
+        PrepareRequest request;
+        request.inputs = {(folder_ / "text.txt").string()};
+        request.sequence_length = 6;
+        request.folder = (folder_ / "data").string();
+        static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
+    }
+    ~Trainer() override { fs::remove_all(folder_); }
+
+    [[nodiscard]] static RunInputs run_of(const Plan& plan) {
+        Workload workload = exec_fixture::mixture_model();
+        workload.vocab_size = 260;
+        Training training = exec_fixture::still_training();
+        training.learning_rate = 1e-2, training.warmup_steps = 1, training.decay_steps = 10, training.clip = 1;
+        RunInputs run = exec_fixture::run_inputs(workload, plan, training);
+        run.plan.routing.kind = RoutingDistribution::kLearned;
+        return run;
+    }
+    [[nodiscard]] RunOptions options_of(int steps) const {
+        RunOptions options;
+        options.data = (folder_ / "data").string();
+        options.steps = steps;
+        return options;
+    }
+    /// What rank 0 reports.
+    [[nodiscard]] static RunReport trained(const RunInputs& run, const RunOptions& options) {
+        RunReport report;
+        run_in_process(run.layout, [&](Communicator& communicator) {
+            RunReport own = train(
+                run, options, communicator, [](const StepReport&) {}, [](const std::string&) {});
+            if (communicator.world_rank() == 0) {
+                report = std::move(own);
+            }
+        });
+        return report;
+    }
+    [[nodiscard]] static std::vector<double> losses(const RunReport& report) {
+        std::vector<double> losses;
+        for (const StepReport& step : report.steps) {
+            losses.push_back(step.loss);
+        }
+        return losses;
+    }
+
+    fs::path folder_;
+};
+
+/// Four sequences a step, whatever the grid.
+Plan plan_of(int pp, int dp, int ep, int tp) {
+    Plan plan = exec_fixture::single_plan();
+    plan.pp = pp, plan.dp = dp, plan.ep = ep, plan.tp = tp;
+    const int data_parallel = dp * ep;
+    plan.micro_batch_size = 1;
+    plan.micro_batches = 4 / data_parallel;
+    return plan;
+}
+
+TEST_F(Trainer, every_plan_gives_the_losses_of_one_rank) {
+    const std::vector<double> expected = losses(trained(run_of(plan_of(1, 1, 1, 1)), options_of(4)));
+    ASSERT_EQ(expected.size(), 4U);
+    EXPECT_LT(expected.back(), expected.front());
+    for (const Plan& plan :
+         {plan_of(2, 1, 1, 1), plan_of(1, 2, 1, 1), plan_of(1, 1, 2, 1), plan_of(1, 1, 1, 2), plan_of(2, 2, 2, 1)}) {
+        const std::vector<double> found = losses(trained(run_of(plan), options_of(4)));
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            // The auxiliary loss is of a micro-batch, which has the same sequences under all these plans.
+            EXPECT_NEAR(found[i], expected[i], 2e-4 * expected[i]) << plan.pp << plan.dp << plan.ep << plan.tp;
+        }
+    }
+}
+
+TEST_F(Trainer, a_resumed_run_goes_on_to_the_bit) {
+    const RunInputs run = run_of(plan_of(2, 1, 2, 1));
+    const std::vector<double> whole = losses(trained(run, options_of(5)));
+    RunOptions options = options_of(3);
+    options.checkpoint_folder = (folder_ / "checkpoints").string();
+    static_cast<void>(trained(run, options));
+    EXPECT_THROW(static_cast<void>(trained(run, options)), InputError);
+    options.steps = 5;
+    options.resume = true;
+    const RunReport rest = trained(run, options);
+    EXPECT_EQ(rest.first_step, 3);
+    EXPECT_EQ(losses(rest), std::vector<double>(whole.begin() + 3, whole.end()));
+}
+
+TEST_F(Trainer, recorded_routing_replays_to_the_bit) {
+    RunInputs run = run_of(plan_of(2, 1, 2, 1));
+    RunOptions options = options_of(2);
+    options.record_routing = (folder_ / "routing.json").string();
+    const std::vector<double> recorded = losses(trained(run, options));
+    const auto record = std::make_shared<RoutingRecord>(read_routing_record(options.record_routing));
+    EXPECT_EQ(record->layers, 2);
+    EXPECT_EQ(record->tokens, 4 * 6);
+    run.plan.routing.kind = RoutingDistribution::kTrace;
+    run.plan.routing.trace_file = options.record_routing;
+    run.plan.routing.record = record;
+    EXPECT_EQ(losses(trained(run, options_of(2))), recorded);
+    EXPECT_THROW(static_cast<void>(trained(run, options_of(3))), InputError);
+}
+
+TEST_F(Trainer, a_loss_that_is_not_a_number_names_step_and_rank) {
+    RunOptions options = options_of(3);
+    options.fault = InjectedFault{InjectedFault::Kind::kNan, 2, 1};
+    try {
+        static_cast<void>(trained(run_of(plan_of(2, 1, 2, 1)), options));
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const SoftFailure& failure) {
+        EXPECT_EQ(failure.step, 1);
+        EXPECT_EQ(failure.ranks, std::vector<int>{2});
+    }
+}
+
+TEST_F(Trainer, reports_cover_all_ranks) {
+    RunOptions options = options_of(2);
+    options.wants_trace = true;
+    const RunReport report = trained(run_of(plan_of(2, 1, 2, 1)), options);
+    ASSERT_EQ(report.ranks.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(report.ranks[i].rank, static_cast<int>(i));
+        EXPECT_GT(report.ranks[i].peaks[static_cast<std::size_t>(MemoryLabel::kActivations)], 0U);
+        EXPECT_GT(report.ranks[i].counts.at(static_cast<std::size_t>(OpKind::kAttention)).operations, 0U);
+    }
+    ASSERT_EQ(report.timeline.tracks.size(), 4 * kStreamCount);
+    EXPECT_EQ(report.timeline.tracks.back().role, "rank 3");
+    EXPECT_EQ(report.timeline.spans.back().track / kStreamCount, 3U);
+}
+
+TEST_F(Trainer, data_of_another_shape_is_refused) {
+    RunInputs run = run_of(plan_of(1, 1, 1, 1));
+    run.workload.vocab_size = 100;
+    EXPECT_THROW(static_cast<void>(trained(run, options_of(1))), InputError);
+    run = run_of(plan_of(1, 1, 1, 1));
+    run.workload.sequence_length = 12;
+    EXPECT_THROW(static_cast<void>(trained(run, options_of(1))), InputError);
+}
+
+}  // namespace
+}  // namespace auspex

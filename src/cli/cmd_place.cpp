@@ -24,6 +24,7 @@ PlacedStep place(const Inputs& inputs, const PlacementWord& word, int tiles) {
     step.placement = word.text;
     PredictOptions options;
     options.tiles = tiles;
+    options.executor_runs = executor_runs;
     step.prediction = predict(changed, options).prediction;
     return step;
 }

@@ -62,6 +62,7 @@ PredictResult predict_with(const Options& options, const Inputs& inputs) {
     PredictOptions wanted;
     wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     wanted.run_tokens = options.tokens;
+    wanted.executor_runs = executor_runs;
     wanted.timeline = wants_trace;
     wanted.play_every_operation = wants_trace;
     wanted.lens = options.lens == "unfolded" ? Lens::kUnfolded : Lens::kFolded;

@@ -1,11 +1,14 @@
 /// @file auspex program: the operations of one step, as text or JSON.
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
+#include "exec/bindings.hpp"
 #include "models/layout.hpp"
+#include "report/text.hpp"
 #include "schedule/program.hpp"
 #include "schedule/text.hpp"
 
@@ -15,9 +18,9 @@ namespace {
 constexpr const char* kLegend =
     "# A block is a list of operations; a stage runs blocks in the order of its line at the end.\n"
     "# Operation: INDEX STREAM KIND.PHASE, then what it has of: layer, flop, bytes, launches, host_s (host seconds),\n"
-    "# comm and group (a communication of `bytes`, xN: N times in a row), message (the boundary between stages that "
-    "it\n"
-    "# crosses), after (operations of the block that must have ended), joins (streams that must have run dry).\n"
+    "# comm and group (a communication of `bytes`, xN: N times in a row), carries (what, where KIND does not tell),\n"
+    "# message (the boundary between stages that it crosses), after (operations of the block that must have ended),\n"
+    "# joins (streams that must have run dry).\n"
     "# Stage: F or B (forward, backward) CHUNK.MICRO_BATCH=BLOCK; optimizer=BLOCK. More: docs/program.md.\n";
 
 void write_operation(JsonWriter& json, const Program& program, const Operation& op) {
@@ -35,6 +38,9 @@ void write_operation(JsonWriter& json, const Program& program, const Operation& 
         json.member("comm", to_string(op.comm)).member("group", to_string(op.group));
         json.member("comm_bytes", whole(op.bytes)).member("repeat", static_cast<int>(op.repeat));
         json.member("routed", op.routed);
+        if (op.carries != Carries::kRunningValue) {
+            json.member("carries", to_string(op.carries));
+        }
     }
     if (op.message >= 0) {
         json.member("message", static_cast<int>(op.message));
@@ -78,6 +84,31 @@ void write_roles(JsonWriter& json, const Program& program) {
     json.end_array();
 }
 
+/// Says whether the trainer could run the program. Throws std::runtime_error, after that, where it could not.
+void check_executor(const Inputs& inputs, const Plan& plan, const Program& program, const Options& options) {
+    const std::vector<std::string> unbound = unbound_operations(inputs.workload, plan, inputs.stack, program);
+    if (options.json) {
+        JsonWriter json(std::cout);
+        json.begin_object();
+        write_names(json, inputs, options);
+        json.member("bound", unbound.empty()).key("unbound").begin_array();
+        for (const std::string& line : unbound) {
+            json.value(line);
+        }
+        json.end_array().end_object();
+    } else if (unbound.empty()) {
+        std::cout << "every operation of this program is bound: the trainer can run it\n";
+    } else {
+        for (const std::string& line : unbound) {
+            std::cout << line << "\n";
+        }
+    }
+    if (!unbound.empty()) {
+        throw std::runtime_error("the trainer cannot run " + inputs.workload.name + " with " + plan.name + ": " +
+                                 counted(static_cast<double>(unbound.size()), "finding"));
+    }
+}
+
 }  // namespace
 
 void run_program(const Options& options) {
@@ -87,6 +118,10 @@ void run_program(const Options& options) {
     const Layout layout = make_layout(plan, inputs.machine, plan.pp * plan.dp * plan.ep * plan.etp);
     const Program program = build_program(inputs.workload, plan, inputs.stack, layout);
     check_program(program);
+    if (options.check_executor) {
+        check_executor(inputs, plan, program, options);
+        return;
+    }
     if (!options.json) {
         std::cout << kLegend << program_text(program);
         return;

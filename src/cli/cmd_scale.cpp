@@ -208,7 +208,8 @@ void run_scale(const Options& options) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         progress.show(i, sizes.size());
         points.emplace_back().prediction =
-            predict(sizes[i], {.tiles = options.tiles[i], .run_tokens = options.tokens}).prediction;
+            predict(sizes[i], {.tiles = options.tiles[i], .run_tokens = options.tokens, .executor_runs = executor_runs})
+                .prediction;
     }
     fill_efficiencies(points, sizes, options.tiles);
     progress.show(sizes.size(), sizes.size());

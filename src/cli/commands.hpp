@@ -4,6 +4,9 @@
 
 namespace auspex {
 
+void run_data_export_megatron(const Options& options);
+void run_data_prepare(const Options& options);
+void run_data_show(const Options& options);
 void run_collective(const Options& options);
 void run_describe(const Options& options);
 void run_fabric(const Options& options);
@@ -12,5 +15,6 @@ void run_predict(const Options& options);
 void run_scale(const Options& options);
 void run_ablate(const Options& options);
 void run_program(const Options& options);
+void run_train(const Options& options);
 
 }  // namespace auspex

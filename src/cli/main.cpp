@@ -1,11 +1,14 @@
 /// @file auspex: picks the sub-command and turns what is thrown into one line and an exit code.
 #include <algorithm>
 #include <exception>
+#include <iomanip>
 #include <iostream>
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
+#include "cli/one_line.hpp"
+#include "cli/train_setup.hpp"
 
 namespace auspex {
 namespace {
@@ -62,8 +65,29 @@ const std::vector<Command>& commands() {
          "print the operations of one step, every role and stream",
          "auspex program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kSet, Flag::kJson},
+         {Flag::kTiles, Flag::kSet, Flag::kCheckExecutor, Flag::kJson},
          run_program},
+        train_command(run_train),
+        {"data prepare",
+         "tokenise text, shuffle it and write the dataset that training reads",
+         "auspex data prepare --input README.md docs/physics.md --tokenizer bpe --vocab-size 512 --sequence-length 64 "
+         "--out build/data",
+         {Flag::kDatasetOut},
+         {Flag::kInput, Flag::kDocumentSeparator, Flag::kTokenizer, Flag::kMegatron, Flag::kVocabSize,
+          Flag::kSequenceLength, Flag::kRowSeed, Flag::kShardRows, Flag::kJson},
+         run_data_prepare},
+        {"data show",
+         "say what a dataset holds; read all of it and compare checksums",
+         "auspex data show --data build/data",
+         {Flag::kData},
+         {Flag::kJson},
+         run_data_show},
+        {"data export-megatron",
+         "write a dataset's rows as a Megatron indexed dataset",
+         "auspex data export-megatron --data build/data --out build/data/megatron",
+         {Flag::kData, Flag::kMegatronOut},
+         {Flag::kJson},
+         run_data_export_megatron},
     };
     return kCommands;
 }
@@ -73,9 +97,13 @@ void print_help() {
         << "auspex " << AUSPEX_VERSION
         << ": predicts the training step of a large language model on a supercomputer that nobody has to book.\n\n"
            "usage: auspex COMMAND FLAGS\n\n";
+    std::size_t width = 0;
     for (const Command& command : commands()) {
-        std::cout << "  " << command.name << std::string(12 - std::string_view(command.name).size(), ' ')
-                  << command.summary << "\n";
+        width = std::max(width, std::string_view(command.name).size());
+    }
+    for (const Command& command : commands()) {
+        std::cout << "  " << std::left << std::setw(static_cast<int>(width) + 2) << command.name << command.summary
+                  << "\n";
     }
     std::cout
         << "\nauspex COMMAND --help lists the command's flags; auspex --version prints the version.\n\nExample:\n  "
@@ -83,6 +111,19 @@ void print_help() {
 }
 
 bool asks_for_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+
+/// How many arguments at the front name the command: its words, or 0.
+std::size_t words_that_name(const Command& command, const std::vector<std::string>& arguments) {
+    const std::string_view name = command.name;
+    const std::size_t space = name.find(' ');
+    if (arguments.front() != name.substr(0, space)) {
+        return 0;
+    }
+    if (space == std::string_view::npos) {
+        return 1;
+    }
+    return arguments.size() > 1 && arguments[1] == name.substr(space + 1) ? 2 : 0;
+}
 
 void run(const Command& command, const Options& options) {
     try {
@@ -103,8 +144,9 @@ void dispatch(const std::vector<std::string>& arguments) {
     }
     std::string names;
     for (const Command& command : commands()) {
-        if (arguments.front() == command.name) {
-            const std::vector<std::string> flags(arguments.begin() + 1, arguments.end());
+        if (const std::size_t words = words_that_name(command, arguments); words > 0) {
+            const std::vector<std::string> flags(arguments.begin() + static_cast<std::ptrdiff_t>(words),
+                                                 arguments.end());
             if (std::any_of(flags.begin(), flags.end(), asks_for_help)) {
                 std::cout << help_of(command);
             } else {
@@ -115,13 +157,6 @@ void dispatch(const std::vector<std::string>& arguments) {
         names += (names.empty() ? "" : ", ") + std::string(command.name);
     }
     throw InputError("auspex", "found the command \"" + arguments.front() + "\"; expected one of " + names);
-}
-
-/// Names of files and arguments may hold anything; the message stays one line.
-std::string one_line(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-    return text;
 }
 
 }  // namespace

@@ -15,12 +15,6 @@ namespace po = boost::program_options;
 
 constexpr int kMostTiles = 10'000'000;
 
-struct FlagText {
-    const char* name;
-    const char* value;  ///< nullptr: takes none
-    const char* meaning;
-};
-
 bool takes(const Command& command, Flag flag) {
     const auto has = [flag](const std::vector<Flag>& flags) {
         return std::find(flags.begin(), flags.end(), flag) != flags.end();
@@ -77,13 +71,49 @@ FlagText text_of(Flag flag) {
         case Flag::kZipf:
             return {"zipf", "S", "all-to-all: place i of a group receives a share that falls as (i + 1)^-S"};
         case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered, random or scheduled"};
+        case Flag::kInput: return {"input", "FILE...", "text files; a file is a document"};
+        case Flag::kMegatron:
+            return {"megatron", "PREFIX", "instead of text: PREFIX.bin and PREFIX.idx, tokens taken as they are"};
+        case Flag::kDocumentSeparator:
+            return {"document-separator", "TEXT",
+                    "a document ends wherever this stands, not only at the end of a file"};
+        case Flag::kTokenizer: return {"tokenizer", "bytes|bpe", "bpe: merges learned from the files; default: bytes"};
+        case Flag::kVocabSize: return {"vocab-size", "N", "tokens to learn with bpe, or those of the Megatron dataset"};
+        case Flag::kSequenceLength: return {"sequence-length", "S", "a row has S + 1 tokens (default 1024)"};
+        case Flag::kShardRows: return {"shard-rows", "N", "rows of a shard (default 65536)"};
+        case Flag::kRowSeed: return {"seed", "N", "of the order of rows (default 1)"};
+        case Flag::kData: return {"data", "DIR", "dataset that \"auspex data prepare\" has written"};
+        case Flag::kDatasetOut: return {"out", "DIR", "folder of the new dataset"};
+        case Flag::kMegatronOut: return {"out", "PREFIX", "writes PREFIX.bin and PREFIX.idx"};
+        case Flag::kCheckExecutor:
+            return {"check-executor", nullptr,
+                    "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
+        case Flag::kMaxRanks: return {"max-ranks", "N", "leave out layouts of more ranks (default 16)"};
+        case Flag::kLayouts: return {"layouts", "N", "only the first N of the layouts"};
+        case Flag::kKills: return {"kills", "K", "runs in which a rank is killed (default 10); 0: none"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
+        default: return train_flag_text(flag);
     }
-    check_failed("flag", "unknown flag", __FILE__, __LINE__);
+}
+
+const char* meaning_for_verify(Flag flag, const char* meaning) {
+    switch (flag) {
+        case Flag::kWorkload: return "model with experts, or the name of one in workloads/ (default toy-moe)";
+        case Flag::kData: return "dataset that \"auspex data prepare\" has written; without it a text is made up";
+        case Flag::kSteps: return "of every run (default 50)";
+        case Flag::kOut: return "write the report there: index.html, report.md, layouts.csv, recovery.csv, loss.svg";
+        default: return meaning;
+    }
 }
 
 /// What --out writes is the command's own; a flag that two commands read differently says what this one does.
 const char* meaning_for(const Command& command, Flag flag, const char* meaning) {
+    if (takes(command, Flag::kKills)) {
+        return meaning_for_verify(flag, meaning);
+    }
+    if (flag == Flag::kSet && takes(command, Flag::kTrainStack)) {
+        return "override a field; ROLE is stack, workload or plan; may be repeated";
+    }
     if (flag == Flag::kSet && !takes(command, Flag::kMachine)) {
         return "override a field; ROLE is workload or, with --plan, plan; may be repeated";
     }
@@ -117,6 +147,9 @@ po::options_description describe(const Command& command) {
         const FlagText text = text_for(command, flag);
         if (text.value == nullptr) {
             description.add_options()(text.name, text.meaning);
+        } else if (flag == Flag::kInput) {
+            description.add_options()(
+                text.name, po::value<std::vector<std::string>>()->multitoken()->value_name(text.value), text.meaning);
         } else if (flag == Flag::kSet || flag == Flag::kSlow) {
             description.add_options()(text.name, po::value<std::vector<std::string>>()->value_name(text.value),
                                       text.meaning);
@@ -255,6 +288,16 @@ int parse_samples(const std::string& text) {
     return samples;
 }
 
+int parse_kills(const std::string& text) {
+    constexpr int kMostKills = 10'000;
+    int kills = 0;
+    if (!reads_as(text, kills) || kills < 0 || kills > kMostKills) {
+        throw InputError("--kills",
+                         "found \"" + text + "\"; expected a whole number from 0 to " + std::to_string(kMostKills));
+    }
+    return kills;
+}
+
 double parse_tokens(const std::string& text) {
     double tokens = 0;
     if (!reads_as(text, tokens) || !std::isfinite(tokens) || tokens <= 0) {
@@ -304,8 +347,33 @@ void store(Options& options, Flag flag, const po::variable_value& value) {
         case Flag::kAlone: options.alone = true; break;
         case Flag::kZipf: options.zipf = parse_zipf(text()); break;
         case Flag::kPlacement: options.placement = text(); break;
+        case Flag::kInput: options.inputs = value.as<std::vector<std::string>>(); break;
+        case Flag::kMegatron: options.megatron = text(); break;
+        case Flag::kDocumentSeparator: options.document_separator = text(); break;
+        case Flag::kTokenizer: options.tokenizer = text(); break;
+        case Flag::kVocabSize: options.vocab_size = parse_count("vocab-size", text()); break;
+        case Flag::kSequenceLength: options.sequence_length = parse_count("sequence-length", text()); break;
+        case Flag::kShardRows: options.shard_rows = parse_count("shard-rows", text()); break;
+        case Flag::kRowSeed: options.seed = parse_seed(text()); break;
+        case Flag::kData: options.data = text(); break;
+        case Flag::kDatasetOut:
+        case Flag::kMegatronOut: options.out = text(); break;
+        case Flag::kCheckExecutor: options.check_executor = true; break;
+        case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
+        case Flag::kLayouts: options.layouts = parse_count("layouts", text()); break;
+        case Flag::kKills: options.kills = parse_kills(text()); break;
         case Flag::kJson: options.json = true; break;
+        default:
+            store_train_flag(options, flag, value.empty() || value.value().type() != typeid(std::string) ? "" : text());
     }
+}
+
+/// The only short flag: `-n N`, as with mpirun.
+std::vector<std::string> without_short_flags(const Command& command, std::vector<std::string> arguments) {
+    if (takes(command, Flag::kTrainRanks)) {
+        std::replace(arguments.begin(), arguments.end(), std::string("-n"), std::string("--ranks"));
+    }
+    return arguments;
 }
 
 po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
@@ -314,7 +382,7 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
     po::variables_map values;
     try {
         namespace style = po::command_line_style;
-        const auto parsed = po::command_line_parser(arguments)
+        const auto parsed = po::command_line_parser(without_short_flags(command, arguments))
                                 .options(description)
                                 .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                                 .run();
@@ -357,6 +425,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
             take(flag);
         }
     }
+    options.arguments = arguments;
     options.command_line = std::string("auspex ") + command.name;
     for (const std::string& argument : arguments) {
         options.command_line += " " + quoted_for_shell(argument);
@@ -366,7 +435,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
 
 std::string help_of(const Command& command) {
     std::ostringstream out;
-    out << "auspex " << command.name << ": " << command.summary << "\n\nRequired:";
+    out << "auspex " << command.name << ": " << command.summary << (command.required.empty() ? "" : "\n\nRequired:");
     for (const Flag flag : command.required) {
         out << " --" << text_of(flag).name;
     }

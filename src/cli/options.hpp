@@ -37,6 +37,42 @@ enum class Flag {
     kAlone,
     kZipf,
     kPlacement,
+    kInput,
+    kMegatron,
+    kDocumentSeparator,
+    kTokenizer,
+    kVocabSize,
+    kSequenceLength,
+    kShardRows,
+    kRowSeed,
+    kData,
+    kDatasetOut,
+    kMegatronOut,
+    kTrainRanks,
+    kTrainStack,
+    kTrainSeed,
+    kSteps,
+    kResume,
+    kCheckpoint,
+    kCheckpointEvery,
+    kModelEvery,
+    kWeights,
+    kExportWeights,
+    kExportGradients,
+    kRecordRouting,
+    kTrainTrace,
+    kPlot,
+    kSupervise,
+    kBufferRanks,
+    kHangTimeout,
+    kMaxRestarts,
+    kInject,
+    kHostfile,
+    kMpirun,
+    kCheckExecutor,
+    kMaxRanks,
+    kLayouts,
+    kKills,
     kJson
 };
 
@@ -46,6 +82,26 @@ struct PlacementWord {
     PlacementKind kind = PlacementKind::kContiguous;
     std::uint64_t seed = 1;
     double free = 0.5;
+};
+
+/// A flag as help shows it.
+struct FlagText {
+    const char* name;
+    const char* value;  ///< nullptr: takes none
+    const char* meaning;
+};
+
+/// What `auspex train` alone takes.
+struct TrainFlags {
+    int steps = 0;
+    bool resume = false;
+    std::string checkpoint, weights, export_weights, export_gradients, record_routing, plot;
+    int checkpoint_every = 0, model_every = 0;
+    bool supervise = false;
+    int buffer_ranks = 0;
+    double hang_timeout_s = 0;
+    std::optional<int> max_restarts;
+    std::string inject, hostfile, mpirun;
 };
 
 /// What was given; an empty string, list or zero: not given.
@@ -63,13 +119,21 @@ struct Options {
     std::string kind, bytes, algorithm, placement;
     int ranks = 0, levels = 0, groups_of = 0, stride = 0;
     double zipf = 0;
+    std::vector<std::string> inputs;
+    std::string data, megatron, tokenizer, document_separator;
+    int vocab_size = 0, sequence_length = 0, shard_rows = 0;
+    TrainFlags train;
     bool alone = false;
+    bool check_executor = false;
+    int max_ranks = 0, layouts = 0;
+    std::optional<int> kills;
     bool json = false;
-    std::string command_line;  ///< that repeats this run, quoted for a shell
+    std::vector<std::string> arguments;  ///< behind the command's name, as they were given
+    std::string command_line;            ///< that repeats this run, quoted for a shell
 };
 
 struct Command {
-    const char* name;
+    const char* name;  ///< one word, or two: "data prepare"
     const char* summary;
     const char* example;
     std::vector<Flag> required, optional;
@@ -78,6 +142,11 @@ struct Command {
 
 /// Strict: throws InputError for an unknown, repeated, missing or stray argument and for a value that is no number.
 [[nodiscard]] Options parse_options(const Command& command, const std::vector<std::string>& arguments);
+
+/// Flags of `auspex train` alone (cli/train_flags.cpp).
+[[nodiscard]] FlagText train_flag_text(Flag flag);
+/// Takes a value; `text` is empty for a flag that has none. Throws InputError.
+void store_train_flag(Options& options, Flag flag, const std::string& text);
 
 /// What `auspex COMMAND --help` prints.
 [[nodiscard]] std::string help_of(const Command& command);

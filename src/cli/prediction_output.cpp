@@ -8,6 +8,7 @@
 #include "base/time.hpp"
 #include "base/units.hpp"
 #include "cli/input_files.hpp"
+#include "exec/bindings.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
@@ -36,6 +37,8 @@ void write_memory(JsonWriter& json, const MemoryReport& memory) {
         json.begin_object().member("stage", stage.stage).member("peak_bytes", whole(stage.peak_bytes));
         json.member("peak_operation", stage.peak_operation).key("by_label");
         write_labels(json, stage.by_label);
+        json.key("peak_by_label");
+        write_labels(json, stage.peak_by_label);
         json.end_object();
     }
     json.end_array().end_object();
@@ -209,6 +212,10 @@ std::string blank(const std::string& text, std::size_t width) {
 
 std::string right(const std::string& text, std::size_t width) { return blank(text, width) + text; }
 std::string left(const std::string& text, std::size_t width) { return text + blank(text, width); }
+
+bool executor_runs(const Workload& workload, const Plan& plan, const Stack& stack, const Program& program) {
+    return unbound_operations(workload, plan, stack, program).empty();
+}
 
 void write_names(JsonWriter& json, const Inputs& inputs, const Options& options) {
     json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);

@@ -19,6 +19,10 @@ void write_prediction(JsonWriter& json, const Prediction& prediction);
 void write_run(JsonWriter& json, const Prediction& prediction);
 void print_prediction(std::ostream& out, const Prediction& prediction, const Plan& plan, const std::string& title);
 
+/// What PredictOptions asks: whether exec has nothing against the program.
+[[nodiscard]] bool executor_runs(const Workload& workload, const Plan& plan, const Stack& stack,
+                                 const Program& program);
+
 /// Text in a column of `width` characters (UTF-8), to its right edge or to its left.
 [[nodiscard]] std::string right(const std::string& text, std::size_t width);
 [[nodiscard]] std::string left(const std::string& text, std::size_t width);

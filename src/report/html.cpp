@@ -279,8 +279,8 @@ std::string provenance_section(const ScalingReport& report) {
                                     [](const ScalePoint& point) { return point.prediction.executor_proven; });
     out += html_paragraph(
         proven
-            ? "An executor has really run the program of these steps (executor-proven)."
-            : "No executor has run the program of these steps: the schedule is simulated only (not executor-proven).");
+            ? "Every operation of the program of these steps is one that the trainer runs (executor-proven)."
+            : "The trainer cannot run the program of these steps: it is simulated only (not executor-proven).");
     if (!report.layout_lines.empty()) {
         out += html_paragraph("The layout, which piece of the model lies where:") + html_list(report.layout_lines);
     }

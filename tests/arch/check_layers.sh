@@ -11,8 +11,10 @@ sources=$(find src tests bench -type f \( -name '*.cpp' -o -name '*.hpp' \) | LC
 # shellcheck disable=SC2086
 LC_ALL=C awk '
 BEGIN {
-    n = split("base models schedule sim report cli", order, " ")
+    n = split("base models schedule sim exec report cli", order, " ")
     for (i = 1; i <= n; i++) level[order[i]] = i
+    stranger["sim"] = "exec"
+    stranger["exec"] = "sim"
     # third-party header prefix -> folders that may include it, in .cpp files only
     home["nlohmann/"] = "base"
     home["boost/graph/"] = "schedule sim"
@@ -21,12 +23,16 @@ BEGIN {
     home["tbb/"] = "sim cli tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
+    home["Eigen/"] = "exec bench"
+    home["dnnl"] = "exec"
+    home["mpi.h"] = "exec/mpi"
     max_lines = 500
 }
 function complain(what) { printf "%s:%d: %s\n", FILENAME, FNR, what; problems++ }
 FNR == 1 {
     split(FILENAME, part, "/")
     folder = part[1] == "src" ? part[2] : part[1]
+    subfolder = part[2] "/" part[3]
     is_header = FILENAME ~ /\.hpp$/
     if (part[1] == "src" && !(folder in level)) complain("folder " folder " is no layer")
 }
@@ -38,15 +44,17 @@ FNR == max_lines + 1 { complain("the file has more than " max_lines " lines") }
     split(target, piece, "/")
     if ((folder in level) && (piece[1] in level) && index(target, "/") && level[piece[1]] > level[folder])
         complain(folder " includes " target ": includes point only down (" folder " is below " piece[1] ")")
+    if ((folder in stranger) && piece[1] == stranger[folder] && index(target, "/"))
+        complain(folder " includes " target ": these two do not know each other")
     for (prefix in home) {
         if (index(target, prefix) != 1) continue
         allowed = 0
         m = split(home[prefix], homes, " ")
-        for (i = 1; i <= m; i++) if (homes[i] == folder) allowed = 1
+        for (i = 1; i <= m; i++) if (homes[i] == folder || homes[i] == subfolder) allowed = 1
         if (!allowed) complain("<" target "> belongs in: " home[prefix])
         else if (is_header) complain("<" target "> in a header; only .cpp files may include it")
     }
-    if (target ~ /^(boost|mpi|Eigen)/ && target !~ /^boost\/(graph\/|program_options)/)
+    if (target ~ /^boost/ && target !~ /^boost\/(graph\/|program_options)/)
         complain("<" target "> has no home in this project")
     next
 }

@@ -1,0 +1,121 @@
+/// @file auspex-mpi: one rank of `auspex train`, started by mpirun with the same flags.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "base/error.hpp"
+#include "cli/input_files.hpp"
+#include "cli/one_line.hpp"
+#include "cli/train_output.hpp"
+#include "cli/train_setup.hpp"
+#include "exec/mpi/mpi_communicator.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr int kFailed = 1, kBadInput = 2;
+/// What goes wrong on every rank is said by rank 0, before the others get to it.
+constexpr std::chrono::seconds kRankZeroFirst{2};
+/// A rank that misses another leaves it to mpirun to notice, and to say which.
+constexpr std::chrono::seconds kMpirunFirst{5};
+
+std::optional<RunFolder> run_folder() {
+    const char* const folder = std::getenv(kRunFolderVariable);
+    return folder == nullptr ? std::nullopt : std::optional<RunFolder>(folder);
+}
+
+/// On a terminal, about this many lines; else one a step.
+bool shows_step(const StepReport& step, int first, int last, bool on_terminal) {
+    constexpr int kLines = 25;
+    const int every = on_terminal ? std::max(1, (last - first) / kLines) : 1;
+    return (step.step - first) % every == 0 || step.step == last - 1;
+}
+
+/// The steps of all launches instead of those of the last.
+TrainResult result_of(RunReport report, const std::optional<RunFolder>& folder) {
+    TrainResult result{std::move(report), {}};
+    if (folder) {
+        result.report.steps = folder->steps();
+        result.restarts = folder->restarts();
+    }
+    return result;
+}
+
+void run_rank(const Options& options, const MpiSession& session, const std::optional<RunFolder>& folder,
+              std::unique_ptr<Communicator>& communicator) {
+    TrainSetup setup = load_train_setup(options, session.size());
+    communicator = make_mpi_communicator(setup.run.layout);
+    const int rank = session.rank();
+    if (folder) {
+        folder->write_status(rank, {getpid(), -1});
+        setup.options.on_begin_step = [&](int step) { folder->write_status(rank, {getpid(), step}); };
+    }
+    std::optional<int> first;
+    const auto on_step = [&](const StepReport& step) {
+        first = first.value_or(step.step);
+        if (folder) {
+            folder->append_step(step);
+        }
+        if (!options.json && shows_step(step, *first, setup.options.steps, folder && folder->is_on_terminal())) {
+            std::cout << step_line(step) << std::endl;
+        }
+    };
+    const auto on_note = [](const std::string& text) { std::cerr << "auspex: note: " << one_line(text) << std::endl; };
+    RunReport report = train(setup.run, setup.options, *communicator, on_step, on_note);
+    if (rank != 0) {
+        return;
+    }
+    const TrainResult result = result_of(std::move(report), folder);
+    write_train_files(options, setup.run, result);
+    if (options.json) {
+        write_train_json(std::cout, options, setup.run, result);
+    } else {
+        std::cout << summary_text(result);
+    }
+    std::cout.flush();
+    if (!std::cout) {
+        throw std::runtime_error("the output could not be written");
+    }
+}
+
+/// Prints one line and ends the job.
+[[noreturn]] void fail(const MpiSession& session, std::chrono::seconds wait, int exit_code, const std::string& text) {
+    std::this_thread::sleep_for(wait);
+    std::cout.flush();
+    std::cerr << text + (session.rank() > 0 ? " (rank " + std::to_string(session.rank()) + ")\n" : "\n") << std::flush;
+    MpiSession::abort(exit_code);
+}
+
+}  // namespace
+}  // namespace auspex
+
+int main(int argc, char** argv) {
+    using namespace auspex;
+    const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    const MpiSession session(&argc, &argv);
+    const std::chrono::seconds turn = session.rank() == 0 ? std::chrono::seconds{0} : kRankZeroFirst;
+    const std::optional<RunFolder> folder = run_folder();
+    std::unique_ptr<Communicator> communicator;
+    Options options;
+    try {
+        options = parse_options(train_command(nullptr), arguments);
+        run_rank(options, session, folder, communicator);
+        return 0;
+    } catch (const InputError& error) {
+        const InputError blamed = blame_command_line(options, error);
+        fail(session, turn, kBadInput, "auspex: error: " + one_line(blamed.what()));
+    } catch (const SoftFailure& failure) {
+        if (folder && session.rank() == 0) {
+            folder->write_soft_failure(failure.step, failure.ranks);
+        }
+        fail(session, turn, kFailed, "auspex: failed: " + one_line(failure.what()));
+    } catch (const CommunicationError& error) {
+        fail(session, kMpirunFirst, kFailed, "auspex: failed: " + one_line(error.what()));
+    } catch (const std::exception& error) {
+        fail(session, turn, kFailed, "auspex: failed: " + one_line(error.what()));
+    }
+}

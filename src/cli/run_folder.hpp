@@ -1,0 +1,64 @@
+#pragma once
+/// @file The folder in which a run says how far it has come: its ranks write, its launcher reads. It outlives
+/// relaunches.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/trainer.hpp"
+
+namespace auspex {
+
+/// Environment variable that tells ranks where the folder is; without it there is none.
+inline constexpr const char* kRunFolderVariable = "AUSPEX_RUN_FOLDER";
+
+/// Where a rank is: its process, and the step it has begun last (-1: none).
+struct RankStatus {
+    int process = 0;
+    int step = -1;
+};
+
+/// Why a supervised run was started again.
+struct Restart {
+    std::string reason;
+    int rank = -1;  ///< -1: not known
+    int slot = -1;  ///< that is left out from now on; -1: none
+    int step = 0;   ///< that was not finished
+    int from_step = 0;
+    std::vector<int> slots;  ///< of the ranks from now on
+};
+
+/// DIR/rank-R: "PROCESS STEP"; DIR/steps: a line a step; DIR/failure: "STEP RANK RANK …" of a soft failure;
+/// DIR/restarts: one line each; DIR/terminal: there if the user watches the steps on a terminal.
+class RunFolder {
+ public:
+    explicit RunFolder(std::string folder) : folder_(std::move(folder)) {}
+    [[nodiscard]] const std::string& path() const { return folder_; }
+
+    void write_status(int rank, const RankStatus& status) const;
+    [[nodiscard]] std::optional<RankStatus> status(int rank) const;
+    /// Before another launch.
+    void forget_ranks(int ranks) const;
+
+    void append_step(const StepReport& report) const;
+    /// Of all launches, by step; what was run again has the later numbers.
+    [[nodiscard]] std::vector<StepReport> steps() const;
+    /// Grows with every finished step.
+    [[nodiscard]] std::size_t progress() const;
+
+    void write_soft_failure(int step, const std::vector<int>& ranks) const;
+    /// Ranks of the soft failure that ended the last launch; forgets it.
+    [[nodiscard]] std::vector<int> take_soft_failure() const;
+
+    void append_restart(const Restart& restart) const;
+    [[nodiscard]] std::vector<Restart> restarts() const;
+
+    void mark_terminal() const;
+    [[nodiscard]] bool is_on_terminal() const;
+
+ private:
+    [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }
+    std::string folder_;
+};
+
+}  // namespace auspex

@@ -1,0 +1,189 @@
+/// @file Lines, summary, JSON, trace and plot of a training run.
+#include "cli/train_output.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "base/output_file.hpp"
+#include "base/units.hpp"
+#include "cli/input_files.hpp"
+#include "cli/json_writer.hpp"
+#include "cli/train_setup.hpp"
+#include "report/loss_chart.hpp"
+#include "report/report_files.hpp"
+#include "report/text.hpp"
+#include "report/text_table.hpp"
+#include "report/trace.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr std::size_t kOpKinds = static_cast<std::size_t>(OpKind::kCount);
+
+MemoryLabel label_at(std::size_t i) { return static_cast<MemoryLabel>(i); }
+
+/// Memory of the rank that had most live at once.
+std::string memory_text(const std::vector<RankReport>& ranks) {
+    const RankReport& fullest = *std::max_element(
+        ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.peak_bytes < b.peak_bytes; });
+    const auto bytes = [](std::size_t count) { return format_quantity(static_cast<double>(count), Dimension::kBytes); };
+    std::vector<TextRow> rows{{"memory of rank " + std::to_string(fullest.rank), "at the peak", "largest"}};
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        if (fullest.peaks[i] > 0) {
+            rows.push_back({to_string(label_at(i)), bytes(fullest.at_peak[i]), bytes(fullest.peaks[i])});
+        }
+    }
+    rows.push_back({"all", bytes(fullest.peak_bytes), bytes(fullest.peak_bytes)});
+    return text_table(rows, {0}) + "Beside it: transport " + bytes(fullest.transport_bytes) + ", linear algebra " +
+           bytes(fullest.blas_bytes) + "; reserved " + bytes(fullest.reserved_bytes) + ".\n";
+}
+
+/// A text where JSON has no number.
+void write_real(JsonWriter& json, const char* name, double value) {
+    if (std::isfinite(value)) {
+        json.member(name, value);
+    } else {
+        json.member(name, std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    }
+}
+
+void write_steps(JsonWriter& json, const std::vector<StepReport>& steps) {
+    json.key("steps").begin_array();
+    for (const StepReport& step : steps) {
+        json.begin_object().member("step", step.step);
+        write_real(json, "loss", step.loss);
+        write_real(json, "cross_entropy", step.cross_entropy);
+        write_real(json, "auxiliary", step.auxiliary);
+        write_real(json, "z", step.z);
+        write_real(json, "grad_norm", step.gradient_norm);
+        write_real(json, "learning_rate", step.learning_rate);
+        write_real(json, "step_time_s", step.step_time_s);
+        write_real(json, "tokens_per_s", step.tokens_per_s);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_memory(JsonWriter& json, const std::vector<RankReport>& ranks) {
+    json.key("memory").begin_object();
+    for (const RankReport& rank : ranks) {
+        json.key(std::to_string(rank.rank)).begin_object();
+        for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+            json.member(to_string(label_at(i)), std::uint64_t{rank.peaks[i]});
+        }
+        json.end_object();
+    }
+    json.end_object().key("memory_total").begin_object();
+    for (const RankReport& rank : ranks) {
+        json.key(std::to_string(rank.rank)).begin_object().member("peak_bytes", std::uint64_t{rank.peak_bytes});
+        json.member("reserved_bytes", std::uint64_t{rank.reserved_bytes});
+        json.member("transport_bytes", std::uint64_t{rank.transport_bytes});
+        json.member("linear_algebra_bytes", std::uint64_t{rank.blas_bytes}).end_object();
+    }
+    json.end_object();
+}
+
+void write_counts(JsonWriter& json, const std::vector<RankReport>& ranks) {
+    json.key("counts").begin_object();
+    for (std::size_t kind = 0; kind < kOpKinds; ++kind) {
+        OperationCount sum;
+        for (const RankReport& rank : ranks) {
+            if (kind < rank.counts.size()) {
+                sum.operations += rank.counts[kind].operations;
+                sum.bytes += rank.counts[kind].bytes;
+            }
+        }
+        if (sum.operations > 0) {
+            json.key(to_string(static_cast<OpKind>(kind))).begin_object().member("operations", sum.operations);
+            json.member("bytes", whole(sum.bytes)).end_object();
+        }
+    }
+    json.end_object();
+}
+
+void write_restarts(JsonWriter& json, const std::vector<Restart>& restarts) {
+    json.key("restarts").begin_array();
+    for (const Restart& restart : restarts) {
+        json.begin_object().member("reason", restart.reason).member("rank", restart.rank);
+        json.member("slot", restart.slot).member("step", restart.step).member("from_step", restart.from_step);
+        json.key("slots").begin_array();
+        for (const int slot : restart.slots) {
+            json.value(slot);
+        }
+        json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+}  // namespace
+
+std::string step_line(const StepReport& report) {
+    std::array<char, 64> rate{};
+    static_cast<void>(std::snprintf(rate.data(), rate.size(), "%.3e", report.learning_rate));
+    return "step " + std::to_string(report.step) + "  loss " + fixed(report.loss, 4) + "  gradient norm " +
+           significant(report.gradient_norm, 4) + "  learning rate " + rate.data() + "  " +
+           thousands(report.tokens_per_s) + " tokens/s  " + duration(report.step_time_s);
+}
+
+std::string summary_text(const TrainResult& result) {
+    const std::vector<StepReport>& steps = result.report.steps;
+    std::string text;
+    if (steps.empty()) {
+        return "no step was left to run\n";
+    }
+    double seconds = 0, tokens = 0;
+    for (const StepReport& step : steps) {
+        seconds += step.step_time_s;
+        tokens += step.step_time_s * step.tokens_per_s;
+    }
+    text += "\n" + counted(static_cast<double>(steps.size()), "step") + ": loss " + fixed(steps.front().loss, 4) +
+            " -> " + fixed(steps.back().loss, 4) + ", " + thousands(tokens / seconds) + " tokens/s\n";
+    if (!result.restarts.empty()) {
+        text += counted(static_cast<double>(result.restarts.size()), "restart") + "\n";
+    }
+    return text + "\n" + memory_text(result.report.ranks);
+}
+
+void write_train_json(std::ostream& out, const Options& options, const RunInputs& run, const TrainResult& result) {
+    const RunReport& report = result.report;
+    JsonWriter json(out);
+    json.begin_object().member("version", AUSPEX_VERSION).member("stack", run.stack.name);
+    json.member("workload", run.workload.name).member("plan", run.plan.name).key("overrides").begin_array();
+    for (const std::string& text : options.overrides) {
+        json.value(text);
+    }
+    json.end_array().member("ranks", run.layout.tiles).member("global_batch", run.layout.global_batch);
+    json.member("first_step", report.steps.empty() ? report.first_step : report.steps.front().step);
+    write_steps(json, report.steps);
+    write_memory(json, report.ranks);
+    write_counts(json, report.ranks);
+    write_restarts(json, result.restarts);
+    json.key("notes").begin_array();
+    for (const std::string& note : report.notes) {
+        json.value(note);
+    }
+    json.end_array().end_object();
+}
+
+void write_train_files(const Options& options, const RunInputs& run, const TrainResult& result) {
+    if (!options.trace.empty()) {
+        std::ostringstream trace;
+        write_chrome_trace(result.report.timeline, trace);
+        write_file(options.trace, trace.str());
+    }
+    std::vector<LossPoint> points;
+    for (const StepReport& step : result.report.steps) {
+        points.push_back({step.step, step.loss});
+    }
+    const bool has_loss =
+        std::any_of(points.begin(), points.end(), [](const LossPoint& point) { return std::isfinite(point.loss); });
+    if (!options.train.plot.empty() && has_loss) {
+        const std::string title = run.workload.name + " with " + run.plan.name;
+        write_file(options.train.plot, standalone_svg(training_loss_chart(title, points)));
+    }
+}
+
+}  // namespace auspex

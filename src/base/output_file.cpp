@@ -1,17 +1,30 @@
 /// @file A temporary name, then one rename.
 #include "base/output_file.hpp"
 
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
+#include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
 
 namespace auspex {
+namespace {
 
-OutputFile::OutputFile(std::string file)
-    : file_(std::move(file)), partial_(file_ + ".partial"), stream_(partial_, std::ios::binary | std::ios::trunc) {
+std::string reason(int error) {
+    return error == 0 ? "the system does not say why" : std::generic_category().message(error);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string file) : file_(std::move(file)), partial_(file_ + ".partial") {
+    errno = 0;
+    stream_.open(partial_, std::ios::binary | std::ios::trunc);
     if (!stream_) {
-        fail();
+        throw InputError(file_, "found a place that cannot be written to (" + reason(errno) +
+                                    "); expected a folder with write permission and space");
     }
 }
 
@@ -24,27 +37,25 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::string_view bytes) {
+    errno = 0;
     if (!stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
         fail();
     }
 }
 
 void OutputFile::commit() {
+    errno = 0;
     stream_.close();
     if (!stream_) {
         fail();
     }
-    std::error_code status;
-    std::filesystem::rename(partial_, file_, status);
-    if (status) {
+    if (std::rename(partial_.c_str(), file_.c_str()) != 0) {
         fail();
     }
     is_committed_ = true;
 }
 
-void OutputFile::fail() const {
-    throw InputError(file_, "found a file that cannot be written; expected a folder with write permission and space");
-}
+void OutputFile::fail() const { throw std::runtime_error(file_ + " could not be written: " + reason(errno)); }
 
 void write_file(const std::string& file, std::string_view bytes) {
     OutputFile output(file);

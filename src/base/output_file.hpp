@@ -7,7 +7,8 @@
 namespace auspex {
 
 /// Writes FILE.partial; commit() renames it to FILE. Without commit() nothing remains.
-/// Every member throws InputError naming FILE where the system refuses (no folder, no permission, disk full).
+/// Throws InputError naming FILE where it cannot be made (no folder, no permission), std::runtime_error where it cannot
+/// be written to the end (disk full).
 class OutputFile {
  public:
     explicit OutputFile(std::string file);
@@ -19,7 +20,7 @@ class OutputFile {
     void commit();
 
  private:
-    [[noreturn]] void fail() const;
+    [[noreturn]] void fail() const;  ///< by errno
 
     std::string file_, partial_;
     std::ofstream stream_;

@@ -1,111 +1,50 @@
-/// @file SHA-256 after FIPS 180-4, section 6.2.
+/// @file SHA-256 through the EVP interface of OpenSSL.
 #include "base/sha256.hpp"
 
-#include <algorithm>
+#include <openssl/evp.h>
+
 #include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
+
+#include "base/error.hpp"
 
 namespace auspex {
-namespace {
 
-constexpr std::size_t kBlockBytes = 64;
-using State = std::array<std::uint32_t, 8>;
+struct Sha256::Context {
+    EVP_MD_CTX* digest = EVP_MD_CTX_new();
+};
 
-/// First 32 bits of the fractional parts of the cube roots of the first 64 primes.
-constexpr std::array<std::uint32_t, 64> kRound{
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-std::array<std::uint32_t, 64> message_schedule(std::string_view block) {
-    std::array<std::uint32_t, 64> w{};
-    for (std::size_t i = 0; i < kBlockBytes; ++i) {
-        w[i / 4] = (w[i / 4] << 8) | static_cast<unsigned char>(block[i]);
-    }
-    for (std::size_t t = 16; t < w.size(); ++t) {
-        const std::uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ (w[t - 15] >> 3);
-        const std::uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ (w[t - 2] >> 10);
-        w[t] = w[t - 16] + s0 + w[t - 7] + s1;
-    }
-    return w;
+void Sha256::Free::operator()(Context* context) const {
+    EVP_MD_CTX_free(context->digest);
+    delete context;
 }
 
-void absorb(State& state, std::string_view block) {
-    const auto w = message_schedule(block);
-    auto [a, b, c, d, e, f, g, h] = state;
-    for (std::size_t t = 0; t < w.size(); ++t) {
-        const std::uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-        const std::uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[t] + w[t];
-        const std::uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-        const std::uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-        h = g;
-        g = f;
-        f = e;
-        e = d + t1;
-        d = c;
-        c = b;
-        b = a;
-        a = t1 + t2;
-    }
-    const State round{a, b, c, d, e, f, g, h};
-    for (std::size_t i = 0; i < state.size(); ++i) {
-        state[i] += round[i];
-    }
+Sha256::Sha256() : context_(new Context) {
+    AUSPEX_CHECK(context_->digest != nullptr && EVP_DigestInit_ex(context_->digest, EVP_sha256(), nullptr) == 1,
+                 "OpenSSL has SHA-256");
 }
-
-}  // namespace
 
 void Sha256::add(std::string_view bytes) {
-    bytes_ += bytes.size();
-    if (!tail_.empty()) {
-        const std::size_t missing = std::min(kBlockBytes - tail_.size(), bytes.size());
-        tail_ += bytes.substr(0, missing);
-        bytes.remove_prefix(missing);
-        if (tail_.size() == kBlockBytes) {
-            absorb(state_, tail_);
-            tail_.clear();
-        }
-    }
-    for (; bytes.size() >= kBlockBytes; bytes.remove_prefix(kBlockBytes)) {
-        absorb(state_, bytes);
-    }
-    tail_ += bytes;
+    AUSPEX_CHECK(EVP_DigestUpdate(context_->digest, bytes.data(), bytes.size()) == 1, "a digest takes any bytes");
 }
 
 std::string Sha256::hex() const {
-    State state = state_;
-    std::string tail = tail_ + '\x80';
-    while (tail.size() % kBlockBytes != kBlockBytes - 8) {
-        tail += '\0';
+    const std::unique_ptr<Context, Free> copy(new Context);  // finishing ends a context
+    std::array<unsigned char, 32> digest{};
+    AUSPEX_CHECK(copy->digest != nullptr && EVP_MD_CTX_copy_ex(copy->digest, context_->digest) == 1 &&
+                     EVP_DigestFinal_ex(copy->digest, digest.data(), nullptr) == 1,
+                 "a digest can be finished");
+    std::string text;
+    for (const unsigned char byte : digest) {
+        text += "0123456789abcdef"[byte >> 4U];
+        text += "0123456789abcdef"[byte & 0xfU];
     }
-    const std::uint64_t bits = bytes_ * 8;
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        tail += static_cast<char>((bits >> shift) & 0xff);
-    }
-    for (std::size_t at = 0; at < tail.size(); at += kBlockBytes) {
-        absorb(state, std::string_view(tail).substr(at));
-    }
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string hex;
-    for (const std::uint32_t word : state) {
-        for (int shift = 28; shift >= 0; shift -= 4) {
-            hex += kDigits[(word >> shift) & 0xf];
-        }
-    }
-    return hex;
+    return text;
 }
 
 std::string sha256_hex(std::string_view bytes) {
-    Sha256 hash;
-    hash.add(bytes);
-    return hash.hex();
+    Sha256 digest;
+    digest.add(bytes);
+    return digest.hex();
 }
 
 }  // namespace auspex

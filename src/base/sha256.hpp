@@ -1,7 +1,6 @@
 #pragma once
-/// @file SHA-256 (FIPS 180-4), for naming inputs by their content and for checksums of files.
-#include <array>
-#include <cstdint>
+/// @file SHA-256, for naming inputs by their content and for checksums of files; computed by OpenSSL.
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -10,15 +9,17 @@ namespace auspex {
 /// The digest of bytes that come piece by piece.
 class Sha256 {
  public:
+    Sha256();
     void add(std::string_view bytes);
     /// The digest of everything added so far, as 64 lower-case hexadecimal digits.
     [[nodiscard]] std::string hex() const;
 
  private:
-    std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    std::string tail_;  ///< what does not fill a block yet
-    std::uint64_t bytes_ = 0;
+    struct Context;
+    struct Free {
+        void operator()(Context* context) const;
+    };
+    std::unique_ptr<Context, Free> context_;
 };
 
 /// The digest as 64 lower-case hexadecimal digits.

@@ -2,12 +2,20 @@
 /// done already.
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/folder_lock.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
 #include "cli/train_supervise.hpp"
@@ -17,20 +25,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A new folder; removed at the end. With a supervised run it lies beside the checkpoints, which all hosts see.
+constexpr const char* kRunFolderName = "auspex-run-";
+
+/// A new folder; removed at the end.
 class NewFolder {
  public:
-    explicit NewFolder(const Options& options) {
+    explicit NewFolder(const std::string& parent) {
         std::error_code status;
-        fs::path parent = fs::temp_directory_path(status);
-        if (options.train.supervise) {
-            parent = options.train.checkpoint;
-            fs::create_directories(parent, status);
-        }
-        path_ = fs::absolute(parent, status).string() + "/auspex-run-XXXXXX";
+        path_ = fs::absolute(parent, status).string() + "/" + kRunFolderName + "XXXXXX";
         if (mkdtemp(path_.data()) == nullptr) {
-            throw InputError(parent.string(), "found a folder that cannot be written to (" +
-                                                  std::string(std::strerror(errno)) + "); expected one that can");
+            throw InputError(parent, "found a folder that cannot be written to (" + std::string(std::strerror(errno)) +
+                                         "); expected one that can");
         }
     }
     ~NewFolder() {
@@ -44,6 +49,56 @@ class NewFolder {
  private:
     std::string path_;
 };
+
+/// What runs have left that could not clean up.
+void remove_left_folders(const std::string& parent) {
+    std::error_code status;
+    for (fs::directory_iterator entry(parent, status), end; !status && entry != end; entry.increment(status)) {
+        if (entry->path().filename().string().starts_with(kRunFolderName)) {
+            std::error_code ignored;
+            fs::remove_all(entry->path(), ignored);
+        }
+    }
+}
+
+void check_hostfile(const std::string& file) {
+    if (!file.empty() && access(file.c_str(), R_OK) != 0) {
+        throw InputError("--hostfile " + file, "found no file that can be read (" + std::string(std::strerror(errno)) +
+                                                   "); expected a list of hosts, one a line");
+    }
+}
+
+/// The launcher that has started this process decides where ranks run, and what becomes of them.
+void refuse_launcher_flags(const TrainFlags& train) {
+    const std::array<std::pair<bool, const char*>, 6> flags{{{train.supervise, "--supervise"},
+                                                             {train.buffer_ranks > 0, "--buffer-ranks"},
+                                                             {train.hang_timeout_s > 0, "--hang-timeout"},
+                                                             {train.max_restarts.has_value(), "--max-restarts"},
+                                                             {!train.hostfile.empty(), "--hostfile"},
+                                                             {!train.mpirun.empty(), "--mpirun"}}};
+    for (const auto& [is_given, name] : flags) {
+        if (is_given) {
+            throw InputError(name,
+                             "found in a rank that an MPI launcher has started; expected it only where auspex "
+                             "train starts mpirun itself");
+        }
+    }
+}
+
+/// What rank 0 says is not said again; the others leave it the time to.
+void refuse_launcher_flags(const TrainFlags& train, int rank) {
+    try {
+        refuse_launcher_flags(train);
+    } catch (const InputError&) {
+        if (rank == 0) {
+            throw;
+        }
+        constexpr std::chrono::seconds kRankZeroFirst{2};
+        constexpr int kBadInput = 2;
+        std::this_thread::sleep_for(kRankZeroFirst);
+        std::exit(kBadInput);
+    }
+}
 
 /// This process is a rank: auspex-mpi takes its place.
 [[noreturn]] void become_rank(const Options& options) {
@@ -64,19 +119,37 @@ std::string advice_of(const TrainSetup& setup) {
     if (setup.options.checkpoint_folder.empty()) {
         return "; without --checkpoint there is nothing to go on from";
     }
-    const int step = step_of_checkpoint(setup);
-    return step < 0 ? "; no checkpoint was written yet"
-                    : "; --resume goes on from the checkpoint after " + std::to_string(step) + " steps";
+    try {
+        const int step = step_of_checkpoint(setup);
+        return step < 0 ? "; no checkpoint was written yet"
+                        : "; --resume goes on from the checkpoint after " + std::to_string(step) + " steps";
+    } catch (const InputError& error) {
+        return std::string("; no checkpoint can be used: ") + error.what();
+    }
 }
 
 }  // namespace
 
 void run_train(const Options& options) {
-    if (is_launched_by_mpi()) {
+    if (const std::optional<int> rank = rank_of_launcher(options.ranks)) {
+        refuse_launcher_flags(options.train, *rank);
         become_rank(options);
     }
+    check_hostfile(options.train.hostfile);
     const TrainSetup setup = load_train_setup(options, 0);
-    const NewFolder place(options);
+    const SignalsNoted signals;
+    std::error_code status;
+    std::string parent = fs::temp_directory_path(status).string();
+    std::optional<FolderLock> lock;
+    if (!options.train.checkpoint.empty()) {
+        // Beside the checkpoints, which all hosts see; a place that cannot be written to is found out before any step.
+        parent = options.train.checkpoint;
+        lock.emplace(parent, kLauncherLock, std::chrono::seconds{0});
+        if (lock->is_held()) {
+            remove_left_folders(parent);
+        }
+    }
+    const NewFolder place(parent);
     const RunFolder folder(place.path());
     if (isatty(STDOUT_FILENO) == 1) {
         folder.mark_terminal();

@@ -16,5 +16,6 @@ void run_scale(const Options& options);
 void run_ablate(const Options& options);
 void run_program(const Options& options);
 void run_train(const Options& options);
+void run_verify(const Options& options);
 
 }  // namespace auspex

@@ -61,7 +61,7 @@ Override split(const std::string& text) {
 std::string find_input(const std::string& role, const std::string& name) {
     std::error_code status;
     const bool is_bare = name.find('/') == std::string::npos && !name.ends_with(".json");
-    if (!is_bare || fs::is_regular_file(name, status)) {
+    if (!is_bare) {
         return name;
     }
     const std::string subfolder = role + "s";

@@ -11,8 +11,8 @@
 
 namespace auspex {
 
-/// The file that a name means: itself if there is such a file; else, for a name without "/" and ".json",
-/// FOLDER/NAME.json under the working directory, beside the program's build folder, or where the program was built.
+/// The file that a name means: itself if it has a "/" or ends in ".json"; else FOLDER/NAME.json under the working
+/// directory, beside the program's build folder, or where the program was built; else a file of that very name.
 /// `role` is "machine", …; its folder is "machines". Throws InputError that lists what is there.
 [[nodiscard]] std::string find_input(const std::string& role, const std::string& name);
 

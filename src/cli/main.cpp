@@ -1,5 +1,6 @@
 /// @file auspex: picks the sub-command and turns what is thrown into one line and an exit code.
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iomanip>
 #include <iostream>
@@ -68,6 +69,13 @@ const std::vector<Command>& commands() {
          {Flag::kTiles, Flag::kSet, Flag::kCheckExecutor, Flag::kJson},
          run_program},
         train_command(run_train),
+        {"verify",
+         "prove the trainer here: many layouts against one rank, memory and counts, kills and restarts",
+         "auspex verify --steps 20 --layouts 8 --out build/verify",
+         {},
+         {Flag::kWorkload, Flag::kData, Flag::kSteps, Flag::kMaxRanks, Flag::kLayouts, Flag::kKills, Flag::kOut,
+          Flag::kJson},
+         run_verify},
         {"data prepare",
          "tokenise text, shuffle it and write the dataset that training reads",
          "auspex data prepare --input README.md docs/physics.md --tokenizer bpe --vocab-size 512 --sequence-length 64 "
@@ -165,6 +173,7 @@ void dispatch(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
     constexpr int kBadInput = 2;
     constexpr int kFailed = 1;
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails like any other
     try {
         auspex::dispatch({argv + std::min(argc, 1), argv + argc});
         std::cout.flush();

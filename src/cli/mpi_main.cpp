@@ -2,12 +2,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <thread>
 
 #include "base/error.hpp"
+#include "cli/folder_lock.hpp"
 #include "cli/input_files.hpp"
 #include "cli/one_line.hpp"
 #include "cli/train_output.hpp"
@@ -22,6 +24,9 @@ constexpr int kFailed = 1, kBadInput = 2;
 constexpr std::chrono::seconds kRankZeroFirst{2};
 /// A rank that misses another leaves it to mpirun to notice, and to say which.
 constexpr std::chrono::seconds kMpirunFirst{5};
+
+/// Ranks of a launch that has been broken off need a moment to notice.
+constexpr std::chrono::seconds kPredecessorFirst{10};
 
 std::optional<RunFolder> run_folder() {
     const char* const folder = std::getenv(kRunFolderVariable);
@@ -47,12 +52,19 @@ TrainResult result_of(RunReport report, const std::optional<RunFolder>& folder) 
 
 void run_rank(const Options& options, const MpiSession& session, const std::optional<RunFolder>& folder,
               std::unique_ptr<Communicator>& communicator) {
-    TrainSetup setup = load_train_setup(options, session.size());
-    communicator = make_mpi_communicator(setup.run.layout);
     const int rank = session.rank();
+    const std::string host = own_host();
     if (folder) {
-        folder->write_status(rank, {getpid(), -1});
-        setup.options.on_begin_step = [&](int step) { folder->write_status(rank, {getpid(), step}); };
+        folder->write_status(rank, {getpid(), -1, host});
+    }
+    TrainSetup setup = load_train_setup(options, session.size());
+    std::optional<FolderLock> lock;
+    if (rank == 0 && !setup.options.checkpoint_folder.empty()) {
+        lock.emplace(setup.options.checkpoint_folder, kWriterLock, kPredecessorFirst);
+    }
+    communicator = make_mpi_communicator(setup.run.layout);
+    if (folder) {
+        setup.options.on_begin_step = [&](int step) { folder->write_status(rank, {getpid(), step, host}); };
     }
     std::optional<int> first;
     const auto on_step = [&](const StepReport& step) {
@@ -80,6 +92,20 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
     if (!std::cout) {
         throw std::runtime_error("the output could not be written");
     }
+    if (folder) {
+        folder->mark_done();
+    }
+}
+
+/// Ends this rank when what has started it is gone: without that, nothing would end it when its peers do.
+void end_with_parent() {
+    std::thread([parent = getppid()] {
+        constexpr std::chrono::seconds kBetweenLooks{1};
+        while (getppid() == parent) {
+            std::this_thread::sleep_for(kBetweenLooks);
+        }
+        raise(SIGKILL);
+    }).detach();
 }
 
 /// Prints one line and ends the job.
@@ -96,7 +122,9 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
 int main(int argc, char** argv) {
     using namespace auspex;
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    end_with_parent();
     const MpiSession session(&argc, &argv);
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails like any other
     const std::chrono::seconds turn = session.rank() == 0 ? std::chrono::seconds{0} : kRankZeroFirst;
     const std::optional<RunFolder> folder = run_folder();
     std::unique_ptr<Communicator> communicator;

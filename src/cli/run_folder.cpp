@@ -1,6 +1,9 @@
 /// @file Small text files, one fact a line.
 #include "cli/run_folder.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -12,14 +15,21 @@ namespace auspex {
 
 namespace fs = std::filesystem;
 
+std::string own_host() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 void RunFolder::write_status(int rank, const RankStatus& status) const {
-    std::ofstream(file("rank-" + std::to_string(rank))) << status.process << " " << status.step << "\n";
+    std::ofstream(file("rank-" + std::to_string(rank)))
+        << status.process << " " << status.step << " " << status.host << "\n";
 }
 
 std::optional<RankStatus> RunFolder::status(int rank) const {
     std::ifstream in(file("rank-" + std::to_string(rank)));
     RankStatus status;
     if (in >> status.process >> status.step) {
+        in >> status.host;
         return status;
     }
     return std::nullopt;
@@ -81,17 +91,16 @@ void RunFolder::write_soft_failure(int step, const std::vector<int>& ranks) cons
     out << "\n";
 }
 
-std::vector<int> RunFolder::take_soft_failure() const {
-    std::vector<int> ranks;
+std::optional<SoftFailureRecord> RunFolder::take_soft_failure() const {
     std::ifstream in(file("failure"));
-    int step = 0;
-    in >> step;
+    SoftFailureRecord failure;
+    const bool is_there = static_cast<bool>(in >> failure.step);
     for (int rank = 0; in >> rank;) {
-        ranks.push_back(rank);
+        failure.ranks.push_back(rank);
     }
     std::error_code status;
     fs::remove(file("failure"), status);
-    return ranks;
+    return is_there ? std::optional(failure) : std::nullopt;
 }
 
 void RunFolder::append_restart(const Restart& restart) const {
@@ -119,6 +128,12 @@ std::vector<Restart> RunFolder::restarts() const {
         std::getline(words >> std::ws, restart.reason);
     }
     return restarts;
+}
+
+void RunFolder::mark_done() const { std::ofstream(file("done")) << "\n"; }
+bool RunFolder::is_done() const {
+    std::error_code status;
+    return fs::exists(file("done"), status);
 }
 
 void RunFolder::mark_terminal() const { std::ofstream(file("terminal")) << "\n"; }

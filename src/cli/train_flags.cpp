@@ -47,7 +47,9 @@ FlagText train_flag_text(Flag flag) {
         case Flag::kTrainRanks: return {"ranks", "N", "or -n N: ranks of the run; without it what the plan's dp gives"};
         case Flag::kTrainStack: return {"stack", "FILE", "software stack file, or the name of one (default auspex)"};
         case Flag::kTrainSeed: return {"seed", "N", "of the initial weights (default 1)"};
-        case Flag::kSteps: return {"steps", "N", "the run ends after this many steps, those before --resume included"};
+        case Flag::kSteps:
+            return {"steps", "N",
+                    "the run ends after this many steps, those before --resume included; 0: only --export-weights"};
         case Flag::kResume:
             return {"resume", nullptr, "go on from the newest checkpoint of --checkpoint, if there is one"};
         case Flag::kCheckpoint: return {"checkpoint", "DIR", "save the run there: two checkpoints in turn"};
@@ -87,7 +89,7 @@ void store_train_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kTrainRanks: options.ranks = parse_whole(flag, text, 1); return;
         case Flag::kTrainStack: options.stack = text; return;
         case Flag::kTrainSeed: options.seed = parse_weights_seed(text); return;
-        case Flag::kSteps: train.steps = parse_whole(flag, text, 1); return;
+        case Flag::kSteps: train.steps = parse_whole(flag, text, 0); return;
         case Flag::kResume: train.resume = true; return;
         case Flag::kCheckpoint: train.checkpoint = text; return;
         case Flag::kCheckpointEvery: train.checkpoint_every = parse_whole(flag, text, 1); return;

@@ -19,6 +19,7 @@
 #include <regex>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "cli/progress_line.hpp"
@@ -29,29 +30,29 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kNoProgram = 127;
+constexpr std::array<int, 3> kPassedOn{SIGINT, SIGTERM, SIGHUP};
 
 volatile std::sig_atomic_t received_signal = 0;
 void note_signal(int signal) { received_signal = signal; }
 
-/// While it lives, SIGINT and SIGTERM are noted instead of ending the program.
-class SignalsNoted {
+/// While it lives, signals wait: between fork and exec the child would note them, and nobody would look.
+class SignalsHeld {
  public:
-    SignalsNoted() {
-        received_signal = 0;
-        struct sigaction action {};
-        action.sa_handler = note_signal;
-        sigaction(SIGINT, &action, &before_[0]);
-        sigaction(SIGTERM, &action, &before_[1]);
+    SignalsHeld() {
+        sigset_t held;
+        sigemptyset(&held);
+        for (const int signal : kPassedOn) {
+            sigaddset(&held, signal);
+        }
+        sigprocmask(SIG_BLOCK, &held, &before_);
     }
-    ~SignalsNoted() {
-        sigaction(SIGINT, &before_[0], nullptr);
-        sigaction(SIGTERM, &before_[1], nullptr);
-    }
-    SignalsNoted(const SignalsNoted&) = delete;
-    SignalsNoted& operator=(const SignalsNoted&) = delete;
+    ~SignalsHeld() { let_go(); }
+    SignalsHeld(const SignalsHeld&) = delete;
+    SignalsHeld& operator=(const SignalsHeld&) = delete;
+    void let_go() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
-    std::array<struct sigaction, 2> before_{};
+    sigset_t before_{};
 };
 
 std::vector<std::string> command_of(const Launch& launch) {
@@ -71,7 +72,18 @@ std::vector<std::string> command_of(const Launch& launch) {
 }
 
 /// In the child: becomes mpirun, in a process group of its own, so that signals come through this program only.
-[[noreturn]] void become(const std::vector<std::string>& words, const RunFolder& folder, int error_pipe) {
+[[noreturn]] void become(const std::vector<std::string>& words, const RunFolder& folder, int output, int errors,
+                         const SignalsHeld& held) {
+    for (const int signal : kPassedOn) {
+        struct sigaction now {};
+        sigaction(signal, nullptr, &now);
+        if (now.sa_handler == note_signal) {
+            std::signal(signal, SIG_DFL);
+        }
+    }
+    std::signal(SIGXFSZ, SIG_DFL);
+    std::signal(SIGPIPE, SIG_DFL);
+    held.let_go();
     std::vector<char*> argv;
     for (const std::string& word : words) {
         argv.push_back(const_cast<char*>(word.c_str()));
@@ -87,43 +99,85 @@ std::vector<std::string> command_of(const Launch& launch) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     const int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, STDIN_FILENO);
-    dup2(error_pipe, STDERR_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(errors, STDERR_FILENO);
     execvp(argv.front(), argv.data());
     _exit(kNoProgram);
 }
 
-/// What comes through the pipe, line by line.
-class Lines {
- public:
-    explicit Lines(int pipe) : pipe_(pipe) {}
-    ~Lines() { close(pipe_); }
-    Lines(const Lines&) = delete;
-    Lines& operator=(const Lines&) = delete;
+/// Both ends of a pipe that programs started later do not get.
+struct Pipe {
+    int from = -1, to = -1;
+};
 
-    /// Waits up to 200 ms and takes what is there. False at the end.
+Pipe make_pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
+    }
+    return {ends[0], ends[1]};
+}
+
+/// Writes to this program's own output. False where the system refuses, or a signal came while a reader let it wait.
+bool pass_on(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t done = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+        if (done < 0 && (errno != EINTR || received_signal != 0)) {
+            return false;
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(done, 0)));
+    }
+    return true;
+}
+
+/// What mpirun writes: its output is passed on as it is, its errors are taken line by line.
+class Streams {
+ public:
+    Streams(int output, int errors) : pipes_{{{output, POLLIN, 0}, {errors, POLLIN, 0}}} {}
+    ~Streams() {
+        for (const pollfd& pipe : pipes_) {
+            if (pipe.fd >= 0) {
+                close(pipe.fd);
+            }
+        }
+    }
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
+
+    /// Waits up to 200 ms and takes what is there. False when both have ended.
     template <class Take>
     bool read(const Take& take) {
         constexpr int kPatience = 200;
-        pollfd waiting{pipe_, POLLIN, 0};
-        if (poll(&waiting, 1, kPatience) <= 0) {
-            return true;
+        if (poll(pipes_.data(), pipes_.size(), kPatience) > 0) {
+            if (const std::string output = take_from(pipes_[0]); !output.empty() && !is_output_lost_) {
+                is_output_lost_ = !pass_on(output);
+            }
+            lines_ += take_from(pipes_[1]);
+            for (std::size_t end = lines_.find('\n'); end != std::string::npos; end = lines_.find('\n')) {
+                take(lines_.substr(0, end));
+                lines_.erase(0, end + 1);
+            }
         }
-        std::array<char, 4096> buffer{};
-        const ssize_t count = ::read(pipe_, buffer.data(), buffer.size());
-        if (count < 0) {
-            return errno == EINTR;
-        }
-        text_.append(buffer.data(), static_cast<std::size_t>(count));
-        for (std::size_t end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
-            take(text_.substr(0, end));
-            text_.erase(0, end + 1);
-        }
-        return count > 0;
+        return pipes_[0].fd >= 0 || pipes_[1].fd >= 0;
     }
+    [[nodiscard]] bool is_output_lost() const { return is_output_lost_; }
 
  private:
-    int pipe_;
-    std::string text_;
+    static std::string take_from(pollfd& pipe) {
+        std::array<char, 4096> buffer{};
+        if (pipe.fd < 0 || pipe.revents == 0) {
+            return "";
+        }
+        const ssize_t count = ::read(pipe.fd, buffer.data(), buffer.size());
+        if (count == 0 || (count < 0 && errno != EINTR)) {
+            close(std::exchange(pipe.fd, -1));
+        }
+        return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+    }
+
+    std::array<pollfd, 2> pipes_;  ///< output, errors
+    std::string lines_;
+    bool is_output_lost_ = false;
 };
 
 void take_line(LaunchOutcome& outcome, std::string line) {
@@ -172,7 +226,7 @@ std::optional<int> rank_that_hangs(const RunFolder& folder, int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
         const RankStatus status = folder.status(rank).value_or(RankStatus{});
         steps.push_back(status.step);
-        before.push_back(status.process > 0 ? processor_ticks(status.process) : std::nullopt);
+        before.push_back(status.host == own_host() ? processor_ticks(status.process) : std::nullopt);
     }
     const auto only = [](const std::vector<bool>& is_it) -> std::optional<int> {
         const auto first = std::find(is_it.begin(), is_it.end(), true);
@@ -206,6 +260,7 @@ class Watch {
             received_signal = 0;
             outcome.interrupted_by = signal;
             kill(process_, signal);
+            terminated_ = terminated_.value_or(Clock::now());
         }
         if (const std::size_t now = folder_.progress(); now != seen_) {
             seen_ = now;
@@ -220,7 +275,7 @@ class Watch {
             terminated_ = Clock::now();
         }
         constexpr std::chrono::seconds kPatience{20};
-        if (outcome.hung && Clock::now() - terminated_ > kPatience) {
+        if (terminated_ && Clock::now() - *terminated_ > kPatience) {
             kill(-process_, SIGKILL);
         }
     }
@@ -231,17 +286,85 @@ class Watch {
     int process_;
     ProgressLine progress_{"steps done"};
     std::size_t seen_;
-    Clock::time_point last_progress_ = Clock::now(), terminated_;
+    Clock::time_point last_progress_ = Clock::now();
+    std::optional<Clock::time_point> terminated_;  ///< when mpirun was told to end
 };
+
+/// Processes of this host that belong to launches with this folder.
+std::vector<pid_t> processes_of(const RunFolder& folder) {
+    const std::string variable = std::string(kRunFolderVariable) + "=" + folder.path();
+    std::vector<pid_t> processes;
+    std::error_code status;
+    for (std::filesystem::directory_iterator entry("/proc", status), end; !status && entry != end;
+         entry.increment(status)) {
+        const std::string name = entry->path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) {
+            continue;
+        }
+        std::ifstream environment(entry->path() / "environ", std::ios::binary);
+        for (std::string text; std::getline(environment, text, '\0');) {
+            if (text == variable) {
+                processes.push_back(std::stoi(name));
+            }
+        }
+    }
+    return processes;
+}
+
+/// Kills ranks that have outlived their mpirun, and waits for their end: they must not write beside those of the next
+/// launch.
+void end_what_is_left(const RunFolder& folder) {
+    constexpr std::chrono::milliseconds kBetweenLooks{20};
+    constexpr int kLooks = 500;
+    for (int look = 0; look < kLooks; ++look) {
+        const std::vector<pid_t> left = processes_of(folder);
+        for (const pid_t process : left) {
+            kill(process, SIGKILL);
+        }
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {  // they have become children of this process
+        }
+        if (left.empty()) {
+            return;
+        }
+        std::this_thread::sleep_for(kBetweenLooks);
+    }
+}
 
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
 
-bool is_launched_by_mpi() {
-    const auto has = [](const char* name) { return std::getenv(name) != nullptr; };
-    return has("OMPI_COMM_WORLD_SIZE") || has("PMIX_RANK") || has("PMI_RANK") ||
-           (has("SLURM_PROCID") && has("SLURM_STEP_ID"));
+SignalsNoted::SignalsNoted() {
+    struct sigaction action {};
+    action.sa_handler = note_signal;
+    for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
+        sigaction(kPassedOn[i], &action, &before_[i]);
+        if (before_[i].sa_handler == SIG_IGN) {  // as nohup asks for
+            sigaction(kPassedOn[i], &before_[i], nullptr);
+        }
+    }
+}
+
+SignalsNoted::~SignalsNoted() {
+    for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
+        sigaction(kPassedOn[i], &before_[i], nullptr);
+    }
+}
+
+std::optional<int> rank_of_launcher(int ranks) {
+    const auto number = [](const char* name) -> std::optional<int> {
+        const char* const text = std::getenv(name);
+        return text == nullptr ? std::nullopt : std::optional(std::atoi(text));
+    };
+    if (const auto rank = number("OMPI_COMM_WORLD_RANK")) {
+        return rank;
+    }
+    const auto slurm_rank = number("SLURM_PROCID"), tasks = number("SLURM_STEP_NUM_TASKS");
+    if (slurm_rank && tasks) {
+        return *tasks > 1 || ranks == 1 ? slurm_rank : std::nullopt;
+    }
+    const auto rank = number("PMIX_RANK");
+    return rank ? rank : number("PMI_RANK");
 }
 
 std::string mpi_program() {
@@ -257,33 +380,39 @@ std::string mpi_program() {
 LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
     const std::vector<std::string> words = command_of(launch);
     folder.forget_ranks(launch.ranks);
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
-    }
+    const Pipe output = make_pipe(), errors = make_pipe();
     const SignalsNoted signals;
-    const int process = fork();
-    if (process < 0) {
-        throw std::runtime_error(std::string("mpirun could not be started: ") + std::strerror(errno));
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run
+    int process = 0;
+    {
+        const SignalsHeld held;
+        process = fork();
+        if (process < 0) {
+            throw std::runtime_error(std::string("mpirun could not be started: ") + std::strerror(errno));
+        }
+        if (process == 0) {
+            become(words, folder, output.to, errors.to, held);
+        }
     }
-    if (process == 0) {
-        become(words, folder, ends[1]);
-    }
-    close(ends[1]);
-    Lines lines(ends[0]);
+    close(output.to);
+    close(errors.to);
+    Streams streams(output.from, errors.from);
     LaunchOutcome outcome;
     Watch watch(launch, folder, process);
-    while (lines.read([&](std::string line) { take_line(outcome, std::move(line)); })) {
+    while (streams.read([&](std::string line) { take_line(outcome, std::move(line)); })) {
         watch.look(outcome);
     }
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
         watch.look(outcome);
     }
+    end_what_is_left(folder);
     outcome.exit_code = exit_code_of(status);
     if (outcome.exit_code == kNoProgram && folder.progress() == 0 && outcome.failure.empty()) {
         throw InputError("mpirun", "found no such program; expected Open MPI's mpirun in the PATH");
     }
+    outcome.is_output_lost = streams.is_output_lost();
     return outcome;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 /// @file One run of auspex-mpi under mpirun, watched from start to end.
+#include <array>
+#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +21,9 @@ struct Launch {
 };
 
 struct LaunchOutcome {
-    int exit_code = 0;       ///< of mpirun; 128 + signal where that ended it
-    int interrupted_by = 0;  ///< the signal that this process got and passed on, or 0
+    int exit_code = 0;            ///< of mpirun; 128 + signal where that ended it
+    int interrupted_by = 0;       ///< the signal that this process got and passed on, or 0
+    bool is_output_lost = false;  ///< what the ranks printed could not all be printed
     bool hung = false;
     std::optional<int> hung_rank;    ///< if it can be told
     std::optional<int> killed_rank;  ///< a rank that a signal ended
@@ -29,13 +32,28 @@ struct LaunchOutcome {
     std::vector<std::string> other_lines;  ///< of mpirun, the last ones
 };
 
-/// True inside a rank that mpirun, srun or a PBS launcher has started.
-[[nodiscard]] bool is_launched_by_mpi();
+/// While one lives, SIGINT, SIGTERM and SIGHUP do not end the program: the next look of run_under_mpirun() passes them
+/// on. Held around everything that has to be cleaned up after.
+class SignalsNoted {
+ public:
+    SignalsNoted();
+    ~SignalsNoted();
+    SignalsNoted(const SignalsNoted&) = delete;
+    SignalsNoted& operator=(const SignalsNoted&) = delete;
+
+ private:
+    std::array<struct sigaction, 3> before_{};
+};
+
+/// The number of this process among those that a launcher has started, or none: OMPI_COMM_WORLD_RANK of Open MPI;
+/// SLURM_PROCID in a Slurm step of several tasks, or of one where `ranks` (0: not known) is 1, but not in one of a
+/// single task with a shell in it; else PMIX_RANK or PMI_RANK.
+[[nodiscard]] std::optional<int> rank_of_launcher(int ranks);
 /// auspex-mpi, beside this program. Throws std::runtime_error if it is not there.
 [[nodiscard]] std::string mpi_program();
 
-/// Starts and waits. Lines of ranks are shown as they come, what mpirun says is kept. SIGINT and SIGTERM are passed on.
-/// Throws InputError where there is no mpirun.
+/// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. SIGINT, SIGTERM and SIGHUP
+/// are passed on. Ranks of this host that outlive mpirun are killed. Throws InputError where there is no mpirun.
 [[nodiscard]] LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder);
 
 }  // namespace auspex

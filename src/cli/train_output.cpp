@@ -92,12 +92,12 @@ void write_counts(JsonWriter& json, const std::vector<RankReport>& ranks) {
         OperationCount sum;
         for (const RankReport& rank : ranks) {
             if (kind < rank.counts.size()) {
-                sum.operations += rank.counts[kind].operations;
-                sum.bytes += rank.counts[kind].bytes;
+                sum += rank.counts[kind];
             }
         }
         if (sum.operations > 0) {
             json.key(to_string(static_cast<OpKind>(kind))).begin_object().member("operations", sum.operations);
+            json.member("messages", sum.messages);
             json.member("bytes", whole(sum.bytes)).end_object();
         }
     }

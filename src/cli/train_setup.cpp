@@ -1,8 +1,12 @@
 /// @file Inputs and options of a training run, checked.
 #include "cli/train_setup.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -47,7 +51,7 @@ RunInputs load_run(const Options& options, int ranks) {
     run.training = run.workload.training;
     run.layout = rank_grid(run.plan, run.plan.pp * run.plan.dp * run.plan.ep * run.plan.etp);
     run.program = build_program(run.workload, run.plan, run.stack, run.layout);
-    run.last_step = options.train.steps;
+    run.last_step = options.train.steps - 1;
     run.seed = options.seed.value_or(1);
     return run;
 }
@@ -67,6 +71,12 @@ void check_flags(const TrainFlags& train) {
     require(train.supervise || train.buffer_ranks == 0, "--buffer-ranks", "--supervise");
     require(train.supervise || train.hang_timeout_s == 0, "--hang-timeout", "--supervise");
     require(train.supervise || !train.max_restarts, "--max-restarts", "--supervise");
+    if (train.steps == 0 && train.export_weights.empty()) {
+        throw InputError("--steps", "found 0 without --export-weights; expected at least one step, or both");
+    }
+    if (train.steps == 0 && !(train.record_routing + train.export_gradients).empty()) {
+        throw InputError("--steps", "found 0 with --record-routing or --export-gradients; expected at least one step");
+    }
 }
 
 /// So that no run ends with nowhere to write to.
@@ -82,6 +92,10 @@ void check_output(const char* flag, const std::string& file) {
     }
     if (!folder.empty() && !fs::is_directory(folder, status)) {
         throw InputError(where, "found no folder " + folder.string() + "; expected a file in one that exists");
+    }
+    if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+        throw InputError(where, "found a folder that cannot be written to (" + std::string(std::strerror(errno)) +
+                                    "); expected a file in one that can");
     }
 }
 

@@ -1,14 +1,14 @@
-/// @file Slots, their health, and launches one after another.
+/// @file What ended a launch, and launches one after another.
 #include "cli/train_supervise.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <fstream>
 #include <iostream>
-#include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
-#include "base/input_text.hpp"
+#include "cli/folder_lock.hpp"
+#include "cli/train_slots.hpp"
 #include "exec/checkpoint.hpp"
 
 namespace auspex {
@@ -21,66 +21,6 @@ std::string list_of(const std::vector<int>& numbers) {
     }
     return list;
 }
-
-/// The hosts of a hostfile, one slot a line.
-std::vector<std::string> hosts_of(const std::string& file) {
-    std::vector<std::string> hosts;
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) {
-        line = line.substr(0, line.find('#'));
-        if (line.find_first_not_of(" \t\r") == std::string::npos) {
-            continue;
-        }
-        if (const std::size_t slots = line.find("slots=");
-            slots != std::string::npos && line.substr(slots + 6).find_first_not_of("1 \t\r") != std::string::npos) {
-            throw InputError("--hostfile " + file,
-                             "found \"" + printable(line) + "\"; expected a line for every slot, without \"slots=\"");
-        }
-        hosts.push_back(line);
-    }
-    return hosts;
-}
-
-class Slots {
- public:
-    Slots(const Options& options, int ranks) : ranks_(ranks) {
-        const std::string& file = options.train.hostfile;
-        const int wanted = ranks + options.train.buffer_ranks;
-        if (!file.empty()) {
-            hosts_ = hosts_of(file);
-            if (static_cast<int>(hosts_.size()) < wanted) {
-                throw InputError("--hostfile " + file, "found " + std::to_string(hosts_.size()) +
-                                                           " lines; expected at least " + std::to_string(wanted) +
-                                                           ": ranks and buffer ranks");
-            }
-        }
-        healthy_.resize(static_cast<std::size_t>(hosts_.empty() ? wanted : static_cast<int>(hosts_.size())));
-        std::iota(healthy_.begin(), healthy_.end(), 0);
-    }
-
-    [[nodiscard]] bool are_enough() const { return static_cast<int>(healthy_.size()) >= ranks_; }
-    /// Of the ranks, in order.
-    [[nodiscard]] std::vector<int> used() const { return {healthy_.begin(), healthy_.begin() + ranks_}; }
-    void leave_out(int slot) { std::erase(healthy_, slot); }
-
-    /// The hostfile of the slots in use, or "" without hosts.
-    [[nodiscard]] std::string hostfile(const RunFolder& folder) const {
-        if (hosts_.empty()) {
-            return "";
-        }
-        const std::string file = folder.path() + "/hosts";
-        std::ofstream out(file);
-        for (const int slot : used()) {
-            out << hosts_[static_cast<std::size_t>(slot)] << "\n";
-        }
-        return file;
-    }
-
- private:
-    int ranks_;
-    std::vector<int> healthy_;
-    std::vector<std::string> hosts_;
-};
 
 /// The same flags again, to go on from the checkpoint; an injected fault strikes once.
 std::vector<std::string> arguments_of_relaunch(const std::vector<std::string>& arguments) {
@@ -96,36 +36,107 @@ std::vector<std::string> arguments_of_relaunch(const std::vector<std::string>& a
     return kept;
 }
 
-bool is_success(const LaunchOutcome& outcome) { return outcome.exit_code == 0 && !outcome.hung; }
+bool is_success(const LaunchOutcome& outcome, const RunFolder& folder) {
+    return folder.is_done() || (outcome.exit_code == 0 && !outcome.hung);
+}
 
 /// A relaunch would end the same way.
 bool is_final(const LaunchOutcome& outcome) { return outcome.interrupted_by != 0 || !outcome.error.empty(); }
+
+/// "rank 2", "ranks 1,2"
+std::string name_of(const std::vector<int>& ranks) { return (ranks.size() == 1 ? "rank " : "ranks ") + list_of(ranks); }
+
+/// A failure that the program may bring about by itself, in the same step each time.
+bool may_be_the_program(const RankFailure& failure) {
+    return failure.is_not_finite || failure.signal == SIGILL || failure.signal == SIGSEGV ||
+           failure.signal == SIGABRT || failure.signal == SIGFPE || failure.signal == SIGBUS;
+}
+
+bool is_same(const RankFailure& a, const RankFailure& b) {
+    return a.step == b.step && a.is_not_finite == b.is_not_finite && a.signal == b.signal;
+}
+
+/// " on slots 0,1", and where ranks could not be found.
+std::string place_of(const std::vector<int>& slots) {
+    if (slots.empty()) {
+        return "";
+    }
+    if (std::find(slots.begin(), slots.end(), -1) != slots.end()) {
+        return " on a host that no line of --hostfile names";
+    }
+    return (slots.size() == 1 ? " on slot " : " on slots ") + list_of(slots);
+}
+
+/// What happened, where and when.
+std::string description_of(const RankFailure& failure, const std::vector<int>& slots) {
+    const bool begun = failure.step >= 0;
+    const std::string when = begun ? "in step " + std::to_string(failure.step) : "before the first step";
+    return failure.reason + place_of(slots) + (slots.empty() ? " (" + when + ")" : " " + when);
+}
+
+/// Why a failure that came before is not met with another slot.
+std::string verdict_on(const RankFailure& failure) {
+    const std::string step = failure.step < 0 ? "the start" : "step " + std::to_string(failure.step);
+    return "; " + step + " fails on whatever slots: " +
+           (failure.is_not_finite
+                ? "the run diverges there; lower the learning rate or start from an earlier checkpoint"
+                : "the program fails there, not the slots");
+}
+
+/// Waits for ranks of the last launch on other hosts, then finds where the next one begins.
+int step_to_go_on_from(const TrainSetup& setup, const std::string& what) {
+    try {
+        constexpr std::chrono::seconds kPatience{30};
+        const FolderLock nobody_writes(setup.options.checkpoint_folder, kWriterLock, kPatience);
+        return std::max(0, step_of_checkpoint(setup));
+    } catch (const InputError& error) {
+        throw std::runtime_error(what + "; it cannot go on: " + error.what());
+    }
+}
+
+/// The slots that are no longer trusted.
+std::vector<int> slots_to_leave_out(const Slots& slots, const std::vector<int>& failed) {
+    std::vector<int> bad = failed;
+    std::erase(bad, -1);
+    const bool is_several = bad.size() > 1;
+    return is_several && !slots.are_enough_without(static_cast<int>(bad.size())) ? std::vector<int>{} : bad;
+}
 
 }  // namespace
 
 RankFailure failure_of(const LaunchOutcome& outcome, const RunFolder& folder) {
     RankFailure failure;
+    const auto soft = folder.take_soft_failure();
     if (outcome.hung) {
-        failure.rank = outcome.hung_rank.value_or(-1);
-        failure.reason = failure.rank < 0 ? "a rank hung" : "rank " + std::to_string(failure.rank) + " hung";
-    } else if (const std::vector<int> unhealthy = folder.take_soft_failure(); !unhealthy.empty()) {
-        failure.rank = unhealthy.front();
-        failure.reason = "rank " + std::to_string(failure.rank) + " had a loss or gradients that are not finite";
+        failure.reason = "a rank hung";
+        if (outcome.hung_rank) {
+            failure.ranks = {*outcome.hung_rank};
+            failure.reason = name_of(failure.ranks) + " hung";
+        }
+    } else if (soft) {
+        failure.ranks = soft->ranks;
+        failure.is_not_finite = true;
+        failure.reason = soft->ranks.empty() ? "loss or gradients are not finite"
+                                             : name_of(soft->ranks) + " had a loss or gradients that are not finite";
     } else if (outcome.killed_rank) {
-        failure.rank = *outcome.killed_rank;
-        failure.reason =
-            "rank " + std::to_string(failure.rank) + " died (signal " + std::to_string(outcome.kill_signal) + ")";
+        failure.ranks = {*outcome.killed_rank};
+        failure.signal = outcome.kill_signal;
+        failure.reason = name_of(failure.ranks) + " died (signal " + std::to_string(outcome.kill_signal) + ")";
     } else if (!outcome.failure.empty()) {
         failure.reason = outcome.failure;
     } else {
         failure.reason = "mpirun ended with exit code " + std::to_string(outcome.exit_code);
     }
-    failure.step = folder.status(std::max(0, failure.rank)).value_or(RankStatus{}).step;
+    const int rank = failure.ranks.empty() ? 0 : failure.ranks.front();
+    failure.step = failure.is_not_finite ? soft->step : folder.status(rank).value_or(RankStatus{}).step;
     return failure;
 }
 
 void report_failure(const LaunchOutcome& outcome, const RunFolder& folder, const std::string& advice) {
-    if (is_success(outcome)) {
+    if (is_success(outcome, folder) && outcome.is_output_lost) {
+        throw std::runtime_error("the output could not be written");
+    }
+    if (is_success(outcome, folder)) {
         return;
     }
     if (!outcome.error.empty()) {
@@ -137,14 +148,13 @@ void report_failure(const LaunchOutcome& outcome, const RunFolder& folder, const
         throw std::runtime_error("ended by signal " + std::to_string(outcome.interrupted_by) + advice);
     }
     const RankFailure failure = failure_of(outcome, folder);
-    if (failure.rank < 0 && outcome.failure.empty()) {
+    if (failure.ranks.empty() && outcome.failure.empty()) {
         for (const std::string& line : outcome.other_lines) {
             std::cerr << line << "\n";
         }
     }
     const std::string step = failure.step < 0 ? "" : " in step " + std::to_string(failure.step);
-    throw std::runtime_error((outcome.failure.empty() || failure.rank >= 0 ? failure.reason + step : failure.reason) +
-                             advice);
+    throw std::runtime_error(failure.reason + (failure.reason == outcome.failure ? "" : step) + advice);
 }
 
 int step_of_checkpoint(const TrainSetup& setup) {
@@ -163,31 +173,39 @@ void supervise(const Options& options, const TrainSetup& setup, const Launch& fi
     Slots slots(options, first.ranks);
     Launch launch = first;
     launch.hang_timeout_s = options.train.hang_timeout_s > 0 ? options.train.hang_timeout_s : kHangTimeout;
+    std::vector<RankFailure> failures;
     for (int restarts = 0;; ++restarts) {
         launch.hostfile = slots.hostfile(folder);
         const LaunchOutcome outcome = run_under_mpirun(launch, folder);
-        if (is_success(outcome) || is_final(outcome)) {
+        if (is_success(outcome, folder) || is_final(outcome)) {
             report_failure(outcome, folder, "; --resume goes on from the last checkpoint");
             return;
         }
         const RankFailure failure = failure_of(outcome, folder);
-        const std::vector<int> used = slots.used();
-        Restart restart{failure.reason, failure.rank, -1, failure.step, std::max(0, step_of_checkpoint(setup)), {}};
-        std::string what = failure.reason;
-        if (failure.rank >= 0) {
-            restart.slot = used[static_cast<std::size_t>(failure.rank)];
-            slots.leave_out(restart.slot);
-            what += " on slot " + std::to_string(restart.slot);
+        const std::vector<int> failed = slots.slots_of(failure.ranks, folder);
+        const std::string what = description_of(failure, failed);
+        const auto is_it = [&](const RankFailure& before) { return is_same(before, failure); };
+        if (may_be_the_program(failure) && std::any_of(failures.begin(), failures.end(), is_it)) {
+            throw std::runtime_error(what + verdict_on(failure));
         }
-        what += failure.step < 0 ? " before its first step" : " in step " + std::to_string(failure.step);
+        failures.push_back(failure);
         if (restarts == most) {
             throw std::runtime_error(what + "; given up after " + std::to_string(most) + " restarts (--max-restarts)");
         }
-        if (!slots.are_enough()) {
+        const std::vector<int> bad = slots_to_leave_out(slots, failed);
+        if (!slots.are_enough_without(static_cast<int>(bad.size()))) {
             throw std::runtime_error(what + "; fewer healthy slots are left than the " + std::to_string(first.ranks) +
                                      " that the run needs (--buffer-ranks)");
         }
-        restart.slots = slots.used();
+        for (const int slot : bad) {
+            slots.leave_out(slot);
+        }
+        const Restart restart{failure.reason,
+                              failure.ranks.empty() ? -1 : failure.ranks.front(),
+                              bad.empty() ? -1 : bad.front(),
+                              failure.step,
+                              step_to_go_on_from(setup, what),
+                              slots.used()};
         folder.append_restart(restart);
         std::cerr << "auspex: " << what << "; relaunching on slots " << list_of(restart.slots) << " from step "
                   << restart.from_step << std::endl;

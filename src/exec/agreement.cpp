@@ -1,7 +1,10 @@
 /// @file The lowest rank with a problem tells it to all.
 #include "exec/agreement.hpp"
 
+#include <algorithm>
 #include <exception>
+
+#include "base/error.hpp"
 
 namespace auspex {
 
@@ -22,17 +25,28 @@ std::string first_problem(Communicator& communicator, const std::string& own) {
     if (distance == 0) {
         return {};
     }
-    const int teller = size - static_cast<int>(distance);
-    std::uint64_t length = own.size();
-    communicator.broadcast(GroupKind::kWorld, teller, &length, sizeof length);
-    std::string text = communicator.world_rank() == teller ? own : std::string(length, ' ');
-    communicator.broadcast(GroupKind::kWorld, teller, text.data(), text.size());
-    return text;
+    return shared_text(communicator, size - static_cast<int>(distance), own);
 }
 
 std::string first_problem_and_rank(Communicator& communicator, const std::string& own) {
     return first_problem(communicator,
                          own.empty() ? own : "rank " + std::to_string(communicator.world_rank()) + ": " + own);
+}
+
+void agree_on_input(Communicator& communicator, const std::string& own) {
+    const std::string problem = first_problem(communicator, own);
+    if (!problem.empty()) {
+        const std::size_t colon = std::min(problem.find(": "), problem.size());  // InputError puts it back
+        throw InputError(problem.substr(0, colon), problem.substr(std::min(colon + 2, problem.size())));
+    }
+}
+
+std::string shared_text(Communicator& communicator, int teller, const std::string& own) {
+    std::uint64_t length = own.size();
+    communicator.broadcast(GroupKind::kWorld, teller, &length, sizeof length);
+    std::string text = communicator.world_rank() == teller ? own : std::string(length, ' ');
+    communicator.broadcast(GroupKind::kWorld, teller, text.data(), text.size());
+    return text;
 }
 
 }  // namespace auspex

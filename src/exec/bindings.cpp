@@ -67,6 +67,10 @@ void look_at_choices(Findings& found, const Plan& p, const Stack& stack) {
     found.add(p.overlap_dp, OpKind::kGradientReduceDense,
               stack.reduction == Reduction::kBucketed ? "reduction in buckets during the backward pass is not bound"
                                                       : "overlap of dp" + beside);
+    found.add(!stack.check_gradients, OpKind::kGradientCheck,
+              "a stack without check_gradients would change weights by gradients that are not finite");
+    found.add(stack.world_all_reduces_per_step < 1 && p.pp * p.dp * p.ep * p.tp > 1, OpKind::kWorldAllReduce,
+              "a stack without world_all_reduces_per_step does not add up the loss of several ranks");
     found.add(stack.per_parameter_ep_all_reduce && p.optimizer == OptimizerSharding::kSharded && p.ep > 1,
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
 }
@@ -103,8 +107,47 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kGradientReduceDense:
         case OpKind::kParameterGatherExperts:
         case OpKind::kParameterGatherDense: return block.kind == BlockKind::kOptimizer;
-        default: return true;
+        case OpKind::kEmbedding:
+        case OpKind::kAttentionNorm:
+        case OpKind::kQkvProjection:
+        case OpKind::kQkNormSums:
+        case OpKind::kQkNorm:
+        case OpKind::kRotaryEmbedding:
+        case OpKind::kAttention:
+        case OpKind::kAttentionOutput:
+        case OpKind::kResidualAdd:
+        case OpKind::kFeedForwardNorm:
+        case OpKind::kGateUpProjection:
+        case OpKind::kActivation:
+        case OpKind::kDownProjection:
+        case OpKind::kRouter:
+        case OpKind::kRouterTopK:
+        case OpKind::kTokenCommunication:
+        case OpKind::kTokenCounting:
+        case OpKind::kIndexGeneration:
+        case OpKind::kExpertComputation:
+        case OpKind::kOutputReduction:
+        case OpKind::kTokenReturn:
+        case OpKind::kFinalNorm:
+        case OpKind::kLmHead:
+        case OpKind::kCrossEntropy:
+        case OpKind::kTpAllReduce:
+        case OpKind::kTpReduceScatter:
+        case OpKind::kTpAllGather:
+        case OpKind::kReceiveForward:
+        case OpKind::kSendForward:
+        case OpKind::kReceiveBackward:
+        case OpKind::kSendBackward:
+        case OpKind::kHostSync:
+        case OpKind::kBarrier:
+        case OpKind::kGradientCheck:
+        case OpKind::kGradientNorm:
+        case OpKind::kGradientNormAllReduce:
+        case OpKind::kOptimizerUpdate:
+        case OpKind::kWorldAllReduce:
+        case OpKind::kStepHost: return true;
     }
+    return false;
 }
 
 }  // namespace

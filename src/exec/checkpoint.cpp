@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <limits>
+#include <functional>
 #include <optional>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "exec/agreement.hpp"
@@ -26,41 +25,44 @@ bool is_there(const std::string& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-[[noreturn]] void refuse_workload(const std::string& folder, const Manifest& manifest, const Workload& workload) {
-    throw InputError(manifest_in(folder), "found a checkpoint of workload " + manifest.workload +
-                                              " whose tensors are others; expected one of " + workload.name);
+/// Throws InputError for a checkpoint of another model.
+void check_model(const std::string& folder, const Manifest& manifest, const RunInputs& run) {
+    const std::string different = changes(manifest.model, model_settings(run.workload, run.training));
+    if (!different.empty()) {
+        throw InputError(manifest_in(folder), "found a checkpoint of another model (" + manifest.workload + ": " +
+                                                  different + "); expected one of " + run.workload.name +
+                                                  " as this run has it");
+    }
 }
 
 // Writing
 
 /// The checkpoint to overwrite, as rank 0 finds it.
 struct Target {
-    std::int64_t which = 0;
+    std::uint64_t which = 0;
     std::int64_t serial = 1;  ///< of the new checkpoint
 };
 
-/// One without a manifest that can be read; else one of a later step than this run has reached, which it cannot have
-/// come from; else the older.
-Target choose_target(const std::string& folder, const Workload& workload, int steps_done) {
+/// Not the source; without a source, one that has no manifest.
+Target choose_target(const Saving& saving, const RunInputs& run) {
     Target target;
-    std::array<std::int64_t, 2> order_of_use{};  // the smaller is overwritten
-    for (std::size_t i = 0; i < 2; ++i) {
-        const std::string own = folder + "/" + checkpoint_name(i);
+    std::array<bool, 2> is_kept{};
+    for (std::size_t i = 0; i < is_kept.size(); ++i) {
+        const std::string own = saving.folder + "/" + checkpoint_name(i);
+        is_kept[i] = saving.source.empty() ? is_there(manifest_in(own)) : saving.source == own;
         std::optional<Manifest> manifest;
         try {
             manifest = load_manifest(manifest_in(own));
         } catch (const InputError&) {
-            order_of_use[i] = std::numeric_limits<std::int64_t>::min();
-            continue;
+            continue;  // none, or a damaged one
         }
-        if (manifest->workload_digest != shapes_digest(workload)) {
-            refuse_workload(own, *manifest, workload);
-        }
-        order_of_use[i] = manifest->step >= steps_done ? manifest->serial - std::numeric_limits<std::int64_t>::max()
-                                                       : manifest->serial;
+        check_model(own, *manifest, run);
         target.serial = std::max(target.serial, manifest->serial + 1);
     }
-    target.which = order_of_use[1] < order_of_use[0] ? 1 : 0;
+    if (is_kept[0] == is_kept[1] && (is_kept[0] || !saving.source.empty())) {
+        throw FileError(saving.folder + ": has checkpoints that this run did not begin from");
+    }
+    target.which = is_kept[0] ? 1 : 0;
     return target;
 }
 
@@ -87,17 +89,14 @@ std::string plan_text(const Plan& plan) {
 /// What every rank wrote, known to rank 0.
 std::vector<PartFile> collect_parts(Communicator& communicator, const PartFile& own) {
     if (communicator.world_rank() != 0) {
-        const std::string text = own.name + " " + std::to_string(own.bytes) + " " + own.sha256;
+        const std::string text = part_text(own);
         communicator.send_bytes(0, std::as_bytes(std::span(text)));
         return {};
     }
     std::vector<PartFile> parts{own};
     for (int other = 1; other < communicator.world_size(); ++other) {
         const std::vector<std::byte> bytes = communicator.receive_bytes(other);
-        std::istringstream text(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-        PartFile part;
-        text >> part.name >> part.bytes >> part.sha256;
-        parts.push_back(std::move(part));
+        parts.push_back(parse_part({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     }
     return parts;
 }
@@ -135,23 +134,27 @@ void clear_and_stop_if_any(Communicator& communicator, const std::string& target
 
 // Finding
 
-/// Why a checkpoint's parts are not what its manifest says; empty if they are.
-std::string damage_of(const std::string& folder, const Manifest& manifest) {
+void check_part(const std::string& folder, const PartFile& part) {
+    const std::string file = folder + "/" + part.name;
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+    if (error) {
+        throw FileError(part.name + ": " + error.message());
+    }
+    if (bytes != part.bytes) {
+        throw FileError(part.name + " has " + std::to_string(bytes) + " bytes, its manifest says " +
+                        std::to_string(part.bytes));
+    }
+    if (sha256_of_file(file) != part.sha256) {
+        throw FileError(part.name + " has another checksum than its manifest says");
+    }
+}
+
+/// Why parts first, first + stride, … of a checkpoint are not what its manifest says; empty if they are.
+std::string damage_of(const std::string& folder, const Manifest& manifest, std::size_t first, std::size_t stride) {
     return problem_of([&] {
-        for (const PartFile& part : manifest.parts) {
-            const std::string file = folder + "/" + part.name;
-            std::error_code error;
-            const std::uintmax_t bytes = std::filesystem::file_size(file, error);
-            if (error) {
-                throw FileError(part.name + ": " + error.message());
-            }
-            if (bytes != part.bytes) {
-                throw FileError(part.name + " has " + std::to_string(bytes) + " bytes, its manifest says " +
-                                std::to_string(part.bytes));
-            }
-            if (sha256_of_file(file) != part.sha256) {
-                throw FileError(part.name + " has another checksum than its manifest says");
-            }
+        for (std::size_t i = first; i < manifest.parts.size(); i += stride) {
+            check_part(folder, manifest.parts[i]);
         }
     });
 }
@@ -185,6 +188,39 @@ std::vector<Candidate> candidates_in(const std::string& folder, std::vector<std:
         std::swap(found[0], found[1]);
     }
     return found;
+}
+
+/// Says what is wrong with a checkpoint's parts.
+using FindDamage = std::function<std::string(const std::string& folder, const Manifest& manifest)>;
+
+CheckpointInfo newest_whole(const std::string& folder, const RunInputs& run, std::vector<std::string>& notes,
+                            const FindDamage& find_damage) {
+    std::vector<std::string> refused;
+    const std::vector<Candidate> candidates = candidates_in(folder, refused, notes);
+    for (const Candidate& c : candidates) {
+        check_model(c.folder, c.manifest, run);
+    }
+    CheckpointInfo info;
+    for (const Candidate& c : candidates) {
+        const std::string damage = find_damage(c.folder, c.manifest);
+        if (damage.empty()) {
+            info = {c.manifest.step, c.folder, c.manifest};
+            break;
+        }
+        refused.push_back(c.name + " of step " + std::to_string(c.manifest.step) + ": " + damage);
+    }
+    if (info.folder.empty() && !refused.empty()) {
+        std::string all;
+        for (const std::string& reason : refused) {
+            all += (all.empty() ? "" : "; ") + reason;
+        }
+        throw InputError(folder, "found no whole checkpoint (" + all + "); expected one");
+    }
+    for (const std::string& reason : refused) {
+        notes.push_back(reason + "; using " + std::filesystem::path(info.folder).filename().string() + " of step " +
+                        std::to_string(info.step));
+    }
+    return info;
 }
 
 // Reading
@@ -221,62 +257,74 @@ std::string read_shard(Rank<P>& rank, const std::optional<CheckpointReader>& rea
 }  // namespace
 
 template <class P>
-void write_checkpoint(Rank<P>& rank, const std::string& folder, int steps_done) {
+std::string write_checkpoint(Rank<P>& rank, const Saving& saving) {
     Communicator& communicator = *rank.communicator;
     const bool leads = communicator.world_rank() == 0;
     Target choice;
     std::string problem;
     if (leads) {
         problem = problem_of([&] {
-            choice = choose_target(folder, rank.workload(), steps_done);
-            clear_target(folder + "/" + checkpoint_name(static_cast<std::size_t>(choice.which)));
+            choice = choose_target(saving, *rank.run);
+            clear_target(saving.folder + "/" + checkpoint_name(choice.which));
         });
     }
     communicator.broadcast(GroupKind::kWorld, 0, &choice, sizeof choice);
-    const std::string target = folder + "/" + checkpoint_name(static_cast<std::size_t>(choice.which));
+    const std::string target = saving.folder + "/" + checkpoint_name(choice.which);
     stop_if_any(communicator, target, problem);
     PartFile own;
     problem = problem_of([&] { own = write_part(rank, target); });
     clear_and_stop_if_any(communicator, target, problem);
     std::vector<PartFile> parts = collect_parts(communicator, own);
     if (leads) {
-        const Manifest manifest{choice.serial,
-                                steps_done,
-                                rank.run->seed,
-                                rank.workload().name,
-                                shapes_digest(rank.workload()),
-                                plan_text(rank.plan()),
-                                std::move(parts)};
+        const Manifest manifest{choice.serial,          saving.step,
+                                saving.sequences,       rank.workload().name,
+                                plan_text(rank.plan()), model_settings(rank.workload(), rank.training()),
+                                saving.settings,        std::move(parts)};
         problem = problem_of([&] { write_manifest(target, manifest); });
     }
     clear_and_stop_if_any(communicator, target, problem);
+    return target;
 }
 
 CheckpointInfo newest_checkpoint(const std::string& folder, const RunInputs& run, std::vector<std::string>& notes) {
-    std::vector<std::string> refused;
+    return newest_whole(folder, run, notes, [](const std::string& checkpoint, const Manifest& manifest) {
+        return damage_of(checkpoint, manifest, 0, 1);
+    });
+}
+
+CheckpointInfo newest_checkpoint(Communicator& communicator, const std::string& folder, const RunInputs& run,
+                                 std::vector<std::string>& notes) {
+    // Rank 0 shows the others one checkpoint after another; an empty name ends it.
+    const auto show = [&](const std::string& checkpoint, const Manifest& manifest) {
+        CheckpointInfo shown;
+        shown.folder = shared_text(communicator, 0, checkpoint);
+        if (!shown.folder.empty()) {
+            const std::string text = communicator.world_rank() == 0 ? manifest_text(manifest) : "";
+            shown.manifest = parse_manifest(shared_text(communicator, 0, text), manifest_in(shown.folder));
+            shown.step = shown.manifest.step;
+        }
+        return shown;
+    };
+    const auto shared_damage = [&](const CheckpointInfo& shown) {
+        return first_problem(
+            communicator, damage_of(shown.folder, shown.manifest, static_cast<std::size_t>(communicator.world_rank()),
+                                    static_cast<std::size_t>(communicator.world_size())));
+    };
     CheckpointInfo info;
-    for (const Candidate& c : candidates_in(folder, refused, notes)) {
-        if (c.manifest.workload_digest != shapes_digest(run.workload)) {
-            refuse_workload(c.folder, c.manifest, run.workload);
+    std::string problem;
+    if (communicator.world_rank() == 0) {
+        problem = problem_of([&] {
+            info = newest_whole(folder, run, notes, [&](const std::string& checkpoint, const Manifest& manifest) {
+                return shared_damage(show(checkpoint, manifest));
+            });
+        });
+        static_cast<void>(show("", {}));
+    } else {
+        for (CheckpointInfo shown = show("", {}); !shown.folder.empty(); shown = show("", {})) {
+            info = shared_damage(shown).empty() ? shown : CheckpointInfo();
         }
-        const std::string damage = damage_of(c.folder, c.manifest);
-        if (damage.empty()) {
-            info = {c.manifest.step, c.manifest.seed, c.manifest.workload_digest, c.folder};
-            break;
-        }
-        refused.push_back(c.name + " of step " + std::to_string(c.manifest.step) + ": " + damage);
     }
-    if (info.folder.empty() && !refused.empty()) {
-        std::string all;
-        for (const std::string& reason : refused) {
-            all += (all.empty() ? "" : "; ") + reason;
-        }
-        throw InputError(folder, "found no whole checkpoint (" + all + "); expected one");
-    }
-    for (const std::string& reason : refused) {
-        notes.push_back(reason + "; using " + std::filesystem::path(info.folder).filename().string() + " of step " +
-                        std::to_string(info.step));
-    }
+    agree_on_input(communicator, problem);
     return info;
 }
 
@@ -293,15 +341,15 @@ void read_checkpoint(Rank<P>& rank, const CheckpointInfo& info) {
     };
     agree(problem_of([&] {
         if (reads) {
-            reader.emplace(info.folder, load_manifest(manifest_in(info.folder)));
+            reader.emplace(info.folder, info.manifest);
         }
     }));
     const std::string dense = read_shard(rank, reader, false), experts = read_shard(rank, reader, true);
     agree(dense.empty() ? experts : dense);
 }
 
-#define AUSPEX_INSTANTIATE(P)                                             \
-    template void write_checkpoint<P>(Rank<P>&, const std::string&, int); \
+#define AUSPEX_INSTANTIATE(P)                                          \
+    template std::string write_checkpoint<P>(Rank<P>&, const Saving&); \
     template void read_checkpoint<P>(Rank<P>&, const CheckpointInfo&);
 AUSPEX_INSTANTIATE(Fp32)
 AUSPEX_INSTANTIATE(Fp64)

@@ -1,57 +1,17 @@
-/// @file Parts of a checkpoint: a header that says which elements of which tensors follow, then their numbers.
+/// @file Parts of a checkpoint: the numbers of tensors, as the manifest lists them.
 #include "exec/checkpoint_parts.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
 #include "exec/durable_file.hpp"
 
 namespace auspex {
 namespace {
 
-constexpr const char* kFormat = "auspex-checkpoint-part-1";
 constexpr StateKind kKinds[] = {StateKind::kWeight, StateKind::kFirstMoment, StateKind::kSecondMoment};
 constexpr std::uint64_t kBytesOfElement = std::size(kKinds) * sizeof(float);
-constexpr std::uint64_t kLengthBytes = 8;
-
-std::string header_text(const std::vector<TensorPart>& parts) {
-    std::string json = std::string("{\"format\": ") + json_quote(kFormat) + ", \"tensors\": [";
-    const char* separator = "\n";
-    for (const TensorPart& part : parts) {
-        const Parameter& p = *part.parameter;
-        json += separator + ("[" + json_quote(p.name));
-        for (const std::size_t number :
-             {static_cast<std::size_t>(p.split_dimension + 1), static_cast<std::size_t>(p.parts),
-              static_cast<std::size_t>(p.part), part.begin, part.end}) {
-            json += ", " + std::to_string(number);
-        }
-        json += "]";
-        separator = ",\n";
-    }
-    json += "\n]}\n";
-    std::string length;
-    for (std::size_t i = 0; i < kLengthBytes; ++i) {
-        length += static_cast<char>(json.size() >> (8 * i) & 0xff);
-    }
-    return length + json;
-}
-
-std::string read_header_text(const ReadFile& input, const std::string& file) {
-    std::uint8_t bytes[kLengthBytes]{};
-    input.read(0, std::as_writable_bytes(std::span(bytes)));
-    std::uint64_t length = 0;
-    for (std::size_t i = kLengthBytes; i-- > 0;) {
-        length = length << 8 | bytes[i];
-    }
-    if (length > input.size() - kLengthBytes) {
-        throw InputError(file, "found a header of " + std::to_string(length) + " bytes; expected one within the file");
-    }
-    std::string text(length, ' ');
-    input.read(kLengthBytes, std::as_writable_bytes(std::span(text)));
-    return text;
-}
 
 /// `count` elements that lie together in the whole tensor (from `whole` on), and at `at` among a slice's.
 struct Run {
@@ -85,6 +45,36 @@ std::vector<Copy> common_runs(const std::vector<Run>& from, const std::vector<Ru
     return copies;
 }
 
+/// Throws unless the copies bring each element of the part once.
+void check_cover(std::vector<Copy> copies, const TensorPart& wanted, const std::string& folder) {
+    std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.to < b.to; });
+    copies.push_back({0, wanted.end, 0});
+    std::size_t covered = wanted.begin;
+    for (const Copy& copy : copies) {
+        if (copy.to != covered) {
+            throw InputError(folder, std::string("found ") + (copy.to < covered ? "two numbers" : "no numbers") +
+                                         " for element " + std::to_string(std::min(covered, copy.to)) +
+                                         " of a slice of " + wanted.parameter->name + "; expected one");
+        }
+        covered += copy.count;
+    }
+}
+
+/// Reads the stretch of a file that has all the copies, for each kind of state.
+void read_copies(const ReadFile& input, std::uint64_t data, const StoredPart& stored, const std::vector<Copy>& copies,
+                 std::size_t begin_of_values, StateValues& values) {
+    const std::size_t first = copies.front().from, last = copies.back().from + copies.back().count;
+    std::vector<float> stretch(last - first);
+    for (std::size_t kind = 0; kind < std::size(kKinds); ++kind) {
+        const std::size_t place = kind * (stored.end - stored.begin) + (first - stored.begin);
+        input.read(data + place * sizeof(float), std::as_writable_bytes(std::span(stretch)));
+        for (const Copy& copy : copies) {
+            std::copy_n(stretch.begin() + static_cast<std::ptrdiff_t>(copy.from - first), copy.count,
+                        values.of_kind(kind).begin() + static_cast<std::ptrdiff_t>(copy.to - begin_of_values));
+        }
+    }
+}
+
 }  // namespace
 
 std::string part_name(int rank) {
@@ -95,11 +85,12 @@ std::string part_name(int rank) {
 template <class P>
 PartFile write_part(const Rank<P>& rank, const std::string& folder) {
     const std::string name = part_name(rank.communicator->world_rank());
-    const std::vector<TensorPart> parts = owned_parts(rank);
     DurableFile output(folder + "/" + name);
-    output.write(header_text(parts));
+    std::vector<StoredPart> stored;
     std::vector<float> values;
-    for (const TensorPart& part : parts) {
+    for (const TensorPart& part : owned_parts(rank)) {
+        const Parameter& p = *part.parameter;
+        stored.push_back({p.name, p.split_dimension, p.parts, p.part, part.begin, part.end});
         values.resize(part.size());
         for (const StateKind kind : kKinds) {
             copy_state(rank, kind, part, values);
@@ -107,79 +98,65 @@ PartFile write_part(const Rank<P>& rank, const std::string& folder) {
         }
     }
     output.finish();
-    return {name, output.bytes(), output.sha256()};
+    return {name, output.bytes(), output.sha256(), std::move(stored)};
 }
 
 CheckpointReader::CheckpointReader(const std::string& folder, const Manifest& manifest) : folder_(folder) {
     for (const PartFile& part : manifest.parts) {
-        read_header(folder + "/" + part.name);
+        std::uint64_t data = 0;
+        for (const StoredPart& stored : part.tensors) {
+            records_[stored.tensor].push_back({folder + "/" + part.name, data, stored});
+            const std::uint64_t elements = stored.end - stored.begin;
+            if (elements > (part.bytes - data) / kBytesOfElement) {
+                throw InputError(folder, "found tensors of more than the " + std::to_string(part.bytes) + " bytes of " +
+                                             part.name + "; expected as many");
+            }
+            data += elements * kBytesOfElement;
+        }
+        if (data != part.bytes) {
+            throw InputError(folder, "found tensors of " + std::to_string(data) + " bytes in " + part.name +
+                                         "; expected " + std::to_string(part.bytes));
+        }
     }
 }
 
-void CheckpointReader::read_header(const std::string& file) {
-    const ReadFile input(file);
-    const std::string text = read_header_text(input, file);
-    const JsonDocument header = JsonDocument::parse(text, file);
-    static_cast<void>(header.root().at("format").as_one_of({kFormat}));
-    std::uint64_t data = kLengthBytes + text.size();
-    for (const JsonValue& tensor : header.root().at("tensors").elements()) {
-        constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 16;
-        const std::vector<JsonValue> fields = tensor.elements();
-        if (fields.size() != 6) {
-            tensor.fail("[name, dimension, parts, part, begin, end]");
-        }
-        Record record;
-        record.file = file;
-        record.data = data;
-        record.split_dimension = static_cast<int>(fields[1].as_integer(0, 2)) - 1;
-        record.parts = static_cast<int>(fields[2].as_integer(1, std::numeric_limits<int>::max()));
-        record.part = static_cast<int>(fields[3].as_integer(0, record.parts - 1));
-        record.begin = static_cast<std::size_t>(fields[4].as_integer(0, kMost));
-        record.end = static_cast<std::size_t>(fields[5].as_integer(static_cast<std::int64_t>(record.begin), kMost));
-        data += (record.end - record.begin) * kBytesOfElement;
-        records_[fields[0].as_string()].push_back(record);
+Slice CheckpointReader::checked_slice(const Record& record, const Parameter& tensor) const {
+    const StoredPart& stored = record.part;
+    const std::size_t dimension = static_cast<std::size_t>(std::max(0, stored.split_dimension));
+    const bool is_split = stored.split_dimension >= 0;
+    const bool is_slice =
+        is_split ? dimension < tensor.shape.size() && tensor.shape[dimension] % stored.parts == 0 : stored.parts == 1;
+    if (!is_slice || stored.end > elements_of(tensor.shape) / static_cast<std::size_t>(stored.parts)) {
+        throw InputError(folder_, "found elements " + std::to_string(stored.begin) + " to " +
+                                      std::to_string(stored.end) + " of part " + std::to_string(stored.part) + " of " +
+                                      std::to_string(stored.parts) + " along dimension " +
+                                      std::to_string(stored.split_dimension + 1) + " of " + tensor.name +
+                                      "; expected a slice of that tensor");
     }
-    if (data != input.size()) {
-        throw InputError(file, "found " + std::to_string(input.size()) + " bytes; expected " + std::to_string(data));
-    }
+    return slice_of(tensor.shape, stored.split_dimension, stored.parts, stored.part);
 }
 
-std::size_t CheckpointReader::copy_record(const Record& record, const TensorPart& wanted, StateValues& values) {
-    const Slice theirs = slice_of(wanted.parameter->shape, record.split_dimension, record.parts, record.part);
-    const std::vector<Copy> copies = common_runs(runs_of(theirs, record.begin, record.end),
-                                                 runs_of(slice_of(*wanted.parameter), wanted.begin, wanted.end));
-    if (copies.empty()) {
-        return 0;
+StateValues CheckpointReader::read(const TensorPart& wanted) const {
+    const Parameter& tensor = *wanted.parameter;
+    const auto found = records_.find(tensor.name);
+    if (found == records_.end()) {
+        throw InputError(folder_, "found no numbers of " + tensor.name + "; expected all");
     }
-    const std::size_t first = copies.front().from, last = copies.back().from + copies.back().count;
-    const ReadFile input(record.file);
-    std::vector<float> stretch(last - first);
-    std::size_t copied = 0;
-    for (std::size_t kind = 0; kind < std::size(kKinds); ++kind) {
-        const std::size_t place = kind * (record.end - record.begin) + (first - record.begin);
-        input.read(record.data + place * sizeof(float), std::as_writable_bytes(std::span(stretch)));
-        copied = 0;
-        for (const Copy& copy : copies) {
-            std::copy_n(stretch.begin() + static_cast<std::ptrdiff_t>(copy.from - first), copy.count,
-                        values.of_kind(kind).begin() + static_cast<std::ptrdiff_t>(copy.to - wanted.begin));
-            copied += copy.count;
+    const std::vector<Run> wanted_runs = runs_of(slice_of(tensor), wanted.begin, wanted.end);
+    std::vector<std::vector<Copy>> copies;
+    std::vector<Copy> all;
+    for (const Record& record : found->second) {
+        const Slice theirs = checked_slice(record, tensor);
+        copies.push_back(common_runs(runs_of(theirs, record.part.begin, record.part.end), wanted_runs));
+        all.insert(all.end(), copies.back().begin(), copies.back().end());
+    }
+    check_cover(std::move(all), wanted, folder_);
+    StateValues values(wanted.size());
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        if (!copies[i].empty()) {
+            const Record& record = found->second[i];
+            read_copies(ReadFile(record.file), record.data, record.part, copies[i], wanted.begin, values);
         }
-    }
-    return copied;
-}
-
-StateValues CheckpointReader::read(const TensorPart& part) const {
-    StateValues values(part.size());
-    std::size_t copied = 0;
-    const auto found = records_.find(part.parameter->name);
-    if (found != records_.end()) {
-        for (const Record& record : found->second) {
-            copied += copy_record(record, part, values);
-        }
-    }
-    if (copied != part.size()) {
-        throw InputError(folder_, "found " + std::to_string(copied) + " numbers of " + part.parameter->name +
-                                      "; expected " + std::to_string(part.size()));
     }
     return values;
 }

@@ -28,13 +28,13 @@ struct StateValues {
     }
 };
 
-/// All parts of a checkpoint, by tensor. Members throw FileError, and InputError for files that are no parts or do not
-/// have all of a tensor.
+/// All parts of a checkpoint, by tensor. Opens only the files that have something of what is read.
 class CheckpointReader {
  public:
-    /// Reads the headers of all parts.
+    /// Throws InputError where the tensors of a part do not fill the bytes that it should have.
     CheckpointReader(const std::string& folder, const Manifest& manifest);
-    /// Elements of a tensor's part, whoever wrote them.
+    /// Elements of a tensor's part, whoever wrote them. Throws FileError, and InputError where the manifest's entries
+    /// are no slices of the tensor, or do not have each of the elements exactly once.
     [[nodiscard]] StateValues read(const TensorPart& part) const;
 
  private:
@@ -42,11 +42,9 @@ class CheckpointReader {
     struct Record {
         std::string file;
         std::uint64_t data = 0;  ///< where its numbers begin in the file
-        int split_dimension = -1, parts = 1, part = 0;
-        std::size_t begin = 0, end = 0;
+        StoredPart part;
     };
-    void read_header(const std::string& file);
-    static std::size_t copy_record(const Record& record, const TensorPart& wanted, StateValues& values);
+    [[nodiscard]] Slice checked_slice(const Record& record, const Parameter& tensor) const;
 
     std::string folder_;
     std::map<std::string, std::vector<Record>> records_;  ///< by tensor

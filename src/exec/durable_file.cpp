@@ -46,6 +46,16 @@ void DurableFile::write(std::span<const std::byte> bytes) {
     }
 }
 
+void DurableFile::overwrite_begin(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const ssize_t done = ::pwrite(descriptor_, text.data() + at, text.size() - at, static_cast<off_t>(at));
+        if (done < 0 && errno != EINTR) {
+            fail(file_, errno);
+        }
+        at += static_cast<std::size_t>(std::max<ssize_t>(done, 0));
+    }
+}
+
 void DurableFile::finish() {
     const bool is_synced = ::fsync(descriptor_) == 0;
     const int error = errno;
@@ -56,7 +66,8 @@ void DurableFile::finish() {
 }
 
 ReadFile::ReadFile(std::string file)
-    : file_(std::move(file)), descriptor_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    // Without O_NONBLOCK a named pipe would be waited for.
+    : file_(std::move(file)), descriptor_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat status {};
     if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
         const int error = errno;
@@ -64,6 +75,10 @@ ReadFile::ReadFile(std::string file)
             ::close(descriptor_);
         }
         fail(file_, error);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        ::close(descriptor_);
+        throw FileError(file_ + ": no regular file");
     }
     size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -87,12 +102,12 @@ void ReadFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
     }
 }
 
-std::string sha256_of_file(const std::string& file) {
+std::string sha256_of_file(const std::string& file, std::uint64_t begin) {
     constexpr std::uint64_t kPiece = 1 << 20;
     const ReadFile input(file);
     Sha256 hash;
     std::vector<char> piece(kPiece);
-    for (std::uint64_t at = 0; at < input.size(); at += kPiece) {
+    for (std::uint64_t at = begin; at < input.size(); at += kPiece) {
         const auto count = static_cast<std::size_t>(std::min(kPiece, input.size() - at));
         input.read(at, std::as_writable_bytes(std::span(piece).first(count)));
         hash.add({piece.data(), count});

@@ -28,6 +28,8 @@ class DurableFile {
 
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+    /// Puts other bytes in the place of the first ones of the file; bytes() and sha256() are as before.
+    void overwrite_begin(std::string_view text);
     /// Brings everything to the disk and closes the file.
     void finish();
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -58,7 +60,8 @@ class ReadFile {
     int descriptor_ = -1;
     std::uint64_t size_ = 0;
 };
-[[nodiscard]] std::string sha256_of_file(const std::string& file);
+/// Of the bytes from `begin` on.
+[[nodiscard]] std::string sha256_of_file(const std::string& file, std::uint64_t begin = 0);
 
 /// Brings the names in a folder to the disk. Throws FileError.
 void sync_folder(const std::string& folder);

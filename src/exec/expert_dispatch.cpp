@@ -1,7 +1,9 @@
 /// @file Tokens to the ranks that hold their experts, and back: all of them to everyone, or each row to its own.
 #include <algorithm>
+#include <utility>
 
 #include "exec/expert_context.hpp"
+#include "exec/health.hpp"
 
 namespace auspex {
 namespace {
@@ -19,17 +21,17 @@ std::vector<std::size_t> equal_parts(const ExpertContext<P>& on, std::size_t eac
 /// `whole` becomes every ep rank's `own`, one after another.
 template <class P, class T>
 void gather(ExpertContext<P>& on, const T* own, std::size_t each, Buffer<T>& whole, ElementType type) {
+    look_at_contribution(on.rank, on.current, std::span<const T>(own, each));
     std::copy_n(own, each, whole.data() + on.ep_place() * each);
     on.rank.communicator->all_gather(GroupKind::kEp, whole.data(), equal_parts(on, each), type);
-    count_bytes(on.rank, on.current.op.kind, static_cast<double>(whole.size() * sizeof(T)));
 }
 
 /// This rank's part of `whole`, summed over the ep ranks; `whole` is released.
 template <class P, class T>
 Buffer<T> reduce_to_own(ExpertContext<P>& on, Buffer<T>& whole, std::size_t each) {
+    look_at_contribution(on.rank, on.current, std::as_const(whole).span());
     Buffer<T> own = on.template workspace<T>(each);
     on.rank.communicator->reduce_scatter(GroupKind::kEp, whole.data(), equal_parts(on, each), element_type<T>());
-    count_bytes(on.rank, on.current.op.kind, static_cast<double>(whole.size() * sizeof(T)));
     std::copy_n(whole.data() + on.ep_place() * each, each, own.data());
     return own;
 }
@@ -58,11 +60,11 @@ enum class Direction { kToExperts, kHome };
 template <class P>
 void send_rows(ExpertContext<P>& on, Direction direction, const Buffer<typename P::Value>& from,
                Buffer<typename P::Value>& to) {
+    look_at_contribution(on.rank, on.current, from.span());
     const std::size_t row = on.s.h * sizeof(typename P::Value);
     const std::vector<std::size_t> home = bytes_from_home(on, row), away = bytes_of_arrivals(on, row);
     const bool out = direction == Direction::kToExperts;
     on.rank.communicator->all_to_all(GroupKind::kEp, from.data(), out ? home : away, to.data(), out ? away : home);
-    count_bytes(on.rank, on.current.op.kind, static_cast<double>(from.size() * sizeof(typename P::Value)));
 }
 
 /// Expert numbers go first: they tell how many rows will come.
@@ -79,7 +81,6 @@ void send_tokens(ExpertContext<P>& on) {
     on.x.arrived_from = std::move(came);
     on.x.received_experts = on.template kept<std::int64_t>(rows);
     on.rank.communicator->take_received(on.x.received_experts.data());
-    count_bytes(on.rank, on.current.op.kind, static_cast<double>(on.x.send_experts.size() * kNumber));
     on.x.received = on.template kept<typename P::Value>(rows * on.s.h);
     send_rows(on, Direction::kToExperts, on.x.send_rows, on.x.received);
     on.x.send_rows.reset();

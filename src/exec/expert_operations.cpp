@@ -1,5 +1,6 @@
 /// @file The router: logits, choices, its losses, and their gradients; and which function an operation of the block is.
 #include <algorithm>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "exec/expert_context.hpp"
@@ -36,6 +37,16 @@ typename P::Value* travelling_logits(ExpertContext<P>& on) {
     return pass_of(on.rank, on.current).router_logits.data() + static_cast<std::size_t>(moe_layer_of(on)) * size;
 }
 
+/// Logits are rounded as a linear layer's output is: what travels for a global auxiliary loss is what choices were made
+/// from.
+template <class P>
+void round_logits(ExpertContext<P>& on) {
+    if constexpr (!std::is_same_v<typename P::Value, typename P::Real>) {
+        std::ranges::transform(on.x.logits.span(), on.x.logits.data(),
+                               [](auto logit) { return real(stored<typename P::Value>(logit)); });
+    }
+}
+
 template <class P>
 void router(ExpertContext<P>& on) {
     using R = typename P::Real;
@@ -43,6 +54,7 @@ void router(ExpertContext<P>& on) {
     if (on.forward()) {
         on.x.logits = on.template kept<R>(s.t * s.experts);
         linear_forward(s.t, s.experts, s.h, on.input(), weight_at(on.rank, on.slots.router), on.x.logits.data());
+        round_logits(on);
     } else if (on.current.op.phase == Phase::kBackwardInput) {
         linear_input_gradient(s.t, s.experts, s.h, on.x.d_logits.data(), weight_at(on.rank, on.slots.router),
                               on.running.x.data(), true);

@@ -1,116 +1,81 @@
-/// @file The auxiliary loss over all MoE layers: choices counted and probabilities added up sequence by sequence.
+/// @file The auxiliary loss over all MoE layers: one pass counts choices, a second one takes the probabilities.
 #include "exec/global_balance.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "base/error.hpp"
 #include "exec/half.hpp"
+#include "exec/kernels/routing.hpp"
 
 namespace auspex {
 namespace {
 
-/// One sequence of a micro-batch in the buffer of logits.
+/// One sequence of a micro-batch in the buffer of logits [layers, t, N], read row by row as the router's kernels do.
 template <class P>
-struct Sequence {
-    const Rank<P>& rank;
-    int micro_batch;
-    std::size_t index;  ///< within the micro-batch
-    std::size_t layers;
+class Sequence {
+ public:
+    using V = typename P::Value;
+    using R = typename P::Real;
 
-    /// First element of a token's row.
-    [[nodiscard]] std::size_t row(std::size_t layer, std::size_t position) const {
-        const RankShapes& s = rank.shapes;
-        return (layer * s.t + index * s.sequence + position) * s.experts;
+    Sequence(const Rank<P>& rank, int micro_batch, std::size_t index, std::span<const V> logits)
+        : rank_(rank),
+          micro_batch_(micro_batch),
+          index_(index),
+          logits_(logits),
+          layers_(logits.size() / (rank.shapes.t * rank.shapes.experts)) {
+        AUSPEX_CHECK(layers_ * rank.shapes.t * rank.shapes.experts == logits.size(), "the buffer holds whole layers");
     }
-    [[nodiscard]] double tokens() const { return static_cast<double>(layers * rank.shapes.sequence); }
+
+    /// In all layers.
+    [[nodiscard]] double tokens() const { return static_cast<double>(layers_ * rank_.shapes.sequence); }
+
+    /// Calls visit(the row's first element in the buffer, layer, position, probabilities) for every token and layer.
+    template <class Visit>
+    void for_each_row(const Visit& visit) const {
+        const RankShapes& s = rank_.shapes;
+        std::vector<R> row(s.experts), probabilities(s.experts);
+        for (std::size_t layer = 0; layer < layers_; ++layer) {
+            for (std::size_t position = 0; position < s.sequence; ++position) {
+                const std::size_t first = (layer * s.t + index_ * s.sequence + position) * s.experts;
+                std::ranges::transform(logits_.subspan(first, s.experts), row.begin(), [](V v) { return real(v); });
+                router_softmax(1, s.experts, row.data(), probabilities.data());
+                visit(first, layer, position, probabilities.data());
+            }
+        }
+    }
+
+    /// Choices of all tokens and layers, by expert.
+    [[nodiscard]] std::vector<std::int64_t> choice_counts() const {
+        const RankShapes& s = rank_.shapes;
+        std::vector<std::int64_t> counts(s.experts, 0), choices(s.top_k);
+        for_each_row([&](std::size_t, std::size_t layer, std::size_t position, const R* probabilities) {
+            choose(layer, position, probabilities, choices);
+            count_choices(s.top_k, choices.data(), counts.data());
+        });
+        return counts;
+    }
+
+ private:
+    void choose(std::size_t layer, std::size_t position, const R* probabilities,
+                std::vector<std::int64_t>& choices) const {
+        const RankShapes& s = rank_.shapes;
+        if (rank_.routing->mode == RoutingMode::kLearned) {
+            choose_experts(1, s.experts, s.top_k, probabilities, choices.data());
+            return;
+        }
+        const auto token =
+            first_token_of(rank_, micro_batch_) + static_cast<std::int64_t>(index_ * s.sequence + position);
+        dictated_choices(*rank_.routing, rank_.step, static_cast<int>(layer), token, static_cast<int>(s.experts),
+                         static_cast<int>(s.top_k), choices);
+    }
+
+    const Rank<P>& rank_;
+    int micro_batch_;
+    std::size_t index_;  ///< within the micro-batch
+    std::span<const V> logits_;
+    std::size_t layers_;
 };
-
-template <typename V>
-void softmax_of_row(std::span<const V> logits, std::vector<double>& probabilities) {
-    double maximum = -INFINITY, sum = 0;
-    for (const V logit : logits) {
-        maximum = std::max(maximum, static_cast<double>(real(logit)));
-    }
-    for (std::size_t e = 0; e < logits.size(); ++e) {
-        probabilities[e] = std::exp(static_cast<double>(real(logits[e])) - maximum);
-        sum += probabilities[e];
-    }
-    for (double& probability : probabilities) {
-        probability /= sum;
-    }
-}
-
-/// Choices of a sequence in one layer, [S, top_k].
-template <class P>
-std::vector<std::int64_t> choices_of(const Sequence<P>& sequence, std::size_t layer,
-                                     std::span<const typename P::Value> logits) {
-    const RankShapes& s = sequence.rank.shapes;
-    std::vector<std::int64_t> choices(s.sequence * s.top_k);
-    if (sequence.rank.routing->mode != RoutingMode::kLearned) {
-        const std::int64_t first = first_token_of(sequence.rank, sequence.micro_batch) +
-                                   static_cast<std::int64_t>(sequence.index * s.sequence);
-        dictated_choices(*sequence.rank.routing, sequence.rank.step, static_cast<int>(layer), first,
-                         static_cast<int>(s.experts), static_cast<int>(s.top_k), choices);
-        return choices;
-    }
-    std::vector<std::int64_t> order(s.experts);
-    for (std::size_t position = 0; position < s.sequence; ++position) {
-        const auto row = logits.subspan(sequence.row(layer, position), s.experts);
-        const auto larger = [&](std::int64_t a, std::int64_t b) {
-            const auto logit_a = real(row[static_cast<std::size_t>(a)]),
-                       logit_b = real(row[static_cast<std::size_t>(b)]);
-            return logit_a != logit_b ? logit_a > logit_b : a < b;
-        };
-        for (std::size_t e = 0; e < s.experts; ++e) {
-            order[e] = static_cast<std::int64_t>(e);
-        }
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(s.top_k), order.end(), larger);
-        std::copy_n(order.begin(), s.top_k, choices.begin() + static_cast<std::ptrdiff_t>(position * s.top_k));
-    }
-    return choices;
-}
-
-/// f of a sequence.
-template <class P>
-std::vector<double> shares_of(const Sequence<P>& sequence, std::span<const typename P::Value> logits) {
-    std::vector<double> shares(sequence.rank.shapes.experts, 0.0);
-    for (std::size_t layer = 0; layer < sequence.layers; ++layer) {
-        for (const std::int64_t expert : choices_of(sequence, layer, logits)) {
-            shares[static_cast<std::size_t>(expert)] += 1 / sequence.tokens();
-        }
-    }
-    return shares;
-}
-
-/// Calls visit(first element of the row, its probabilities) for every token of the sequence in every layer.
-template <class P, class Visit>
-void for_each_row(const Sequence<P>& sequence, std::span<const typename P::Value> logits, Visit&& visit) {
-    std::vector<double> probabilities(sequence.rank.shapes.experts);
-    for (std::size_t layer = 0; layer < sequence.layers; ++layer) {
-        for (std::size_t position = 0; position < sequence.rank.shapes.sequence; ++position) {
-            const std::size_t row = sequence.row(layer, position);
-            softmax_of_row(logits.subspan(row, probabilities.size()), probabilities);
-            visit(row, probabilities);
-        }
-    }
-}
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
-template <class P>
-std::size_t layers_in(const Rank<P>& rank, std::size_t elements) {
-    const std::size_t layer = rank.shapes.t * rank.shapes.experts;
-    AUSPEX_CHECK(elements % layer == 0, "the buffer holds whole layers");
-    return elements / layer;
-}
 
 }  // namespace
 
@@ -120,32 +85,35 @@ int moe_layers_before(const Workload& workload, int layer) {
 
 template <class P>
 double global_balance_sum(const Rank<P>& rank, int micro_batch, std::span<const typename P::Value> logits) {
-    const std::size_t layers = layers_in(rank, logits.size());
+    const std::size_t experts = rank.shapes.experts;
     double sum = 0;
     for (std::size_t index = 0; index < rank.shapes.sequences; ++index) {
-        const Sequence<P> sequence{rank, micro_batch, index, layers};
-        const std::vector<double> shares = shares_of(sequence, logits);
+        const Sequence<P> sequence(rank, micro_batch, index, logits);
+        const std::vector<std::int64_t> counts = sequence.choice_counts();
         double of_sequence = 0;
-        for_each_row(sequence, logits, [&](std::size_t, const std::vector<double>& probabilities) {
-            of_sequence += dot(shares, probabilities);
+        sequence.for_each_row([&](std::size_t, std::size_t, std::size_t, const typename P::Real* probabilities) {
+            of_sequence += counted_probability(1, experts, counts.data(), probabilities);
         });
-        sum += static_cast<double>(rank.shapes.experts) * of_sequence / sequence.tokens();
+        sum += static_cast<double>(experts) * of_sequence / (sequence.tokens() * sequence.tokens());
     }
     return sum;
 }
 
 template <class P>
 void global_balance_backward(const Rank<P>& rank, int micro_batch, double scale, std::span<typename P::Value> logits) {
-    const std::size_t layers = layers_in(rank, logits.size());
+    using R = typename P::Real;
+    const std::size_t experts = rank.shapes.experts;
+    std::vector<R> gradient(experts);
     for (std::size_t index = 0; index < rank.shapes.sequences; ++index) {
-        const Sequence<P> sequence{rank, micro_batch, index, layers};
-        const std::vector<double> shares = shares_of<P>(sequence, logits);
-        const double each = scale * static_cast<double>(rank.shapes.experts) / sequence.tokens();
-        for_each_row<P>(sequence, logits, [&](std::size_t row, const std::vector<double>& probabilities) {
-            const double mean = dot(shares, probabilities);
-            for (std::size_t e = 0; e < probabilities.size(); ++e) {
-                logits[row + e] = stored<typename P::Value>(each * probabilities[e] * (shares[e] - mean));
-            }
+        const Sequence<P> sequence(rank, micro_batch, index, logits);
+        const std::vector<std::int64_t> counts = sequence.choice_counts();
+        const double factor = scale * static_cast<double>(experts) / (sequence.tokens() * sequence.tokens());
+        sequence.for_each_row([&](std::size_t first, std::size_t, std::size_t, const R* probabilities) {
+            std::ranges::fill(gradient, R{0});
+            counted_probability_backward(1, experts, counts.data(), factor, gradient.data());
+            router_softmax_backward(1, experts, probabilities, gradient.data(), gradient.data());
+            std::ranges::transform(gradient, logits.begin() + static_cast<std::ptrdiff_t>(first),
+                                   [](R g) { return stored<typename P::Value>(g); });
         });
     }
 }

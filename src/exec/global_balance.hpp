@@ -10,8 +10,8 @@ namespace auspex {
 [[nodiscard]] int moe_layers_before(const Workload& workload, int layer);
 
 /// Of each sequence N sum_e f_e P_e: f_e choices of expert e (they sum to top_k), P_e its probability, both means over
-/// the sequence's tokens in all MoE layers. Choices are the top_k largest logits, ties to the lower number, unless the
-/// rank's routing dictates them; only P has a gradient.
+/// the sequence's tokens in all MoE layers. Probabilities and choices are those of the router's operations, by the same
+/// kernels from the same logits; only P has a gradient.
 /// `logits` [MoE layers, t, N]: of a micro-batch, the model's layers in order. Returns the sum over its sequences.
 template <class P>
 [[nodiscard]] double global_balance_sum(const Rank<P>& rank, int micro_batch,

@@ -2,6 +2,7 @@
 #include "exec/interpreter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/error.hpp"
@@ -12,11 +13,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string soft_failure_message(int step, const std::vector<int>& ranks) {
+    if (ranks.empty()) {
+        return "step " + std::to_string(step) + ": the sum of the ranks' gradients, or its norm, is not finite";
+    }
     std::string list;
     for (const int rank : ranks) {
         list += (list.empty() ? " " : ", ") + std::to_string(rank);
     }
-    return "step " + std::to_string(step) + ": loss or gradients are not finite on rank" +
+    return "step " + std::to_string(step) + ": loss or gradients are not finite, first on rank" +
            (ranks.size() > 1 ? "s" : "") + list;
 }
 
@@ -24,6 +28,7 @@ template <class P>
 void begin_step(Rank<P>& rank) {
     rank.loss = rank.total_loss = {};
     rank.gradient_norm = 0;
+    rank.first_not_finite = kAllFinite;
     rank.unhealthy.clear();
     rank.counts.assign(static_cast<std::size_t>(OpKind::kCount), {});
     using G = typename P::Gradient;
@@ -52,12 +57,15 @@ Span span_of(const CurrentOperation& current, Clock::time_point epoch, Clock::ti
             current.op.layer};
 }
 
-/// All ranks know of a failure after the all-reduce of their flags; a rank alone after its own check.
+/// All ranks know of a failure after the all-reduce of their flags, or of their parts of the norm; a rank alone after
+/// its own check and norm.
 template <class P>
 void stop_if_unhealthy(const Rank<P>& rank, const Operation& op) {
-    const bool known = (op.kind == OpKind::kWorldAllReduce && op.carries == Carries::kHealth) ||
-                       (op.kind == OpKind::kGradientCheck && rank.run->layout.tiles == 1);
-    if (known && !rank.unhealthy.empty()) {
+    const bool alone = rank.run->layout.tiles == 1;
+    const bool knows_ranks = (op.kind == OpKind::kWorldAllReduce && op.carries == Carries::kHealth) ||
+                             (op.kind == OpKind::kGradientCheck && alone);
+    const bool knows_norm = op.kind == OpKind::kGradientNormAllReduce || (op.kind == OpKind::kGradientNorm && alone);
+    if ((knows_ranks && !rank.unhealthy.empty()) || (knows_norm && !std::isfinite(rank.gradient_norm))) {
         throw SoftFailure(rank.step, rank.unhealthy);
     }
 }
@@ -82,6 +90,29 @@ void begin_pass(Rank<P>& rank, const Block& block, const BlockUse& use) {
     pass.attention.resize(static_cast<std::size_t>(layers.last - layers.first));
     pass.feed_forward.resize(pass.attention.size());
 }
+
+/// The rank's communicator counts while this lives.
+template <class P>
+class CountedCalls {
+ public:
+    explicit CountedCalls(Rank<P>& rank) : rank_(rank), real_(rank.communicator), counting_(*real_) {
+        rank.communicator = &counting_;
+    }
+    ~CountedCalls() { rank_.communicator = real_; }
+    CountedCalls(const CountedCalls&) = delete;
+    CountedCalls& operator=(const CountedCalls&) = delete;
+
+    void run(const CurrentOperation& current) {
+        counting_.begin(current.op);
+        run_operation(rank_, current);
+        rank_.counts[static_cast<std::size_t>(current.op.kind)] += counting_.end();
+    }
+
+ private:
+    Rank<P>& rank_;
+    Communicator* real_;
+    CountingCommunicator counting_;
+};
 
 /// Operations release what they do not leave for others: nothing may be left for the end of a block to release.
 template <class P>
@@ -115,6 +146,7 @@ Timeline empty_rank_timeline(int rank) {
 template <class P>
 void run_step(Rank<P>& rank, Timeline* timeline, Clock::time_point epoch) {
     begin_step(rank);
+    CountedCalls<P> calls(rank);
     const Program& program = rank.run->program;
     for (const BlockUse& use : program.roles[static_cast<std::size_t>(rank.place.stage)].order) {
         const Block& block = program.blocks[use.block];
@@ -123,15 +155,14 @@ void run_step(Rank<P>& rank, Timeline* timeline, Clock::time_point epoch) {
         }
         for (const Operation& op : program.operations_of(block)) {
             const CurrentOperation current = operation_of(rank, op, block, use);
-            if (op.kind == OpKind::kGradientCheck && rank.before_health_check) {
-                rank.before_health_check();
-            }
             const Clock::time_point start = Clock::now();
-            run_operation(rank, current);
+            calls.run(current);
             if (timeline != nullptr) {
                 timeline->spans.push_back(span_of(current, epoch, start, Clock::now()));
             }
-            rank.counts[static_cast<std::size_t>(op.kind)].operations += static_cast<std::uint64_t>(op.repeat);
+            if (rank.after_operation) {
+                rank.after_operation(op);
+            }
             stop_if_unhealthy(rank, op);
         }
         end_block(rank, block, use);

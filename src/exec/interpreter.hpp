@@ -7,8 +7,8 @@
 
 namespace auspex {
 
-/// Found before any weight changed: some rank's loss or gradients are not finite (Rank::unhealthy). The message names
-/// step and ranks.
+/// Found before any weight changed: numbers that are not finite. The message names step and ranks: those where they
+/// came from (Rank::unhealthy); none where each rank's gradients are finite and only their sum or its norm is not.
 class SoftFailure : public std::runtime_error {
  public:
     SoftFailure(int failed_step, std::vector<int> failed_ranks);
@@ -22,7 +22,8 @@ class SoftFailure : public std::runtime_error {
 
 /// Runs every operation of the rank's role in the program's order: rank.tokens must hold the step's micro-batches.
 /// Gradients begin at zero and are left as the program's reductions leave them. Each operation becomes a span of
-/// `timeline` (made by empty_rank_timeline; seconds since `epoch`) unless that is null, and is counted in rank.counts.
+/// `timeline` (made by empty_rank_timeline; seconds since `epoch`) unless that is null. rank.counts are of the
+/// operations that were run and of the calls that they made (CountingCommunicator).
 /// After the step no pass is in flight and only weights, gradients and optimizer states are live. Throws SoftFailure
 /// and CommunicationError; the rank then is of no further use, but may be destroyed.
 template <class P>

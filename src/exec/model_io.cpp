@@ -118,19 +118,32 @@ std::string write_collected(Rank<P>& rank, StateKind kind, const std::string& fi
     for (const Parameter* p : tensors) {
         shapes.push_back({p->name, p->shape});
     }
+    const auto header = [&](const std::string& digest) {
+        return weights_file_header(shapes,
+                                   {{"format", "pt"}, {"workload", rank.workload().name}, {kDataDigestKey, digest}});
+    };
     const std::string partial = file + ".partial";
     std::optional<DurableFile> output;
+    Sha256 data;
     std::string problem = problem_of([&] {
         output.emplace(partial);
-        output->write(weights_file_header(shapes, {{"format", "pt"}, {"workload", rank.workload().name}}));
+        output->write(header(data.hex()));  // as long as the one that takes its place
     });
     collect_tensors(rank, kind, tensors, [&](std::span<const float> values) {
         if (problem.empty()) {
-            problem = problem_of([&] { output->write(std::as_bytes(values)); });
+            problem = problem_of([&] {
+                const std::span<const std::byte> bytes = std::as_bytes(values);
+                output->write(bytes);
+                data.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+            });
         }
     });
     if (problem.empty()) {
-        problem = problem_of([&] { output->finish(), move_into_place(partial, file); });
+        problem = problem_of([&] {
+            output->overwrite_begin(header(data.hex()));
+            output->finish();
+            move_into_place(partial, file);
+        });
     }
     if (!problem.empty()) {
         output.reset();
@@ -197,15 +210,6 @@ std::string read_slices(Rank<P>& rank, const WeightsFile& weights, bool experts)
     return problem;
 }
 
-/// Throws what the lowest rank has met, on every rank.
-void agree_on_input(Communicator& communicator, const std::string& file, const std::string& own) {
-    std::string problem = first_problem(communicator, own);
-    if (!problem.empty()) {
-        const std::string prefix = file + ": ";
-        throw InputError(file, problem.starts_with(prefix) ? problem.substr(prefix.size()) : problem);
-    }
-}
-
 }  // namespace
 
 template <class P>
@@ -223,15 +227,18 @@ void read_model(Rank<P>& rank, const std::string& file) {
     WeightsFile weights;
     const bool reads =
         rank.communicator->place(GroupKind::kDenseDp) == 0 || rank.communicator->place(GroupKind::kExpertDp) == 0;
-    agree_on_input(*rank.communicator, file, problem_of([&] {
+    agree_on_input(*rank.communicator, problem_of([&] {
         if (reads) {
             weights = open_weights_file(file);
             check_tensors(weights, all_tensors(rank.table));
         }
+        if (rank.communicator->world_rank() == 0) {
+            check_data_digest(weights);
+        }
     }));
     std::string problem = read_slices(rank, weights, false);
     const std::string with_experts = read_slices(rank, weights, true);
-    agree_on_input(*rank.communicator, file, problem.empty() ? with_experts : problem);
+    agree_on_input(*rank.communicator, problem.empty() ? with_experts : problem);
     OptimizerState<P>& state = *rank.optimizer;
     for (Buffer<float>* moments : {&state.dense_m, &state.dense_v, &state.experts_m, &state.experts_v}) {
         std::fill_n(moments->data(), moments->size(), 0.0F);

@@ -31,12 +31,6 @@ template <class P>
 template <class P>
 [[nodiscard]] bool run_step_operation(Rank<P>& rank, const CurrentOperation& current);
 
-/// Adds bytes to the count of the operation being executed; to be called by whoever hands a buffer to the communicator.
-template <class P>
-void count_bytes(Rank<P>& rank, OpKind kind, double bytes) {
-    rank.counts[static_cast<std::size_t>(kind)].bytes += bytes;
-}
-
 /// Label of a tensor that a forward pass keeps (`kept`) or its recomputation makes again.
 [[nodiscard]] inline MemoryLabel label_of(Phase phase, bool kept) {
     return phase == Phase::kForward && kept ? MemoryLabel::kActivations : MemoryLabel::kWorkspace;

@@ -1,10 +1,12 @@
 /// @file Messages between virtual stages: the running value, and router logits or their gradients where they travel.
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "base/error.hpp"
 #include "exec/half.hpp"
 #include "exec/head_operations.hpp"
+#include "exec/health.hpp"
 
 namespace auspex {
 namespace {
@@ -43,12 +45,13 @@ struct Messages {
 
     /// Sends and releases.
     void send(Buffer<V>& value) {
+        look_at_contribution(rank, current, std::as_const(value).span());
+        look_at_contribution(rank, current, std::as_const(pass.router_logits).span().first(travelling()));
         const std::span<const std::byte> parts[] = {
             std::as_bytes(std::as_const(value).span()),
             std::as_bytes(std::as_const(pass.router_logits).span().first(travelling()))};
         AUSPEX_CHECK(value.size() + travelling() == elements(), "the value sent is a slice of the residual stream");
         rank.communicator->send(current.op.group, parts, tag());
-        count_bytes(rank, current.op.kind, static_cast<double>(parts[0].size() + parts[1].size()));
         value.reset();
         pass.router_logits.reset();
     }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -10,7 +11,7 @@
 
 #include "exec/activations.hpp"
 #include "exec/arena.hpp"
-#include "exec/communicator.hpp"
+#include "exec/counting_communicator.hpp"
 #include "exec/parameters.hpp"
 #include "exec/routing_source.hpp"
 #include "exec/shapes.hpp"
@@ -35,18 +36,16 @@ struct RunInputs {
 /// Tokens of one micro-batch: sequences * (S + 1) numbers, each sequence with the token that follows it.
 using MicroBatchTokens = std::vector<std::int32_t>;
 
-/// Of one kind of operation, executed by this rank.
-struct OperationCount {
-    std::uint64_t operations = 0;  ///< repeats counted each
-    double bytes = 0;  ///< as schedule/communication.hpp counts them, from the buffers that were really used
-};
-
 /// Parts of the loss that a rank has seen in this step; they add up over ranks to the step's loss.
 struct LossParts {
     double cross_entropy = 0;  ///< mean over the tokens of the global batch
     double auxiliary = 0;      ///< weighted by its coefficient
     double z = 0;              ///< weighted by its coefficient
 };
+
+/// Rank::first_not_finite (exec/health.hpp): a place in the step's passes, below kPlaceOfCheck; or one of these.
+inline constexpr std::int32_t kPlaceOfCheck = (1 << 24) - 2;  ///< kGradientCheck: loss and gradients
+inline constexpr std::int32_t kAllFinite = std::numeric_limits<std::int32_t>::max();
 
 template <class P>
 struct OptimizerState;
@@ -67,13 +66,13 @@ struct Rank {
     std::vector<MicroBatchTokens> tokens;                  ///< of this step, by micro-batch
     std::map<std::pair<int, int>, PassTensors<P>> passes;  ///< in flight, by (chunk, micro-batch)
     RunningValues<P> running;
-    LossParts loss;                      ///< of this rank
-    LossParts total_loss;                ///< after the kLoss all-reduce
-    double gradient_norm = 0;            ///< global, before clipping
-    bool finite = true;                  ///< own loss and gradients of this step, by kGradientCheck
-    std::vector<int> unhealthy;          ///< ranks whose loss or gradients are not finite, after the kHealth all-reduce
+    LossParts loss;                              ///< of this rank
+    LossParts total_loss;                        ///< after the kLoss all-reduce
+    double gradient_norm = 0;                    ///< global, before clipping
+    std::int32_t first_not_finite = kAllFinite;  ///< where in the step a number of its own first was not finite
+    std::vector<int> unhealthy;          ///< ranks where numbers first were not finite, after the kHealth all-reduce
     std::vector<OperationCount> counts;  ///< by OpKind, of this step
-    std::function<void()> before_health_check;  ///< called before kGradientCheck, if set: injected faults
+    std::function<void(const Operation&)> after_operation;  ///< called after each, if set: injected faults
 
     [[nodiscard]] const Workload& workload() const { return run->workload; }
     [[nodiscard]] const Plan& plan() const { return run->plan; }

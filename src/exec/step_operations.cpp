@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exec/health.hpp"
 #include "exec/operations.hpp"
 #include "exec/optimizer.hpp"
 
@@ -9,8 +10,8 @@ namespace auspex {
 namespace {
 
 template <class G>
-bool all_finite(std::span<const G> values) {
-    return std::all_of(values.begin(), values.end(), [](G value) { return std::isfinite(real(value)); });
+bool is_finite(const Buffer<G>& values) {
+    return all_finite(values.size(), values.data());
 }
 
 bool is_finite(const LossParts& loss) {
@@ -20,29 +21,25 @@ bool is_finite(const LossParts& loss) {
 template <class P>
 void check_gradients(Rank<P>& rank) {
     const Weights<P>& w = rank.weights;
-    rank.finite = is_finite(rank.loss) && all_finite(w.dense_gradient.span()) && all_finite(w.experts_gradient.span());
+    if (!is_finite(rank.loss) || !is_finite(w.dense_gradient) || !is_finite(w.experts_gradient)) {
+        rank.first_not_finite = std::min(rank.first_not_finite, kPlaceOfCheck);
+    }
     if (rank.communicator->world_size() == 1) {
-        rank.unhealthy = rank.finite ? std::vector<int>{} : std::vector<int>{0};
+        rank.unhealthy = first_unhealthy(std::vector{health_flag(rank.first_not_finite)});
     }
 }
 
 template <class P>
-void all_reduce_floats(Rank<P>& rank, OpKind kind, std::span<float> values) {
+void all_reduce_floats(Rank<P>& rank, std::span<float> values) {
     rank.communicator->all_reduce(GroupKind::kWorld, values.data(), values.size(), ElementType::kFloat, ReduceOp::kSum);
-    count_bytes(rank, kind, static_cast<double>(values.size_bytes()));
 }
 
 template <class P>
 void share_health(Rank<P>& rank) {
     std::vector<float> flags(static_cast<std::size_t>(rank.communicator->world_size()));
-    flags[static_cast<std::size_t>(rank.communicator->world_rank())] = rank.finite ? 0.0F : 1.0F;
-    all_reduce_floats(rank, OpKind::kWorldAllReduce, flags);
-    rank.unhealthy.clear();
-    for (std::size_t i = 0; i < flags.size(); ++i) {
-        if (flags[i] != 0) {
-            rank.unhealthy.push_back(static_cast<int>(i));
-        }
-    }
+    flags[static_cast<std::size_t>(rank.communicator->world_rank())] = health_flag(rank.first_not_finite);
+    all_reduce_floats(rank, flags);
+    rank.unhealthy = first_unhealthy(flags);
 }
 
 /// A stack with one loss term gets the sum as cross entropy.
@@ -52,12 +49,12 @@ void share_loss(Rank<P>& rank) {
     if (rank.run->stack.loss_terms == 3) {
         float parts[3] = {static_cast<float>(own.cross_entropy), static_cast<float>(own.auxiliary),
                           static_cast<float>(own.z)};
-        all_reduce_floats(rank, OpKind::kWorldAllReduce, parts);
+        all_reduce_floats(rank, parts);
         rank.total_loss = {parts[0], parts[1], parts[2]};
         return;
     }
     float sum[1] = {static_cast<float>(own.cross_entropy + own.auxiliary + own.z)};
-    all_reduce_floats(rank, OpKind::kWorldAllReduce, sum);
+    all_reduce_floats(rank, sum);
     rank.total_loss = {sum[0], 0, 0};
 }
 
@@ -82,7 +79,6 @@ void sum_over_tp(Rank<P>& rank) {
     };
     for_each_tensor([](const G* gradient, G* at, std::size_t size) { std::copy_n(gradient, size, at); });
     rank.communicator->all_reduce(GroupKind::kTp, together.data(), count, element_type<G>(), ReduceOp::kSum);
-    count_bytes(rank, OpKind::kGradientTpAllReduce, static_cast<double>(count * sizeof(G)));
     for_each_tensor([](G* gradient, const G* at, std::size_t size) { std::copy_n(at, size, gradient); });
 }
 
@@ -94,7 +90,6 @@ void sum_over_ep(Rank<P>& rank, const Operation& op) {
     G* gradients = rank.weights.dense_gradient.data();
     const auto sum = [&](std::size_t begin, std::size_t count) {
         rank.communicator->all_reduce(op.group, gradients + begin, count, element_type<G>(), ReduceOp::kSum);
-        count_bytes(rank, op.kind, static_cast<double>(count * sizeof(G)));
     };
     if (op.repeat == 1) {
         sum(0, rank.table.dense_size);
@@ -115,7 +110,6 @@ void reduce_gradients(Rank<P>& rank, const Operation& op, bool experts) {
     } else {
         rank.communicator->all_reduce(op.group, gradients.data(), gradients.size(), element_type<G>(), ReduceOp::kSum);
     }
-    count_bytes(rank, op.kind, static_cast<double>(gradients.size() * sizeof(G)));
 }
 
 template <class P>
@@ -124,13 +118,13 @@ void gather_parameters(Rank<P>& rank, const Operation& op, bool experts) {
     Buffer<V>& weights = experts ? rank.weights.experts : rank.weights.dense;
     const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
     rank.communicator->all_gather(op.group, weights.data(), sharding.offsets, element_type<V>());
-    count_bytes(rank, op.kind, static_cast<double>(weights.size() * sizeof(V)));
 }
 
-/// The rank's part of the squared norm; a world of one has no all-reduce that would finish norm and loss.
+/// The rank's part of the squared norm, as it is handed over; a world of one has no all-reduce that would finish norm
+/// and loss.
 template <class P>
 void begin_gradient_norm(Rank<P>& rank) {
-    rank.gradient_norm = shard_square_sum(rank);
+    rank.gradient_norm = double{static_cast<float>(shard_square_sum(rank))};
     if (rank.communicator->world_size() == 1) {
         rank.gradient_norm = std::sqrt(rank.gradient_norm);
         rank.total_loss = rank.loss;
@@ -140,8 +134,8 @@ void begin_gradient_norm(Rank<P>& rank) {
 template <class P>
 void finish_gradient_norm(Rank<P>& rank) {
     float squares[1] = {static_cast<float>(rank.gradient_norm)};
-    all_reduce_floats(rank, OpKind::kGradientNormAllReduce, squares);
-    rank.gradient_norm = std::sqrt(static_cast<double>(squares[0]));
+    all_reduce_floats(rank, squares);
+    rank.gradient_norm = std::sqrt(double{squares[0]});
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 /// @file Sums, scatters and gathers over the ranks that split a layer's matrices. With sequence parallelism tp index i
 /// has rows [i, i + 1) * t / tp of each micro-batch.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "exec/half.hpp"
 #include "exec/head_operations.hpp"
+#include "exec/health.hpp"
 
 namespace auspex {
 namespace {
@@ -39,8 +41,8 @@ struct Tp {
 
     template <class T>
     void sum(Buffer<T>& buffer, ReduceOp op) {
+        look_at_contribution(rank, current, std::as_const(buffer).span());
         rank.communicator->all_reduce(GroupKind::kTp, buffer.data(), buffer.size(), element_type<T>(), op);
-        count_bytes(rank, current.op.kind, static_cast<double>(buffer.size() * sizeof(T)));
     }
 
     void all_reduce() {
@@ -57,8 +59,8 @@ struct Tp {
     /// running.x [t, h] becomes the rank's slice of its sum; after the embedding it is the first layer's input.
     void reduce_scatter() {
         const bool embedded = forward() && !in_layer();
+        look_at_contribution(rank, current, std::as_const(running.x).span());
         rank.communicator->reduce_scatter(GroupKind::kTp, running.x.data(), slices(), element_type<V>());
-        count_bytes(rank, current.op.kind, static_cast<double>(running.x.size() * sizeof(V)));
         Buffer<V> slice(*rank.arena, embedded ? MemoryLabel::kActivations : MemoryLabel::kWorkspace, s.t_slice * s.h);
         std::copy_n(running.x.data() + own_slice(), slice.size(), slice.data());
         running.x.reset();
@@ -67,10 +69,10 @@ struct Tp {
 
     [[nodiscard]] Buffer<V> gathered(const Buffer<V>& slice, MemoryLabel label) {
         AUSPEX_CHECK(slice.size() == s.t_slice * s.h, "what is gathered is a slice of the sequence");
+        look_at_contribution(rank, current, slice.span());
         Buffer<V> whole(*rank.arena, label, s.t * s.h);
         std::copy_n(slice.data(), slice.size(), whole.data() + own_slice());
         rank.communicator->all_gather(GroupKind::kTp, whole.data(), slices(), element_type<V>());
-        count_bytes(rank, current.op.kind, static_cast<double>(whole.size() * sizeof(V)));
         return whole;
     }
 

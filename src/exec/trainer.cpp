@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "exec/agreement.hpp"
 #include "exec/checkpoint.hpp"
 #include "exec/collection.hpp"
 #include "exec/kernels/gemm.hpp"
@@ -19,15 +20,6 @@ namespace auspex {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Collective: the text of rank 0 on every rank.
-std::string shared_text(Communicator& communicator, std::string text) {
-    std::uint64_t length = text.size();
-    communicator.broadcast(GroupKind::kWorld, 0, &length, sizeof(length));
-    text.resize(length);
-    communicator.broadcast(GroupKind::kWorld, 0, text.data(), text.size());
-    return text;
-}
 
 /// One rank's run: everything that lives from the first to the last step.
 template <class P>
@@ -55,6 +47,7 @@ class TrainingRank {
 
     RunReport train() {
         use_one_blas_thread();
+        check_shards();
         initialise_rank(rank_);
         restore();
         prepare_routing();
@@ -84,16 +77,23 @@ class TrainingRank {
     /// The newest checkpoint, or weights from a file, or the weights as drawn.
     void restore() {
         if (!options_.checkpoint_folder.empty()) {
-            const CheckpointInfo found = shared_checkpoint();
+            std::vector<std::string> notes;
+            const CheckpointInfo found = newest_checkpoint(communicator_, options_.checkpoint_folder, run_, notes);
+            for (const std::string& text : notes) {
+                note(text);
+            }
             if (!found.folder.empty() && !options_.resume) {
                 throw InputError("--checkpoint " + options_.checkpoint_folder,
                                  "found a checkpoint after step " + std::to_string(found.step) +
                                      "; expected --resume to go on from it, or another folder");
             }
+            if (!found.folder.empty() && found.step > options_.steps) {
+                throw InputError("--steps", "found " + std::to_string(options_.steps) + ", but " + found.folder +
+                                                " is after " + std::to_string(found.step) +
+                                                " steps; expected at least as many");
+            }
             if (!found.folder.empty()) {
-                read_checkpoint(rank_, found);
-                report_.first_step = found.step;
-                note("going on from " + found.folder + ", after " + std::to_string(found.step) + " steps");
+                go_on_from(found);
                 return;
             }
             if (options_.resume) {
@@ -105,21 +105,28 @@ class TrainingRank {
         }
     }
 
-    /// Rank 0 looks, and tells.
-    CheckpointInfo shared_checkpoint() {
-        CheckpointInfo info;
-        if (is_first()) {
-            std::vector<std::string> notes;
-            info = newest_checkpoint(options_.checkpoint_folder, run_, notes);
-            for (const std::string& text : notes) {
-                note(text);
-            }
+    void go_on_from(const CheckpointInfo& found) {
+        read_checkpoint(rank_, found);
+        source_ = found.folder;
+        report_.first_step = found.step;
+        first_row_ = found.manifest.sequences;
+        note("going on from " + found.folder + ", after " + std::to_string(found.step) + " steps");
+        const std::string different = changes(found.manifest.settings, training_settings(run_, dataset_.info()));
+        if (!different.empty()) {
+            note("settings differ from those of " + found.folder + ": " + different);
         }
-        info.folder = shared_text(communicator_, info.folder);
-        info.workload_digest = shared_text(communicator_, info.workload_digest);
-        communicator_.broadcast(GroupKind::kWorld, 0, &info.step, sizeof(info.step));
-        communicator_.broadcast(GroupKind::kWorld, 0, &info.seed, sizeof(info.seed));
-        return info;
+    }
+
+    /// Rank 0 compares the dataset's checksums where that takes seconds.
+    void check_shards() {
+        constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+        const std::int64_t bytes = dataset_.info().rows * dataset_.info().row_bytes();
+        if (bytes > kMostBytes) {
+            note("the checksums of " + options_.data +
+                 " are not compared: it has more than 1 GiB, and auspex data show does it");
+            return;
+        }
+        agree_on_input(communicator_, is_first() ? problem_of([&] { dataset_.check_digests(); }) : "");
     }
 
     void prepare_routing() {
@@ -130,12 +137,17 @@ class TrainingRank {
         }
     }
 
-    /// Sequence i of micro-batch m of data-parallel rank d: row step * global_batch + (d * micro_batches + m) *
+    /// Rows that the whole run has trained on before a step.
+    [[nodiscard]] std::int64_t rows_before(int step) const {
+        return first_row_ + std::int64_t{step - report_.first_step} * run_.layout.global_batch;
+    }
+
+    /// Sequence i of micro-batch m of data-parallel rank d: row rows_before(step) + (d * micro_batches + m) *
     /// micro_batch_size + i.
     void load_tokens(int step) {
         const Plan& plan = run_.plan;
-        std::int64_t row = std::int64_t{step} * run_.layout.global_batch +
-                           std::int64_t{rank_.place.data} * plan.micro_batches * plan.micro_batch_size;
+        std::int64_t row =
+            rows_before(step) + std::int64_t{rank_.place.data} * plan.micro_batches * plan.micro_batch_size;
         rank_.tokens.resize(static_cast<std::size_t>(plan.micro_batches));
         for (MicroBatchTokens& tokens : rank_.tokens) {
             tokens.clear();
@@ -170,9 +182,14 @@ class TrainingRank {
         if (strikes(InjectedFault::Kind::kHang, step)) {
             pause();
         }
-        rank_.before_health_check = nullptr;
+        rank_.after_operation = nullptr;
         if (strikes(InjectedFault::Kind::kNan, step)) {
-            rank_.before_health_check = [this] { rank_.loss.cross_entropy = std::numeric_limits<double>::quiet_NaN(); };
+            rank_.after_operation = [this, struck = false](const Operation& op) mutable {
+                if (!struck && op.kind == OpKind::kAttentionOutput && op.phase == Phase::kForward) {
+                    rank_.running.x[0] = stored<typename P::Value>(std::numeric_limits<float>::quiet_NaN());
+                    struck = true;
+                }
+            };
         }
     }
 
@@ -206,7 +223,8 @@ class TrainingRank {
                 std::this_thread::sleep_for(kOthersWrite);
                 std::raise(SIGKILL);
             }
-            write_checkpoint(rank_, folder, steps_done);
+            source_ = write_checkpoint(rank_, {folder, source_, steps_done, rows_before(steps_done),
+                                               training_settings(run_, dataset_.info())});
         }
         if (is_due(options_.model_every)) {
             write_model(rank_, folder + "/model-" + std::to_string(steps_done) + ".safetensors");
@@ -259,6 +277,8 @@ class TrainingRank {
     Timeline timeline_;
     Rank<P> rank_;
     RunReport report_;
+    std::string source_;          ///< the checkpoint that the run began from, or wrote last
+    std::int64_t first_row_ = 0;  ///< of the dataset, in the first step
 };
 
 }  // namespace

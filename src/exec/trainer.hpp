@@ -13,7 +13,7 @@ namespace auspex {
 
 struct InjectedFault {
     enum class Kind {
-        kNan,               ///< the rank's loss is not a number
+        kNan,               ///< a number of the rank's first attention output of the step is none
         kKill,              ///< SIGKILL before the step
         kKillInCheckpoint,  ///< SIGKILL after the step, while the others write the checkpoint that follows it
         kHang               ///< waits for ever before the step

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
@@ -15,6 +16,12 @@ namespace {
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLongestHeader = 100'000'000;  ///< the format's own limit
+
+/// A FileError's message begins with the file.
+std::string reason_of(const FileError& error, const std::string& file) {
+    const std::string text = error.what();
+    return text.starts_with(file + ": ") ? text.substr(file.size() + 2) : text;
+}
 
 std::uint64_t header_length(const ReadFile& input, const std::string& file) {
     if (input.size() < kLengthBytes) {
@@ -59,6 +66,26 @@ WeightsFile::Entry read_entry(const JsonValue& object, std::uint64_t data_bytes)
     return entry;
 }
 
+/// As the format wants it: tensors one behind the other, from the first byte of the data to the last.
+void check_places(const WeightsFile& weights, std::uint64_t data_bytes) {
+    std::vector<std::pair<std::size_t, std::size_t>> places;
+    for (const auto& [name, entry] : weights.entries) {
+        places.emplace_back(entry.begin, entry.end);
+    }
+    std::sort(places.begin(), places.end());
+    places.emplace_back(data_bytes, data_bytes);
+    std::size_t before = 0;
+    for (const auto& [begin, end] : places) {
+        if (begin != before) {
+            throw InputError(weights.file, "found tensors up to byte " + std::to_string(before) +
+                                               " of the data, then from byte " + std::to_string(begin) +
+                                               " on; expected one behind the other, over all " +
+                                               std::to_string(data_bytes) + " bytes");
+        }
+        before = end;
+    }
+}
+
 }  // namespace
 
 WeightsFile open_weights_file(const std::string& file) try {
@@ -79,9 +106,11 @@ WeightsFile open_weights_file(const std::string& file) try {
             weights.metadata[key] = value.at(key).as_string();
         }
     }
+    check_places(weights, input.size() - weights.data_begin);
     return weights;
 } catch (const FileError& error) {
-    throw InputError(error.what(), "expected a readable safetensors file");
+    throw InputError(file,
+                     "found a file that cannot be read (" + reason_of(error, file) + "); expected a safetensors file");
 }
 
 const WeightsFile::Entry& find_tensor(const WeightsFile& weights, const std::string& name) {
@@ -97,13 +126,29 @@ const WeightsFile::Entry& find_tensor(const WeightsFile& weights, const std::str
     return found->second;
 }
 
+void check_data_digest(const WeightsFile& weights) try {
+    const auto expected = weights.metadata.find(kDataDigestKey);
+    if (expected == weights.metadata.end()) {
+        return;
+    }
+    const std::string found = sha256_of_file(weights.file, weights.data_begin);
+    if (found != expected->second) {
+        throw InputError(weights.file, "found data with SHA-256 " + found + "; expected " +
+                                           printable(expected->second, found.size()) + ", as its header says");
+    }
+} catch (const FileError& error) {
+    throw InputError(weights.file, "found a file that cannot be read (" + reason_of(error, weights.file) +
+                                       "); expected the data that its header lists");
+}
+
 std::vector<float> read_tensor(const WeightsFile& weights, const std::string& name) try {
     const WeightsFile::Entry& entry = find_tensor(weights, name);
     std::vector<float> values(elements_of(entry.shape));
     ReadFile(weights.file).read(weights.data_begin + entry.begin, std::as_writable_bytes(std::span(values)));
     return values;
 } catch (const FileError& error) {
-    throw InputError(error.what(), "expected the data of " + name);
+    throw InputError(weights.file, "found a file that cannot be read (" + reason_of(error, weights.file) +
+                                       "); expected the data of " + name);
 }
 
 std::string weights_file_header(const std::vector<NamedShape>& tensors,

@@ -17,8 +17,8 @@ struct WeightsFile {
         std::size_t begin = 0, end = 0;  ///< bytes, from the first byte of data
     };
     std::map<std::string, Entry> entries;
-    std::map<std::string, std::string> metadata;
-    std::size_t data_begin = 0;  ///< offset of the data in the file
+    std::map<std::string, std::string> metadata;  ///< kDataDigestKey: SHA-256 of the data, if the writer knew it
+    std::size_t data_begin = 0;                   ///< offset of the data in the file
     std::string file;
 };
 /// Reads and checks the header: data within the file, and as many bytes as an F32 tensor's shape asks for. Throws
@@ -26,6 +26,9 @@ struct WeightsFile {
 [[nodiscard]] WeightsFile open_weights_file(const std::string& file);
 /// Throws InputError for an unknown name, another dtype than F32.
 [[nodiscard]] const WeightsFile::Entry& find_tensor(const WeightsFile& weights, const std::string& name);
+inline constexpr const char* kDataDigestKey = "data_sha256";
+/// Reads all data of a file that has their SHA-256; throws InputError if they have another.
+void check_data_digest(const WeightsFile& weights);
 /// All elements of one tensor. Throws InputError for an unknown name, another dtype than F32, a short file.
 [[nodiscard]] std::vector<float> read_tensor(const WeightsFile& weights, const std::string& name);
 

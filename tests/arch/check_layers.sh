@@ -26,6 +26,7 @@ BEGIN {
     home["Eigen/"] = "exec bench"
     home["dnnl"] = "exec"
     home["mpi.h"] = "exec/mpi"
+    home["openssl/"] = "base"
     max_lines = 500
 }
 function complain(what) { printf "%s:%d: %s\n", FILENAME, FNR, what; problems++ }

@@ -1,5 +1,6 @@
 /// @file auspex data as people call it.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <initializer_list>
@@ -12,6 +13,7 @@ namespace auspex {
 namespace {
 
 using testing_cli::Outcome;
+using testing_cli::text_of;
 
 class DataCli : public testing::Test, protected testing_cli::Runner {
  protected:
@@ -69,6 +71,25 @@ TEST_F(DataCli, wrong_words_are_refused) {
     expect_refused(prepare + "--input no/such.txt", {"no/such.txt"});
     expect_refused(prepare + "--megatron x --vocab-size 300 --tokenizer bpe", {"--tokenizer"});
     expect_refused("data show --data " + folder_, {"no dataset.json"});
+    expect_refused("data show --data " + std::string(300, 'a'), {"no dataset.json"});
+}
+
+// A named pipe that nobody writes to is refused, not waited for.
+TEST_F(DataCli, what_is_no_file_is_refused) {
+    const std::string pipe = folder_ + "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    expect_refused("data prepare --out " + data_ + " --input " + pipe, {"pipe", "no regular file"});
+}
+
+// What was written before the disk was full is taken away again.
+TEST_F(DataCli, a_full_disk_leaves_no_part_of_a_dataset) {
+    const std::string command = std::string("cd '") + AUSPEX_SOURCE_DIR + "' && ulimit -f 8 && '" + AUSPEX_BINARY +
+                                "' data prepare --sequence-length 64 --input README.md --shard-rows 10 --out '" + data_ +
+                                "' 2>'" + folder_ + "error'";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+    EXPECT_NE(text_of(folder_ + "error").find("could not be written: File too large"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::is_empty(data_));
 }
 
 }  // namespace

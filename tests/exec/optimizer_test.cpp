@@ -88,7 +88,7 @@ void fill_gradients(Rank<P>& rank) {
     });
 }
 
-/// All operations of the optimizer's block; their bytes must be the program's.
+/// All operations of the optimizer's block; their number and bytes must be the program's.
 template <class P>
 void run_optimizer_block(Rank<P>& rank) {
     const Program& program = rank.run->program;
@@ -97,14 +97,21 @@ void run_optimizer_block(Rank<P>& rank) {
         if (block.kind != BlockKind::kOptimizer) {
             continue;
         }
-        std::vector<double> bytes(static_cast<std::size_t>(OpKind::kCount));
+        Communicator* const real = rank.communicator;
+        CountingCommunicator counting(*real);
+        rank.communicator = &counting;
+        std::map<OpKind, std::pair<OperationCount, OperationCount>> counts;  // of the program, and found
         for (const Operation& op : program.operations_of(block)) {
-            bytes[static_cast<std::size_t>(op.kind)] += op.bytes * op.repeat;
+            counting.begin(op);
             EXPECT_TRUE(run_step_operation(rank, {op, block, 0, -1, {}, false})) << to_string(op.kind);
+            counts[op.kind].first += {static_cast<std::uint64_t>(op.repeat), 0, op.bytes * op.repeat};
+            counts[op.kind].second += counting.end();
         }
-        for (std::size_t kind = 0; kind < bytes.size(); ++kind) {
-            EXPECT_EQ(rank.counts[kind].bytes, bytes[kind])
-                << to_string(static_cast<OpKind>(kind)) << ", " << words_of(rank.plan());
+        rank.communicator = real;
+        for (const auto& [kind, count] : counts) {
+            EXPECT_EQ(count.second.operations, count.first.operations)
+                << to_string(kind) << ", " << words_of(rank.plan());
+            EXPECT_EQ(count.second.bytes, count.first.bytes) << to_string(kind) << ", " << words_of(rank.plan());
         }
     }
 }

@@ -64,7 +64,6 @@ struct StateRank {
         rank.place = grid_place(run.layout, communicator.world_rank());
         rank.shapes = rank_shapes(run.workload, run.plan);
         rank.table = parameter_table(run.workload, run.plan, rank.place);
-        rank.counts.resize(static_cast<std::size_t>(OpKind::kCount));
         initialise_rank(rank);
     }
 };

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "exec/checkpoint_manifest.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec_fixture.hpp"
 
@@ -40,7 +41,7 @@ class Trainer : public testing::Test {
         Workload workload = exec_fixture::mixture_model();
         workload.vocab_size = 260;
         Training training = exec_fixture::still_training();
-        training.learning_rate = 1e-2, training.warmup_steps = 1, training.decay_steps = 10, training.clip = 1;
+        training.learning_rate = 1e-3, training.warmup_steps = 2, training.decay_steps = 100, training.clip = 1;
         RunInputs run = exec_fixture::run_inputs(workload, plan, training);
         run.plan.routing.kind = RoutingDistribution::kLearned;
         return run;
@@ -84,18 +85,51 @@ Plan plan_of(int pp, int dp, int ep, int tp) {
     return plan;
 }
 
-TEST_F(Trainer, every_plan_gives_the_losses_of_one_rank) {
-    const std::vector<double> expected = losses(trained(run_of(plan_of(1, 1, 1, 1)), options_of(4)));
-    ASSERT_EQ(expected.size(), 4U);
+/// Several grids, and everything that a grid may be cut by.
+std::vector<Plan> layouts() {
+    std::vector<Plan> plans{plan_of(2, 1, 1, 1), plan_of(1, 2, 1, 1), plan_of(1, 1, 2, 1),
+                            plan_of(1, 1, 1, 2), plan_of(2, 2, 2, 1), plan_of(1, 1, 4, 2)};
+    plans[2].dispatch = Dispatch::kAllGatherReduceScatter, plans[2].expert_kernels = ExpertKernels::kLoop;
+    plans[3].sequence_parallel = true, plans[3].recompute_expert = true;
+    plans[4].optimizer = OptimizerSharding::kSharded;
+    return plans;
+}
+
+constexpr int kSteps = 24;
+
+void expect_losses(const std::vector<double>& found, const std::vector<double>& expected, const Plan& plan) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_NEAR(found[i], expected[i], 1e-5 * expected[i])
+            << "step " << i << ", pp " << plan.pp << " dp " << plan.dp << " ep " << plan.ep << " tp " << plan.tp;
+    }
+}
+
+TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_routing_is_forced) {
+    const auto trained_by = [&](const Plan& plan) {
+        RunInputs run = run_of(plan);
+        run.plan.routing.kind = RoutingDistribution::kUniform;
+        return losses(trained(run, options_of(kSteps)));
+    };
+    const std::vector<double> expected = trained_by(plan_of(1, 1, 1, 1));
+    ASSERT_EQ(expected.size(), std::size_t{kSteps});
     EXPECT_LT(expected.back(), expected.front());
-    for (const Plan& plan :
-         {plan_of(2, 1, 1, 1), plan_of(1, 2, 1, 1), plan_of(1, 1, 2, 1), plan_of(1, 1, 1, 2), plan_of(2, 2, 2, 1)}) {
-        const std::vector<double> found = losses(trained(run_of(plan), options_of(4)));
-        ASSERT_EQ(found.size(), expected.size());
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            // The auxiliary loss is of a micro-batch, which has the same sequences under all these plans.
-            EXPECT_NEAR(found[i], expected[i], 2e-4 * expected[i]) << plan.pp << plan.dp << plan.ep << plan.tp;
-        }
+    for (const Plan& plan : layouts()) {
+        expect_losses(trained_by(plan), expected, plan);
+    }
+}
+
+TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_its_choices_are_replayed) {
+    RunOptions options = options_of(kSteps);
+    options.record_routing = (folder_ / "routing.json").string();
+    const std::vector<double> expected = losses(trained(run_of(plan_of(1, 1, 1, 1)), options));
+    const auto record = std::make_shared<RoutingRecord>(read_routing_record(options.record_routing));
+    for (const Plan& plan : layouts()) {
+        RunInputs run = run_of(plan);
+        run.plan.routing.kind = RoutingDistribution::kTrace;
+        run.plan.routing.trace_file = options.record_routing;
+        run.plan.routing.record = record;
+        expect_losses(losses(trained(run, options_of(kSteps))), expected, plan);
     }
 }
 
@@ -113,6 +147,56 @@ TEST_F(Trainer, a_resumed_run_goes_on_to_the_bit) {
     EXPECT_EQ(losses(rest), std::vector<double>(whole.begin() + 3, whole.end()));
 }
 
+TEST_F(Trainer, another_batch_goes_on_at_the_next_row) {
+    // Weights stay as they are, so that a step's loss says which rows it read.
+    const auto still = [](int micro_batches) {
+        Plan plan = plan_of(1, 1, 1, 1);
+        plan.micro_batches = micro_batches;
+        RunInputs run = run_of(plan);
+        run.training = exec_fixture::still_training();
+        return run;
+    };
+    const std::vector<double> by_two = losses(trained(still(2), options_of(8)));
+    RunOptions options = options_of(3);
+    options.checkpoint_folder = (folder_ / "checkpoints").string();
+    static_cast<void>(trained(still(4), options));  // rows 0 to 11
+    options.resume = true;
+    options.steps = 5;
+    const RunReport report = trained(still(2), options);
+    EXPECT_EQ(losses(report), (std::vector<double>{by_two.at(6), by_two.at(7)}));  // rows 12 to 15
+    EXPECT_NE(report.notes.back().find("global_batch 4, now 2"), std::string::npos) << report.notes.back();
+    EXPECT_EQ(load_manifest(options.checkpoint_folder + "/checkpoint-1/manifest.json").sequences, 16);
+}
+
+TEST_F(Trainer, a_resumed_run_refuses_another_model_and_notes_other_settings) {
+    RunInputs run = run_of(plan_of(1, 1, 1, 1));
+    RunOptions options = options_of(1);
+    options.checkpoint_folder = (folder_ / "checkpoints").string();
+    static_cast<void>(trained(run, options));
+    options.resume = true;
+    EXPECT_EQ(trained(run, options).notes.size(), 1U);  // only where it goes on from
+    run.training.rope_theta = 500;
+    EXPECT_THROW(static_cast<void>(trained(run, options)), InputError);
+    run.training.rope_theta = 10000;
+    run.training.learning_rate = 2e-2, run.seed = 5;
+    const RunReport report = trained(run, options);
+    EXPECT_TRUE(report.notes.back().ends_with("learning_rate 0.001, now 0.02; seed 1, now 5")) << report.notes.back();
+}
+
+TEST_F(Trainer, a_changed_byte_of_the_data_is_found_on_every_rank) {
+    std::fstream shard(folder_ / "data" / "shard-00000.bin", std::ios::binary | std::ios::in | std::ios::out);
+    shard.put('x');
+    shard.put('\0');
+    shard.close();
+    const RunInputs run = run_of(plan_of(2, 1, 1, 1));
+    const RunOptions options = options_of(1);
+    run_in_process(run.layout, [&](Communicator& communicator) {
+        EXPECT_THROW(static_cast<void>(train(
+                         run, options, communicator, [](const StepReport&) {}, [](const std::string&) {})),
+                     InputError);
+    });
+}
+
 TEST_F(Trainer, recorded_routing_replays_to_the_bit) {
     RunInputs run = run_of(plan_of(2, 1, 2, 1));
     RunOptions options = options_of(2);
@@ -128,15 +212,18 @@ TEST_F(Trainer, recorded_routing_replays_to_the_bit) {
     EXPECT_THROW(static_cast<void>(trained(run, options_of(3))), InputError);
 }
 
-TEST_F(Trainer, a_loss_that_is_not_a_number_names_step_and_rank) {
-    RunOptions options = options_of(3);
-    options.fault = InjectedFault{InjectedFault::Kind::kNan, 2, 1};
-    try {
-        static_cast<void>(trained(run_of(plan_of(2, 1, 2, 1)), options));
-        ADD_FAILURE() << "nothing was thrown";
-    } catch (const SoftFailure& failure) {
-        EXPECT_EQ(failure.step, 1);
-        EXPECT_EQ(failure.ranks, std::vector<int>{2});
+/// The number is in the middle of a pass: from there it gets to every rank.
+TEST_F(Trainer, an_activation_that_is_not_a_number_names_step_and_rank) {
+    for (int rank = 0; rank < 4; ++rank) {
+        RunOptions options = options_of(3);
+        options.fault = InjectedFault{InjectedFault::Kind::kNan, rank, 1};
+        try {
+            static_cast<void>(trained(run_of(plan_of(2, 1, 2, 1)), options));
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const SoftFailure& failure) {
+            EXPECT_EQ(failure.step, 1);
+            EXPECT_EQ(failure.ranks, std::vector<int>{rank});
+        }
     }
 }
 

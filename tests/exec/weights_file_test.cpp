@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/sha256.hpp"
 #include "exec/checkpoint.hpp"
 #include "state_fixture.hpp"
 
@@ -51,6 +52,12 @@ TEST(WeightsFile, what_is_no_such_file_is_refused) {
         refusal(file_of(R"({"a": {"dtype": "F32", "shape": [4611686018427387904, 4], "data_offsets": [0, 0]}})", 0))
             .find("fits"),
         std::string::npos);
+    // One byte belongs to one tensor, and every byte to some.
+    const std::string a = R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]})";
+    EXPECT_NE(refusal(file_of(a + R"(, "b": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})", 8))
+                  .find("up to byte 8 of the data, then from byte 4 on"),
+              std::string::npos);
+    EXPECT_NE(refusal(file_of(a + "}", 12)).find("over all 12 bytes"), std::string::npos);
     write_bytes(file, file_of(R"({"a": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}})", 4));
     const WeightsFile half = open_weights_file(file);
     EXPECT_NE(message_of<InputError>([&] { static_cast<void>(read_tensor(half, "a")); }).find("found a as BF16"),
@@ -106,6 +113,31 @@ TEST(ModelFile, every_layout_reads_what_another_wrote_and_begins_its_moments_ane
         });
         EXPECT_EQ(bytes_of(file + "-again"), bytes) << words_of(plan);
     }
+}
+
+TEST(ModelFile, a_changed_byte_of_the_data_is_found_on_every_rank) {
+    const TestFolder folder;
+    const std::string file = folder.path() + "/model";
+    const Plan plan = plan_of(1, 2, 2, 1, OptimizerSharding::kSharded);
+    std::string bytes = written_model<Fp32>(plan, file);
+    const WeightsFile weights = open_weights_file(file);
+    EXPECT_EQ(weights.metadata.at(kDataDigestKey), sha256_hex(std::string_view(bytes).substr(weights.data_begin)));
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    write_bytes(file, bytes);
+    const auto message_of_reading = [&] {
+        std::string message;
+        on_ranks<Fp32>(run_inputs(every_tensor_model(), plan), [&](Rank<Fp32>& rank) {
+            const std::string own = message_of<InputError>([&] { read_model(rank, file); });
+            if (rank.communicator->world_rank() == 3) {
+                message = own;
+            }
+        });
+        return message;
+    };
+    EXPECT_TRUE(message_of_reading().starts_with(file + ": found data with SHA-256 ")) << message_of_reading();
+    bytes.replace(bytes.find(kDataDigestKey), 4, "some");  // without a digest, nothing is compared
+    write_bytes(file, bytes);
+    EXPECT_EQ(message_of_reading(), "no such exception");
 }
 
 TEST(ModelFile, gradients_are_written_from_the_shards) {

@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
+#include "damage.hpp"
 #include "models/layout.hpp"
 #include "models/machine.hpp"
 #include "models/plan.hpp"
@@ -59,83 +60,6 @@ Corpus read_corpus() {
         corpus.workloads.push_back(load_workload(JsonDocument::parse(text, "workload")));
     }
     return corpus;
-}
-
-template <typename List>
-const auto& any_of(const List& list, Rng& rng) {
-    return list[rng.below(std::size(list))];
-}
-
-void replace_a_number(std::string& text, Rng& rng) {
-    constexpr std::array<const char*, 18> kNumbers{"0",
-                                                   "-1",
-                                                   "1",
-                                                   "7",
-                                                   "1e308",
-                                                   "1e-308",
-                                                   "-0.0",
-                                                   "2147483647",
-                                                   "2147483648",
-                                                   "1e19",
-                                                   "9223372036854775808",
-                                                   "0.5",
-                                                   "65",
-                                                   "240",
-                                                   "1000000007",
-                                                   "999999999",
-                                                   "16777216",
-                                                   "NaN"};
-    const std::size_t from = text.find_first_of("0123456789", rng.below(text.size()));
-    if (from != std::string::npos) {
-        const std::size_t to = std::min(text.find_first_not_of("0123456789.", from), text.size());
-        text.replace(from, to - from, any_of(kNumbers, rng));
-    }
-}
-
-/// Swaps what follows two colons up to the next comma or line end: right syntax, wrong types.
-void swap_two_values(std::string& text, Rng& rng) {
-    const auto value_at = [&](std::size_t start) {
-        const std::size_t colon = text.find(':', start);
-        const std::size_t end = colon == std::string::npos ? colon : text.find_first_of(",}\n", colon);
-        return end == std::string::npos ? std::pair<std::size_t, std::size_t>{0, 0}
-                                        : std::pair{colon + 1, end - colon - 1};
-    };
-    const auto first = value_at(rng.below(text.size()));
-    const auto second = value_at(rng.below(text.size()));
-    if (first.first + first.second <= second.first) {
-        const std::string moved = text.substr(first.first, first.second);
-        const std::string other = text.substr(second.first, second.second);
-        text.replace(second.first, second.second, moved);
-        text.replace(first.first, first.second, other);
-    }
-}
-
-void insert_a_token(std::string& text, Rng& rng) {
-    constexpr std::array<const char*, 16> kTokens{
-        "{",        "}",    "[",       "]",       ",",        ":",       "\"",     "null",
-        "\"x\":1,", "true", "\\u0000", "\"dp\":", "[[[[[[[[", "{\"a\":", "// x\n", "\xff\xfe"};
-    text.insert(rng.below(text.size() + 1), any_of(kTokens, rng));
-}
-
-void damage(std::string& text, const Corpus& corpus, Rng& rng) {
-    if (text.empty()) {
-        return;
-    }
-    const std::size_t at = rng.below(text.size());
-    switch (rng.below(8)) {
-        case 0: text[at] = static_cast<char>(rng.below(256)); break;
-        case 1: text[at] = static_cast<char>(text[at] ^ (1 << rng.below(8))); break;
-        case 2: text.resize(at); break;
-        case 3: text.erase(at, 1 + rng.below(40)); break;
-        case 4: replace_a_number(text, rng); break;
-        case 5: swap_two_values(text, rng); break;
-        case 6: insert_a_token(text, rng); break;
-        default: {
-            const std::string& other = any_of(any_of(corpus.texts, rng), rng);
-            const std::size_t from = rng.below(other.size());
-            text.insert(at, other, from, rng.below(120));
-        }
-    }
 }
 
 /// Overrides as `--set` would, at a path that may or may not exist.
@@ -213,7 +137,7 @@ int fuzz(std::uint64_t count, std::uint64_t seed) {
         const std::size_t role = rng.below(kRoleCount);
         std::string text = any_of(corpus.texts[role], rng);
         for (std::uint64_t left = rng.below(5); left > 0; --left) {
-            damage(text, corpus, rng);
+            damage(text, any_of(any_of(corpus.texts, rng), rng), rng);
         }
         const std::string problem = try_one(role, text, corpus, rng);
         if (!problem.empty()) {

@@ -5,7 +5,9 @@ Takes the weights that a run began with, the tokens of its first global batch an
 loss and gradients of the same model in float64, and prints the largest relative difference of each tensor.
 
   auspex train -n 4 --workload toy-moe --plan toy-ep2-dp2 --set plan.precision=fp32 --set plan.gradient_dtype=fp32 \
-      --data DIR --steps 1 --export-initial w0.safetensors --export-gradients g.safetensors --json > run.json
+      --data DIR --steps 0 --export-weights w0.safetensors
+  auspex train -n 4 --workload toy-moe --plan toy-ep2-dp2 --set plan.precision=fp32 --set plan.gradient_dtype=fp32 \
+      --data DIR --steps 1 --export-gradients g.safetensors --json > run.json
   python3 tests/torch/one_step.py --workload workloads/toy-moe.json --weights w0.safetensors --gradients g.safetensors \
       --data DIR --sequences 8 --report run.json
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -90,7 +91,8 @@ int token_bytes_of(int vocabulary) { return vocabulary <= 65'536 ? 2 : 4; }
 
 DatasetInfo load_dataset_info(const std::string& folder) {
     const std::string file = file_of(folder);
-    if (!std::filesystem::exists(file)) {
+    std::error_code status;
+    if (!std::filesystem::exists(file, status)) {
         throw InputError(folder, "found no dataset.json; expected a folder that \"auspex data prepare\" has written");
     }
     const JsonDocument document = JsonDocument::load(file);

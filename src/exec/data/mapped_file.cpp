@@ -32,7 +32,8 @@ std::string_view map_descriptor(int descriptor, const std::string& file, const s
 }  // namespace
 
 MappedFile::MappedFile(const std::string& file, const std::string& expected) {
-    const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    // Without O_NONBLOCK a named pipe would be waited for.
+    const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
         throw InputError(file, "found no file that can be read; expected " + expected);
     }

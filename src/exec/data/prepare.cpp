@@ -206,23 +206,7 @@ void write_shards(const PrepareRequest& request, TokenStore& store, DatasetInfo&
     }
 }
 
-}  // namespace
-
-std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    Rng rng(seed);
-    for (std::size_t i = order.size(); i > 1; --i) {
-        std::swap(order[i - 1], order[rng.below(i)]);
-    }
-    return order;
-}
-
-DatasetInfo prepare_dataset(const PrepareRequest& request, const PrepareProgress& progress) {
-    AUSPEX_CHECK(request.inputs.empty() != request.megatron.empty(), "text or a Megatron dataset");
-    AUSPEX_CHECK(request.sequence_length > 0 && request.shard_rows > 0, "rows have tokens, shards have rows");
-    make_folder(request.folder);
-    DatasetInfo info;
+void write_dataset(const PrepareRequest& request, DatasetInfo& info, const PrepareProgress& progress) {
     info.sequence_length = request.sequence_length;
     info.seed = request.seed;
     const std::string store_file = in_folder(request, "tokens");
@@ -248,6 +232,40 @@ DatasetInfo prepare_dataset(const PrepareRequest& request, const PrepareProgress
         tokenizer.save(in_folder(request, "tokenizer.json"));
     }
     save_dataset_info(info, request.folder);
+}
+
+/// Of a dataset that did not get as far as its dataset.json.
+void remove_parts(const PrepareRequest& request, const DatasetInfo& info) {
+    std::error_code ignored;
+    for (const DatasetShard& shard : info.shards) {
+        fs::remove(in_folder(request, shard.file), ignored);
+    }
+    fs::remove(in_folder(request, "tokenizer.json"), ignored);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    Rng rng(seed);
+    for (std::size_t i = order.size(); i > 1; --i) {
+        std::swap(order[i - 1], order[rng.below(i)]);
+    }
+    return order;
+}
+
+DatasetInfo prepare_dataset(const PrepareRequest& request, const PrepareProgress& progress) {
+    AUSPEX_CHECK(request.inputs.empty() != request.megatron.empty(), "text or a Megatron dataset");
+    AUSPEX_CHECK(request.sequence_length > 0 && request.shard_rows > 0, "rows have tokens, shards have rows");
+    make_folder(request.folder);
+    DatasetInfo info;
+    try {
+        write_dataset(request, info, progress);
+    } catch (...) {
+        remove_parts(request, info);
+        throw;
+    }
     return info;
 }
 

@@ -2,6 +2,9 @@
 #include "exec/kernels/elementwise.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "exec/kernels/exponential.hpp"
@@ -41,6 +44,19 @@ void add(std::size_t count, const V* a, const V* b, V* sum) {
     for (std::size_t i = 0; i < count; ++i) {
         sum[i] = stored<V>(real(a[i]) + real(b[i]));
     }
+}
+
+/// The exponent's bits are all set in what is not finite. Without an early end the loop is one of vectors.
+template <typename T>
+bool all_finite(std::size_t count, const T* values) {
+    using Real = RealOf<T>;
+    using Bits = std::conditional_t<sizeof(Real) == sizeof(double), std::uint64_t, std::uint32_t>;
+    constexpr Bits kExponent = std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
+    Bits found = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        found |= static_cast<Bits>((std::bit_cast<Bits>(real(values[i])) & kExponent) == kExponent);
+    }
+    return found == 0;
 }
 
 template <typename V>
@@ -93,6 +109,7 @@ void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t*
     template void swiglu_forward(std::size_t, std::size_t, const V*, V*);                                     \
     template void swiglu_backward(std::size_t, std::size_t, const V*, const V*, V*);                          \
     template void add(std::size_t, const V*, const V*, V*);                                                   \
+    template bool all_finite(std::size_t, const V*);                                                          \
     template void embedding_forward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
                                     const V*, V*);
 #define AUSPEX_EMBEDDING_GRADIENT(V, G)                                                                        \

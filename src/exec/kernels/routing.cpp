@@ -19,13 +19,16 @@ R log_sum_exp(std::size_t experts, const R* logits) {
     return largest + std::log(sum);
 }
 
-/// How many of `count` choices fell on each expert.
-std::vector<std::int64_t> count_by_expert(std::size_t count, std::size_t experts, const std::int64_t* choices) {
-    std::vector<std::int64_t> counts(experts, 0);
-    for (std::size_t i = 0; i < count; ++i) {
-        ++counts[static_cast<std::size_t>(choices[i])];
+/// Calls visit(first row, choices by expert) for every sequence.
+template <class Visit>
+void for_each_sequence(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
+                       const std::int64_t* choices, const Visit& visit) {
+    std::vector<std::int64_t> counts(experts);
+    for (std::size_t row = 0; row < sequences * sequence; row += sequence) {
+        counts.assign(experts, 0);
+        count_choices(sequence * top_k, choices + row * top_k, counts.data());
+        visit(row, counts.data());
     }
-    return counts;
 }
 
 }  // namespace
@@ -136,19 +139,40 @@ void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, d
     }
 }
 
+void count_choices(std::size_t count, const std::int64_t* choices, std::int64_t* counts) {
+    for (std::size_t i = 0; i < count; ++i) {
+        ++counts[static_cast<std::size_t>(choices[i])];
+    }
+}
+
+template <typename R>
+double counted_probability(std::size_t rows, std::size_t experts, const std::int64_t* counts, const R* probabilities) {
+    double sum = 0;
+    for (std::size_t row = 0; row < rows; ++row, probabilities += experts) {
+        for (std::size_t e = 0; e < experts; ++e) {
+            sum += static_cast<double>(counts[e]) * double{probabilities[e]};
+        }
+    }
+    return sum;
+}
+
+template <typename R>
+void counted_probability_backward(std::size_t rows, std::size_t experts, const std::int64_t* counts, double factor,
+                                  R* d_probabilities) {
+    for (std::size_t row = 0; row < rows; ++row, d_probabilities += experts) {
+        for (std::size_t e = 0; e < experts; ++e) {
+            d_probabilities[e] += static_cast<R>(factor * static_cast<double>(counts[e]));
+        }
+    }
+}
+
 template <typename R>
 double balance_sum(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
                    const R* probabilities, const std::int64_t* choices) {
     double sum = 0;
-    for (std::size_t s = 0; s < sequences; ++s) {
-        const std::vector<std::int64_t> counts =
-            count_by_expert(sequence * top_k, experts, choices + s * sequence * top_k);
-        for (std::size_t row = s * sequence; row < (s + 1) * sequence; ++row) {
-            for (std::size_t e = 0; e < experts; ++e) {
-                sum += static_cast<double>(counts[e]) * double{probabilities[row * experts + e]};
-            }
-        }
-    }
+    for_each_sequence(sequences, sequence, experts, top_k, choices, [&](std::size_t row, const std::int64_t* counts) {
+        sum += counted_probability(sequence, experts, counts, probabilities + row * experts);
+    });
     const auto tokens = static_cast<double>(sequence);
     return static_cast<double>(experts) * sum / (tokens * tokens);
 }
@@ -158,15 +182,9 @@ void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t e
                       const std::int64_t* choices, double scale, R* d_probabilities) {
     const auto tokens = static_cast<double>(sequence);
     const double factor = scale * static_cast<double>(experts) / (tokens * tokens);
-    for (std::size_t s = 0; s < sequences; ++s) {
-        const std::vector<std::int64_t> counts =
-            count_by_expert(sequence * top_k, experts, choices + s * sequence * top_k);
-        for (std::size_t row = s * sequence; row < (s + 1) * sequence; ++row) {
-            for (std::size_t e = 0; e < experts; ++e) {
-                d_probabilities[row * experts + e] += static_cast<R>(factor * static_cast<double>(counts[e]));
-            }
-        }
-    }
+    for_each_sequence(sequences, sequence, experts, top_k, choices, [&](std::size_t row, const std::int64_t* counts) {
+        counted_probability_backward(sequence, experts, counts, factor, d_probabilities + row * experts);
+    });
 }
 
 #define AUSPEX_INSTANTIATE(R)                                                                                          \
@@ -178,6 +196,8 @@ void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t e
     template void router_softmax_backward<R>(std::size_t, std::size_t, const R*, const R*, R*);                        \
     template double router_z_sum<R>(std::size_t, std::size_t, const R*);                                               \
     template void router_z_backward<R>(std::size_t, std::size_t, const R*, double, R*);                                \
+    template double counted_probability<R>(std::size_t, std::size_t, const std::int64_t*, const R*);                   \
+    template void counted_probability_backward<R>(std::size_t, std::size_t, const std::int64_t*, double, R*);          \
     template double balance_sum<R>(std::size_t, std::size_t, std::size_t, std::size_t, const R*, const std::int64_t*); \
     template void balance_backward<R>(std::size_t, std::size_t, std::size_t, std::size_t, const std::int64_t*, double, \
                                       R*);

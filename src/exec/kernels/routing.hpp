@@ -33,6 +33,17 @@ template <typename R>
 template <typename R>
 void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, double scale, R* d_logits);
 
+/// counts[expert] += the choices that fell on it.
+void count_choices(std::size_t count, const std::int64_t* choices, std::int64_t* counts);
+/// Sum over rows and experts of counts[e] * probabilities[row, e].
+template <typename R>
+[[nodiscard]] double counted_probability(std::size_t rows, std::size_t experts, const std::int64_t* counts,
+                                         const R* probabilities);
+/// d_probabilities[row, e] += factor * counts[e].
+template <typename R>
+void counted_probability_backward(std::size_t rows, std::size_t experts, const std::int64_t* counts, double factor,
+                                  R* d_probabilities);
+
 // Load balancing of one sequence (S tokens): N sum_e f_e P_e, where f_e = choices of e / S (they sum to top_k) and P_e
 // = mean probability of e. Only P has a gradient. Splitting a batch between its sequences does not change the sum.
 

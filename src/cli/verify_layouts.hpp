@@ -1,0 +1,43 @@
+#pragma once
+/// @file The layouts that `auspex verify` compares with one rank.
+#include <string>
+#include <vector>
+
+namespace auspex {
+
+/// Which model a layout trains.
+enum class VerifyModel {
+    kExperts,    ///< --workload
+    kDense,      ///< toy-dense
+    kGlobalLoss  ///< toy-moe-global: one auxiliary loss over all layers
+};
+
+/// Sequences of a step, whatever the layout.
+inline constexpr int kVerifyBatch = 8;
+
+struct VerifyLayout {
+    VerifyModel model = VerifyModel::kExperts;
+    int dp = 1, ep = 1, tp = 1, pp = 1, virtual_stages = 1;
+    bool sequence_parallel = false;
+    int micro_batch_size = 1;
+    const char* schedule = "1f1b";
+    std::vector<const char*> recompute{};
+    const char* optimizer = "sharded";
+    const char* dispatch = "alltoall";
+    const char* kernels = "grouped";
+
+    [[nodiscard]] int ranks() const { return dp * ep * tp * pp; }
+    [[nodiscard]] int micro_batches() const { return kVerifyBatch / (dp * ep * micro_batch_size); }
+    /// "dp 2, ep 2, pp 2 x 2": what is more than 1; "one rank".
+    [[nodiscard]] std::string grid() const;
+    /// "1f1b, alltoall, fused, ep-aware, recompute norm": what is not the grid.
+    [[nodiscard]] std::string choices() const;
+    /// A plan file, fp32 throughout; `routing` is JSON.
+    [[nodiscard]] std::string plan_text(const std::string& routing) const;
+};
+
+/// Every axis, schedule, dispatch, kernel and optimizer alone and together, up to 16 ranks; the first ones are the most
+/// different.
+[[nodiscard]] const std::vector<VerifyLayout>& verify_layouts();
+
+}  // namespace auspex

@@ -1,0 +1,187 @@
+/// @file A child process, its output in files, its JSON read.
+#include "cli/verify_run.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+
+#include "base/input_text.hpp"
+#include "base/json.hpp"
+#include "cli/train_setup.hpp"
+
+namespace auspex {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+void note_interrupt(int signal) { interrupted = signal; }
+
+/// While it lives, SIGINT and SIGTERM are noted; the child, which gets SIGINT from the terminal too, ends by itself.
+class InterruptsNoted {
+ public:
+    InterruptsNoted() {
+        struct sigaction action {};
+        action.sa_handler = note_interrupt;
+        sigaction(SIGINT, &action, &before_[0]);
+        sigaction(SIGTERM, &action, &before_[1]);
+    }
+    ~InterruptsNoted() {
+        sigaction(SIGINT, &before_[0], nullptr);
+        sigaction(SIGTERM, &before_[1], nullptr);
+    }
+    InterruptsNoted(const InterruptsNoted&) = delete;
+    InterruptsNoted& operator=(const InterruptsNoted&) = delete;
+
+ private:
+    std::array<struct sigaction, 2> before_{};
+};
+
+[[noreturn]] void become_training(const std::vector<std::string>& words, const std::string& out,
+                                  const std::string& error) {
+    std::vector<char*> argv;
+    for (const std::string& word : words) {
+        argv.push_back(const_cast<char*>(word.c_str()));
+    }
+    argv.push_back(nullptr);
+    constexpr int kMode = 0644;
+    const int to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMode);
+    const int to_error = open(error.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMode);
+    if (to < 0 || to_error < 0) {
+        _exit(1);
+    }
+    dup2(to, STDOUT_FILENO);
+    dup2(to_error, STDERR_FILENO);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    execv("/proc/self/exe", argv.data());
+    _exit(1);
+}
+
+/// Exit status of the child.
+int wait_for(pid_t child, const std::function<void()>& meanwhile) {
+    constexpr std::chrono::milliseconds kPause{2};
+    int status = 0;
+    for (bool told = false;;) {
+        const pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child) {
+            return status;
+        }
+        if (ended < 0 && errno != EINTR) {
+            throw std::runtime_error(std::string("training was lost: ") + std::strerror(errno));
+        }
+        if (interrupted != 0 && !told) {
+            told = true;
+            kill(child, SIGTERM);
+        }
+        if (meanwhile) {
+            meanwhile();
+        }
+        std::this_thread::sleep_for(kPause);
+    }
+}
+
+/// Without what every message of the program begins with.
+std::string last_line(const std::string& text) {
+    std::istringstream lines(text);
+    std::string last = "it ended without a word";
+    for (std::string line; std::getline(lines, line);) {
+        last = line.empty() ? last : line;
+    }
+    for (const std::string_view head : {"auspex: error: ", "auspex: failed: "}) {
+        if (last.starts_with(head)) {
+            last.erase(0, head.size());
+        }
+    }
+    return last;
+}
+
+void read_ranks(const JsonValue& root, TrainedRun& run) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    const JsonValue memory = root.at("memory"), totals = root.at("memory_total");
+    for (int rank = 0; const auto labels = memory.find(std::to_string(rank)); ++rank) {
+        RankReport& report = run.ranks.emplace_back();
+        report.rank = rank;
+        for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+            report.peaks[i] =
+                static_cast<std::size_t>(labels->at(to_string(static_cast<MemoryLabel>(i))).as_integer(0, kMost));
+        }
+        report.peak_bytes =
+            static_cast<std::size_t>(totals.at(std::to_string(rank)).at("peak_bytes").as_integer(0, kMost));
+    }
+}
+
+void read_counts(const JsonValue& counts, TrainedRun& run) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    run.counts.resize(static_cast<std::size_t>(OpKind::kCount));
+    for (std::size_t kind = 0; kind < run.counts.size(); ++kind) {
+        if (const auto count = counts.find(to_string(static_cast<OpKind>(kind)))) {
+            run.counts[kind].operations = static_cast<std::uint64_t>(count->at("operations").as_integer(0, kMost));
+            run.counts[kind].bytes = static_cast<double>(count->at("bytes").as_integer(0, kMost));
+        }
+    }
+}
+
+TrainedRun read_run(const std::string& file) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    const JsonDocument document = JsonDocument::load(file);
+    const JsonValue root = document.root();
+    TrainedRun run;
+    for (const JsonValue& step : root.at("steps").elements()) {
+        const JsonValue loss = step.at("loss");
+        run.losses.push_back(loss.is_number() ? loss.as_number(-kMost, kMost)
+                                              : std::numeric_limits<double>::quiet_NaN());
+        run.step_times_s.push_back(step.at("step_time_s").as_number(0, kMost));
+    }
+    read_ranks(root, run);
+    read_counts(root.at("counts"), run);
+    run.first_step = static_cast<int>(root.at("first_step").as_integer(0, std::numeric_limits<int>::max()));
+    run.restarts = static_cast<int>(root.at("restarts").elements().size());
+    for (const JsonValue& note : root.at("notes").elements()) {
+        run.notes.push_back(note.as_string());
+    }
+    return run;
+}
+
+}  // namespace
+
+TrainedRun run_training(const std::vector<std::string>& arguments, const std::string& scratch,
+                        const std::function<void()>& meanwhile) {
+    const std::string out = scratch + "/train-out", error = scratch + "/train-error";
+    std::vector<std::string> words{"auspex", "train", "--json"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    interrupted = 0;
+    const InterruptsNoted signals;
+    const pid_t child = fork();
+    if (child < 0) {
+        throw std::runtime_error(std::string("training could not be started: ") + std::strerror(errno));
+    }
+    if (child == 0) {
+        become_training(words, out, error);
+    }
+    const int status = wait_for(child, meanwhile);
+    if (interrupted != 0) {
+        throw std::runtime_error("ended by signal " + std::to_string(interrupted));
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        TrainedRun failed;
+        failed.error = last_line(read_input_file(error));
+        return failed;
+    }
+    return read_run(out);
+}
+
+RunInputs inputs_of_training(const std::vector<std::string>& arguments) {
+    return load_train_setup(parse_options(train_command(nullptr), arguments), 0).run;
+}
+
+}  // namespace auspex

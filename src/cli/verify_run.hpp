@@ -1,0 +1,29 @@
+#pragma once
+/// @file One `auspex train` as a user would start it, and what its JSON says.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "exec/trainer.hpp"
+
+namespace auspex {
+
+struct TrainedRun {
+    std::string error;  ///< empty: it ended well; else its last words
+    std::vector<double> losses, step_times_s;
+    std::vector<RankReport> ranks;       ///< peaks by label, and peak_bytes
+    std::vector<OperationCount> counts;  ///< by OpKind, of the last step, over all ranks
+    std::vector<std::string> notes;
+    int first_step = 0;  ///< of losses
+    int restarts = 0;
+};
+
+/// Runs `auspex train ARGUMENTS --json` to its end; what it prints goes to files in `scratch`. `meanwhile`, if given,
+/// is called again and again while it runs. Throws std::runtime_error when this program is interrupted.
+[[nodiscard]] TrainedRun run_training(const std::vector<std::string>& arguments, const std::string& scratch,
+                                      const std::function<void()>& meanwhile = {});
+
+/// The same inputs as the run's, for predictions. Throws InputError for what does not fit.
+[[nodiscard]] RunInputs inputs_of_training(const std::vector<std::string>& arguments);
+
+}  // namespace auspex

@@ -179,7 +179,6 @@ double processor_time() {
 
 /// Arguments: experts, hidden size, expert size; 2048 tokens that choose 8 each.
 void expert_block(benchmark::State& state) {
-    use_one_blas_thread();
     ExpertBlock block(
         {2048, 64, 8, static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1))});
     check_that_all_agree(block);

@@ -87,20 +87,31 @@ void write_roles(JsonWriter& json, const Program& program) {
 /// Says whether the trainer could run the program. Throws std::runtime_error, after that, where it could not.
 void check_executor(const Inputs& inputs, const Plan& plan, const Program& program, const Options& options) {
     const std::vector<std::string> unbound = unbound_operations(inputs.workload, plan, inputs.stack, program);
+    const std::vector<std::string> refused = refused_settings(inputs.workload, plan, inputs.stack);
+    const auto write_lines = [](JsonWriter& json, const char* key, const std::vector<std::string>& lines) {
+        json.key(key).begin_array();
+        for (const std::string& line : lines) {
+            json.value(line);
+        }
+        json.end_array();
+    };
     if (options.json) {
         JsonWriter json(std::cout);
         json.begin_object();
         write_names(json, inputs, options);
-        json.member("bound", unbound.empty()).key("unbound").begin_array();
-        for (const std::string& line : unbound) {
-            json.value(line);
-        }
-        json.end_array().end_object();
-    } else if (unbound.empty()) {
-        std::cout << "every operation of this program is bound: the trainer can run it\n";
+        json.member("bound", unbound.empty());
+        write_lines(json, "unbound", unbound);
+        write_lines(json, "refused", refused);
+        json.end_object();
     } else {
         for (const std::string& line : unbound) {
             std::cout << line << "\n";
+        }
+        std::cout << (unbound.empty()
+                          ? "every operation of this program is bound: the trainer has a kernel or a call for it\n"
+                          : "");
+        for (const std::string& line : refused) {
+            std::cout << "a run would refuse: " << line << "\n";
         }
     }
     if (!unbound.empty()) {

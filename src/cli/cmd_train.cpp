@@ -14,8 +14,11 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "cli/child_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/folder_lock.hpp"
+#include "cli/messages.hpp"
+#include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
 #include "cli/train_supervise.hpp"
@@ -25,36 +28,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRunFolderName = "auspex-run-";
-
-/// A new folder; removed at the end.
-class NewFolder {
- public:
-    explicit NewFolder(const std::string& parent) {
-        std::error_code status;
-        path_ = fs::absolute(parent, status).string() + "/" + kRunFolderName + "XXXXXX";
-        if (mkdtemp(path_.data()) == nullptr) {
-            throw InputError(parent, "found a folder that cannot be written to (" + std::string(std::strerror(errno)) +
-                                         "); expected one that can");
-        }
-    }
-    ~NewFolder() {
-        std::error_code status;
-        fs::remove_all(path_, status);
-    }
-    NewFolder(const NewFolder&) = delete;
-    NewFolder& operator=(const NewFolder&) = delete;
-    [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-    std::string path_;
-};
-
 /// What runs have left that could not clean up.
 void remove_left_folders(const std::string& parent) {
     std::error_code status;
     for (fs::directory_iterator entry(parent, status), end; !status && entry != end; entry.increment(status)) {
-        if (entry->path().filename().string().starts_with(kRunFolderName)) {
+        if (entry->path().filename().string().starts_with(kRunFolderPrefix)) {
             std::error_code ignored;
             fs::remove_all(entry->path(), ignored);
         }
@@ -93,8 +71,6 @@ void refuse_launcher_flags(const TrainFlags& train, int rank) {
         if (rank == 0) {
             throw;
         }
-        constexpr std::chrono::seconds kRankZeroFirst{2};
-        constexpr int kBadInput = 2;
         std::this_thread::sleep_for(kRankZeroFirst);
         std::exit(kBadInput);
     }
@@ -105,11 +81,7 @@ void refuse_launcher_flags(const TrainFlags& train, int rank) {
     const std::string program = mpi_program();
     std::vector<std::string> words{program};
     words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) {
-        argv.push_back(word.data());
-    }
-    argv.push_back(nullptr);
+    const std::vector<char*> argv = argv_of(words);
     setenv("OMP_NUM_THREADS", "1", 1);
     execv(program.c_str(), argv.data());
     throw std::runtime_error("could not start " + program + ": " + std::strerror(errno));
@@ -149,7 +121,7 @@ void run_train(const Options& options) {
             remove_left_folders(parent);
         }
     }
-    const NewFolder place(parent);
+    const NewFolder place(parent, kRunFolderPrefix);
     const RunFolder folder(place.path());
     if (isatty(STDOUT_FILENO) == 1) {
         folder.mark_terminal();

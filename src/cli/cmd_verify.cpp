@@ -1,6 +1,6 @@
 /// @file auspex verify: trains small models in many layouts and compares them with one rank and with what is predicted.
-#include <cmath>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -172,12 +172,9 @@ void print_optimizers(const ExecutorReport& report) {
     }
 }
 
-/// A text where JSON has no number.
 void write_difference(JsonWriter& json, const char* name, const std::optional<double>& difference) {
-    if (difference && std::isfinite(*difference)) {
-        json.member(name, *difference);
-    } else if (difference) {
-        json.member(name, "inf");
+    if (difference) {
+        json.member_or_text(name, *difference);
     }
 }
 

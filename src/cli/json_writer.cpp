@@ -60,4 +60,11 @@ JsonWriter& JsonWriter::value(std::int64_t number) { return raw(std::to_string(n
 JsonWriter& JsonWriter::value(std::uint64_t number) { return raw(std::to_string(number)); }
 JsonWriter& JsonWriter::value(bool flag) { return raw(flag ? "true" : "false"); }
 
+JsonWriter& JsonWriter::member_or_text(std::string_view name, double number) {
+    if (std::isfinite(number)) {
+        return member(name, number);
+    }
+    return member(name, std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+}
+
 }  // namespace auspex

@@ -2,7 +2,6 @@
 /// @file Indented JSON, written in order: what `--json` prints.
 #include <cstdint>
 #include <ostream>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +36,8 @@ class JsonWriter {
     JsonWriter& member(std::string_view name, const Value& what) {
         return key(name).value(what);
     }
+    /// A number that may not be finite, for which JSON has only texts: "nan", "inf", "-inf".
+    JsonWriter& member_or_text(std::string_view name, double number);
 
  private:
     JsonWriter& begin(char bracket);

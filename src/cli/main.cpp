@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
-#include "cli/one_line.hpp"
+#include "cli/messages.hpp"
 #include "cli/train_setup.hpp"
 
 namespace auspex {
@@ -171,22 +171,21 @@ void dispatch(const std::vector<std::string>& arguments) {
 }  // namespace auspex
 
 int main(int argc, char** argv) {
-    constexpr int kBadInput = 2;
-    constexpr int kFailed = 1;
+    using namespace auspex;
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails like any other
     try {
-        auspex::dispatch({argv + std::min(argc, 1), argv + argc});
+        dispatch({argv + std::min(argc, 1), argv + argc});
         std::cout.flush();
         if (!std::cout) {
-            std::cerr << "auspex: failed: the output could not be written\n";
+            std::cerr << message_line(kFailureHead, "the output could not be written") << "\n";
             return kFailed;
         }
         return 0;
-    } catch (const auspex::InputError& error) {
-        std::cerr << "auspex: error: " << auspex::one_line(error.what()) << "\n";
+    } catch (const InputError& error) {
+        std::cerr << message_line(kErrorHead, error.what()) << "\n";
         return kBadInput;
     } catch (const std::exception& error) {
-        std::cerr << "auspex: failed: " << auspex::one_line(error.what()) << "\n";
+        std::cerr << message_line(kFailureHead, error.what()) << "\n";
         return kFailed;
     }
 }

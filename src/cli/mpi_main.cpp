@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "cli/folder_lock.hpp"
 #include "cli/input_files.hpp"
-#include "cli/one_line.hpp"
+#include "cli/messages.hpp"
 #include "cli/train_output.hpp"
 #include "cli/train_setup.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
@@ -19,9 +19,6 @@
 namespace auspex {
 namespace {
 
-constexpr int kFailed = 1, kBadInput = 2;
-/// What goes wrong on every rank is said by rank 0, before the others get to it.
-constexpr std::chrono::seconds kRankZeroFirst{2};
 /// A rank that misses another leaves it to mpirun to notice, and to say which.
 constexpr std::chrono::seconds kMpirunFirst{5};
 
@@ -76,7 +73,9 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
             std::cout << step_line(step) << std::endl;
         }
     };
-    const auto on_note = [](const std::string& text) { std::cerr << "auspex: note: " << one_line(text) << std::endl; };
+    const auto on_note = [](const std::string& text) {
+        std::cerr << message_line("auspex: note: ", text) << std::endl;
+    };
     RunReport report = train(setup.run, setup.options, *communicator, on_step, on_note);
     if (rank != 0) {
         return;
@@ -135,15 +134,15 @@ int main(int argc, char** argv) {
         return 0;
     } catch (const InputError& error) {
         const InputError blamed = blame_command_line(options, error);
-        fail(session, turn, kBadInput, "auspex: error: " + one_line(blamed.what()));
+        fail(session, turn, kBadInput, message_line(kErrorHead, blamed.what()));
     } catch (const SoftFailure& failure) {
         if (folder && session.rank() == 0) {
             folder->write_soft_failure(failure.step, failure.ranks);
         }
-        fail(session, turn, kFailed, "auspex: failed: " + one_line(failure.what()));
+        fail(session, turn, kFailed, message_line(kFailureHead, failure.what()));
     } catch (const CommunicationError& error) {
-        fail(session, kMpirunFirst, kFailed, "auspex: failed: " + one_line(error.what()));
+        fail(session, kMpirunFirst, kFailed, message_line(kFailureHead, error.what()));
     } catch (const std::exception& error) {
-        fail(session, turn, kFailed, "auspex: failed: " + one_line(error.what()));
+        fail(session, turn, kFailed, message_line(kFailureHead, error.what()));
     }
 }

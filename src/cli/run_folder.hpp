@@ -12,6 +12,9 @@ namespace auspex {
 /// Environment variable that tells ranks where the folder is; without it there is none.
 inline constexpr const char* kRunFolderVariable = "AUSPEX_RUN_FOLDER";
 
+/// What its name begins with.
+inline constexpr const char* kRunFolderPrefix = "auspex-run-";
+
 /// Where a rank is: its process, the step it has begun last (-1: none), and its host.
 struct RankStatus {
     int process = 0;

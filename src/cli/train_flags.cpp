@@ -1,7 +1,6 @@
 /// @file The flags of `auspex train`: their texts and their values.
 #include <charconv>
 #include <cmath>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "cli/options.hpp"

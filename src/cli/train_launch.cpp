@@ -14,15 +14,16 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <regex>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
+#include "cli/child_process.hpp"
+#include "cli/messages.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/rank_processes.hpp"
 
 namespace auspex {
 namespace {
@@ -30,30 +31,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kNoProgram = 127;
-constexpr std::array<int, 3> kPassedOn{SIGINT, SIGTERM, SIGHUP};
-
-volatile std::sig_atomic_t received_signal = 0;
-void note_signal(int signal) { received_signal = signal; }
-
-/// While it lives, signals wait: between fork and exec the child would note them, and nobody would look.
-class SignalsHeld {
- public:
-    SignalsHeld() {
-        sigset_t held;
-        sigemptyset(&held);
-        for (const int signal : kPassedOn) {
-            sigaddset(&held, signal);
-        }
-        sigprocmask(SIG_BLOCK, &held, &before_);
-    }
-    ~SignalsHeld() { let_go(); }
-    SignalsHeld(const SignalsHeld&) = delete;
-    SignalsHeld& operator=(const SignalsHeld&) = delete;
-    void let_go() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-    sigset_t before_{};
-};
 
 std::vector<std::string> command_of(const Launch& launch) {
     std::vector<std::string> words{
@@ -72,23 +49,10 @@ std::vector<std::string> command_of(const Launch& launch) {
 }
 
 /// In the child: becomes mpirun, in a process group of its own, so that signals come through this program only.
-[[noreturn]] void become(const std::vector<std::string>& words, const RunFolder& folder, int output, int errors,
+[[noreturn]] void become(std::vector<std::string>& words, const RunFolder& folder, int output, int errors,
                          const SignalsHeld& held) {
-    for (const int signal : kPassedOn) {
-        struct sigaction now {};
-        sigaction(signal, nullptr, &now);
-        if (now.sa_handler == note_signal) {
-            std::signal(signal, SIG_DFL);
-        }
-    }
-    std::signal(SIGXFSZ, SIG_DFL);
-    std::signal(SIGPIPE, SIG_DFL);
-    held.let_go();
-    std::vector<char*> argv;
-    for (const std::string& word : words) {
-        argv.push_back(const_cast<char*>(word.c_str()));
-    }
-    argv.push_back(nullptr);
+    held.let_go_in_child();
+    const std::vector<char*> argv = argv_of(words);
     setenv(kRunFolderVariable, folder.path().c_str(), 1);
     setenv("OMP_NUM_THREADS", "1", 1);
     if (geteuid() == 0) {
@@ -122,7 +86,7 @@ Pipe make_pipe() {
 bool pass_on(std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t done = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
-        if (done < 0 && (errno != EINTR || received_signal != 0)) {
+        if (done < 0 && (errno != EINTR || noted_signal() != 0)) {
             return false;
         }
         bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(done, 0)));
@@ -185,10 +149,10 @@ void take_line(LaunchOutcome& outcome, std::string line) {
     static const std::regex kKilled("process rank (\\d+) with PID .* exited on signal (\\d+)");
     std::erase(line, '\r');
     const auto behind = [&line](std::string_view head) { return line.substr(head.size()); };
-    if (line.starts_with("auspex: error: ")) {
-        outcome.error = outcome.error.empty() ? behind("auspex: error: ") : outcome.error;
-    } else if (line.starts_with("auspex: failed: ")) {
-        outcome.failure = outcome.failure.empty() ? behind("auspex: failed: ") : outcome.failure;
+    if (line.starts_with(kErrorHead)) {
+        outcome.error = outcome.error.empty() ? behind(kErrorHead) : outcome.error;
+    } else if (line.starts_with(kFailureHead)) {
+        outcome.failure = outcome.failure.empty() ? behind(kFailureHead) : outcome.failure;
     } else if (line.starts_with("auspex: ")) {
         std::cerr << line << std::endl;
     } else {
@@ -203,52 +167,6 @@ void take_line(LaunchOutcome& outcome, std::string line) {
     }
 }
 
-/// Processor time of a process of this host, in clock ticks; none if it is not there.
-std::optional<long> processor_ticks(int process) {
-    std::ifstream in("/proc/" + std::to_string(process) + "/stat");
-    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    std::istringstream words(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-    std::string word;
-    long user = 0, system = 0;
-    constexpr int kWordsBefore = 11;
-    for (int i = 0; i < kWordsBefore; ++i) {
-        words >> word;
-    }
-    return words >> user >> system ? std::optional<long>(user + system) : std::nullopt;
-}
-
-/// The rank that all others wait for: the only one that has not begun the newest step, or the only one that has used no
-/// processor time for a while, as ranks that wait for messages keep looking for them.
-std::optional<int> rank_that_hangs(const RunFolder& folder, int ranks) {
-    constexpr std::chrono::seconds kWhile{2};
-    std::vector<int> steps;
-    std::vector<std::optional<long>> before;
-    for (int rank = 0; rank < ranks; ++rank) {
-        const RankStatus status = folder.status(rank).value_or(RankStatus{});
-        steps.push_back(status.step);
-        before.push_back(status.host == own_host() ? processor_ticks(status.process) : std::nullopt);
-    }
-    const auto only = [](const std::vector<bool>& is_it) -> std::optional<int> {
-        const auto first = std::find(is_it.begin(), is_it.end(), true);
-        const bool is_one = std::count(is_it.begin(), is_it.end(), true) == 1;
-        return is_one ? std::optional<int>(static_cast<int>(first - is_it.begin())) : std::nullopt;
-    };
-    std::vector<bool> is_behind, is_idle;
-    const int newest = *std::max_element(steps.begin(), steps.end());
-    for (const int step : steps) {
-        is_behind.push_back(step < newest);
-    }
-    if (const auto rank = only(is_behind)) {
-        return rank;
-    }
-    std::this_thread::sleep_for(kWhile);
-    for (int rank = 0; rank < ranks; ++rank) {
-        const auto& was = before[static_cast<std::size_t>(rank)];
-        is_idle.push_back(was && processor_ticks(folder.status(rank).value_or(RankStatus{}).process) == was);
-    }
-    return only(is_idle);
-}
-
 /// What is done between lines: signals passed on, the line on the terminal, hangs ended.
 class Watch {
  public:
@@ -256,8 +174,7 @@ class Watch {
         : launch_(launch), folder_(folder), process_(process), seen_(folder.progress()) {}
 
     void look(LaunchOutcome& outcome) {
-        if (const int signal = received_signal; signal != 0) {
-            received_signal = 0;
+        if (const int signal = take_noted_signal(); signal != 0) {
             outcome.interrupted_by = signal;
             kill(process_, signal);
             terminated_ = terminated_.value_or(Clock::now());
@@ -290,66 +207,9 @@ class Watch {
     std::optional<Clock::time_point> terminated_;  ///< when mpirun was told to end
 };
 
-/// Processes of this host that belong to launches with this folder.
-std::vector<pid_t> processes_of(const RunFolder& folder) {
-    const std::string variable = std::string(kRunFolderVariable) + "=" + folder.path();
-    std::vector<pid_t> processes;
-    std::error_code status;
-    for (std::filesystem::directory_iterator entry("/proc", status), end; !status && entry != end;
-         entry.increment(status)) {
-        const std::string name = entry->path().filename().string();
-        if (name.find_first_not_of("0123456789") != std::string::npos) {
-            continue;
-        }
-        std::ifstream environment(entry->path() / "environ", std::ios::binary);
-        for (std::string text; std::getline(environment, text, '\0');) {
-            if (text == variable) {
-                processes.push_back(std::stoi(name));
-            }
-        }
-    }
-    return processes;
-}
-
-/// Kills ranks that have outlived their mpirun, and waits for their end: they must not write beside those of the next
-/// launch.
-void end_what_is_left(const RunFolder& folder) {
-    constexpr std::chrono::milliseconds kBetweenLooks{20};
-    constexpr int kLooks = 500;
-    for (int look = 0; look < kLooks; ++look) {
-        const std::vector<pid_t> left = processes_of(folder);
-        for (const pid_t process : left) {
-            kill(process, SIGKILL);
-        }
-        while (waitpid(-1, nullptr, WNOHANG) > 0) {  // they have become children of this process
-        }
-        if (left.empty()) {
-            return;
-        }
-        std::this_thread::sleep_for(kBetweenLooks);
-    }
-}
-
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
-
-SignalsNoted::SignalsNoted() {
-    struct sigaction action {};
-    action.sa_handler = note_signal;
-    for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
-        sigaction(kPassedOn[i], &action, &before_[i]);
-        if (before_[i].sa_handler == SIG_IGN) {  // as nohup asks for
-            sigaction(kPassedOn[i], &before_[i], nullptr);
-        }
-    }
-}
-
-SignalsNoted::~SignalsNoted() {
-    for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
-        sigaction(kPassedOn[i], &before_[i], nullptr);
-    }
-}
 
 std::optional<int> rank_of_launcher(int ranks) {
     const auto number = [](const char* name) -> std::optional<int> {
@@ -378,7 +238,7 @@ std::string mpi_program() {
 }
 
 LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
-    const std::vector<std::string> words = command_of(launch);
+    std::vector<std::string> words = command_of(launch);
     folder.forget_ranks(launch.ranks);
     const Pipe output = make_pipe(), errors = make_pipe();
     const SignalsNoted signals;

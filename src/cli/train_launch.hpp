@@ -1,12 +1,9 @@
 #pragma once
 /// @file One run of auspex-mpi under mpirun, watched from start to end.
-#include <array>
-#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
 #include "cli/run_folder.hpp"
 
 namespace auspex {
@@ -32,19 +29,6 @@ struct LaunchOutcome {
     std::vector<std::string> other_lines;  ///< of mpirun, the last ones
 };
 
-/// While one lives, SIGINT, SIGTERM and SIGHUP do not end the program: the next look of run_under_mpirun() passes them
-/// on. Held around everything that has to be cleaned up after.
-class SignalsNoted {
- public:
-    SignalsNoted();
-    ~SignalsNoted();
-    SignalsNoted(const SignalsNoted&) = delete;
-    SignalsNoted& operator=(const SignalsNoted&) = delete;
-
- private:
-    std::array<struct sigaction, 3> before_{};
-};
-
 /// The number of this process among those that a launcher has started, or none: OMPI_COMM_WORLD_RANK of Open MPI;
 /// SLURM_PROCID in a Slurm step of several tasks, or of one where `ranks` (0: not known) is 1, but not in one of a
 /// single task with a shell in it; else PMIX_RANK or PMI_RANK.
@@ -52,8 +36,9 @@ class SignalsNoted {
 /// auspex-mpi, beside this program. Throws std::runtime_error if it is not there.
 [[nodiscard]] std::string mpi_program();
 
-/// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. SIGINT, SIGTERM and SIGHUP
-/// are passed on. Ranks of this host that outlive mpirun are killed. Throws InputError where there is no mpirun.
+/// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. kEndSignals
+/// (child_process.hpp) are passed on. Ranks of this host that outlive mpirun are killed. Throws InputError where there
+/// is no mpirun.
 [[nodiscard]] LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder);
 
 }  // namespace auspex

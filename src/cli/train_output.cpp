@@ -9,7 +9,6 @@
 
 #include "base/output_file.hpp"
 #include "base/units.hpp"
-#include "cli/input_files.hpp"
 #include "cli/json_writer.hpp"
 #include "cli/train_setup.hpp"
 #include "report/loss_chart.hpp"
@@ -41,27 +40,18 @@ std::string memory_text(const std::vector<RankReport>& ranks) {
            bytes(fullest.blas_bytes) + "; reserved " + bytes(fullest.reserved_bytes) + ".\n";
 }
 
-/// A text where JSON has no number.
-void write_real(JsonWriter& json, const char* name, double value) {
-    if (std::isfinite(value)) {
-        json.member(name, value);
-    } else {
-        json.member(name, std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    }
-}
-
 void write_steps(JsonWriter& json, const std::vector<StepReport>& steps) {
     json.key("steps").begin_array();
     for (const StepReport& step : steps) {
         json.begin_object().member("step", step.step);
-        write_real(json, "loss", step.loss);
-        write_real(json, "cross_entropy", step.cross_entropy);
-        write_real(json, "auxiliary", step.auxiliary);
-        write_real(json, "z", step.z);
-        write_real(json, "grad_norm", step.gradient_norm);
-        write_real(json, "learning_rate", step.learning_rate);
-        write_real(json, "step_time_s", step.step_time_s);
-        write_real(json, "tokens_per_s", step.tokens_per_s);
+        json.member_or_text("loss", step.loss);
+        json.member_or_text("cross_entropy", step.cross_entropy);
+        json.member_or_text("auxiliary", step.auxiliary);
+        json.member_or_text("z", step.z);
+        json.member_or_text("grad_norm", step.gradient_norm);
+        json.member_or_text("learning_rate", step.learning_rate);
+        json.member_or_text("step_time_s", step.step_time_s);
+        json.member_or_text("tokens_per_s", step.tokens_per_s);
         json.end_object();
     }
     json.end_array();

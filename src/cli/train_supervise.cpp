@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
-#include <utility>
 
 #include "base/error.hpp"
 #include "cli/folder_lock.hpp"

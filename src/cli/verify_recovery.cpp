@@ -74,7 +74,7 @@ class Killer {
     [[nodiscard]] std::optional<RankStatus> status_of_victim() const {
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(checkpoints_, error)) {
-            if (entry.path().filename().string().starts_with("auspex-run-")) {
+            if (entry.path().filename().string().starts_with(kRunFolderPrefix)) {
                 return RunFolder(entry.path().string()).status(strike_.rank);
             }
         }

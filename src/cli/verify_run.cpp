@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -19,41 +18,17 @@
 
 #include "base/input_text.hpp"
 #include "base/json.hpp"
+#include "cli/child_process.hpp"
+#include "cli/messages.hpp"
 #include "cli/train_setup.hpp"
 
 namespace auspex {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
-void note_interrupt(int signal) { interrupted = signal; }
-
-/// While it lives, SIGINT and SIGTERM are noted; the child, which gets SIGINT from the terminal too, ends by itself.
-class InterruptsNoted {
- public:
-    InterruptsNoted() {
-        struct sigaction action {};
-        action.sa_handler = note_interrupt;
-        sigaction(SIGINT, &action, &before_[0]);
-        sigaction(SIGTERM, &action, &before_[1]);
-    }
-    ~InterruptsNoted() {
-        sigaction(SIGINT, &before_[0], nullptr);
-        sigaction(SIGTERM, &before_[1], nullptr);
-    }
-    InterruptsNoted(const InterruptsNoted&) = delete;
-    InterruptsNoted& operator=(const InterruptsNoted&) = delete;
-
- private:
-    std::array<struct sigaction, 2> before_{};
-};
-
-[[noreturn]] void become_training(const std::vector<std::string>& words, const std::string& out,
-                                  const std::string& error) {
-    std::vector<char*> argv;
-    for (const std::string& word : words) {
-        argv.push_back(const_cast<char*>(word.c_str()));
-    }
-    argv.push_back(nullptr);
+[[noreturn]] void become_training(std::vector<std::string>& words, const std::string& out, const std::string& error,
+                                  const SignalsHeld& held) {
+    held.let_go_in_child();
+    const std::vector<char*> argv = argv_of(words);
     constexpr int kMode = 0644;
     const int to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMode);
     const int to_error = open(error.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMode);
@@ -67,7 +42,7 @@ class InterruptsNoted {
     _exit(1);
 }
 
-/// Exit status of the child.
+/// Exit status of the child, which gets SIGINT from the terminal too, and ends by itself.
 int wait_for(pid_t child, const std::function<void()>& meanwhile) {
     constexpr std::chrono::milliseconds kPause{2};
     int status = 0;
@@ -79,7 +54,7 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
         if (ended < 0 && errno != EINTR) {
             throw std::runtime_error(std::string("training was lost: ") + std::strerror(errno));
         }
-        if (interrupted != 0 && !told) {
+        if (noted_signal() != 0 && !told) {
             told = true;
             kill(child, SIGTERM);
         }
@@ -97,7 +72,7 @@ std::string last_line(const std::string& text) {
     for (std::string line; std::getline(lines, line);) {
         last = line.empty() ? last : line;
     }
-    for (const std::string_view head : {"auspex: error: ", "auspex: failed: "}) {
+    for (const std::string_view head : {kErrorHead, kFailureHead}) {
         if (last.starts_with(head)) {
             last.erase(0, head.size());
         }
@@ -159,18 +134,21 @@ TrainedRun run_training(const std::vector<std::string>& arguments, const std::st
     const std::string out = scratch + "/train-out", error = scratch + "/train-error";
     std::vector<std::string> words{"auspex", "train", "--json"};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    interrupted = 0;
-    const InterruptsNoted signals;
-    const pid_t child = fork();
-    if (child < 0) {
-        throw std::runtime_error(std::string("training could not be started: ") + std::strerror(errno));
-    }
-    if (child == 0) {
-        become_training(words, out, error);
+    const SignalsNoted signals;
+    pid_t child = 0;
+    {
+        const SignalsHeld held;
+        child = fork();
+        if (child < 0) {
+            throw std::runtime_error(std::string("training could not be started: ") + std::strerror(errno));
+        }
+        if (child == 0) {
+            become_training(words, out, error, held);
+        }
     }
     const int status = wait_for(child, meanwhile);
-    if (interrupted != 0) {
-        throw std::runtime_error("ended by signal " + std::to_string(interrupted));
+    if (const int signal = take_noted_signal(); signal != 0) {
+        throw std::runtime_error("ended by signal " + std::to_string(signal));
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         TrainedRun failed;

@@ -1,53 +1,40 @@
 /// @file Scratch folder, made-up data, plans as files.
 #include "cli/verify_session.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
-#include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "cli/input_files.hpp"
 #include "cli/verify_text.hpp"
 #include "exec/data/prepare.hpp"
+#include "report/executor_report.hpp"
 
 namespace auspex {
 
-namespace fs = std::filesystem;
-
 VerifySession::VerifySession(const Options& options)
-    : data_(options.data), workload_(options.workload.empty() ? "toy-moe" : options.workload) {
+    : folder_(std::filesystem::temp_directory_path().string(), "auspex-verify-"),
+      data_(options.data),
+      workload_(options.workload.empty() ? "toy-moe" : options.workload) {
     constexpr int kSteps = 50;
     steps_ = options.train.steps > 0 ? options.train.steps : kSteps;
-    scratch_ = fs::temp_directory_path().string() + "/auspex-verify-XXXXXX";
-    if (mkdtemp(scratch_.data()) == nullptr) {
-        throw InputError(fs::temp_directory_path().string(), "found a folder that cannot be written to (" +
-                                                                 std::string(std::strerror(errno)) +
-                                                                 "); expected one that can");
-    }
     if (data_.empty()) {
         make_data();
     }
-}
-
-VerifySession::~VerifySession() {
-    std::error_code status;
-    fs::remove_all(scratch_, status);
 }
 
 void VerifySession::make_data() {
     constexpr std::size_t kBytes = 200'000;
     constexpr int kVocabulary = 512;
     const Workload workload = load_workload(load_document("workload", workload_, {}));
-    const std::string text = scratch_ + "/text.txt";
+    const std::string text = scratch() + "/text.txt";
     write_file(text, made_up_text(kBytes, 1));
     PrepareRequest request;
     request.inputs = {text};
     request.learns_merges = workload.vocab_size > kVocabulary / 2 + 1;
     request.vocabulary = std::min(workload.vocab_size, kVocabulary);
     request.sequence_length = workload.sequence_length;
-    request.folder = data_ = scratch_ + "/data";
+    request.folder = data_ = scratch() + "/data";
     static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
 }
 
@@ -62,7 +49,7 @@ std::string VerifySession::workload_of(VerifyModel model) const {
 
 std::vector<std::string> VerifySession::flags_of(const VerifyLayout& layout, const std::string& routing, int steps,
                                                  bool steady_rate) const {
-    const std::string plan = scratch_ + "/plan.json", workload = workload_of(layout.model);
+    const std::string plan = scratch() + "/plan.json", workload = workload_of(layout.model);
     write_file(plan, layout.plan_text(routing));
     std::vector<std::string> flags{"--workload", workload, "--plan",  plan,
                                    "--data",     data_,    "--steps", std::to_string(steps)};
@@ -80,7 +67,7 @@ std::vector<std::string> VerifySession::flags_of(const VerifyLayout& layout, con
 }
 
 std::string VerifySession::without_scratch(std::string text) const {
-    const std::string folder = scratch_ + "/";
+    const std::string folder = scratch() + "/";
     for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
         text.erase(at, folder.size());
     }

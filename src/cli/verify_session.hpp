@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/new_folder.hpp"
 #include "cli/options.hpp"
 #include "cli/verify_layouts.hpp"
-#include "report/executor_report.hpp"
 
 namespace auspex {
 
@@ -14,11 +14,8 @@ class VerifySession {
  public:
     /// Makes the folder, and in it a dataset unless --data names one. Throws InputError.
     explicit VerifySession(const Options& options);
-    ~VerifySession();
-    VerifySession(const VerifySession&) = delete;
-    VerifySession& operator=(const VerifySession&) = delete;
 
-    [[nodiscard]] const std::string& scratch() const { return scratch_; }
+    [[nodiscard]] const std::string& scratch() const { return folder_.path(); }
     [[nodiscard]] int steps() const { return steps_; }
     [[nodiscard]] std::string workload_of(VerifyModel model) const;
     /// Flags of `auspex train` for a layout, whose plan is written to the scratch folder; `routing` is JSON. The
@@ -30,7 +27,8 @@ class VerifySession {
 
  private:
     void make_data();
-    std::string scratch_, data_, workload_;
+    NewFolder folder_;
+    std::string data_, workload_;
     int steps_ = 0;
 };
 

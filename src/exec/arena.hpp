@@ -1,6 +1,5 @@
 #pragma once
 /// @file All memory of a rank that the memory model speaks of, counted by label.
-#include <array>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -10,8 +9,6 @@
 #include "schedule/memory_label.hpp"
 
 namespace auspex {
-
-using LabelBytes = std::array<std::size_t, kMemoryLabelCount>;
 
 /// Bytes are counted as asked for. Blocks are 64-byte aligned and up to an eighth larger than asked (a multiple of 64);
 /// released ones are kept by size and handed out again. What is held beyond live bytes is fragmentation:

@@ -26,9 +26,6 @@ struct Attention {
           s(on.shapes),
           running(on.running) {}
 
-    [[nodiscard]] bool forward() const {
-        return current.op.phase == Phase::kForward || current.op.phase == Phase::kRecompute;
-    }
     /// Of a tensor that lives as long as the half is kept.
     template <class T>
     [[nodiscard]] Buffer<T> kept(std::size_t count) const {
@@ -40,7 +37,7 @@ struct Attention {
     }
 
     void qkv_projection() {
-        if (forward()) {
+        if (current.forward()) {
             tensors.qkv = kept<V>(s.t * s.qkv);
             linear_forward(s.t, s.qkv, s.h, inside_input<P>(rank, tensors), weight_at(rank, slots.qkv),
                            tensors.qkv.data());
@@ -59,7 +56,7 @@ struct Attention {
     /// Forward: squares; backward: products. Of this rank's columns.
     void qk_norm_sums() {
         const std::size_t ld = s.qkv;
-        if (forward()) {
+        if (current.forward()) {
             tensors.sums = kept<R>(s.t * 2);
             square_sums(s.t, s.q, tensors.qkv.data(), ld, tensors.sums.data(), 0);
             square_sums(s.t, s.kv, tensors.qkv.data() + s.q, ld, tensors.sums.data(), 1);
@@ -79,7 +76,7 @@ struct Attention {
         const double epsilon = rank.training().norm_epsilon;
         const V* qkv = tensors.qkv.data();
         const R* sums = tensors.sums.data();
-        if (forward()) {
+        if (current.forward()) {
             const std::size_t ld = s.q + s.kv;
             tensors.qk = kept<V>(s.t * ld);
             qk_norm_forward(s.t, s.q, s.q * s.tp, epsilon, qkv, s.qkv, weight_at(rank, slots.q_norm), sums, 0,
@@ -99,9 +96,9 @@ struct Attention {
 
     /// Queries and keys follow one another in a row: all their heads are turned at once.
     void rotary_embedding() {
-        Buffer<V>& turned = !forward() ? running.upstream : tensors.qk.empty() ? tensors.qkv : tensors.qk;
+        Buffer<V>& turned = !current.forward() ? running.upstream : tensors.qk.empty() ? tensors.qkv : tensors.qk;
         rotate(s.t, s.sequence, s.heads + s.kv_heads, s.head, rank.training().rope_theta, turned.data(),
-               turned.size() / s.t, !forward());
+               turned.size() / s.t, !current.forward());
     }
 
     void attention() {
@@ -110,7 +107,7 @@ struct Attention {
         const AttentionSizes sizes{s.sequences, s.sequence, s.heads, s.kv_heads, s.head, ld, ld, s.qkv, s.qkv};
         const V* q = normed ? tensors.qk.data() : tensors.qkv.data();
         const V *k = q + s.q, *v = tensors.qkv.data() + s.q + s.kv;
-        if (forward()) {
+        if (current.forward()) {
             tensors.output = kept<V>(s.t * s.q);
             tensors.lse = kept<R>(s.t * s.heads);
             attention_forward(sizes, q, k, v, tensors.output.data(), tensors.lse.data());
@@ -125,7 +122,7 @@ struct Attention {
     }
 
     void attention_output() {
-        if (forward()) {
+        if (current.forward()) {
             running.x = workspace<V>(s.t * s.h);
             linear_forward(s.t, s.h, s.q, tensors.output.data(), weight_at(rank, slots.attention_output),
                            running.x.data());

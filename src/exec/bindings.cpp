@@ -53,7 +53,7 @@ void look_at_grid(Findings& found, const Workload& w, const Plan& p) {
               "the tokens of a micro-batch are not divisible by tp " + std::to_string(p.tp));
 }
 
-void look_at_choices(Findings& found, const Plan& p, const Stack& stack) {
+void look_at_choices(Findings& found, const Workload& w, const Plan& p, const Stack& stack) {
     const bool knows_precision = p.precision == "bf16" || (p.precision == "fp32" && p.gradient_bytes == 4);
     found.add(!knows_precision, OpKind::kOptimizerUpdate,
               "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
@@ -67,26 +67,8 @@ void look_at_choices(Findings& found, const Plan& p, const Stack& stack) {
     found.add(p.overlap_dp, OpKind::kGradientReduceDense,
               stack.reduction == Reduction::kBucketed ? "reduction in buckets during the backward pass is not bound"
                                                       : "overlap of dp" + beside);
-    found.add(!stack.check_gradients, OpKind::kGradientCheck,
-              "a stack without check_gradients would change weights by gradients that are not finite");
-    found.add(stack.world_all_reduces_per_step < 1 && p.pp * p.dp * p.ep * p.tp > 1, OpKind::kWorldAllReduce,
-              "a stack without world_all_reduces_per_step does not add up the loss of several ranks");
     found.add(stack.per_parameter_ep_all_reduce && p.optimizer == OptimizerSharding::kSharded && p.ep > 1,
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
-}
-
-void look_at_routing(Findings& found, const Workload& w, const Plan& p, const Stack& stack) {
-    if (w.num_experts == 0) {
-        return;
-    }
-    found.add(p.routing.kind == RoutingDistribution::kZipf || p.routing.kind == RoutingDistribution::kDirichlet,
-              OpKind::kRouterTopK, "shares drawn from a distribution cannot be forced on tokens");
-    found.add(p.routing.kind == RoutingDistribution::kTrace && !p.routing.record, OpKind::kRouterTopK,
-              "a trace that has shares of experts and no choices of tokens cannot be replayed");
-    const std::int64_t choices = std::int64_t{p.micro_batch_size} * w.sequence_length * w.top_k;
-    found.add(p.routing.kind == RoutingDistribution::kUniform && choices % w.num_experts != 0, OpKind::kRouterTopK,
-              "uniform routing deals " + std::to_string(choices) + " choices of a micro-batch to " +
-                  std::to_string(w.num_experts) + " experts, which does not come out even");
     found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
               "a global auxiliary loss over several stages needs a stack whose router logits travel");
 }
@@ -157,14 +139,33 @@ std::vector<std::string> unbound_operations(const Workload& workload, const Plan
     Findings found;
     look_at_model(found, workload);
     look_at_grid(found, workload, plan);
-    look_at_choices(found, plan, stack);
-    look_at_routing(found, workload, plan, stack);
+    look_at_choices(found, workload, plan, stack);
     for (const Block& block : program.blocks) {
         for (const Operation& op : program.operations_of(block)) {
             found.add(!is_bound(op, block), op.kind,
                       std::string("no kernel or call in a ") + to_string(block.kind) + " block");
         }
     }
+    return found.take();
+}
+
+std::vector<std::string> refused_settings(const Workload& w, const Plan& p, const Stack& stack) {
+    Findings found;
+    found.add(!stack.check_gradients, OpKind::kGradientCheck,
+              "a stack without check_gradients would change weights by gradients that are not finite");
+    found.add(stack.world_all_reduces_per_step < 1 && p.pp * p.dp * p.ep * p.tp > 1, OpKind::kWorldAllReduce,
+              "a stack without world_all_reduces_per_step does not add up the loss of several ranks");
+    if (w.num_experts == 0) {
+        return found.take();
+    }
+    found.add(p.routing.kind == RoutingDistribution::kZipf || p.routing.kind == RoutingDistribution::kDirichlet,
+              OpKind::kRouterTopK, "shares drawn from a distribution cannot be forced on tokens");
+    found.add(p.routing.kind == RoutingDistribution::kTrace && !p.routing.record, OpKind::kRouterTopK,
+              "a trace that has shares of experts and no choices of tokens cannot be replayed");
+    const std::int64_t choices = std::int64_t{p.micro_batch_size} * w.sequence_length * w.top_k;
+    found.add(p.routing.kind == RoutingDistribution::kUniform && choices % w.num_experts != 0, OpKind::kRouterTopK,
+              "uniform routing deals " + std::to_string(choices) + " choices of a micro-batch to " +
+                  std::to_string(w.num_experts) + " experts, which does not come out even");
     return found.take();
 }
 

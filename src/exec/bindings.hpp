@@ -13,4 +13,8 @@ namespace auspex {
 [[nodiscard]] std::vector<std::string> unbound_operations(const Workload& workload, const Plan& plan,
                                                           const Stack& stack, const Program& program);
 
+/// What a run refuses although every operation is bound, likewise: a stack that would change weights by gradients that
+/// nobody has looked at, or that leaves the loss of several ranks apart; routing that cannot be forced on tokens.
+[[nodiscard]] std::vector<std::string> refused_settings(const Workload& workload, const Plan& plan, const Stack& stack);
+
 }  // namespace auspex

@@ -2,7 +2,6 @@
 #include "exec/collection.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 #include "base/error.hpp"

@@ -24,9 +24,6 @@ struct DenseFeedForward {
           s(on.shapes),
           running(on.running) {}
 
-    [[nodiscard]] bool forward() const {
-        return current.op.phase == Phase::kForward || current.op.phase == Phase::kRecompute;
-    }
     [[nodiscard]] Buffer<V> kept(std::size_t count) const {
         return {*rank.arena, label_of(current.op.phase, !rank.plan().recompute_expert), count};
     }
@@ -34,7 +31,7 @@ struct DenseFeedForward {
 
     void gate_up_projection() {
         const std::size_t width = 2 * s.inner;
-        if (forward()) {
+        if (current.forward()) {
             tensors.gate_up = kept(s.t * width);
             linear_forward(s.t, width, s.h, inside_input<P>(rank, tensors), weight_at(rank, slots.gate_up),
                            tensors.gate_up.data());
@@ -51,7 +48,7 @@ struct DenseFeedForward {
     }
 
     void activation() {
-        if (forward()) {
+        if (current.forward()) {
             tensors.product = kept(s.t * s.inner);
             swiglu_forward(s.t, s.inner, tensors.gate_up.data(), tensors.product.data());
         } else {
@@ -62,7 +59,7 @@ struct DenseFeedForward {
     }
 
     void down_projection() {
-        if (forward()) {
+        if (current.forward()) {
             running.x = workspace(s.t * s.h);
             linear_forward(s.t, s.h, s.inner, tensors.product.data(), weight_at(rank, slots.down), running.x.data());
             leave();

@@ -1,7 +1,5 @@
 #pragma once
 /// @file One operation of a mixture-of-experts block, with what it reads and writes.
-#include <span>
-#include <vector>
 
 #include "exec/half.hpp"
 #include "exec/kernels/experts.hpp"
@@ -31,9 +29,7 @@ struct ExpertContext {
           running(on.running),
           kernels(on.plan().expert_kernels) {}
 
-    [[nodiscard]] bool forward() const {
-        return current.op.phase == Phase::kForward || current.op.phase == Phase::kRecompute;
-    }
+    [[nodiscard]] bool forward() const { return current.forward(); }
     /// Tokens, choices and weights of all ep ranks are here.
     [[nodiscard]] bool gathered() const { return s.ep > 1 && !s.sent; }
     /// The loop without all-to-all: outputs' gradients are among its experts' kernels.

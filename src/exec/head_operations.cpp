@@ -44,7 +44,6 @@ struct Head {
           s(on.shapes),
           running(on.running) {}
 
-    [[nodiscard]] bool forward() const { return current.op.phase == Phase::kForward; }
     /// First token of the rank's part of the vocabulary.
     [[nodiscard]] std::int32_t first_token() const { return rank.place.tp * static_cast<std::int32_t>(s.vocabulary); }
     [[nodiscard]] const V* lm_head_input() const {
@@ -53,7 +52,7 @@ struct Head {
 
     void embedding() {
         const std::vector<std::int32_t> tokens = tokens_from(rank, current.micro_batch, 0);
-        if (forward()) {
+        if (current.forward()) {
             const MemoryLabel label = s.sliced ? MemoryLabel::kWorkspace : MemoryLabel::kActivations;
             Buffer<V>& x = s.sliced ? running.x : pass.attention.front().input;
             x = Buffer<V>(*rank.arena, label, s.t * s.h);
@@ -72,7 +71,7 @@ struct Head {
     void final_norm() {
         const double epsilon = rank.training().norm_epsilon;
         const V* weight = weight_at(rank, rank.table.final_norm);
-        if (forward()) {
+        if (current.forward()) {
             head.norm = Buffer<V>(*rank.arena, MemoryLabel::kActivations, s.t_slice * s.h);
             norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, head.input.data(), weight, head.norm.data());
             return;
@@ -85,7 +84,7 @@ struct Head {
     }
 
     void lm_head() {
-        if (forward()) {
+        if (current.forward()) {
             head.logits = Buffer<R>(*rank.arena, MemoryLabel::kLogits, s.t * s.vocabulary);
             linear_forward(s.t, s.vocabulary, s.h, lm_head_input(), weight_at(rank, rank.table.lm_head),
                            head.logits.data());
@@ -103,7 +102,7 @@ struct Head {
     void cross_entropy() {
         const std::vector<std::int32_t> targets = tokens_from(rank, current.micro_batch, 1);
         const double balance_scale = rank.training().auxiliary_loss / rank.run->layout.global_batch;
-        if (forward()) {
+        if (current.forward()) {
             head.parts = Buffer<R>(*rank.arena, MemoryLabel::kLogits, s.t * 3);
             cross_entropy_parts(s.t, s.vocabulary, head.logits.data(), targets.data(), first_token(),
                                 head.parts.data());

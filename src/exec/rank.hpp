@@ -81,6 +81,22 @@ struct Rank {
         return static_cast<double>(run->layout.global_batch) * static_cast<double>(shapes.sequence);
     }
 };
+/// The calling rank of a run, with its place, sizes and parameters; weights are not allocated yet. The arguments
+/// outlive it. Without `routing` it can run no router.
+template <class P>
+[[nodiscard]] Rank<P> make_rank(const RunInputs& run, Communicator& communicator, Arena& arena,
+                                OptimizerState<P>& optimizer, RoutingSource* routing) {
+    Rank<P> rank;
+    rank.run = &run;
+    rank.communicator = &communicator;
+    rank.arena = &arena;
+    rank.optimizer = &optimizer;
+    rank.routing = routing;
+    rank.place = grid_place(run.layout, communicator.world_rank());
+    rank.shapes = rank_shapes(run.workload, run.plan);
+    rank.table = parameter_table(run.workload, run.plan, rank.place);
+    return rank;
+}
 
 /// The operation being executed, with what its block says of it.
 struct CurrentOperation {
@@ -90,6 +106,7 @@ struct CurrentOperation {
     int virtual_stage = 0;  ///< of the block's chunk; -1 in the optimizer block
     LayerRange layers;      ///< of the virtual stage
     bool last_virtual_stage = false;
+    [[nodiscard]] bool forward() const { return op.phase == Phase::kForward || op.phase == Phase::kRecompute; }
     [[nodiscard]] std::size_t layer_of_chunk() const { return static_cast<std::size_t>(op.layer - layers.first); }
 };
 

@@ -9,11 +9,13 @@ namespace auspex {
 namespace {
 
 void check_operations(const RunInputs& run) {
-    const std::vector<std::string> unbound = unbound_operations(run.workload, run.plan, run.stack, run.program);
-    if (!unbound.empty()) {
-        const std::size_t more = unbound.size() - 1;
+    std::vector<std::string> found = unbound_operations(run.workload, run.plan, run.stack, run.program);
+    const std::vector<std::string> refused = refused_settings(run.workload, run.plan, run.stack);
+    found.insert(found.end(), refused.begin(), refused.end());
+    if (!found.empty()) {
+        const std::size_t more = found.size() - 1;
         throw InputError(run.plan.file,
-                         unbound.front() + (more > 0 ? " (and " + std::to_string(more) + " more)" : std::string()));
+                         found.front() + (more > 0 ? " (and " + std::to_string(more) + " more)" : std::string()));
     }
 }
 

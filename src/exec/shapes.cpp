@@ -32,7 +32,7 @@ GridPlace grid_place(const Layout& layout, int rank) {
         for (int n = 0; n < layout.stage_ranks; ++n) {
             if (layout.rank(stage, n) == rank) {
                 const int data = n / layout.tp;
-                return {rank, stage, data, data % layout.ep, n % layout.tp, data / layout.ep};
+                return {rank, stage, data, data % layout.ep, n % layout.tp};
             }
         }
     }

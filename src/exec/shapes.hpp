@@ -39,7 +39,6 @@ struct GridPlace {
     int stage = 0;
     int data = 0;  ///< index among data_parallel: which sequences of the batch are its own
     int ep = 0, tp = 0;
-    int expert_dp = 0;
 };
 /// n = (dp index * ep + ep index) * tp + tp index within a stage (Layout::rank); data = dp index * ep + ep index.
 [[nodiscard]] GridPlace grid_place(const Layout& layout, int rank);

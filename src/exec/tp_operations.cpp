@@ -25,9 +25,6 @@ struct Tp {
     Tp(Rank<P>& on, const CurrentOperation& operation)
         : rank(on), current(operation), pass(pass_of(on, operation)), s(on.shapes), running(on.running) {}
 
-    [[nodiscard]] bool forward() const {
-        return current.op.phase == Phase::kForward || current.op.phase == Phase::kRecompute;
-    }
     [[nodiscard]] bool in_layer() const { return current.op.layer >= 0; }
 
     [[nodiscard]] std::vector<std::size_t> slices() const {
@@ -47,18 +44,18 @@ struct Tp {
 
     void all_reduce() {
         if (current.op.carries == Carries::kQkNormSums) {
-            sum(forward() ? attention_of(rank, current).sums : running.qk_sums, ReduceOp::kSum);
+            sum(current.forward() ? attention_of(rank, current).sums : running.qk_sums, ReduceOp::kSum);
         } else if (current.op.carries == Carries::kSoftmaxParts) {
             sum(pass.head.parts, ReduceOp::kLogSumExp);
             add_cross_entropy(rank, pass.head);
         } else {
-            sum(forward() && !in_layer() ? pass.attention.front().input : running.x, ReduceOp::kSum);
+            sum(current.forward() && !in_layer() ? pass.attention.front().input : running.x, ReduceOp::kSum);
         }
     }
 
     /// running.x [t, h] becomes the rank's slice of its sum; after the embedding it is the first layer's input.
     void reduce_scatter() {
-        const bool embedded = forward() && !in_layer();
+        const bool embedded = current.forward() && !in_layer();
         look_at_contribution(rank, current, std::as_const(running.x).span());
         rank.communicator->reduce_scatter(GroupKind::kTp, running.x.data(), slices(), element_type<V>());
         Buffer<V> slice(*rank.arena, embedded ? MemoryLabel::kActivations : MemoryLabel::kWorkspace, s.t_slice * s.h);
@@ -96,9 +93,9 @@ struct Tp {
             running.saved = gathered(
                 in_feed_forward(rank, current) ? feed_forward_of(rank, current).norm : attention_of(rank, current).norm,
                 workspace);
-        } else if (forward() && in_layer()) {
+        } else if (current.forward() && in_layer()) {
             enter_half();
-        } else if (forward()) {
+        } else if (current.forward()) {
             pass.head.entered = gathered(pass.head.norm, MemoryLabel::kActivations);
         } else if (in_layer() && !attention_of(rank, current).input.empty()) {
             running.full = gathered(running.g, workspace);

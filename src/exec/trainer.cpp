@@ -35,18 +35,10 @@ class TrainingRank {
           on_note_(on_note),
           dataset_(Dataset::open(options.data)) {
         check_run(run, options, dataset_);
-        rank_.run = &run;
-        rank_.communicator = &communicator;
-        rank_.arena = &arena_;
-        rank_.optimizer = &optimizer_;
-        rank_.routing = &routing_;
-        rank_.place = grid_place(run.layout, communicator.world_rank());
-        rank_.shapes = rank_shapes(run.workload, run.plan);
-        rank_.table = parameter_table(run.workload, run.plan, rank_.place);
+        rank_ = make_rank(run, communicator, arena_, optimizer_, &routing_);
     }
 
     RunReport train() {
-        use_one_blas_thread();
         check_shards();
         initialise_rank(rank_);
         restore();
@@ -164,8 +156,7 @@ class TrainingRank {
             options_.on_begin_step(step);
         }
         strike_before(step);
-        const bool is_traced =
-            options_.wants_trace && step == (options_.trace_step < 0 ? options_.steps - 1 : options_.trace_step);
+        const bool is_traced = options_.wants_trace && step == options_.steps - 1;
         if (is_traced) {
             timeline_ = empty_rank_timeline(rank_.place.rank);
             communicator_.barrier(GroupKind::kWorld);

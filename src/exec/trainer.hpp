@@ -32,8 +32,7 @@ struct RunOptions {
     std::string weights;                           ///< start from this WeightsFile
     std::string export_weights, export_gradients;  ///< after the last step; gradients of the last step
     std::string record_routing;
-    bool wants_trace = false;
-    int trace_step = -1;  ///< the step whose timeline is kept; -1: the last
+    bool wants_trace = false;  ///< of the last step
     std::optional<InjectedFault> fault;
     std::function<void(int step)> on_begin_step;  ///< on every rank, if set
 };

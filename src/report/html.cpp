@@ -278,9 +278,8 @@ std::string provenance_section(const ScalingReport& report) {
     const bool proven = std::all_of(report.points.begin(), report.points.end(),
                                     [](const ScalePoint& point) { return point.prediction.executor_proven; });
     out += html_paragraph(
-        proven
-            ? "Every operation of the program of these steps is one that the trainer runs (executor-proven)."
-            : "The trainer cannot run the program of these steps: it is simulated only (not executor-proven).");
+        proven ? "Every operation of the program of these steps is one that the trainer runs (executor-proven)."
+               : "The trainer cannot run the program of these steps: it is simulated only (not executor-proven).");
     if (!report.layout_lines.empty()) {
         out += html_paragraph("The layout, which piece of the model lies where:") + html_list(report.layout_lines);
     }

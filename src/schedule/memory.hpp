@@ -1,6 +1,5 @@
 #pragma once
 /// @file Memory of a tile over the step, by label: a walk over the program by the rules of docs/memory.md.
-#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -31,14 +30,12 @@ struct StageMemory {
                                        const Machine& machine, const Layout& layout, const Program& program, int stage,
                                        double heaviest_rank);
 
-using WholeBytes = std::array<std::uint64_t, kMemoryLabelCount>;  ///< by MemoryLabel
-
 /// Live bytes of one rank, exactly.
 struct RankMemory {
-    WholeBytes fixed{};            ///< all the time: weights, gradients, optimizer states
-    WholeBytes peaks{};            ///< of each label by itself, the most at any time
+    LabelBytes fixed{};            ///< all the time: weights, gradients, optimizer states
+    LabelBytes peaks{};            ///< of each label by itself, the most at any time
     std::uint64_t peak_bytes = 0;  ///< of the sum over labels
-    WholeBytes at_peak{};          ///< by label when the sum has its peak
+    LabelBytes at_peak{};          ///< by label when the sum has its peak
     BlockUse use;                  ///< the pass in which it has it
     std::uint32_t operation = 0;   ///< of the block, that reaches it
 };

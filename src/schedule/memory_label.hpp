@@ -1,6 +1,7 @@
 #pragma once
 /// @file What memory is for: the labels that the prediction and the executor's arena share. docs/memory.md says which
 /// tensor has which, from when to when.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,6 +19,7 @@ enum class MemoryLabel : std::uint8_t {
     kCommunication  ///< received messages until they are unpacked, buffers that gather what is scattered in memory
 };
 inline constexpr std::size_t kMemoryLabelCount = 9;
+using LabelBytes = std::array<std::uint64_t, kMemoryLabelCount>;  ///< by MemoryLabel
 /// "weights", "gradients", "master_weights", …
 [[nodiscard]] const char* to_string(MemoryLabel label);
 

@@ -100,7 +100,7 @@ enum class Carries : std::uint8_t {
     kQkNormSums,    ///< sums of squares (backward: of products) that normalise queries and keys, fp32
     kSoftmaxParts,  ///< maximum, sum of exponentials and target's logit of each token, fp32
     kLoss,          ///< the step's loss, in stack.loss_terms parts, fp32
-    kHealth         ///< one flag of every rank: its loss and gradients are finite, fp32
+    kHealth  ///< one number of every rank, fp32: 0 while all it had to do with is finite, else where it first was not
 };
 [[nodiscard]] const char* to_string(Carries carries);
 

@@ -1,6 +1,5 @@
 /// @file auspex data as people call it.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <initializer_list>
@@ -84,8 +83,8 @@ TEST_F(DataCli, what_is_no_file_is_refused) {
 // What was written before the disk was full is taken away again.
 TEST_F(DataCli, a_full_disk_leaves_no_part_of_a_dataset) {
     const std::string command = std::string("cd '") + AUSPEX_SOURCE_DIR + "' && ulimit -f 8 && '" + AUSPEX_BINARY +
-                                "' data prepare --sequence-length 64 --input README.md --shard-rows 10 --out '" + data_ +
-                                "' 2>'" + folder_ + "error'";
+                                "' data prepare --sequence-length 64 --input README.md --shard-rows 10 --out '" +
+                                data_ + "' 2>'" + folder_ + "error'";
     const int status = std::system(command.c_str());
     EXPECT_EQ(WEXITSTATUS(status), 1);
     EXPECT_NE(text_of(folder_ + "error").find("could not be written: File too large"), std::string::npos);

@@ -22,7 +22,7 @@ const std::string kCheck = "program --check-executor --machine aurora --stack au
 TEST_F(VerifyCli, a_toy_program_is_bound) {
     const Outcome outcome = run(kCheck + "--plan toy-pp2-ep2");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
-    EXPECT_EQ(outcome.out, "every operation of this program is bound: the trainer can run it\n");
+    EXPECT_EQ(outcome.out, "every operation of this program is bound: the trainer has a kernel or a call for it\n");
     const JsonDocument json = JsonDocument::parse(run(kCheck + "--plan toy-pp2-ep2 --json").out, "out");
     EXPECT_TRUE(json.root().at("bound").as_bool());
     EXPECT_TRUE(json.root().at("unbound").elements().empty());

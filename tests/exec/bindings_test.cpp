@@ -12,7 +12,10 @@ using namespace exec_fixture;
 
 std::vector<std::string> findings(const Workload& workload, const Plan& plan, const Stack& stack = trainer_stack()) {
     const RunInputs run = run_inputs(workload, plan, still_training(), stack);
-    return unbound_operations(run.workload, run.plan, run.stack, run.program);
+    std::vector<std::string> lines = unbound_operations(run.workload, run.plan, run.stack, run.program);
+    const std::vector<std::string> refused = refused_settings(run.workload, run.plan, run.stack);
+    lines.insert(lines.end(), refused.begin(), refused.end());
+    return lines;
 }
 
 void expect_line(const std::vector<std::string>& lines, const std::string& line) {
@@ -101,6 +104,9 @@ TEST(Bindings, stacks_that_leave_loss_or_gradients_alone) {
     EXPECT_EQ(findings(mixture_model(), plan, stack), (std::vector<std::string>{no_check, no_loss}));
     stack.world_all_reduces_per_step = 1;
     EXPECT_EQ(findings(mixture_model(), plan, stack), std::vector<std::string>{no_check});
+    const RunInputs run = run_inputs(mixture_model(), plan, still_training(), stack);
+    EXPECT_EQ(unbound_operations(run.workload, run.plan, run.stack, run.program), std::vector<std::string>{})
+        << "every operation has its call all the same";
     const Stack bare = load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/bare.json"));
     expect_line(findings(mixture_model(), plan, bare), no_loss);
 }

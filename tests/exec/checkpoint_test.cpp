@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <set>
 
 #include "base/error.hpp"
 #include "exec/checkpoint_manifest.hpp"

@@ -2,7 +2,6 @@
 /// @file Calls of every kind on every group, on made-up data, and what they bring: for one transport against another.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -2,7 +2,7 @@
 /// throws.
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <cmath>
 #include <string>
 
 #include "communicator_cases.hpp"

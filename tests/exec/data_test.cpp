@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 
@@ -16,17 +14,15 @@
 #include "exec/data/prepare.hpp"
 #include "exec/data/tokenizer.hpp"
 #include "exec/data/words.hpp"
+#include "file_fixture.hpp"
 
 namespace auspex {
 namespace {
 
 namespace fs = std::filesystem;
+using file_fixture::bytes_of;
+using file_fixture::message_of;
 using Tokens = std::vector<std::int32_t>;
-
-std::string text_of(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
 
 std::string random_bytes(std::uint64_t seed, std::size_t count, int kinds) {
     Rng rng(seed);
@@ -49,15 +45,6 @@ std::string sentences(std::uint64_t seed, int words) {
     return text;
 }
 
-std::string error_of(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "accepted";
-}
-
 void expect_contains(const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks: " << part;
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
@@ -69,12 +56,9 @@ void no_progress(const char*, std::size_t, std::size_t) {}
 class Data : public testing::Test {
  protected:
     Data() {
-        fs::remove_all(folder_);
-        fs::create_directories(folder_);
         write_file(path("a.txt"), sentences(1, 700));
         write_file(path("b.txt"), sentences(2, 400) + random_bytes(3, 500, 256));
     }
-    ~Data() override { fs::remove_all(folder_); }
 
     [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
     [[nodiscard]] PrepareRequest request(const std::string& out) const {
@@ -89,11 +73,11 @@ class Data : public testing::Test {
     /// Prepared with bytes, in folder "data".
     [[nodiscard]] DatasetInfo prepare_bytes() const { return prepare(request("data")); }
     [[nodiscard]] std::string open_error() const {
-        return error_of([&] { static_cast<void>(Dataset::open(path("data"))); });
+        return message_of<InputError>([&] { static_cast<void>(Dataset::open(path("data"))); });
     }
 
-    fs::path folder_ = fs::path(testing::TempDir()) /
-                       (std::string("auspex_data_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    file_fixture::TestFolder scratch_;
+    fs::path folder_ = scratch_.path();
 };
 
 std::vector<Tokens> rows_of(const Dataset& dataset) {
@@ -204,7 +188,7 @@ TEST_F(Data, a_tokenizer_comes_back_from_its_file_and_a_wrong_file_is_refused) {
     const auto error = [&](const std::string& vocabulary, const std::string& merges) {
         write_file(path("t.json"), "{\"auspex_tokenizer\": 1, \"vocabulary\": " + vocabulary +
                                        ", \"end_of_document\": 256, \"merges\": " + merges + "}");
-        return error_of([&] { static_cast<void>(Tokenizer::load(path("t.json"))); });
+        return message_of<InputError>([&] { static_cast<void>(Tokenizer::load(path("t.json"))); });
     };
     expect_contains(error("258", "[[97, 98], [97, 98]]"),
                     "t.json: $.merges[1]: found [97,98]; expected each pair once");
@@ -233,8 +217,8 @@ TEST(Shuffled, is_a_permutation_and_depends_on_the_seed_alone) {
 
 TEST_F(Data, every_token_is_in_a_row_or_counted_as_dropped) {
     const DatasetInfo info = prepare_bytes();
-    const std::string a = text_of(path("a.txt"));
-    const std::string b = text_of(path("b.txt"));
+    const std::string a = bytes_of(path("a.txt"));
+    const std::string b = bytes_of(path("b.txt"));
     EXPECT_EQ(info.documents, 2);
     EXPECT_EQ(info.tokens, static_cast<std::int64_t>(a.size() + b.size()) + info.documents);
     EXPECT_EQ(info.rows * 17 + info.dropped_tokens, info.tokens);
@@ -274,7 +258,7 @@ TEST_F(Data, the_same_seed_gives_the_same_bytes_and_another_seed_the_same_rows) 
         prepare(third);
         for (const fs::directory_entry& entry : fs::directory_iterator(first.folder)) {
             const std::string name = entry.path().filename().string();
-            EXPECT_EQ(text_of(entry.path().string()), text_of((fs::path(second.folder) / name).string())) << name;
+            EXPECT_EQ(bytes_of(entry.path().string()), bytes_of((fs::path(second.folder) / name).string())) << name;
         }
         EXPECT_EQ(std::distance(fs::directory_iterator(first.folder), fs::directory_iterator()),
                   static_cast<std::ptrdiff_t>(info.shards.size() + 2))
@@ -303,26 +287,27 @@ TEST_F(Data, what_cannot_become_a_dataset_is_refused) {
     write_file(path("empty.txt"), "");
     PrepareRequest wanted = request("data");
     wanted.inputs = {path("a.txt"), path("empty.txt")};
-    expect_contains(error_of([&] { prepare(wanted); }), "empty.txt: found an empty file");
+    expect_contains(message_of<InputError>([&] { prepare(wanted); }), "empty.txt: found an empty file");
     wanted.inputs = {path("nowhere.txt")};
-    expect_contains(error_of([&] { prepare(wanted); }), "nowhere.txt: found no file");
+    expect_contains(message_of<InputError>([&] { prepare(wanted); }), "nowhere.txt: found no file");
     wanted.inputs = {folder_.string()};
-    expect_contains(error_of([&] { prepare(wanted); }), "no regular file");
+    expect_contains(message_of<InputError>([&] { prepare(wanted); }), "no regular file");
     wanted = request("data");
     wanted.sequence_length = 1'000'000;
-    expect_contains(error_of([&] { prepare(wanted); }), "expected at least 1000001");
+    expect_contains(message_of<InputError>([&] { prepare(wanted); }), "expected at least 1000001");
     EXPECT_TRUE(fs::is_empty(path("data"))) << "nothing is left behind";
     expect_contains(open_error(), "found no dataset.json");
     static_cast<void>(prepare_bytes());
-    expect_contains(error_of([&] { static_cast<void>(prepare_bytes()); }), "found a dataset there already");
+    expect_contains(message_of<InputError>([&] { static_cast<void>(prepare_bytes()); }),
+                    "found a dataset there already");
     wanted = request("a.txt");
-    expect_contains(error_of([&] { prepare(wanted); }), "found no folder");
+    expect_contains(message_of<InputError>([&] { prepare(wanted); }), "found no folder");
 }
 
 TEST_F(Data, a_shard_that_is_not_as_dataset_json_says_is_refused_by_name) {
     static_cast<void>(prepare_bytes());
     const std::string shard = path("data/shard-00001.bin");
-    const std::string whole = text_of(shard);
+    const std::string whole = bytes_of(shard);
     Dataset::open(path("data")).check_digests();
 
     write_file(shard, whole.substr(0, whole.size() - 1));
@@ -336,25 +321,26 @@ TEST_F(Data, a_shard_that_is_not_as_dataset_json_says_is_refused_by_name) {
     flipped[40] = static_cast<char>(flipped[40] ^ 1);
     write_file(shard, flipped);
     const Dataset dataset = Dataset::open(path("data"));
-    expect_contains(error_of([&] { dataset.check_digests(); }), "shard-00001.bin: found a file with SHA-256");
+    expect_contains(message_of<InputError>([&] { dataset.check_digests(); }),
+                    "shard-00001.bin: found a file with SHA-256");
 }
 
 TEST_F(Data, a_token_beyond_the_vocabulary_is_refused_with_its_place) {
     static_cast<void>(prepare_bytes());
-    std::string bytes = text_of(path("data/shard-00001.bin"));
+    std::string bytes = bytes_of(path("data/shard-00001.bin"));
     bytes[2 * (17 * 7 + 5) + 1] = '\x01';
     bytes[2 * (17 * 7 + 5)] = '\x01';
     write_file(path("data/shard-00001.bin"), bytes);
     const Dataset dataset = Dataset::open(path("data"));
     Tokens tokens;
     dataset.append_sequence(106, tokens);
-    expect_contains(error_of([&] { dataset.append_sequence(107, tokens); }),
+    expect_contains(message_of<InputError>([&] { dataset.append_sequence(107, tokens); }),
                     "shard-00001.bin: found token 257 at place 5 of row 7; expected 0 to 256");
 }
 
 TEST_F(Data, a_dataset_json_that_contradicts_itself_is_refused) {
     static_cast<void>(prepare_bytes());
-    const std::string text = text_of(path("data/dataset.json"));
+    const std::string text = bytes_of(path("data/dataset.json"));
     const auto error = [&](const std::string& from, const std::string& to) {
         std::string changed = text;
         const std::size_t at = changed.find(from);
@@ -410,13 +396,13 @@ TEST_F(Data, megatron_files_have_the_bytes_that_megatron_writes) {
     const auto i32 = [](int low) { return std::string(1, static_cast<char>(low)) + std::string(3, '\0'); };
     const std::string expected = std::string("MMIDIDX\0\0", 9) + u64(1) + '\x04' + u64(2) + u64(3) + i32(2) + i32(1) +
                                  u64(0) + u64(8) + u64(0) + u64(1) + u64(2);
-    EXPECT_EQ(text_of(path("m.idx")), expected);
-    EXPECT_EQ(text_of(path("m.bin")), std::string("\x70\x11\x01\0", 4) + i32(1) + i32(2));
+    EXPECT_EQ(bytes_of(path("m.idx")), expected);
+    EXPECT_EQ(bytes_of(path("m.bin")), std::string("\x70\x11\x01\0", 4) + i32(1) + i32(2));
     const MegatronDataset megatron(path("m"));
     Tokens tokens;
     megatron.append_sequence(0, 70'001, tokens);
     EXPECT_EQ(tokens, (Tokens{70'000, 1}));
-    expect_contains(error_of([&] { megatron.append_sequence(0, 70'000, tokens); }),
+    expect_contains(message_of<InputError>([&] { megatron.append_sequence(0, 70'000, tokens); }),
                     "m.bin: found token 70000 at place 0 of sequence 0; expected 0 to 69999");
 }
 
@@ -425,11 +411,11 @@ TEST_F(Data, damaged_megatron_files_are_refused) {
     writer.add_sequence({5, 6, 7});
     writer.add_sequence({8});
     writer.commit();
-    const std::string index = text_of(path("m.idx"));
-    const std::string tokens = text_of(path("m.bin"));
+    const std::string index = bytes_of(path("m.idx"));
+    const std::string tokens = bytes_of(path("m.bin"));
     const auto error = [&](const std::string& changed) {
         write_file(path("m.idx"), changed);
-        return error_of([&] { MegatronDataset dataset(path("m")); });
+        return message_of<InputError>([&] { MegatronDataset dataset(path("m")); });
     };
     const auto with = [&](std::size_t at, char byte) {
         std::string changed = index;
@@ -448,7 +434,7 @@ TEST_F(Data, damaged_megatron_files_are_refused) {
     expect_contains(error(with(50, 2)), "found sequence 1 of 1 tokens at byte 2; expected sequences one behind");
     expect_contains(error(with(58, 1)), "found document 0 at sequence 1");
     expect_contains(error(with(74, 1)), "found document 2 at sequence 1");
-    EXPECT_EQ(error(index), "accepted");
+    EXPECT_EQ(error(index), "no such exception");
     write_file(path("m.bin"), tokens.substr(1));
     expect_contains(error(index), "m.bin: found 7 bytes; expected 8");
 }

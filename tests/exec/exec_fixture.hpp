@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "exec/collection.hpp"
 #include "exec/in_process.hpp"
 #include "exec/interpreter.hpp"
 #include "exec/optimizer.hpp"
@@ -105,11 +106,8 @@ inline std::vector<MicroBatchTokens> tokens_of(const RunInputs& run, const GridP
 /// Random choices of different experts for every token of step 0, uneven on purpose: lower numbers come more often.
 inline RoutingRecord uneven_record(const RunInputs& run) {
     const Workload& w = run.workload;
-    RoutingRecord record;
-    record.steps = 1;
-    record.layers = w.layers - w.first_dense_layers;
-    record.top_k = w.top_k, record.num_experts = w.num_experts;
-    record.tokens = run.layout.global_batch * w.sequence_length;
+    RoutingRecord record = empty_routing_record(run, 0, 1);
+    record.choices.clear();
     Rng rng(11);
     for (int token = 0; token < record.tokens * record.layers; ++token) {
         const std::size_t begin = record.choices.size();
@@ -140,14 +138,7 @@ struct TestRank {
 
     TestRank(const RunInputs& run, Communicator& communicator) {
         routing.mode = mode_of(run.plan);
-        rank.run = &run;
-        rank.communicator = &communicator;
-        rank.arena = &arena;
-        rank.optimizer = &optimizer;
-        rank.routing = &routing;
-        rank.place = grid_place(run.layout, communicator.world_rank());
-        rank.shapes = rank_shapes(run.workload, run.plan);
-        rank.table = parameter_table(run.workload, run.plan, rank.place);
+        rank = make_rank(run, communicator, arena, optimizer, &routing);
         initialise_rank(rank);
         for (const Parameter& p : rank.table.dense) {
             if (p.shape.size() == 1) {

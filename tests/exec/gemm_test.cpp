@@ -134,10 +134,7 @@ TEST(Gemm, LinearLayersAreItsThreeProducts) {
 
 TEST(Gemm, SameBitsFromEveryThread) {
     const Product p{96, 200, 130, 0, true, false, false};
-    const auto bits = [&p] {
-        use_one_blas_thread();
-        return numbers_of(by_gemm<float, Bf16, float>(p, as<float>(p.c())));
-    };
+    const auto bits = [&p] { return numbers_of(by_gemm<float, Bf16, float>(p, as<float>(p.c()))); };
     const Numbers expected = bits();
     std::vector<Numbers> found(4);
     {

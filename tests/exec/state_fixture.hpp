@@ -1,11 +1,8 @@
 #pragma once
 /// @file Ranks that have parameters and optimizer states, and whole tensors collected from them. No passes are run.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "exec/operations.hpp"
 #include "exec_fixture.hpp"
+#include "file_fixture.hpp"
 
 namespace auspex::state_fixture {
 
@@ -13,6 +10,10 @@ using exec_fixture::dense_model;
 using exec_fixture::mixture_model;
 using exec_fixture::run_inputs;
 using exec_fixture::single_plan;
+using file_fixture::bytes_of;
+using file_fixture::message_of;
+using file_fixture::TestFolder;
+using file_fixture::write_bytes;
 
 /// The mixture with a leading dense layer and norms of queries and keys: every kind of tensor.
 inline Workload every_tensor_model() {
@@ -57,13 +58,7 @@ struct StateRank {
     Rank<P> rank;
 
     StateRank(const RunInputs& run, Communicator& communicator) {
-        rank.run = &run;
-        rank.communicator = &communicator;
-        rank.arena = &arena;
-        rank.optimizer = &optimizer;
-        rank.place = grid_place(run.layout, communicator.world_rank());
-        rank.shapes = rank_shapes(run.workload, run.plan);
-        rank.table = parameter_table(run.workload, run.plan, rank.place);
+        rank = make_rank(run, communicator, arena, optimizer, nullptr);
         initialise_rank(rank);
     }
 };
@@ -137,41 +132,6 @@ void fill_moments(Rank<P>& rank) {
         store_state(rank, StateKind::kFirstMoment, part, m);
         store_state(rank, StateKind::kSecondMoment, part, v);
     }
-}
-
-/// An empty folder of its own, gone with the test.
-class TestFolder {
- public:
-    TestFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "auspex-XXXXXX").string();
-        path_ = mkdtemp(name.data());
-    }
-    TestFolder(const TestFolder&) = delete;
-    TestFolder& operator=(const TestFolder&) = delete;
-    ~TestFolder() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-    std::string path_;
-};
-
-inline std::string bytes_of(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-inline void write_bytes(const std::string& file, const std::string& bytes) {
-    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
-}
-
-/// what() of the exception of this type that the call throws.
-template <class Error, class Call>
-std::string message_of(const Call& call) {
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no such exception";
 }
 
 }  // namespace auspex::state_fixture

@@ -2,9 +2,7 @@
 #include "exec/trainer.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +11,7 @@
 #include "exec/checkpoint_manifest.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec_fixture.hpp"
+#include "file_fixture.hpp"
 
 namespace auspex {
 namespace {
@@ -22,8 +21,7 @@ namespace fs = std::filesystem;
 /// With a dataset of bytes in a scratch folder.
 class Trainer : public testing::Test {
  protected:
-    Trainer() : folder_(fs::temp_directory_path() / ("auspex-trainer-" + std::to_string(getpid()))) {
-        fs::create_directories(folder_);
+    Trainer() {
         std::ofstream text(folder_ / "text.txt");
         for (int i = 0; i < 800; ++i) {
             text << "sentence " << i * i % 89 << (i % 5 == 0 ? ".\n" : ", ");
@@ -35,7 +33,6 @@ class Trainer : public testing::Test {
         request.folder = (folder_ / "data").string();
         static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
     }
-    ~Trainer() override { fs::remove_all(folder_); }
 
     [[nodiscard]] static RunInputs run_of(const Plan& plan) {
         Workload workload = exec_fixture::mixture_model();
@@ -72,7 +69,8 @@ class Trainer : public testing::Test {
         return losses;
     }
 
-    fs::path folder_;
+    file_fixture::TestFolder scratch_;
+    fs::path folder_ = scratch_.path();
 };
 
 /// Four sequences a step, whatever the grid.

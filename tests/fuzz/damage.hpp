@@ -1,7 +1,11 @@
 #pragma once
-/// @file Ways to damage a file.
+/// @file Ways to damage a file, and the program around a loop that does.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -81,6 +85,18 @@ inline void damage(std::string& text, const std::string& other, Rng& rng) {
         case 5: swap_two_values(text, rng); break;
         case 6: insert_a_token(text, rng); break;
         default: text.insert(at, other, rng.below(other.size()), rng.below(120));
+    }
+}
+
+/// The program NAME [INPUTS [SEED]] around `fuzz`, which returns its exit code.
+inline int fuzz_main(int argc, char** argv, const char* name, int (*fuzz)(std::uint64_t count, std::uint64_t seed)) {
+    const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
+    const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+    try {
+        return fuzz(count, seed);
+    } catch (const std::exception& error) {
+        std::cerr << name << ": " << error.what() << "\n";
+        return 2;
     }
 }
 

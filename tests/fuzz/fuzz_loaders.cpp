@@ -4,7 +4,6 @@
 /// Most worth under the asan preset. A failure prints the input; the same COUNT and SEED show it again.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -153,13 +152,4 @@ int fuzz(std::uint64_t count, std::uint64_t seed) {
 }  // namespace
 }  // namespace auspex
 
-int main(int argc, char** argv) {
-    const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
-    const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-    try {
-        return auspex::fuzz(count, seed);
-    } catch (const std::exception& error) {
-        std::cerr << "fuzz_loaders: " << error.what() << "\n";
-        return 2;
-    }
-}
+int main(int argc, char** argv) { return auspex::fuzz_main(argc, argv, "fuzz_loaders", auspex::fuzz); }

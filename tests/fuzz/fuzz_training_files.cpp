@@ -243,13 +243,4 @@ int fuzz(std::uint64_t count, std::uint64_t seed) {
 }  // namespace
 }  // namespace auspex
 
-int main(int argc, char** argv) {
-    const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
-    const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-    try {
-        return auspex::fuzz(count, seed);
-    } catch (const std::exception& error) {
-        std::cerr << "fuzz_training_files: " << error.what() << "\n";
-        return 2;
-    }
-}
+int main(int argc, char** argv) { return auspex::fuzz_main(argc, argv, "fuzz_training_files", auspex::fuzz); }

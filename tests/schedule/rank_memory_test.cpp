@@ -53,9 +53,9 @@ struct Ranks {
     }
 };
 
-std::uint64_t of(const WholeBytes& bytes, MemoryLabel label) { return bytes[static_cast<std::size_t>(label)]; }
+std::uint64_t of(const LabelBytes& bytes, MemoryLabel label) { return bytes[static_cast<std::size_t>(label)]; }
 std::uint64_t peak(const RankMemory& memory, MemoryLabel label) { return of(memory.peaks, label); }
-std::uint64_t sum(const WholeBytes& bytes) { return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}); }
+std::uint64_t sum(const LabelBytes& bytes) { return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}); }
 
 constexpr auto kActivations = MemoryLabel::kActivations;
 constexpr auto kWorkspace = MemoryLabel::kWorkspace;

@@ -28,7 +28,7 @@ struct Shape {
 
 void product(const Shape& s, const float* a, std::size_t lda, const float* b, std::size_t ldb, float* c,
              std::size_t ldc, bool accumulate) {
-    [[maybe_unused]] thread_local const bool alone = (use_one_blas_thread(), true);
+    [[maybe_unused]] thread_local const bool alone = (omp_set_num_threads(1), true);
     const auto number = [](std::size_t size) { return static_cast<dnnl_dim_t>(size); };
     const dnnl_status_t status =
         dnnl_sgemm(letter(s.transpose_a), letter(s.transpose_b), number(s.m), number(s.n), number(s.k), 1.0F, a,
@@ -138,8 +138,6 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
 }
 
 std::size_t gemm_scratch_bytes() { return scratch_held(); }
-
-void use_one_blas_thread() { omp_set_num_threads(1); }
 
 #define AUSPEX_GEMM(A, B, C)                                                                                         \
     template void gemm(Transpose, Transpose, std::size_t, std::size_t, std::size_t, const A*, std::size_t, const B*, \

@@ -35,7 +35,5 @@ void linear_weight_gradient(std::size_t rows, std::size_t out, std::size_t in, c
 
 /// Bytes that this thread keeps for widened operands.
 [[nodiscard]] std::size_t gemm_scratch_bytes();
-/// Makes the library use one thread on the calling thread; gemm does so itself when a thread first calls it.
-void use_one_blas_thread();
 
 }  // namespace auspex

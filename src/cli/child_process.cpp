@@ -1,0 +1,72 @@
+/// @file Handlers and masks of signals.
+#include "cli/child_process.hpp"
+
+namespace auspex {
+namespace {
+
+volatile std::sig_atomic_t last_signal = 0;
+void note_signal(int signal) { last_signal = signal; }
+
+}  // namespace
+
+SignalsNoted::SignalsNoted() {
+    struct sigaction action {};
+    action.sa_handler = note_signal;
+    for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+        sigaction(kEndSignals[i], &action, &before_[i]);
+        if (before_[i].sa_handler == SIG_IGN) {  // as nohup asks for
+            sigaction(kEndSignals[i], &before_[i], nullptr);
+        }
+    }
+}
+
+SignalsNoted::~SignalsNoted() {
+    for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+        sigaction(kEndSignals[i], &before_[i], nullptr);
+    }
+}
+
+int noted_signal() { return last_signal; }
+
+int take_noted_signal() {
+    const int signal = last_signal;
+    if (signal != 0) {
+        last_signal = 0;
+    }
+    return signal;
+}
+
+SignalsHeld::SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : kEndSignals) {
+        sigaddset(&held, signal);
+    }
+    sigprocmask(SIG_BLOCK, &held, &before_);
+}
+
+SignalsHeld::~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+void SignalsHeld::let_go_in_child() const {
+    for (const int signal : kEndSignals) {
+        struct sigaction now {};
+        sigaction(signal, nullptr, &now);
+        if (now.sa_handler == note_signal) {
+            std::signal(signal, SIG_DFL);
+        }
+    }
+    std::signal(SIGXFSZ, SIG_DFL);
+    std::signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+std::vector<char*> argv_of(std::vector<std::string>& words) {
+    std::vector<char*> argv;
+    for (std::string& word : words) {
+        argv.push_back(word.data());
+    }
+    argv.push_back(nullptr);
+    return argv;
+}
+
+}  // namespace auspex

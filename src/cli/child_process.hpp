@@ -1,0 +1,48 @@
+#pragma once
+/// @file Other programs as children: their arguments, and what becomes of signals that this program gets meanwhile.
+#include <array>
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace auspex {
+
+/// SIGINT, SIGTERM, SIGHUP: how users and systems ask a program to end.
+inline constexpr std::array<int, 3> kEndSignals{SIGINT, SIGTERM, SIGHUP};
+
+/// While one lives, kEndSignals do not end this program but are noted, those left alone that it was told to ignore.
+/// Held around everything that has to be cleaned up after.
+class SignalsNoted {
+ public:
+    SignalsNoted();
+    ~SignalsNoted();
+    SignalsNoted(const SignalsNoted&) = delete;
+    SignalsNoted& operator=(const SignalsNoted&) = delete;
+
+ private:
+    std::array<struct sigaction, kEndSignals.size()> before_{};
+};
+
+/// The last signal noted, or 0.
+[[nodiscard]] int noted_signal();
+/// The same, and forgets it.
+[[nodiscard]] int take_noted_signal();
+
+/// While one lives, kEndSignals wait: between fork and exec a child would note them, and nobody would look.
+class SignalsHeld {
+ public:
+    SignalsHeld();
+    ~SignalsHeld();
+    SignalsHeld(const SignalsHeld&) = delete;
+    SignalsHeld& operator=(const SignalsHeld&) = delete;
+    /// In the child: signals do what they do to a program that knows nothing of them, those that have waited too.
+    void let_go_in_child() const;
+
+ private:
+    sigset_t before_{};
+};
+
+/// For exec(3): pointers into `words`, and the null pointer behind the last.
+[[nodiscard]] std::vector<char*> argv_of(std::vector<std::string>& words);
+
+}  // namespace auspex

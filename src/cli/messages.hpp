@@ -1,0 +1,24 @@
+#pragma once
+/// @file How auspex and auspex-mpi end: one line, and an exit code. The launcher knows what its ranks say by these
+/// heads.
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "base/input_text.hpp"
+
+namespace auspex {
+
+inline constexpr std::string_view kErrorHead = "auspex: error: ";     ///< bad input
+inline constexpr std::string_view kFailureHead = "auspex: failed: ";  ///< anything else
+inline constexpr int kFailed = 1, kBadInput = 2;                      ///< exit codes
+
+/// What goes wrong on every rank is said by rank 0, before the others get to it.
+inline constexpr std::chrono::seconds kRankZeroFirst{2};
+
+/// A message may quote names of files and arguments, which may hold anything.
+[[nodiscard]] inline std::string message_line(std::string_view head, std::string_view text) {
+    return std::string(head) + printable(text, std::string_view::npos);
+}
+
+}  // namespace auspex

@@ -1,0 +1,21 @@
+#pragma once
+/// @file Folders for the time of one command.
+#include <string>
+
+namespace auspex {
+
+/// PARENT/PREFIX and six letters that make it a new one; removed at the end, with what is in it. Throws InputError
+/// where it cannot be made.
+class NewFolder {
+ public:
+    NewFolder(const std::string& parent, const std::string& prefix);
+    ~NewFolder();
+    NewFolder(const NewFolder&) = delete;
+    NewFolder& operator=(const NewFolder&) = delete;
+    [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute
+
+ private:
+    std::string path_;
+};
+
+}  // namespace auspex

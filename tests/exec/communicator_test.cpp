@@ -31,7 +31,9 @@ std::vector<int> group_of(const Layout& layout, GroupKind kind, int rank) {
 template <typename T>
 std::vector<T> as(const std::vector<std::byte>& bytes) {
     std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) {
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+    }
     return values;
 }
 
@@ -43,7 +45,9 @@ std::vector<std::byte> joined(const std::vector<int>& ranks, std::uint64_t salt,
     }
     const std::vector<float> sum(exact.begin(), exact.end());
     std::vector<std::byte> bytes(count * sizeof(float));
-    std::memcpy(bytes.data(), sum.data(), bytes.size());
+    if (!bytes.empty()) {
+        std::memcpy(bytes.data(), sum.data(), bytes.size());
+    }
     return bytes;
 }
 

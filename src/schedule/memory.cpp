@@ -110,11 +110,11 @@ void add_recorded_step(const RoleWalk& role, const RoutingRecord& record, const 
     tally.finish();
 }
 
-std::string name_of(const Program& program, const StepPeaks& peaks) {
-    const Block& block = program.blocks[peaks.use.block];
-    const Operation& op = program.operations_of(block)[peaks.operation];
+std::string name_of(const Program& program, const BlockUse& use, std::uint32_t operation) {
+    const Block& block = program.blocks[use.block];
+    const Operation& op = program.operations_of(block)[operation];
     std::string name = to_string(block.kind);
-    name += peaks.use.micro_batch >= 0 ? " of micro-batch " + std::to_string(peaks.use.micro_batch) : "";
+    name += use.micro_batch >= 0 ? " of micro-batch " + std::to_string(use.micro_batch) : "";
     name += ", " + operation_name(operation_name_index(op.kind, op.phase));
     return name + (op.layer >= 0 ? " of layer " + std::to_string(op.layer) : "");
 }
@@ -165,6 +165,26 @@ std::uint64_t shard_of_rank(const Layout& layout, GroupKind kind, int stage, int
     check_failed("shard_of_rank", "every rank of a stage is in a group of the kind", __FILE__, __LINE__);
 }
 
+/// `at_peak` and `largest` by label, and the machine's reserve.
+template <typename Bytes>
+StageMemory with_runtime(int stage, std::string operation, const Bytes& at_peak, const Bytes& largest,
+                         const Machine& machine) {
+    StageMemory memory;
+    memory.stage = stage;
+    memory.peak_operation = std::move(operation);
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        const char* name = to_string(static_cast<MemoryLabel>(i));
+        memory.by_label.emplace_back(name, static_cast<double>(at_peak[i]));
+        memory.peak_by_label.emplace_back(name, static_cast<double>(largest[i]));
+    }
+    memory.by_label.emplace_back("runtime", machine.tile.reserved_bytes);
+    memory.peak_by_label.emplace_back("runtime", machine.tile.reserved_bytes);
+    for (const auto& [label, bytes] : memory.by_label) {
+        memory.peak_bytes += bytes;
+    }
+    return memory;
+}
+
 }  // namespace
 
 StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Machine& machine,
@@ -177,20 +197,24 @@ StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack
     const double states = p.dense / shards.dense + p.experts / shards.experts;
     const double held = plan.optimizer == OptimizerSharding::kFsdp ? states : p.dense + p.experts;
     const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, stage));
-    StageMemory memory;
-    memory.stage = stage;
-    memory.peak_operation = name_of(program, peaks);
+    std::array<double, kMemoryLabelCount> at_peak{}, largest{};
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
-        const char* name = to_string(static_cast<MemoryLabel>(i));
-        memory.by_label.emplace_back(name, fixed[i] + static_cast<double>(peaks.at_peak[i]));
-        memory.peak_by_label.emplace_back(name, fixed[i] + static_cast<double>(peaks.label_peaks[i]));
+        at_peak[i] = fixed[i] + static_cast<double>(peaks.at_peak[i]);
+        largest[i] = fixed[i] + static_cast<double>(peaks.label_peaks[i]);
     }
-    memory.by_label.emplace_back("runtime", machine.tile.reserved_bytes);
-    memory.peak_by_label.emplace_back("runtime", machine.tile.reserved_bytes);
-    for (const auto& [label, bytes] : memory.by_label) {
-        memory.peak_bytes += bytes;
+    return with_runtime(stage, name_of(program, peaks.use, peaks.operation), at_peak, largest, machine);
+}
+
+StageMemory recorded_stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
+                                  const Machine& machine, const Layout& layout, const Program& program, int stage,
+                                  const RoutingRecord& record) {
+    RankMemory fullest;
+    for (int n = 0; n < layout.stage_ranks; ++n) {
+        const RankMemory memory = rank_memory(workload, plan, stack, layout, program, layout.rank(stage, n), &record);
+        fullest = memory.peak_bytes > fullest.peak_bytes ? memory : fullest;
     }
-    return memory;
+    return with_runtime(stage, name_of(program, fullest.use, fullest.operation), fullest.at_peak, fullest.peaks,
+                        machine);
 }
 
 RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,

@@ -48,4 +48,10 @@ struct RankMemory {
                                      const Layout& layout, const Program& program, int rank,
                                      const RoutingRecord* routing);
 
+/// Of the rank of the stage that holds most at its peak, from recorded routing, and the machine's `runtime`. Throws as
+/// rank_memory does.
+[[nodiscard]] StageMemory recorded_stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
+                                                const Machine& machine, const Layout& layout, const Program& program,
+                                                int stage, const RoutingRecord& record);
+
 }  // namespace auspex

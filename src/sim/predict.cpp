@@ -20,12 +20,23 @@ std::string gigabytes(double bytes) {
     return text;
 }
 
+/// True if the plan has a routing record of just this model and batch, so that memory can be told rank by rank.
+bool memory_is_of_record(const Inputs& inputs, const SimulatedStep& step) {
+    const auto& record = step.plan.routing.record;
+    return record && step.plan.etp == step.plan.tp && step.plan.cp == 1 &&
+           record->tokens == std::int64_t{step.layout.global_batch} * inputs.workload.sequence_length;
+}
+
 MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
+    const bool recorded = memory_is_of_record(inputs, step);
     MemoryReport report;
     report.capacity_bytes = inputs.machine.tile.hbm_bytes;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
-        report.by_stage.push_back(stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
-                                               step.program, stage, step.cost_options.load.heaviest_rank));
+        report.by_stage.push_back(
+            recorded ? recorded_stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
+                                             step.program, stage, *step.plan.routing.record)
+                     : stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout, step.program,
+                                    stage, step.cost_options.load.heaviest_rank));
         if (report.by_stage.back().peak_bytes > report.peak_bytes) {
             report.peak_bytes = report.by_stage.back().peak_bytes;
             report.heaviest_stage = stage;
@@ -199,6 +210,15 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
         std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean",
                       step.cost_options.load.heaviest_rank);
         p.notes.emplace_back(text);
+    }
+    if (step.plan.routing.kind == RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
+        p.notes.emplace_back(
+            "learned routing is taken as even: time and memory of uneven routing need a recorded trace");
+    }
+    if (step.plan.routing.record) {
+        p.notes.emplace_back(memory_is_of_record(inputs, step)
+                                 ? "memory is that of the fullest rank of each stage with the recorded choices"
+                                 : "the routing record is of another batch: memory takes its shares of experts only");
     }
     p.notes.emplace_back(p.executor_proven
                              ? "every operation of this program is one that the trainer runs; its times are simulated"

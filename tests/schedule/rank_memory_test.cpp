@@ -251,6 +251,21 @@ TEST(RankMemory, recorded_routing_gives_each_rank_its_own_rows) {
     EXPECT_EQ(peak(ranks.of(1, &in_turn), kActivations), uniform);
 }
 
+TEST(RankMemory, a_stage_is_as_full_as_its_fullest_rank) {
+    Plan p = tiny_plan();
+    p.ep = 2, p.micro_batches = 2, p.schedule = ScheduleKind::kGpipe;
+    const Ranks ranks(tiny_mixture(), p);
+    const RoutingRecord record = record_of(ranks, [](int) { return 1; });
+    const Machine aurora = machine();
+    const StageMemory stage = recorded_stage_memory(ranks.c.workload, ranks.c.plan, ranks.c.stack, aurora, ranks.layout,
+                                                    ranks.program, 0, record);
+    const RankMemory busy = ranks.of(1, &record);
+    EXPECT_GT(busy.peak_bytes, ranks.of(0, &record).peak_bytes);
+    EXPECT_EQ(stage.peak_bytes, static_cast<double>(busy.peak_bytes) + aurora.tile.reserved_bytes);
+    EXPECT_EQ(stage.peak_by_label.at(static_cast<std::size_t>(kActivations)).second,
+              static_cast<double>(peak(busy, kActivations)));
+}
+
 TEST(RankMemory, a_record_of_another_batch_is_refused) {
     Plan p = tiny_plan();
     p.ep = 2;

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/input_files.hpp"
 #include "cli/json_writer.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
@@ -34,12 +35,23 @@ std::vector<VerifyLayout> wanted_layouts(const Options& options) {
     return layouts;
 }
 
+/// Throws InputError where there would be nothing to compare, or a table without learned routing.
+void require_sense(const Options& options) {
+    if (wanted_layouts(options).empty()) {
+        throw InputError("--max-ranks", "found " + std::to_string(options.max_ranks) +
+                                            "; expected at least 2, as the smallest layout has");
+    }
+    if (!options.workload.empty() && load_workload(load_document("workload", options.workload, {})).num_experts == 0) {
+        throw InputError("--workload " + options.workload, "found a model without experts; expected one that has");
+    }
+}
+
 /// One line of the table; what a layout is comes last, for it may be long.
-std::string table_line(const std::string& ranks, const std::string& forced, const std::string& learned,
-                       const std::string& replayed, const std::string& memory, const std::string& counts,
-                       const std::string& choice, const std::string& layout) {
-    return right(ranks, 5) + right(forced, 9) + right(learned, 9) + right(replayed, 10) + right(memory, 9) +
-           right(counts, 9) + "  " + left(choice, 28) + layout + "\n";
+std::string table_line(const std::string& ranks, const std::string& forced, const std::string& norm,
+                       const std::string& learned, const std::string& replayed, const std::string& memory,
+                       const std::string& counts, const std::string& choice, const std::string& layout) {
+    return right(ranks, 5) + right(forced, 9) + right(norm, 9) + right(learned, 9) + right(replayed, 10) +
+           right(memory, 9) + right(counts, 9) + "  " + left(choice, 28) + layout + "\n";
 }
 
 void print_layout(const LayoutCheck& check) {
@@ -50,9 +62,10 @@ void print_layout(const LayoutCheck& check) {
         return;
     }
     const auto equality = [](const std::string& difference) { return difference.empty() ? "equal" : "DIFFERS"; };
-    std::cout << table_line(std::to_string(check.ranks), difference_text(check.forced), difference_text(check.learned),
-                            difference_text(check.replayed), equality(check.memory), equality(check.counts),
-                            check.first_choice, layout + (check.passed() ? "" : "  NOT ALLOWED"));
+    std::cout << table_line(std::to_string(check.ranks), difference_text(check.forced), difference_text(check.norm),
+                            difference_text(check.learned), difference_text(check.replayed), equality(check.memory),
+                            equality(check.counts), check.first_choice,
+                            layout + (check.passed() ? "" : "  NOT ALLOWED"));
     for (const std::string& difference : {check.memory, check.counts}) {
         std::cout << (difference.empty() ? "" : "    " + difference + "\n");
     }
@@ -66,6 +79,7 @@ class Verification {
         report_.command = options.command_line;
         report_.steps = session_.steps();
         report_.global_batch = kVerifyBatch;
+        report_.all_layouts = static_cast<int>(verify_layouts().size());
     }
 
     ExecutorReport run() {
@@ -79,7 +93,8 @@ class Verification {
         report_.curves = layouts_.take_curves();
         report_.optimizers = layouts_.optimizers();
         if (kills > 0) {
-            say("\n");
+            say("\nkills and restarts, in runs of " + std::to_string(kFewestRecoverySteps) + " to " +
+                std::to_string(kMostRecoverySteps) + " steps\n\n");
             check_recovery(session_, kills, [this](RecoveryCheck check) { take(std::move(check)); });
         }
         return std::move(report_);
@@ -102,9 +117,11 @@ class Verification {
         if (!report_.layouts.empty() || !report_.left_out.empty()) {
             return;
         }
-        say("largest relative difference of the loss from one rank's over " + counted(session_.steps(), "step") +
-            ", fp32; peaks of memory and counts of operations against the prediction\n\n");
-        say(table_line("ranks", "forced", "learned", "replayed", "memory", "counts", "first other choice", "layout"));
+        say("largest relative difference from one rank over " + counted(session_.steps(), "step") +
+            ", all fp32: of the loss with experts forced, of the gradient's norm in that run, of the loss with experts "
+            "learned and replayed; peaks of memory and counts of operations against the prediction\n\n");
+        say(table_line("ranks", "forced", "norm", "learned", "replayed", "memory", "counts", "first other choice",
+                       "layout"));
     }
 
     void check(const VerifyLayout& layout) {
@@ -184,6 +201,7 @@ void write_layouts(JsonWriter& json, const ExecutorReport& report) {
         json.begin_object().member("workload", check.workload).member("grid", check.grid);
         json.member("choices", check.choices).member("ranks", check.ranks);
         write_difference(json, "forced", check.forced);
+        write_difference(json, "norm", check.norm);
         write_difference(json, "learned", check.learned);
         write_difference(json, "replayed", check.replayed);
         json.member("first_other_choice", check.first_choice).member("memory", equality_text(check.memory));
@@ -221,6 +239,7 @@ void run_verify(const Options& options) {
     if (rank_of_launcher(0)) {
         throw InputError("auspex verify", "found itself started by an MPI launcher; expected to start mpirun itself");
     }
+    require_sense(options);
     if (!options.out.empty()) {
         static_cast<void>(make_report_folder(options.out, "the report"));
     }

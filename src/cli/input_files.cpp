@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -56,6 +57,20 @@ Override split(const std::string& text) {
     return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
 }
 
+/// A file that --set names is one of the working directory; the loader would look for it beside the plan.
+void take_trace_from_here(JsonDocument& plan) {
+    const auto routing = plan.root().find("routing");
+    const auto trace = routing && routing->is_object() ? routing->find("trace") : std::nullopt;
+    if (!trace || !trace->is_string() || trace->as_string().empty()) {
+        return;
+    }
+    std::error_code status;
+    const fs::path file = fs::absolute(trace->as_string(), status);
+    if (!status) {
+        plan.set("routing.trace", json_quote(file.string()));
+    }
+}
+
 }  // namespace
 
 std::string find_input(const std::string& role, const std::string& name) {
@@ -106,6 +121,9 @@ JsonDocument load_document(const std::string& role, const std::string& name,
     for (const std::string& text : overrides) {
         if (const Override parts = split(text); parts.role == role) {
             document.set(parts.path, parts.value);
+            if (role == "plan" && (parts.path == "routing" || parts.path == "routing.trace")) {
+                take_trace_from_here(document);
+            }
         }
     }
     return document;

@@ -16,7 +16,8 @@ namespace auspex {
 /// `role` is "machine", …; its folder is "machines". Throws InputError that lists what is there.
 [[nodiscard]] std::string find_input(const std::string& role, const std::string& name);
 
-/// Loads a role's document and applies the overrides of that role.
+/// Loads a role's document and applies the overrides of that role. A routing trace that an override names is relative
+/// to the working directory, one that the plan's file names to that file's folder.
 [[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
                                          const std::vector<std::string>& overrides);
 /// The overrides as sentences show them: "plan.pp = 4".

@@ -100,19 +100,37 @@ const std::vector<Command>& commands() {
     return kCommands;
 }
 
-void print_help() {
-    std::cout
-        << "auspex " << AUSPEX_VERSION
-        << ": predicts the training step of a large language model on a supercomputer that nobody has to book.\n\n"
-           "usage: auspex COMMAND FLAGS\n\n";
+/// "data": the first word of commands that have two.
+bool is_group(const std::string& word) {
+    return std::any_of(commands().begin(), commands().end(),
+                       [&](const Command& command) { return std::string_view(command.name).starts_with(word + " "); });
+}
+
+void print_commands(const std::string& head) {
     std::size_t width = 0;
     for (const Command& command : commands()) {
         width = std::max(width, std::string_view(command.name).size());
     }
     for (const Command& command : commands()) {
-        std::cout << "  " << std::left << std::setw(static_cast<int>(width) + 2) << command.name << command.summary
-                  << "\n";
+        if (std::string_view(command.name).starts_with(head)) {
+            std::cout << "  " << std::left << std::setw(static_cast<int>(width) + 2) << command.name << command.summary
+                      << "\n";
+        }
     }
+}
+
+void print_help_of_group(const std::string& word) {
+    std::cout << "usage: auspex " << word << " COMMAND FLAGS\n\n";
+    print_commands(word + " ");
+    std::cout << "\nauspex " << word << " COMMAND --help lists the command's flags.\n";
+}
+
+void print_help() {
+    std::cout
+        << "auspex " << AUSPEX_VERSION
+        << ": predicts the training step of a large language model on a supercomputer that nobody has to book.\n\n"
+           "usage: auspex COMMAND FLAGS\n\n";
+    print_commands("");
     std::cout
         << "\nauspex COMMAND --help lists the command's flags; auspex --version prints the version.\n\nExample:\n  "
         << commands().at(1).example << "\n";
@@ -150,6 +168,11 @@ void dispatch(const std::vector<std::string>& arguments) {
         std::cout << "auspex " << AUSPEX_VERSION << "\n";
         return;
     }
+    const bool names_group = is_group(arguments.front());
+    if (names_group && arguments.size() > 1 && asks_for_help(arguments[1])) {
+        print_help_of_group(arguments.front());
+        return;
+    }
     std::string names;
     for (const Command& command : commands()) {
         if (const std::size_t words = words_that_name(command, arguments); words > 0) {
@@ -162,9 +185,12 @@ void dispatch(const std::vector<std::string>& arguments) {
             }
             return;
         }
-        names += (names.empty() ? "" : ", ") + std::string(command.name);
+        if (!names_group || std::string_view(command.name).starts_with(arguments.front() + " ")) {
+            names += (names.empty() ? "" : ", ") + std::string(command.name);
+        }
     }
-    throw InputError("auspex", "found the command \"" + arguments.front() + "\"; expected one of " + names);
+    const std::string second = names_group && arguments.size() > 1 ? " " + arguments[1] : "";
+    throw InputError("auspex", "found the command \"" + arguments.front() + second + "\"; expected one of " + names);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
     if (options.json) {
         write_train_json(std::cout, options, setup.run, result);
     } else {
-        std::cout << summary_text(result);
+        std::cout << summary_text(options, result);
     }
     std::cout.flush();
     if (!std::cout) {

@@ -306,18 +306,6 @@ double parse_tokens(const std::string& text) {
     return tokens;
 }
 
-std::string quoted_for_shell(const std::string& word) {
-    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,/:@%";
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-        return word;
-    }
-    std::string out = "'";
-    for (const char c : word) {
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return out + "'";
-}
-
 void store(Options& options, Flag flag, const po::variable_value& value) {
     const auto text = [&] { return value.as<std::string>(); };
     switch (flag) {
@@ -400,6 +388,18 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
 }
 
 }  // namespace
+
+std::string quoted_for_shell(const std::string& word) {
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,/:@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+        return word;
+    }
+    std::string out = "'";
+    for (const char c : word) {
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return out + "'";
+}
 
 Options parse_options(const Command& command, const std::vector<std::string>& arguments) {
     const po::variables_map values = read_arguments(command, arguments);

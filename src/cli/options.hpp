@@ -148,6 +148,9 @@ struct Command {
 /// Takes a value; `text` is empty for a flag that has none. Throws InputError.
 void store_train_flag(Options& options, Flag flag, const std::string& text);
 
+/// The word as a shell reads it back: in single quotes where it needs them.
+[[nodiscard]] std::string quoted_for_shell(const std::string& word);
+
 /// What `auspex COMMAND --help` prints.
 [[nodiscard]] std::string help_of(const Command& command);
 

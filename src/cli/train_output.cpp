@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "cli/json_writer.hpp"
@@ -38,6 +39,40 @@ std::string memory_text(const std::vector<RankReport>& ranks) {
     rows.push_back({"all", bytes(fullest.peak_bytes), bytes(fullest.peak_bytes)});
     return text_table(rows, {0}) + "Beside it: transport " + bytes(fullest.transport_bytes) + ", linear algebra " +
            bytes(fullest.blas_bytes) + "; reserved " + bytes(fullest.reserved_bytes) + ".\n";
+}
+
+/// "12,345 tokens/s after the first step": the first one also starts up the transport and fills caches.
+std::string rate_text(const std::vector<StepReport>& steps) {
+    const bool leaves_out_first = steps.size() > 1;
+    double seconds = 0, tokens = 0;
+    for (auto step = steps.begin() + (leaves_out_first ? 1 : 0); step != steps.end(); ++step) {
+        seconds += step->step_time_s;
+        tokens += step->step_time_s * step->tokens_per_s;
+    }
+    return thousands(tokens / seconds) + " tokens/s" + (leaves_out_first ? " after the first step" : "");
+}
+
+bool has_loss_to_draw(const std::vector<StepReport>& steps) {
+    return std::any_of(steps.begin(), steps.end(), [](const StepReport& step) { return std::isfinite(step.loss); });
+}
+
+/// A line for each file that the run has written, and how to replay recorded routing.
+std::string files_text(const Options& options, const RunReport& report) {
+    const TrainFlags& train = options.train;
+    std::string text;
+    const auto add = [&](const char* what, const std::string& file) {
+        text += file.empty() ? "" : std::string(what) + " written to " + file + "\n";
+    };
+    add("weights", train.export_weights);
+    add("gradients", train.export_gradients);
+    add("routing", train.record_routing);
+    if (!train.record_routing.empty() && !report.steps.empty()) {
+        const std::string trace = "plan.routing={\"trace\":" + json_quote(train.record_routing) + "}";
+        text += "  to replay it, add: --set " + quoted_for_shell(trace) + "\n";
+    }
+    add("trace", options.trace);
+    add("plot", has_loss_to_draw(report.steps) ? train.plot : "");
+    return text;
 }
 
 void write_steps(JsonWriter& json, const std::vector<StepReport>& steps) {
@@ -118,23 +153,19 @@ std::string step_line(const StepReport& report) {
            thousands(report.tokens_per_s) + " tokens/s  " + duration(report.step_time_s);
 }
 
-std::string summary_text(const TrainResult& result) {
+std::string summary_text(const Options& options, const TrainResult& result) {
     const std::vector<StepReport>& steps = result.report.steps;
-    std::string text;
+    const std::string files = files_text(options, result.report);
     if (steps.empty()) {
-        return "no step was left to run\n";
+        return (options.train.steps > 0 ? "no step was left to run\n" : "") + files;
     }
-    double seconds = 0, tokens = 0;
-    for (const StepReport& step : steps) {
-        seconds += step.step_time_s;
-        tokens += step.step_time_s * step.tokens_per_s;
-    }
-    text += "\n" + counted(static_cast<double>(steps.size()), "step") + ": loss " + fixed(steps.front().loss, 4) +
-            " -> " + fixed(steps.back().loss, 4) + ", " + thousands(tokens / seconds) + " tokens/s\n";
+    std::string text = "\n" + counted(static_cast<double>(steps.size()), "step") + ": loss " +
+                       fixed(steps.front().loss, 4) + " -> " + fixed(steps.back().loss, 4) + ", " + rate_text(steps) +
+                       "\n";
     if (!result.restarts.empty()) {
         text += counted(static_cast<double>(result.restarts.size()), "restart") + "\n";
     }
-    return text + "\n" + memory_text(result.report.ranks);
+    return text + "\n" + memory_text(result.report.ranks) + (files.empty() ? "" : "\n" + files);
 }
 
 void write_train_json(std::ostream& out, const Options& options, const RunInputs& run, const TrainResult& result) {
@@ -168,9 +199,7 @@ void write_train_files(const Options& options, const RunInputs& run, const Train
     for (const StepReport& step : result.report.steps) {
         points.push_back({step.step, step.loss});
     }
-    const bool has_loss =
-        std::any_of(points.begin(), points.end(), [](const LossPoint& point) { return std::isfinite(point.loss); });
-    if (!options.train.plot.empty() && has_loss) {
+    if (!options.train.plot.empty() && has_loss_to_draw(result.report.steps)) {
         const std::string title = run.workload.name + " with " + run.plan.name;
         write_file(options.train.plot, standalone_svg(training_loss_chart(title, points)));
     }

@@ -19,8 +19,9 @@ struct TrainResult {
     std::vector<Restart> restarts;
 };
 
-/// First and last loss, tokens per second, memory of the fullest rank.
-[[nodiscard]] std::string summary_text(const TrainResult& result);
+/// First and last loss, tokens per second (without the first step, where there are more), memory of the fullest rank,
+/// and the files that were written.
+[[nodiscard]] std::string summary_text(const Options& options, const TrainResult& result);
 void write_train_json(std::ostream& out, const Options& options, const RunInputs& run, const TrainResult& result);
 
 /// The files of --trace and --plot. Throws InputError where they cannot be written.

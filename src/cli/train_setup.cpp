@@ -103,6 +103,10 @@ void check_outputs(const Options& options) {
     const TrainFlags& train = options.train;
     check_output("--trace", options.trace);
     check_output("--plot", train.plot);
+    if (!train.plot.empty() && fs::path(train.plot).extension() != ".svg") {
+        throw InputError("--plot " + train.plot,
+                         "found no name that ends in .svg; expected one: the drawing is an SVG");
+    }
     check_output("--export-weights", train.export_weights);
     check_output("--export-gradients", train.export_gradients);
     check_output("--record-routing", train.record_routing);
@@ -184,6 +188,10 @@ TrainSetup load_train_setup(const Options& options, int ranks) {
         if (run.fault->rank >= setup.run.layout.tiles) {
             throw InputError("--inject", "found rank " + std::to_string(run.fault->rank) + "; expected one of the " +
                                              std::to_string(setup.run.layout.tiles) + " ranks of the run");
+        }
+        if (run.fault->step >= train.steps) {
+            throw InputError("--inject", "found step " + std::to_string(run.fault->step) + "; expected one before " +
+                                             std::to_string(train.steps) + ", where --steps ends the run");
         }
     }
     if (!train.weights.empty()) {

@@ -95,6 +95,7 @@ void LayoutChecks::check_forced(const VerifyLayout& layout, const Single& single
         return;
     }
     check.forced = largest_difference(run.losses, single.forced.losses);
+    check.norm = largest_difference(run.gradient_norms, single.forced.gradient_norms);
     const char* const mode = single.has_experts ? "forced" : "no experts";
     keep_first(check.memory, memory_difference(inputs, run, nullptr), mode);
     keep_first(check.counts, counts_difference(inputs, run), mode);

@@ -101,7 +101,7 @@ class Recovery {
  public:
     explicit Recovery(const VerifySession& session)
         : session_(session),
-          steps_(std::clamp(session.steps(), kFewest, kMost)),
+          steps_(std::clamp(session.steps(), kFewestRecoverySteps, kMostRecoverySteps)),
           every_(std::max(2, steps_ / 8)),
           half_(std::max(2 * every_, steps_ / 2 / every_ * every_)) {}
 
@@ -186,8 +186,6 @@ class Recovery {
     }
 
  private:
-    static constexpr int kFewest = 6, kMost = 32;
-
     static void add(Flags& flags, const Flags& more) { flags.insert(flags.end(), more.begin(), more.end()); }
     static std::string same(bool passed) {
         return passed ? "equal those of the run left alone, bit for bit" : "differ from those of the run left alone";

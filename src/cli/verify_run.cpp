@@ -108,13 +108,15 @@ void read_counts(const JsonValue& counts, TrainedRun& run) {
 
 TrainedRun read_run(const std::string& file) {
     constexpr double kMost = std::numeric_limits<double>::max();
+    const auto number_or_nan = [](const JsonValue& value) {
+        return value.is_number() ? value.as_number(-kMost, kMost) : std::numeric_limits<double>::quiet_NaN();
+    };
     const JsonDocument document = JsonDocument::load(file);
     const JsonValue root = document.root();
     TrainedRun run;
     for (const JsonValue& step : root.at("steps").elements()) {
-        const JsonValue loss = step.at("loss");
-        run.losses.push_back(loss.is_number() ? loss.as_number(-kMost, kMost)
-                                              : std::numeric_limits<double>::quiet_NaN());
+        run.losses.push_back(number_or_nan(step.at("loss")));
+        run.gradient_norms.push_back(number_or_nan(step.at("grad_norm")));
         run.step_times_s.push_back(step.at("step_time_s").as_number(0, kMost));
     }
     read_ranks(root, run);

@@ -9,10 +9,10 @@
 namespace auspex {
 
 struct TrainedRun {
-    std::string error;  ///< empty: it ended well; else its last words
-    std::vector<double> losses, step_times_s;
-    std::vector<RankReport> ranks;       ///< peaks by label, and peak_bytes
-    std::vector<OperationCount> counts;  ///< by OpKind, of the last step, over all ranks
+    std::string error;                                         ///< empty: it ended well; else its last words
+    std::vector<double> losses, gradient_norms, step_times_s;  ///< by step
+    std::vector<RankReport> ranks;                             ///< peaks by label, and peak_bytes
+    std::vector<OperationCount> counts;                        ///< by OpKind, of the last step, over all ranks
     std::vector<std::string> notes;
     int first_step = 0;  ///< of losses
     int restarts = 0;

@@ -60,6 +60,11 @@ std::vector<std::string> VerifySession::flags_of(const VerifyLayout& layout, con
     if (load_workload(document).training.learning_rate > kVerifyRate) {
         set("learning_rate=" + json_number(kVerifyRate));
     }
+    // With a small epsilon AdamW takes the same step whatever constant all gradients of a tensor are multiplied by, and
+    // losses would not show it.
+    if (routing == kForcedRouting) {
+        set("epsilon=" + json_number(kForcedEpsilon));
+    }
     if (steady_rate && document.root().find("training")) {
         set("decay_steps=1000000");
     }

@@ -19,7 +19,8 @@ class VerifySession {
     [[nodiscard]] int steps() const { return steps_; }
     [[nodiscard]] std::string workload_of(VerifyModel model) const;
     /// Flags of `auspex train` for a layout, whose plan is written to the scratch folder; `routing` is JSON. The
-    /// learning rate is kept to kVerifyRate, and does not depend on `steps` if it is not to.
+    /// learning rate is kept to kVerifyRate, and does not depend on `steps` if it is not to. With forced routing the
+    /// optimizer's epsilon is kForcedEpsilon.
     [[nodiscard]] std::vector<std::string> flags_of(const VerifyLayout& layout, const std::string& routing, int steps,
                                                     bool steady_rate = false) const;
     /// The text without the scratch folder's name, which is another one each time.

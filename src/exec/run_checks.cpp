@@ -14,8 +14,9 @@ void check_operations(const RunInputs& run) {
     found.insert(found.end(), refused.begin(), refused.end());
     if (!found.empty()) {
         const std::size_t more = found.size() - 1;
-        throw InputError(run.plan.file,
-                         found.front() + (more > 0 ? " (and " + std::to_string(more) + " more)" : std::string()));
+        throw InputError(run.plan.file, "the trainer does not run this: " + found.front() +
+                                            (more > 0 ? ", and " + std::to_string(more) + " more" : std::string()) +
+                                            " (auspex program --check-executor lists all)");
     }
 }
 

@@ -26,18 +26,18 @@ constexpr const char* kCurves =
 std::string seconds_of(const LayoutCheck& check) { return fixed(check.seconds, 1); }
 
 TextRows layout_rows(const ExecutorReport& report) {
-    TextRows rows{{"model", "layout", "with", "ranks", "forced", "learned", "first other choice", "replayed", "memory",
-                   "counts", "seconds", "verdict"}};
+    TextRows rows{{"model", "layout", "with", "ranks", "forced", "norm", "learned", "first other choice", "replayed",
+                   "memory", "counts", "seconds", "verdict"}};
     for (const LayoutCheck& check : report.layouts) {
         if (!check.error.empty()) {
             rows.push_back({check.workload, check.grid, check.choices, thousands(check.ranks), "-", "-", "-", "-", "-",
-                            "-", seconds_of(check), "failed: " + check.error});
+                            "-", "-", seconds_of(check), "failed: " + check.error});
             continue;
         }
         rows.push_back({check.workload, check.grid, check.choices, thousands(check.ranks),
-                        difference_text(check.forced), difference_text(check.learned), check.first_choice,
-                        difference_text(check.replayed), equality_text(check.memory), equality_text(check.counts),
-                        seconds_of(check), check.passed() ? "ok" : "differs"});
+                        difference_text(check.forced), difference_text(check.norm), difference_text(check.learned),
+                        check.first_choice, difference_text(check.replayed), equality_text(check.memory),
+                        equality_text(check.counts), seconds_of(check), check.passed() ? "ok" : "differs"});
     }
     return rows;
 }
@@ -68,25 +68,34 @@ TextRows optimizer_rows(const ExecutorReport& report) {
 std::string layouts_in_words(const ExecutorReport& report) {
     return "Every layout trains the same model from the same weights on the same " + thousands(report.steps) +
            " batches of " + counted(report.global_batch, "sequence") +
-           " as one rank does, in fp32, with a learning rate of at most " + significant(kVerifyRate, 1) +
+           " as one rank does. All runs, recovery cases too, are fp32, with a learning rate of at most " +
+           significant(kVerifyRate, 1) +
            " (above it, training of so small a model amplifies rounding). Given are the largest relative differences "
-           "of the loss over all steps: with "
-           "experts forced on the tokens in a fixed even pattern (allowed: " +
+           "from one rank over all steps. Forced: of the loss, with experts forced on the tokens in a fixed even "
+           "pattern (allowed: " +
            difference_text(kAllowedForced) +
-           "); with learned routing, up to the first token that chooses other experts "
-           "than on one rank (allowed: " +
+           "). Norm: of the gradient's norm in the same run (allowed: " + difference_text(kAllowedNorm) +
+           "); AdamW's epsilon is " + significant(kForcedEpsilon, 1) +
+           " there, for with a small one its steps do not change when gradients are multiplied by a constant, and "
+           "wrongly scaled ones would leave the loss as it is. Learned: of the loss with learned routing, up to the "
+           "first token that chooses other experts than on one rank (allowed: " +
            difference_text(kAllowedLearned) +
-           "), which two probabilities that differ in their last digits may bring about; and with the choices of the "
-           "one "
-           "rank replayed (allowed: " +
+           "), which two probabilities that differ in their last digits may bring about. Replayed: of the loss with "
+           "the choices of the one rank (allowed: " +
            difference_text(kAllowedForced) +
-           "). Memory: the peaks of every label on every rank, with forced and with learned routing, are equal to the "
-           "prediction to the byte. Counts: operations and communicated bytes of every kind are those of the program.";
+           "). Parts of the loss are summed as fp32, so that its differences come in steps of about 3e-8. Memory: the "
+           "peaks of every label on every rank, with forced and with learned routing, are equal to the prediction to "
+           "the byte. Counts: operations and communicated bytes of every kind are those of the program.";
 }
 
-constexpr const char* kRecoveryWords =
-    "A supervised run saves checkpoints every few steps; a rank is killed, and the run goes on from the newest whole "
-    "checkpoint on other slots. Its losses are compared with those of the same run left alone.";
+std::string recovery_in_words() {
+    return "A supervised run saves checkpoints every few steps; a rank is killed, and the run goes on from the newest "
+           "whole checkpoint on other slots. Its losses are compared with those of the same run left alone. These runs "
+           "have " +
+           std::to_string(kFewestRecoverySteps) + " to " + std::to_string(kMostRecoverySteps) +
+           " steps, even if those of layouts have fewer or more.";
+}
+
 constexpr const char* kOptimizerWords =
     "The same layout with two ways to share optimizer states out (master weights and moments), on the rank that holds "
     "most of them. Plain sharding leaves the dense part whole on every place of an expert-parallel group; EP-aware "
@@ -103,7 +112,7 @@ std::string render_markdown(const ExecutorReport& report) {
         out += "Left out:\n\n" + markdown_list(report.left_out);
     }
     if (!report.recoveries.empty()) {
-        out += std::string("## Failures and restarts\n\n") + kRecoveryWords + "\n\n" +
+        out += std::string("## Failures and restarts\n\n") + recovery_in_words() + "\n\n" +
                markdown_table(recovery_rows(report), 3);
     }
     if (!report.optimizers.empty()) {
@@ -141,7 +150,8 @@ std::string render_html(const ExecutorReport& report) {
         out += html_paragraph("Left out:") + html_list(report.left_out);
     }
     if (!report.recoveries.empty()) {
-        out += html_heading("recovery", "Failures and restarts") + html_rows(recovery_rows(report), 3, kRecoveryWords);
+        out += html_heading("recovery", "Failures and restarts") +
+               html_rows(recovery_rows(report), 3, recovery_in_words());
     }
     if (!report.optimizers.empty()) {
         out += html_heading("optimizer", "Optimizer states") + html_rows(optimizer_rows(report), 2, kOptimizerWords);
@@ -170,14 +180,15 @@ std::string csv_number(const std::optional<double>& value) {
 
 std::string layouts_csv(const ExecutorReport& report) {
     std::string out =
-        "model,layout,with,ranks,forced,learned,first_other_choice_step,replayed,memory,counts,seconds,verdict\n";
+        "model,layout,with,ranks,forced,norm,learned,first_other_choice_step,replayed,memory,counts,seconds,verdict\n";
     for (const LayoutCheck& check : report.layouts) {
         const std::string verdict = !check.error.empty() ? "failed: " + check.error : check.passed() ? "ok" : "differs";
-        const std::array<std::string, 12> cells{check.workload,
+        const std::array<std::string, 13> cells{check.workload,
                                                 check.grid,
                                                 check.choices,
                                                 std::to_string(check.ranks),
                                                 csv_number(check.forced),
+                                                csv_number(check.norm),
                                                 csv_number(check.learned),
                                                 check.first_step ? std::to_string(*check.first_step) : "",
                                                 csv_number(check.replayed),
@@ -205,7 +216,8 @@ std::string recovery_csv(const ExecutorReport& report) {
 
 bool LayoutCheck::passed() const {
     return error.empty() && memory.empty() && counts.empty() && forced.value_or(0) <= kAllowedForced &&
-           learned.value_or(0) <= kAllowedLearned && replayed.value_or(0) <= kAllowedForced;
+           norm.value_or(0) <= kAllowedNorm && learned.value_or(0) <= kAllowedLearned &&
+           replayed.value_or(0) <= kAllowedForced;
 }
 
 bool ExecutorReport::passed() const {
@@ -220,18 +232,20 @@ std::string verdict_of(const ExecutorReport& report) {
                                            [](const LayoutCheck& check) { return !check.passed(); });
     const auto bad_recoveries = std::count_if(report.recoveries.begin(), report.recoveries.end(),
                                               [](const auto& check) { return !check.passed; });
-    const auto all_recoveries = static_cast<double>(report.recoveries.size());
-    if (report.passed()) {
-        return counted(static_cast<double>(report.layouts.size()), "layout") +
-               (all_recoveries > 0 ? " and " + counted(all_recoveries, "recovery case") : "") +
-               ": every one is within what is allowed; memory and counts are equal to the prediction.";
-    }
-    return thousands(static_cast<double>(bad_layouts)) + " of " +
-           counted(static_cast<double>(report.layouts.size()), "layout") +
-           (all_recoveries > 0 ? " and " + thousands(static_cast<double>(bad_recoveries)) + " of " +
-                                     counted(all_recoveries, "recovery case")
-                               : "") +
-           " differ by more than is allowed.";
+    const auto with_recoveries = [&report](const std::string& layouts, std::size_t recoveries) {
+        return report.recoveries.empty()
+                   ? layouts
+                   : layouts + " and " + counted(static_cast<double>(recoveries), "recovery case");
+    };
+    const std::string checked = with_recoveries(
+        thousands(static_cast<double>(report.layouts.size())) + " of " + counted(report.all_layouts, "layout"),
+        report.recoveries.size());
+    return report.passed()
+               ? checked + ": every one is within what is allowed; memory and counts are equal to the prediction."
+               : checked + ": not within what is allowed: " +
+                     with_recoveries(counted(static_cast<double>(bad_layouts), "layout"),
+                                     static_cast<std::size_t>(bad_recoveries)) +
+                     ".";
 }
 
 std::string difference_text(const std::optional<double>& difference) {

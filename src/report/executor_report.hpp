@@ -12,16 +12,25 @@ namespace auspex {
 /// What may differ, relatively, and no more.
 inline constexpr double kAllowedForced = 1e-5;   ///< of losses where every rank is told which experts to choose
 inline constexpr double kAllowedLearned = 1e-4;  ///< of losses before the first choice that differs
+inline constexpr double kAllowedNorm = 1e-5;     ///< of gradients' norms where kAllowedForced holds
 
 /// The largest learning rate of a check. Above it these small models are trained so hard that rounding grows a
 /// thousandfold within fifty steps, and even one rank with another micro-batch size goes its own way.
 inline constexpr double kVerifyRate = 1e-3;
+
+/// AdamW's epsilon of runs with forced routing: so large that the step depends on how large gradients are, and not only
+/// on their directions.
+inline constexpr double kForcedEpsilon = 1e-4;
+
+/// Steps of a recovery case: as many as of a layout, but within these.
+inline constexpr int kFewestRecoverySteps = 6, kMostRecoverySteps = 32;
 
 /// One layout against one rank.
 struct LayoutCheck {
     std::string workload, grid, choices;
     int ranks = 0;
     std::optional<double> forced;  ///< largest relative difference of the loss: uniform routing, or no experts
+    std::optional<double> norm;    ///< of the gradient's norm, in the same run
     std::optional<double> learned, replayed;  ///< up to the first differing choice; with the single rank's choices
     std::optional<int> first_step;            ///< of the first choice that differs
     std::string first_choice;                 ///< in words; "none"
@@ -48,6 +57,7 @@ struct OptimizerCheck {
 struct ExecutorReport {
     std::string command;
     int steps = 0, global_batch = 0;
+    int all_layouts = 0;  ///< that there are, asked for or not
     std::vector<LayoutCheck> layouts;
     std::vector<std::string> left_out;  ///< layouts that do not fit, with the reason
     std::vector<RecoveryCheck> recoveries;
@@ -57,7 +67,8 @@ struct ExecutorReport {
     [[nodiscard]] bool passed() const;
 };
 
-/// "3 of 32 layouts and 0 of 13 recovery cases differ by more than is allowed.", or that none does.
+/// "6 of 32 layouts and 13 recovery cases: every one is within ...", or "6 of 32 layouts and 13 recovery cases: not
+/// within what is allowed: 1 layout and 0 recovery cases."
 [[nodiscard]] std::string verdict_of(const ExecutorReport& report);
 /// A difference as tables show it: "1.2e-07", "0", "-" if there is none.
 [[nodiscard]] std::string difference_text(const std::optional<double>& difference);

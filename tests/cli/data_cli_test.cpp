@@ -33,6 +33,16 @@ TEST_F(DataCli, every_verb_has_help_with_an_example) {
     }
 }
 
+TEST_F(DataCli, data_alone_lists_its_verbs) {
+    const Outcome help = run("data --help");
+    EXPECT_EQ(help.exit_code, 0) << help.error;
+    for (const char* verb : {"data prepare", "data show", "data export-megatron"}) {
+        EXPECT_NE(help.out.find(verb), std::string::npos) << help.out;
+    }
+    EXPECT_EQ(help.out.find("predict"), std::string::npos) << help.out;
+    EXPECT_EQ(run("data").error.find("predict"), std::string::npos);
+}
+
 TEST_F(DataCli, prepares_shows_and_exports) {
     const std::string prepare =
         "data prepare --input README.md docs/physics.md --tokenizer bpe --vocab-size 300 "

@@ -65,7 +65,9 @@ TEST_F(TrainCli, what_cannot_be_run_is_refused_before_it_starts) {
     expect_refused(kToy + data_ + "--set workload.sequence_length=32", {"--data", "64", "32"});
     expect_refused(kToy + data_ + "--set workload.vocab_size=64", {"--data", "vocabulary", "64"});
     expect_refused("train --workload toy-moe --plan nope --steps 1 " + data_, {"--plan nope", "toy-pp2-ep2"});
-    expect_refused(kToy + data_ + "--set plan.optimizer=fsdp", {"plan"});
+    expect_refused(kToy + data_ + "--set plan.optimizer=fsdp",
+                   {"the trainer does not run this: operation parameter_gather_dense",
+                    "(auspex program --check-executor lists all)"});
     expect_refused(kToy + data_ + "--set machine.node=1", {"machine", "stack, workload, plan"});
 }
 
@@ -75,6 +77,8 @@ TEST_F(TrainCli, flags_that_mean_nothing_alone_are_refused) {
     expect_refused(kToy + data_ + "--buffer-ranks 1", {"--buffer-ranks", "--supervise"});
     expect_refused(kToy + data_ + "--inject nan:rank=1", {"--inject", "kill:rank=1,step=5"});
     expect_refused(kToy + data_ + "--inject nan:rank=4,step=1", {"--inject", "rank 4"});
+    expect_refused(kToy + data_ + "--inject kill:rank=1,step=3", {"--inject", "step 3", "before 3", "--steps"});
+    expect_refused(kToy + data_ + "--plot x.png", {"--plot x.png", ".svg"});
     expect_refused(kToy + data_ + "--plot /no/such/x.svg", {"--plot", "/no/such"});
     expect_refused(kToy + data_ + "--hang-timeout never", {"--hang-timeout", "never"});
     expect_refused(kToy + data_ + "--hostfile /no/such", {"--hostfile /no/such"});
@@ -120,11 +124,41 @@ TEST_F(TrainCli, a_small_run_prints_steps_and_writes_what_was_asked_for) {
     const Outcome outcome = run(kToy + data_ + "-n 4 --trace " + folder_ + "trace.json --plot " + folder_ + "loss.svg");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
     EXPECT_EQ(outcome.error, "");
-    for (const char* text : {"step 0  loss 6.", "step 2  loss ", "3 steps: loss", "tokens/s", "activations"}) {
+    for (const char* text : {"step 0  loss 6.", "step 2  loss ", "3 steps: loss", "tokens/s after the first step",
+                             "activations", "trace written to ", "plot written to "}) {
         EXPECT_NE(outcome.out.find(text), std::string::npos) << outcome.out;
     }
     EXPECT_NE(text_of(folder_ + "trace.json").find("rank 3"), std::string::npos);
     EXPECT_NE(text_of(folder_ + "loss.svg").find("<svg"), std::string::npos);
+}
+
+TEST_F(TrainCli, weights_of_no_step_are_confirmed) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string file = folder_ + "initial.safetensors";
+    const Outcome outcome =
+        run("train --workload toy-moe --plan toy-pp2-ep2 --steps 0 --export-weights " + file + " " + data_);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_EQ(outcome.out, "weights written to " + file + "\n");
+}
+
+// Routing learned, recorded, and replayed as the run says: the same losses. A relative name in --set is one of the
+// working directory, which is the repository here, and not of the plan's folder.
+TEST_F(TrainCli, recorded_routing_is_replayed_from_the_working_directory) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string file = (std::filesystem::relative(folder_, AUSPEX_SOURCE_DIR) / "routing.json").string();
+    const Outcome recorded = run(kToy + data_ + "--record-routing " + file);
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.error;
+    const std::string head = "  to replay it, add: ";
+    const std::size_t at = recorded.out.find(head);
+    ASSERT_NE(at, std::string::npos) << recorded.out;
+    const std::size_t begin = at + head.size();
+    const std::string flag = recorded.out.substr(begin, recorded.out.find('\n', begin) - begin);
+    EXPECT_EQ(flag, "--set 'plan.routing={\"trace\":\"" + file + "\"}'");
+    EXPECT_EQ(losses(kToy + data_ + flag), losses(kToy + data_));
 }
 
 // A run that lost a rank and went on from its checkpoint ends with the losses of one that lost none.

@@ -53,6 +53,8 @@ TEST_F(VerifyCli, a_prediction_says_whether_the_trainer_runs_its_program) {
 TEST_F(VerifyCli, wrong_numbers_are_refused) {
     EXPECT_EQ(fault_of_refusal("verify --kills -1", {"--kills", "\"-1\"", "0 to"}), "");
     EXPECT_EQ(fault_of_refusal("verify --layouts 0", {"--layouts", "\"0\""}), "");
+    EXPECT_EQ(fault_of_refusal("verify --max-ranks 1", {"--max-ranks", "found 1", "at least 2"}), "");
+    EXPECT_EQ(fault_of_refusal("verify --workload toy-dense", {"--workload toy-dense", "without experts"}), "");
     EXPECT_EQ(fault_of_refusal("verify --steps 1 --data " + folder_ + "nothing", {"nothing"}), "");
 }
 
@@ -66,6 +68,9 @@ TEST_F(VerifyCli, layouts_and_a_kill_pass_here) {
     const JsonDocument json = JsonDocument::parse(outcome.out, "out");
     EXPECT_TRUE(json.root().at("passed").as_bool());
     EXPECT_EQ(json.root().at("layouts").elements().size(), 3U);
+    for (const JsonValue& layout : json.root().at("layouts").elements()) {
+        EXPECT_LE(layout.at("norm").as_number(0, 1), 1e-5);
+    }
     EXPECT_EQ(json.root().at("recoveries").elements().size(), 4U);
     EXPECT_EQ(json.root().at("optimizers").elements().size(), 2U);
     for (const char* file : {"index.html", "report.md", "layouts.csv", "recovery.csv", "loss.svg"}) {

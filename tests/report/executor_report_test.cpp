@@ -14,7 +14,7 @@ namespace {
 LayoutCheck good_layout() {
     LayoutCheck check;
     check.workload = "toy-moe", check.grid = "dp 2, ep 2", check.choices = "all-to-all, fused", check.ranks = 4;
-    check.forced = kAllowedForced, check.learned = kAllowedLearned, check.replayed = 0.0;
+    check.forced = kAllowedForced, check.norm = kAllowedNorm, check.learned = kAllowedLearned, check.replayed = 0.0;
     check.first_choice = "none";
     return check;
 }
@@ -22,7 +22,7 @@ LayoutCheck good_layout() {
 ExecutorReport small_report() {
     ExecutorReport report;
     report.command = "auspex verify --steps 2";
-    report.steps = 2, report.global_batch = 8;
+    report.steps = 2, report.global_batch = 8, report.all_layouts = 32;
     report.layouts = {good_layout()};
     report.recoveries = {{"kill -9 of rank 1", "1 restart", true}};
     report.optimizers = {{"dp 2, ep 2", "sharded", 400, 400}, {"dp 2, ep 2", "ep-aware", 300, 300}};
@@ -44,6 +44,7 @@ TEST(ExecutorReport, a_layout_passes_up_to_what_is_allowed) {
         return check.passed();
     };
     EXPECT_FALSE(passes([](LayoutCheck& c) { c.forced = 1.01 * kAllowedForced; }));
+    EXPECT_FALSE(passes([](LayoutCheck& c) { c.norm = 1.01 * kAllowedNorm; }));
     EXPECT_FALSE(passes([](LayoutCheck& c) { c.learned = 1.01 * kAllowedLearned; }));
     EXPECT_FALSE(passes([](LayoutCheck& c) { c.replayed = std::numeric_limits<double>::infinity(); }));
     EXPECT_FALSE(passes([](LayoutCheck& c) { c.memory = "rank 1, weights: 1 bytes predicted, 2 measured"; }));
@@ -54,10 +55,15 @@ TEST(ExecutorReport, a_layout_passes_up_to_what_is_allowed) {
 
 TEST(ExecutorReport, everything_has_to_pass) {
     EXPECT_TRUE(small_report().passed());
+    EXPECT_EQ(
+        verdict_of(small_report()),
+        "1 of 32 layouts and 1 recovery case: every one is within what is allowed; memory and counts are equal to "
+        "the prediction.");
     ExecutorReport report = small_report();
     report.recoveries.front().passed = false;
     EXPECT_FALSE(report.passed());
-    EXPECT_EQ(verdict_of(report), "0 of 1 layout and 1 of 1 recovery case differ by more than is allowed.");
+    EXPECT_EQ(verdict_of(report),
+              "1 of 32 layouts and 1 recovery case: not within what is allowed: 0 layouts and 1 recovery case.");
     report = small_report();
     report.optimizers.back().measured = 301;
     EXPECT_FALSE(report.passed());
@@ -78,7 +84,7 @@ TEST(ExecutorReport, files_carry_the_command_and_the_numbers) {
         EXPECT_NE(text.find("0.7500"), std::string::npos) << name;  // 300 of 400 bytes
     }
     EXPECT_NE(text_of(folder / "layouts.csv")
-                  .find("toy-moe,\"dp 2, ep 2\",\"all-to-all, fused\",4,1e-05,1e-04,,0,equal,equal,0.0,ok\n"),
+                  .find("toy-moe,\"dp 2, ep 2\",\"all-to-all, fused\",4,1e-05,1e-05,1e-04,,0,equal,equal,0.0,ok\n"),
               std::string::npos)
         << text_of(folder / "layouts.csv");
     EXPECT_NE(text_of(folder / "recovery.csv").find("kill -9 of rank 1,1 restart,ok\n"), std::string::npos);

@@ -1,7 +1,6 @@
 /// @file Attention: projection, norm and rotation of queries and keys, scores, output, forward and backward.
 #include "exec/half.hpp"
 #include "exec/kernels/attention.hpp"
-#include "exec/kernels/gemm.hpp"
 #include "exec/kernels/norm.hpp"
 
 namespace auspex {
@@ -39,18 +38,8 @@ struct Attention {
     void qkv_projection() {
         if (current.forward()) {
             tensors.qkv = kept<V>(s.t * s.qkv);
-            linear_forward(s.t, s.qkv, s.h, inside_input<P>(rank, tensors), weight_at(rank, slots.qkv),
-                           tensors.qkv.data());
-        } else if (current.op.phase == Phase::kBackwardInput) {
-            running.x = workspace<V>(s.t * s.h);
-            linear_input_gradient(s.t, s.qkv, s.h, running.upstream.data(), weight_at(rank, slots.qkv),
-                                  running.x.data());
-        } else {
-            linear_weight_gradient(s.t, s.qkv, s.h, running.upstream.data(), inside_input<P>(rank, tensors),
-                                   gradient_at(rank, slots.qkv));
-            running.upstream.reset();
-            running.saved.reset();
         }
+        run_first_linear(rank, current, tensors, s.qkv, slots.qkv, tensors.qkv);
     }
 
     /// Forward: squares; backward: products. Of this rank's columns.
@@ -122,19 +111,9 @@ struct Attention {
     }
 
     void attention_output() {
+        run_last_linear(rank, current, tensors.output, s.q, slots.attention_output);
         if (current.forward()) {
-            running.x = workspace<V>(s.t * s.h);
-            linear_forward(s.t, s.h, s.q, tensors.output.data(), weight_at(rank, slots.attention_output),
-                           running.x.data());
             leave();
-        } else if (current.op.phase == Phase::kBackwardInput) {
-            running.x = workspace<V>(s.t * s.q);
-            linear_input_gradient(s.t, s.h, s.q, outer_gradient(rank), weight_at(rank, slots.attention_output),
-                                  running.x.data());
-        } else {
-            linear_weight_gradient(s.t, s.h, s.q, outer_gradient(rank), tensors.output.data(),
-                                   gradient_at(rank, slots.attention_output));
-            running.full.reset();
         }
     }
 

@@ -1,7 +1,6 @@
 /// @file The dense feed-forward half, and the sums of both halves with the residual stream.
 #include "exec/half.hpp"
 #include "exec/kernels/elementwise.hpp"
-#include "exec/kernels/gemm.hpp"
 
 namespace auspex {
 namespace {
@@ -30,21 +29,10 @@ struct DenseFeedForward {
     [[nodiscard]] Buffer<V> workspace(std::size_t count) const { return {*rank.arena, MemoryLabel::kWorkspace, count}; }
 
     void gate_up_projection() {
-        const std::size_t width = 2 * s.inner;
         if (current.forward()) {
-            tensors.gate_up = kept(s.t * width);
-            linear_forward(s.t, width, s.h, inside_input<P>(rank, tensors), weight_at(rank, slots.gate_up),
-                           tensors.gate_up.data());
-        } else if (current.op.phase == Phase::kBackwardInput) {
-            running.x = workspace(s.t * s.h);
-            linear_input_gradient(s.t, width, s.h, running.upstream.data(), weight_at(rank, slots.gate_up),
-                                  running.x.data());
-        } else {
-            linear_weight_gradient(s.t, width, s.h, running.upstream.data(), inside_input<P>(rank, tensors),
-                                   gradient_at(rank, slots.gate_up));
-            running.upstream.reset();
-            running.saved.reset();
+            tensors.gate_up = kept(s.t * 2 * s.inner);
         }
+        run_first_linear(rank, current, tensors, 2 * s.inner, slots.gate_up, tensors.gate_up);
     }
 
     void activation() {
@@ -59,18 +47,9 @@ struct DenseFeedForward {
     }
 
     void down_projection() {
+        run_last_linear(rank, current, tensors.product, s.inner, slots.down);
         if (current.forward()) {
-            running.x = workspace(s.t * s.h);
-            linear_forward(s.t, s.h, s.inner, tensors.product.data(), weight_at(rank, slots.down), running.x.data());
             leave();
-        } else if (current.op.phase == Phase::kBackwardInput) {
-            running.x = workspace(s.t * s.inner);
-            linear_input_gradient(s.t, s.h, s.inner, outer_gradient(rank), weight_at(rank, slots.down),
-                                  running.x.data());
-        } else {
-            linear_weight_gradient(s.t, s.h, s.inner, outer_gradient(rank), tensors.product.data(),
-                                   gradient_at(rank, slots.down));
-            running.full.reset();
         }
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 /// @file What the operations of both halves of a layer, attention and feed-forward, share.
+#include "exec/kernels/gemm.hpp"
 #include "exec/operations.hpp"
 
 namespace auspex {
@@ -59,6 +60,45 @@ template <class P, class Half>
 template <class P>
 [[nodiscard]] const typename P::Value* outer_gradient(const Rank<P>& rank) {
     return rank.running.full.empty() ? rank.running.g.data() : rank.running.full.data();
+}
+
+/// The first linear layer of a half, h to `width`: forward it fills `made`, which the caller has allocated; backward it
+/// takes running.upstream.
+template <class P, class Half>
+void run_first_linear(Rank<P>& rank, const CurrentOperation& current, const Half& half, std::size_t width,
+                      std::size_t slot, Buffer<typename P::Value>& made) {
+    const RankShapes& s = rank.shapes;
+    RunningValues<P>& running = rank.running;
+    if (current.forward()) {
+        linear_forward(s.t, width, s.h, inside_input<P>(rank, half), weight_at(rank, slot), made.data());
+    } else if (current.op.phase == Phase::kBackwardInput) {
+        running.x = {*rank.arena, MemoryLabel::kWorkspace, s.t * s.h};
+        linear_input_gradient(s.t, width, s.h, running.upstream.data(), weight_at(rank, slot), running.x.data());
+    } else {
+        linear_weight_gradient(s.t, width, s.h, running.upstream.data(), inside_input<P>(rank, half),
+                               gradient_at(rank, slot));
+        running.upstream.reset();
+        running.saved.reset();
+    }
+}
+
+/// The last linear layer of a half, `width` to h, of `input`: running.x becomes its output, backward the gradient of
+/// `input`.
+template <class P>
+void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Buffer<typename P::Value>& input,
+                     std::size_t width, std::size_t slot) {
+    const RankShapes& s = rank.shapes;
+    RunningValues<P>& running = rank.running;
+    if (current.forward()) {
+        running.x = {*rank.arena, MemoryLabel::kWorkspace, s.t * s.h};
+        linear_forward(s.t, s.h, width, input.data(), weight_at(rank, slot), running.x.data());
+    } else if (current.op.phase == Phase::kBackwardInput) {
+        running.x = {*rank.arena, MemoryLabel::kWorkspace, s.t * width};
+        linear_input_gradient(s.t, s.h, width, outer_gradient(rank), weight_at(rank, slot), running.x.data());
+    } else {
+        linear_weight_gradient(s.t, s.h, width, outer_gradient(rank), input.data(), gradient_at(rank, slot));
+        running.full.reset();
+    }
 }
 
 /// The norm in front of a half, `slot` its weight: forward or recomputed; backward, where it replaces running.x and

@@ -53,12 +53,6 @@ struct ParameterTable {
 /// The dense ones, then the experts'.
 [[nodiscard]] std::vector<const Parameter*> all_tensors(const ParameterTable& table);
 
-/// Part i of n of a flat array of `size` elements: [size * i / n, size * (i + 1) / n), in whole numbers. The one rule
-/// for optimizer shards, reductions and the memory model.
-[[nodiscard]] constexpr std::size_t shard_begin(std::size_t size, std::size_t i, std::size_t n) {
-    return size / n * i + size % n * i / n;
-}
-
 template <class P>
 struct Weights {
     Buffer<typename P::Value> dense, experts;

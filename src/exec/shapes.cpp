@@ -28,16 +28,8 @@ RankShapes rank_shapes(const Workload& workload, const Plan& plan) {
 }
 
 GridPlace grid_place(const Layout& layout, int rank) {
-    for (int stage = 0; stage < layout.pp; ++stage) {
-        for (int n = 0; n < layout.stage_ranks; ++n) {
-            if (layout.rank(stage, n) == rank) {
-                const int data = n / layout.tp;
-                return {rank, stage, data, data % layout.ep, n % layout.tp};
-            }
-        }
-    }
-    AUSPEX_CHECK(false, "every rank has its place in the grid");
-    return {};
+    const StagePlace place = stage_place(layout, rank);
+    return {rank, place.stage, place.dp * layout.ep + place.ep, place.ep, place.etp};
 }
 
 }  // namespace auspex

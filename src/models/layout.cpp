@@ -242,6 +242,13 @@ int Layout::rank(int stage, int n) const {
            expert_rank % ep * stride[index_of(Axis::kEp)] + n % etp * stride[index_of(Axis::kTp)];
 }
 
+StagePlace stage_place(const Layout& layout, int rank) {
+    AUSPEX_CHECK(rank >= 0 && rank < layout.tiles, "a rank of the layout");
+    const auto along = [&](Axis axis, int extent) { return rank / layout.stride[index_of(axis)] % extent; };
+    return {along(Axis::kPp, layout.pp), along(Axis::kDp, layout.dp), along(Axis::kEp, layout.ep),
+            along(Axis::kTp, layout.etp)};
+}
+
 Layout rank_grid(const Plan& plan, int tiles) {
     check_grid(plan, tiles);
     Layout layout;

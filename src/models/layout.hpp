@@ -46,6 +46,18 @@ struct Layout {
 /// plan.
 [[nodiscard]] Layout rank_grid(const Plan& plan, int tiles);
 
+/// Where a rank stands in the grid: the inverse of Layout::rank, n = (dp * ep size + ep) * etp size + etp.
+struct StagePlace {
+    int stage = 0, dp = 0, ep = 0, etp = 0;
+};
+[[nodiscard]] StagePlace stage_place(const Layout& layout, int rank);
+
+/// Part i of n of `size` elements: [size * i / n, size * (i + 1) / n), in whole numbers. The one rule for optimizer
+/// shards, reductions and the memory model.
+[[nodiscard]] constexpr std::uint64_t shard_begin(std::uint64_t size, std::uint64_t i, std::uint64_t n) {
+    return size / n * i + size % n * i / n;
+}
+
 /// Requires a resolved plan. Throws InputError when the machine has too few nodes, the node list is short, repeated or
 /// out of range, or tiles is no multiple of... (a last node may be partly used).
 [[nodiscard]] Layout make_layout(const Plan& plan, const Machine& machine, int tiles);

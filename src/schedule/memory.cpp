@@ -144,12 +144,6 @@ std::array<double, kMemoryLabelCount> fixed_bytes(const Plan& plan, double held,
     return bytes;
 }
 
-/// Elements of part p of n.
-std::uint64_t shard_size(std::uint64_t size, std::uint64_t p, std::uint64_t n) {
-    const auto begin = [&](std::uint64_t i) { return size / n * i + size % n * i / n; };
-    return begin(p + 1) - begin(p);
-}
-
 /// The rank's part of `size` parameters that the groups of a kind shard; all of them where `shards` is 1.
 std::uint64_t shard_of_rank(const Layout& layout, GroupKind kind, int stage, int rank, double size, int shards) {
     const auto whole = static_cast<std::uint64_t>(std::llround(size));
@@ -159,7 +153,8 @@ std::uint64_t shard_of_rank(const Layout& layout, GroupKind kind, int stage, int
     for (const std::vector<int>& group : groups_of(layout, kind, stage)) {
         const auto found = std::find(group.begin(), group.end(), rank);
         if (found != group.end()) {
-            return shard_size(whole, static_cast<std::uint64_t>(found - group.begin()), group.size());
+            const auto place = static_cast<std::uint64_t>(found - group.begin());
+            return shard_begin(whole, place + 1, group.size()) - shard_begin(whole, place, group.size());
         }
     }
     check_failed("shard_of_rank", "every rank of a stage is in a group of the kind", __FILE__, __LINE__);

@@ -2,16 +2,13 @@
 #include "schedule/memory_routing.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "base/error.hpp"
 
 namespace auspex {
 namespace {
-
-int index_on(const Layout& layout, Axis axis, int extent, int rank) {
-    return rank / layout.stride[static_cast<std::size_t>(axis)] % extent;
-}
 
 void require(const char* what, std::int64_t found, std::int64_t expected) {
     if (found != expected) {
@@ -21,12 +18,6 @@ void require(const char* what, std::int64_t found, std::int64_t expected) {
 }
 
 }  // namespace
-
-StagePlace stage_place(const Layout& layout, int rank) {
-    AUSPEX_CHECK(rank >= 0 && rank < layout.tiles, "a rank of the layout");
-    return {index_on(layout, Axis::kPp, layout.pp, rank), index_on(layout, Axis::kDp, layout.dp, rank),
-            index_on(layout, Axis::kEp, layout.ep, rank), index_on(layout, Axis::kTp, layout.etp, rank)};
-}
 
 void check_record(const RoutingRecord& record, const Workload& workload, const Plan& plan, const Layout& layout) {
     const int mixture_layers =
@@ -45,17 +36,15 @@ std::vector<std::uint64_t> recorded_rows(const RoutingRecord& record, const Work
     const std::int64_t tokens = std::int64_t{plan.micro_batch_size} * workload.sequence_length;
     std::vector<std::uint64_t> rows;
     for (int layer = layers.first; layer < layers.last; ++layer) {
-        std::uint64_t sum = 0;
+        std::int64_t sum = 0;
         for (int ep = 0; workload.is_moe_layer(layer) && ep < plan.ep; ++ep) {
             const std::int64_t data = std::int64_t{place.dp} * plan.ep + ep;
             const std::int64_t begin = (data * plan.micro_batches + micro_batch) * tokens;
-            for (std::int64_t token = begin; token < begin + tokens; ++token) {
-                for (const std::uint16_t expert : record.of_token(step, layer - workload.first_dense_layers, token)) {
-                    sum += expert >= first && expert < first + local ? 1 : 0;
-                }
-            }
+            const std::vector<std::int64_t> by_expert =
+                choices_by_expert(record, step, layer - workload.first_dense_layers, begin, tokens);
+            sum = std::accumulate(by_expert.begin() + first, by_expert.begin() + first + local, sum);
         }
-        rows.push_back(sum);
+        rows.push_back(static_cast<std::uint64_t>(sum));
     }
     return rows;
 }

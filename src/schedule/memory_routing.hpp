@@ -8,12 +8,6 @@
 
 namespace auspex {
 
-/// Where a rank stands in the grid. n = (dp * ep size + ep) * etp size + etp within its stage.
-struct StagePlace {
-    int stage = 0, dp = 0, ep = 0, etp = 0;
-};
-[[nodiscard]] StagePlace stage_place(const Layout& layout, int rank);
-
 /// Throws InputError where the record is not of this workload and batch, or the plan is one that no run records.
 void check_record(const RoutingRecord& record, const Workload& workload, const Plan& plan, const Layout& layout);
 

@@ -129,6 +129,7 @@ void run_train(const Options& options) {
     Launch launch;
     launch.arguments = options.arguments;
     launch.ranks = setup.run.layout.tiles;
+    launch.waits_by_yielding = !setup.run.stack.has_processes || setup.run.stack.waits_by_yielding;
     launch.hostfile = options.train.hostfile;
     launch.mpirun_flags = options.train.mpirun;
     launch.steps = options.train.steps;

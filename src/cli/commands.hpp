@@ -7,7 +7,9 @@ namespace auspex {
 void run_data_export_megatron(const Options& options);
 void run_data_prepare(const Options& options);
 void run_data_show(const Options& options);
+void run_calibrate(const Options& options);
 void run_collective(const Options& options);
+void run_compare(const Options& options);
 void run_describe(const Options& options);
 void run_fabric(const Options& options);
 void run_place(const Options& options);

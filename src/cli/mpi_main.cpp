@@ -1,4 +1,5 @@
-/// @file auspex-mpi: one rank of `auspex train`, started by mpirun with the same flags.
+/// @file auspex-mpi: one rank of `auspex train`, started by mpirun with the same flags, or one of those that measure
+/// for `auspex calibrate`.
 #include <unistd.h>
 
 #include <chrono>
@@ -12,9 +13,11 @@
 #include "cli/folder_lock.hpp"
 #include "cli/input_files.hpp"
 #include "cli/messages.hpp"
+#include "cli/mpi_measure.hpp"
 #include "cli/train_output.hpp"
 #include "cli/train_setup.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
+#include "exec/process_binding.hpp"
 
 namespace auspex {
 namespace {
@@ -59,7 +62,8 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
     if (rank == 0 && !setup.options.checkpoint_folder.empty()) {
         lock.emplace(setup.options.checkpoint_folder, kWriterLock, kPredecessorFirst);
     }
-    communicator = make_mpi_communicator(setup.run.layout);
+    bind_rank(setup.run.stack, rank);
+    communicator = make_mpi_communicator(setup.run.layout, transport_of(setup.run.stack));
     if (folder) {
         setup.options.on_begin_step = [&](int step) { folder->write_status(rank, {getpid(), step, host}); };
     }
@@ -129,6 +133,9 @@ int main(int argc, char** argv) {
     std::unique_ptr<Communicator> communicator;
     Options options;
     try {
+        if (!arguments.empty() && arguments.front() == kMeasureRole) {
+            return run_measure_role({arguments.begin() + 1, arguments.end()}, session);
+        }
         options = parse_options(train_command(nullptr), arguments);
         run_rank(options, session, folder, communicator);
         return 0;

@@ -91,10 +91,17 @@ FlagText text_of(Flag flag) {
         case Flag::kMaxRanks: return {"max-ranks", "N", "leave out layouts of more ranks (default 16)"};
         case Flag::kLayouts: return {"layouts", "N", "only the first N of the layouts"};
         case Flag::kKills: return {"kills", "K", "runs in which a rank is killed (default 10); 0: none"};
+        case Flag::kPlans:
+        case Flag::kWorkloads:
+        case Flag::kLayoutsFile:
+        case Flag::kRepeat: return compare_flag_text(flag);
         case Flag::kJson: return {"json", nullptr, "print JSON"};
-        default: return train_flag_text(flag);
+        default: return is_calibrate_flag(flag) ? calibrate_flag_text(flag) : train_flag_text(flag);
     }
 }
+
+/// Several values behind one flag, as a shell's pattern gives them.
+bool takes_many(Flag flag) { return flag == Flag::kInput || flag == Flag::kPlans || flag == Flag::kWorkloads; }
 
 const char* meaning_for_verify(Flag flag, const char* meaning) {
     switch (flag) {
@@ -110,6 +117,12 @@ const char* meaning_for_verify(Flag flag, const char* meaning) {
 const char* meaning_for(const Command& command, Flag flag, const char* meaning) {
     if (takes(command, Flag::kKills)) {
         return meaning_for_verify(flag, meaning);
+    }
+    if (takes(command, Flag::kFrom)) {
+        return meaning_for_calibrate(flag, meaning);
+    }
+    if (takes(command, Flag::kPlans)) {
+        return meaning_for_compare(flag, meaning);
     }
     if (flag == Flag::kSet && takes(command, Flag::kTrainStack)) {
         return "override a field; ROLE is stack, workload or plan; may be repeated";
@@ -147,7 +160,7 @@ po::options_description describe(const Command& command) {
         const FlagText text = text_for(command, flag);
         if (text.value == nullptr) {
             description.add_options()(text.name, text.meaning);
-        } else if (flag == Flag::kInput) {
+        } else if (takes_many(flag)) {
             description.add_options()(
                 text.name, po::value<std::vector<std::string>>()->multitoken()->value_name(text.value), text.meaning);
         } else if (flag == Flag::kSet || flag == Flag::kSlow) {
@@ -350,9 +363,14 @@ void store(Options& options, Flag flag, const po::variable_value& value) {
         case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
         case Flag::kLayouts: options.layouts = parse_count("layouts", text()); break;
         case Flag::kKills: options.kills = parse_kills(text()); break;
+        case Flag::kPlans: options.compare.plans = value.as<std::vector<std::string>>(); break;
+        case Flag::kWorkloads: options.compare.workloads = value.as<std::vector<std::string>>(); break;
+        case Flag::kLayoutsFile: options.compare.layouts = text(); break;
+        case Flag::kRepeat: options.compare.repeat = parse_count("repeat", text()); break;
         case Flag::kJson: options.json = true; break;
         default:
-            store_train_flag(options, flag, value.empty() || value.value().type() != typeid(std::string) ? "" : text());
+            (is_calibrate_flag(flag) ? store_calibrate_flag : store_train_flag)(
+                options, flag, value.empty() || value.value().type() != typeid(std::string) ? "" : text());
     }
 }
 

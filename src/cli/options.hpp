@@ -73,6 +73,17 @@ enum class Flag {
     kMaxRanks,
     kLayouts,
     kKills,
+    kPlans,
+    kWorkloads,
+    kLayoutsFile,
+    kRepeat,
+    kCalibrateOut,
+    kMeasurements,
+    kFresh,
+    kPrecision,
+    kBudget,
+    kReport,
+    kFrom,
     kJson
 };
 
@@ -104,6 +115,20 @@ struct TrainFlags {
     std::string inject, hostfile, mpirun;
 };
 
+/// What `auspex compare` alone takes.
+struct CompareFlags {
+    std::vector<std::string> plans, workloads;
+    std::string layouts;
+    int repeat = 0;
+};
+
+/// What `auspex calibrate` alone takes.
+struct CalibrateFlags {
+    std::string measurements, precision, report, from;
+    bool fresh = false;
+    double budget_s = 0;
+};
+
 /// What was given; an empty string, list or zero: not given.
 struct Options {
     std::string machine, stack, workload, plan;
@@ -123,6 +148,8 @@ struct Options {
     std::string data, megatron, tokenizer, document_separator;
     int vocab_size = 0, sequence_length = 0, shard_rows = 0;
     TrainFlags train;
+    CompareFlags compare;
+    CalibrateFlags calibrate;
     bool alone = false;
     bool check_executor = false;
     int max_ranks = 0, layouts = 0;
@@ -147,6 +174,16 @@ struct Command {
 [[nodiscard]] FlagText train_flag_text(Flag flag);
 /// Takes a value; `text` is empty for a flag that has none. Throws InputError.
 void store_train_flag(Options& options, Flag flag, const std::string& text);
+
+/// Flags of `auspex compare` alone, and what others mean to it (cli/compare_flags.cpp).
+[[nodiscard]] FlagText compare_flag_text(Flag flag);
+[[nodiscard]] const char* meaning_for_compare(Flag flag, const char* meaning);
+
+/// The same of `auspex calibrate` (cli/calibrate_flags.cpp). `text` is empty for a flag that has none.
+[[nodiscard]] FlagText calibrate_flag_text(Flag flag);
+[[nodiscard]] bool is_calibrate_flag(Flag flag);
+void store_calibrate_flag(Options& options, Flag flag, const std::string& text);
+[[nodiscard]] const char* meaning_for_calibrate(Flag flag, const char* meaning);
 
 /// The word as a shell reads it back: in single quotes where it needs them.
 [[nodiscard]] std::string quoted_for_shell(const std::string& word);

@@ -33,9 +33,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kNoProgram = 127;
 
 std::vector<std::string> command_of(const Launch& launch) {
-    std::vector<std::string> words{
-        "mpirun", "--oversubscribe",  "--bind-to", "none",           "--mca", "mpi_yield_when_idle", "1",
-        "-x",     kRunFolderVariable, "-x",        "OMP_NUM_THREADS"};
+    std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none"};
+    words.insert(words.end(), {"--mca", "mpi_yield_when_idle", launch.waits_by_yielding ? "1" : "0"});
+    words.insert(words.end(), {"-x", kRunFolderVariable, "-x", "OMP_NUM_THREADS"});
     if (!launch.hostfile.empty()) {
         words.insert(words.end(), {"--hostfile", launch.hostfile, "--map-by", "slot"});
     }

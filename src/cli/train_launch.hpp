@@ -1,5 +1,5 @@
 #pragma once
-/// @file One run of auspex-mpi under mpirun, watched from start to end.
+/// @file One run of auspex-mpi under mpirun, watched from start to end: of a training, or of measurements.
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,12 +9,13 @@
 namespace auspex {
 
 struct Launch {
-    std::vector<std::string> arguments;  ///< of auspex-mpi
+    std::vector<std::string> arguments;  ///< of auspex-mpi: the flags of `auspex train`, or "measure" and what follows
     int ranks = 1;
-    std::string hostfile;       ///< may be empty
-    std::string mpirun_flags;   ///< more flags, separated by spaces
-    double hang_timeout_s = 0;  ///< 0: any time
-    int steps = 0;              ///< of the whole run, for the line on the terminal
+    bool waits_by_yielding = true;  ///< Stack::waits_by_yielding: a rank that waits gives its core to others
+    std::string hostfile;           ///< may be empty
+    std::string mpirun_flags;       ///< more flags, separated by spaces
+    double hang_timeout_s = 0;      ///< 0: any time
+    int steps = 0;                  ///< of the whole run, for the line on the terminal
 };
 
 struct LaunchOutcome {

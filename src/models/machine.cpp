@@ -1,8 +1,11 @@
-/// @file Reads machines/*.json: tile, node, fabric, noise, storage, reliability, and checks that they fit together.
+/// @file Reads machines/*.json: tile, node, fabric, noise, storage, reliability, host, and checks that they fit
+/// together.
 #include "models/machine.hpp"
 
 #include <cmath>
 #include <cstdint>
+
+#include "models/host_section.hpp"
 
 namespace auspex {
 namespace {
@@ -316,7 +319,7 @@ void read_reliability(Section in, Reliability& reliability) {
 Machine load_machine(const JsonDocument& document) {
     const JsonValue root = document.root();
     root.allow_only(
-        {"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage", "reliability"});
+        {"name", "description", "default_stack", "tile", "node", "fabric", "noise", "storage", "reliability", "host"});
     Machine machine;
     machine.file = document.name();
     machine.name = read_text(root, "name");
@@ -332,6 +335,9 @@ Machine load_machine(const JsonDocument& document) {
     read_noise(Section(root.at("noise"), machine.constants), machine.noise);
     read_storage(Section(root.at("storage"), machine.constants), machine.storage);
     read_reliability(Section(root.at("reliability"), machine.constants), machine.reliability);
+    if (const auto host = root.find("host")) {
+        machine.host = read_host(*host, machine.fabric.max_nodes, machine.constants);
+    }
     return machine;
 }
 

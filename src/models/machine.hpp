@@ -5,6 +5,7 @@
 
 #include "base/constant.hpp"
 #include "base/json.hpp"
+#include "models/host.hpp"
 
 namespace auspex {
 
@@ -129,6 +130,7 @@ struct Machine {
     Noise noise;
     Storage storage;
     Reliability reliability;
+    Host host;  ///< host.cores = 0: the file has no "host" section
     std::vector<Constant>
         constants;  ///< every physical number above, in the order of the file; paths begin with "machine."
 };

@@ -1,4 +1,4 @@
-/// @file Reads stacks/*.json: kernels, pipeline, optimizer, transport, collective rules, and what may overlap.
+/// @file Reads stacks/*.json: kernels, pipeline, optimizer, transport, collective rules, processes, what may overlap.
 #include "models/stack.hpp"
 
 #include <algorithm>
@@ -232,6 +232,14 @@ void read_collectives(const JsonValue& section, Stack& stack) {
         read_rules(section, "broadcast", {"auto", "ring", "direct", "recursive-doubling", "double-binary-tree"});
 }
 
+void read_processes(const JsonValue& section, Stack& stack) {
+    section.allow_only({"waiting", "binding", "gathered_all_reduce"});
+    stack.has_processes = true;
+    stack.waits_by_yielding = section.at("waiting").as_one_of({"yield", "spin"}) == 0;
+    stack.binds_ranks = section.at("binding").as_one_of({"core", "none"}) == 0;
+    stack.gathered_all_reduce_bytes = read_size(section, "gathered_all_reduce", stack);
+}
+
 void read_can_overlap(const JsonValue& list, Stack& stack) {
     const std::array<bool*, 4> flags{&stack.can_overlap_tp, &stack.can_overlap_ep, &stack.can_overlap_dp,
                                      &stack.can_overlap_pp};
@@ -279,7 +287,7 @@ const char* to_string(CollectiveAlgorithm algorithm) { return kAlgorithmWords.at
 
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives",
+    root.allow_only({"name", "description", "kernels", "pipeline", "optimizer", "transport", "collectives", "processes",
                      "can_overlap", "measured_on", "offers"});
     Stack stack;
     stack.file = document.name();
@@ -292,6 +300,9 @@ Stack load_stack(const JsonDocument& document) {
     read_optimizer(root.at("optimizer"), stack);
     read_transport(root.at("transport"), stack);
     read_collectives(root.at("collectives"), stack);
+    if (const auto processes = root.find("processes")) {
+        read_processes(*processes, stack);
+    }
     read_can_overlap(root.at("can_overlap"), stack);
     stack.measured_on = read_text(root, "measured_on");
     read_offers(root.at("offers"), stack);

@@ -98,6 +98,12 @@ struct Stack {
     double host_reduction_bytes = 0;  ///< messages up to this size are added up by the host, without reduction_step_s
     double collective_launch_s = 0;   ///< start of any collective on one rank
     std::vector<AlgorithmRule> all_reduce, reduce_scatter, all_gather, all_to_all, broadcast;
+    // processes: ranks that are processes on CPU cores (models/host.hpp)
+    bool has_processes = false;     ///< the file has this section; without it the defaults below mean nothing
+    bool waits_by_yielding = true;  ///< a rank that waits for a message gives its core to others; false: it spins
+    bool binds_ranks = true;        ///< each rank stays on one core; false: on whichever is free
+    double gathered_all_reduce_bytes = 0;  ///< all-reduces up to this size send all data to all members, and each sums
+                                           ///< for itself; longer ones are a reduce-scatter and a gather of its results
     /// Streams that this software can run beside compute; plan.overlap must be a subset.
     bool can_overlap_tp = false, can_overlap_ep = false, can_overlap_dp = false, can_overlap_pp = false;
     std::vector<Constant> constants;  ///< paths begin with "stack."

@@ -7,6 +7,8 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "sim/host_lean.hpp"
+#include "sim/host_step.hpp"
 #include "sim/sensitivity.hpp"
 #include "sim/simulate.hpp"
 #include "sim/unfolded.hpp"
@@ -74,7 +76,7 @@ void fill_rates(Prediction& p, const Inputs& inputs, const SimulatedStep& step) 
         const ProgramTotals totals = totals_of(step.program, role);
         recompute_flop += totals.recompute_flop * step.layout.stage_ranks;
         p.operations +=
-            totals.operations * static_cast<std::uint64_t>(p.lens == Lens::kUnfolded ? step.layout.stage_ranks : 1);
+            totals.operations * static_cast<std::uint64_t>(p.lens == Lens::kFolded ? 1 : step.layout.stage_ranks);
     }
     const double model_flop = p.tokens_per_step * count_token_flop(inputs.workload).training();
     p.peak_flop_per_s = inputs.machine.tile.peak_bf16_flop_per_s;
@@ -123,6 +125,51 @@ UnfoldedReport unfold(const Inputs& inputs, const PredictOptions& options, Simul
     step.events = median.events;
     p.notes = std::move(steps.notes);
     return report;
+}
+
+bool runs_on_trainer(const Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
+    return options.executor_runs && options.executor_runs(inputs.workload, step.plan, inputs.stack, step.program);
+}
+
+/// What there is of a step before it is played, and the step played on hosts.
+SimulatedStep step_on_hosts(const Inputs& inputs, const PredictOptions& options) {
+    if (!options.slow.empty()) {
+        throw InputError("--slow", "found with machine " + inputs.machine.name +
+                                       ", whose ranks are processes on CPU cores; expected a machine without a host "
+                                       "section");
+    }
+    SimulatedStep step = prepare_step(inputs, options);
+    if (options.executor_runs && !runs_on_trainer(inputs, options, step)) {
+        throw InputError(inputs.plan.file,
+                         "found a program that the trainer does not run; expected one that it does: "
+                         "machine " +
+                             inputs.machine.name +
+                             " has the trainer's own kernels and messages (auspex program "
+                             "--check-executor says why)");
+    }
+    HostStep played = play_on_hosts(inputs, step, options.timeline);
+    step.step = played.step;
+    step.forward_backward = played.forward_backward;
+    step.losses = played.losses;
+    step.events = played.events;
+    step.operation_times = std::move(played.operation_times);
+    step.timeline = std::move(played.timeline);
+    return step;
+}
+
+/// Elasticities and the interval that follows from them.
+void fill_sensitivity(Prediction& p, const Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
+    if (p.lens == Lens::kHost) {
+        p.top_constants = lean_on_host_constants(inputs, step);
+    } else {
+        const Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
+        p.top_constants = lean_on_constants(replayed, options);
+        if (replayed.plan.micro_batches != inputs.plan.micro_batches) {
+            p.notes.push_back("the interval and the constants leaned on come from a step of " +
+                              std::to_string(replayed.plan.micro_batches) + " micro-batches");
+        }
+    }
+    p.step_time_interval_s = step_interval_s(p.step_time_s, p.top_constants);
 }
 
 /// Widened, side by side, by what the samples spread: independent, so squares of the logarithms add up.
@@ -186,7 +233,10 @@ void note_what_if(Prediction& p, const Stack& stack, const std::vector<std::stri
 
 void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
     const Stack& stack = inputs.stack;
-    if (stack.measured_on == "none") {
+    if (p.lens == Lens::kHost) {
+        p.notes.push_back("machine " + inputs.machine.name +
+                          " has a host section: every rank, kernel call and message is played on its cores");
+    } else if (stack.measured_on == "none") {
         p.notes.push_back("nothing of stack " + stack.name + " is measured: its constants are assumed");
     } else if (stack.measured_on != inputs.machine.name) {
         p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
@@ -242,8 +292,8 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     const auto begin = Clock::now();
     PredictResult result;
     Prediction& p = result.prediction;
-    p.lens = options.lens;
-    SimulatedStep step = simulate_step(inputs, options, true);
+    p.lens = inputs.machine.host.cores > 0 ? Lens::kHost : options.lens;
+    SimulatedStep step = p.lens == Lens::kHost ? step_on_hosts(inputs, options) : simulate_step(inputs, options, true);
     if (p.lens == Lens::kUnfolded) {
         p.unfolded = unfold(inputs, options, step, p);
     }
@@ -258,20 +308,13 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     p.groups_touched = step.groups_touched;
     p.link_use = step.link_use;
     fill_run(p, options.run_tokens);
-    p.executor_proven =
-        options.executor_runs && options.executor_runs(inputs.workload, step.plan, inputs.stack, step.program);
+    p.executor_proven = runs_on_trainer(inputs, options, step);
     add_notes(p, inputs, step);
     p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};
     if (options.sensitivity) {
         const auto sensitivity_begin = Clock::now();
-        const Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
-        p.top_constants = lean_on_constants(replayed, options);
-        if (replayed.plan.micro_batches != inputs.plan.micro_batches) {
-            p.notes.push_back("the interval and the constants leaned on come from a step of " +
-                              std::to_string(replayed.plan.micro_batches) + " micro-batches");
-        }
-        p.step_time_interval_s = step_interval_s(p.step_time_s, p.top_constants);
+        fill_sensitivity(p, inputs, options, step);
         p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();
     }
     if (p.unfolded) {

@@ -33,7 +33,7 @@ struct PredictOptions {
     /// Whether a trainer runs every operation of the program (exec knows); without it: not known to.
     std::function<bool(const Workload&, const Plan&, const Stack&, const Program&)> executor_runs = {};
     bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
-    Lens lens = Lens::kFolded;
+    Lens lens = Lens::kFolded;          ///< a machine with a host section is always played through Lens::kHost
     // kUnfolded
     std::uint64_t seed = 1;
     int samples = 1;
@@ -48,9 +48,10 @@ struct PredictResult {
 
 /// Loads the documents' contents again (after overrides). Throws InputError.
 [[nodiscard]] Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan);
-/// Simulates one step. kUnfolded: the folded step too, from which memory, times by operation, link use and elasticities
-/// are. Throws InputError for a plan that does not match workload, machine or tiles; a plan that does
-/// not fit in memory is a result.
+/// Simulates one step. kHost (machines with a host section, whatever lens is asked for): play_on_hosts; top_constants
+/// are groups of the section's constants. kUnfolded: the folded step too, from which memory, times by operation, link
+/// use and elasticities are. Throws InputError for a plan that does not match workload, machine or tiles, or that hosts
+/// cannot run; a plan that does not fit in memory is a result.
 [[nodiscard]] PredictResult predict(const Inputs& inputs, const PredictOptions& options);
 
 /// The plan at another number of tiles. Weak: dp follows the tiles, micro_batches stay. Strong: the global batch of

@@ -50,7 +50,14 @@ const LossText& text_of(Loss loss) {
 
 const char* to_string(Loss loss) { return text_of(loss).name; }
 
-const char* to_string(Lens lens) { return lens == Lens::kFolded ? "folded" : "unfolded"; }
+const char* to_string(Lens lens) {
+    switch (lens) {
+        case Lens::kFolded: return "folded";
+        case Lens::kUnfolded: return "unfolded";
+        case Lens::kHost: return "host";
+    }
+    AUSPEX_CHECK(false, "a lens is one of the enum");
+}
 
 const char* meaning_of(Loss loss) { return text_of(loss).meaning; }
 

@@ -70,10 +70,11 @@ struct LinkUse {
 
 /// How finely a step is played.
 enum class Lens {
-    kFolded,   ///< one actor a pipeline stage
-    kUnfolded  ///< every rank, NIC and link
+    kFolded,    ///< one actor a pipeline stage
+    kUnfolded,  ///< every rank, NIC and link
+    kHost       ///< every rank, kernel call and message of processes that share CPU cores
 };
-/// "folded", "unfolded".
+/// "folded", "unfolded", "host".
 [[nodiscard]] const char* to_string(Lens lens);
 
 /// A tile that the others in its groups have waited for.

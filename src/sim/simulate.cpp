@@ -64,20 +64,25 @@ Layout layout_of(const Inputs& inputs, const PredictOptions& options) {
     return lay_out(resolve_plan(inputs.plan, inputs.workload, options.tiles), inputs.machine);
 }
 
-SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
-                            Network* network) {
+SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options) {
     SimulatedStep s;
     s.plan = resolve_plan(inputs.plan, inputs.workload, options.tiles);
     s.layout = lay_out(s.plan, inputs.machine);
     s.program = build_program(inputs.workload, s.plan, inputs.stack, s.layout);
+    if (inputs.workload.num_experts > 0) {
+        s.cost_options.load = routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1);
+    }
+    return s;
+}
+
+SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
+                            Network* network) {
+    SimulatedStep s = prepare_step(inputs, options);
     std::optional<Network> own;
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
     }
     const double together = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
-    if (inputs.workload.num_experts > 0) {
-        s.cost_options.load = routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1);
-    }
     network->set_routing_shares(s.routing_shares());
     s.cost_options.fold = !options.play_every_operation && !options.timeline;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, together));

@@ -34,6 +34,9 @@ struct SimulatedStep {
 /// fraction, so that the mean sums to `step` as each actor's losses do.
 [[nodiscard]] LossTimes mean_losses(const std::vector<LossTimes>& by_actor, Picoseconds step);
 
+/// Plan, layout, program and the load of routing: what is known before a step is played.
+[[nodiscard]] SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options);
+
 /// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
 /// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
 /// the heaviest stage the expected slowest of all ranks; what that adds is jitter,

@@ -11,7 +11,7 @@ sources=$(find src tests bench -type f \( -name '*.cpp' -o -name '*.hpp' \) | LC
 # shellcheck disable=SC2086
 LC_ALL=C awk '
 BEGIN {
-    n = split("base models schedule sim exec report cli", order, " ")
+    n = split("base models schedule sim exec compare report cli", order, " ")
     for (i = 1; i <= n; i++) level[order[i]] = i
     stranger["sim"] = "exec"
     stranger["exec"] = "sim"
@@ -23,7 +23,7 @@ BEGIN {
     home["tbb/"] = "sim cli tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
-    home["Eigen/"] = "exec bench"
+    home["Eigen/"] = "exec compare bench"
     home["dnnl"] = "exec"
     home["mpi.h"] = "exec/mpi"
     home["openssl/"] = "base"

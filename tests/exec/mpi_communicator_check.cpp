@@ -9,17 +9,59 @@
 namespace auspex {
 namespace {
 
+constexpr std::size_t kShortPieces = 1000;
+
+/// Grids of this many ranks; with 2, 3 and 5 all of them are one group.
+std::vector<Layout> grids_of(int ranks) {
+    using testing_exec::grid;
+    if (ranks == 4) {
+        return {grid(2, 1, 2, 1), grid(1, 2, 1, 2), grid(4, 1, 1, 1), grid(1, 4, 1, 1)};
+    }
+    return {grid(1, ranks, 1, 1), grid(1, 1, ranks, 1), grid(ranks, 1, 1, 1)};
+}
+
+/// As it is; in pieces shorter than most messages; and with all-reduces that never, or always, send all data to all.
+std::vector<MpiTransport> transports() {
+    return {{}, {kShortPieces, kSmallAllReduce}, {kLongestMpiMessage, 0}, {kShortPieces, kLongestMpiMessage}};
+}
+
+/// Parts of very uneven sizes go round the ring: only member i has any, or all but member i.
+void add_lopsided_gathers(Communicator& communicator, testing_exec::Journal& journal) {
+    const auto members = static_cast<std::size_t>(communicator.size(GroupKind::kWorld));
+    constexpr std::size_t kCount = 3001;
+    for (std::size_t i = 0; i < members; ++i) {
+        for (const bool is_full : {true, false}) {
+            std::vector<std::size_t> offsets{0};
+            for (std::size_t j = 0; j < members; ++j) {
+                offsets.push_back(offsets.back() + ((j == i) == is_full ? kCount + j : 0));
+            }
+            std::vector<std::byte> data =
+                testing_exec::elements_of(communicator.world_rank(), 80 + i, offsets.back(), ElementType::kBf16);
+            communicator.all_gather(GroupKind::kWorld, data.data(), offsets, ElementType::kBf16);
+            journal.add(data.data(), data.size());
+        }
+    }
+}
+
+std::vector<std::byte> run_cases(Communicator& communicator) {
+    testing_exec::Journal journal;
+    const std::vector<std::byte> all = testing_exec::run_all_cases(communicator);
+    journal.add(all.data(), all.size());
+    add_lopsided_gathers(communicator, journal);
+    return journal.bytes();
+}
+
 /// True if this process got what its counterpart among threads got.
-bool agrees(const Layout& layout, int rank, std::size_t longest_message) {
+bool agrees(const Layout& layout, int rank, const MpiTransport& transport) {
     std::vector<std::byte> expected;
     run_in_process(layout, [&](Communicator& communicator) {
-        std::vector<std::byte> journal = testing_exec::run_all_cases(communicator);
+        std::vector<std::byte> journal = run_cases(communicator);
         if (communicator.world_rank() == rank) {
             expected = std::move(journal);
         }
     });
-    const std::unique_ptr<Communicator> communicator = make_mpi_communicator(layout, longest_message);
-    return testing_exec::run_all_cases(*communicator) == expected;
+    const std::unique_ptr<Communicator> communicator = make_mpi_communicator(layout, transport);
+    return run_cases(*communicator) == expected;
 }
 
 }  // namespace
@@ -27,12 +69,10 @@ bool agrees(const Layout& layout, int rank, std::size_t longest_message) {
 
 int main(int argc, char** argv) {
     const auspex::MpiSession session(&argc, &argv);
-    constexpr std::size_t kShortPieces = 1000;
-    bool fine = session.size() == 4;
-    for (const auspex::Layout& layout : {auspex::testing_exec::grid(2, 1, 2, 1), auspex::testing_exec::grid(1, 2, 1, 2),
-                                         auspex::testing_exec::grid(4, 1, 1, 1)}) {
-        for (const std::size_t longest : {auspex::kLongestMpiMessage, kShortPieces}) {
-            fine = fine && auspex::agrees(layout, session.rank(), longest);
+    bool fine = session.size() > 1;
+    for (const auspex::Layout& layout : auspex::grids_of(session.size())) {
+        for (const auspex::MpiTransport& transport : auspex::transports()) {
+            fine = fine && auspex::agrees(layout, session.rank(), transport);
         }
     }
     if (!fine) {

@@ -92,6 +92,46 @@ TEST(Stack, AuspexChecksGradientsFirstAddsThemInsideTheProductAndOverlapsNothing
     EXPECT_EQ(stack.offers_dispatches.size(), 2U);
 }
 
+// The trainer's collectives: reduce-scatter, all-reduce and all-to-all send straight to each member, an all-gather goes
+// round a ring; up to 4 KiB = 4096 bytes an all-reduce gathers everything everywhere.
+TEST(Stack, AuspexRanksAreBoundProcessesThatYieldAndTalkDirectly) {
+    const Stack stack = load_stack(open_stack("auspex"));
+    EXPECT_TRUE(stack.has_processes);
+    EXPECT_TRUE(stack.waits_by_yielding);
+    EXPECT_TRUE(stack.binds_ranks);
+    EXPECT_DOUBLE_EQ(stack.gathered_all_reduce_bytes, 4096);
+    for (const auto* rules : {&stack.all_reduce, &stack.reduce_scatter, &stack.all_to_all}) {
+        ASSERT_EQ(rules->size(), 1U);
+        EXPECT_EQ(rules->front().algorithm, CollectiveAlgorithm::kDirect);
+    }
+    EXPECT_EQ(stack.all_gather.front().algorithm, CollectiveAlgorithm::kRing);
+    EXPECT_TRUE(std::any_of(stack.constants.begin(), stack.constants.end(), [](const Constant& constant) {
+        return constant.path == "stack.processes.gathered_all_reduce" && constant.value == 4096;
+    }));
+}
+
+TEST(Stack, TheSectionOfProcessesMayBeLeftOutButIsWholeWhereItIs) {
+    EXPECT_FALSE(load_stack(open_stack("optimus")).has_processes);
+    JsonDocument document = open_stack("optimus");
+    document.set("processes", R"({"waiting": "spin", "binding": "none", "gathered_all_reduce": "0 B"})");
+    const Stack stack = load_stack(document);
+    EXPECT_TRUE(stack.has_processes);
+    EXPECT_FALSE(stack.waits_by_yielding);
+    EXPECT_FALSE(stack.binds_ranks);
+    EXPECT_EQ(stack.gathered_all_reduce_bytes, 0);
+    expect_refused("auspex", "processes.waiting", "sleep", "\"yield\", \"spin\"");
+    expect_refused("auspex", "processes.binding", "socket", "\"core\", \"none\"");
+    expect_refused("auspex", "processes.gathered_all_reduce", "4096", "$.processes.gathered_all_reduce");
+    expect_refused("auspex", "processes.gathered_all_reduce", "-1 B", "$.processes.gathered_all_reduce");
+    expect_refused("auspex", "processes", R"({"binding": "core", "gathered_all_reduce": "4 KiB"})",
+                   "missing key \"waiting\"");
+    expect_refused("auspex", "processes", R"({"waiting": "yield", "gathered_all_reduce": "4 KiB"})",
+                   "missing key \"binding\"");
+    expect_refused("auspex", "processes", R"({"waiting": "yield", "binding": "core"})",
+                   "missing key \"gathered_all_reduce\"");
+    expect_refused("auspex", "processes.colour", "1", "colour");
+}
+
 TEST(Stack, TheCheckOfGradientsAndTheTermsOfTheLossMayBeLeftOut) {
     const Stack without = load_stack(open_stack("optimus"));
     EXPECT_FALSE(without.check_gradients);

@@ -20,8 +20,6 @@ namespace auspex {
 namespace {
 
 constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kPreviousStage) + 1;
-/// Up to here an all-reduce is one gather of everyone's data.
-constexpr std::size_t kSmallAllReduce = 4096;
 
 std::size_t index_of(GroupKind kind) { return static_cast<std::size_t>(kind); }
 
@@ -116,7 +114,8 @@ struct GroupComm {
 
 class MpiCommunicator : public Communicator {
  public:
-    MpiCommunicator(const Layout& layout, std::size_t longest_message) : longest_(longest_message) {
+    MpiCommunicator(const Layout& layout, const MpiTransport& transport)
+        : longest_(transport.longest_message), small_all_reduce_(transport.gathered_all_reduce_bytes) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -155,15 +154,8 @@ class MpiCommunicator : public Communicator {
         if (n == 1 || count == 0) {
             return;
         }
-        if (bytes <= kSmallAllReduce) {
-            std::byte* const all = scratch(n * bytes);
-            const int length = static_cast<int>(bytes);
-            check(MPI_Allgather(data, length, MPI_BYTE, all, length, MPI_BYTE, group(kind).comm));
-            std::vector<const void*> parts;
-            for (std::size_t i = 0; i < n; ++i) {
-                parts.push_back(all + i * bytes);
-            }
-            reduce_parts(parts, data, count, type, op);
+        if (bytes <= small_all_reduce_) {
+            reduce_everything(kind, data, count, type, op);
             return;
         }
         const std::size_t together = elements_together(op);
@@ -172,7 +164,7 @@ class MpiCommunicator : public Communicator {
             offsets.push_back(shard_begin(count / together, i, n) * together);
         }
         reduce_segments(kind, data, offsets, type, op);
-        all_gather(kind, data, offsets, type);
+        gather_directly(kind, data, offsets, element_bytes(type));
     }
 
     void reduce_scatter(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) override {
@@ -181,26 +173,17 @@ class MpiCommunicator : public Communicator {
         }
     }
 
+    /// A ring: round j passes on to the next member the part that came from the previous one in round j - 1.
     void all_gather(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) override {
-        const std::size_t n = members(kind);
-        if (n == 1) {
-            return;
+        const std::size_t n = members(kind), own = mine(kind), element = element_bytes(type);
+        for (std::size_t round = 0; round + 1 < n; ++round) {
+            Transfers transfers(group(kind).comm, longest_);
+            const auto [arriving, arriving_bytes] = part(data, offsets, (own + n - round - 1) % n, element);
+            const auto [leaving, leaving_bytes] = part(data, offsets, (own + n - round) % n, element);
+            transfers.receive(arriving, arriving_bytes, static_cast<int>((own + n - 1) % n));
+            transfers.send(leaving, leaving_bytes, static_cast<int>((own + 1) % n));
+            transfers.wait();
         }
-        const std::size_t element = element_bytes(type);
-        if (offsets[n] * element > longest_) {
-            for (std::size_t i = 0; i < n; ++i) {
-                broadcast(kind, static_cast<int>(i), byte_at(data, offsets[i] * element),
-                          (offsets[i + 1] - offsets[i]) * element);
-            }
-            return;
-        }
-        std::vector<int> lengths, begins;
-        for (std::size_t i = 0; i < n; ++i) {
-            lengths.push_back(static_cast<int>((offsets[i + 1] - offsets[i]) * element));
-            begins.push_back(static_cast<int>(offsets[i] * element));
-        }
-        check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, lengths.data(), begins.data(), MPI_BYTE,
-                             group(kind).comm));
     }
 
     void all_to_all(GroupKind kind, const void* send, std::span<const std::size_t> send_bytes, void* receive,
@@ -338,29 +321,73 @@ class MpiCommunicator : public Communicator {
         check(MPI_Group_free(&world));
     }
 
+    /// Everyone's data goes to everyone, who joins all of it in rank order.
+    void reduce_everything(GroupKind kind, void* data, std::size_t count, ElementType type, ReduceOp op) {
+        Transfers transfers(group(kind).comm, longest_);
+        const std::size_t bytes = count * element_bytes(type);
+        const std::vector<const void*> parts = receive_parts(kind, byte_at(data, 0), bytes, transfers);
+        for (const std::size_t to : others_in_turn(kind)) {
+            transfers.send(byte_at(data, 0), bytes, static_cast<int>(to));
+        }
+        transfers.wait();
+        reduce_parts(parts, data, count, type, op);
+    }
+
     /// Every segment goes straight to its owner, who joins what came in rank order.
     void reduce_segments(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type,
                          ReduceOp op) {
-        const std::size_t n = members(kind), own = mine(kind), element = element_bytes(type);
-        const std::size_t bytes = (offsets[own + 1] - offsets[own]) * element;
-        std::byte* const others = scratch((n - 1) * bytes);
-        std::byte* const own_data = byte_at(data, offsets[own] * element);
+        const std::size_t own = mine(kind), element = element_bytes(type);
         Transfers transfers(group(kind).comm, longest_);
-        std::vector<const void*> parts;
-        for (std::size_t i = 0; i < n; ++i) {
-            std::byte* const part = i == own ? own_data : others + (i < own ? i : i - 1) * bytes;
-            parts.push_back(part);
-            if (i != own) {
-                transfers.receive(part, bytes, static_cast<int>(i));
-            }
-        }
-        for (std::size_t step = 1; step < n; ++step) {
-            const std::size_t to = (own + step) % n;
-            transfers.send(byte_at(data, offsets[to] * element), (offsets[to + 1] - offsets[to]) * element,
-                           static_cast<int>(to));
+        const auto [own_data, own_bytes] = part(data, offsets, own, element);
+        const std::vector<const void*> parts = receive_parts(kind, own_data, own_bytes, transfers);
+        for (const std::size_t to : others_in_turn(kind)) {
+            const auto [segment, bytes] = part(data, offsets, to, element);
+            transfers.send(segment, bytes, static_cast<int>(to));
         }
         transfers.wait();
         reduce_parts(parts, own_data, offsets[own + 1] - offsets[own], type, op);
+    }
+
+    /// Every member sends its segment straight to all others.
+    void gather_directly(GroupKind kind, void* data, std::span<const std::size_t> offsets, std::size_t element) {
+        Transfers transfers(group(kind).comm, longest_);
+        const auto [own_data, own_bytes] = part(data, offsets, mine(kind), element);
+        for (std::size_t i = 0; i < members(kind); ++i) {
+            if (i != mine(kind)) {
+                const auto [segment, bytes] = part(data, offsets, i, element);
+                transfers.receive(segment, bytes, static_cast<int>(i));
+            }
+        }
+        for (const std::size_t to : others_in_turn(kind)) {
+            transfers.send(own_data, own_bytes, static_cast<int>(to));
+        }
+        transfers.wait();
+    }
+
+    /// Begins to receive `bytes` from every other member, beside this rank's own: where all of them will be, in rank
+    /// order.
+    std::vector<const void*> receive_parts(GroupKind kind, std::byte* own, std::size_t bytes, Transfers& transfers) {
+        std::byte* other = scratch((members(kind) - 1) * bytes);
+        std::vector<const void*> parts;
+        for (std::size_t i = 0; i < members(kind); ++i) {
+            if (i == mine(kind)) {
+                parts.push_back(own);
+                continue;
+            }
+            parts.push_back(other);
+            transfers.receive(other, bytes, static_cast<int>(i));
+            other += bytes;
+        }
+        return parts;
+    }
+
+    /// The other members, from the one behind this rank on, so that not all send to the same one at once.
+    [[nodiscard]] std::vector<std::size_t> others_in_turn(GroupKind kind) const {
+        std::vector<std::size_t> others;
+        for (std::size_t step = 1; step < members(kind); ++step) {
+            others.push_back((mine(kind) + step) % members(kind));
+        }
+        return others;
     }
 
     using SendPart = void (*)(Transfers& transfers, const std::byte* data, std::size_t bytes, int to,
@@ -424,6 +451,11 @@ class MpiCommunicator : public Communicator {
     }
 
     static std::byte* byte_at(void* data, std::size_t offset) { return static_cast<std::byte*>(data) + offset; }
+    /// Elements [offsets[i], offsets[i + 1]).
+    static std::pair<std::byte*, std::size_t> part(void* data, std::span<const std::size_t> offsets, std::size_t i,
+                                                   std::size_t element) {
+        return {byte_at(data, offsets[i] * element), (offsets[i + 1] - offsets[i]) * element};
+    }
     static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
         if (bytes > 0) {
             std::memcpy(to, from, bytes);
@@ -439,7 +471,7 @@ class MpiCommunicator : public Communicator {
         peak_ = std::max(peak_, held_ + scratch_.size());
     }
 
-    std::size_t longest_;
+    std::size_t longest_, small_all_reduce_;
     int rank_ = 0, ranks_ = 1;
     int next_ = 0, previous_ = 0;
     MPI_Comm messages_ = MPI_COMM_NULL, plain_ = MPI_COMM_NULL;
@@ -452,34 +484,16 @@ class MpiCommunicator : public Communicator {
 
 }  // namespace
 
-MpiSession::MpiSession(int* argc, char*** argv) {
-    int provided = MPI_THREAD_SINGLE;
-    if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED) {
-        throw CommunicationError("MPI could not be started");
+MpiTransport transport_of(const Stack& stack) {
+    MpiTransport transport;
+    if (stack.has_processes) {
+        transport.gathered_all_reduce_bytes = static_cast<std::size_t>(stack.gathered_all_reduce_bytes);
     }
+    return transport;
 }
 
-MpiSession::~MpiSession() { MPI_Finalize(); }
-
-int MpiSession::rank() const {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-}
-
-int MpiSession::size() const {
-    int size = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    return size;
-}
-
-void MpiSession::abort(int exit_code) {
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
-    std::_Exit(exit_code);
-}
-
-std::unique_ptr<Communicator> make_mpi_communicator(const Layout& layout, std::size_t longest_message) {
-    return std::make_unique<MpiCommunicator>(layout, longest_message);
+std::unique_ptr<Communicator> make_mpi_communicator(const Layout& layout, const MpiTransport& transport) {
+    return std::make_unique<MpiCommunicator>(layout, transport);
 }
 
 }  // namespace auspex

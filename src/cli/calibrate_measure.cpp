@@ -1,0 +1,327 @@
+/// @file Parts, launches, probes, the line on the terminal.
+#include "cli/calibrate_measure.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/input_text.hpp"
+#include "cli/computer.hpp"
+#include "cli/measure_task.hpp"
+#include "cli/new_folder.hpp"
+#include "cli/train_launch.hpp"
+#include "cli/train_setup.hpp"
+#include "compare/probe.hpp"
+#include "compare/statistics.hpp"
+#include "report/text.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRanks = 8;
+constexpr double kBudget_s = 240;
+constexpr double kProbe_s = 0.5;
+constexpr double kMostOthers = 0.05;
+/// A part is measured again as long as all of it stays within this many times the budget.
+constexpr double kPatience = 1.2;
+/// Comment line in the file behind the rows of a part.
+constexpr std::string_view kDone = "# done: ";
+
+struct Part {
+    std::string name;
+    int ranks = 1;
+    MeasureTask task;
+    [[nodiscard]] double seconds() const { return task.kernels_s + task.sharing_s + task.messages_s; }
+};
+
+/// Shares of the budget: kernels are many, messages between many ranks are slow.
+constexpr double kKernelsOfPrecision = 30, kSharing = 4, kMessages = 8;
+
+std::vector<int> rank_counts(int most) {
+    std::set<int> counts{1, most};
+    if (const int cores = static_cast<int>(std::thread::hardware_concurrency()); cores > 0 && cores < most) {
+        counts.insert(cores);
+    }
+    for (int ranks = 2; ranks < most; ranks *= 2) {
+        counts.insert(ranks);
+    }
+    return {counts.begin(), counts.end()};
+}
+
+std::vector<std::string> precisions_of(const Options& options) {
+    std::vector<std::string> precisions;
+    std::istringstream words(options.calibrate.precision.empty() ? "fp32,bf16" : options.calibrate.precision);
+    for (std::string word; std::getline(words, word, ',');) {
+        precisions.push_back(word);
+    }
+    return precisions;
+}
+
+std::vector<Part> parts_of(const Options& options, const std::string& file) {
+    std::vector<Part> parts;
+    for (const int ranks : rank_counts(options.max_ranks > 0 ? options.max_ranks : kRanks)) {
+        MeasureTask task{file, stack_of(options), ranks == 1, true, ranks > 1, 0, kSharing, 0, {}};
+        if (ranks == 1) {
+            task.precisions = precisions_of(options);
+            task.kernels_s = kKernelsOfPrecision * static_cast<double>(task.precisions.size());
+        } else {
+            task.messages_s = kMessages;
+        }
+        std::string name = counted(ranks, "rank");
+        for (const std::string& precision : task.precisions) {
+            name += ", " + precision;
+        }
+        name += options.train.hostfile.empty() ? "" : ", hosts of " + options.train.hostfile;
+        parts.push_back({name, ranks, std::move(task)});
+    }
+    double all = 0;
+    for (const Part& part : parts) {
+        all += part.seconds();
+    }
+    const double scale = (options.calibrate.budget_s > 0 ? options.calibrate.budget_s : kBudget_s) / all;
+    for (Part& part : parts) {
+        part.task.kernels_s *= scale;
+        part.task.sharing_s *= scale;
+        part.task.messages_s *= scale;
+    }
+    return parts;
+}
+
+std::set<std::string> parts_done(const std::string& file) {
+    std::set<std::string> done;
+    std::istringstream lines(read_input_file(file));
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(kDone)) {
+            done.insert(line.substr(kDone.size()));
+        }
+    }
+    return done;
+}
+
+void append_line(const std::string& file, const std::string& line) {
+    std::ofstream stream(file, std::ios::binary | std::ios::app);
+    stream << line << "\n" << std::flush;
+    if (!stream) {
+        throw std::runtime_error(file + " could not be written");
+    }
+}
+
+/// "calibrating: 4 ranks, 512 measurements, about 70 s left", over and over, while it lives.
+class Ticker {
+ public:
+    Ticker(const Part& part, const std::string& file, double later_s)
+        : part_(part), file_(file), later_s_(later_s), on_terminal_(isatty(STDERR_FILENO) == 1) {
+        if (on_terminal_) {
+            thread_ = std::thread([this] { tick(); });
+        } else {
+            std::cerr << "auspex: calibrating: " << line() << std::endl;
+        }
+    }
+    ~Ticker() {
+        {
+            const std::lock_guard lock(mutex_);
+            is_over_ = true;
+        }
+        over_.notify_all();
+        if (thread_.joinable()) {
+            thread_.join();
+            std::cerr << "\r" << std::string(kWidth, ' ') << "\r" << std::flush;
+        }
+    }
+    Ticker(const Ticker&) = delete;
+    Ticker& operator=(const Ticker&) = delete;
+
+ private:
+    static constexpr std::size_t kWidth = 78;
+
+    [[nodiscard]] std::string line() const {
+        const std::chrono::duration<double> elapsed = Clock::now() - begin_;
+        const double left = later_s_ + std::max(0.0, part_.seconds() - elapsed.count());
+        return part_.name + ", about " + thousands(left) + " s left";
+    }
+    [[nodiscard]] std::size_t rows() const {
+        std::ifstream stream(file_);
+        return static_cast<std::size_t>(
+            std::count(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>(), '\n'));
+    }
+    void tick() {
+        constexpr std::chrono::milliseconds kPause{500};
+        std::unique_lock lock(mutex_);
+        while (!over_.wait_for(lock, kPause, [this] { return is_over_; })) {
+            std::string text = "calibrating: " + line() + "; " + counted(static_cast<double>(rows()), "line") + " in " +
+                               fs::path(file_).filename().string();
+            text.resize(kWidth, ' ');
+            std::cerr << "\r" << text << std::flush;
+        }
+    }
+
+    const Part& part_;
+    const std::string& file_;
+    double later_s_;
+    bool on_terminal_;
+    bool is_over_ = false;
+    Clock::time_point begin_ = Clock::now();
+    std::mutex mutex_;
+    std::condition_variable over_;
+    std::thread thread_;
+};
+
+class Measurer {
+ public:
+    Measurer(const Options& options, const Stack& stack, const std::string& file)
+        : options_(options), stack_(stack), file_(file), scratch_(fs::temp_directory_path().string(), "auspex-run-") {}
+
+    std::vector<std::string> run() {
+        std::vector<Part> parts = parts_of(options_, file_);
+        const std::set<std::string> done = parts_done(file_);
+        std::erase_if(parts, [&](const Part& part) { return done.contains(part.name); });
+        const std::vector<Measurement> rows = load_measurements(file_);
+        const bool has_probe =
+            std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return row.name == "probe"; });
+        if (parts.empty() && has_probe) {
+            return {};
+        }
+        for (const Part& part : parts) {
+            left_s_ += part.seconds();
+        }
+        patience_s_ = kPatience * left_s_;
+        if (probe()) {
+            warnings_.emplace_back("something else ran on this machine before calibration began");
+        }
+        for (const Part& part : parts) {
+            left_s_ -= part.seconds();
+            measure(part);
+        }
+        write_probe();
+        return std::move(warnings_);
+    }
+
+ private:
+    /// True if the machine is disturbed.
+    bool probe() {
+        const std::vector<ProbeReading> readings = probe_cores(kProbe_s);
+        const double reference = probes_.empty() ? 0 : median(probes_);
+        probes_.push_back(probe_seconds(readings));
+        return is_disturbed(readings, reference);
+    }
+
+    void measure(const Part& part) {
+        const auto size = fs::file_size(file_);
+        bool is_disturbed = launch(part);
+        const std::chrono::duration<double> elapsed = Clock::now() - begin_;
+        if (is_disturbed && elapsed.count() + part.seconds() + left_s_ < patience_s_) {
+            std::cerr << "auspex: note: something else ran meanwhile: " << part.name << " measured again" << std::endl;
+            fs::resize_file(file_, size);
+            is_disturbed = launch(part);
+        }
+        if (is_disturbed) {
+            warnings_.push_back(part.name +
+                                ": something else ran meanwhile, what was measured may be slow; "
+                                "--fresh measures again");
+        }
+        append_line(file_, std::string(kDone) + part.name);
+    }
+
+    /// True if something else ran meanwhile.
+    bool launch(const Part& part) {
+        Launch launch;
+        launch.arguments = words_of(part.task);
+        launch.ranks = part.ranks;
+        launch.waits_by_yielding = stack_.waits_by_yielding;
+        launch.hostfile = options_.train.hostfile;
+        launch.mpirun_flags = options_.train.mpirun;
+        const CoreClock before = core_clock();
+        LaunchOutcome outcome;
+        {
+            const Ticker ticker(part, file_, left_s_);
+            outcome = run_under_mpirun(launch, RunFolder(scratch_.path()));
+        }
+        const bool had_others = share_of_others(before, core_clock()) > kMostOthers;
+        require_success(outcome);
+        const bool is_slow = probe();
+        return had_others || is_slow;
+    }
+
+    void require_success(const LaunchOutcome& outcome) const {
+        const std::string kept = "; what was measured is in " + file_ + ", and the same command goes on from there";
+        if (outcome.interrupted_by != 0) {
+            throw std::runtime_error("interrupted" + kept);
+        }
+        if (!outcome.error.empty()) {
+            throw InputError("calibrate", outcome.error);
+        }
+        if (outcome.exit_code != 0) {
+            const std::string last = outcome.other_lines.empty() ? "" : ": " + outcome.other_lines.back();
+            throw std::runtime_error((outcome.failure.empty()
+                                          ? "mpirun ended with " + std::to_string(outcome.exit_code) + last
+                                          : outcome.failure) +
+                                     kept);
+        }
+    }
+
+    void write_probe() {
+        Measurement row;
+        row.kind = "host";
+        row.name = "probe";
+        row.active = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+        row.seconds = median(probes_);
+        row.spread = relative_spread(probes_);
+        row.count = static_cast<int>(probes_.size());
+        row.source = "this machine";
+        append_line(file_, to_csv(row));
+    }
+
+    const Options& options_;
+    const Stack& stack_;
+    const std::string& file_;
+    NewFolder scratch_;
+    Clock::time_point begin_ = Clock::now();
+    double left_s_ = 0, patience_s_ = 0;
+    std::vector<double> probes_;
+    std::vector<std::string> warnings_;
+};
+
+/// Rows of another processor would be mixed with those of this one.
+void require_this_computer(const std::string& file) {
+    const std::string model = this_computer().model;
+    for (const Measurement& row : load_measurements(file)) {
+        if (row.kind == "host" && row.name == "computer" && !row.source.starts_with(model + ", ")) {
+            throw InputError(file, "found measurements of \"" + row.source + "\"; expected those of this computer, \"" +
+                                       model + "\", another --measurements, or --fresh");
+        }
+    }
+}
+
+}  // namespace
+
+CalibrationRows measure_machine(const Options& options, const Stack& stack, const std::string& file) {
+    if (repair_measurements(file)) {
+        std::cerr << "auspex: note: the last line of " << file << " was cut off and is dropped" << std::endl;
+    }
+    if (options.calibrate.fresh) {
+        static_cast<void>(load_measurements(file));  // nothing else is overwritten
+        fs::remove(file);
+        static_cast<void>(repair_measurements(file));
+    }
+    require_this_computer(file);
+    CalibrationRows result;
+    result.warnings = Measurer(options, stack, file).run();
+    result.rows = load_measurements(file);
+    return result;
+}
+
+}  // namespace auspex

@@ -1,0 +1,22 @@
+#pragma once
+/// @file The launches of `auspex calibrate`: kernels alone, then what ranks share and send, watched for disturbances.
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "models/measurement.hpp"
+#include "models/stack.hpp"
+
+namespace auspex {
+
+struct CalibrationRows {
+    std::vector<Measurement> rows;
+    std::vector<std::string> warnings;  ///< of parts that were disturbed twice
+};
+
+/// Measures what FILE does not have yet and appends it there row by row; a run that is broken off goes on where it was.
+/// Between parts a probe looks at the machine; a part during which something else ran is measured again, once and as
+/// long as time allows. Throws InputError where the file is of another computer.
+[[nodiscard]] CalibrationRows measure_machine(const Options& options, const Stack& stack, const std::string& file);
+
+}  // namespace auspex

@@ -1,0 +1,196 @@
+/// @file auspex calibrate: measures this machine, or reads another's measurements, and writes a machine file.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+#include "cli/calibrate_measure.hpp"
+#include "cli/commands.hpp"
+#include "cli/input_files.hpp"
+#include "cli/json_writer.hpp"
+#include "cli/train_launch.hpp"
+#include "cli/train_setup.hpp"
+#include "compare/machine_writer.hpp"
+#include "report/calibration_report.hpp"
+#include "report/report_files.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDefaultOut = "machines/local.json";
+
+std::string out_of(const Options& options) { return options.out.empty() ? kDefaultOut : options.out; }
+
+/// Beside the machine file, unless it is named or given.
+std::string measurements_of(const Options& options) {
+    if (!options.calibrate.from.empty()) {
+        return options.calibrate.from;
+    }
+    return !options.calibrate.measurements.empty() ? options.calibrate.measurements
+                                                   : fs::path(out_of(options)).replace_extension(".csv").string();
+}
+
+/// A machine file that somebody wrote by hand is not written over.
+void require_own_file(const std::string& out) {
+    if (!out.ends_with(".json")) {
+        throw InputError("--out " + out, "expected a name that ends in .json");
+    }
+    std::error_code status;
+    if (!fs::exists(out, status)) {
+        return;
+    }
+    const JsonDocument document = JsonDocument::load(out);
+    const auto written_by = document.root().is_object() ? document.root().find(kWrittenByKey) : std::nullopt;
+    if (!written_by || !written_by->is_string() || written_by->as_string() != kWrittenBy) {
+        throw InputError("--out " + out,
+                         "found a file that calibration has not written; expected a new name, or a "
+                         "file of its own");
+    }
+}
+
+void require_sense(const Options& options) {
+    const CalibrateFlags& calibrate = options.calibrate;
+    if (calibrate.from.empty() && !options.machine.empty()) {
+        throw InputError("--machine",
+                         "found without --from; expected both: rows of another machine replace constants "
+                         "of the machine");
+    }
+    if (!calibrate.from.empty() && options.machine.empty()) {
+        throw InputError("--from", "found without --machine; expected the machine whose constants are replaced");
+    }
+    if (!calibrate.from.empty() && options.out.empty()) {
+        throw InputError("--from", "found without --out; expected the name of the new machine file");
+    }
+    const bool measures = !calibrate.measurements.empty() || calibrate.fresh || calibrate.budget_s > 0 ||
+                          !calibrate.precision.empty() || options.max_ranks > 0;
+    if (!calibrate.from.empty() && measures) {
+        throw InputError("--from", "found together with flags of measuring; expected rows, or a machine to measure");
+    }
+    if (options.max_ranks == 1) {
+        throw InputError("--max-ranks", "found 1; expected at least 2: messages have two ends");
+    }
+    if (calibrate.from.empty() && rank_of_launcher(0)) {
+        throw InputError("auspex calibrate",
+                         "found itself started by an MPI launcher; expected to start mpirun itself");
+    }
+}
+
+/// The key by which the file is known later.
+std::string marked(std::string machine_json) {
+    if (machine_json.find(kWrittenByKey) == std::string::npos) {
+        machine_json.insert(machine_json.find('{') + 1,
+                            "\n  " + json_quote(kWrittenByKey) + ": " + json_quote(kWrittenBy) + ",");
+    }
+    return machine_json;
+}
+
+/// What the other lenses of a machine without a section host would run with.
+std::string stack_for(const Options& options, const Machine& machine) {
+    return !options.stack.empty() ? options.stack : !machine.default_stack.empty() ? machine.default_stack : "bare";
+}
+
+Calibration calibrate(const Options& options, const std::string& out, const std::string& measurements) {
+    if (!options.calibrate.from.empty()) {
+        const JsonDocument base = load_document("machine", options.machine, {});
+        const Stack stack = load_stack(load_document("stack", stack_for(options, load_machine(base)), {}));
+        return calibrate_from(base, load_measurements(measurements), stack);
+    }
+    const Stack stack = load_stack(load_document("stack", stack_of(options), {}));
+    CalibrationRows measured = measure_machine(options, stack, measurements);
+    Calibration calibration = calibrate_host(fs::path(out).stem().string(), measured.rows, stack);
+    calibration.warnings.insert(calibration.warnings.begin(), measured.warnings.begin(), measured.warnings.end());
+    return calibration;
+}
+
+/// Of the new file: what was measured here, laws of kernels apart; with --from everything that is no assumption.
+std::vector<Constant> constants_of(const Machine& machine, bool is_from) {
+    std::vector<Constant> constants = machine.constants;
+    std::erase_if(constants, [is_from](const Constant& constant) {
+        const bool is_host = constant.path.starts_with("machine.host.");
+        return is_from ? constant.kind != ConstantKind::kMeasured && constant.kind != ConstantKind::kFitted
+                       : !is_host || constant.path.starts_with("machine.host.kernels.");
+    });
+    return constants;
+}
+
+void write_fits(JsonWriter& json, const Calibration& calibration) {
+    json.key("fits").begin_array();
+    for (const FitQuality& fit : calibration.fits) {
+        json.begin_object().member("kind", fit.kind).member("name", fit.name).member("precision", fit.precision);
+        json.member("points", static_cast<std::int64_t>(fit.points.size())).member("typical_error", fit.typical_error);
+        json.member("worst_error", fit.worst_error).member("outliers", fit.outliers).member("poor", fit.is_poor);
+        json.member("verdict", fit.verdict).key("terms").begin_array();
+        for (const FitQuality::Term& term : fit.terms) {
+            json.begin_object().member("name", term.name).member("value", term.value);
+            json.member("low", term.low).member("high", term.high).end_object();
+        }
+        json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+void print_json(const CalibrationReport& report) {
+    JsonWriter json(std::cout);
+    const Calibration& calibration = report.calibration;
+    json.begin_object().member("version", AUSPEX_VERSION).member("machine", report.machine);
+    json.member("file", report.machine_file).member("measurements", report.measurements_file);
+    json.member("probe_s", calibration.probe_s).member("probe_spread", calibration.probe_spread);
+    write_fits(json, calibration);
+    json.key("constants").begin_array();
+    for (const Constant& constant : report.constants) {
+        json.begin_object().member("path", constant.path).member("value", constant.value);
+        json.member("uncertainty", constant.relative_uncertainty).member("kind", to_string(constant.kind));
+        json.member("source", constant.source).end_object();
+    }
+    json.end_array().key("warnings").begin_array();
+    for (const std::string& warning : calibration.warnings) {
+        json.value(warning);
+    }
+    json.end_array().end_object();
+}
+
+void print_text(const CalibrationReport& report) {
+    std::cout << fits_text(report.calibration) << "\n" << constants_text(report.constants) << "\n";
+    for (const std::string& warning : report.calibration.warnings) {
+        std::cout << "Warning: " << warning << "\n";
+    }
+    std::cout << (report.calibration.warnings.empty() ? "" : "\n") << verdict_of(report) << "\nThe machine file is "
+              << report.machine_file << ", measurements are in " << report.measurements_file << ".\n";
+}
+
+}  // namespace
+
+void run_calibrate(const Options& options) {
+    require_sense(options);
+    const std::string out = out_of(options), measurements = measurements_of(options);
+    require_own_file(out);
+    const std::string& report_folder = options.calibrate.report;
+    if (!report_folder.empty()) {
+        static_cast<void>(make_report_folder(report_folder, "index.html"));
+    }
+    CalibrationReport report;
+    report.calibration = calibrate(options, out, measurements);
+    write_file(out, marked(report.calibration.machine_json));
+    const Machine machine = load_machine(JsonDocument::load(out));
+    report.machine = machine.name;
+    report.machine_file = out;
+    report.measurements_file = measurements;
+    report.command = options.command_line;
+    report.constants = constants_of(machine, !options.calibrate.from.empty());
+    if (!report_folder.empty()) {
+        write_calibration_report(report, report_folder);
+    }
+    if (options.json) {
+        print_json(report);
+        return;
+    }
+    print_text(report);
+    if (!report_folder.empty()) {
+        std::cout << "The report is " << report_folder << "/index.html\n";
+    }
+}
+
+}  // namespace auspex

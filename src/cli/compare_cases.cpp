@@ -1,0 +1,214 @@
+/// @file Plans times workloads, and layouts files.
+#include "cli/compare_cases.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+#include "base/sha256.hpp"
+#include "cli/input_files.hpp"
+#include "cli/prediction_output.hpp"
+#include "cli/train_setup.hpp"
+#include "schedule/memory.hpp"
+#include "schedule/program.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A plan for a workload, by the names of their files; `is_sure`: it was asked for by itself, and has to resolve.
+struct Wanted {
+    std::string plan, workload;
+    bool is_sure = false;
+};
+
+std::string name_of(const std::string& file) { return fs::path(file).stem().string(); }
+
+/// The value as JSON text.
+std::string json_text(const JsonValue& value) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    if (value.is_string()) {
+        return json_quote(value.as_string());
+    }
+    if (value.is_bool()) {
+        return value.as_bool() ? "true" : "false";
+    }
+    if (value.is_number()) {
+        const double number = value.as_number(-kMost, kMost);
+        return number == std::round(number) && std::abs(number) < 1e15
+                   ? std::to_string(static_cast<std::int64_t>(number))
+                   : json_number(number);
+    }
+    const bool is_array = value.is_array();
+    std::string text;
+    if (is_array) {
+        for (const JsonValue& element : value.elements()) {
+            text += (text.empty() ? "" : ", ") + json_text(element);
+        }
+    } else {
+        for (const std::string& key : value.keys()) {
+            text += (text.empty() ? "" : ", ") + json_quote(key) + ": " + json_text(value.at(key));
+        }
+    }
+    return is_array ? "[" + text + "]" : "{" + text + "}";
+}
+
+void require_file_name(const JsonValue& name) {
+    const std::string text = name.as_string();
+    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    if (text.empty() || text.front() == '.' || text.find_first_not_of(kAllowed) != std::string::npos) {
+        name.fail("letters, digits, dashes, underscores and dots");
+    }
+}
+
+/// A file for each layout's plan, in SCRATCH/layouts/WORKLOAD.
+void add_layouts(const std::string& file, const std::string& scratch, std::vector<Wanted>& wanted) {
+    const JsonDocument document = JsonDocument::load(file);
+    const JsonValue root = document.root();
+    root.allow_only({"source", "workloads", "layouts"});
+    std::vector<std::string> all;
+    for (const JsonValue& workload : root.at("workloads").elements()) {
+        all.push_back(workload.as_string());
+    }
+    for (const JsonValue& layout : root.at("layouts").elements()) {
+        layout.allow_only({"name", "workload", "plan"});
+        require_file_name(layout.at("name"));
+        const std::string name = layout.at("name").as_string(), text = json_text(layout.at("plan"));
+        static_cast<void>(load_plan(JsonDocument::parse(text, file + ", layout " + name)));
+        const auto one = layout.find("workload");
+        if (one && std::find(all.begin(), all.end(), one->as_string()) == all.end()) {
+            one->fail("one of \"workloads\"");
+        }
+        for (const std::string& workload : one ? std::vector{one->as_string()} : all) {
+            const fs::path folder = fs::path(scratch) / "layouts" / name_of(workload);
+            fs::create_directories(folder);
+            const std::string plan = (folder / (name + ".json")).string();
+            write_file(plan, text);
+            wanted.push_back({plan, workload, true});
+        }
+    }
+}
+
+void add_plans(const Options& options, std::vector<Wanted>& wanted) {
+    const CompareFlags& compare = options.compare;
+    for (const std::string& plan : compare.plans) {
+        if (const std::size_t at = plan.find('@'); at != std::string::npos) {
+            wanted.push_back({plan.substr(0, at), plan.substr(at + 1), true});
+            continue;
+        }
+        if (compare.workloads.empty()) {
+            throw InputError("--plans " + plan,
+                             "found without --workload; expected --workload, or PLAN@WORKLOAD for each plan");
+        }
+        for (const std::string& workload : compare.workloads) {
+            wanted.push_back({plan, workload, compare.workloads.size() == 1});
+        }
+    }
+}
+
+double fullest_rank(const Inputs& inputs, const Plan& plan, const Layout& layout, const Program& program) {
+    std::uint64_t most = 0;
+    for (int rank = 0; rank < layout.tiles; ++rank) {
+        most = std::max(
+            most, rank_memory(inputs.workload, plan, inputs.stack, layout, program, rank, plan.routing.record.get())
+                      .peak_bytes);
+    }
+    return static_cast<double>(most);
+}
+
+/// Throws InputError where the plan does not fit the workload, or the trainer does not run its program.
+CompareCase load_case(const Options& options, const Wanted& wanted) {
+    const std::string machine = options.machine.empty() ? "local" : options.machine;
+    CompareCase one{load_inputs(load_document("machine", machine, options.overrides),
+                                load_document("stack", stack_of(options), options.overrides),
+                                load_document("workload", wanted.workload, options.overrides),
+                                load_document("plan", wanted.plan, options.overrides))};
+    if (one.inputs.machine.host.cores == 0) {
+        throw InputError(one.inputs.machine_document.name(),
+                         "found a machine without a section host; expected one of this computer, as auspex calibrate "
+                         "writes it");
+    }
+    one.plan_file = find_input("plan", wanted.plan);
+    one.workload_file = find_input("workload", wanted.workload);
+    one.plan = name_of(one.plan_file);
+    one.workload = name_of(one.workload_file);
+    one.asked_ranks = one.inputs.plan.dp == 0 ? options.ranks : 0;
+    const Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.asked_ranks);
+    const Layout layout = rank_grid(plan, plan.pp * plan.dp * plan.ep * plan.etp);
+    const Program program = build_program(one.inputs.workload, plan, one.inputs.stack, layout);
+    if (!executor_runs(one.inputs.workload, plan, one.inputs.stack, program)) {
+        throw InputError(one.plan_file,
+                         "found a plan that the trainer does not run on " + one.workload +
+                             "; expected one of which auspex program --check-executor says that it does");
+    }
+    one.ranks = layout.tiles;
+    one.predicted_memory_bytes = fullest_rank(one.inputs, plan, layout, program);
+    one.fingerprint = sha256_hex(one.inputs.stack_document.dump() + one.inputs.workload_document.dump() +
+                                 one.inputs.plan_document.dump() + std::to_string(one.ranks) + options.train.hostfile +
+                                 options.train.mpirun);
+    return one;
+}
+
+}  // namespace
+
+std::vector<std::string> CompareCase::train_flags(const Options& options) const {
+    std::vector<std::string> flags{"--workload", workload_file, "--plan", plan_file, "--stack", stack_of(options)};
+    const auto add = [&flags](const char* name, const std::string& value) {
+        if (!value.empty()) {
+            flags.insert(flags.end(), {name, value});
+        }
+    };
+    add("--ranks", asked_ranks > 0 ? std::to_string(asked_ranks) : "");
+    add("--hostfile", options.train.hostfile);
+    for (const std::string& text : options.overrides) {
+        add("--set", text.starts_with("machine.") ? "" : text);
+    }
+    if (!options.train.mpirun.empty()) {
+        flags.push_back("--mpirun=" + options.train.mpirun);
+    }
+    return flags;
+}
+
+std::vector<CompareCase> compare_cases(const Options& options, const std::string& scratch,
+                                       std::vector<std::string>& left_out) {
+    require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
+    std::vector<Wanted> wanted;
+    add_plans(options, wanted);
+    if (!options.compare.layouts.empty()) {
+        add_layouts(options.compare.layouts, scratch, wanted);
+    }
+    if (wanted.empty()) {
+        throw InputError("auspex compare", "found no layout; expected --plans with --workload, or --layouts");
+    }
+    std::vector<CompareCase> cases;
+    std::set<std::pair<std::string, std::string>> names;
+    std::optional<InputError> last_error;
+    for (const Wanted& one : wanted) {
+        try {
+            cases.push_back(load_case(options, one));
+        } catch (const InputError& error) {
+            if (one.is_sure) {
+                throw;
+            }
+            last_error = error;
+            left_out.push_back(one.plan + " on " + one.workload + " is left out: " + error.what());
+            continue;
+        }
+        if (const CompareCase& added = cases.back(); !names.emplace(added.plan, added.workload).second) {
+            throw InputError("auspex compare", "found " + added.plan + " on " + added.workload +
+                                                   " twice; expected each layout of a workload once, by name");
+        }
+    }
+    if (cases.empty()) {
+        throw *last_error;
+    }
+    return cases;
+}
+
+}  // namespace auspex

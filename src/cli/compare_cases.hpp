@@ -1,0 +1,31 @@
+#pragma once
+/// @file The layouts that `auspex compare` runs and predicts: from plan files, and from files that list many.
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "sim/predict.hpp"
+
+namespace auspex {
+
+/// One layout of one workload.
+struct CompareCase {
+    Inputs inputs;                   ///< for the prediction, overrides applied
+    std::string plan{}, workload{};  ///< names
+    std::string plan_file{}, workload_file{};
+    int asked_ranks = 0;  ///< for a plan without dp; else 0
+    int ranks = 1;
+    double predicted_memory_bytes = 0;  ///< peak of all labels on the fullest rank
+    std::string fingerprint{};          ///< SHA-256 of all that its runs depend on
+
+    /// Flags of `auspex train`, without data and steps.
+    [[nodiscard]] std::vector<std::string> train_flags(const Options& options) const;
+};
+
+/// Every plan of --plans with every --workload for which it resolves (PLAN@WORKLOAD: with that one), then the layouts
+/// of --layouts. Those are written to files in `scratch`. `left_out` gets a line for each pair that does not resolve.
+/// Throws InputError: no case, a case twice, a plan that resolves for no workload, a layouts file that is none.
+[[nodiscard]] std::vector<CompareCase> compare_cases(const Options& options, const std::string& scratch,
+                                                     std::vector<std::string>& left_out);
+
+}  // namespace auspex

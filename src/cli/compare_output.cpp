@@ -1,0 +1,126 @@
+/// @file Tables and JSON of a comparison.
+#include "cli/compare_output.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/json_writer.hpp"
+#include "report/comparison_report.hpp"
+#include "report/text.hpp"
+#include "report/text_table.hpp"
+
+namespace auspex {
+namespace {
+
+void write_operations(JsonWriter& json, const std::vector<OperationPair>& operations) {
+    json.key("operations").begin_array();
+    for (const OperationPair& operation : operations) {
+        json.begin_object().member("name", operation.name).member("measured_s", operation.measured_s);
+        json.member("predicted_s", operation.predicted_s).end_object();
+    }
+    json.end_array();
+}
+
+void write_case(JsonWriter& json, const ComparedCase& one) {
+    json.begin_object().member("plan", one.plan).member("workload", one.workload).member("ranks", one.ranks);
+    json.member("nodes", one.nodes).member("measured_step_s", one.measured_step_s).member("noise", one.noise);
+    json.member("predicted_step_s", one.predicted_step_s).member("error", one.error);
+    json.key("interval_s").begin_array().value(one.interval_low_s).value(one.interval_high_s).end_array();
+    json.member("interval_holds", one.interval_holds()).member("core_speed", one.core_speed);
+    json.member("disturbed", one.disturbed).member("slowdown", one.slowdown);
+    json.member("measured_memory_bytes", whole(one.measured_memory_bytes));
+    json.member("predicted_memory_bytes", whole(one.predicted_memory_bytes));
+    json.key("runs_s").begin_array();
+    for (const double run : one.runs_s) {
+        json.value(run);
+    }
+    json.end_array();
+    write_operations(json, one.operations);
+    json.end_object();
+}
+
+std::string operations_text(const Comparison& comparison) {
+    constexpr double kLeastShare = 0.005;
+    double all = 0;
+    for (const OperationPair& operation : comparison.operations) {
+        all += operation.measured_s;
+    }
+    std::vector<TextRow> rows{{"operation", "measured", "predicted", "error"}};
+    for (const OperationPair& operation : comparison.operations) {
+        if (std::max(operation.measured_s, operation.predicted_s) >= kLeastShare * all) {
+            rows.push_back(
+                {operation.name, duration(operation.measured_s), duration(operation.predicted_s),
+                 operation.measured_s > 0 ? error_text(operation.predicted_s / operation.measured_s - 1) : "-"});
+        }
+    }
+    return "\ntime by operation, mean over ranks, summed over layouts (those of 0.5 % and more)\n\n" +
+           text_table(rows, {0});
+}
+
+std::string memory_text(const Comparison& comparison) {
+    std::vector<TextRow> rows{{"layout", "measured bytes", "predicted bytes"}};
+    for (const ComparedCase& one : comparison.cases) {
+        if (whole(one.measured_memory_bytes) != whole(one.predicted_memory_bytes)) {
+            rows.push_back({one.plan + " on " + one.workload, thousands(one.measured_memory_bytes),
+                            thousands(one.predicted_memory_bytes)});
+        }
+    }
+    const auto equal = static_cast<double>(comparison.cases.size() + 1 - rows.size());
+    const std::string text = "\npeak memory of the fullest rank: equal to the byte in " + thousands(equal) + " of " +
+                             counted(static_cast<double>(comparison.cases.size()), "layout") + "\n";
+    return rows.size() == 1 ? text : text + "\n" + text_table(rows, {0});
+}
+
+std::string cases_text(const Comparison& comparison) {
+    std::vector<TextRow> rows;
+    for (const std::vector<std::string>& row : comparison_rows(comparison)) {
+        rows.push_back(row);
+    }
+    return text_table(rows, {0, 1});
+}
+
+}  // namespace
+
+std::string comparison_text(const Comparison& comparison) {
+    std::string text = comparison.disturbed ? "DISTURBED: what is measured may be too long\n" : "";
+    for (const std::string& warning : comparison.warnings) {
+        text += "warning: " + warning + "\n";
+    }
+    text += (text.empty() ? "" : "\n") + cases_text(comparison) + operations_text(comparison) + memory_text(comparison);
+    text += "\n";
+    for (const std::string& line : summary_lines(comparison)) {
+        text += line + "\n";
+    }
+    text += "\n";
+    for (const Verdict& verdict : verdicts_of(comparison)) {
+        text += (verdict.holds ? "holds:  " : "FAILS:  ") + verdict.text + "\n";
+    }
+    return text;
+}
+
+void write_comparison_json(std::ostream& out, const Comparison& comparison) {
+    JsonWriter json(out);
+    json.begin_object().member("version", AUSPEX_VERSION).key("cases").begin_array();
+    for (const ComparedCase& one : comparison.cases) {
+        write_case(json, one);
+    }
+    json.end_array().member("median_abs_error", comparison.median_abs_error);
+    json.member("p90_abs_error", comparison.p90_abs_error).member("max_abs_error", comparison.max_abs_error);
+    json.member("noise_floor", comparison.noise_floor).member("kendall_tau", comparison.kendall_tau);
+    json.member("tau_pairs", comparison.tau_pairs);
+    json.member("kendall_tau_of_repeats", comparison.kendall_tau_of_repeats);
+    json.member("regret_of_predicted_best", comparison.regret_of_predicted_best);
+    json.member("spread", comparison.spread).member("disturbed", comparison.disturbed);
+    write_operations(json, comparison.operations);
+    json.key("verdicts").begin_array();
+    for (const Verdict& verdict : verdicts_of(comparison)) {
+        json.begin_object().member("text", verdict.text).member("holds", verdict.holds).end_object();
+    }
+    json.end_array().key("warnings").begin_array();
+    for (const std::string& warning : comparison.warnings) {
+        json.value(warning);
+    }
+    json.end_array().end_object();
+}
+
+}  // namespace auspex

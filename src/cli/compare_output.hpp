@@ -1,0 +1,15 @@
+#pragma once
+/// @file A comparison as a page of text and as JSON.
+#include <ostream>
+#include <string>
+
+#include "compare/comparison.hpp"
+
+namespace auspex {
+
+/// First that something else ran, if it did; then the table, operations, memory, numbers and verdicts.
+[[nodiscard]] std::string comparison_text(const Comparison& comparison);
+/// Keys: docs/json-output.md.
+void write_comparison_json(std::ostream& out, const Comparison& comparison);
+
+}  // namespace auspex

@@ -1,0 +1,36 @@
+#pragma once
+/// @file Runs every layout of a comparison several times, in turns, with a probe of the cores beside each run.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/compare_cases.hpp"
+#include "cli/compare_records.hpp"
+#include "schedule/timeline.hpp"
+
+namespace auspex {
+
+/// What the runs share.
+struct RunPlan {
+    std::string scratch;
+    double reference_probe_s = 0;    ///< of the calibration; 0: not known
+    std::vector<double> expected_s;  ///< a step of each case, as predicted: how many steps a run gets
+    std::vector<CaseRun> earlier;    ///< of a comparison that goes on
+    std::string records;             ///< file of all runs; empty: none
+    std::string traces;              ///< folder for a trace of each case; empty: none is kept
+};
+
+/// One layout, measured.
+struct MeasuredCase {
+    std::vector<CaseRun> runs;         ///< those that count, by repeat
+    std::optional<Timeline> timeline;  ///< of the traced step nearest to the median
+    std::string error;                 ///< of a run that failed: the case is not run again
+};
+
+/// Repeat r runs every case once, beginning at another one each time, so that drift hits all alike; then once more
+/// those that were disturbed: what is disturbed again counts beside the first. A run has as many steps as --steps says
+/// (8) or 0.3 s have, at most 60, and two more that do not count. Throws std::runtime_error when it is interrupted.
+[[nodiscard]] std::vector<MeasuredCase> measure_cases(const Options& options, const std::vector<CompareCase>& cases,
+                                                      const RunPlan& plan);
+
+}  // namespace auspex

@@ -1,0 +1,50 @@
+#pragma once
+/// @file What `auspex calibrate` asks auspex-mpi to measure, and the file in which both keep what is measured.
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/measurement.hpp"
+
+namespace auspex {
+
+/// First argument of auspex-mpi where it measures; words_of(task) follow.
+inline constexpr const char* kMeasureRole = "measure";
+
+/// One launch.
+struct MeasureTask {
+    std::string file;   ///< rank 0 appends to it
+    std::string stack;  ///< file or name: how ranks are bound and wait, and how collectives go
+    bool kernels = false, sharing = false, messages = false;
+    double kernels_s = 0, sharing_s = 0, messages_s = 0;  ///< to be spent on each, about
+    std::vector<std::string> precisions;                  ///< of kernels: "fp32", "bf16"
+};
+
+/// As arguments of auspex-mpi, and back from those behind the first. Throws InputError.
+[[nodiscard]] std::vector<std::string> words_of(const MeasureTask& task);
+[[nodiscard]] MeasureTask measure_task(const std::vector<std::string>& words);
+
+/// A file of measurements that grows row by row; what was written is there after a kill.
+class MeasurementFile {
+ public:
+    /// Throws InputError where the file is there and is no file of measurements, or has an incomplete last line.
+    explicit MeasurementFile(std::string file);
+
+    [[nodiscard]] const std::vector<Measurement>& rows() const { return rows_; }
+    /// Is there a row of the same thing? Seconds, spread, count and source are not compared.
+    [[nodiscard]] bool has(const Measurement& row) const;
+    /// At the end, at once. Throws std::runtime_error where it cannot be written.
+    void append(const Measurement& row);
+
+ private:
+    std::string file_;
+    std::vector<Measurement> rows_;
+    std::set<std::string> names_;  ///< of what was measured
+};
+
+/// Makes the file with its header if it is not there; takes off an incomplete last line, which a kill has left, and
+/// says whether there was one. Throws InputError where the file cannot be written.
+bool repair_measurements(const std::string& file);
+
+}  // namespace auspex

@@ -1,0 +1,204 @@
+/// @file Kernels on rank 0 alone, then what ranks share and what they send one another; rank 0 writes.
+#include "cli/mpi_measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "base/error.hpp"
+#include "cli/computer.hpp"
+#include "cli/input_files.hpp"
+#include "cli/run_folder.hpp"
+#include "exec/measure/kernel_bench.hpp"
+#include "exec/measure/message_bench.hpp"
+#include "exec/mpi/mpi_communicator.hpp"
+#include "exec/process_binding.hpp"
+
+namespace auspex {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// All ranks in one group.
+Layout one_group(int ranks) {
+    Plan plan;
+    plan.name = plan.file = "ranks that measure";
+    plan.dp = ranks;
+    return rank_grid(plan, ranks);
+}
+
+/// Every rank's text, on every rank.
+std::vector<std::string> gather_texts(Communicator& communicator, const std::string& own) {
+    const int ranks = communicator.world_size();
+    const auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+    std::vector<std::string> texts;
+    for (int from = 0; from < ranks; ++from) {
+        if (from == communicator.world_rank()) {
+            for (int to = 0; to < ranks; ++to) {
+                if (to != from) {
+                    communicator.send_bytes(to, bytes_of(own));
+                }
+            }
+            texts.push_back(own);
+        } else {
+            const std::vector<std::byte> data = communicator.receive_bytes(from);
+            std::string text(data.size(), ' ');
+            std::memcpy(text.data(), data.data(), data.size());
+            texts.push_back(std::move(text));
+        }
+    }
+    return texts;
+}
+
+/// For each text the number of the first that is the same, counted among those that differ.
+std::vector<int> numbered(const std::vector<std::string>& texts) {
+    std::vector<std::string> known;
+    std::vector<int> numbers;
+    for (const std::string& text : texts) {
+        const auto at = std::find(known.begin(), known.end(), text);
+        numbers.push_back(static_cast<int>(at - known.begin()));
+        if (at == known.end()) {
+            known.push_back(text);
+        }
+    }
+    return numbers;
+}
+
+int count_of(const std::vector<int>& numbers) { return *std::max_element(numbers.begin(), numbers.end()) + 1; }
+
+/// One launch on one rank.
+class Measuring {
+ public:
+    Measuring(const MeasureTask& task, const MpiSession& session)
+        : task_(task),
+          stack_(load_stack(load_document("stack", task.stack, {}))),
+          computer_(this_computer()),
+          cores_(static_cast<int>(allowed_cores().size())) {
+        bind_rank(stack_, session.rank());
+        communicator_ = make(one_group(session.size()));
+        nodes_ = numbered(gather_texts(*communicator_, own_host()));
+        computers_ = numbered(gather_texts(*communicator_, computer_.kernel));
+        if (session.rank() == 0) {
+            file_ = std::make_unique<MeasurementFile>(task.file);
+        }
+    }
+
+    void run() {
+        write_computer();
+        if (task_.kernels && file_) {
+            time_kernels();
+        }
+        MessageBench bench{*communicator_,
+                           [this](const Layout& layout) { return make(layout); },
+                           nodes_,
+                           task_.sharing_s,
+                           computer_.last_level_cache_bytes,
+                           [this](const Measurement& row) { return file_->has(row); },
+                           [this](const Measurement& row) { file_->append(row); }};
+        if (task_.sharing && count_of(computers_) == 1) {
+            run_sharing_bench(bench);
+        }
+        if (task_.messages) {
+            bench.budget_s = task_.messages_s;
+            run_message_bench(bench);
+        }
+        communicator_->barrier(GroupKind::kWorld);
+    }
+
+ private:
+    [[nodiscard]] std::unique_ptr<Communicator> make(const Layout& layout) const {
+        return make_mpi_communicator(layout, transport_of(stack_));
+    }
+
+    void write_computer() {
+        if (!file_) {
+            return;
+        }
+        Measurement row;
+        row.kind = "host";
+        row.name = "last_level_cache";
+        row.bytes = computer_.last_level_cache_bytes;
+        row.source = computer_.model + ", " + today();
+        add(row);
+        row.name = "computer";
+        row.bytes = computer_.memory_bytes;
+        row.active = cores_;
+        row.ranks = communicator_->world_size();
+        row.nodes = count_of(nodes_);
+        row.groups = static_cast<double>(row.nodes / count_of(computers_));
+        add(row);
+    }
+    void add(const Measurement& row) {
+        if (!file_->has(row)) {
+            file_->append(row);
+        }
+    }
+
+    void time_kernels() {
+        struct Timing {
+            CpuCall call;
+            CpuPrecision precision;
+            OperandPlace place;
+        };
+        std::vector<Timing> wanted;
+        for (const std::string& name : task_.precisions) {
+            const CpuPrecision precision =
+                name == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+            for (const CpuCall& call : calibration_calls()) {
+                wanted.push_back({call, precision, OperandPlace::kCache});
+            }
+            for (const CpuCall& call : memory_calls()) {
+                wanted.push_back({call, precision, OperandPlace::kMemory});
+            }
+        }
+        std::erase_if(wanted, [this](const Timing& t) { return file_->has(row_of(t.call, t.precision, t.place, {})); });
+        const auto begin = Clock::now();
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            constexpr double kLeastSeconds = 0.01;
+            const double share = (task_.kernels_s - seconds_since(begin)) / static_cast<double>(wanted.size() - i);
+            const auto& [call, precision, place] = wanted[i];
+            const KernelTiming timing =
+                time_kernel(call, precision, place, computer_.last_level_cache_bytes, std::max(kLeastSeconds, share));
+            file_->append(row_of(call, precision, place, timing));
+        }
+    }
+    static Measurement row_of(const CpuCall& call, CpuPrecision precision, OperandPlace place,
+                              const KernelTiming& timing) {
+        Measurement row;
+        row.kind = "kernel";
+        row.name = to_string(call.kernel);
+        row.precision = to_string(precision);
+        row.where = place == OperandPlace::kCache ? "cache" : "memory";
+        row.rows = call.rows;
+        row.columns = call.columns;
+        row.depth = call.depth;
+        row.groups = call.groups;
+        row.seconds = timing.seconds;
+        row.spread = timing.spread;
+        row.count = std::max(1, timing.count);
+        row.source = "this machine";
+        return row;
+    }
+
+    const MeasureTask& task_;
+    Stack stack_;
+    Computer computer_;
+    int cores_;
+    std::unique_ptr<Communicator> communicator_;
+    std::vector<int> nodes_, computers_;     ///< by rank
+    std::unique_ptr<MeasurementFile> file_;  ///< on rank 0
+};
+
+}  // namespace
+
+int run_measure_role(const std::vector<std::string>& arguments, const MpiSession& session) {
+    const MeasureTask task = measure_task(arguments);
+    Measuring(task, session).run();
+    return 0;
+}
+
+}  // namespace auspex

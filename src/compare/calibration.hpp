@@ -1,0 +1,51 @@
+#pragma once
+/// @file From measurements to a machine file: fits, intervals, verdicts.
+#include <string>
+#include <vector>
+
+#include "models/machine.hpp"
+#include "models/measurement.hpp"
+#include "models/stack.hpp"
+
+namespace auspex {
+
+/// One group of measurements and how well its law describes them: a kernel in a precision, a path of messages, a
+/// collective (not fitted: predicted from the message costs, as a check).
+struct FitQuality {
+    std::string kind, name, precision;
+    struct Term {
+        std::string name;
+        double value = 0, low = 0, high = 0;  ///< seconds per unit
+    };
+    std::vector<Term> terms;
+    std::vector<Measurement> points;
+    std::vector<double> predicted;  ///< of each point, seconds
+    double typical_error = 0, worst_error = 0;
+    int outliers = 0;
+    bool is_poor = false;
+    std::string verdict;  ///< "good", or what is poor and by how much, where
+};
+
+struct Calibration {
+    std::string machine_json;  ///< the machine file, every constant with value, source, kind "measured" or "fitted",
+                               ///< and uncertainty from its interval
+    std::vector<FitQuality> fits;
+    std::vector<std::string> warnings;     ///< disturbed measurements, poor fits
+    double probe_s = 0, probe_spread = 0;  ///< the probe (probe.hpp) during calibration
+};
+
+/// Fits the host section of a machine from rows of kinds kernel, message, host. `name`: of the machine; the other
+/// sections (tile, node, fabric) follow from the fits, so that the other lenses take the file too.
+/// `far` rows, where there are some, give node.nic and host.far; else runs stay on one node.
+[[nodiscard]] Calibration calibrate_host(const std::string& name, const std::vector<Measurement>& measurements,
+                                         const Stack& stack);
+
+/// For machines elsewhere: rows of kinds gemm, memory, attention, start and link replace the constants of `base` (a
+/// machine file) that they determine; docs/calibration.md lists which. Constants without rows stay. Terms of these fits
+/// are the constants, in SI. Rows of kind collective are predicted with the new machine and `stack`, as a check;
+/// constants of the stack stay, warnings say what the rows hold of them. Throws InputError for rows that fit no
+/// constant of `base`.
+[[nodiscard]] Calibration calibrate_from(const JsonDocument& base, const std::vector<Measurement>& measurements,
+                                         const Stack& stack);
+
+}  // namespace auspex

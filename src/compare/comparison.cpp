@@ -1,0 +1,228 @@
+/// @file Errors, noise and rankings of compared cases.
+#include "compare/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <set>
+#include <span>
+
+#include "base/error.hpp"
+#include "compare/statistics.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kNoisyFactor = 5, kLeastNoise = 0.02;
+constexpr double kMostMedianError = 0.05, kMostP90Error = 0.12, kLeastTau = 0.9, kMostRegret = 0.03;
+constexpr double kPercentile = 0.9;
+
+std::string percent_text(double share) {
+    std::array<char, 32> text{};
+    static_cast<void>(std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share));
+    return text.data();
+}
+
+std::string number_text(double value) {
+    std::array<char, 32> text{};
+    static_cast<void>(std::snprintf(text.data(), text.size(), "%.3f", value));
+    return text.data();
+}
+
+/// Cases of each workload, by index.
+std::map<std::string, std::vector<std::size_t>> by_workload(const Comparison& comparison) {
+    std::map<std::string, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < comparison.cases.size(); ++i) {
+        groups[comparison.cases[i].workload].push_back(i);
+    }
+    return groups;
+}
+
+std::vector<double> picked(const std::vector<double>& values, const std::vector<std::size_t>& indices) {
+    std::vector<double> out;
+    for (const std::size_t i : indices) {
+        out.push_back(values[i]);
+    }
+    return out;
+}
+
+/// Pairs of all workloads together.
+RankAgreement agreement_within(const Comparison& comparison, const std::vector<double>& a, const std::vector<double>& b,
+                               double least_ln_ratio) {
+    RankAgreement all;
+    double sum = 0;
+    for (const auto& [workload, indices] : by_workload(comparison)) {
+        const RankAgreement one = kendall_tau(picked(a, indices), picked(b, indices), least_ln_ratio);
+        all.pairs += one.pairs;
+        sum += one.tau * one.pairs;
+    }
+    all.tau = all.pairs > 0 ? sum / all.pairs : 1;
+    return all;
+}
+
+template <typename Value>
+std::vector<double> values_of(const Comparison& comparison, Value value) {
+    std::vector<double> out;
+    for (const ComparedCase& one : comparison.cases) {
+        out.push_back(value(one));
+    }
+    return out;
+}
+
+void measure(ComparedCase& one) {
+    AUSPEX_CHECK(!one.runs_s.empty(), "a compared case has been run");
+    const auto [fastest, slowest] = std::minmax_element(one.runs_s.begin(), one.runs_s.end());
+    one.measured_step_s = median(one.runs_s);
+    one.noise = relative_spread(one.runs_s);
+    one.slowdown = *slowest / *fastest;
+    one.error = one.predicted_step_s / one.measured_step_s - 1;
+}
+
+void judge_disturbance(Comparison& comparison) {
+    int count = 0;
+    const ComparedCase* slowest = nullptr;
+    for (ComparedCase& one : comparison.cases) {
+        const bool is_noisy = one.noise > std::max(kNoisyFactor * comparison.noise_floor, kLeastNoise);
+        one.disturbed = one.disturbed || is_noisy;
+        if (one.disturbed) {
+            ++count;
+            one.interval_high_s *= one.slowdown;
+            slowest = slowest == nullptr || one.slowdown > slowest->slowdown ? &one : slowest;
+        }
+    }
+    comparison.disturbed = count > 0;
+    if (count > 0) {
+        comparison.warnings.insert(comparison.warnings.begin(),
+                                   "something else used the cores while " + std::to_string(count) + " of " +
+                                       std::to_string(comparison.cases.size()) + " layouts ran; runs of " +
+                                       slowest->plan + " on " + slowest->workload + " differ most, by a factor of " +
+                                       number_text(slowest->slowdown) +
+                                       ". Upper ends of their intervals are multiplied by such factors");
+    }
+}
+
+/// Tau of the first half of the repeats against the second; 1 where a case has been run once only.
+double tau_of_repeats(const Comparison& comparison, double least_ln_ratio) {
+    std::vector<double> first, second;
+    for (const ComparedCase& one : comparison.cases) {
+        if (one.runs_s.size() < 2) {
+            return 1;
+        }
+        const std::size_t half = one.runs_s.size() / 2;
+        first.push_back(median(std::span(one.runs_s).first(half)));
+        second.push_back(median(std::span(one.runs_s).subspan(half)));
+    }
+    return agreement_within(comparison, first, second, least_ln_ratio).tau;
+}
+
+void sort_by_time(std::vector<OperationPair>& operations) {
+    std::stable_sort(operations.begin(), operations.end(), [](const OperationPair& a, const OperationPair& b) {
+        return a.measured_s != b.measured_s ? a.measured_s > b.measured_s : a.predicted_s > b.predicted_s;
+    });
+}
+
+std::vector<OperationPair> summed_operations(const Comparison& comparison) {
+    std::map<std::string, OperationPair> sums;
+    for (const ComparedCase& one : comparison.cases) {
+        for (const OperationPair& operation : one.operations) {
+            OperationPair& sum = sums[operation.name];
+            sum.name = operation.name;
+            sum.measured_s += operation.measured_s;
+            sum.predicted_s += operation.predicted_s;
+        }
+    }
+    std::vector<OperationPair> operations;
+    for (const auto& [name, sum] : sums) {
+        operations.push_back(sum);
+    }
+    sort_by_time(operations);
+    return operations;
+}
+
+}  // namespace
+
+void summarise(Comparison& comparison) {
+    AUSPEX_CHECK(!comparison.cases.empty(), "a comparison has a case");
+    std::for_each(comparison.cases.begin(), comparison.cases.end(), measure);
+    comparison.noise_floor = median(values_of(comparison, [](const ComparedCase& one) { return one.noise; }));
+    judge_disturbance(comparison);
+    const std::vector<double> errors =
+        values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error); });
+    comparison.median_abs_error = median(errors);
+    comparison.p90_abs_error = quantile(errors, kPercentile);
+    comparison.max_abs_error = *std::max_element(errors.begin(), errors.end());
+    const std::vector<double> measured =
+        values_of(comparison, [](const ComparedCase& one) { return one.measured_step_s; });
+    const std::vector<double> predicted =
+        values_of(comparison, [](const ComparedCase& one) { return one.predicted_step_s; });
+    const double least_ln_ratio = 2 * comparison.noise_floor;
+    const RankAgreement agreement = agreement_within(comparison, measured, predicted, least_ln_ratio);
+    comparison.kendall_tau = agreement.tau;
+    comparison.tau_pairs = agreement.pairs;
+    comparison.kendall_tau_of_repeats = tau_of_repeats(comparison, least_ln_ratio);
+    comparison.regret_of_predicted_best = 0;
+    for (const auto& [workload, indices] : by_workload(comparison)) {
+        comparison.regret_of_predicted_best =
+            std::max(comparison.regret_of_predicted_best,
+                     regret_of_predicted_best(picked(measured, indices), picked(predicted, indices)));
+    }
+    const auto [fastest, slowest] = std::minmax_element(measured.begin(), measured.end());
+    comparison.spread = *slowest / *fastest;
+    comparison.operations = summed_operations(comparison);
+}
+
+std::vector<Verdict> verdicts_of(const Comparison& comparison) {
+    const double noise = comparison.noise_floor;
+    const double median_limit = std::max(kMostMedianError, noise), p90_limit = std::max(kMostP90Error, 2 * noise);
+    const double tau_limit = std::min(kLeastTau, comparison.kendall_tau_of_repeats);
+    const double regret_limit = kMostRegret + noise;
+    const auto at_most = [](const std::string& what, double value, double limit) {
+        return Verdict{what + " " + percent_text(value) + ", at most " + percent_text(limit), value <= limit};
+    };
+    return {at_most("median error", comparison.median_abs_error, median_limit),
+            at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
+            {"Kendall's tau " + number_text(comparison.kendall_tau) + ", at least " + number_text(tau_limit),
+             comparison.kendall_tau >= tau_limit},
+            at_most("regret of the predicted best", comparison.regret_of_predicted_best, regret_limit)};
+}
+
+std::vector<OperationPair> operation_times(const Timeline& timeline) {
+    std::set<std::string> roles;
+    for (const Track& track : timeline.tracks) {
+        roles.insert(track.role);
+    }
+    std::vector<Picoseconds> sums(timeline.names.size());
+    for (const Span& span : timeline.spans) {
+        sums.at(span.name) += span.end - span.start;
+    }
+    std::vector<OperationPair> operations;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (sums[i] > 0) {
+            operations.push_back({timeline.names[i], to_seconds(sums[i]) / static_cast<double>(roles.size()), 0});
+        }
+    }
+    sort_by_time(operations);
+    return operations;
+}
+
+std::vector<OperationPair> pair_operations(const std::vector<OperationPair>& measured,
+                                           const std::vector<OperationPair>& predicted) {
+    std::vector<OperationPair> pairs = measured;
+    for (const OperationPair& operation : predicted) {
+        const auto same = std::find_if(pairs.begin(), pairs.end(),
+                                       [&](const OperationPair& pair) { return pair.name == operation.name; });
+        if (same == pairs.end()) {
+            pairs.push_back({operation.name, 0, operation.measured_s});
+        } else {
+            same->predicted_s = operation.measured_s;
+        }
+    }
+    sort_by_time(pairs);
+    return pairs;
+}
+
+}  // namespace auspex

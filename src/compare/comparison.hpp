@@ -1,0 +1,78 @@
+#pragma once
+/// @file Measured beside predicted: cases, errors, rankings.
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/memory_label.hpp"
+#include "schedule/timeline.hpp"
+
+namespace auspex {
+
+/// One operation name, the mean over ranks of its time in a step.
+struct OperationPair {
+    std::string name;
+    double measured_s = 0, predicted_s = 0;
+};
+
+/// One layout, measured and predicted.
+struct ComparedCase {
+    std::string plan, workload;
+    int ranks = 1, nodes = 1;
+    std::vector<double> runs_s;  ///< median step of each repeat, slowed and undisturbed alike
+    double measured_step_s = 0;  ///< median over repeats
+    double noise = 0;            ///< relative spread of runs_s over repeats
+    double predicted_step_s = 0;
+    double interval_low_s = 0, interval_high_s = 0;  ///< 90 %: of the prediction; summarise() widens disturbed ones
+    double error = 0;                                ///< predicted / measured - 1
+    double core_speed = 1;                           ///< that the prediction is made with: 1 is that of the calibration
+    bool disturbed = false;                          ///< probes or runs say that something else ran
+    double slowdown = 1;                             ///< of the slowest repeat against the fastest one
+    double measured_memory_bytes = 0, predicted_memory_bytes = 0;  ///< of the fullest rank: peak of all labels
+    std::vector<OperationPair> operations;                         ///< most measured time first
+    std::optional<Timeline> measured_timeline, predicted_timeline;
+
+    [[nodiscard]] bool interval_holds() const {
+        return interval_low_s <= measured_step_s && measured_step_s <= interval_high_s;
+    }
+};
+
+struct Comparison {
+    std::vector<ComparedCase> cases;
+    double median_abs_error = 0, p90_abs_error = 0, max_abs_error = 0;
+    double noise_floor = 0;  ///< median of the cases' noise
+    double kendall_tau = 1;  ///< of predictions, over pairs further apart than twice the noise
+    int tau_pairs = 0;
+    double kendall_tau_of_repeats = 1;  ///< the same of one half of the repeats against the other
+    double regret_of_predicted_best = 0;
+    double spread = 1;  ///< slowest over fastest case, measured
+    bool disturbed = false;
+    std::vector<std::string> warnings;
+    std::vector<OperationPair> operations;  ///< summed over cases
+};
+
+/// Fills everything in `comparison` that follows from its cases; of a case it reads names, runs, prediction, interval,
+/// memory, operations and `disturbed`. A case whose noise is above 5 times the noise floor (and above 2 %) is disturbed
+/// too; the upper end of a disturbed case's interval is multiplied by its slowdown. Rankings are within a workload:
+/// pairs of cases of different workloads are not compared. A warning of disturbed cases comes first. Requires a case,
+/// and a run of each.
+void summarise(Comparison& comparison);
+
+/// A goal and whether it is reached: "median error 3.1 %, at most 5 %".
+struct Verdict {
+    std::string text;
+    bool holds = false;
+};
+/// Median error (5 %, or the noise floor), 90th percentile (12 %, or twice the noise floor), tau (0.9, or that of
+/// measuring twice), regret (3 % and the noise floor). Requires summarise().
+[[nodiscard]] std::vector<Verdict> verdicts_of(const Comparison& comparison);
+
+/// Time of each operation name in a step, the mean over ranks (roles of the tracks), largest first. `predicted_s` of
+/// the pairs is 0.
+[[nodiscard]] std::vector<OperationPair> operation_times(const Timeline& timeline);
+/// Names of both, most measured time first.
+[[nodiscard]] std::vector<OperationPair> pair_operations(const std::vector<OperationPair>& measured,
+                                                         const std::vector<OperationPair>& predicted);
+
+}  // namespace auspex

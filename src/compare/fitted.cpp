@@ -1,0 +1,141 @@
+/// @file What fitted numbers have in common: uncertainty, verdict, the host that predictions see.
+#include "compare/fitted.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "compare/statistics.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kGoodTypical = 0.05, kGoodWorst = 0.20;
+constexpr double kOutlier = 0.30, kOutlierOfTypical = 5;
+
+std::string percent_text(double share) {
+    std::array<char, 32> text{};
+    static_cast<void>(std::snprintf(text.data(), text.size(), share < 0.1 ? "%.1f %%" : "%.0f %%", 100 * share));
+    return text.data();
+}
+
+std::string whole_text(double number) {
+    std::array<char, 32> text{};
+    static_cast<void>(std::snprintf(text.data(), text.size(), "%.0f", number));
+    return text.data();
+}
+
+std::string place_of(const Measurement& point) {
+    if (point.kind != "kernel") {
+        const std::string who = point.ranks > 2 ? ", " + std::to_string(point.ranks) + " ranks" : "";
+        return point.name + " of " + format_quantity(point.bytes, Dimension::kBytes) + who;
+    }
+    std::string text = whole_text(point.rows) + " x " + whole_text(point.columns);
+    text += point.depth > 1 ? " x " + whole_text(point.depth) : "";
+    return text + (point.groups > 1 ? ", " + whole_text(point.groups) + " groups" : "");
+}
+
+MessagePath path_of(const FittedPath& fitted) {
+    MessagePath path;
+    path.send_s = fitted.send_s.value;
+    path.receive_s = fitted.receive_s.value;
+    path.send_byte_s = fitted.send_byte_s.value;
+    path.receive_byte_s = fitted.receive_byte_s.value;
+    path.eager_bytes = fitted.eager_bytes.value;
+    path.rendezvous_s = fitted.rendezvous_s.value;
+    path.latency_s = fitted.latency_s.value;
+    return path;
+}
+
+}  // namespace
+
+double relative_uncertainty(const FittedNumber& number) {
+    constexpr double kSigmasOfInterval = 2 * 1.96;
+    constexpr double kLeast = 0.005, kMost = 10;
+    if (number.value == 0) {
+        return 1;
+    }
+    return std::clamp((number.high - number.low) / kSigmasOfInterval / number.value, kLeast, kMost);
+}
+
+Host host_of(const FittedHost& fitted) {
+    Host host;
+    host.cores = fitted.cores;
+    host.nodes_per_computer = fitted.nodes_per_computer;
+    host.core_slice_s = fitted.core_slice_s.value;
+    host.switch_s = fitted.switch_s.value;
+    host.poll_s = fitted.poll_s.value;
+    host.busy_speed = fitted.busy_speed.value;
+    host.cache_bytes = fitted.cache_bytes.value;
+    host.cache_bytes_per_s = fitted.cache_bytes_per_s.value;
+    host.memory_bytes_per_s = fitted.memory_bytes_per_s.value;
+    host.core_memory_bytes_per_s = fitted.core_memory_bytes_per_s.value;
+    host.probe_s = fitted.probe_s.value;
+    host.near = path_of(fitted.near);
+    if (fitted.far) {
+        host.far = path_of(*fitted.far);
+    }
+    for (const FittedLaw& law : fitted.laws) {
+        CpuLaw& known = host.laws.at(static_cast<std::size_t>(law.precision)).at(static_cast<std::size_t>(law.kernel));
+        for (std::size_t i = 0; i < law.terms.size(); ++i) {
+            known.seconds_per.at(i) = law.terms[i].value;
+        }
+        known.relative_error = law.relative_error;
+        known.known = true;
+    }
+    return host;
+}
+
+void judge(FitQuality& quality) {
+    AUSPEX_CHECK(!quality.points.empty() && quality.points.size() == quality.predicted.size(),
+                 "a prediction for every point");
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < quality.points.size(); ++i) {
+        errors.push_back(quality.predicted[i] / quality.points[i].seconds - 1);
+    }
+    std::vector<double> sizes(errors.size());
+    std::transform(errors.begin(), errors.end(), sizes.begin(), [](double error) { return std::abs(error); });
+    quality.typical_error = median(sizes);
+    quality.worst_error = 0;
+    quality.outliers = 0;
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (sizes[i] > std::max(kOutlier, kOutlierOfTypical * quality.typical_error)) {
+            ++quality.outliers;
+        } else if (sizes[i] > quality.worst_error) {
+            quality.worst_error = sizes[i];
+            worst = i;
+        }
+    }
+    // A few points in twenty may be disturbed measurements; more are the law's fault.
+    constexpr int kPointsForAnOutlier = 10;
+    const bool has_many = quality.outliers * kPointsForAnOutlier > static_cast<int>(sizes.size());
+    quality.is_poor = quality.typical_error > kGoodTypical || quality.worst_error > kGoodWorst || has_many;
+    quality.verdict = quality.is_poor ? "poor" : "good";
+    if (quality.typical_error > kGoodTypical) {
+        quality.verdict += ": typical error " + percent_text(quality.typical_error);
+    }
+    if (quality.worst_error > kGoodWorst) {
+        quality.verdict += std::string(quality.typical_error > kGoodTypical ? ", " : ": ") + "off by " +
+                           (errors[worst] < 0 ? "-" : "+") + percent_text(quality.worst_error) + " at " +
+                           place_of(quality.points[worst]);
+    }
+    if (quality.outliers > 0) {
+        const std::size_t farthest =
+            static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+        quality.verdict += "; " + std::to_string(quality.outliers) + (quality.outliers > 1 ? " outliers" : " outlier") +
+                           ", the farthest " + place_of(quality.points[farthest]) + ", " +
+                           (errors[farthest] < 0 ? "-" : "+") + percent_text(sizes[farthest]);
+    }
+}
+
+std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, std::string_view kind, std::string_view name) {
+    std::vector<Measurement> found;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
+                 [&](const Measurement& row) { return row.kind == kind && row.name == name; });
+    return found;
+}
+
+}  // namespace auspex

@@ -1,0 +1,23 @@
+#pragma once
+/// @file The laws of kernels from their timings.
+#include <vector>
+
+#include "compare/fitted.hpp"
+
+namespace auspex {
+
+/// The call that a row of kind "kernel" timed.
+[[nodiscard]] CpuCall call_of(const Measurement& row);
+/// Requires a row of kind "kernel".
+[[nodiscard]] CpuPrecision precision_of(const Measurement& row);
+
+/// Fits seconds = sum of coefficient x cpu_sizes for every kernel and precision to the rows of kind "kernel" from the
+/// cache with one rank active, as far as the last-level cache holds their operands; relative errors, noisy rows count
+/// less. A kernel with fewer rows than terms has no law, and a warning. Requires cache_bytes.
+void fit_laws(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
+
+/// core_memory_bytes_per_s: what rows from memory take longer than their law, over the bytes that they move; from rows
+/// of copies where those tell nothing. Requires laws.
+void fit_core_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
+
+}  // namespace auspex

@@ -1,0 +1,33 @@
+#pragma once
+/// @file Constants of a machine file replaced by measured ones, all else left as it is.
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/units.hpp"
+#include "models/measurement.hpp"
+
+namespace auspex {
+
+/// A constant as measurements give it, in SI.
+struct Estimate {
+    double value = 0;
+    double low = 0,
+           high = 0;         ///< about 95 %, or the smallest and largest of a few; both `value` where nothing is known
+    bool is_fitted = false;  ///< from a law over several sizes; else from single rows
+};
+
+/// A multiple or share of an estimate; and 1 over one.
+[[nodiscard]] Estimate scaled(const Estimate& estimate, double factor);
+[[nodiscard]] Estimate inverse(const Estimate& estimate);
+
+/// Replaces the constant at `path` ("node.nic.bandwidth"): its value, the sources of `rows`, kind "measured" or
+/// "fitted", and the uncertainty of the interval where there is one. Throws InputError where the file has no such
+/// constant.
+void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const Estimate& estimate,
+                      const std::vector<Measurement>& rows);
+
+/// The document with a line for every constant. Requires what JsonDocument::dump gives.
+[[nodiscard]] std::string laid_out(const std::string& compact_json);
+
+}  // namespace auspex

@@ -1,0 +1,24 @@
+#pragma once
+/// @file What messages cost their senders, their receivers, the cores that wait and the wire.
+#include <vector>
+
+#include "compare/fitted.hpp"
+
+namespace auspex {
+
+/// Fills near, poll_s, switch_s, and far and nic_bytes_per_s where there are rows of far messages. Rows of pipeline
+/// messages contain the copy that their sender makes first: the law of kCopy is taken off, and near messages of
+/// more than a quarter of the last-level cache are left out. Requires laws and cache_bytes.
+///
+/// With b bytes and [long] = 1 beyond the eager limit:
+///   send       = send + send_byte b + rendezvous [long]
+///   ping_pong  = send + receive + poll / 2 + (send_byte + receive_byte) b + 2 rendezvous [long]              near
+///   ping_pong  = send + receive + poll / 2 + latency + (2 send_byte + 1 / nic) b + 2 rendezvous [long]       far
+///   the same between two processes of one core = send + receive + poll + 2 switch                            short
+/// A short message of a long row takes as long as the slower side: where that is the receiver, "stream" is receive,
+/// else a receiver is taken to spend what a sender does. What is left of a short near ping-pong is the time until a
+/// waiting process looks, half of poll. Bytes that come from afar are taken to cost the receiver what they cost the
+/// sender.
+void fit_messages(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
+
+}  // namespace auspex

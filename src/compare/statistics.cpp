@@ -1,0 +1,60 @@
+/// @file Quantiles by sorting; rank agreement pair by pair.
+#include "compare/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+/// A normal distribution's quartiles are this many standard deviations apart.
+constexpr double kQuartiles = 1.349;
+
+int sign_of(double difference) { return difference > 0 ? 1 : difference < 0 ? -1 : 0; }
+
+}  // namespace
+
+double quantile(std::span<const double> values, double share) {
+    AUSPEX_CHECK(!values.empty(), "a quantile of at least one value");
+    AUSPEX_CHECK(share >= 0 && share <= 1, "a share of the values");
+    std::vector<double> sorted(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    const double at = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
+}
+
+double median(std::span<const double> values) { return quantile(values, 0.5); }
+
+double relative_spread(std::span<const double> values) {
+    const double middle = median(values);
+    const double range = quantile(values, 0.75) - quantile(values, 0.25);
+    return middle > 0 ? range / kQuartiles / middle : 0;
+}
+
+RankAgreement kendall_tau(std::span<const double> a, std::span<const double> b, double least_ln_ratio) {
+    AUSPEX_CHECK(a.size() == b.size(), "two values for each case");
+    RankAgreement agreement;
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        for (std::size_t j = i + 1; j < a.size(); ++j) {
+            if (std::abs(std::log(a[i] / a[j])) > least_ln_ratio) {
+                ++agreement.pairs;
+                sum += sign_of(a[i] - a[j]) * sign_of(b[i] - b[j]);
+            }
+        }
+    }
+    agreement.tau = agreement.pairs > 0 ? sum / agreement.pairs : 1;
+    return agreement;
+}
+
+double regret_of_predicted_best(std::span<const double> measured, std::span<const double> predicted) {
+    AUSPEX_CHECK(!measured.empty() && measured.size() == predicted.size(), "a prediction for each case");
+    const auto chosen = std::min_element(predicted.begin(), predicted.end()) - predicted.begin();
+    return measured[static_cast<std::size_t>(chosen)] / *std::min_element(measured.begin(), measured.end()) - 1;
+}
+
+}  // namespace auspex

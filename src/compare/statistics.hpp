@@ -1,0 +1,25 @@
+#pragma once
+/// @file Medians, spreads, ranks: statistics of noisy timings.
+#include <span>
+#include <vector>
+
+namespace auspex {
+
+[[nodiscard]] double median(std::span<const double> values);
+/// Value below which `share` of the values lie, interpolated.
+[[nodiscard]] double quantile(std::span<const double> values, double share);
+/// Robust relative standard deviation: (75th - 25th percentile) / 1.349 / median.
+[[nodiscard]] double relative_spread(std::span<const double> values);
+
+/// Kendall's tau over pairs of cases whose measured values differ by more than `least_ratio`(ln) = |ln(a_i / a_j)|:
+/// (concordant - discordant) / pairs; ties of b count as half. 1 where no pair is that far apart.
+struct RankAgreement {
+    double tau = 1;
+    int pairs = 0;
+};
+[[nodiscard]] RankAgreement kendall_tau(std::span<const double> a, std::span<const double> b, double least_ln_ratio);
+
+/// Measured time of the case with the smallest prediction over the smallest measured time, minus 1.
+[[nodiscard]] double regret_of_predicted_best(std::span<const double> measured, std::span<const double> predicted);
+
+}  // namespace auspex

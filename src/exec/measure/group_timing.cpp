@@ -1,0 +1,179 @@
+/// @file Rows of calls that begin together, their number agreed on, their times gathered.
+#include "exec/measure/group_timing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "exec/process_binding.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kRow_s = 2e-3;     ///< long enough for the clock and for the skew of a barrier not to matter
+constexpr double kLongRow_s = 0.1;  ///< rows as long as this are repeated less
+constexpr int kMostCalls = 4000, kMostRows = 100, kLeastRows = 5, kLeastLongRows = 3;
+
+double longest(Communicator& world, double seconds) {
+    world.all_reduce(GroupKind::kWorld, &seconds, 1, ElementType::kDouble, ReduceOp::kMax);
+    return seconds;
+}
+
+void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// Seconds of one call, and wall time of all of this rank's part.
+struct RowTime {
+    double call_s = -1, wall_s = 0;
+};
+
+RowTime run_row(const TimedPart& part, int calls) {
+    part.meet();
+    const double begin = steady_seconds();
+    const double call_s = part.run(calls);
+    return {call_s, steady_seconds() - begin};
+}
+
+/// Wall time of one call, by a row of one, which also warms up, and where that is short by one of several, in which the
+/// skew of a barrier counts for less.
+double call_estimate(Communicator& world, const TimedPart& part) {
+    constexpr double kNap_s = 2e-3;  ///< those who take no part come late rather than wait in the others' way
+    constexpr int kSeveral = 10;
+    double call_s = 0;
+    for (const bool is_first : {true, false}) {
+        const int calls = is_first || call_s > 5 * kRow_s ? 1 : kSeveral;
+        RowTime row;
+        if (part.takes_part) {
+            row = run_row(part, calls);
+        } else {
+            sleep_s(kNap_s);
+        }
+        call_s = longest(world, row.wall_s) / calls;
+    }
+    return std::max(call_s, 1e-7);
+}
+
+/// q-quantile of what is sorted, between neighbours in proportion.
+double quantile(const std::vector<double>& sorted, double q) {
+    const double at = q * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (at - std::floor(at)) * (sorted[above] - sorted[below]);
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return quantile(values, 0.5);
+}
+
+/// Times [rank][row] to one time a row: those that count.
+std::vector<double> across_ranks(const std::vector<double>& times, std::size_t rows, AcrossRanks across) {
+    std::vector<double> joined;
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::vector<double> counted;
+        for (std::size_t at = row; at < times.size(); at += rows) {
+            if (times[at] >= 0) {
+                counted.push_back(times[at]);
+            }
+        }
+        if (!counted.empty()) {
+            joined.push_back(across == AcrossRanks::kMedian ? median(std::move(counted))
+                                                            : *std::max_element(counted.begin(), counted.end()));
+        }
+    }
+    return joined;
+}
+
+/// The rows of one task; every rank returns the same.
+std::vector<double> timed_rows(Communicator& world, const TimedTask& task, double budget_s) {
+    const TimedPart part = task.prepare();
+    const double call_s = call_estimate(world, part);
+    const int calls = static_cast<int>(std::clamp(std::ceil(kRow_s / call_s), 1.0, double{kMostCalls}));
+    const double row_s = call_s * calls;
+    const int least = row_s < kLongRow_s ? kLeastRows : kLeastLongRows;
+    const auto rows = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMostRows}));
+    const auto ranks = static_cast<std::size_t>(world.world_size());
+    std::vector<double> times(ranks * rows, -1);
+    const auto own = static_cast<std::size_t>(world.world_rank()) * rows;
+    for (std::size_t row = 0; part.takes_part && row < rows; ++row) {
+        times[own + row] = run_row(part, calls).call_s;
+    }
+    if (!part.takes_part) {
+        sleep_s(row_s * static_cast<double>(rows));
+    }
+    std::vector<std::size_t> offsets;
+    for (std::size_t rank = 0; rank <= ranks; ++rank) {
+        offsets.push_back(rank * rows);
+    }
+    world.all_gather(GroupKind::kWorld, times.data(), offsets, ElementType::kDouble);
+    return across_ranks(times, rows, task.across);
+}
+
+/// What rank 0 wants, on every rank.
+std::vector<char> wanted_tasks(const MessageBench& bench, const std::vector<TimedTask>& tasks) {
+    std::vector<char> wanted(tasks.size(), 1);
+    if (bench.communicator.world_rank() == 0 && bench.skip) {
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            wanted[i] = bench.skip(tasks[i].measurement) ? 0 : 1;
+        }
+    }
+    bench.communicator.broadcast(GroupKind::kWorld, 0, wanted.data(), wanted.size());
+    return wanted;
+}
+
+void report_rows(const MessageBench& bench, Measurement measurement, std::vector<double> rows) {
+    if (bench.communicator.world_rank() != 0 || !bench.report || rows.empty()) {
+        return;
+    }
+    constexpr double kQuartilesOfDeviation = 1.349;
+    std::sort(rows.begin(), rows.end());
+    measurement.seconds = quantile(rows, 0.5);
+    measurement.spread = measurement.seconds > 0 ? (quantile(rows, 0.75) - quantile(rows, 0.25)) /
+                                                       kQuartilesOfDeviation / measurement.seconds
+                                                 : 0;
+    measurement.count = static_cast<int>(rows.size());
+    measurement.source = "this machine";
+    bench.report(measurement);
+}
+
+}  // namespace
+
+void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
+    const std::vector<char> wanted = wanted_tasks(bench, tasks);
+    auto left = static_cast<double>(std::count(wanted.begin(), wanted.end(), 1));
+    const double end = steady_seconds() + bench.budget_s;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        if (wanted[i] == 0) {
+            continue;
+        }
+        const double left_s = longest(bench.communicator, end - steady_seconds());
+        report_rows(bench, tasks[i].measurement,
+                    timed_rows(bench.communicator, tasks[i], std::max(left_s, 0.0) / left));
+        left -= 1;
+    }
+}
+
+double steady_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<int> cores_of_ranks(Communicator& world) {
+    const std::vector<int> cores = allowed_cores();
+    std::vector<std::int64_t> core_of(static_cast<std::size_t>(world.world_size()));
+    std::vector<std::size_t> offsets(core_of.size() + 1);
+    for (std::size_t rank = 0; rank < offsets.size(); ++rank) {
+        offsets[rank] = rank;
+    }
+    core_of[static_cast<std::size_t>(world.world_rank())] = cores.size() == 1 ? cores.front() : -1;
+    world.all_gather(GroupKind::kWorld, core_of.data(), offsets, ElementType::kInt64);
+    return {core_of.begin(), core_of.end()};
+}
+
+int nodes_of(const MessageBench& bench, int ranks) {
+    const auto begin = bench.node_of_rank.begin();
+    return bench.node_of_rank.empty() ? 1 : static_cast<int>(std::set<int>(begin, begin + ranks).size());
+}
+
+}  // namespace auspex

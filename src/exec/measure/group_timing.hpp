@@ -1,0 +1,42 @@
+#pragma once
+/// @file Measurements that several ranks take together: how often, in what order, and what is made of their times.
+#include <functional>
+#include <vector>
+
+#include "exec/measure/message_bench.hpp"
+
+namespace auspex {
+
+/// One rank's part of a measurement.
+struct TimedPart {
+    bool takes_part = false;     ///< false: this rank sleeps meanwhile, and has no functions
+    std::function<void()> meet;  ///< before each row, with the others who take part
+    /// That many calls in a row, as many on every rank. Returns seconds of one of them; negative: this rank's time does
+    /// not count.
+    std::function<double(int calls)> run;
+};
+
+enum class AcrossRanks { kSlowest, kMedian };
+
+/// What to measure, and how each rank gets ready for it. `prepare` is called right before, and what it made is let go
+/// after.
+struct TimedTask {
+    Measurement measurement;  ///< without seconds, spread, count
+    AcrossRanks across = AcrossRanks::kSlowest;
+    std::function<TimedPart()> prepare;
+};
+
+/// Runs on every rank, with tasks that differ in `prepare` only: asks bench.skip, shares bench.budget_s out among
+/// those that are left, and reports. Requires tasks in the same order on every rank.
+void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks);
+
+/// Seconds of steady time since some moment, the same for all processes of a computer.
+[[nodiscard]] double steady_seconds();
+
+/// The core of every rank, -1 where it is not bound to one. Collective.
+[[nodiscard]] std::vector<int> cores_of_ranks(Communicator& world);
+
+/// The number of nodes that ranks [0, ranks) lie on.
+[[nodiscard]] int nodes_of(const MessageBench& bench, int ranks);
+
+}  // namespace auspex

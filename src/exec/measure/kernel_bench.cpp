@@ -1,0 +1,146 @@
+/// @file Rings of operand sets, and batches of calls on them.
+#include "exec/measure/kernel_bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <string>
+
+#include "base/error.hpp"
+#include "exec/measure/kernel_operands.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kMiB = 1024.0 * 1024.0;
+constexpr std::size_t kFewestSets = 2, kMostCachedSets = 64;
+/// Operands that are read from memory hold no more than this.
+constexpr double kMostBytes = 1024 * kMiB;
+constexpr double kBatch_s = 200e-6;
+constexpr std::size_t kFewestBatches = 5;
+/// Wall time over processor time from which a batch counts as interrupted.
+constexpr double kInterrupted = 1.1;
+
+/// What a core has for itself, from what Linux tells of its second level; 1 MiB where it tells nothing.
+double private_cache_bytes() {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/";
+    for (int index = 0; index < 8; ++index) {
+        const std::string of = folder + "index" + std::to_string(index) + "/";
+        int level = 0;
+        double size = 0;
+        char unit = 0;
+        if (std::ifstream(of + "level") >> level && level == 2 && std::ifstream(of + "size") >> size >> unit) {
+            return size * (unit == 'M' ? kMiB : unit == 'K' ? 1024.0 : 1.0);
+        }
+    }
+    return kMiB;
+}
+
+std::size_t sets_for(OperandPlace place, double set_bytes, double cache_bytes) {
+    double wanted = 2 * cache_bytes / set_bytes, most = kMostBytes / set_bytes;
+    if (place == OperandPlace::kCache) {
+        wanted = 4 * private_cache_bytes() / set_bytes;
+        most = std::min(static_cast<double>(kMostCachedSets), cache_bytes / 2 / set_bytes);
+    }
+    return std::max(kFewestSets, static_cast<std::size_t>(std::min(std::ceil(wanted), std::floor(most))));
+}
+
+class Ring : public PreparedKernel {
+ public:
+    Ring(const CpuCall& call, CpuPrecision precision, OperandPlace place, double cache_bytes) {
+        sets_.push_back(make_operands(call, precision, 1));
+        const std::size_t count = sets_for(place, static_cast<double>(sets_.front().arrays.bytes()), cache_bytes);
+        while (sets_.size() < count) {
+            sets_.push_back(make_operands(call, precision, sets_.size() + 1));
+        }
+    }
+    void run() override {
+        sets_[next_].run();
+        next_ = next_ + 1 == sets_.size() ? 0 : next_ + 1;
+    }
+
+ private:
+    std::vector<OperandSet> sets_;
+    std::size_t next_ = 0;
+};
+
+double wall_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double processor_s() {
+    timespec time{};
+    AUSPEX_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0, "a thread has a clock");
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Batch {
+    double seconds = 0;      ///< of one call
+    double interrupted = 0;  ///< wall time over processor time
+};
+
+Batch run_batch(PreparedKernel& kernel, std::size_t calls) {
+    const double processor = processor_s(), begin = wall_s();
+    for (std::size_t i = 0; i < calls; ++i) {
+        kernel.run();
+    }
+    const double wall = wall_s() - begin;
+    return {wall / static_cast<double>(calls), wall / std::max(processor_s() - processor, 1e-9)};
+}
+
+/// Runs the call until it has run long enough to know how many make a batch.
+std::size_t calls_of_batch(PreparedKernel& kernel) {
+    kernel.run();
+    for (std::size_t calls = 1;; calls *= 2) {
+        const double seconds = run_batch(kernel, calls).seconds;
+        if (seconds * static_cast<double>(calls) >= kBatch_s / 2) {
+            return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(kBatch_s / seconds)));
+        }
+    }
+}
+
+/// The value below which `share` of the sorted ones lie, between two of them by their distance.
+double quantile(const std::vector<double>& sorted, double share) {
+    const double place = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+KernelTiming timing_of(std::vector<Batch> batches) {
+    std::ranges::sort(batches, {}, &Batch::interrupted);
+    while (batches.size() > kFewestBatches && batches.back().interrupted > kInterrupted) {
+        batches.pop_back();
+    }
+    std::vector<double> seconds;
+    for (const Batch& batch : batches) {
+        seconds.push_back(batch.seconds);
+    }
+    std::ranges::sort(seconds);
+    const double median = quantile(seconds, 0.5);
+    constexpr double kQuartilesOfNormal = 1.349;
+    return {median, (quantile(seconds, 0.75) - quantile(seconds, 0.25)) / kQuartilesOfNormal / median,
+            static_cast<int>(seconds.size())};
+}
+
+}  // namespace
+
+PreparedKernel::~PreparedKernel() = default;
+
+std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place,
+                                               double cache_bytes) {
+    return std::make_unique<Ring>(call, precision, place, cache_bytes);
+}
+
+KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place, double cache_bytes,
+                         double budget_s) {
+    const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, place, cache_bytes);
+    const double end = wall_s() + budget_s;
+    const std::size_t calls = calls_of_batch(*kernel);
+    std::vector<Batch> batches;
+    while (batches.size() < kFewestBatches || wall_s() < end) {
+        batches.push_back(run_batch(*kernel, calls));
+    }
+    return timing_of(std::move(batches));
+}
+
+}  // namespace auspex

@@ -1,0 +1,76 @@
+/// @file Asking and telling the system which cores a process runs on.
+#include "exec/process_binding.hpp"
+
+#include <sched.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+std::optional<int> whole_number(std::string_view text) {
+    constexpr int kMost = 100'000;
+    int number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_fine = status == std::errc() && end == text.data() + text.size() && number >= 0 && number <= kMost;
+    return is_fine ? std::optional(number) : std::nullopt;
+}
+
+int first_core() {
+    const char* const text = std::getenv(kFirstCoreVariable);
+    const std::optional<int> number = text == nullptr ? 0 : whole_number(text);
+    if (!number) {
+        throw InputError(kFirstCoreVariable,
+                         "found \"" + std::string(text) + "\"; expected a whole number from 0 to 100000");
+    }
+    return *number;
+}
+
+}  // namespace
+
+std::vector<int> allowed_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    std::vector<int> cores;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+        for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+            if (CPU_ISSET(core, &set)) {
+                cores.push_back(static_cast<int>(core));
+            }
+        }
+    }
+    return cores;
+}
+
+int local_rank_of(int rank) {
+    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+        if (const char* const text = std::getenv(name)) {
+            return whole_number(text).value_or(rank);
+        }
+    }
+    return rank;
+}
+
+std::optional<int> bind_to_core(int local_rank) {
+    const std::vector<int> cores = allowed_cores();
+    const int first = first_core();
+    if (cores.size() < 2) {
+        return std::nullopt;
+    }
+    const int core = cores[static_cast<std::size_t>(first + local_rank) % cores.size()];
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(core), &set);
+    return sched_setaffinity(0, sizeof(set), &set) == 0 ? std::optional(core) : std::nullopt;
+}
+
+std::optional<int> bind_rank(const Stack& stack, int rank) {
+    return stack.has_processes && stack.binds_ranks ? bind_to_core(local_rank_of(rank)) : std::nullopt;
+}
+
+}  // namespace auspex

@@ -1,0 +1,44 @@
+#pragma once
+/// @file A machine whose ranks are processes on shared CPU cores: what is shared, what a kernel takes, what a message
+/// takes.
+#include <array>
+
+#include "models/cpu_kernel.hpp"
+
+namespace auspex {
+
+/// Cost of a message between two processes. CPU times are spent on the sender's and the receiver's cores, inside MPI.
+struct MessagePath {
+    double send_s = 0;                           ///< sender's CPU for one message
+    double receive_s = 0;                        ///< receiver's CPU for one message
+    double send_byte_s = 0, receive_byte_s = 0;  ///< CPU for each byte (copies, protocol)
+    double eager_bytes = 0;   ///< up to here a message is handed over at once, and its sender goes on
+    double rendezvous_s = 0;  ///< more CPU on both sides for each longer one: its sender has ended when its receiver
+                              ///< has taken it
+    double latency_s = 0;     ///< on the wire; 0 inside a computer
+};
+
+/// Processes on the cores of one computer. Absent (cores = 0) from machines with accelerators.
+struct Host {
+    int cores = 0;               ///< of one computer; 0: this machine has no host section
+    int nodes_per_computer = 1;  ///< nodes of the machine file that are made of one computer, and share its cores
+    double core_slice_s = 0;     ///< time after which a core goes on to the next of its processes that can run; 0: they
+                                 ///< share it continuously, max-min fair, as flows share a link
+    double switch_s = 0;         ///< a core's change from one process to another
+    double poll_s = 0;           ///< a waiting process looks for messages this long before it yields its core
+    double busy_speed = 1;       ///< speed of a core while all cores compute, over its speed alone
+    double cache_bytes = 0;      ///< last-level cache of a computer
+    double cache_bytes_per_s = 0;        ///< last-level cache to all cores together
+    double memory_bytes_per_s = 0;       ///< memory to all cores together
+    double core_memory_bytes_per_s = 0;  ///< memory to one core
+    double probe_s = 0;  ///< seconds that the probe of compare/probe.hpp took when all this was measured; 0: not known
+    MessagePath near;    ///< between processes of a node, by shared memory
+    MessagePath far;     ///< between nodes, by way of the network; the wire itself is node.nic. Zeros where
+                         ///< fabric.max_nodes is 1
+    std::array<std::array<CpuLaw, kCpuKernels>, kCpuPrecisions> laws{};
+};
+
+/// Seconds of one of the call's repeats on a core alone, operands in the last-level cache: the law, nothing shared.
+[[nodiscard]] double cpu_seconds(const Host& host, const CpuCall& call, CpuPrecision precision);
+
+}  // namespace auspex

@@ -1,0 +1,316 @@
+/// @file Measurements as CSV: strict on the way in, exact on the way out.
+#include "models/measurement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/input_text.hpp"
+#include "base/json.hpp"
+#include "models/cpu_kernel.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kMostSize = 1e18;
+constexpr double kMostSeconds = 1e9;
+constexpr double kMostCount = 1e9;
+
+namespace column {
+enum Column : std::size_t {
+    kKind,
+    kName,
+    kPrecision,
+    kWhere,
+    kRows,
+    kColumns,
+    kDepth,
+    kGroups,
+    kActive,
+    kRanks,
+    kNodes,
+    kBytes,
+    kSeconds,
+    kSpread,
+    kCount,
+    kSource,
+    kEnd
+};
+}  // namespace column
+
+/// In the order of the columns.
+constexpr std::array<std::string_view, column::kEnd> kColumnNames{
+    "kind",   "name",  "precision", "where", "rows",    "columns", "depth", "groups",
+    "active", "ranks", "nodes",     "bytes", "seconds", "spread",  "count", "source"};
+
+using Words = std::initializer_list<std::string_view>;
+
+/// One line of the file, cut into its fields.
+struct Line {
+    std::string place;  ///< "file.csv:12"
+    std::vector<std::string> fields;
+};
+
+std::string in_words(std::string_view text) { return text.empty() ? "nothing" : json_quote(printable(text)); }
+
+[[noreturn]] void refuse(const Line& line, std::size_t column, const std::string& expected) {
+    throw InputError(line.place, "column " + json_quote(kColumnNames.at(column)) + ": found " +
+                                     in_words(line.fields.at(column)) + "; expected " + expected);
+}
+
+/// Cuts a line at its commas; a field may stand in quotes, a quote inside them is written twice.
+std::vector<std::string> fields_of(std::string_view text, const std::string& place) {
+    std::vector<std::string> fields(1);
+    bool is_open = false, was_closed = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (is_open) {
+            if (c != '"') {
+                fields.back() += c;
+            } else if (text.substr(i + 1).starts_with('"')) {
+                fields.back() += text[++i];
+            } else {
+                is_open = false;
+                was_closed = true;
+            }
+        } else if (c == ',') {
+            fields.emplace_back();
+            was_closed = false;
+        } else if (was_closed || (c == '"' && !fields.back().empty())) {
+            throw InputError(place, "found text beside the quotes of field " + std::to_string(fields.size()) +
+                                        "; expected quotes round the whole field");
+        } else if (c == '"') {
+            is_open = true;
+        } else {
+            fields.back() += c;
+        }
+    }
+    if (is_open) {
+        throw InputError(place, "found a quote that does not close; expected its end on the same line");
+    }
+    return fields;
+}
+
+Line cut_line(std::string_view text, const std::string& place) {
+    Line line{place, fields_of(text, place)};
+    if (line.fields.size() != kColumnNames.size()) {
+        throw InputError(place, "found " + std::to_string(line.fields.size()) + " fields; expected " +
+                                    std::to_string(kColumnNames.size()) + ": " + measurement_header());
+    }
+    return line;
+}
+
+void check_word(const Line& line, std::size_t column, Words words) {
+    if (std::find(words.begin(), words.end(), line.fields[column]) != words.end()) {
+        return;
+    }
+    std::string list;
+    for (const std::string_view word : words) {
+        list += (list.empty() ? "" : ", ") + in_words(word);
+    }
+    refuse(line, column, "one of " + list);
+}
+
+void check_filled(const Line& line, std::size_t column) {
+    if (line.fields[column].empty()) {
+        refuse(line, column, "a text that is not empty");
+    }
+}
+
+/// 0 where the field is empty.
+double read_number(const Line& line, std::size_t column, double high) {
+    const std::string& text = line.fields[column];
+    if (text.empty()) {
+        return 0;
+    }
+    double value = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, status] = std::from_chars(text.data(), last, value);
+    if (status != std::errc() || end != last || !(value >= 0 && value <= high)) {
+        refuse(line, column, "a plain number from 0 to " + json_number(high) + ", or nothing");
+    }
+    return value;
+}
+
+/// 1 where the field is empty.
+int read_count(const Line& line, std::size_t column) {
+    const double value = line.fields[column].empty() ? 1 : read_number(line, column, kMostCount);
+    if (value < 1 || value != std::floor(value)) {
+        refuse(line, column, "a whole number of at least 1, or nothing");
+    }
+    return static_cast<int>(value);
+}
+
+void check_positive(const Line& line, std::initializer_list<std::size_t> columns) {
+    for (const std::size_t column : columns) {
+        if (!(read_number(line, column, kMostSize) > 0)) {
+            refuse(line, column, "a number above 0 in a row of kind " + json_quote(line.fields[column::kKind]));
+        }
+    }
+}
+
+void check_kernel_name(const Line& line) {
+    std::string names;
+    for (std::size_t i = 0; i < kCpuKernels; ++i) {
+        const std::string_view name = to_string(static_cast<CpuKernel>(i));
+        if (name == line.fields[column::kName]) {
+            return;
+        }
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    refuse(line, column::kName, "the name of a kernel: " + names);
+}
+
+/// What a row must have is a matter of its kind.
+void check_kind(const Line& line, const Measurement& row) {
+    if (row.kind == "host") {
+        if (row.seconds <= 0 && row.bytes <= 0) {
+            refuse(line, column::kSeconds, "a number above 0 here, or as bytes, in a row of kind \"host\"");
+        }
+        return;
+    }
+    check_positive(line, {column::kSeconds});
+    if (row.kind == "kernel") {
+        check_kernel_name(line);
+        check_word(line, column::kPrecision, {"fp32", "bf16"});
+        check_word(line, column::kWhere, {"cache", "memory"});
+        check_positive(line, {column::kRows, column::kColumns, column::kDepth, column::kGroups});
+    } else if (row.kind == "gemm") {
+        check_word(line, column::kPrecision, {"fp32", "bf16"});
+        check_positive(line, {column::kRows, column::kColumns, column::kDepth});
+    } else if (row.kind == "message") {
+        check_word(line, column::kWhere, {"near", "far"});
+        check_positive(line, {column::kBytes});
+    } else if (row.kind == "collective" || row.kind == "link" || row.kind == "memory") {
+        check_positive(line, {column::kBytes});
+    }
+}
+
+Measurement read_row(const Line& line) {
+    check_word(line, column::kKind,
+               {"kernel", "message", "collective", "host", "gemm", "memory", "attention", "link", "start"});
+    check_filled(line, column::kName);
+    check_word(line, column::kPrecision, {"fp32", "bf16", ""});
+    check_word(line, column::kWhere, {"cache", "memory", "near", "far", ""});
+    check_filled(line, column::kSource);
+    Measurement row;
+    row.kind = line.fields[column::kKind];
+    row.name = line.fields[column::kName];
+    row.precision = line.fields[column::kPrecision];
+    row.where = line.fields[column::kWhere];
+    row.rows = read_number(line, column::kRows, kMostSize);
+    row.columns = read_number(line, column::kColumns, kMostSize);
+    row.depth = read_number(line, column::kDepth, kMostSize);
+    row.groups = read_number(line, column::kGroups, kMostSize);
+    row.active = read_count(line, column::kActive);
+    row.ranks = read_count(line, column::kRanks);
+    row.nodes = read_count(line, column::kNodes);
+    row.bytes = read_number(line, column::kBytes, kMostSize);
+    row.seconds = read_number(line, column::kSeconds, kMostSeconds);
+    row.spread = read_number(line, column::kSpread, kMostSeconds);
+    row.count = read_count(line, column::kCount);
+    row.source = line.fields[column::kSource];
+    check_kind(line, row);
+    if (row.nodes > row.ranks) {
+        refuse(line, column::kNodes, "not more nodes than ranks, " + std::to_string(row.ranks));
+    }
+    return row;
+}
+
+std::string text_field(const std::string& text) {
+    const std::string plain = printable(text, text.size());
+    if (plain.find_first_of(",\"") == std::string::npos) {
+        return plain;
+    }
+    std::string quoted = "\"";
+    for (const char c : plain) {
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return quoted + '"';
+}
+
+std::string number_field(double value) { return value == 0 ? "" : json_number(value); }
+
+}  // namespace
+
+const std::string& measurement_header() {
+    static const std::string header = [] {
+        std::string names;
+        for (const std::string_view name : kColumnNames) {
+            names += (names.empty() ? "" : ",") + std::string(name);
+        }
+        return names;
+    }();
+    return header;
+}
+
+std::string to_csv(const Measurement& measurement) {
+    const Measurement& row = measurement;
+    const std::array<std::string, column::kEnd> fields{text_field(row.kind),
+                                                       text_field(row.name),
+                                                       row.precision,
+                                                       row.where,
+                                                       number_field(row.rows),
+                                                       number_field(row.columns),
+                                                       number_field(row.depth),
+                                                       number_field(row.groups),
+                                                       std::to_string(row.active),
+                                                       std::to_string(row.ranks),
+                                                       std::to_string(row.nodes),
+                                                       number_field(row.bytes),
+                                                       number_field(row.seconds),
+                                                       number_field(row.spread),
+                                                       std::to_string(row.count),
+                                                       text_field(row.source)};
+    std::string line = fields.front();
+    for (std::size_t i = 1; i < fields.size(); ++i) {
+        line += "," + fields[i];
+    }
+    return line;
+}
+
+std::vector<Measurement> load_measurements(const std::string& file) {
+    std::error_code status;
+    if (!std::filesystem::exists(file, status)) {
+        throw InputError(file, "found no such file; expected a CSV file of measurements");
+    }
+    return parse_measurements(read_input_file(file), file);
+}
+
+std::vector<Measurement> parse_measurements(const std::string& text, const std::string& name) {
+    std::vector<Measurement> rows;
+    bool has_header = false;
+    std::size_t number = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        std::string_view content = std::string_view(text).substr(begin, end - begin);
+        begin = end + 1;
+        ++number;
+        if (content.ends_with('\r')) {
+            content.remove_suffix(1);
+        }
+        if (content.empty() || content.starts_with('#')) {
+            continue;
+        }
+        const std::string place = name + ":" + std::to_string(number);
+        if (!has_header) {
+            if (content != measurement_header()) {
+                throw InputError(place, "found " + in_words(content) + "; expected the header " + measurement_header());
+            }
+            has_header = true;
+            continue;
+        }
+        rows.push_back(read_row(cut_line(content, place)));
+    }
+    if (!has_header) {
+        throw InputError(name, "found no line that is no comment; expected the header " + measurement_header());
+    }
+    return rows;
+}
+
+}  // namespace auspex

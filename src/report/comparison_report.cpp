@@ -1,0 +1,218 @@
+/// @file A page that shows measured beside predicted.
+#include "report/comparison_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/json.hpp"
+#include "report/comparison_charts.hpp"
+#include "report/page.hpp"
+#include "report/page_style.hpp"
+#include "report/report_files.hpp"
+#include "report/text.hpp"
+#include "report/timeline_chart.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr const char* kTitle = "Measured and predicted training steps";
+constexpr const char* kScatter =
+    "Every point is a layout that was trained on this machine; the dashed line is where prediction and measurement "
+    "agree. The shape under the pointer says which one it is.";
+constexpr const char* kOperations =
+    "Time of each operation, the mean over ranks (waiting included), summed over layouts. Behind the bars: predicted "
+    "over measured, minus 1. Steps with a trace are measured, one of each run.";
+constexpr const char* kTimelines =
+    "The same step, measured above and predicted below, on one time axis: a row is a rank. Stretches shorter than a "
+    "line of the picture go to the group that has most of it.";
+constexpr const char* kTable =
+    "Measured: median over runs, each the median of its steps. Noise: (75th - 25th percentile) / 1.349 / median over "
+    "runs. Interval: 90 %, of the prediction; made wider where something else ran.";
+
+std::vector<const ComparedCase*> worst_first(const Comparison& comparison) {
+    std::vector<const ComparedCase*> cases;
+    for (const ComparedCase& one : comparison.cases) {
+        cases.push_back(&one);
+    }
+    std::stable_sort(cases.begin(), cases.end(), [](const ComparedCase* a, const ComparedCase* b) {
+        return std::abs(a->error) > std::abs(b->error);
+    });
+    return cases;
+}
+
+/// What time a layout spends on what kind of message: the pictures should have one of each.
+std::string kind_of(const ComparedCase& one) {
+    std::set<std::string> streams;
+    for (const Span& span : one.measured_timeline->spans) {
+        streams.insert(one.measured_timeline->tracks[span.track].stream);
+    }
+    std::string kind;
+    for (const std::string& stream : streams) {
+        kind += stream + " ";
+    }
+    return kind;
+}
+
+/// The worst, the best, and the worst of each kind, as long as there is room.
+std::vector<const ComparedCase*> drawn_cases(const Comparison& comparison) {
+    constexpr std::size_t kMost = 10;
+    std::vector<const ComparedCase*> all = worst_first(comparison), drawn;
+    std::erase_if(all, [](const ComparedCase* one) {
+        const auto has_spans = [](const std::optional<Timeline>& timeline) {
+            return timeline && !timeline->spans.empty();
+        };
+        return !has_spans(one->measured_timeline) || !has_spans(one->predicted_timeline);
+    });
+    if (!all.empty()) {
+        std::rotate(all.begin(), all.end() - 1, all.end());  // the best
+        std::rotate(all.begin(), all.begin() + 1, all.begin() + std::min<std::ptrdiff_t>(2, std::ssize(all)));
+    }
+    std::set<std::string> kinds;
+    for (const ComparedCase* one : all) {
+        const bool is_new = kinds.insert(kind_of(*one)).second;
+        if (drawn.size() < kMost && (is_new || drawn.size() < 2)) {
+            drawn.push_back(one);
+        }
+    }
+    return drawn;
+}
+
+std::string html_rows(const std::vector<std::vector<std::string>>& rows, std::size_t left, std::string_view caption) {
+    std::vector<std::vector<Cell>> cells;
+    for (const std::vector<std::string>& row : rows) {
+        std::vector<Cell>& line = cells.emplace_back();
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line.push_back(i < left || i + 1 == row.size() ? Cell{row[i]} : number(row[i]));
+        }
+    }
+    return html_table(cells, caption);
+}
+
+std::string cards(const Comparison& comparison) {
+    std::string out = "<div class=\"cards\">\n";
+    const auto add = [&out](const std::string& value, const std::string& name) {
+        out += "<div class=\"card\"><b>" + html_escape(value) + "</b><span>" + html_escape(name) + "</span></div>\n";
+    };
+    add(thousands(static_cast<double>(comparison.cases.size())), "layouts");
+    add(percent(comparison.median_abs_error), "median error");
+    add(percent(comparison.p90_abs_error), "90th percentile of errors");
+    add(fixed(comparison.kendall_tau, 3),
+        "Kendall's tau; measuring twice: " + fixed(comparison.kendall_tau_of_repeats, 3));
+    add(percent(comparison.regret_of_predicted_best), "lost by taking the predicted best");
+    add(percent(comparison.noise_floor), "noise of a run");
+    return out + "</div>\n";
+}
+
+std::string memory_section(const Comparison& comparison) {
+    std::vector<std::vector<std::string>> rows{{"layout", "workload", "measured bytes", "predicted bytes", ""}};
+    for (const ComparedCase& one : comparison.cases) {
+        rows.push_back(
+            {one.plan, one.workload, thousands(one.measured_memory_bytes), thousands(one.predicted_memory_bytes),
+             std::llround(one.measured_memory_bytes) == std::llround(one.predicted_memory_bytes) ? "equal"
+                                                                                                 : "differs"});
+    }
+    return html_heading("memory", "Memory") + html_rows(rows, 2, "Peak of all labels on the fullest rank.");
+}
+
+std::string verdict_list(const Comparison& comparison) {
+    std::vector<std::string> items;
+    for (const Verdict& verdict : verdicts_of(comparison)) {
+        items.push_back((verdict.holds ? "holds: " : "does not hold: ") + verdict.text);
+    }
+    return html_list(items);
+}
+
+std::string render_html(const ComparisonReport& report) {
+    const Comparison& comparison = report.comparison;
+    std::string out =
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
+        html_escape(kTitle) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n<h1>" +
+        html_escape(kTitle) + "</h1>\n";
+    if (comparison.disturbed) {
+        out += html_paragraph("Disturbed: what is measured may be too long. The table marks the layouts.", "bad");
+    }
+    out += cards(comparison) + verdict_list(comparison);
+    if (!comparison.warnings.empty()) {
+        out += html_list(comparison.warnings);
+    }
+    out += html_heading("steps", "Step times") + html_figure(step_scatter(comparison), kScatter) +
+           html_rows(comparison_rows(comparison), 2, kTable);
+    if (!comparison.operations.empty()) {
+        out += html_heading("operations", "Operations") + html_figure(operation_bars(comparison), kOperations);
+    }
+    const std::vector<const ComparedCase*> drawn = drawn_cases(comparison);
+    if (!drawn.empty()) {
+        out += html_heading("timelines", "Timelines") + html_paragraph(kTimelines);
+    }
+    for (const ComparedCase* one : drawn) {
+        out += html_figure(
+            timeline_chart(one->plan + " on " + one->workload, *one->measured_timeline, *one->predicted_timeline),
+            "Step: measured " + duration(one->measured_step_s) + ", predicted " + duration(one->predicted_step_s) +
+                " (" + error_text(one->error) + ").");
+    }
+    return out + memory_section(comparison) + html_heading("provenance", "Where this page comes from") +
+           html_paragraph("Machine: " + report.machine + ". This command makes the page again; times differ:") +
+           "<pre>" + html_escape(report.command) + "</pre>\n</main></body>\n</html>\n";
+}
+
+std::string cases_csv(const Comparison& comparison) {
+    std::string out =
+        "plan,workload,ranks,nodes,measured_step_s,noise,predicted_step_s,error,interval_low_s,interval_high_s,"
+        "core_speed,disturbed,slowdown,measured_memory_bytes,predicted_memory_bytes\n";
+    for (const ComparedCase& one : comparison.cases) {
+        out += one.plan + "," + one.workload + "," + std::to_string(one.ranks) + "," + std::to_string(one.nodes);
+        for (const double value : {one.measured_step_s, one.noise, one.predicted_step_s, one.error, one.interval_low_s,
+                                   one.interval_high_s, one.core_speed}) {
+            out += "," + json_number(value);
+        }
+        out += std::string(",") + (one.disturbed ? "true" : "false") + "," + json_number(one.slowdown) + "," +
+               std::to_string(std::llround(one.measured_memory_bytes)) + "," +
+               std::to_string(std::llround(one.predicted_memory_bytes)) + "\n";
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string error_text(double error) { return (error >= 0 ? "+" : "") + percent(error); }
+
+std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparison) {
+    std::vector<std::vector<std::string>> rows{
+        {"layout", "workload", "ranks", "measured", "noise", "predicted", "error", "interval", ""}};
+    for (const ComparedCase* one : worst_first(comparison)) {
+        std::string notes = one->disturbed ? "disturbed" : "";
+        if (one->core_speed != 1) {
+            notes += (notes.empty() ? "" : ", ") + std::string("cores at ") + percent(one->core_speed);
+        }
+        rows.push_back({one->plan, one->workload, std::to_string(one->ranks), duration(one->measured_step_s),
+                        percent(one->noise), duration(one->predicted_step_s), error_text(one->error),
+                        one->interval_holds() ? "holds" : "missed", notes});
+    }
+    return rows;
+}
+
+std::vector<std::string> summary_lines(const Comparison& comparison) {
+    const auto held = std::count_if(comparison.cases.begin(), comparison.cases.end(),
+                                    [](const ComparedCase& one) { return one.interval_holds(); });
+    return {counted(static_cast<double>(comparison.cases.size()), "layout") + ": median error " +
+                percent(comparison.median_abs_error) + ", 90th percentile " + percent(comparison.p90_abs_error) +
+                ", largest " + percent(comparison.max_abs_error) + "; " + thousands(static_cast<double>(held)) +
+                " of the intervals hold",
+            "noise of a run " + percent(comparison.noise_floor) + "; slowest over fastest layout " +
+                significant(comparison.spread),
+            "Kendall's tau " + fixed(comparison.kendall_tau, 3) + " over " + counted(comparison.tau_pairs, "pair") +
+                " of a workload that differ by more than twice the noise; " +
+                "one half of the runs against the other " + fixed(comparison.kendall_tau_of_repeats, 3),
+            "the predicted best layout is " + percent(comparison.regret_of_predicted_best) +
+                " slower than the best one (the worst workload)"};
+}
+
+void write_comparison_report(const ComparisonReport& report, const std::string& directory) {
+    const std::filesystem::path folder = make_report_folder(directory, "index.html and cases.csv");
+    write_report_file(folder / "index.html", render_html(report));
+    write_report_file(folder / "cases.csv", cases_csv(report.comparison));
+}
+
+}  // namespace auspex

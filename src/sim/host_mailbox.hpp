@@ -1,0 +1,74 @@
+#pragma once
+/// @file Messages of a host machine from the first that is known of them until they are taken.
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace auspex {
+
+inline constexpr std::uint32_t kNoMessage = std::numeric_limits<std::uint32_t>::max();
+
+struct HostMessage {
+    int from = 0, to = 0, tag = 0;
+    double bytes = 0;
+    bool far = false, is_long = false;  ///< is_long: beyond path.eager_bytes
+    bool sender_waits = false;
+    bool sent = false, asked_for = false;  ///< by its sender; by its receiver
+    bool arrived = false;
+    Picoseconds sent_at = 0;
+};
+
+/// Sends and receives of two ranks match by tag, in order.
+class HostMailbox {
+ public:
+    explicit HostMailbox(int ranks)
+        : ranks_(ranks), unmatched_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {}
+
+    HostMessage& operator[](std::uint32_t message) { return messages_[message]; }
+    /// The message that the other side has told of, or a new one.
+    std::uint32_t send(int from, int to, int tag) { return meet(from, to, tag, true); }
+    std::uint32_t receive(int from, int to, int tag) { return meet(from, to, tag, false); }
+    void forget(std::uint32_t message) { free_.push_back(message); }
+
+ private:
+    std::uint32_t meet(int from, int to, int tag, bool sends) {
+        std::vector<std::uint32_t>& open =
+            unmatched_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
+                       static_cast<std::size_t>(to)];
+        for (auto known = open.begin(); known != open.end(); ++known) {
+            HostMessage& message = messages_[*known];
+            if (message.tag == tag && !(sends ? message.sent : message.asked_for)) {
+                const std::uint32_t index = *known;
+                (sends ? message.sent : message.asked_for) = true;
+                open.erase(known);
+                return index;
+            }
+        }
+        const std::uint32_t index = fresh();
+        HostMessage& message = messages_[index];
+        message.from = from, message.to = to, message.tag = tag;
+        (sends ? message.sent : message.asked_for) = true;
+        open.push_back(index);
+        return index;
+    }
+    std::uint32_t fresh() {
+        if (free_.empty()) {
+            messages_.emplace_back();
+            return static_cast<std::uint32_t>(messages_.size() - 1);
+        }
+        const std::uint32_t index = free_.back();
+        free_.pop_back();
+        messages_[index] = {};
+        return index;
+    }
+
+    int ranks_;
+    std::vector<HostMessage> messages_;
+    std::vector<std::uint32_t> free_;
+    std::vector<std::vector<std::uint32_t>> unmatched_;  ///< by (from, to)
+};
+
+}  // namespace auspex

@@ -1,0 +1,236 @@
+/// @file A computer that is made up: calibration finds what its rows were made with, and writes a file that loads.
+#include "compare/calibration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "compare/fitted.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kMi = 1024 * 1024;
+constexpr double kCache = 32 * kMi;
+constexpr double kSend = 250e-9, kReceive = 300e-9, kPoll = 200e-9, kSwitch = 600e-9;
+constexpr double kSendByte = 5e-12, kReceiveByte = 60e-12, kRendezvous = 700e-9;
+constexpr double kProduct = 10e-12, kStart = 300e-9, kCopyByte = 20e-12;
+constexpr double kBusy = 0.9, kCoreMemory = 20e9;
+
+Measurement row_of(const char* kind, const std::string& name) {
+    Measurement row;
+    row.kind = kind;
+    row.name = name;
+    row.source = "made up";
+    return row;
+}
+
+Measurement host_row(const std::string& name, double bytes, double seconds, int active) {
+    Measurement row = row_of("host", name);
+    row.bytes = bytes;
+    row.seconds = seconds;
+    row.active = row.ranks = active;
+    return row;
+}
+
+double kernel_s(const CpuCall& call) {
+    return call.kernel == CpuKernel::kCopy ? kStart + kCopyByte * call.columns
+                                           : kStart + kProduct * call.rows * call.columns * call.depth;
+}
+
+Measurement kernel_row(const CpuCall& call, const std::string& where, int active, double seconds) {
+    Measurement row = row_of("kernel", std::string(to_string(call.kernel)));
+    row.precision = "fp32";
+    row.where = where;
+    row.rows = call.rows;
+    row.columns = call.columns;
+    row.depth = call.depth;
+    row.groups = call.groups;
+    row.active = row.ranks = active;
+    row.seconds = seconds;
+    return row;
+}
+
+Measurement message_row(const std::string& name, const std::string& where, double bytes, double seconds) {
+    Measurement row = row_of("message", name);
+    row.where = where;
+    row.ranks = 2;
+    row.nodes = where == "far" ? 2 : 1;
+    row.bytes = bytes;
+    row.seconds = seconds;
+    return row;
+}
+
+void add_kernels(std::vector<Measurement>& rows) {
+    for (const double m : {16.0, 64.0, 256.0}) {
+        for (const double n : {32.0, 128.0, 512.0}) {
+            for (const double k : {48.0, 192.0, 768.0}) {
+                const CpuCall call{CpuKernel::kGemmForward, m, n, k};
+                rows.push_back(kernel_row(call, "cache", 1, kernel_s(call)));
+            }
+        }
+    }
+    const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
+    rows.push_back(kernel_row(shared, "cache", 2, kernel_s(shared) / kBusy));
+    for (const double bytes : {1024.0, 16'384.0, 262'144.0, kMi, 4 * kMi}) {
+        const CpuCall call{CpuKernel::kCopy, 1, bytes};
+        rows.push_back(kernel_row(call, "cache", 1, kernel_s(call)));
+    }
+    const CpuCall large{CpuKernel::kCopy, 1, 12 * kMi};
+    rows.push_back(
+        kernel_row(large, "memory", 1, kernel_s(large) + cpu_bytes(large, CpuPrecision::kFp32) / kCoreMemory));
+}
+
+/// Both rates of a path as ping-pongs and sends see them; `wire_s` and `latency` are 0 inside a node.
+void add_path(std::vector<Measurement>& rows, const std::string& where, double eager, double receive_byte,
+              double wire_s, double latency) {
+    for (double bytes = 8; bytes <= 8 * kMi; bytes *= 4) {
+        const double jump = bytes > eager ? kRendezvous : 0;
+        const double copy = kernel_s({CpuKernel::kCopy, 1, bytes});
+        const double send = kSend + kSendByte * bytes + jump;
+        const double receive = kReceive + receive_byte * bytes + jump;
+        rows.push_back(message_row("send", where, bytes, copy + send));
+        rows.push_back(
+            message_row("ping_pong", where, bytes, copy + send + receive + kPoll / 2 + latency + wire_s * bytes));
+        rows.push_back(message_row("stream", where, bytes, copy + std::max(send, receive)));
+        if (where == "near") {
+            rows.push_back(
+                message_row("same_core_ping_pong", where, bytes, copy + send + receive + kPoll + 2 * kSwitch));
+        }
+    }
+}
+
+std::vector<Measurement> made_up(bool with_far) {
+    std::vector<Measurement> rows;
+    rows.push_back(host_row("last_level_cache", kCache, 0, 1));
+    Measurement computer = host_row("computer", 24e9, 0, 2);
+    computer.source = "Made-up CPU, 2026-11-21";
+    computer.ranks = 4;
+    computer.nodes = computer.ranks / (with_far ? 2 : 4);
+    computer.groups = computer.nodes;
+    rows.push_back(computer);
+    rows.push_back(host_row("probe", 0, 2.2e-3, 2));
+    for (double bytes = 131'072; bytes <= 128 * kMi; bytes *= 2) {
+        for (const int active : {1, 2}) {
+            rows.push_back(host_row("copy", bytes, bytes * (bytes > kCache ? active / 25e9 : 1 / 40e9), active));
+        }
+    }
+    rows.push_back(host_row("slice", 0, 4e-3, 4));
+    add_kernels(rows);
+    add_path(rows, "near", 4032, kReceiveByte, 0, 0);
+    if (with_far) {
+        add_path(rows, "far", 65'472, kSendByte, 8e-9, 20e-6);
+    }
+    return rows;
+}
+
+Stack trainer_stack() { return load_stack(JsonDocument::load("stacks/auspex.json")); }
+
+Machine machine_of(const Calibration& calibration) {
+    return load_machine(JsonDocument::parse(calibration.machine_json, "made-up.json"));
+}
+
+TEST(Calibration, finds_the_constants_that_its_rows_were_made_with) {
+    const Calibration calibration = calibrate_host("made-up", made_up(false), trainer_stack());
+    const Machine machine = machine_of(calibration);
+    const Host& host = machine.host;
+    EXPECT_EQ(machine.name, "made-up");
+    EXPECT_EQ(host.cores, 2);
+    EXPECT_NEAR(host.core_slice_s, 4e-3, 1e-9);
+    EXPECT_NEAR(host.busy_speed, kBusy, 1e-3);
+    EXPECT_NEAR(host.core_memory_bytes_per_s / kCoreMemory, 1, 1e-3);
+    // Copies of one core move 40 GB/s from the cache whatever the others do: two cores, twice that.
+    EXPECT_NEAR(host.cache_bytes_per_s / 80e9, 1, 1e-3);
+    EXPECT_NEAR(host.memory_bytes_per_s / 25e9, 1, 1e-3);
+    EXPECT_NEAR(calibration.probe_s, 2.2e-3, 1e-12);
+    EXPECT_NEAR(host.probe_s, 2.2e-3, 1e-8);
+    const CpuCall call{CpuKernel::kGemmForward, 100, 320, 200};
+    EXPECT_NEAR(cpu_seconds(host, call, CpuPrecision::kFp32) / kernel_s(call), 1, 1e-3);
+    EXPECT_FALSE(host.laws[1][0].known);
+}
+
+TEST(Calibration, takes_messages_apart) {
+    const MessagePath near = machine_of(calibrate_host("made-up", made_up(false), trainer_stack())).host.near;
+    const Host host = machine_of(calibrate_host("made-up", made_up(false), trainer_stack())).host;
+    EXPECT_NEAR(near.send_s / kSend, 1, 0.02);
+    EXPECT_NEAR(near.receive_s / kReceive, 1, 0.02);
+    EXPECT_NEAR(near.send_byte_s / kSendByte, 1, 0.05);
+    EXPECT_NEAR(near.receive_byte_s / kReceiveByte, 1, 0.02);
+    EXPECT_NEAR(near.rendezvous_s / kRendezvous, 1, 0.02);
+    EXPECT_EQ(near.latency_s, 0);
+    EXPECT_NEAR(host.poll_s / kPoll, 1, 0.1);
+    EXPECT_NEAR(host.switch_s / kSwitch, 1, 0.05);
+}
+
+TEST(Calibration, far_messages_give_the_wire) {
+    // 1 / nic = 8 ns a byte; latency and the look of a waiting process stand apart.
+    const Machine machine = machine_of(calibrate_host("made-up", made_up(true), trainer_stack()));
+    EXPECT_EQ(machine.fabric.max_nodes, 2);
+    EXPECT_EQ(machine.host.nodes_per_computer, 2);
+    EXPECT_NEAR(machine.node.nic_bytes_per_s / 125e6, 1, 0.02);
+    EXPECT_NEAR(machine.host.far.latency_s / 20e-6, 1, 0.05);
+    EXPECT_NEAR(machine.host.far.send_s / kSend, 1, 0.2);
+}
+
+TEST(Calibration, every_number_says_where_it_is_from) {
+    const Machine machine = machine_of(calibrate_host("made-up", made_up(false), trainer_stack()));
+    int of_host = 0;
+    for (const Constant& constant : machine.constants) {
+        EXPECT_FALSE(constant.source.empty()) << constant.path;
+        if (constant.path.starts_with("machine.host.kernels.")) {
+            ++of_host;
+            EXPECT_NE(constant.source.find("auspex calibrate on Made-up CPU, 2026-11-21"), std::string::npos);
+            EXPECT_EQ(constant.kind, ConstantKind::kFitted);
+        }
+    }
+    EXPECT_GT(of_host, 5);
+}
+
+TEST(Calibration, a_verdict_names_the_worst_shape) {
+    FitQuality quality;
+    quality.kind = "kernel";
+    for (int i = 0; i < 20; ++i) {
+        quality.points.push_back(kernel_row({CpuKernel::kGemmForward, 16, 32, 48}, "cache", 1, 1e-6));
+        quality.predicted.push_back(1.01e-6);
+    }
+    judge(quality);
+    EXPECT_EQ(quality.verdict, "good");
+    quality.points[3].rows = 64;
+    quality.predicted[3] = 0.75e-6;
+    judge(quality);
+    EXPECT_EQ(quality.verdict, "poor: off by -25 % at 64 x 32 x 48");
+    quality.predicted[3] = 0.2e-6;
+    judge(quality);
+    EXPECT_EQ(quality.verdict, "good; 1 outlier, the farthest 64 x 32 x 48, -80 %");
+}
+
+TEST(Calibration, missing_rows_are_named) {
+    const auto fault_without = [](const std::string& name) {
+        std::vector<Measurement> rows = made_up(false);
+        std::erase_if(rows, [&](const Measurement& row) { return row.name == name; });
+        try {
+            static_cast<void>(calibrate_host("made-up", rows, trainer_stack()));
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    for (const char* name : {"computer", "last_level_cache", "probe", "copy", "ping_pong", "gemm_forward"}) {
+        EXPECT_NE(fault_without(name).find(name), std::string::npos) << name << ": " << fault_without(name);
+    }
+    // More ranks than cores were not there: assumed, with a warning.
+    std::vector<Measurement> rows = made_up(false);
+    std::erase_if(rows, [](const Measurement& row) { return row.name == "slice"; });
+    const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
+    EXPECT_TRUE(std::any_of(calibration.warnings.begin(), calibration.warnings.end(), [](const std::string& warning) {
+        return warning.find("3 ms are assumed") != std::string::npos;
+    }));
+}
+
+}  // namespace
+}  // namespace auspex

@@ -1,0 +1,105 @@
+/// @file Run by mpirun on 4 ranks: the benches measure what their header says, once each. Exit code 0 if so.
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <string>
+
+#include "communicator_cases.hpp"
+#include "exec/measure/message_bench.hpp"
+#include "exec/mpi/mpi_communicator.hpp"
+#include "exec/process_binding.hpp"
+
+namespace auspex {
+namespace {
+
+/// What tells a measurement from the others.
+std::string key_of(const Measurement& m) {
+    return m.kind + " " + m.name + " " + m.where + " " + std::to_string(m.rows) + " " + std::to_string(m.columns) +
+           " " + std::to_string(m.active) + " " + std::to_string(m.ranks) + " " + std::to_string(m.bytes);
+}
+
+/// Takes what rank 0 is told, and finds fault with it.
+class Observer {
+ public:
+    explicit Observer(bool is_shown) : is_shown_(is_shown) {}
+
+    [[nodiscard]] MessageBench bench(Communicator& world) {
+        MessageBench bench{.communicator = world,
+                           .make_communicator = [](const Layout& layout) { return make_mpi_communicator(layout); },
+                           .node_of_rank = {0, 0, 1, 1},
+                           .skip = [this](const Measurement& m) { return is_skipped(m); },
+                           .report = [this](const Measurement& m) { take(m); }};
+        bench.budget_s = 0.1;
+        return bench;
+    }
+    [[nodiscard]] bool has(const std::string& kind, const std::string& name, const std::string& where) const {
+        return std::any_of(all_.begin(), all_.end(),
+                           [&](const Measurement& m) { return m.kind == kind && m.name == name && m.where == where; });
+    }
+    [[nodiscard]] bool has_no_faults() const { return !has_fault_; }
+
+ private:
+    /// A few sizes of everything are enough here.
+    static bool is_skipped(const Measurement& m) {
+        constexpr double kSmall = 32, kLarge = 32 * 1024, kCopy = 1024 * 1024;
+        if (m.kind == "kernel") {
+            return m.name != "gemm_forward";
+        }
+        return m.name == "copy" ? m.bytes != kCopy : m.name != "slice" && m.bytes != kSmall && m.bytes != kLarge;
+    }
+    void take(const Measurement& m) {
+        if (is_shown_) {
+            std::cout << key_of(m) << ": " << m.seconds * 1e6 << " us, spread " << m.spread << ", count " << m.count
+                      << "\n";
+        }
+        const bool is_new = keys_.insert(key_of(m)).second;
+        if (!is_new || is_skipped(m) || !(m.seconds > 0) || m.seconds > 10 || m.spread < 0 || m.count < 3) {
+            std::cerr << "found fault with " << key_of(m) << "\n";
+            has_fault_ = true;
+        }
+        all_.push_back(m);
+    }
+
+    bool is_shown_;
+    std::vector<Measurement> all_;
+    std::set<std::string> keys_;
+    bool has_fault_ = false;
+};
+
+/// On rank 0: all kinds of measurements are there. `shares_cores`: some ranks are bound to the same core.
+bool has_all(const Observer& observer, bool shares_cores) {
+    bool fine = observer.has_no_faults();
+    for (const std::string where : {"near", "far"}) {
+        for (const std::string name : {"ping_pong", "send", "stream"}) {
+            fine = fine && observer.has("message", name, where);
+        }
+    }
+    for (const std::string name : {"all_reduce", "reduce_scatter", "all_gather", "all_to_all"}) {
+        fine = fine && observer.has("collective", name, "");
+    }
+    fine = fine && observer.has("kernel", "gemm_forward", "cache") && observer.has("host", "copy", "");
+    return fine && (!shares_cores || observer.has("host", "slice", ""));
+}
+
+}  // namespace
+}  // namespace auspex
+
+int main(int argc, char** argv) {
+    using namespace auspex;
+    const MpiSession session(&argc, &argv);
+    const std::size_t cores = allowed_cores().size();
+    const auto core = bind_to_core(local_rank_of(session.rank()));
+    bool fine = !core || allowed_cores() == std::vector<int>{*core};
+    const auto world = make_mpi_communicator(testing_exec::grid(1, session.size(), 1, 1));
+    Observer observer(argc > 1);
+    const MessageBench bench = observer.bench(*world);
+    run_message_bench(bench);
+    run_sharing_bench(bench);
+    fine = fine && (session.rank() != 0 || has_all(observer, core && cores < 4));
+    if (!fine) {
+        std::cerr << "rank " << session.rank() << " did not measure what it should\n";
+        MpiSession::abort(EXIT_FAILURE);
+    }
+    return EXIT_SUCCESS;
+}

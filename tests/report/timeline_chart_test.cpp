@@ -1,0 +1,39 @@
+/// @file Groups of operations, and a chart of two timelines.
+#include "report/timeline_chart.hpp"
+
+#include <gtest/gtest.h>
+
+namespace auspex {
+namespace {
+
+std::string group(const std::string& stream, const std::string& name) {
+    return operation_group_name(operation_group(stream, name));
+}
+
+TEST(TimelineChart, operations_are_grouped_by_stream_and_name) {
+    EXPECT_EQ(group("compute", "attention.backward_input"), "attention");
+    EXPECT_EQ(group("compute", "expert_computation.recompute"), "experts");
+    EXPECT_EQ(group("compute", "router_top_k"), "norms and router");
+    EXPECT_EQ(group("compute", "lm_head.backward_weight"), "embedding, loss");
+    EXPECT_EQ(group("compute", "optimizer_update"), "optimizer");
+    EXPECT_EQ(group("tp", "tp_all_reduce"), "tp messages");
+    EXPECT_EQ(group("ep", "token_return"), "ep messages");
+    EXPECT_EQ(group("dp", "gradient_reduce_dense"), "dp messages");
+    EXPECT_EQ(group("pp", "send_forward"), "pipeline messages");
+    EXPECT_EQ(group("compute", "receive_backward.backward_input"), "pipeline messages");
+}
+
+TEST(TimelineChart, both_steps_share_an_axis) {
+    // Measured 8 ms, predicted 4 ms: on one axis of 860 pixels the predicted rectangle is half as wide.
+    constexpr Picoseconds kMilli = 1'000'000'000;
+    const Timeline measured{{{"rank 0", "compute"}}, {"attention"}, {{0, 0, 0, 8 * kMilli}}};
+    const Timeline predicted{{{"rank 0", "compute"}}, {"attention"}, {{0, 0, 0, 4 * kMilli}}};
+    const std::string chart = timeline_chart("a step", measured, predicted);
+    EXPECT_NE(chart.find("width=\"860.0\""), std::string::npos) << chart;
+    EXPECT_NE(chart.find("width=\"430.0\""), std::string::npos) << chart;
+    EXPECT_NE(chart.find("measured, 8.00 ms"), std::string::npos);
+    EXPECT_NE(chart.find("predicted, 4.00 ms"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace auspex

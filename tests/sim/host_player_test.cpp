@@ -1,0 +1,159 @@
+/// @file Ranks on cores, against closed forms.
+#include <gtest/gtest.h>
+
+#include "host_fixture.hpp"
+
+namespace auspex::testing_hosts {
+namespace {
+
+constexpr double kTick = 1e-9;  // rounding of a few events to the clock
+constexpr HostManners kSpinning{.yields = false};
+constexpr HostManners kUnbound{.bound = false};
+
+TEST(HostPlayer, OneRankTakesTheSumOfItsWork) {
+    EXPECT_NEAR(step_s(bare_machine(), {{work(0.5), work(0.25), work(0.125)}}), 0.875, kTick);
+}
+
+TEST(HostPlayer, FourRanksOnTwoCoresTakeTwiceAsLong) {
+    const Ranks ranks(4, {work(kSecond)});
+    EXPECT_NEAR(step_s(bare_machine(), ranks), 2, kTick) << "turns";
+    EXPECT_NEAR(step_s(bare_machine(), ranks, kUnbound), 2, kTick) << "turns, not bound";
+    Machine fluid = bare_machine();
+    fluid.host.core_slice_s = 0;
+    EXPECT_NEAR(step_s(fluid, ranks), 2, kTick) << "shared continuously";
+    EXPECT_NEAR(step_s(fluid, ranks, kUnbound), 2, kTick) << "shared continuously, not bound";
+}
+
+TEST(HostPlayer, RanksAreBoundToCoresInTurn) {
+    // Ranks 0 and 2 share core 0: 1 s + 1 s. Unbound, no core is idle but at the very end: 2.1 s / 2.
+    const Ranks ranks{{work(1)}, {work(0.1)}, {work(1)}};
+    EXPECT_NEAR(step_s(bare_machine(), ranks), 2, kTick);
+    EXPECT_NEAR(step_s(bare_machine(), ranks, kUnbound), 1.05, kSlice);
+}
+
+TEST(HostPlayer, SharedContinuouslyEachHasItsFairPart) {
+    // Two on one core, 1 s and 3 s of work: halves until the shorter has ended at 2 s, then the longer alone to 4 s.
+    Machine machine = bare_machine(1);
+    machine.host.core_slice_s = 0;
+    const HostPlayed played = play_ranks(machine, {{work(1)}, {work(3)}});
+    EXPECT_NEAR(to_seconds(played.ends[0]), 2, kTick);
+    EXPECT_NEAR(to_seconds(played.ends[1]), 4, kTick);
+}
+
+TEST(HostPlayer, TurnsAreSlicesInOrder) {
+    // On one core 25 ms and 25 ms in slices of 10 ms: ends at 10+10+10+10+5 = 45 ms and 50 ms, and every change of the
+    // four costs 1 ms more.
+    Machine machine = bare_machine(1);
+    const Ranks ranks(2, {work(0.025)});
+    const HostPlayed free = play_ranks(machine, ranks);
+    EXPECT_NEAR(to_seconds(free.ends[0]), 0.045, kTick);
+    EXPECT_NEAR(to_seconds(free.ends[1]), 0.050, kTick);
+    machine.host.switch_s = 0.001;
+    const HostPlayed costly = play_ranks(machine, ranks);
+    EXPECT_NEAR(to_seconds(costly.ends[0]), 0.049, kTick);
+    EXPECT_NEAR(to_seconds(costly.ends[1]), 0.055, kTick);
+}
+
+TEST(HostPlayer, BusyCoresAreSlower) {
+    Machine machine = bare_machine();
+    machine.host.busy_speed = 0.8;
+    EXPECT_NEAR(step_s(machine, {{work(1)}}), 1, kTick);
+    EXPECT_NEAR(step_s(machine, {{work(1)}, {work(1)}}), 1 / 0.8, kTick);
+}
+
+TEST(HostPlayer, WorkThatNeedsMoreMemoryThanThereIsSharesIt) {
+    // Each needs 20 GB/s alone; the computer has 30: rate 30 / 40. Alone neither waits.
+    Machine machine = bare_machine();
+    machine.host.memory_bytes_per_s = 30e9;
+    EXPECT_NEAR(step_s(machine, {{work(1, 0, 20e9)}}), 1, kTick);
+    EXPECT_NEAR(step_s(machine, {{work(1, 0, 20e9)}, {work(1, 0, 20e9)}}), 4.0 / 3, kTick);
+    machine = bare_machine();
+    machine.host.cache_bytes_per_s = 30e9;
+    EXPECT_NEAR(step_s(machine, {{work(1, 20e9)}, {work(1, 20e9)}}), 4.0 / 3, kTick);
+    EXPECT_NEAR(step_s(machine, {{work(1, 90e9)}}), 1, kTick) << "the law of work alone has its cache in it";
+}
+
+TEST(HostPlayer, AMessageTakesItsSenderThenItsReceiver) {
+    // send 1 ms + 1000 B x 1 us, receive 2 ms + 1000 B x 2 us; who waits on an idle core sees it after poll / 2.
+    Machine machine = bare_machine();
+    machine.host.near = {1e-3, 2e-3, 1e-6, 2e-6, 1e9, 0, 0};
+    machine.host.poll_s = 1e-4;
+    const HostPlayed played = play_ranks(machine, {{send(1, 1000), wait()}, {receive(0, 1000), wait()}});
+    EXPECT_NEAR(to_seconds(played.ends[0]), 2e-3, kTick);
+    EXPECT_NEAR(to_seconds(played.ends[1]), 2e-3 + 0.5e-4 + 4e-3, kTick);
+}
+
+TEST(HostPlayer, ALongMessageHoldsItsSenderUntilItIsTaken) {
+    // Beyond eager: 3 ms more on both sides, and the sender waits for the receiver, who works for 0.1 s first.
+    Machine machine = bare_machine();
+    machine.host.near = {1e-3, 2e-3, 0, 0, 100, 3e-3, 0};
+    const Ranks ranks{{send(1, 1000), wait()}, {work(0.1), receive(0, 1000), wait()}};
+    const HostPlayed played = play_ranks(machine, ranks);
+    EXPECT_NEAR(to_seconds(played.ends[1]), 0.1 + 5e-3, kTick);
+    EXPECT_NEAR(to_seconds(played.ends[0]), 0.1 + 5e-3, kTick);
+    machine.host.near.eager_bytes = 1000;
+    EXPECT_NEAR(to_seconds(play_ranks(machine, ranks).ends[0]), 1e-3, kTick) << "an eager one is done for its sender";
+}
+
+TEST(HostPlayer, MessagesBetweenNodesFlowOverTheirNics) {
+    // One rank a node. 1e9 bytes at 1e9 B/s and 10 ms; two into one node share its NIC; two pairs do not.
+    Machine machine = bare_machine(2, 1);
+    machine.node.nic_bytes_per_s = 1e9;
+    machine.host.far.latency_s = 0.01;
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9)}, {receive(0, 1e9), wait()}}), 1.01, kTick);
+    EXPECT_NEAR(step_s(machine, {{receive(1, 1e9), receive(2, 1e9), wait()}, {send(0, 1e9)}, {send(0, 1e9)}}), 2.01,
+                kTick);
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9)}, {receive(0, 1e9), wait()}, {send(3, 1e9)}, {receive(2, 1e9), wait()}}),
+                1.01, kTick);
+}
+
+TEST(HostPlayer, ALongMessageBetweenNodesFlowsWhenBothAreThere) {
+    Machine machine = bare_machine(2, 1);
+    machine.node.nic_bytes_per_s = 1e9;
+    machine.host.far.eager_bytes = 100;
+    // The receiver asks at 0.5 s, the sender waits since 0.
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9), wait()}, {work(0.5), receive(0, 1e9), wait()}}), 1.5, kTick);
+    // The receiver asks at 0.5 s, the sender works until 2 s.
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9), work(2), wait()}, {work(0.5), receive(0, 1e9), wait()}}), 3, kTick);
+}
+
+TEST(HostPlayer, APipelineOfTwoStagesTakesOnePassMore) {
+    // gpipe, two micro-batches, forward 1 s, backward 2 s on each stage: (m + pp - 1) (F + B) = 9 s.
+    constexpr double kForward = 1, kBackward = 2;
+    const Ranks ranks{{work(kForward), send(1, 1, 0), work(kForward), send(1, 1, 1), receive(1, 1, 2), wait(),
+                       work(kBackward), receive(1, 1, 3), wait(), work(kBackward)},
+                      {receive(0, 1, 0), wait(), work(kForward), receive(0, 1, 1), wait(), work(kForward),
+                       work(kBackward), send(0, 1, 2), work(kBackward), send(0, 1, 3)}};
+    EXPECT_NEAR(step_s(bare_machine(), ranks), 9, kTick);
+    // On one core nothing is idle: m pp (F + B).
+    EXPECT_NEAR(step_s(bare_machine(1), ranks), 12, kTick);
+}
+
+TEST(HostPlayer, WhoWaitsBySpinningTakesTurnsFromThoseWhoWork) {
+    // One core: rank 0 works 0.1 s and sends; rank 1 waits. Yielding, rank 1 takes nothing; spinning, it burns a slice
+    // after each of rank 0's ten, but the last.
+    const Ranks ranks{{work(0.1), send(1, 1)}, {receive(0, 1), wait()}};
+    const Machine machine = bare_machine(1);
+    EXPECT_NEAR(step_s(machine, ranks), 0.1, kTick);
+    EXPECT_NEAR(step_s(machine, ranks, kSpinning), 0.19, 1.1 * kSlice);
+    Machine fluid = machine;
+    fluid.host.core_slice_s = 0;
+    EXPECT_NEAR(step_s(fluid, ranks), 0.1, kTick);
+    EXPECT_NEAR(step_s(fluid, ranks, kSpinning), 0.2, kTick);
+    EXPECT_NEAR(step_s(bare_machine(2), ranks, kSpinning), 0.1, kTick) << "a core of its own";
+}
+
+TEST(HostPlayer, LossesSumToTheStep) {
+    // One core, turns of 10 ms: rank 1 works 5 ms after waiting 10 ms for the core, rank 0 works 20 ms.
+    const HostPlayed played = play_ranks(bare_machine(1), {{work(0.02)}, {work(0.005)}});
+    const auto loss = [&](std::size_t rank, Loss name) {
+        return to_seconds(played.losses[rank][static_cast<std::size_t>(name)]);
+    };
+    EXPECT_NEAR(loss(0, Loss::kExposedTp), 0.02, kTick);
+    EXPECT_NEAR(loss(0, Loss::kWaiting), 0.005, kTick) << "while rank 1 had the core";
+    EXPECT_NEAR(loss(1, Loss::kExposedTp), 0.005, kTick);
+    EXPECT_NEAR(loss(1, Loss::kWaiting), 0.02, kTick) << "before its turn, and after its end";
+}
+
+}  // namespace
+}  // namespace auspex::testing_hosts

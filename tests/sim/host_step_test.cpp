@@ -1,0 +1,234 @@
+/// @file Whole steps on a made-up host.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "host_fixture.hpp"
+#include "schedule/kernel_calls.hpp"
+#include "sim/host_rows.hpp"
+
+namespace auspex::testing_hosts {
+namespace {
+
+HostStep play_toy(const Inputs& inputs, bool timeline = false) {
+    return play_on_hosts(inputs, prepare_step(inputs, testing_steps::plain_options()), timeline);
+}
+
+/// Seconds alone of what rank 0 does in a step.
+double work_of_first_rank(const Inputs& inputs) {
+    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    HostRows rows(inputs, step);
+    double seconds = 0;
+    for (HostRow row; rows.next(0, row); row = {}) {
+        for (const HostAction& action : row.actions) {
+            seconds += action.work.seconds;
+        }
+    }
+    return seconds;
+}
+
+TEST(HostStep, OneRankTakesTheSumOfItsCalls) {
+    Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
+    inputs.plan.dp = 1;
+    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    double seconds = 0;
+    const auto add = [&](const std::vector<CpuCall>& calls) {
+        for (const CpuCall& call : calls) {
+            seconds += cpu_seconds(inputs.machine.host, call, cpu_precision(step.plan)) * call.repeat;
+        }
+    };
+    add(calls_before_step(inputs.workload, step.plan, step.layout, 0));
+    for (const BlockUse& use : step.program.roles[0].order) {
+        for (const Operation& op : step.program.operations_of(step.program.blocks[use.block])) {
+            const OperationCalls calls = kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, 0, op);
+            add(calls.before);
+            add(calls.after);
+        }
+    }
+    inputs.machine.host.cache_bytes = 1e30;
+    EXPECT_NEAR(to_seconds(play_toy(inputs).step) / seconds, 1, 1e-6);
+}
+
+TEST(HostStep, FourRanksOnTwoCoresWithoutMessagesTakeTwiceAsLong) {
+    Machine machine = bare_machine();
+    give_laws(machine.host, 1e-6, 1e-11);
+    const Inputs inputs = toy_inputs("toy-dp4", "toy-dense", machine);
+    const double alone = work_of_first_rank(inputs);
+    EXPECT_NEAR(to_seconds(play_toy(inputs).step) / (2 * alone), 1, 0.01);
+    machine.host.cores = 4;
+    EXPECT_NEAR(to_seconds(play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step) / alone, 1, 0.001);
+}
+
+TEST(HostStep, AMissingShareOfFarBytesComesFromMemory) {
+    Machine machine = plausible_machine();
+    machine.host.cache_bytes = 1e30;
+    const Picoseconds cached = play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step;
+    machine.host.cache_bytes = 1;
+    EXPECT_GT(play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step, cached);
+}
+
+TEST(HostStep, APipelineOfTwoStagesTakesWhatItsBubbleLeaves) {
+    // Two stages on two cores, gpipe, no cost of messages. With F and B of a micro-batch on a stage, m of them:
+    // forward fills after F0, backward empties: between max over stages of their work and its sum with one pass of the
+    // other stage.
+    Machine machine = bare_machine();
+    give_laws(machine.host, 1e-6, 1e-11);
+    Inputs inputs = toy_inputs("toy-pp2-dp2", "toy-dense", machine);
+    inputs.plan.dp = 1;
+    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    double most = 0, all = 0;
+    for (int rank = 0; rank < 2; ++rank) {
+        HostRows rows(inputs, step);
+        double seconds = 0;
+        for (HostRow row; rows.next(rank, row); row = {}) {
+            for (const HostAction& action : row.actions) {
+                seconds += action.work.seconds;
+            }
+        }
+        most = std::max(most, seconds);
+        all += seconds;
+    }
+    const HostStep played = play_toy(inputs);
+    EXPECT_GT(to_seconds(played.step), most);
+    EXPECT_LT(to_seconds(played.step), most + all / inputs.plan.micro_batches);
+    EXPECT_GT(played.losses[static_cast<std::size_t>(Loss::kBubble)], 0);
+}
+
+TEST(HostStep, EveryToyPlaysAndItsLossesSumToTheStep) {
+    for (const auto& [plan, workload] : toys()) {
+        for (const int ranks_of_node : {16, 2}) {
+            SCOPED_TRACE(plan + ", ranks of a node " + std::to_string(ranks_of_node));
+            const Inputs inputs = toy_inputs(plan, workload, plausible_machine(2, ranks_of_node));
+            const HostStep played = play_toy(inputs);
+            EXPECT_GT(played.step, 0);
+            EXPECT_GT(played.forward_backward, 0);
+            EXPECT_LT(played.forward_backward, played.step);
+            EXPECT_EQ(std::accumulate(played.losses.begin(), played.losses.end(), Picoseconds{0}), played.step);
+        }
+    }
+}
+
+/// The seed's plan on a host of 1 to 3 cores and nodes of 3 ranks, with and without turns, long messages, spinning and
+/// binding; false if the trainer has no call for it.
+bool plays_random_plan(std::uint64_t seed) {
+    Inputs inputs = testing_steps::random_inputs(seed, false);
+    const Stack trainer = testing_plans::stack("auspex");
+    inputs.stack = trainer;
+    inputs.stack.waits_by_yielding = seed % 2 == 0;
+    inputs.stack.binds_ranks = seed % 3 != 0;
+    inputs.machine = plausible_machine(1 + static_cast<int>(seed % 3), 3);
+    Host& host = inputs.machine.host;
+    host.core_slice_s = seed % 5 == 0 ? 0 : 1e-3;
+    host.nodes_per_computer = 1 + static_cast<int>(seed % 2);
+    host.near.eager_bytes = host.far.eager_bytes = seed % 7 < 4 ? 0 : 4096;
+    const SimulatedStep step = prepare_step(
+        inputs, testing_steps::plain_options(inputs.plan.pp * inputs.plan.dp * inputs.plan.ep * inputs.plan.etp));
+    if (inputs.workload.hidden_size > 64) {  // hours of a core, in turns of a millisecond
+        return false;
+    }
+    try {
+        const HostStep played = play_on_hosts(inputs, step, false);
+        EXPECT_EQ(std::accumulate(played.losses.begin(), played.losses.end(), Picoseconds{0}), played.step);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+TEST(HostStep, RandomPlansEnd) {
+    int played = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        played += plays_random_plan(seed) ? 1 : 0;
+    }
+    EXPECT_GT(played, 15);
+}
+
+TEST(HostStep, SameInputsGiveTheSameStep) {
+    const Inputs inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
+    const HostStep first = play_toy(inputs, true), second = play_toy(inputs, true);
+    EXPECT_EQ(first.step, second.step);
+    EXPECT_EQ(first.events, second.events);
+    EXPECT_EQ(first.losses, second.losses);
+    ASSERT_EQ(first.timeline->spans.size(), second.timeline->spans.size());
+}
+
+TEST(HostStep, ARankHasASpanForEveryOperationOfItsRole) {
+    const Inputs inputs = toy_inputs("toy-pp2-ep2", "toy-moe", plausible_machine());
+    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    const HostStep played = play_on_hosts(inputs, step, true);
+    std::size_t operations = 0;
+    for (const Role& role : step.program.roles) {
+        operations += totals_of(step.program, role).operations * static_cast<std::size_t>(step.layout.stage_ranks);
+    }
+    EXPECT_EQ(played.timeline->spans.size(), operations);
+    EXPECT_EQ(played.timeline->tracks.size(), 4 * kStreamCount);
+    EXPECT_EQ(played.timeline->tracks[kStreamCount].role, "rank 1");
+}
+
+TEST(HostStep, SlowerWiresAndSpinningMakeAStepLonger) {
+    Machine machine = plausible_machine(2, 2);
+    const Picoseconds fast = play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step;
+    machine.node.nic_bytes_per_s = 1e7;
+    EXPECT_GT(play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step, fast);
+    Inputs crowded = toy_inputs("toy-pp2-dp2", "toy-dense", plausible_machine(1));
+    const Picoseconds yielding = play_toy(crowded).step;
+    crowded.stack.waits_by_yielding = false;
+    EXPECT_GT(play_toy(crowded).step, yielding);
+}
+
+TEST(HostStep, ARuleThatTheTransportDoesNotKnowIsRefused) {
+    Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
+    inputs.stack.all_gather[0].algorithm = CollectiveAlgorithm::kBruck;
+    EXPECT_THROW((void)play_toy(inputs), InputError);
+    inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
+    inputs.stack.has_processes = false;
+    EXPECT_THROW((void)play_toy(inputs), InputError);
+    inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
+    inputs.machine.host.laws[0][static_cast<std::size_t>(CpuKernel::kAdamW)].known = false;
+    inputs.machine.host.laws[1][static_cast<std::size_t>(CpuKernel::kAdamW)].known = false;
+    EXPECT_THROW((void)play_toy(inputs), InputError);
+}
+
+TEST(HostStep, PredictChoosesHostsByTheMachine) {
+    const Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
+    PredictOptions options;
+    const Prediction p = predict(inputs, options).prediction;
+    EXPECT_EQ(p.lens, Lens::kHost);
+    EXPECT_EQ(p.step, play_toy(inputs).step);
+    EXPECT_LT(p.step_time_interval_s[0], p.step_time_s);
+    EXPECT_GT(p.step_time_interval_s[1], p.step_time_s);
+    const auto laws = std::find_if(p.top_constants.begin(), p.top_constants.end(), [](const ConstantLean& lean) {
+        return lean.constant.path == "machine.host.kernels";
+    });
+    ASSERT_NE(laws, p.top_constants.end());
+    EXPECT_GT(laws->elasticity, 0.3);
+    EXPECT_FALSE(p.operations_by_time.empty());
+    EXPECT_GT(p.memory.peak_bytes, 0);
+}
+
+TEST(HostCollective, ABroadcastIsRefused) {
+    EXPECT_THROW(
+        (void)host_collective_s(plausible_machine(), testing_plans::stack("auspex"), CommKind::kBroadcast, 2, 8),
+        InputError);
+}
+
+TEST(HostCollective, TakesItsMessagesAndSums) {
+    // Two ranks on two cores, 8e6 bytes: each sends half (1 ns a byte), takes half (2 ns a byte), adds 1e6 elements of
+    // two parts (law: 1 us + 1e-9 for each of 2e6 + 1e6 sizes); an all-reduce sends and takes the sums once more.
+    Machine machine = bare_machine();
+    give_laws(machine.host, 1e-6, 1e-9);
+    machine.host.near.send_byte_s = 1e-9;
+    machine.host.near.receive_byte_s = 2e-9;
+    const Stack stack = testing_plans::stack("auspex");
+    const double exchange = 4e6 * 3e-9, sum = 1e-6 + 3e6 * 1e-9;
+    EXPECT_NEAR(host_collective_s(machine, stack, CommKind::kReduceScatter, 2, 8e6), exchange + sum, 1e-8);
+    EXPECT_NEAR(host_collective_s(machine, stack, CommKind::kAllReduce, 2, 8e6), 2 * exchange + sum, 1e-8);
+    EXPECT_NEAR(host_collective_s(machine, stack, CommKind::kAllGather, 2, 8e6), exchange, 1e-8);
+    EXPECT_NEAR(host_collective_s(machine, stack, CommKind::kAllReduce, 2, 4), 4 * 3e-9 + 1e-6 + 3e-9, 1e-8);
+}
+
+}  // namespace
+}  // namespace auspex::testing_hosts

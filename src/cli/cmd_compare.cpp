@@ -48,14 +48,6 @@ void prepare_out(const Options& options, RunPlan& plan) {
     }
 }
 
-std::vector<double> probes_of(const MeasuredCase& measured) {
-    std::vector<double> probes;
-    for (const CaseRun& run : measured.runs) {
-        probes.push_back(run.probe_s);
-    }
-    return probes;
-}
-
 /// Of the operations of several runs, the median of each.
 std::vector<OperationPair> median_operations(const std::vector<CaseRun>& runs) {
     std::vector<OperationPair> operations = runs.front().operations;
@@ -73,17 +65,32 @@ std::vector<OperationPair> median_operations(const std::vector<CaseRun>& runs) {
     return operations;
 }
 
-void take_measured(const CompareCase& one, MeasuredCase& measured, ComparedCase& compared) {
+/// What is measured, but for what is paired with a prediction.
+void take_measured(const CompareCase& one, MeasuredCase& measured, double reference_probe_s, ComparedCase& compared) {
     compared.ranks = one.ranks;
     compared.predicted_memory_bytes = one.predicted_memory_bytes;
     for (const CaseRun& run : measured.runs) {
         compared.runs_s.push_back(run.step_s);
+        if (reference_probe_s > 0) {
+            compared.speeds.push_back(reference_probe_s / run.probe_s);
+        }
         compared.disturbed = compared.disturbed || run.is_disturbed;
         compared.measured_memory_bytes = std::max(compared.measured_memory_bytes, run.memory_bytes);
     }
     compared.measured_timeline = std::move(measured.timeline);
-    compared.operations =
-        pair_operations(median_operations(measured.runs), operation_times(compared.predicted_timeline.value()));
+    compared.operations = median_operations(measured.runs);
+}
+
+/// Predicts again what ran on cores of another speed, and pairs operations.
+void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<ComparedCase>& compared) {
+    const std::vector<double> speeds = speeds_to_predict(compared);
+    for (std::size_t i = 0; i < compared.size(); ++i) {
+        if (speeds[i] != 1) {
+            predict_case(*cases[i], speeds[i], compared[i]);
+        }
+        compared[i].operations =
+            pair_operations(compared[i].operations, operation_times(compared[i].predicted_timeline.value()));
+    }
 }
 
 struct Compared {
@@ -109,21 +116,21 @@ Compared compare(const Options& options) {
     plan.reference_probe_s = cases.front().inputs.machine.host.probe_s;
     prepare_out(options, plan);
     std::vector<MeasuredCase> measured = measure_cases(options, cases, plan);
+    std::vector<const CompareCase*> cases_run;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (!measured[i].error.empty()) {
             comparison.warnings.push_back(cases[i].plan + " on " + cases[i].workload +
                                           " failed and is left out: " + measured[i].error);
             continue;
         }
-        if (const double speed = core_speed_of(probes_of(measured[i]), plan.reference_probe_s); speed != 1) {
-            predict_case(cases[i], speed, compared[i]);
-        }
-        take_measured(cases[i], measured[i], compared[i]);
+        take_measured(cases[i], measured[i], plan.reference_probe_s, compared[i]);
+        cases_run.push_back(&cases[i]);
         comparison.cases.push_back(std::move(compared[i]));
     }
     if (comparison.cases.empty()) {
         throw std::runtime_error("no layout ran; the last one: " + comparison.warnings.back());
     }
+    take_predicted(cases_run, comparison.cases);
     summarise(comparison);
     return result;
 }

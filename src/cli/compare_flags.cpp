@@ -22,7 +22,8 @@ const char* meaning_for_compare(Flag flag, const char* meaning) {
     switch (flag) {
         case Flag::kMachine: return "machine file with a section host, or the name of one (default local)";
         case Flag::kTrainRanks: return "or -n N: ranks of plans that have no dp";
-        case Flag::kSteps: return "of a run, at least; the first two do not count (default 8)";
+        case Flag::kSteps:
+            return "of a run, at least; the first two do not count (default 17 to 62, by how long they take)";
         case Flag::kData: return "dataset that \"auspex data prepare\" has written; without it random tokens";
         case Flag::kSet: return "override a field; ROLE is machine, stack, workload or plan; may be repeated";
         case Flag::kResume: return "take the runs that --out has from an earlier, interrupted comparison";

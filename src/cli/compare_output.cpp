@@ -21,6 +21,14 @@ void write_operations(JsonWriter& json, const std::vector<OperationPair>& operat
     json.end_array();
 }
 
+void write_numbers(JsonWriter& json, const char* key, const std::vector<double>& values) {
+    json.key(key).begin_array();
+    for (const double value : values) {
+        json.value(value);
+    }
+    json.end_array();
+}
+
 void write_case(JsonWriter& json, const ComparedCase& one) {
     json.begin_object().member("plan", one.plan).member("workload", one.workload).member("ranks", one.ranks);
     json.member("nodes", one.nodes).member("measured_step_s", one.measured_step_s).member("noise", one.noise);
@@ -30,11 +38,8 @@ void write_case(JsonWriter& json, const ComparedCase& one) {
     json.member("disturbed", one.disturbed).member("slowdown", one.slowdown);
     json.member("measured_memory_bytes", whole(one.measured_memory_bytes));
     json.member("predicted_memory_bytes", whole(one.predicted_memory_bytes));
-    json.key("runs_s").begin_array();
-    for (const double run : one.runs_s) {
-        json.value(run);
-    }
-    json.end_array();
+    write_numbers(json, "runs_s", one.runs_s);
+    write_numbers(json, "speeds", one.speeds);
     write_operations(json, one.operations);
     json.end_object();
 }

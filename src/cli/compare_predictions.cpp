@@ -1,10 +1,7 @@
 /// @file The simulator's front door, for one layout.
 #include "cli/compare_predictions.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "compare/statistics.hpp"
+#include <utility>
 
 namespace auspex {
 namespace {
@@ -36,15 +33,6 @@ void predict_case(const CompareCase& one, double core_speed, ComparedCase& compa
     compared.interval_low_s = prediction.step_time_interval_s[0];
     compared.interval_high_s = prediction.step_time_interval_s[1];
     compared.predicted_timeline = std::move(result.timeline);
-}
-
-double core_speed_of(const std::vector<double>& probes_s, double reference_s) {
-    constexpr double kSlowest = 0.5, kFastest = 1.2, kLeastChange = 0.02;
-    if (reference_s <= 0 || probes_s.empty()) {
-        return 1;
-    }
-    const double speed = std::clamp(reference_s / median(probes_s), kSlowest, kFastest);
-    return std::abs(speed - 1) > std::max(kLeastChange, relative_spread(probes_s)) ? speed : 1;
 }
 
 }  // namespace auspex

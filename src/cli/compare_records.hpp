@@ -14,7 +14,7 @@ struct CaseRun {
     int repeat = 0;
     bool is_again = false;    ///< run once more, because the first was disturbed
     double step_s = 0;        ///< median of its steps
-    double probe_s = 0;       ///< beside it
+    double probe_s = 0;       ///< the probe of the cores, mean of that right before it and that right after it
     double others_share = 0;  ///< of the cores' time, that others had while it ran
     bool is_disturbed = false;
     double memory_bytes = 0;                ///< peak of the fullest rank

@@ -23,8 +23,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kRepeats = 5, kSteps = 8, kMostSteps = 60, kWarmUp = 2;
-constexpr double kLeastRun_s = 0.3, kProbe_s = 0.1, kMostOthers = 0.05;
+constexpr int kRepeats = 5, kWarmUp = 2;
+constexpr double kProbe_s = 0.05;
+/// Of a run, without those that do not count.
+constexpr double kSteps_s = 0.7, kFewest = 15, kMost = 60;
+/// Where even the fewest steps take longer than that, there are fewer.
+constexpr double kLong_s = 5, kFewestLong = 6;
+
+/// A step's median needs many short steps or some long ones.
+int counted_steps(double step_s) {
+    const double fewest = std::clamp(std::ceil(kLong_s / step_s), kFewestLong, kFewest);
+    return static_cast<int>(std::clamp(std::ceil(kSteps_s / step_s), fewest, kMost));
+}
 
 /// Rows of random tokens, which come round again in long runs: time does not depend on what they say.
 std::string make_random_data(const Workload& workload, const std::string& folder) {
@@ -126,15 +136,18 @@ class Measurer {
         std::vector<std::string> flags = cases_[i].train_flags(options_);
         flags.insert(flags.end(),
                      {"--data", data_for(cases_[i]), "--steps", std::to_string(steps_of(i)), "--trace", trace});
-        const std::vector<ProbeReading> probes = probe_cores(kProbe_s);
+        const std::vector<ProbeReading> before = probe_cores(kProbe_s);
         const CoreClock begin = core_clock();
         const TrainedRun trained = run_training(flags, plan_.scratch);
-        run.others_share = share_of_others(begin, core_clock());
+        const CoreClock end = core_clock();
         if (!trained.error.empty()) {
             return trained.error;
         }
-        run.probe_s = probe_seconds(probes);
-        run.is_disturbed = is_disturbed(probes, plan_.reference_probe_s) || run.others_share > kMostOthers;
+        const std::vector<ProbeReading> after = probe_cores(kProbe_s);
+        run.probe_s = (probe_seconds(before) + probe_seconds(after)) / 2;
+        run.others_share = share_of_others(begin, end);
+        run.is_disturbed = had_others(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
+                           is_disturbed(after, plan_.reference_probe_s);
         run.step_s = median(std::span(trained.step_times_s).subspan(kWarmUp));
         for (const RankReport& rank : trained.ranks) {
             run.memory_bytes = std::max(run.memory_bytes, static_cast<double>(rank.peak_bytes));
@@ -149,9 +162,7 @@ class Measurer {
     [[nodiscard]] int steps_of(std::size_t i) const {
         const std::vector<CaseRun>& runs = measured_[i].runs;
         const double step_s = runs.empty() ? plan_.expected_s[i] : runs.back().step_s;
-        const double wanted = std::ceil(kLeastRun_s / std::max(step_s, kLeastRun_s / kMostSteps));
-        const int least = options_.train.steps > kWarmUp ? options_.train.steps : kSteps;
-        return std::max(least, static_cast<int>(wanted) + kWarmUp);
+        return std::max(options_.train.steps, counted_steps(step_s) + kWarmUp);
     }
 
     std::string data_for(const CompareCase& one) {

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Runs every layout of a comparison several times, in turns, with a probe of the cores beside each run.
+/// @file Runs every layout of a comparison several times, in turns, with probes of the cores before and after each run.
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,8 +28,10 @@ struct MeasuredCase {
 };
 
 /// Repeat r runs every case once, beginning at another one each time, so that drift hits all alike; then once more
-/// those that were disturbed: what is disturbed again counts beside the first. A run has as many steps as --steps says
-/// (8) or 0.3 s have, at most 60, and two more that do not count. Throws std::runtime_error when it is interrupted.
+/// those that were disturbed: what is disturbed again counts beside the first. Each run has a probe right before and
+/// right after it. It has as many steps as 0.7 s have, at least 15 (6 to 14 where those would take above 5 s) and at
+/// most 60, and two more that do not count; but at least --steps in all. Throws std::runtime_error when it is
+/// interrupted.
 [[nodiscard]] std::vector<MeasuredCase> measure_cases(const Options& options, const std::vector<CompareCase>& cases,
                                                       const RunPlan& plan);
 

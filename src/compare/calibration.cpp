@@ -7,6 +7,7 @@
 #include "compare/fitted.hpp"
 #include "compare/kernel_fit.hpp"
 #include "compare/machine_writer.hpp"
+#include "compare/memory_fit.hpp"
 #include "compare/message_fit.hpp"
 #include "compare/sharing_fit.hpp"
 #include "sim/host_step.hpp"
@@ -73,8 +74,9 @@ Calibration calibrate_host(const std::string& name, const std::vector<Measuremen
     FittedHost host;
     host.machine = name;
     read_computer(measurements, host, calibration);
+    fit_cache(measurements, host);
     fit_laws(measurements, host, calibration);
-    fit_core_memory(measurements, host, calibration);
+    fit_memory(measurements, host, calibration);
     fit_sharing(measurements, host, calibration);
     fit_messages(measurements, host, calibration);
     calibration.machine_json = machine_text(host);

@@ -20,6 +20,8 @@ namespace {
 constexpr double kNoisyFactor = 5, kLeastNoise = 0.02;
 constexpr double kMostMedianError = 0.05, kMostP90Error = 0.12, kLeastTau = 0.9, kMostRegret = 0.03;
 constexpr double kPercentile = 0.9;
+constexpr double kSteadySpeed = 1.08, kQuartile = 0.25;
+constexpr double kLeastChange = 0.02, kSlowest = 0.5, kFastest = 1.2;  // of speeds to predict with
 
 std::string percent_text(double share) {
     std::array<char, 32> text{};
@@ -105,6 +107,31 @@ void judge_disturbance(Comparison& comparison) {
     }
 }
 
+/// Intervals of cases whose cores changed their speed between runs.
+void judge_speeds(Comparison& comparison) {
+    const double slope = speed_slope(comparison.cases);
+    int count = 0;
+    std::vector<double> speeds;
+    for (ComparedCase& one : comparison.cases) {
+        if (one.speeds.empty() || quantile(one.speeds, 1) <= kSteadySpeed * quantile(one.speeds, 0)) {
+            continue;
+        }
+        const double middle = median(one.speeds);
+        one.interval_low_s *= std::pow(middle / quantile(one.speeds, 1 - kQuartile), slope);
+        one.interval_high_s *= std::pow(middle / quantile(one.speeds, kQuartile), slope);
+        speeds.insert(speeds.end(), one.speeds.begin(), one.speeds.end());
+        ++count;
+    }
+    if (count > 0) {
+        comparison.warnings.push_back("the cores changed their speed between the runs of " + std::to_string(count) +
+                                      " of " + std::to_string(comparison.cases.size()) + " layouts, from " +
+                                      percent_text(quantile(speeds, 0)) + " to " + percent_text(quantile(speeds, 1)) +
+                                      " of that of the calibration: a neighbour of this virtual machine, or the "
+                                      "clock. Steps followed " +
+                                      percent_text(slope) + " of it, and so do the intervals");
+    }
+}
+
 /// Tau of the first half of the repeats against the second; 1 where a case has been run once only.
 double tau_of_repeats(const Comparison& comparison, double least_ln_ratio) {
     std::vector<double> first, second;
@@ -143,13 +170,55 @@ std::vector<OperationPair> summed_operations(const Comparison& comparison) {
     return operations;
 }
 
+std::vector<double> all_speeds(const std::vector<ComparedCase>& cases) {
+    std::vector<double> speeds;
+    for (const ComparedCase& one : cases) {
+        speeds.insert(speeds.end(), one.speeds.begin(), one.speeds.end());
+    }
+    return speeds;
+}
+
 }  // namespace
+
+double speed_slope(const std::vector<ComparedCase>& cases) {
+    double products = 0, squares = 0;
+    int count = 0;
+    for (const ComparedCase& one : cases) {
+        if (one.speeds.empty()) {
+            continue;
+        }
+        AUSPEX_CHECK(one.speeds.size() == one.runs_s.size(), "a speed of each run");
+        const double speed = median(one.speeds), step_s = median(one.runs_s);
+        for (std::size_t i = 0; i < one.speeds.size(); ++i, ++count) {
+            const double faster = std::log(one.speeds[i] / speed);
+            products += faster * std::log(step_s / one.runs_s[i]);
+            squares += faster * faster;
+        }
+    }
+    return squares <= count * kLeastChange * kLeastChange ? 1 : std::clamp(products / squares, 0.0, 1.0);
+}
+
+std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
+    const std::vector<double> all = all_speeds(cases);
+    std::vector<double> speeds(cases.size(), 1);
+    const double slope = speed_slope(cases);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (cases[i].speeds.empty()) {
+            continue;
+        }
+        const double usual = median(all);
+        const double speed = usual * std::pow(median(cases[i].speeds) / usual, slope);
+        speeds[i] = std::abs(speed - 1) <= kLeastChange ? 1 : std::clamp(speed, kSlowest, kFastest);
+    }
+    return speeds;
+}
 
 void summarise(Comparison& comparison) {
     AUSPEX_CHECK(!comparison.cases.empty(), "a comparison has a case");
     std::for_each(comparison.cases.begin(), comparison.cases.end(), measure);
     comparison.noise_floor = median(values_of(comparison, [](const ComparedCase& one) { return one.noise; }));
     judge_disturbance(comparison);
+    judge_speeds(comparison);
     const std::vector<double> errors =
         values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error); });
     comparison.median_abs_error = median(errors);

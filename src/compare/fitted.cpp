@@ -46,6 +46,9 @@ MessagePath path_of(const FittedPath& fitted) {
     path.eager_bytes = fitted.eager_bytes.value;
     path.rendezvous_s = fitted.rendezvous_s.value;
     path.latency_s = fitted.latency_s.value;
+    if (fitted.at_once_bytes) {
+        path.at_once_bytes = fitted.at_once_bytes->value;
+    }
     return path;
 }
 
@@ -82,6 +85,7 @@ Host host_of(const FittedHost& fitted) {
         for (std::size_t i = 0; i < law.terms.size(); ++i) {
             known.seconds_per.at(i) = law.terms[i].value;
         }
+        known.far_byte_s = law.far_byte_s ? law.far_byte_s->value : 0;
         known.relative_error = law.relative_error;
         known.known = true;
     }

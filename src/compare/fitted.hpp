@@ -23,6 +23,7 @@ struct FittedNumber {
 /// The costs of host.hpp's MessagePath.
 struct FittedPath {
     FittedNumber send_s, receive_s, send_byte_s, receive_byte_s, eager_bytes, rendezvous_s, latency_s;
+    std::optional<FittedNumber> at_once_bytes;
 };
 
 /// The law of one kernel in one precision; `terms` in the order of cpu_terms.
@@ -30,6 +31,7 @@ struct FittedLaw {
     CpuKernel kernel = CpuKernel::kCopy;
     CpuPrecision precision = CpuPrecision::kFp32;
     std::vector<FittedNumber> terms;
+    std::optional<FittedNumber> far_byte_s;
     double relative_error = 0;
 };
 
@@ -39,7 +41,8 @@ struct FittedHost {
     std::string computer;  ///< "AMD EPYC …, 2026-11-21": behind "auspex calibrate on" in every source
     int cores = 1;
     int nodes = 1, nodes_per_computer = 1, ranks_per_node = 1;
-    double memory_bytes = 0;  ///< of one node
+    double memory_bytes = 0;        ///< of one node
+    double stated_cache_bytes = 0;  ///< of the last-level cache, as the system describes it
     FittedNumber core_slice_s, switch_s, poll_s, busy_speed, cache_bytes, cache_bytes_per_s, memory_bytes_per_s,
         core_memory_bytes_per_s, probe_s;
     FittedPath near;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "base/error.hpp"
 #include "compare/positive_fit.hpp"
@@ -71,74 +72,13 @@ void fit_law(CpuKernel kernel, CpuPrecision precision, std::vector<Measurement> 
         return;
     }
     const PositiveFit fit = fit_positive(observations_of(points, terms), kBootstraps, kSeed);
-    FittedLaw law{kernel, precision, {}, kMadToSigma * fit.typical_error};
+    FittedLaw law{kernel, precision, {}, std::nullopt, kMadToSigma * fit.typical_error};
     for (const FittedCoefficient& coefficient : fit.coefficients) {
         law.terms.push_back({coefficient.value, coefficient.low, coefficient.high, ConstantKind::kFitted,
                              "fitted to " + std::to_string(points.size()) + " shapes timed alone on one core"});
     }
     calibration.fits.push_back(quality_of(law, fit, std::move(points)));
     host.laws.push_back(std::move(law));
-}
-
-/// Extra seconds for each byte that comes from memory instead of the cache: rows whose extra is more than noise.
-std::vector<Observation> extras_of_kernels(const std::vector<Measurement>& rows, const Host& host) {
-    constexpr double kLeastShare = 0.15;
-    std::vector<Observation> extras;
-    for (const Measurement& row : rows) {
-        if (row.kind != "kernel" || row.where != "memory" || row.active != 1) {
-            continue;
-        }
-        const CpuCall call = call_of(row);
-        const CpuPrecision precision = precision_of(row);
-        if (!host.laws.at(static_cast<std::size_t>(precision)).at(static_cast<std::size_t>(call.kernel)).known) {
-            continue;
-        }
-        const double extra = row.seconds - cpu_seconds(host, call, precision);
-        if (extra > kLeastShare * row.seconds) {
-            extras.push_back({{cpu_bytes(call, precision)}, extra, extra / row.seconds});
-        }
-    }
-    return extras;
-}
-
-/// The same from copies: of sets beyond twice the cache against those within half of it.
-std::vector<Observation> extras_of_copies(const std::vector<Measurement>& rows, double cache_bytes) {
-    constexpr double kOutside = 2, kInside = 0.5, kBeyondOwnCaches = 1.0 / 16;
-    const std::vector<Measurement> copies = rows_of(rows, "host", "copy");
-    std::vector<Observation> extras;
-    for (const Measurement& near : copies) {
-        for (const Measurement& far : copies) {
-            const bool is_pair = near.active == 1 && far.active == 1 && near.bytes <= kInside * cache_bytes &&
-                                 near.bytes >= kBeyondOwnCaches * cache_bytes && far.bytes >= kOutside * cache_bytes;
-            const double extra = far.seconds - near.seconds / near.bytes * far.bytes;
-            if (is_pair && extra > 0) {
-                extras.push_back({{far.bytes}, extra, 1});
-            }
-        }
-    }
-    return extras;
-}
-
-void add_memory_quality(const std::vector<Measurement>& rows, const Host& host, Calibration& calibration) {
-    for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
-        FitQuality quality;
-        quality.kind = "kernel";
-        quality.name = "all_from_memory";
-        quality.precision = to_string(precision);
-        for (const Measurement& row : rows) {
-            if (row.kind == "kernel" && row.where == "memory" && row.active == 1 &&
-                row.precision == quality.precision) {
-                const CpuCall call = call_of(row);
-                quality.points.push_back(row);
-                quality.predicted.push_back(cpu_seconds(host, call, precision) +
-                                            cpu_bytes(call, precision) / host.core_memory_bytes_per_s);
-            }
-        }
-        if (!quality.points.empty()) {
-            judge(quality);
-            calibration.fits.push_back(std::move(quality));
-        }
-    }
 }
 
 }  // namespace
@@ -173,26 +113,6 @@ void fit_laws(const std::vector<Measurement>& rows, FittedHost& host, Calibratio
         throw InputError("measurements",
                          "found no timings of kernels from the cache; expected rows of kind \"kernel\"");
     }
-}
-
-void fit_core_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
-    std::vector<Observation> extras = extras_of_kernels(rows, host_of(host));
-    const std::string what = extras.empty() ? "copies of large arrays over those of small ones"
-                                            : "kernels timed from memory over the same from the cache";
-    if (extras.empty()) {
-        extras = extras_of_copies(rows, host.cache_bytes.value);
-    }
-    if (extras.empty()) {
-        throw InputError("measurements",
-                         "found nothing that is slower from memory than from the last-level cache; expected kernels "
-                         "timed from memory, or rows of kind \"host\" named \"copy\" of more than twice " +
-                             format_quantity(host.cache_bytes.value, Dimension::kBytes));
-    }
-    const PositiveFit fit = fit_positive(extras, kBootstraps, kSeed);
-    const FittedCoefficient& per_byte = fit.coefficients.front();
-    host.core_memory_bytes_per_s = {1 / per_byte.value, 1 / per_byte.high,
-                                    1 / std::max(per_byte.low, 1e-3 * per_byte.value), ConstantKind::kFitted, what};
-    add_memory_quality(rows, host_of(host), calibration);
 }
 
 }  // namespace auspex

@@ -16,8 +16,4 @@ namespace auspex {
 /// less. A kernel with fewer rows than terms has no law, and a warning. Requires cache_bytes.
 void fit_laws(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
 
-/// core_memory_bytes_per_s: what rows from memory take longer than their law, over the bytes that they move; from rows
-/// of copies where those tell nothing. Requires laws.
-void fit_core_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
-
 }  // namespace auspex

@@ -176,6 +176,9 @@ std::string path_text(const FittedPath& path, const FittedHost& host) {
     object.time("send", path.send_s).time("receive", path.receive_s);
     object.time("send_byte", path.send_byte_s).time("receive_byte", path.receive_byte_s);
     object.number("eager", path.eager_bytes, bytes_text(path.eager_bytes.value));
+    if (path.at_once_bytes) {
+        object.number("at_once", *path.at_once_bytes, bytes_text(path.at_once_bytes->value));
+    }
     return object.time("rendezvous", path.rendezvous_s).time("latency", path.latency_s).text();
 }
 
@@ -187,6 +190,9 @@ std::string law_text(const FittedLaw& law, const FittedHost& host) {
     for (std::size_t i = 0; i < law.terms.size(); ++i) {
         object.plain(names[i], "{\"value\": " + time_text(law.terms[i].value) +
                                    ", \"uncertainty\": " + plain_text(relative_uncertainty(law.terms[i])) + "}");
+    }
+    if (law.far_byte_s) {
+        object.time("far_byte", *law.far_byte_s);
     }
     return object.text();
 }

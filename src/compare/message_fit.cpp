@@ -17,9 +17,12 @@ constexpr std::uint64_t kSeed = 20'202;
 // Open MPI sends messages up to these, less the longest of its own heads, at once.
 constexpr double kHeads = 64;
 constexpr double kNearEager = 4096 - kHeads, kFarEager = 65'536 - kHeads;
+// Into the box that a receiver keeps for each sender go those of an eighth of it; longer ones lie with the sender, and
+// its part is done when the receiver has given them back.
+constexpr double kNearAtOnce = 4096.0 / 8 - kHeads;
 
 /// Short messages: their bytes are a small part of their time.
-constexpr double kShort = 512;
+constexpr double kShort = 400;
 
 /// A row of messages and the copy that is in it.
 struct Timed {
@@ -55,10 +58,11 @@ struct PathRows {
 
 std::vector<double> sizes_of(const PathRows& rows, const Measurement& row) {
     const double is_long = row.bytes > rows.eager_bytes ? 1 : 0;
+    const double handed_over = rows.is_far || is_long == 0 ? row.bytes : 0;
     if (row.name == "send") {
-        return {1, 0, row.bytes, 0, is_long};
+        return {1, 0, handed_over, 0, 0};
     }
-    return {1, 1, rows.is_far ? 2 * row.bytes : row.bytes, row.bytes, 2 * is_long};
+    return {1, 1, rows.is_far ? 2 * row.bytes : handed_over, row.bytes, is_long};
 }
 
 FittedNumber fitted(const FittedCoefficient& coefficient, const std::string& how) {
@@ -172,6 +176,8 @@ void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) 
                          "where \"near\", named \"ping_pong\" and \"send\"");
     }
     host.near = path_of(rows, *fit);
+    host.near.at_once_bytes = {kNearAtOnce, kNearAtOnce, kNearAtOnce, ConstantKind::kSpecified,
+                               "an eighth of Open MPI's default box for this path, less the longest of its heads"};
     const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), host.near.send_s.value);
     host.near.receive_s = rest.receive_s;
     host.near.latency_s = {0, 0, 0, ConstantKind::kDerived, "no wire: what is left of a short ping-pong is in poll"};
@@ -192,6 +198,12 @@ void fit_far(const PathRows& rows, FittedHost& host, Calibration& calibration) {
     const double look = host.poll_s.value / 2;
     path.latency_s = {std::max(0.0, rest.wait_s.value - look), std::max(0.0, rest.wait_s.low - look),
                       std::max(0.0, rest.wait_s.high - look), rest.wait_s.kind, rest.wait_s.how};
+    // Beside the receiver's own time a long one has an offer and an answer, each with its way and a look.
+    const double twice = 2 * path.latency_s.value + host.poll_s.value;
+    const FittedNumber whole = path.rendezvous_s;
+    path.rendezvous_s = {std::max(0.0, whole.value - twice), std::max(0.0, whole.low - twice),
+                         std::max(0.0, whole.high - twice), ConstantKind::kDerived,
+                         "what a long ping-pong takes beside its bytes, less its offer and the answer"};
     host.far = path;
     const FittedCoefficient& wire = fit->coefficients[kRestByte];
     host.nic_bytes_per_s =

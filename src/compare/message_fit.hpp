@@ -10,10 +10,12 @@ namespace auspex {
 /// messages contain the copy that their sender makes first: the law of kCopy is taken off, and near messages of
 /// more than a quarter of the last-level cache are left out. Requires laws and cache_bytes.
 ///
-/// With b bytes and [long] = 1 beyond the eager limit:
-///   send       = send + send_byte b + rendezvous [long]
-///   ping_pong  = send + receive + poll / 2 + (send_byte + receive_byte) b + 2 rendezvous [long]              near
-///   ping_pong  = send + receive + poll / 2 + latency + (2 send_byte + 1 / nic) b + 2 rendezvous [long]       far
+/// With b bytes and [eager], [long] = 1 up to and beyond the eager limit:
+///   send       = send + send_byte b [eager]                                                                  near
+///   send       = send + send_byte b                                                                          far
+///   ping_pong  = send + receive + poll / 2 + send_byte b [eager] + receive_byte b + rendezvous [long]        near
+///   ping_pong  = send + receive + poll / 2 + latency + (2 send_byte + 1 / nic) b
+///                + (rendezvous + 2 latency + poll) [long]                                                    far
 ///   the same between two processes of one core = send + receive + poll + 2 switch                            short
 /// A short message of a long row takes as long as the slower side: where that is the receiver, "stream" is receive,
 /// else a receiver is taken to spend what a sender does. What is left of a short near ping-pong is the time until a

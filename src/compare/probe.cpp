@@ -3,20 +3,25 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "compare/statistics.hpp"
@@ -25,7 +30,11 @@
 namespace auspex {
 namespace {
 
-constexpr double kMostStolen = 0.05, kMostSlow = 1.15;
+namespace fs = std::filesystem;
+
+constexpr double kMostStolen = 0.2, kMostSlow = 2;
+constexpr double kMostOthers = 0.05, kMostOthers_s = 0.03;
+constexpr int kInit = 1;
 
 double seconds_of(clockid_t clock) {
     timespec time{};
@@ -101,16 +110,114 @@ ProbeReading read_core(double budget_s, std::atomic<int>& waited_for) {
     return reading;
 }
 
-/// Adds a line "cpuN user nice system idle iowait irq softirq steal …" in ticks. Interrupts are left out: they are
-/// nobody's, and messages of our own children cause them.
-void add_line(const std::string& line, double ticks_per_s, CoreClock& clock) {
-    std::istringstream words(line);
-    std::string name;
-    double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0;
-    words >> name >> user >> nice >> system >> idle >> wait >> irq >> soft >> steal;
-    clock.busy_s += (user + nice + system) / ticks_per_s;
-    clock.stolen_s += steal / ticks_per_s;
-    ++clock.cores;
+/// Sum of "steal" in the lines "cpuN user nice system idle iowait irq softirq steal …" of these cores.
+double stolen_ticks(const std::vector<int>& cores) {
+    constexpr int kWordsBefore = 7;
+    double sum = 0;
+    std::ifstream stat("/proc/stat");
+    for (std::string line; std::getline(stat, line);) {
+        std::istringstream words(line);
+        std::string word;
+        words >> word;
+        if (std::none_of(cores.begin(), cores.end(), [&](int core) { return word == "cpu" + std::to_string(core); })) {
+            continue;
+        }
+        for (int i = 0; i < kWordsBefore; ++i) {
+            words >> word;
+        }
+        double steal = 0;
+        words >> steal;
+        sum += steal;
+    }
+    return sum;
+}
+
+/// Numbers of a process's line in /proc/PID/stat, behind its name and state; empty: it has ended.
+std::vector<double> numbers_of(int process) {
+    std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    constexpr std::size_t kState = 3;              // ") S"
+    const std::size_t name_end = text.rfind(')');  // names may have brackets and spaces in them
+    if (name_end == std::string::npos) {
+        return {};
+    }
+    std::istringstream words(text.substr(std::min(text.size(), name_end + kState)));
+    return {std::istream_iterator<double>(words), std::istream_iterator<double>()};
+}
+
+/// Of this system. `is_other` says what can be told of each by itself.
+std::map<int, ProcessClock> running_processes(const std::vector<int>& cores, double ticks_per_s) {
+    // proc(5), from the parent on.
+    enum : std::size_t {
+        kParent = 0,
+        kFlags = 5,
+        kUser = 10,
+        kSystem,
+        kChildUser,
+        kChildSystem,
+        kBegan = 18,
+        kCore = 35
+    };
+    constexpr std::uint64_t kKernelThread = 0x0020'0000;  // PF_KTHREAD
+    std::map<int, ProcessClock> processes;
+    std::error_code status;
+    for (fs::directory_iterator entry("/proc", status), end; !status && entry != end; entry.increment(status)) {
+        const std::string name = entry->path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) {
+            continue;
+        }
+        const int process = std::stoi(name);
+        const std::vector<double> numbers = numbers_of(process);
+        if (numbers.size() <= kCore) {
+            continue;
+        }
+        ProcessClock& clock = processes[process];
+        clock.parent = static_cast<int>(numbers[kParent]);
+        clock.began_s = numbers[kBegan] / ticks_per_s;
+        clock.own_s = (numbers[kUser] + numbers[kSystem]) / ticks_per_s;
+        clock.children_s = (numbers[kChildUser] + numbers[kChildSystem]) / ticks_per_s;
+        const bool is_kernel = (static_cast<std::uint64_t>(numbers[kFlags]) & kKernelThread) != 0;
+        clock.is_other =
+            !is_kernel && std::find(cores.begin(), cores.end(), static_cast<int>(numbers[kCore])) != cores.end();
+    }
+    return processes;
+}
+
+/// True for this process and those below it.
+bool is_ours(int process, const std::map<int, ProcessClock>& processes) {
+    const int self = getpid();
+    for (auto found = processes.find(process); found != processes.end(); found = processes.find(process)) {
+        if (process == self) {
+            return true;
+        }
+        process = found->second.parent;
+    }
+    return false;
+}
+
+/// The clock of the same process at another time; null: it was not there.
+const ProcessClock* same_process(const CoreClock& clock, int number, const ProcessClock& process) {
+    const auto found = clock.processes.find(number);
+    return found != clock.processes.end() && found->second.began_s == process.began_s ? &found->second : nullptr;
+}
+
+/// What processes that have ended since had used before the first reading, by the number of the one whose children_s
+/// has it now: their nearest ancestor that still runs.
+std::map<int, double> times_inherited(const CoreClock& begin, const CoreClock& end) {
+    std::map<int, double> inherited_s;
+    for (const auto& [number, process] : begin.processes) {
+        if (same_process(end, number, process) != nullptr) {
+            continue;
+        }
+        int heir = process.parent;
+        for (auto found = begin.processes.find(heir);
+             found != begin.processes.end() && same_process(end, heir, found->second) == nullptr;
+             found = begin.processes.find(heir)) {
+            heir = found->second.parent;
+        }
+        inherited_s[heir] += process.own_s + process.children_s;
+    }
+    return inherited_s;
 }
 
 }  // namespace
@@ -160,22 +267,12 @@ CoreClock core_clock() {
     CoreClock clock;
     const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
     const std::vector<int> cores = own_cores();
-    std::ifstream stat("/proc/stat");
-    for (std::string line; std::getline(stat, line);) {
-        const bool is_own = std::any_of(cores.begin(), cores.end(), [&line](int core) {
-            return line.starts_with("cpu" + std::to_string(core) + " ");
-        });
-        if (is_own) {
-            add_line(line, ticks_per_s, clock);
-        }
+    clock.processes = running_processes(cores, ticks_per_s);
+    for (auto& [number, process] : clock.processes) {
+        process.is_other = process.is_other && !is_ours(number, clock.processes);
     }
-    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-        rusage usage{};
-        getrusage(who, &usage);
-        constexpr double kMicro = 1e-6;
-        clock.children_s += static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                            kMicro * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    }
+    clock.cores = static_cast<int>(cores.size());
+    clock.stolen_s = stolen_ticks(cores) / ticks_per_s;
     clock.wall_s = seconds_of(CLOCK_MONOTONIC);
     return clock;
 }
@@ -185,9 +282,26 @@ double share_of_others(const CoreClock& begin, const CoreClock& end) {
     if (all <= 0) {
         return 0;
     }
-    const double others =
-        end.busy_s - begin.busy_s + end.stolen_s - begin.stolen_s - (end.children_s - begin.children_s);
+    const std::map<int, double> inherited_s = times_inherited(begin, end);
+    double others = end.stolen_s - begin.stolen_s;
+    for (const auto& [number, process] : end.processes) {
+        const ProcessClock* before = same_process(begin, number, process);
+        if (!process.is_other || (before == nullptr && process.parent == kInit)) {
+            continue;
+        }
+        others += process.own_s - (before != nullptr ? before->own_s : 0);
+        if (number != kInit) {  // its children are anybody's
+            const double children = process.children_s - (before != nullptr ? before->children_s : 0);
+            const auto inherited = inherited_s.find(number);
+            others += std::max(0.0, children - (inherited != inherited_s.end() ? inherited->second : 0));
+        }
+    }
     return std::clamp(others / all, 0.0, 1.0);
+}
+
+bool had_others(const CoreClock& begin, const CoreClock& end) {
+    const double share = share_of_others(begin, end);
+    return share > kMostOthers && share * (end.wall_s - begin.wall_s) * end.cores > kMostOthers_s;
 }
 
 }  // namespace auspex

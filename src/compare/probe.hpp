@@ -1,5 +1,6 @@
 #pragma once
 /// @file A short, fixed piece of work that tells how fast the machine is just now, and whether it is disturbed.
+#include <map>
 #include <vector>
 
 namespace auspex {
@@ -19,23 +20,38 @@ struct ProbeReading {
 /// Seconds of the work, the median over cores. Requires a reading.
 [[nodiscard]] double probe_seconds(const std::vector<ProbeReading>& readings);
 
-/// True if the readings say that something else runs: stolen time above 5 % on a core, or a core 15 % slower than
-/// `reference_s` (0: no reference).
+/// True if the readings say that something else runs: stolen time above 20 % on a core, or a core that needs twice
+/// `reference_s` (0: no reference). Cores that are slower by less are no disturbance but a speed: predictions follow
+/// it.
 [[nodiscard]] bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s);
 
-/// What the kernel has counted since some time long ago, over the cores this process may use: /proc/stat. Zero where
-/// that cannot be read.
+/// Processor time of a process since it began.
+struct ProcessClock {
+    int parent = 0;
+    double began_s = 0;     ///< since the computer did: tells it from a later one of the same number
+    double own_s = 0;       ///< of its threads
+    double children_s = 0;  ///< of its children that have ended
+    /// Neither this process nor one below it, nor a thread of the kernel (which works for our ranks' messages too), and
+    /// last on a core that this process may use.
+    bool is_other = false;
+};
+
+/// What the kernel has counted until now: /proc. Empty where that cannot be read.
 struct CoreClock {
-    double busy_s = 0;      ///< that processes of this system ran
-    double stolen_s = 0;    ///< that a hypervisor gave to others
-    double children_s = 0;  ///< processor time of this process and of its children that have ended
     double wall_s = 0;
-    int cores = 0;
+    int cores = 0;                          ///< that this process may use
+    double stolen_s = 0;                    ///< on those, that a hypervisor gave to others
+    std::map<int, ProcessClock> processes;  ///< all, by number
 };
 [[nodiscard]] CoreClock core_clock();
 
-/// Share of the cores' time between two readings that others had: processes that are no children of this one, and the
-/// hypervisor. Children that have not ended count as others.
+/// Share of the cores' time between two readings that others had: the hypervisor's, and what ran of processes that are
+/// neither ours nor the kernel's, with their children. The kernel counts whole hundredths of a second of each. Daemons
+/// that a launcher of ours has left (new, and adopted by process 1) are ours. Not seen: processes of other containers,
+/// and those that began and ended in between without a parent who waited for them.
 [[nodiscard]] double share_of_others(const CoreClock& begin, const CoreClock& end);
+
+/// True if others had more than 5 % of the cores' time and more than 30 ms.
+[[nodiscard]] bool had_others(const CoreClock& begin, const CoreClock& end);
 
 }  // namespace auspex

@@ -144,6 +144,7 @@ void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calib
     host.computer = computer.source;
     host.cores = computer.active;
     host.memory_bytes = computer.bytes;
+    host.stated_cache_bytes = cache.bytes;
     host.cache_bytes = {cache.bytes, cache.bytes, cache.bytes, ConstantKind::kSpecified, "the system's description"};
     const double noise = probe.spread * probe.seconds;
     host.probe_s = {probe.seconds, probe.seconds - noise, probe.seconds + noise, ConstantKind::kMeasured,

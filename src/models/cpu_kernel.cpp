@@ -164,6 +164,7 @@ constexpr std::array<Law, kCpuKernels> kLaws{
     reduction("reduce_parts"),
     reduction("reduce_parts_gradients"),
     reduction("reduce_softmax_parts"),
+    stream("operation", "block"),
 };
 
 // Bytes of what is stored alike in every precision.
@@ -250,6 +251,7 @@ double cpu_bytes(const CpuCall& c, CpuPrecision precision) {
         case CpuKernel::kReduceParts:
         case CpuKernel::kReducePartsGradients: return v * (column_depths(c) + c.columns);
         case CpuKernel::kReduceSoftmaxParts: return kReal * (column_depths(c) + c.columns);
+        case CpuKernel::kOperation: return 0;
         case CpuKernel::kCount: break;
     }
     check_failed("kernel", "a kernel of the trainer", __FILE__, __LINE__);

@@ -64,6 +64,8 @@ enum class CpuKernel : std::uint8_t {
     kReduceParts,            ///< reduce_parts of values: rows = 1, columns = elements of the result, depth = parts
     kReducePartsGradients,   ///< the same of gradients
     kReduceSoftmaxParts,     ///< kLogSumExp: columns = triples * 3, depth = parts
+    kOperation,  ///< what walking the program takes for an operation beside its kernels: blocks of the arena
+                 ///< taken and given back, counts, the clock read twice; columns = blocks
     kCount
 };
 inline constexpr std::size_t kCpuKernels = static_cast<std::size_t>(CpuKernel::kCount);
@@ -113,6 +115,8 @@ inline constexpr std::size_t kMostCpuTerms = 6;
 /// Fitted coefficients of one kernel, in seconds per unit of each term.
 struct CpuLaw {
     std::array<double, kMostCpuTerms> seconds_per{};
+    double far_byte_s = 0;      ///< more for each byte of its operands that comes from memory; 0: what a core's rate of
+                                ///< memory (Host::core_memory_bytes_per_s) says
     double relative_error = 0;  ///< typical residual of the fit: one standard deviation
     bool known = false;         ///< false: the machine file has no law of this kernel
 };

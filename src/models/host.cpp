@@ -1,4 +1,4 @@
-/// @file Seconds of a kernel call by the laws of a host.
+/// @file Seconds of a kernel call and of a message by the laws of a host.
 #include "models/host.hpp"
 
 #include "base/error.hpp"
@@ -14,6 +14,14 @@ double cpu_seconds(const Host& host, const CpuCall& call, CpuPrecision precision
         seconds += law.seconds_per[i] * sizes[i];
     }
     return seconds;
+}
+
+double send_cpu_s(const MessagePath& path, double bytes, bool far) {
+    return path.send_s + (far || bytes <= path.eager_bytes ? bytes * path.send_byte_s : 0);
+}
+
+double receive_cpu_s(const MessagePath& path, double bytes) {
+    return path.receive_s + bytes * path.receive_byte_s + (bytes > path.eager_bytes ? path.rendezvous_s : 0);
 }
 
 }  // namespace auspex

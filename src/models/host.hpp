@@ -2,6 +2,7 @@
 /// @file A machine whose ranks are processes on shared CPU cores: what is shared, what a kernel takes, what a message
 /// takes.
 #include <array>
+#include <limits>
 
 #include "models/cpu_kernel.hpp"
 
@@ -9,14 +10,24 @@ namespace auspex {
 
 /// Cost of a message between two processes. CPU times are spent on the sender's and the receiver's cores, inside MPI.
 struct MessagePath {
-    double send_s = 0;                           ///< sender's CPU for one message
-    double receive_s = 0;                        ///< receiver's CPU for one message
-    double send_byte_s = 0, receive_byte_s = 0;  ///< CPU for each byte (copies, protocol)
-    double eager_bytes = 0;   ///< up to here a message is handed over at once, and its sender goes on
-    double rendezvous_s = 0;  ///< more CPU on both sides for each longer one: its sender has ended when its receiver
-                              ///< has taken it
-    double latency_s = 0;     ///< on the wire; 0 inside a computer
+    double send_s = 0;       ///< sender's CPU for one message
+    double receive_s = 0;    ///< receiver's CPU for one message
+    double send_byte_s = 0;  ///< sender's CPU for each byte that it hands over; inside a computer it hands over those
+                             ///< of messages up to eager_bytes only, and receivers read longer ones where they are
+    double receive_byte_s = 0;  ///< receiver's CPU for each byte
+    double eager_bytes = 0;     ///< up to here a message is handed over without its receiver
+    double rendezvous_s = 0;    ///< more CPU at the receiver of each longer one: its sender has ended when its receiver
+                                ///< has taken it. Between nodes an offer and its answer travel before the bytes do
+    double latency_s = 0;       ///< on the wire; 0 inside a computer
+    double at_once_bytes =
+        std::numeric_limits<double>::infinity();  ///< up to here (and eager_bytes) a sender goes on
+                                                  ///< at once; beyond, until its receiver has looked for messages
 };
+
+/// send_s + send_byte_s for each byte that the sender hands over.
+[[nodiscard]] double send_cpu_s(const MessagePath& path, double bytes, bool far);
+/// receive_s + receive_byte_s bytes, and rendezvous_s beyond eager_bytes.
+[[nodiscard]] double receive_cpu_s(const MessagePath& path, double bytes);
 
 /// Processes on the cores of one computer. Absent (cores = 0) from machines with accelerators.
 struct Host {

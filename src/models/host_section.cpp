@@ -36,7 +36,7 @@ double read_rate(const JsonValue& section, std::string_view key, std::vector<Con
 }
 
 MessagePath read_path(const JsonValue& section, std::vector<Constant>& constants) {
-    section.allow_only({"send", "receive", "send_byte", "receive_byte", "eager", "rendezvous", "latency"});
+    section.allow_only({"send", "receive", "send_byte", "receive_byte", "eager", "rendezvous", "latency", "at_once"});
     MessagePath path;
     path.send_s = read_time(section, "send", kMostMessage, constants);
     path.receive_s = read_time(section, "receive", kMostMessage, constants);
@@ -45,6 +45,9 @@ MessagePath read_path(const JsonValue& section, std::vector<Constant>& constants
     path.eager_bytes = read_constant(section, "eager", Dimension::kBytes, 0, kMostEager, kRole, constants);
     path.rendezvous_s = read_time(section, "rendezvous", kMostMessage, constants);
     path.latency_s = read_time(section, "latency", kMostMessage, constants);
+    if (section.find("at_once")) {
+        path.at_once_bytes = read_constant(section, "at_once", Dimension::kBytes, 0, kMostEager, kRole, constants);
+    }
     return path;
 }
 
@@ -80,8 +83,8 @@ std::optional<Provenance> read_provenance(const JsonValue& entry) {
 }
 
 /// Terms of which a call has thousands and millions.
-constexpr std::array<std::string_view, 10> kElementTerms{"product", "element", "output", "left",  "right",
-                                                         "weight",  "inner",   "hidden", "score", "byte"};
+constexpr std::array<std::string_view, 11> kElementTerms{"far_byte", "product", "element", "output", "left", "right",
+                                                         "weight",   "inner",   "hidden",  "score",  "byte"};
 
 double most_seconds(std::string_view term) {
     const bool is_small = std::find(kElementTerms.begin(), kElementTerms.end(), term) != kElementTerms.end();
@@ -125,12 +128,15 @@ void allow_keys(const JsonValue& object, const std::vector<std::string_view>& al
 CpuLaw read_law(const JsonValue& entry, CpuKernel kernel, std::vector<Constant>& constants) {
     const auto terms = cpu_terms(kernel);
     std::vector<std::string_view> keys(terms.begin(), terms.end());
-    keys.insert(keys.end(), {"source", "kind", "error"});
+    keys.insert(keys.end(), {"source", "kind", "error", "far_byte"});
     allow_keys(entry, keys);
     const std::optional<Provenance> shared = read_provenance(entry);
     CpuLaw law;
     for (std::size_t i = 0; i < terms.size(); ++i) {
         law.seconds_per.at(i) = read_term(entry, terms[i], shared, constants);
+    }
+    if (entry.find("far_byte")) {
+        law.far_byte_s = read_term(entry, "far_byte", shared, constants);
     }
     law.relative_error = entry.at("error").as_number(0, 10);
     law.known = true;

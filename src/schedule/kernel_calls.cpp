@@ -97,6 +97,8 @@ OperationCalls kernel_calls(const Workload& workload, const Plan& plan, const St
                        expert_calls(z, op, calls) || head_calls(z, op, calls) || tp_calls(z, op, calls) ||
                        message_calls(z, op, calls) || step_calls(z, op, calls);
     AUSPEX_CHECK(known, "an operation that the trainer runs");
+    constexpr double kBlocks = 2;
+    calls.before.insert(calls.before.begin(), flat_call(CpuKernel::kOperation, kBlocks));
     return calls;
 }
 

@@ -16,6 +16,7 @@ struct OperationCalls {
     std::vector<CpuCall> before, after;
 };
 
+/// Every operation begins with what walking to it takes (CpuKernel::kOperation), with the two tensors that most make.
 /// As src/exec does it, for a rank of pipeline stage `stage`; routing even, as the plan's is taken to be. Of a tp group
 /// it is the first rank, which alone counts losses. An operation that computes nothing has no calls. Ignores what takes
 /// no time beside the kernels: sums of a few numbers, bookkeeping. Requires a resolved plan and a program that the

@@ -17,6 +17,8 @@ struct HostEvent {
         kResume,   ///< a rank that spins looks for what has come; index: rank
         kSlice,    ///< a core's slice ends; index: core
         kFlowEnd,  ///< index: lane of the wires
+        kOffer,    ///< a long message is heard of by its receiver; index: message
+        kAnswer,   ///< its sender hears that it may go; index: message
         kArrival   ///< index: message
     };
     Picoseconds time = 0;

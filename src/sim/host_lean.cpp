@@ -21,6 +21,7 @@ void stretch_laws(Machine& machine) {
             for (double& seconds : law.seconds_per) {
                 seconds *= kLonger;
             }
+            law.far_byte_s *= kLonger;
         }
     }
 }

@@ -69,8 +69,10 @@ HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision preci
         throw InputError(machine.file + ": $.host.kernels." + in + "." + kernel,
                          "found no law; expected one: a step of this plan calls the kernel (auspex calibrate)");
     }
+    const CpuLaw& law = host.laws[static_cast<std::size_t>(precision)][static_cast<std::size_t>(call.kernel)];
     const double far = call.far_bytes * missing;
-    const double far_s = far > 0 ? far / host.core_memory_bytes_per_s : 0;
+    const double far_byte_s = law.far_byte_s > 0 ? law.far_byte_s : 1 / host.core_memory_bytes_per_s;
+    const double far_s = far > 0 ? far * far_byte_s : 0;
     return {(cpu_seconds(host, call, precision) + far_s) * call.repeat, cpu_bytes(call, precision) * call.repeat,
             far * call.repeat};
 }

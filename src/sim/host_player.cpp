@@ -32,6 +32,8 @@ struct Process {
     std::uint32_t taken = kNoMessage;
     int open = 0;                          ///< messages that the row waits for
     std::deque<std::uint32_t> arrived;     ///< of those it receives: to be taken
+    std::vector<std::uint32_t> unseen;     ///< have arrived before they were asked for
+    std::vector<std::uint32_t> offered;    ///< of those it asked for: answered as soon as it is in MPI
     std::vector<std::uint32_t> asked_for;  ///< of those it sent: flow as soon as it is in MPI
     Picoseconds row_start = 0, accounted = 0;
 };
@@ -97,6 +99,8 @@ class Player {
                     arrive_later(message);
                 }
                 break;
+            case HostEvent::Kind::kOffer: offer(event.index); break;
+            case HostEvent::Kind::kAnswer: have_answer(event.index); break;
             case HostEvent::Kind::kArrival: arrive(event.index); break;
         }
     }
@@ -238,27 +242,55 @@ class Player {
     void wait(int rank) {
         Process& p = process(rank);
         send_asked_for(rank);
-        if (!p.arrived.empty()) {
-            p.taken = p.arrived.front();
-            p.arrived.pop_front();
-            begin(rank, {receive_s(mailbox_[p.taken]), 0, 0});
-        } else if (p.open == 0) {
+        answer_offers(rank);
+        see(rank);
+        if (p.arrived.empty() && p.open == 0) {
             ++p.at;
-        } else {
+        } else if (p.arrived.empty()) {
             stand_by(rank);
+        } else {
+            const std::uint32_t message = p.arrived.front();
+            p.arrived.pop_front();
+            take(rank, message);
+        }
+    }
+
+    void take(int rank, std::uint32_t message) {
+        process(rank).taken = message;
+        begin(rank, {receive_s(mailbox_[message]), 0, 0});
+    }
+
+    /// Who waits sees all that has come, also what it has not asked for.
+    void see(int rank) {
+        Process& p = process(rank);
+        for (const std::uint32_t message : p.unseen) {
+            HostMessage& m = mailbox_[message];
+            m.seen = true;
+            if (m.sender_waits && !m.is_long) {
+                m.sender_waits = false;
+                let_go(m.from);
+            }
+        }
+        p.unseen.clear();
+    }
+
+    /// One thing less that a sender waits for.
+    void let_go(int sender) {
+        Process& p = process(sender);
+        --p.open;
+        if (p.open == 0) {
+            wake(sender);
         }
     }
 
     // Messages.
 
     [[nodiscard]] double send_s(int rank, const HostAction& action) const {
-        const MessagePath& path = are_far(rank, action.peer) ? host_.far : host_.near;
-        return path.send_s + action.bytes * path.send_byte_s +
-               (action.bytes > path.eager_bytes ? path.rendezvous_s : 0);
+        const bool far = are_far(rank, action.peer);
+        return send_cpu_s(far ? host_.far : host_.near, action.bytes, far);
     }
     [[nodiscard]] double receive_s(const HostMessage& m) const {
-        const MessagePath& path = m.far ? host_.far : host_.near;
-        return path.receive_s + m.bytes * path.receive_byte_s + (m.is_long ? path.rendezvous_s : 0);
+        return receive_cpu_s(m.far ? host_.far : host_.near, m.bytes);
     }
 
     void end_sending(int rank, const HostAction& action) {
@@ -266,13 +298,16 @@ class Player {
         HostMessage& m = mailbox_[index];
         m.far = are_far(rank, action.peer);
         m.bytes = action.bytes;
-        m.is_long = action.bytes > (m.far ? host_.far : host_.near).eager_bytes;
+        const MessagePath& path = m.far ? host_.far : host_.near;
+        m.is_long = action.bytes > path.eager_bytes;
         m.sent_at = now_;
-        m.sender_waits = m.is_long && action.is_waited_for;
+        m.sender_waits = action.is_waited_for && (m.is_long || action.bytes > path.at_once_bytes);
         process(rank).open += m.sender_waits ? 1 : 0;
         if (!m.far) {
             arrive_later(index);
-        } else if (!m.is_long || m.asked_for) {
+        } else if (m.is_long) {
+            events_.add(now_ + to_picoseconds(path.latency_s), HostEvent::Kind::kOffer, index);
+        } else {
             flow(index);
         }
     }
@@ -283,12 +318,40 @@ class Player {
         const HostMessage& m = mailbox_[index];
         ++p.open;
         ++p.at;
-        if (m.arrived) {
+        if (m.seen) {
+            take(rank, index);
+        } else if (m.arrived) {
+            std::erase(p.unseen, index);
             p.arrived.push_back(index);
-        } else if (m.sent && m.far && m.is_long) {
-            process(m.from).asked_for.push_back(index);
-            wake(m.from);
+        } else if (m.offered) {
+            answer(index);
         }
+    }
+
+    /// A long message between nodes: its receiver hears of it, answers when it has asked for it and is in MPI, and its
+    /// sender lets it flow when it has the answer and is in MPI.
+    void offer(std::uint32_t message) {
+        HostMessage& m = mailbox_[message];
+        m.offered = true;
+        if (m.asked_for) {
+            process(m.to).offered.push_back(message);
+            wake(m.to);
+        }
+    }
+    void answer(std::uint32_t message) {
+        events_.add(now_ + to_picoseconds(host_.far.latency_s), HostEvent::Kind::kAnswer, message);
+    }
+    void answer_offers(int rank) {
+        Process& p = process(rank);
+        for (const std::uint32_t message : p.offered) {
+            answer(message);
+        }
+        p.offered.clear();
+    }
+    void have_answer(std::uint32_t message) {
+        const int sender = mailbox_[message].from;
+        process(sender).asked_for.push_back(message);
+        wake(sender);
     }
 
     void send_asked_for(int rank) {
@@ -320,6 +383,8 @@ class Player {
                 account(m.to, Loss::kBubble, m.sent_at);
             }
             wake(m.to);
+        } else {
+            process(m.to).unseen.push_back(message);
         }
     }
 
@@ -328,11 +393,7 @@ class Player {
         const HostMessage& m = mailbox_[p.taken];
         --p.open;
         if (m.sender_waits) {
-            Process& sender = process(m.from);
-            --sender.open;
-            if (sender.open == 0) {
-                wake(m.from);
-            }
+            let_go(m.from);
         }
         mailbox_.forget(p.taken);
         p.taken = kNoMessage;

@@ -91,22 +91,38 @@ void require_runnable(const Inputs& inputs, const SimulatedStep& step) {
     }
 }
 
-/// The share of operands that are touched once a step or pass, and that last-level cache cannot keep: 1 - cache / live
-/// bytes of all ranks of the fullest computer.
-double missing_share(const Inputs& inputs, const SimulatedStep& step) {
-    std::vector<double> by_stage;
+/// Shares of far operands (CpuCall::far_bytes) that the last-level cache does not keep: 1 - cache / set, where the set
+/// is what all ranks of the fullest computer go through before they come back: in the passes all but optimizer states,
+/// in the optimizer everything.
+struct MissingShares {
+    double in_passes = 0, in_optimizer = 0;
+};
+
+MissingShares missing_shares(const Inputs& inputs, const SimulatedStep& step) {
+    std::vector<double> states, all;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
         const StageMemory memory = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
                                                 step.program, stage, step.cost_options.load.heaviest_rank);
-        by_stage.push_back(memory.peak_bytes - inputs.machine.tile.reserved_bytes);
+        all.push_back(memory.peak_bytes - inputs.machine.tile.reserved_bytes);
+        states.push_back(0);
+        for (const auto& [label, bytes] : memory.by_label) {
+            const bool is_state =
+                label == to_string(MemoryLabel::kMoments) || label == to_string(MemoryLabel::kMasterWeights);
+            states.back() += is_state ? bytes : 0;
+        }
     }
     const HostPlaces places = host_places(inputs.machine, step.layout);
-    std::vector<double> live(static_cast<std::size_t>(places.computers), 0);
+    std::vector<double> passes(static_cast<std::size_t>(places.computers), 0), steps = passes;
     for (int rank = 0; rank < step.layout.tiles; ++rank) {
-        live[static_cast<std::size_t>(places.of_rank[static_cast<std::size_t>(rank)].computer)] +=
-            by_stage[static_cast<std::size_t>(stage_place(step.layout, rank).stage)];
+        const auto computer = static_cast<std::size_t>(places.of_rank[static_cast<std::size_t>(rank)].computer);
+        const auto stage = static_cast<std::size_t>(stage_place(step.layout, rank).stage);
+        passes[computer] += all[stage] - states[stage];
+        steps[computer] += all[stage];
     }
-    return std::max(0.0, 1 - inputs.machine.host.cache_bytes / *std::max_element(live.begin(), live.end()));
+    const auto share = [&](const std::vector<double>& sets) {
+        return std::max(0.0, 1 - inputs.machine.host.cache_bytes / *std::max_element(sets.begin(), sets.end()));
+    };
+    return {share(passes), share(steps)};
 }
 
 struct OperationWork {
@@ -132,7 +148,7 @@ struct HostRows::Parts {
         : inputs(in),
           step(simulated),
           precision(cpu_precision(simulated.plan)),
-          missing(missing_share(in, simulated)),
+          missing(missing_shares(in, simulated)),
           collectives(in.machine, in.stack),
           members(static_cast<std::size_t>(simulated.layout.tiles)),
           cursors(members.size()),
@@ -159,10 +175,11 @@ struct HostRows::Parts {
         }
     }
 
-    [[nodiscard]] std::vector<HostWork> works(const std::vector<CpuCall>& calls) const {
+    [[nodiscard]] std::vector<HostWork> works(const std::vector<CpuCall>& calls, Phase phase) const {
+        const double missed = phase == Phase::kOptimizer ? missing.in_optimizer : missing.in_passes;
         std::vector<HostWork> list;
         for (const CpuCall& call : calls) {
-            list.push_back(work_of(inputs.machine, call, precision, missing));
+            list.push_back(work_of(inputs.machine, call, precision, missed));
         }
         return list;
     }
@@ -170,9 +187,9 @@ struct HostRows::Parts {
     const OperationWork& work_of_operation(std::uint32_t index, int stage) {
         std::optional<OperationWork>& known = work[index];
         if (!known) {
-            const OperationCalls calls = kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, stage,
-                                                      step.program.operations[index]);
-            known = {works(calls.before), works(calls.after)};
+            const Operation& op = step.program.operations[index];
+            const OperationCalls calls = kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, stage, op);
+            known = {works(calls.before, op.phase), works(calls.after, op.phase)};
         }
         return *known;
     }
@@ -283,7 +300,7 @@ struct HostRows::Parts {
     const Inputs& inputs;
     const SimulatedStep& step;
     CpuPrecision precision;
-    double missing;
+    MissingShares missing;
     HostCollectives collectives;
     std::vector<Member> members;
     std::vector<Cursor> cursors;
@@ -304,7 +321,8 @@ bool HostRows::next(int rank, HostRow& row) {
         cursor.has_begun = true;
         row.loss = Loss::kOptimizer;
         row.operation = kNoOperation;
-        Parts::append(row, p.works(calls_before_step(p.inputs.workload, p.step.plan, p.step.layout, member.stage)));
+        Parts::append(row, p.works(calls_before_step(p.inputs.workload, p.step.plan, p.step.layout, member.stage),
+                                   Phase::kOptimizer));
         return true;
     }
     const Program& program = p.step.program;

@@ -60,11 +60,11 @@ class Recorder {
     HostStep& out_;
 };
 
-/// Rows of one collective of all ranks.
-class OneCollective {
+/// Rows of calls of one collective by all ranks.
+class CollectiveCalls {
  public:
-    OneCollective(const Machine& machine, const Stack& stack, CommKind comm, int ranks, double bytes)
-        : collectives_(machine, stack), comm_(comm), bytes_(bytes), has_begun_(static_cast<std::size_t>(ranks)) {
+    CollectiveCalls(const Machine& machine, const Stack& stack, CommKind comm, int ranks, double bytes, int calls)
+        : collectives_(machine, stack), comm_(comm), bytes_(bytes), left_(static_cast<std::size_t>(ranks), calls) {
         for (int rank = 0; rank < ranks; ++rank) {
             group_.ranks.push_back(rank);
         }
@@ -72,10 +72,10 @@ class OneCollective {
 
     bool next(int rank, HostRow& row) {
         const auto place = static_cast<std::size_t>(rank);
-        if (has_begun_[place] != 0) {
+        if (left_[place] == 0) {
             return false;
         }
-        has_begun_[place] = 1;
+        --left_[place];
         group_.place = place;
         HostData data;
         data.elements = static_cast<std::uint64_t>(bytes_ / data.element_bytes);
@@ -101,7 +101,7 @@ class OneCollective {
     CommKind comm_;
     double bytes_;
     HostGroup group_;
-    std::vector<char> has_begun_;
+    std::vector<int> left_;  ///< calls of each rank
 };
 
 /// Ranks on the nodes of a machine in order.
@@ -139,15 +139,16 @@ HostStep play_on_hosts(const Inputs& inputs, const SimulatedStep& step, bool tim
 }
 
 double host_collective_s(const Machine& machine, const Stack& stack, CommKind comm, int ranks, double bytes) {
+    constexpr int kFirst = 2, kMore = 8;
     require_host_collectives(stack, machine);
-    OneCollective collective(machine, stack, comm, ranks, bytes);
-    const HostProgram program{[&](int rank, HostRow& row) { return collective.next(rank, row); },
-                              [](int, const HostRow&, Picoseconds, Picoseconds) {}};
     const HostPlaces places = host_places(machine, in_order(machine, ranks));
-    std::vector<Picoseconds> ends = play_host_program(machine, places, manners_of(stack), program).ends;
-    const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2);
-    std::nth_element(ends.begin(), middle, ends.end());
-    return to_seconds(*middle);
+    const auto row_s = [&](int calls) {
+        CollectiveCalls collective(machine, stack, comm, ranks, bytes, calls);
+        const HostProgram program{[&](int rank, HostRow& row) { return collective.next(rank, row); },
+                                  [](int, const HostRow&, Picoseconds, Picoseconds) {}};
+        return to_seconds(play_host_program(machine, places, manners_of(stack), program).step);
+    };
+    return (row_s(kFirst + kMore) - row_s(kFirst)) / kMore;
 }
 
 }  // namespace auspex

@@ -35,9 +35,9 @@ struct HostStep {
 [[nodiscard]] HostStep play_on_hosts(const Inputs& inputs, const SimulatedStep& step, bool timeline);
 
 /// Seconds of one collective by itself among `ranks` ranks that lie on nodes of the machine in order, for calibration's
-/// check of its fit: the median rank's time from a common start to its own end. `bytes` of fp32 as in
+/// check of its fit: the time that one more call adds to a row of calls, as such rows are timed. `bytes` of fp32 as in
 /// communication.hpp. Throws InputError for a broadcast, which is left to MPI, and where play_on_hosts does so for
-/// stack and laws.
+/// stack and laws. Ignores that arrays longer than the last-level cache come from memory.
 [[nodiscard]] double host_collective_s(const Machine& machine, const Stack& stack, CommKind comm, int ranks,
                                        double bytes);
 

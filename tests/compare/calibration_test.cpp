@@ -90,13 +90,14 @@ void add_kernels(std::vector<Measurement>& rows) {
 void add_path(std::vector<Measurement>& rows, const std::string& where, double eager, double receive_byte,
               double wire_s, double latency) {
     for (double bytes = 8; bytes <= 8 * kMi; bytes *= 4) {
-        const double jump = bytes > eager ? kRendezvous : 0;
+        const bool is_long = bytes > eager;
+        const double jump = is_long ? kRendezvous : 0, ways = is_long && latency > 0 ? 2 * latency + kPoll : 0;
         const double copy = kernel_s({CpuKernel::kCopy, 1, bytes});
-        const double send = kSend + kSendByte * bytes + jump;
+        const double send = kSend + (is_long && where == "near" ? 0 : kSendByte * bytes);
         const double receive = kReceive + receive_byte * bytes + jump;
         rows.push_back(message_row("send", where, bytes, copy + send));
-        rows.push_back(
-            message_row("ping_pong", where, bytes, copy + send + receive + kPoll / 2 + latency + wire_s * bytes));
+        rows.push_back(message_row("ping_pong", where, bytes,
+                                   copy + send + receive + kPoll / 2 + latency + ways + wire_s * bytes));
         rows.push_back(message_row("stream", where, bytes, copy + std::max(send, receive)));
         if (where == "near") {
             rows.push_back(
@@ -163,6 +164,7 @@ TEST(Calibration, takes_messages_apart) {
     EXPECT_NEAR(near.receive_byte_s / kReceiveByte, 1, 0.02);
     EXPECT_NEAR(near.rendezvous_s / kRendezvous, 1, 0.02);
     EXPECT_EQ(near.latency_s, 0);
+    EXPECT_LT(near.at_once_bytes, near.eager_bytes);
     EXPECT_NEAR(host.poll_s / kPoll, 1, 0.1);
     EXPECT_NEAR(host.switch_s / kSwitch, 1, 0.05);
 }
@@ -175,6 +177,7 @@ TEST(Calibration, far_messages_give_the_wire) {
     EXPECT_NEAR(machine.node.nic_bytes_per_s / 125e6, 1, 0.02);
     EXPECT_NEAR(machine.host.far.latency_s / 20e-6, 1, 0.05);
     EXPECT_NEAR(machine.host.far.send_s / kSend, 1, 0.2);
+    EXPECT_NEAR(machine.host.far.rendezvous_s, kRendezvous, 0.5e-6);
 }
 
 TEST(Calibration, every_number_says_where_it_is_from) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace auspex {
 namespace {
 
@@ -83,6 +85,66 @@ TEST(Comparison, noisy_cases_are_disturbed_and_their_intervals_grow_by_the_slowd
     EXPECT_NEAR(comparison.cases[2].interval_high_s, 1.1 * 1.9 * 3, 1e-12);
     ASSERT_EQ(comparison.warnings.size(), 1U);
     EXPECT_NE(comparison.warnings[0].find("c on m"), std::string::npos);
+}
+
+/// A case whose steps are 1 / speed^slope.
+ComparedCase at_speeds(const std::string& plan, const std::vector<double>& speeds, double slope) {
+    ComparedCase one = made("m", plan, {}, 1);
+    one.speeds = speeds;
+    for (const double speed : speeds) {
+        one.runs_s.push_back(std::pow(speed, -slope));
+    }
+    return one;
+}
+
+TEST(Comparison, changing_speeds_widen_the_interval) {
+    // Speeds 0.7, 0.8, 1: quartiles 0.75 and 0.9 around 0.8. The interval of 0.9 to 1.1 grows to 0.9 * 0.8 / 0.9 and
+    // 1.1 * 0.8 / 0.75. Those of b differ by less than 8 %, which is left alone; those of c are not known.
+    const Comparison comparison =
+        summed({at_speeds("a", {0.7, 1, 0.8}, 1), at_speeds("b", {1, 1.079, 1.02}, 1), made("m", "c", {1, 1, 1}, 1)});
+    EXPECT_NEAR(comparison.cases[0].interval_low_s, 0.8, 1e-12);
+    EXPECT_NEAR(comparison.cases[0].interval_high_s, 1.1 * 0.8 / 0.75, 1e-12);
+    for (const std::size_t i : {1U, 2U}) {
+        EXPECT_EQ(comparison.cases[i].interval_low_s, 0.9);
+        EXPECT_EQ(comparison.cases[i].interval_high_s, 1.1);
+    }
+    EXPECT_FALSE(comparison.disturbed) << "a speed is no disturbance";
+    ASSERT_EQ(comparison.warnings.size(), 1U);
+    EXPECT_NE(comparison.warnings[0].find("1 of 3 layouts, from 70.0 % to 100.0 %"), std::string::npos)
+        << comparison.warnings[0];
+}
+
+TEST(Comparison, intervals_stay_where_steps_do_not_follow_the_cores) {
+    const Comparison comparison = summed({at_speeds("a", {0.7, 1, 0.8}, 0)});
+    EXPECT_EQ(comparison.cases[0].interval_low_s, 0.9);
+    EXPECT_EQ(comparison.cases[0].interval_high_s, 1.1);
+}
+
+TEST(Comparison, predictions_follow_the_cores_as_far_as_steps_do) {
+    const std::vector<double> slow{0.6, 0.7, 0.8}, fast{0.8, 0.9, 1};
+    for (const double slope : {0.0, 0.5, 1.0}) {
+        const std::vector<ComparedCase> cases{at_speeds("a", slow, slope), at_speeds("b", fast, slope),
+                                              made("m", "c", {1, 1, 1}, 1)};
+        EXPECT_NEAR(speed_slope(cases), slope, 1e-12);
+        // Medians 0.7 and 0.9 around 0.8, that of all.
+        const std::vector<double> speeds = speeds_to_predict(cases);
+        EXPECT_NEAR(speeds[0], 0.8 * std::pow(0.7 / 0.8, slope), 1e-12);
+        EXPECT_NEAR(speeds[1], 0.8 * std::pow(0.9 / 0.8, slope), 1e-12);
+        EXPECT_EQ(speeds[2], 1) << "not known";
+    }
+    // Steps that are slower on faster cores follow something else.
+    EXPECT_EQ(speed_slope({at_speeds("a", slow, -1)}), 0);
+}
+
+TEST(Comparison, steady_speeds_are_followed) {
+    // Within a case speeds differ by less than 2 %: no slope to be seen, and the machine has become slower as a whole.
+    const std::vector<ComparedCase> cases{at_speeds("a", {0.8, 0.805, 0.81}, 0), at_speeds("b", {0.9, 0.9, 0.9}, 0)};
+    EXPECT_EQ(speed_slope(cases), 1);
+    EXPECT_NEAR(speeds_to_predict(cases)[0], 0.805, 1e-12);
+    // Within 2 % of the calibration nothing is changed; half and 1.2 are as far as it goes.
+    EXPECT_EQ(speeds_to_predict({at_speeds("a", {1.015, 1.015}, 1)})[0], 1);
+    EXPECT_EQ(speeds_to_predict({at_speeds("a", {1.5, 1.5}, 1)})[0], 1.2);
+    EXPECT_EQ(speeds_to_predict({at_speeds("a", {0.3, 0.3}, 1)})[0], 0.5);
 }
 
 TEST(Comparison, goals_follow_the_noise_floor) {

@@ -2,6 +2,10 @@
 #include "compare/probe.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <utility>
 
 namespace auspex {
 namespace {
@@ -20,26 +24,73 @@ TEST(Probe, every_core_gives_a_reading) {
     EXPECT_GT(probe_seconds(readings), 0);
 }
 
-TEST(Probe, stolen_time_and_slow_cores_disturb) {
-    // Limits: 5 % stolen on a core, 15 % slower than the reference.
-    EXPECT_FALSE(is_disturbed({reading(1, 0.04), reading(1, 0)}, 0));
-    EXPECT_TRUE(is_disturbed({reading(1, 0), reading(1, 0.06)}, 0));
-    EXPECT_FALSE(is_disturbed({reading(1.14, 0)}, 1));
-    EXPECT_TRUE(is_disturbed({reading(1, 0), reading(1.16, 0)}, 1));
-    EXPECT_FALSE(is_disturbed({reading(1.16, 0)}, 0)) << "without a reference no core is slow";
+TEST(Probe, stolen_time_and_very_slow_cores_disturb) {
+    // Limits: 20 % stolen on a core, twice the reference. What is slower by less is a speed, no disturbance.
+    EXPECT_FALSE(is_disturbed({reading(1, 0.19), reading(1, 0)}, 0));
+    EXPECT_TRUE(is_disturbed({reading(1, 0), reading(1, 0.21)}, 0));
+    EXPECT_FALSE(is_disturbed({reading(1.9, 0)}, 1));
+    EXPECT_TRUE(is_disturbed({reading(1, 0), reading(2.1, 0)}, 1));
+    EXPECT_FALSE(is_disturbed({reading(2.1, 0)}, 0)) << "without a reference no core is slow";
 }
 
 TEST(Probe, the_work_takes_the_median_of_the_cores) {
     EXPECT_EQ(probe_seconds({reading(3, 0), reading(1, 0), reading(2, 0)}), 2);
 }
 
-TEST(Probe, others_have_what_neither_children_nor_idling_explain) {
-    // Two cores for 10 s: 20 s in all; busy 9 and stolen 1, of which 6 were our own: (9 + 1 - 6) / 20.
-    const CoreClock begin{100, 10, 50, 1000, 2}, end{109, 11, 56, 1010, 2};
+/// Of two cores, at `wall_s`.
+CoreClock at(double wall_s, double stolen_s, std::map<int, ProcessClock> processes) {
+    return {wall_s, 2, stolen_s, std::move(processes)};
+}
+
+ProcessClock other(int parent, double began_s, double own_s, double children_s) {
+    return {parent, began_s, own_s, children_s, true};
+}
+
+TEST(Probe, others_have_what_they_ran_and_what_was_stolen) {
+    // Two cores for 10 s, 20 s in all. Process 7 ran for 2 s, 8 is new and ran for 1 s, 9 is ours, 1 s was stolen:
+    // (2 + 1 + 1) / 20.
+    const ProcessClock ours{1, 3, 50, 60, false};
+    const CoreClock begin = at(1000, 10, {{7, other(2, 5, 30, 0)}, {9, ours}});
+    ProcessClock later = ours;
+    later.own_s += 10;
+    const CoreClock end = at(1010, 11, {{7, other(2, 5, 32, 0)}, {8, other(2, 1002, 1, 0)}, {9, later}});
     EXPECT_NEAR(share_of_others(begin, end), 0.2, 1e-12);
+    EXPECT_TRUE(had_others(begin, end));
     EXPECT_EQ(share_of_others(begin, begin), 0);
-    const CoreClock own{109, 10, 60, 1010, 2};
-    EXPECT_EQ(share_of_others(begin, own), 0) << "ticks are coarse: never below nothing";
+}
+
+TEST(Probe, children_that_end_count_once) {
+    // 4 had used 20 s before the first reading and 1 s later, then it and its parent 3 end, and 2, who waited for 3,
+    // has it all: 21 + 0.5 s. Others had 1 s and 0.5 s, of 20 s.
+    const CoreClock begin = at(0, 0, {{2, other(1, 0, 5, 7)}, {3, other(2, 0, 0.5, 0)}, {4, other(3, 0, 20, 0)}});
+    const CoreClock end = at(10, 0, {{2, other(1, 0, 5, 7 + 0.5 + 0.5 + 21)}});
+    EXPECT_NEAR(share_of_others(begin, end), 1.5 / 20, 1e-12);
+    // Nobody waited for them: what they did is lost, what 2 does is not.
+    const CoreClock lost = at(10, 0, {{2, other(1, 0, 6, 7)}});
+    EXPECT_NEAR(share_of_others(begin, lost), 1.0 / 20, 1e-12);
+    // Another process has the number of one that has ended: all of its time is new.
+    const CoreClock reused = at(10, 0, {{2, other(1, 0, 5, 7)}, {4, other(2, 8, 1, 0)}});
+    EXPECT_NEAR(share_of_others(begin, reused), 1.0 / 20, 1e-12);
+}
+
+TEST(Probe, daemons_of_a_launch_are_no_others) {
+    // New and adopted by process 1, and what process 1 gets of those that have ended.
+    const CoreClock begin = at(0, 0, {{1, other(0, 0, 1, 100)}});
+    const CoreClock end = at(10, 0, {{1, other(0, 0, 1, 108)}, {50, other(1, 4, 2, 3)}});
+    EXPECT_EQ(share_of_others(begin, end), 0);
+    // One that was there before is another.
+    const CoreClock old = at(0, 0, {{1, other(0, 0, 1, 100)}, {50, other(1, -1, 2, 3)}});
+    const CoreClock still = at(10, 0, {{1, other(0, 0, 1, 100)}, {50, other(1, -1, 4, 3)}});
+    EXPECT_NEAR(share_of_others(old, still), 0.1, 1e-12);
+}
+
+TEST(Probe, a_few_ticks_are_nobody) {
+    // 30 ms and less are not believed, whatever share of the time they are; nor is a share of 5 % and less.
+    const CoreClock begin = at(0, 0, {{7, other(2, 0, 1, 0)}});
+    EXPECT_FALSE(had_others(begin, at(0.1, 0, {{7, other(2, 0, 1.029, 0)}})));
+    EXPECT_TRUE(had_others(begin, at(0.1, 0, {{7, other(2, 0, 1.031, 0)}})));
+    EXPECT_FALSE(had_others(begin, at(1, 0, {{7, other(2, 0, 1.09, 0)}})));
+    EXPECT_TRUE(had_others(begin, at(1, 0, {{7, other(2, 0, 1.11, 0)}})));
 }
 
 TEST(Probe, the_kernels_clock_moves_on) {
@@ -48,7 +99,12 @@ TEST(Probe, the_kernels_clock_moves_on) {
     const CoreClock end = core_clock();
     EXPECT_GT(end.cores, 0);
     EXPECT_GT(end.wall_s, begin.wall_s);
-    EXPECT_GT(end.children_s, begin.children_s) << "this process's own work counts as ours";
+    ASSERT_TRUE(end.processes.contains(getpid()));
+    const ProcessClock &own = end.processes.at(getpid()), &earlier = begin.processes.at(getpid());
+    EXPECT_FALSE(own.is_other);
+    EXPECT_EQ(own.parent, getppid());
+    EXPECT_EQ(own.began_s, earlier.began_s);
+    EXPECT_GT(own.own_s, earlier.own_s) << "the probe's own work";
 }
 
 }  // namespace

@@ -27,8 +27,12 @@ struct Made {
         layout = rank_grid(c.plan, c.plan.pp * c.plan.dp * c.plan.ep * c.plan.etp);
         program = build_program(c.workload, c.plan, c.stack, layout);
     }
+    /// The calls behind what walking to an operation takes, which comes first everywhere.
     [[nodiscard]] OperationCalls calls(int stage, const Operation& op) const {
-        return kernel_calls(c.workload, c.plan, c.stack, layout, stage, op);
+        OperationCalls all = kernel_calls(c.workload, c.plan, c.stack, layout, stage, op);
+        EXPECT_TRUE(!all.before.empty() && all.before.front().kernel == CpuKernel::kOperation) << to_string(op.kind);
+        all.before.erase(all.before.begin());
+        return all;
     }
     /// Calls visit(stage, operation, its calls) once for every operation of every block that a stage uses.
     template <typename Visit>

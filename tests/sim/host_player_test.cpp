@@ -84,7 +84,7 @@ TEST(HostPlayer, AMessageTakesItsSenderThenItsReceiver) {
 }
 
 TEST(HostPlayer, ALongMessageHoldsItsSenderUntilItIsTaken) {
-    // Beyond eager: 3 ms more on both sides, and the sender waits for the receiver, who works for 0.1 s first.
+    // Beyond eager: 3 ms more at the receiver, and the sender waits for the receiver, who works for 0.1 s first.
     Machine machine = bare_machine();
     machine.host.near = {1e-3, 2e-3, 0, 0, 100, 3e-3, 0};
     const Ranks ranks{{send(1, 1000), wait()}, {work(0.1), receive(0, 1000), wait()}};
@@ -93,6 +93,41 @@ TEST(HostPlayer, ALongMessageHoldsItsSenderUntilItIsTaken) {
     EXPECT_NEAR(to_seconds(played.ends[0]), 0.1 + 5e-3, kTick);
     machine.host.near.eager_bytes = 1000;
     EXPECT_NEAR(to_seconds(play_ranks(machine, ranks).ends[0]), 1e-3, kTick) << "an eager one is done for its sender";
+}
+
+TEST(HostPlayer, OnlyAMessageUpToEagerCostsItsSenderItsBytes) {
+    // send 1 ms, and 1 us a byte of an eager one; receive 2 ms + 2 us a byte, and 3 ms for a long one.
+    Machine machine = bare_machine();
+    machine.host.near = {1e-3, 2e-3, 1e-6, 2e-6, 100, 3e-3, 0};
+    EXPECT_NEAR(step_s(machine, {{send(1, 100), wait()}, {receive(0, 100), wait()}}), 1.1e-3 + 2.2e-3, kTick);
+    EXPECT_NEAR(step_s(machine, {{send(1, 1000), wait()}, {receive(0, 1000), wait()}}), 1e-3 + 7e-3, kTick);
+}
+
+TEST(HostPlayer, BeyondAtOnceASenderWaitsUntilItsReceiverLooks) {
+    // The receiver works for 0.1 s, looks for another message until 0.2 s, and takes the first one at 0.5 s.
+    Machine machine = bare_machine(3);
+    machine.host.near.at_once_bytes = 100;
+    const auto sender_s = [&](double bytes) {
+        const Ranks ranks{{send(1, bytes, 0), wait()},
+                          {work(0.1), receive(2, 1, 1), wait(), work(0.3), receive(0, bytes, 0), wait()},
+                          {work(0.2), send(1, 1, 1), wait()}};
+        return to_seconds(play_ranks(machine, ranks).ends[0]);
+    };
+    EXPECT_NEAR(sender_s(100), 0, kTick);
+    EXPECT_NEAR(sender_s(1000), 0.1, kTick);
+    machine.host.near.eager_bytes = 100;
+    EXPECT_NEAR(sender_s(1000), 0.5, kTick) << "a long one waits until it is taken";
+}
+
+TEST(HostPlayer, AMessageThatWasSeenIsTakenBeforeTheNextSend) {
+    // Rank 1 sees the long message at 0.1 s while it waits for rank 2; asking for it takes 0.2 s, then it sends.
+    Machine machine = bare_machine(3);
+    machine.host.near.receive_byte_s = 1e-3;
+    machine.host.near.eager_bytes = 100;
+    const Ranks ranks{{send(1, 200, 0)},
+                      {work(0.1), receive(2, 0, 1), wait(), receive(0, 200, 0), send(2, 0, 2), wait()},
+                      {work(0.1), send(1, 0, 1), receive(1, 0, 2), wait()}};
+    EXPECT_NEAR(to_seconds(play_ranks(machine, ranks).ends[2]), 0.3, kTick);
 }
 
 TEST(HostPlayer, MessagesBetweenNodesFlowOverTheirNics) {
@@ -115,6 +150,9 @@ TEST(HostPlayer, ALongMessageBetweenNodesFlowsWhenBothAreThere) {
     EXPECT_NEAR(step_s(machine, {{send(1, 1e9), wait()}, {work(0.5), receive(0, 1e9), wait()}}), 1.5, kTick);
     // The receiver asks at 0.5 s, the sender works until 2 s.
     EXPECT_NEAR(step_s(machine, {{send(1, 1e9), work(2), wait()}, {work(0.5), receive(0, 1e9), wait()}}), 3, kTick);
+    // Its offer, the answer and its bytes travel 10 ms each.
+    machine.host.far.latency_s = 0.01;
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9), wait()}, {receive(0, 1e9), wait()}}), 1.03, kTick);
 }
 
 TEST(HostPlayer, APipelineOfTwoStagesTakesOnePassMore) {

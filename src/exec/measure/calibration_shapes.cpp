@@ -34,6 +34,7 @@ constexpr double kSlots[] = {248, 520, 1064, 2152, 4088, 9000, 18000, 36008};
 constexpr double kElements[] = {1800, 3000, 7000, 15000, 36000, 80000, 150000, 300000, 560000};
 constexpr double kBytes[] = {6000, 14000, 40000, 90000, 200000, 500000, 900000, 1800000, 3000000};
 constexpr double kParts[] = {2, 3, 4, 6, 8, 12, 16};
+constexpr double kBlocks[] = {1, 2, 3, 5, 8};
 constexpr double kTensorParts[] = {1, 2, 5, 12, 30, 64};
 
 /// What a family's sizes are, beyond numbers from lists.
@@ -95,6 +96,7 @@ std::vector<Family> families() {
         {{kAdamW}, 8, Rule::kFree, kTensorParts, kElements},
         {{kReduceParts, kReducePartsGradients}, 9, Rule::kFree, kOne, kElements, kParts},
         {{kReduceSoftmaxParts}, 8, Rule::kWholeTriples, kOne, kTokens, kParts},
+        {{kOperation}, 5, Rule::kFree, kOne, kBlocks},
     };
 }
 
@@ -130,7 +132,8 @@ bool is_one_of(CpuKernel kernel, std::initializer_list<CpuKernel> kernels) {
 /// Roughly, on any core: which shapes are worth timing.
 double rough_seconds(const CpuCall& c) {
     using enum CpuKernel;
-    constexpr double kProduct_s = 15e-12, kElement_s = 0.3e-9, kByte_s = 0.1e-9, kBranch_s = 4e-9, kSlot_s = 1e-9;
+    constexpr double kProduct_s = 15e-12, kElement_s = 0.3e-9, kByte_s = 0.1e-9, kBranch_s = 4e-9, kSlot_s = 1e-9,
+                     kOperation_s = 1e-6;
     const double bytes = kByte_s * cpu_bytes(c, CpuPrecision::kFp32);
     if (c.kernel <= kGemmWeightGradient) {
         return bytes + kProduct_s * c.rows * c.columns * c.depth;
@@ -143,6 +146,9 @@ double rough_seconds(const CpuCall& c) {
     }
     if (is_one_of(c.kernel, {kRouterForward, kRouterUniform, kRouterLosses, kRouterBackward})) {
         return bytes + kBranch_s * c.rows * c.columns;
+    }
+    if (c.kernel == kOperation) {
+        return kOperation_s;
     }
     if (is_one_of(c.kernel, {kCountChoices, kSortSlots})) {
         return kSlot_s * c.rows;
@@ -199,29 +205,28 @@ std::vector<CpuCall> calibration_calls() {
 }
 
 std::vector<CpuCall> memory_calls() {
-    using enum CpuKernel;
-    constexpr double kMany = 3e6;
-    return {
-        {.kernel = kGemmForward, .rows = 24, .columns = 1024, .depth = 1024},
-        {.kernel = kGemmForward, .rows = 120, .columns = 2048, .depth = 768},
-        {.kernel = kGemmInputGradient, .rows = 56, .columns = 1024, .depth = 1024},
-        {.kernel = kGemmWeightGradient, .rows = 1024, .columns = 1024, .depth = 56},
-        {.kernel = kNormForward, .rows = 2152, .columns = 768},
-        {.kernel = kNormBackward, .rows = 2152, .columns = 768},
-        {.kernel = kSwigluForward, .rows = 2152, .columns = 640},
-        {.kernel = kSwigluBackward, .rows = 2152, .columns = 640},
-        {.kernel = kAdd, .columns = kMany},
-        {.kernel = kGatherRows, .rows = 4088, .columns = 640},
-        {.kernel = kExpertsForwardGrouped, .rows = 16 * 21, .columns = 256, .depth = 512, .groups = 16},
-        {.kernel = kExpertsBackwardGrouped, .rows = 16 * 21, .columns = 256, .depth = 512, .groups = 16},
-        {.kernel = kExpertsWeightsGrouped, .rows = 16 * 21, .columns = 256, .depth = 512, .groups = 16},
-        {.kernel = kZero, .columns = 4 * kMany},
-        {.kernel = kCopy, .columns = 4 * kMany},
-        {.kernel = kFiniteCheckGradients, .columns = kMany},
-        {.kernel = kSquareSum, .columns = kMany},
-        {.kernel = kAdamW, .rows = 12, .columns = kMany},
-        {.kernel = kReducePartsGradients, .columns = kMany, .depth = 4},
-    };
+    constexpr double kSmall = 1.5e5, kLarge = 1.5e6;
+    const std::vector<CpuCall> all = calibration_calls();
+    std::vector<CpuCall> chosen;
+    for (std::size_t i = 0; i < kCpuKernels; ++i) {
+        for (const double wanted : {kSmall, kLarge}) {
+            const CpuCall* nearest = nullptr;
+            const auto distance = [wanted](const CpuCall& call) {
+                return std::abs(std::log(cpu_bytes(call, CpuPrecision::kFp32) / wanted));
+            };
+            for (const CpuCall& call : all) {
+                const auto same = [&call](const CpuCall& other) { return is_same(call, other); };
+                if (call.kernel == static_cast<CpuKernel>(i) && cpu_bytes(call, CpuPrecision::kFp32) > 0 &&
+                    std::ranges::none_of(chosen, same) && (nearest == nullptr || distance(call) < distance(*nearest))) {
+                    nearest = &call;
+                }
+            }
+            if (nearest != nullptr) {
+                chosen.push_back(*nearest);
+            }
+        }
+    }
+    return chosen;
 }
 
 }  // namespace auspex

@@ -39,6 +39,8 @@ double private_cache_bytes() {
 }
 
 std::size_t sets_for(OperandPlace place, double set_bytes, double cache_bytes) {
+    constexpr double kLine = 64;
+    set_bytes = std::max(set_bytes, kLine);
     double wanted = 2 * cache_bytes / set_bytes, most = kMostBytes / set_bytes;
     if (place == OperandPlace::kCache) {
         wanted = 4 * private_cache_bytes() / set_bytes;

@@ -1,5 +1,9 @@
 /// @file Operands of copies, checks, the optimizer and the sums of collectives.
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -83,6 +87,35 @@ Call fill_call(const CallSizes& s, OperandArrays& arrays) {
     };
 }
 
+/// What the interpreter does around an operation (exec/interpreter.cpp), with `columns` tensors of 4 KiB that it makes
+/// and releases.
+Call operation_call(const CallSizes& s) {
+    struct Walk {
+        Arena arena;
+        std::vector<Buffer<float>> tensors;
+        std::map<std::pair<int, int>, int> passes{{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 3}};
+        std::array<OperationCount, static_cast<std::size_t>(OpKind::kCount)> counts{};
+        Timeline timeline;
+    };
+    const auto walk = std::make_shared<Walk>();
+    return [walk, blocks = s.columns] {
+        constexpr std::size_t kTensor = 1024;
+        const auto start = std::chrono::steady_clock::now();
+        use(walk->passes.at({0, 1}));
+        for (std::size_t i = 0; i < blocks; ++i) {
+            walk->tensors.emplace_back(walk->arena, MemoryLabel::kWorkspace, kTensor);
+        }
+        use(walk->tensors.data());
+        walk->tensors.clear();
+        walk->counts.back() += OperationCount{};
+        const auto end = std::chrono::steady_clock::now();
+        walk->timeline.spans.push_back({0, 0, start.time_since_epoch().count(), end.time_since_epoch().count(), 0, 0});
+        if (walk->timeline.spans.size() > kTensor) {
+            walk->timeline.spans.clear();
+        }
+    };
+}
+
 Call copy_call(const CallSizes& s, OperandArrays& arrays) {
     const auto* const from = arrays.filled(s.columns, std::byte{1});
     auto* const to = arrays.filled(s.columns, std::byte{0});
@@ -107,6 +140,7 @@ Call step_call(const CallSizes& s, OperandArrays& arrays) {
         case CpuKernel::kAdamW: return adam_call<P>(s, arrays);
         case CpuKernel::kReduceParts: return reduce_call<V>(s, ReduceOp::kSum, arrays);
         case CpuKernel::kReducePartsGradients: return reduce_call<G>(s, ReduceOp::kSum, arrays);
+        case CpuKernel::kOperation: return operation_call(s);
         case CpuKernel::kReduceSoftmaxParts: return reduce_call<typename P::Real>(s, ReduceOp::kLogSumExp, arrays);
         default: return {};
     }

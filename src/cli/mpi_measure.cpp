@@ -138,24 +138,37 @@ class Measuring {
         }
     }
 
+    /// Working sets that operands from memory come out of, over the last-level cache: one that misses everything, and
+    /// others that show where missing begins.
+    static constexpr double kFarRing = 2.5, kNearerRings[] = {0.3, 0.6, 1};
+    static constexpr double kLargeCall = 6e5;
+
     void time_kernels() {
         struct Timing {
             CpuCall call;
             CpuPrecision precision;
             OperandPlace place;
+            double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
         };
         std::vector<Timing> wanted;
         for (const std::string& name : task_.precisions) {
             const CpuPrecision precision =
                 name == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+            const double cache = computer_.last_level_cache_bytes;
             for (const CpuCall& call : calibration_calls()) {
-                wanted.push_back({call, precision, OperandPlace::kCache});
+                wanted.push_back({call, precision, OperandPlace::kCache, 0});
             }
             for (const CpuCall& call : memory_calls()) {
-                wanted.push_back({call, precision, OperandPlace::kMemory});
+                wanted.push_back({call, precision, OperandPlace::kMemory, kFarRing * cache});
+                for (const double ring : kNearerRings) {
+                    if (precision == CpuPrecision::kFp32 && cpu_bytes(call, precision) < kLargeCall) {
+                        wanted.push_back({call, precision, OperandPlace::kMemory, ring * cache});
+                    }
+                }
             }
         }
-        std::erase_if(wanted, [this](const Timing& t) { return file_->has(row_of(t.call, t.precision, t.place, {})); });
+        std::erase_if(wanted,
+                      [this](const Timing& t) { return file_->has(row_of(t.call, t.precision, t.ring_bytes, {})); });
         // Several looks at each, seconds apart: a neighbour who slows the computer for a while spoils one of them. What
         // is done is written portion by portion.
         constexpr std::size_t kPortion = 128;
@@ -170,26 +183,28 @@ class Measuring {
                 for (std::size_t i = first; i < end; ++i, ++looked) {
                     const double left = static_cast<double>(wanted.size() * kLooks - looked);
                     const double share = (task_.kernels_s - seconds_since(begin)) / left;
-                    const auto& [call, precision, place] = wanted[i];
-                    const KernelTiming timing = time_kernel(call, precision, place, computer_.last_level_cache_bytes,
-                                                            std::max(kLeastSeconds, share));
+                    const auto& [call, precision, place, ring_bytes] = wanted[i];
+                    const double cache = ring_bytes > 0 ? ring_bytes / 2 : computer_.last_level_cache_bytes;
+                    const KernelTiming timing =
+                        time_kernel(call, precision, place, cache, std::max(kLeastSeconds, share));
                     if (look == 0 || timing.seconds < best[i - first].seconds) {
                         best[i - first] = timing;
                     }
                 }
             }
             for (std::size_t i = first; i < end; ++i) {
-                file_->append(row_of(wanted[i].call, wanted[i].precision, wanted[i].place, best[i - first]));
+                file_->append(row_of(wanted[i].call, wanted[i].precision, wanted[i].ring_bytes, best[i - first]));
             }
         }
     }
-    static Measurement row_of(const CpuCall& call, CpuPrecision precision, OperandPlace place,
+    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes,
                               const KernelTiming& timing) {
         Measurement row;
         row.kind = "kernel";
         row.name = to_string(call.kernel);
         row.precision = to_string(precision);
-        row.where = place == OperandPlace::kCache ? "cache" : "memory";
+        row.where = ring_bytes > 0 ? "memory" : "cache";
+        row.bytes = ring_bytes;
         row.rows = call.rows;
         row.columns = call.columns;
         row.depth = call.depth;

@@ -195,7 +195,7 @@ double speed_slope(const std::vector<ComparedCase>& cases) {
             squares += faster * faster;
         }
     }
-    return squares <= count * kLeastChange * kLeastChange ? 1 : std::clamp(products / squares, 0.0, 1.0);
+    return squares <= count * kLeastChange * kLeastChange ? 0 : std::clamp(products / squares, 0.0, 1.0);
 }
 
 std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {

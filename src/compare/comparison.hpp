@@ -54,7 +54,7 @@ struct Comparison {
 };
 
 /// How much the steps of a run follow the cores' speed beside it: slope of ln(1 / step) over ln(speed), both against
-/// the median of their case, over all runs; from 0 (the probes' speeds come and go, steps do not care) to 1. 1 where
+/// the median of their case, over all runs; from 0 (the probes' speeds come and go, steps do not care) to 1. 0 where
 /// speeds of cases differ by less than 2 % (root mean square), for then it cannot be told. From measurements only.
 [[nodiscard]] double speed_slope(const std::vector<ComparedCase>& cases);
 /// The speed to predict each case with: S * (s / S)^slope, s the median of its speeds and S that of the speeds of all

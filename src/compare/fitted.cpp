@@ -86,6 +86,7 @@ Host host_of(const FittedHost& fitted) {
             known.seconds_per.at(i) = law.terms[i].value;
         }
         known.far_byte_s = law.far_byte_s ? law.far_byte_s->value : 0;
+        known.reach_bytes = law.reach_bytes ? law.reach_bytes->value : 0;
         known.relative_error = law.relative_error;
         known.known = true;
     }

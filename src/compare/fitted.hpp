@@ -31,7 +31,7 @@ struct FittedLaw {
     CpuKernel kernel = CpuKernel::kCopy;
     CpuPrecision precision = CpuPrecision::kFp32;
     std::vector<FittedNumber> terms;
-    std::optional<FittedNumber> far_byte_s;
+    std::optional<FittedNumber> far_byte_s, reach_bytes;
     double relative_error = 0;
 };
 

@@ -72,7 +72,7 @@ void fit_law(CpuKernel kernel, CpuPrecision precision, std::vector<Measurement> 
         return;
     }
     const PositiveFit fit = fit_positive(observations_of(points, terms), kBootstraps, kSeed);
-    FittedLaw law{kernel, precision, {}, std::nullopt, kMadToSigma * fit.typical_error};
+    FittedLaw law{kernel, precision, {}, std::nullopt, std::nullopt, kMadToSigma * fit.typical_error};
     for (const FittedCoefficient& coefficient : fit.coefficients) {
         law.terms.push_back({coefficient.value, coefficient.low, coefficient.high, ConstantKind::kFitted,
                              "fitted to " + std::to_string(points.size()) + " shapes timed alone on one core"});

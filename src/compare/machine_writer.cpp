@@ -194,6 +194,9 @@ std::string law_text(const FittedLaw& law, const FittedHost& host) {
     if (law.far_byte_s) {
         object.time("far_byte", *law.far_byte_s);
     }
+    if (law.reach_bytes) {
+        object.number("reach", *law.reach_bytes, bytes_text(law.reach_bytes->value));
+    }
     return object.text();
 }
 

@@ -54,61 +54,98 @@ const Measurement* from_cache(const std::vector<Measurement>& rows, const Measur
 /// Rows from memory of one law, with what the same call takes from the cache.
 struct FarRows {
     std::vector<Measurement> rows;
-    std::vector<double> near_s, missing_bytes;
+    std::vector<double> near_s, moved_bytes;
 };
 
-FarRows far_rows(const std::vector<Measurement>& rows, const FittedLaw& law, const FittedHost& host,
-                 const Host& known) {
+FarRows far_rows(const std::vector<Measurement>& rows, const FittedLaw& law, const Host& known) {
     FarRows found;
     for (const Measurement& row : rows_of(rows, "kernel", to_string(law.kernel))) {
         if (row.precision != to_string(law.precision) || row.where != "memory" || row.active != 1) {
             continue;
         }
         const CpuCall call = call_of(row);
-        const double bytes = cpu_bytes(call, law.precision);
         const Measurement* const near = from_cache(rows, row);
-        const double set = std::max(2 * host.stated_cache_bytes, 2 * bytes);
         found.rows.push_back(row);
         found.near_s.push_back(near != nullptr ? near->seconds : cpu_seconds(known, call, law.precision));
-        found.missing_bytes.push_back(bytes * missing_share(host.cache_bytes.value, set));
+        found.moved_bytes.push_back(cpu_bytes(call, law.precision));
     }
     return found;
 }
 
-/// Extras that are noise count as none.
-void fit_far_byte(const FarRows& far, FittedLaw& law) {
-    constexpr double kLeast = 1e-14;
+/// The whole time less what the call takes from the cache; an extra that is noise counts as none.
+std::vector<Observation> extras_of(const FarRows& far, double reach_bytes) {
     std::vector<Observation> extras;
     for (std::size_t i = 0; i < far.rows.size(); ++i) {
-        const double extra = far.rows[i].seconds - far.near_s[i];
-        if (extra > 0) {
-            const double share = extra / far.rows[i].seconds;
-            extras.push_back({{far.missing_bytes[i]}, extra, share * share});
+        const double least = 1e-3 * far.near_s[i];
+        const double extra = std::max(least, far.rows[i].seconds - far.near_s[i]);
+        const double share = extra / far.rows[i].seconds;
+        extras.push_back({{far.moved_bytes[i] * missing_share(reach_bytes, far.rows[i].bytes)}, extra, share * share});
+    }
+    return extras;
+}
+
+/// Sum of squares of what is left of whole times.
+double squared_error(const FarRows& far, const std::vector<Observation>& extras, double far_byte_s) {
+    double sum = 0;
+    for (std::size_t i = 0; i < extras.size(); ++i) {
+        const double left = (extras[i].sizes[0] * far_byte_s - extras[i].y) / far.rows[i].seconds;
+        sum += left * left;
+    }
+    return sum;
+}
+
+bool has_several_sets(const FarRows& far) {
+    return std::any_of(far.rows.begin(), far.rows.end(),
+                       [&](const Measurement& row) { return row.bytes != far.rows.front().bytes; });
+}
+
+/// The reach that leaves least, among sizes up to the stated cache's.
+void fit_reach(const FarRows& far, const FittedHost& host, FittedLaw& law) {
+    constexpr int kSizes = 32;
+    double best = 0;
+    for (int i = 2; i <= kSizes; ++i) {
+        const double reach = host.stated_cache_bytes * i / kSizes;
+        const std::vector<Observation> extras = extras_of(far, reach);
+        const double left = squared_error(far, extras, fit_positive(extras, 0, kSeed).coefficients.front().value);
+        if (!law.reach_bytes || left < best) {
+            const double step = host.stated_cache_bytes / kSizes;
+            law.reach_bytes = FittedNumber{reach, std::max(step, reach - step), reach + step, ConstantKind::kFitted,
+                                           "kernels on working sets of several sizes"};
+            best = left;
         }
     }
+}
+
+void fit_far_byte(const FarRows& far, const FittedHost& host, FittedLaw& law) {
+    constexpr double kLeast = 1e-14;
     if (far.rows.empty()) {
         return;
     }
-    const std::string how = "fitted to " + std::to_string(far.rows.size()) + " shapes timed from memory";
-    if (extras.empty()) {
-        law.far_byte_s = FittedNumber{kLeast, 0, 10 * kLeast, ConstantKind::kFitted, how};
-        return;
-    }
-    const FittedCoefficient coefficient = fit_positive(extras, kBootstraps, kSeed).coefficients.front();
-    law.far_byte_s = FittedNumber{std::max(kLeast, coefficient.value), coefficient.low, coefficient.high,
-                                  ConstantKind::kFitted, how};
+    const double reach = law.reach_bytes ? law.reach_bytes->value : host.cache_bytes.value;
+    const FittedCoefficient coefficient = fit_positive(extras_of(far, reach), kBootstraps, kSeed).coefficients.front();
+    law.far_byte_s =
+        FittedNumber{std::max(kLeast, coefficient.value), coefficient.low, coefficient.high, ConstantKind::kFitted,
+                     "fitted to " + std::to_string(far.rows.size()) + " timings from memory"};
 }
 
-void add_quality(const FarRows& far, const FittedLaw& law, FitQuality& quality) {
+void add_quality(const FarRows& far, const FittedHost& host, const FittedLaw& law, FitQuality& quality) {
+    const double reach = law.reach_bytes ? law.reach_bytes->value : host.cache_bytes.value;
     for (std::size_t i = 0; i < far.rows.size(); ++i) {
+        const double missing = missing_share(reach, far.rows[i].bytes);
         quality.points.push_back(far.rows[i]);
-        quality.predicted.push_back(far.near_s[i] + far.missing_bytes[i] * law.far_byte_s->value);
+        quality.predicted.push_back(far.near_s[i] + far.moved_bytes[i] * missing * law.far_byte_s->value);
     }
+}
+
+/// The same kernel's law in the other precision.
+const FittedLaw* other_law(const FittedHost& host, const FittedLaw& law) {
+    const auto other = std::find_if(host.laws.begin(), host.laws.end(), [&](const FittedLaw& candidate) {
+        return candidate.kernel == law.kernel && candidate.precision != law.precision;
+    });
+    return other == host.laws.end() ? nullptr : &*other;
 }
 
 }  // namespace
-
-double missing_share(double cache_bytes, double set_bytes) { return std::max(0.0, 1 - cache_bytes / set_bytes); }
 
 void fit_cache(const std::vector<Measurement>& rows, FittedHost& host) {
     constexpr int kSizes = 64;
@@ -149,17 +186,28 @@ void fit_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibrat
                                     1 / std::max(extra.low, least), ConstantKind::kFitted,
                                     "copies of sets that the last-level cache does not keep over those that it does"};
     const Host known = host_of(host);
+    for (FittedLaw& law : host.laws) {
+        const FarRows far = far_rows(rows, law, known);
+        if (has_several_sets(far)) {
+            fit_reach(far, host, law);
+        }
+    }
     for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
         FitQuality quality;
         quality.kind = "kernel";
         quality.name = "all_from_memory";
         quality.precision = to_string(precision);
         for (FittedLaw& law : host.laws) {
-            if (law.precision == precision) {
-                const FarRows far = far_rows(rows, law, host, known);
-                fit_far_byte(far, law);
-                add_quality(far, law, quality);
+            if (law.precision != precision) {
+                continue;
             }
+            const FittedLaw* const other = other_law(host, law);
+            if (!law.reach_bytes && other != nullptr) {
+                law.reach_bytes = other->reach_bytes;
+            }
+            const FarRows far = far_rows(rows, law, known);
+            fit_far_byte(far, host, law);
+            add_quality(far, host, law, quality);
         }
         if (!quality.points.empty()) {
             judge(quality);

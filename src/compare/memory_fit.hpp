@@ -6,18 +6,16 @@
 
 namespace auspex {
 
-/// Share of a working set that is passed over again and again and does not come from the last-level cache:
-/// max(0, 1 - cache / set).
-[[nodiscard]] double missing_share(double cache_bytes, double set_bytes);
-
-/// cache_bytes, as copies of working sets of many sizes find it: a copy takes t(W) / W = near + extra x missing_share,
-/// and the cache's size is that of the best fit, at most what the system says. What other tenants of the processor keep
-/// there is not this computer's. Left as it is where there are no copies.
+/// cache_bytes, as copies of working sets W of many sizes find it: a copy takes t(W) / W = near + extra x
+/// missing_share( cache, W) (models/host.hpp), and the cache's size is that of the best fit, at most what the system
+/// says. What other tenants of the processor keep there is not this computer's. Left as it is where there are too few
+/// copies.
 void fit_cache(const std::vector<Measurement>& rows, FittedHost& host);
 
-/// far_byte_s of each law: what calls with operands from memory take longer than the same calls with operands from the
-/// cache, over the bytes that they move, over the share that missed; and core_memory_bytes_per_s: the same of copies,
-/// for kernels without such rows. Requires laws and cache_bytes.
+/// far_byte_s and reach_bytes of each law: what calls take longer when their operands come out of working sets of
+/// several sizes (the rows' `bytes`) than the same calls with operands from the cache: far_byte x bytes moved x
+/// missing_share( reach, set). A precision that was timed with one set only has the reach of the other.
+/// core_memory_bytes_per_s: the extra of copies, for kernels without such rows. Requires laws and cache_bytes.
 void fit_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
 
 }  // namespace auspex

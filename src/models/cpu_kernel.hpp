@@ -115,8 +115,10 @@ inline constexpr std::size_t kMostCpuTerms = 6;
 /// Fitted coefficients of one kernel, in seconds per unit of each term.
 struct CpuLaw {
     std::array<double, kMostCpuTerms> seconds_per{};
-    double far_byte_s = 0;      ///< more for each byte of its operands that comes from memory; 0: what a core's rate of
-                                ///< memory (Host::core_memory_bytes_per_s) says
+    double far_byte_s = 0;   ///< more for each byte of its operands that comes from memory; 0: what a core's rate of
+                             ///< memory (Host::core_memory_bytes_per_s) says
+    double reach_bytes = 0;  ///< working set up to which its operands are found in caches and address translation, as
+                             ///< it goes through them; 0: the last-level cache's (Host::cache_bytes)
     double relative_error = 0;  ///< typical residual of the fit: one standard deviation
     bool known = false;         ///< false: the machine file has no law of this kernel
 };

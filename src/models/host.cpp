@@ -1,9 +1,22 @@
 /// @file Seconds of a kernel call and of a message by the laws of a host.
 #include "models/host.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace auspex {
+
+double missing_share(double reach_bytes, double set_bytes) { return std::clamp(set_bytes / reach_bytes - 1, 0.0, 1.0); }
+
+double missing_share(const Host& host, const CpuLaw& law, const WorkingSet& set) {
+    const double reach = law.reach_bytes > 0 ? law.reach_bytes : host.cache_bytes;
+    return std::max(missing_share(reach, set.of_core), missing_share(host.cache_bytes, set.of_computer));
+}
+
+double far_byte_s(const Host& host, const CpuLaw& law) {
+    return law.far_byte_s > 0 ? law.far_byte_s : 1 / host.core_memory_bytes_per_s;
+}
 
 double cpu_seconds(const Host& host, const CpuCall& call, CpuPrecision precision) {
     const CpuLaw& law = host.laws[static_cast<std::size_t>(precision)][static_cast<std::size_t>(call.kernel)];

@@ -49,6 +49,20 @@ struct Host {
     std::array<std::array<CpuLaw, kCpuKernels>, kCpuPrecisions> laws{};
 };
 
+/// Share of far operands (CpuCall::far_bytes) that are no longer there when a working set of `set_bytes` has been gone
+/// through since: 0 up to `reach_bytes`, 1 from twice that, a line between.
+[[nodiscard]] double missing_share(double reach_bytes, double set_bytes);
+
+/// Bytes that are gone through before a far operand comes round again: by the ranks of one core, which share its own
+/// caches and address translation, and by all ranks of the computer, which share the last-level cache.
+struct WorkingSet {
+    double of_core = 0, of_computer = 0;
+};
+/// The larger of the shares that miss a core's own reach and the last-level cache.
+[[nodiscard]] double missing_share(const Host& host, const CpuLaw& law, const WorkingSet& set);
+/// Seconds for each byte that misses.
+[[nodiscard]] double far_byte_s(const Host& host, const CpuLaw& law);
+
 /// Seconds of one of the call's repeats on a core alone, operands in the last-level cache: the law, nothing shared.
 [[nodiscard]] double cpu_seconds(const Host& host, const CpuCall& call, CpuPrecision precision);
 

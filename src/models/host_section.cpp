@@ -128,7 +128,7 @@ void allow_keys(const JsonValue& object, const std::vector<std::string_view>& al
 CpuLaw read_law(const JsonValue& entry, CpuKernel kernel, std::vector<Constant>& constants) {
     const auto terms = cpu_terms(kernel);
     std::vector<std::string_view> keys(terms.begin(), terms.end());
-    keys.insert(keys.end(), {"source", "kind", "error", "far_byte"});
+    keys.insert(keys.end(), {"source", "kind", "error", "far_byte", "reach"});
     allow_keys(entry, keys);
     const std::optional<Provenance> shared = read_provenance(entry);
     CpuLaw law;
@@ -137,6 +137,9 @@ CpuLaw read_law(const JsonValue& entry, CpuKernel kernel, std::vector<Constant>&
     }
     if (entry.find("far_byte")) {
         law.far_byte_s = read_term(entry, "far_byte", shared, constants);
+    }
+    if (entry.find("reach")) {
+        law.reach_bytes = read_constant(entry, "reach", Dimension::kBytes, kLeastCache, kMostCache, kRole, constants);
     }
     law.relative_error = entry.at("error").as_number(0, 10);
     law.known = true;

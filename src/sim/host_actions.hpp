@@ -27,6 +27,7 @@ struct HostAction {
     std::int32_t peer = -1;
     std::int32_t tag = 0;  ///< messages between two ranks match by tag, in order
     double bytes = 0;
+    double memory_bytes = 0;  ///< of a send: that its receiver takes from memory and puts there
     HostWork work;
 };
 

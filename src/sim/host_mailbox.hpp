@@ -14,6 +14,7 @@ inline constexpr std::uint32_t kNoMessage = std::numeric_limits<std::uint32_t>::
 struct HostMessage {
     int from = 0, to = 0, tag = 0;
     double bytes = 0;
+    double memory_bytes = 0;               ///< HostAction::memory_bytes
     bool far = false, is_long = false;     ///< is_long: beyond path.eager_bytes
     bool sender_waits = false;             ///< until the message is taken; of one that is not long, until it is seen
     bool sent = false, asked_for = false;  ///< by its sender; by its receiver

@@ -62,7 +62,7 @@ void require_rules(const Stack& stack, const Machine& machine, const std::vector
 
 }  // namespace
 
-HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision precision, double missing) {
+HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision precision, const WorkingSet& set) {
     const Host& host = machine.host;
     if (!host.laws[static_cast<std::size_t>(precision)][static_cast<std::size_t>(call.kernel)].known) {
         const std::string kernel(to_string(call.kernel)), in(to_string(precision));
@@ -70,11 +70,9 @@ HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision preci
                          "found no law; expected one: a step of this plan calls the kernel (auspex calibrate)");
     }
     const CpuLaw& law = host.laws[static_cast<std::size_t>(precision)][static_cast<std::size_t>(call.kernel)];
-    const double far = call.far_bytes * missing;
-    const double far_byte_s = law.far_byte_s > 0 ? law.far_byte_s : 1 / host.core_memory_bytes_per_s;
-    const double far_s = far > 0 ? far * far_byte_s : 0;
-    return {(cpu_seconds(host, call, precision) + far_s) * call.repeat, cpu_bytes(call, precision) * call.repeat,
-            far * call.repeat};
+    const double far = call.far_bytes > 0 ? call.far_bytes * missing_share(host, law, set) : 0;
+    return {(cpu_seconds(host, call, precision) + far * far_byte_s(host, law)) * call.repeat,
+            cpu_bytes(call, precision) * call.repeat, far * call.repeat};
 }
 
 void require_host_collectives(const Stack& stack, const Machine& machine) {
@@ -94,7 +92,7 @@ void HostCollectives::add_parts(HostRow& row, const HostGroup& group, const Host
         const CpuCall call{.kernel = data.sum,
                            .columns = static_cast<double>(elements),
                            .depth = static_cast<double>(group.ranks.size())};
-        row.actions.push_back({.work = work_of(machine_, call, data.precision, 0)});
+        row.actions.push_back({.work = work_of(machine_, call, data.precision, {})});
     }
 }
 
@@ -141,7 +139,7 @@ void HostCollectives::all_to_all(HostRow& row, const HostGroup& group, int tag, 
     const auto part = [&](std::size_t) { return bytes; };
     const CpuCall copy{.kernel = CpuKernel::kCopy, .columns = bytes};
     exchange_with_all(row, group, tag, part, part);
-    row.actions.insert(row.actions.end() - 1, {.work = work_of(machine_, copy, precision, 0)});
+    row.actions.insert(row.actions.end() - 1, {.work = work_of(machine_, copy, precision, {})});
 }
 
 void HostCollectives::barrier(HostRow& row, const HostGroup& group, int tag) const {

@@ -25,10 +25,11 @@ struct HostData {
     CpuPrecision precision = CpuPrecision::kFp32;  ///< of the sum
 };
 
-/// A call's work on a core: the machine's law, and what it takes from the cache. `missing`: share of the far bytes
-/// that come from memory (host.core_memory_bytes_per_s; their time is added to the law's). Throws InputError where
-/// the machine has no law of the kernel.
-[[nodiscard]] HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision precision, double missing);
+/// A call's work on a core: the machine's law, what it takes from the cache, and of its far bytes what misses the
+/// caches with this working set (their time is added to the law's). Throws InputError where the machine has no law of
+/// the kernel.
+[[nodiscard]] HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision precision,
+                               const WorkingSet& set);
 
 /// Throws InputError, naming the rule, unless the stack's collectives are those of the trainer's transport: all-reduce,
 /// reduce-scatter and all-to-all direct, all-gather ring, each over one level.

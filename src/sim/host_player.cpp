@@ -257,7 +257,7 @@ class Player {
 
     void take(int rank, std::uint32_t message) {
         process(rank).taken = message;
-        begin(rank, {receive_s(mailbox_[message]), 0, 0});
+        begin(rank, {receive_s(mailbox_[message]), 0, mailbox_[message].memory_bytes});
     }
 
     /// Who waits sees all that has come, also what it has not asked for.
@@ -290,7 +290,9 @@ class Player {
         return send_cpu_s(far ? host_.far : host_.near, action.bytes, far);
     }
     [[nodiscard]] double receive_s(const HostMessage& m) const {
-        return receive_cpu_s(m.far ? host_.far : host_.near, m.bytes);
+        const CpuLaw& copy = host_.laws.front()[static_cast<std::size_t>(CpuKernel::kCopy)];
+        const double from_memory_s = m.memory_bytes > 0 ? m.memory_bytes * far_byte_s(host_, copy) : 0;
+        return receive_cpu_s(m.far ? host_.far : host_.near, m.bytes) + from_memory_s;
     }
 
     void end_sending(int rank, const HostAction& action) {
@@ -298,6 +300,7 @@ class Player {
         HostMessage& m = mailbox_[index];
         m.far = are_far(rank, action.peer);
         m.bytes = action.bytes;
+        m.memory_bytes = action.memory_bytes;
         const MessagePath& path = m.far ? host_.far : host_.near;
         m.is_long = action.bytes > path.eager_bytes;
         m.sent_at = now_;

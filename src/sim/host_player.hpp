@@ -17,14 +17,13 @@ struct HostPlayed {
 };
 
 /// All ranks begin at 0. Messages:
-///   sender: path.send_s + bytes * path.send_byte_s of its core; up to path.eager_bytes it has then done with it, for a
-///   longer one it spends rendezvous_s more and has done when the receiver has taken the message
-///   between nodes: then the message flows over both NICs (host_wires.hpp), a longer one not before the receiver has
-///   asked for it and the sender is in a send or a wait; it arrives latency_s after its last byte
-///   receiver: once the message has arrived and the receiver waits, path.receive_s + bytes * path.receive_byte_s of its
-///   core, and rendezvous_s for a longer one
+///   sender: path.send_s + bytes * path.send_byte_s of its core; up to path.eager_bytes it has then done with it, with
+///   a longer one when the receiver has taken the message between nodes: then the message flows over both NICs
+///   (host_wires.hpp), a longer one not before the receiver has asked for it and the sender is in a send or a wait; it
+///   arrives latency_s after its last byte receiver: once the message has arrived and the receiver waits,
+///   path.receive_s + bytes * path.receive_byte_s of its core, and rendezvous_s for a longer one
 /// Time counts as the row's loss; as waiting while the rank could run and has no core, and after its end. Aborts
-/// (invariant) if ranks wait for one another for ever. Ignores: copies' use of cache and memory, an end of MPI's
+/// (invariant) if ranks wait for one another for ever. Ignores: copies' use of the cache, an end of MPI's
 /// progress while the sender of a message that flows computes.
 [[nodiscard]] HostPlayed play_host_program(const Machine& machine, const HostPlaces& places, HostManners manners,
                                            const HostProgram& program);

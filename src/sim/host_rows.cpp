@@ -91,14 +91,14 @@ void require_runnable(const Inputs& inputs, const SimulatedStep& step) {
     }
 }
 
-/// Shares of far operands (CpuCall::far_bytes) that the last-level cache does not keep: 1 - cache / set, where the set
-/// is what all ranks of the fullest computer go through before they come back: in the passes all but optimizer states,
-/// in the optimizer everything.
-struct MissingShares {
-    double in_passes = 0, in_optimizer = 0;
+/// What is gone through before a far operand comes round again: in the passes all but optimizer states, in the
+/// optimizer everything.
+struct WorkingSets {
+    WorkingSet in_passes, in_optimizer;
 };
 
-MissingShares missing_shares(const Inputs& inputs, const SimulatedStep& step) {
+/// Of the rank of every stage that shares its core, or its computer, with the most live bytes.
+std::vector<WorkingSets> working_sets(const Inputs& inputs, const SimulatedStep& step) {
     std::vector<double> states, all;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
         const StageMemory memory = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
@@ -112,17 +112,29 @@ MissingShares missing_shares(const Inputs& inputs, const SimulatedStep& step) {
         }
     }
     const HostPlaces places = host_places(inputs.machine, step.layout);
-    std::vector<double> passes(static_cast<std::size_t>(places.computers), 0), steps = passes;
-    for (int rank = 0; rank < step.layout.tiles; ++rank) {
-        const auto computer = static_cast<std::size_t>(places.of_rank[static_cast<std::size_t>(rank)].computer);
-        const auto stage = static_cast<std::size_t>(stage_place(step.layout, rank).stage);
-        passes[computer] += all[stage] - states[stage];
-        steps[computer] += all[stage];
-    }
-    const auto share = [&](const std::vector<double>& sets) {
-        return std::max(0.0, 1 - inputs.machine.host.cache_bytes / *std::max_element(sets.begin(), sets.end()));
+    const auto stage_of = [&](std::size_t rank) {
+        return static_cast<std::size_t>(stage_place(step.layout, static_cast<int>(rank)).stage);
     };
-    return {share(passes), share(steps)};
+    std::vector<WorkingSets> sets(all.size());
+    for (std::size_t rank = 0; rank < places.of_rank.size(); ++rank) {
+        const HostPlace& own = places.of_rank[rank];
+        WorkingSets with_others;
+        for (std::size_t other = 0; other < places.of_rank.size(); ++other) {
+            const HostPlace& place = places.of_rank[other];
+            const double everything = all[stage_of(other)], passes = everything - states[stage_of(other)];
+            const bool on_computer = place.computer == own.computer, on_core = on_computer && place.core == own.core;
+            with_others.in_passes.of_computer += on_computer ? passes : 0;
+            with_others.in_passes.of_core += on_core ? passes : 0;
+            with_others.in_optimizer.of_computer += on_computer ? everything : 0;
+            with_others.in_optimizer.of_core += on_core ? everything : 0;
+        }
+        WorkingSets& fullest = sets[stage_of(rank)];
+        for (const auto part : {&WorkingSets::in_passes, &WorkingSets::in_optimizer}) {
+            (fullest.*part).of_core = std::max((fullest.*part).of_core, (with_others.*part).of_core);
+            (fullest.*part).of_computer = std::max((fullest.*part).of_computer, (with_others.*part).of_computer);
+        }
+    }
+    return sets;
 }
 
 struct OperationWork {
@@ -148,7 +160,7 @@ struct HostRows::Parts {
         : inputs(in),
           step(simulated),
           precision(cpu_precision(simulated.plan)),
-          missing(missing_shares(in, simulated)),
+          sets(working_sets(in, simulated)),
           collectives(in.machine, in.stack),
           members(static_cast<std::size_t>(simulated.layout.tiles)),
           cursors(members.size()),
@@ -175,13 +187,17 @@ struct HostRows::Parts {
         }
     }
 
-    [[nodiscard]] std::vector<HostWork> works(const std::vector<CpuCall>& calls, Phase phase) const {
-        const double missed = phase == Phase::kOptimizer ? missing.in_optimizer : missing.in_passes;
+    [[nodiscard]] std::vector<HostWork> works(const std::vector<CpuCall>& calls, const WorkingSet& set) const {
         std::vector<HostWork> list;
         for (const CpuCall& call : calls) {
-            list.push_back(work_of(inputs.machine, call, precision, missed));
+            list.push_back(work_of(inputs.machine, call, precision, set));
         }
         return list;
+    }
+
+    [[nodiscard]] const WorkingSet& set_of(const Operation& op, int stage) const {
+        const WorkingSets& own = sets[static_cast<std::size_t>(stage)];
+        return op.phase == Phase::kOptimizer ? own.in_optimizer : own.in_passes;
     }
 
     const OperationWork& work_of_operation(std::uint32_t index, int stage) {
@@ -189,7 +205,8 @@ struct HostRows::Parts {
         if (!known) {
             const Operation& op = step.program.operations[index];
             const OperationCalls calls = kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, stage, op);
-            known = {works(calls.before, op.phase), works(calls.after, op.phase)};
+            const WorkingSet& set = set_of(op, stage);
+            known = {works(calls.before, set), works(calls.after, set)};
         }
         return *known;
     }
@@ -295,12 +312,23 @@ struct HostRows::Parts {
             }
         }
         append(row, own.after);
+        add_memory_bytes(row, op, member.stage);
+    }
+
+    /// What is received goes where nobody has been for long; gradients and parameters come from there, too.
+    void add_memory_bytes(HostRow& row, const Operation& op, int stage) const {
+        const CpuLaw& copy = inputs.machine.host.laws.front()[static_cast<std::size_t>(CpuKernel::kCopy)];
+        const double ends = op.phase == Phase::kOptimizer ? 2 : 1;
+        const double missing = missing_share(inputs.machine.host, copy, set_of(op, stage));
+        for (HostAction& action : row.actions) {
+            action.memory_bytes = action.type == HostAction::Type::kSend ? ends * missing * action.bytes : 0;
+        }
     }
 
     const Inputs& inputs;
     const SimulatedStep& step;
     CpuPrecision precision;
-    MissingShares missing;
+    std::vector<WorkingSets> sets;  ///< by stage
     HostCollectives collectives;
     std::vector<Member> members;
     std::vector<Cursor> cursors;
@@ -322,7 +350,7 @@ bool HostRows::next(int rank, HostRow& row) {
         row.loss = Loss::kOptimizer;
         row.operation = kNoOperation;
         Parts::append(row, p.works(calls_before_step(p.inputs.workload, p.step.plan, p.step.layout, member.stage),
-                                   Phase::kOptimizer));
+                                   p.sets[static_cast<std::size_t>(member.stage)].in_optimizer));
         return true;
     }
     const Program& program = p.step.program;
@@ -354,7 +382,7 @@ std::array<double, kCpuKernels> host_kernel_seconds(const Inputs& inputs, const 
                 for (const auto* list : {&calls.before, &calls.after}) {
                     for (const CpuCall& call : *list) {
                         seconds[static_cast<std::size_t>(call.kernel)] +=
-                            work_of(inputs.machine, call, precision, 0).seconds * count * step.layout.stage_ranks;
+                            work_of(inputs.machine, call, precision, {}).seconds * count * step.layout.stage_ranks;
                     }
                 }
             }

@@ -21,6 +21,10 @@ constexpr double kSend = 250e-9, kReceive = 300e-9, kPoll = 200e-9, kSwitch = 60
 constexpr double kSendByte = 5e-12, kReceiveByte = 60e-12, kRendezvous = 700e-9;
 constexpr double kProduct = 10e-12, kStart = 300e-9, kCopyByte = 20e-12;
 constexpr double kBusy = 0.9, kCoreMemory = 20e9;
+constexpr double kReach = 24 * kMi, kFarByte = 80e-12;
+
+/// What a working set no longer finds in caches that reach so far: 0 up to the reach, 1 from twice that.
+double missed(double reach, double set) { return std::clamp(set / reach - 1, 0.0, 1.0); }
 
 Measurement row_of(const char* kind, const std::string& name) {
     Measurement row;
@@ -81,9 +85,12 @@ void add_kernels(std::vector<Measurement>& rows) {
         const CpuCall call{CpuKernel::kCopy, 1, bytes};
         rows.push_back(kernel_row(call, "cache", 1, kernel_s(call)));
     }
-    const CpuCall large{CpuKernel::kCopy, 1, 12 * kMi};
-    rows.push_back(
-        kernel_row(large, "memory", 1, kernel_s(large) + cpu_bytes(large, CpuPrecision::kFp32) / kCoreMemory));
+    const CpuCall far{CpuKernel::kCopy, 1, 4 * kMi};
+    for (const double set : {12 * kMi, 20 * kMi, 30 * kMi, 40 * kMi, 80 * kMi}) {
+        const double far_s = missed(kReach, set) * kFarByte * cpu_bytes(far, CpuPrecision::kFp32);
+        rows.push_back(kernel_row(far, "memory", 1, kernel_s(far) + far_s));
+        rows.back().bytes = set;
+    }
 }
 
 /// Both rates of a path as ping-pongs and sends see them; `wire_s` and `latency` are 0 inside a node.
@@ -117,9 +124,8 @@ std::vector<Measurement> made_up(bool with_far) {
     rows.push_back(computer);
     rows.push_back(host_row("probe", 0, 2.2e-3, 2));
     for (double bytes = 131'072; bytes <= 128 * kMi; bytes *= 2) {
-        for (const int active : {1, 2}) {
-            rows.push_back(host_row("copy", bytes, bytes * (bytes > kCache ? active / 25e9 : 1 / 40e9), active));
-        }
+        rows.push_back(host_row("copy", bytes, bytes * (1 / 40e9 + missed(kCache, bytes) / kCoreMemory), 1));
+        rows.push_back(host_row("copy", bytes, bytes * (bytes > kCache ? 2 / 25e9 : 1 / 40e9), 2));
     }
     rows.push_back(host_row("slice", 0, 4e-3, 4));
     add_kernels(rows);
@@ -144,7 +150,11 @@ TEST(Calibration, finds_the_constants_that_its_rows_were_made_with) {
     EXPECT_EQ(host.cores, 2);
     EXPECT_NEAR(host.core_slice_s, 4e-3, 1e-9);
     EXPECT_NEAR(host.busy_speed, kBusy, 1e-3);
+    EXPECT_NEAR(host.cache_bytes / kCache, 1, 1e-6);
     EXPECT_NEAR(host.core_memory_bytes_per_s / kCoreMemory, 1, 1e-3);
+    const CpuLaw& copy = host.laws[0][static_cast<std::size_t>(CpuKernel::kCopy)];
+    EXPECT_NEAR(copy.reach_bytes / kReach, 1, 1e-6);
+    EXPECT_NEAR(copy.far_byte_s / kFarByte, 1, 1e-3);
     // Copies of one core move 40 GB/s from the cache whatever the others do: two cores, twice that.
     EXPECT_NEAR(host.cache_bytes_per_s / 80e9, 1, 1e-3);
     EXPECT_NEAR(host.memory_bytes_per_s / 25e9, 1, 1e-3);

@@ -124,6 +124,26 @@ TEST(HostSection, EveryLawIsReadTermByTerm) {
     EXPECT_DOUBLE_EQ(cpu_seconds(host, copy, CpuPrecision::kFp32), 1e-12 * 1 + 2e-12 * 1e6);
 }
 
+// Far bytes take far_byte each as far as they miss: a line from 0 at the reach to 1 at twice that, of the core's set and of
+// the computer's against the last-level cache, whichever is more.
+TEST(HostSection, OperandsMissWhereSetsAreLargerThanTheirReach) {
+    JsonDocument document = hosts();
+    document.set("host.kernels.fp32.copy.far_byte", "\"40 ps\"");
+    document.set("host.kernels.fp32.copy.reach", "\"8 MB\"");
+    const Host host = load_machine(document).host;
+    const auto& laws = host.laws.front();
+    const CpuLaw& copy = laws.at(static_cast<std::size_t>(CpuKernel::kCopy));
+    EXPECT_DOUBLE_EQ(far_byte_s(host, copy), 40e-12);
+    EXPECT_EQ(missing_share(host, copy, {8e6, 8e6}), 0);
+    EXPECT_DOUBLE_EQ(missing_share(host, copy, {12e6, 12e6}), 0.5);
+    EXPECT_EQ(missing_share(host, copy, {100e6, 100e6}), 1);
+    EXPECT_DOUBLE_EQ(missing_share(host, copy, {1e6, 1.25 * host.cache_bytes}), 0.25);
+    const CpuLaw& add = laws.at(static_cast<std::size_t>(CpuKernel::kAdd));
+    EXPECT_DOUBLE_EQ(far_byte_s(host, add), 1 / host.core_memory_bytes_per_s);
+    EXPECT_EQ(missing_share(host, add, {host.cache_bytes, 0}), 0);
+    expect_refused("host.kernels.fp32.copy.reach", "8 ps", "$.host.kernels.fp32.copy.reach");
+}
+
 TEST(HostSection, ConstantsKeepTheirProvenanceAndTheKernelsOwnIsShared) {
     const Machine machine = load_machine(hosts());
     const Constant& product = constant_of(machine, "machine.host.kernels.bf16.gemm_forward.product");
@@ -181,6 +201,28 @@ TEST(HostSection, SeventeenDigitsOfACoefficientSurvive) {
     JsonDocument document = hosts();
     document.set_quantity("host.kernels.fp32.gemm_forward.product", value, Dimension::kSeconds);
     EXPECT_EQ(load_machine(document).host.laws[0][0].seconds_per[1], value);
+}
+
+// A law without "far_byte" and "reach" takes those of copies: 1 / core_memory_bandwidth, last_level_cache.
+TEST(HostSection, FarOperandsMissBeyondAReachOfTheirKernelAndBeyondTheCache) {
+    JsonDocument document = hosts();
+    document.set("host.kernels.fp32.zero.far_byte", "80 ps");
+    document.set("host.kernels.fp32.zero.reach", "10 MiB");
+    const Host host = load_machine(document).host;
+    const CpuLaw& zero = host.laws[0][static_cast<std::size_t>(CpuKernel::kZero)];
+    const CpuLaw& copy = host.laws[0][static_cast<std::size_t>(CpuKernel::kCopy)];
+    EXPECT_DOUBLE_EQ(far_byte_s(host, zero), 80e-12);
+    EXPECT_DOUBLE_EQ(far_byte_s(host, copy), 1 / 25e9);
+    // clamp( W / reach - 1, 0, 1).
+    constexpr double kMi = 1024 * 1024;
+    EXPECT_EQ(missing_share(10 * kMi, 0), 0);
+    EXPECT_EQ(missing_share(10 * kMi, 10 * kMi), 0);
+    EXPECT_DOUBLE_EQ(missing_share(10 * kMi, 15 * kMi), 0.5);
+    EXPECT_EQ(missing_share(10 * kMi, 50 * kMi), 1);
+    // The core's ranks against the reach, the computer's against the cache of 32 MiB: what misses more counts.
+    EXPECT_DOUBLE_EQ(missing_share(host, zero, {12 * kMi, 24 * kMi}), 0.2);
+    EXPECT_DOUBLE_EQ(missing_share(host, zero, {12 * kMi, 48 * kMi}), 0.5);
+    EXPECT_EQ(missing_share(host, copy, {12 * kMi, 24 * kMi}), 0);
 }
 
 TEST(HostSection, LawsAndTheProbeMayBeLeftOut) {

@@ -83,6 +83,18 @@ TEST(HostPlayer, AMessageTakesItsSenderThenItsReceiver) {
     EXPECT_NEAR(to_seconds(played.ends[1]), 2e-3 + 0.5e-4 + 4e-3, kTick);
 }
 
+TEST(HostPlayer, AReceiverTakesLongerForBytesFromMemory) {
+    // receive 2 ms, and 500 B at 1 us more each by the law of copies; the sender does not.
+    Machine machine = bare_machine();
+    machine.host.near = {1e-3, 2e-3, 0, 0, 1e9, 0, 0};
+    machine.host.laws.front()[static_cast<std::size_t>(CpuKernel::kCopy)].far_byte_s = 1e-6;
+    HostAction far = send(1, 1000);
+    far.memory_bytes = 500;
+    const HostPlayed played = play_ranks(machine, {{far, wait()}, {receive(0, 1000), wait()}});
+    EXPECT_NEAR(to_seconds(played.ends[0]), 1e-3, kTick);
+    EXPECT_NEAR(to_seconds(played.ends[1]), 1e-3 + 2.5e-3, kTick);
+}
+
 TEST(HostPlayer, ALongMessageHoldsItsSenderUntilItIsTaken) {
     // Beyond eager: 3 ms more at the receiver, and the sender waits for the receiver, who works for 0.1 s first.
     Machine machine = bare_machine();

@@ -46,7 +46,7 @@ struct KernelTiming {
 /// are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a workload
 /// file. Ordered by kernel.
 [[nodiscard]] std::vector<CpuCall> calibration_calls();
-/// The few, large, that are also timed from memory.
+/// Of each kernel two of them, with operands of about 150 KB and 1.5 MB, that are also timed from memory.
 [[nodiscard]] std::vector<CpuCall> memory_calls();
 
 }  // namespace auspex

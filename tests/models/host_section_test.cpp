@@ -124,8 +124,8 @@ TEST(HostSection, EveryLawIsReadTermByTerm) {
     EXPECT_DOUBLE_EQ(cpu_seconds(host, copy, CpuPrecision::kFp32), 1e-12 * 1 + 2e-12 * 1e6);
 }
 
-// Far bytes take far_byte each as far as they miss: a line from 0 at the reach to 1 at twice that, of the core's set and of
-// the computer's against the last-level cache, whichever is more.
+// Far bytes take far_byte each as far as they miss: a line from 0 at the reach to 1 at twice that, of the core's set
+// and of the computer's against the last-level cache, whichever is more.
 TEST(HostSection, OperandsMissWhereSetsAreLargerThanTheirReach) {
     JsonDocument document = hosts();
     document.set("host.kernels.fp32.copy.far_byte", "\"40 ps\"");
@@ -201,28 +201,6 @@ TEST(HostSection, SeventeenDigitsOfACoefficientSurvive) {
     JsonDocument document = hosts();
     document.set_quantity("host.kernels.fp32.gemm_forward.product", value, Dimension::kSeconds);
     EXPECT_EQ(load_machine(document).host.laws[0][0].seconds_per[1], value);
-}
-
-// A law without "far_byte" and "reach" takes those of copies: 1 / core_memory_bandwidth, last_level_cache.
-TEST(HostSection, FarOperandsMissBeyondAReachOfTheirKernelAndBeyondTheCache) {
-    JsonDocument document = hosts();
-    document.set("host.kernels.fp32.zero.far_byte", "80 ps");
-    document.set("host.kernels.fp32.zero.reach", "10 MiB");
-    const Host host = load_machine(document).host;
-    const CpuLaw& zero = host.laws[0][static_cast<std::size_t>(CpuKernel::kZero)];
-    const CpuLaw& copy = host.laws[0][static_cast<std::size_t>(CpuKernel::kCopy)];
-    EXPECT_DOUBLE_EQ(far_byte_s(host, zero), 80e-12);
-    EXPECT_DOUBLE_EQ(far_byte_s(host, copy), 1 / 25e9);
-    // clamp( W / reach - 1, 0, 1).
-    constexpr double kMi = 1024 * 1024;
-    EXPECT_EQ(missing_share(10 * kMi, 0), 0);
-    EXPECT_EQ(missing_share(10 * kMi, 10 * kMi), 0);
-    EXPECT_DOUBLE_EQ(missing_share(10 * kMi, 15 * kMi), 0.5);
-    EXPECT_EQ(missing_share(10 * kMi, 50 * kMi), 1);
-    // The core's ranks against the reach, the computer's against the cache of 32 MiB: what misses more counts.
-    EXPECT_DOUBLE_EQ(missing_share(host, zero, {12 * kMi, 24 * kMi}), 0.2);
-    EXPECT_DOUBLE_EQ(missing_share(host, zero, {12 * kMi, 48 * kMi}), 0.5);
-    EXPECT_EQ(missing_share(host, copy, {12 * kMi, 24 * kMi}), 0);
 }
 
 TEST(HostSection, LawsAndTheProbeMayBeLeftOut) {

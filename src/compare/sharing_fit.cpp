@@ -44,14 +44,16 @@ int busiest(const std::vector<Measurement>& rows, std::string_view kind, int cor
     return most;
 }
 
-/// The same call's time with one rank active; the law's where it was not timed.
+/// The call's time with one rank active: as timed beside the shared ones or, if that was disturbed, as the law says.
 double alone_s(const std::vector<Measurement>& rows, const Measurement& shared, const Host& host) {
-    const auto same = std::find_if(rows.rbegin(), rows.rend(), [&](const Measurement& row) {
-        return row.kind == "kernel" && row.active == 1 && row.name == shared.name &&
-               row.precision == shared.precision && row.where == shared.where && row.rows == shared.rows &&
-               row.columns == shared.columns && row.depth == shared.depth && row.groups == shared.groups;
-    });
-    return same != rows.rend() ? same->seconds : cpu_seconds(host, call_of(shared), precision_of(shared));
+    double least = cpu_seconds(host, call_of(shared), precision_of(shared));
+    for (const Measurement& row : rows) {
+        const bool same = row.kind == "kernel" && row.active == 1 && row.name == shared.name &&
+                          row.precision == shared.precision && row.where == shared.where && row.rows == shared.rows &&
+                          row.columns == shared.columns && row.depth == shared.depth && row.groups == shared.groups;
+        least = same ? std::min(least, row.seconds) : least;
+    }
+    return least;
 }
 
 void fit_busy_speed(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {

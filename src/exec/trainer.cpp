@@ -159,8 +159,8 @@ class TrainingRank {
         const bool is_traced = options_.wants_trace && step == options_.steps - 1;
         if (is_traced) {
             timeline_ = empty_rank_timeline(rank_.place.rank);
-            communicator_.barrier(GroupKind::kWorld);
         }
+        communicator_.barrier(GroupKind::kWorld);  // what a rank does between steps is not the next step's time
         const Clock::time_point begin = Clock::now();
         run_step(rank_, is_traced ? &timeline_ : nullptr, begin);
         report_step(std::chrono::duration<double>(Clock::now() - begin).count());

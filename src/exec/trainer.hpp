@@ -41,7 +41,7 @@ struct StepReport {
     int step = 0;
     double loss = 0, cross_entropy = 0, auxiliary = 0, z = 0;
     double gradient_norm = 0, learning_rate = 0;
-    double step_time_s = 0;  ///< of the slowest rank
+    double step_time_s = 0;  ///< of the slowest rank, from a barrier before the step
     double tokens_per_s = 0;
 };
 

@@ -144,7 +144,7 @@ class Measurer {
             return trained.error;
         }
         const std::vector<ProbeReading> after = probe_cores(kProbe_s);
-        run.probe_s = (probe_seconds(before) + probe_seconds(after)) / 2;
+        run.probe_s = (slowest_seconds(before, cases_[i].ranks) + slowest_seconds(after, cases_[i].ranks)) / 2;
         run.others_share = share_of_others(begin, end);
         run.is_disturbed = had_others(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
                            is_disturbed(after, plan_.reference_probe_s);

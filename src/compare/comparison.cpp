@@ -170,10 +170,13 @@ std::vector<OperationPair> summed_operations(const Comparison& comparison) {
     return operations;
 }
 
-std::vector<double> all_speeds(const std::vector<ComparedCase>& cases) {
+/// Speeds of all runs on as many cores as this case's, one or several: where several meet, the slowest counts.
+std::vector<double> speeds_of_alike(const std::vector<ComparedCase>& cases, const ComparedCase& like) {
     std::vector<double> speeds;
     for (const ComparedCase& one : cases) {
-        speeds.insert(speeds.end(), one.speeds.begin(), one.speeds.end());
+        if ((one.ranks > 1) == (like.ranks > 1)) {
+            speeds.insert(speeds.end(), one.speeds.begin(), one.speeds.end());
+        }
     }
     return speeds;
 }
@@ -199,14 +202,13 @@ double speed_slope(const std::vector<ComparedCase>& cases) {
 }
 
 std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
-    const std::vector<double> all = all_speeds(cases);
     std::vector<double> speeds(cases.size(), 1);
     const double slope = speed_slope(cases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (cases[i].speeds.empty()) {
             continue;
         }
-        const double usual = median(all);
+        const double usual = median(speeds_of_alike(cases, cases[i]));
         const double speed = usual * std::pow(median(cases[i].speeds) / usual, slope);
         speeds[i] = std::abs(speed - 1) <= kLeastChange ? 1 : std::clamp(speed, kSlowest, kFastest);
     }

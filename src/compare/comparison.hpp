@@ -58,7 +58,8 @@ struct Comparison {
 /// speeds of cases differ by less than 2 % (root mean square), for then it cannot be told. From measurements only.
 [[nodiscard]] double speed_slope(const std::vector<ComparedCase>& cases);
 /// The speed to predict each case with: S * (s / S)^slope, s the median of its speeds and S that of the speeds of all
-/// runs, from 0.5 to 1.2; 1 where `speeds` is empty, or within 2 % of it.
+/// runs of one rank, or of all those of several, whose speed is that of the slowest of their cores, from 0.5 to 1.2; 1
+/// where `speeds` is empty, or within 2 % of it.
 [[nodiscard]] std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases);
 
 /// Fills everything in `comparison` that follows from its cases; of a case it reads names, runs, prediction, interval,

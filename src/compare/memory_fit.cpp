@@ -63,6 +63,12 @@ FarRows far_rows(const std::vector<Measurement>& rows, const FittedLaw& law, con
         if (row.precision != to_string(law.precision) || row.where != "memory" || row.active != 1) {
             continue;
         }
+        if (row.bytes <= 0) {
+            throw InputError("measurements",
+                             "found a timing of " + row.name +
+                                 " from memory without bytes; expected the working set that its operands "
+                                 "come out of (auspex calibrate --fresh measures again)");
+        }
         const CpuCall call = call_of(row);
         const Measurement* const near = from_cache(rows, row);
         found.rows.push_back(row);

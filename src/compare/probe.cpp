@@ -257,6 +257,16 @@ double probe_seconds(const std::vector<ProbeReading>& readings) {
     return median(seconds);
 }
 
+double slowest_seconds(const std::vector<ProbeReading>& readings, int ranks) {
+    AUSPEX_CHECK(!readings.empty() && ranks > 0, "a core, and a rank on it");
+    const std::size_t used = std::min(readings.size(), static_cast<std::size_t>(ranks));
+    double slowest = 0;
+    for (std::size_t core = 0; core < used; ++core) {
+        slowest = std::max(slowest, readings[core].seconds);
+    }
+    return slowest;
+}
+
 bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s) {
     return std::any_of(readings.begin(), readings.end(), [reference_s](const ProbeReading& reading) {
         return reading.stolen_share > kMostStolen || (reference_s > 0 && reading.seconds > kMostSlow * reference_s);

@@ -19,6 +19,8 @@ struct ProbeReading {
 
 /// Seconds of the work, the median over cores. Requires a reading.
 [[nodiscard]] double probe_seconds(const std::vector<ProbeReading>& readings);
+/// Seconds on the slowest of the cores that so many ranks are bound to, in order: the others wait for it.
+[[nodiscard]] double slowest_seconds(const std::vector<ProbeReading>& readings, int ranks);
 
 /// True if the readings say that something else runs: stolen time above 20 % on a core, or a core that needs twice
 /// `reference_s` (0: no reference). Cores that are slower by less are no disturbance but a speed: predictions follow

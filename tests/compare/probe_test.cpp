@@ -35,6 +35,8 @@ TEST(Probe, stolen_time_and_very_slow_cores_disturb) {
 
 TEST(Probe, the_work_takes_the_median_of_the_cores) {
     EXPECT_EQ(probe_seconds({reading(3, 0), reading(1, 0), reading(2, 0)}), 2);
+    EXPECT_EQ(slowest_seconds({reading(1, 0), reading(3, 0), reading(2, 0)}, 1), 1);
+    EXPECT_EQ(slowest_seconds({reading(1, 0), reading(3, 0), reading(2, 0)}, 16), 3);
 }
 
 /// Of two cores, at `wall_s`.

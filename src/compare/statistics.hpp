@@ -1,15 +1,11 @@
 #pragma once
-/// @file Medians, spreads, ranks: statistics of noisy timings.
+/// @file How far two rankings of the same cases agree.
 #include <span>
 #include <vector>
 
-namespace auspex {
+#include "base/quantiles.hpp"
 
-[[nodiscard]] double median(std::span<const double> values);
-/// Value below which `share` of the values lie, interpolated.
-[[nodiscard]] double quantile(std::span<const double> values, double share);
-/// Robust relative standard deviation: (75th - 25th percentile) / 1.349 / median.
-[[nodiscard]] double relative_spread(std::span<const double> values);
+namespace auspex {
 
 /// Kendall's tau over pairs of cases whose measured values differ by more than `least_ratio`(ln) = |ln(a_i / a_j)|:
 /// (concordant - discordant) / pairs; ties of b count as half. 1 where no pair is that far apart.

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/quantiles.hpp"
 #include "exec/process_binding.hpp"
 
 namespace auspex {
@@ -55,19 +56,6 @@ double call_estimate(Communicator& world, const TimedPart& part) {
     return std::max(call_s, 1e-7);
 }
 
-/// q-quantile of what is sorted, between neighbours in proportion.
-double quantile(const std::vector<double>& sorted, double q) {
-    const double at = q * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(at);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (at - std::floor(at)) * (sorted[above] - sorted[below]);
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return quantile(values, 0.5);
-}
-
 /// Times [rank][row] to one time a row: those that count.
 std::vector<double> across_ranks(const std::vector<double>& times, std::size_t rows, AcrossRanks across) {
     std::vector<double> joined;
@@ -79,7 +67,7 @@ std::vector<double> across_ranks(const std::vector<double>& times, std::size_t r
             }
         }
         if (!counted.empty()) {
-            joined.push_back(across == AcrossRanks::kMedian ? median(std::move(counted))
+            joined.push_back(across == AcrossRanks::kMedian ? median(counted)
                                                             : *std::max_element(counted.begin(), counted.end()));
         }
     }
@@ -127,12 +115,8 @@ void report_rows(const MessageBench& bench, Measurement measurement, std::vector
     if (bench.communicator.world_rank() != 0 || !bench.report || rows.empty()) {
         return;
     }
-    constexpr double kQuartilesOfDeviation = 1.349;
-    std::sort(rows.begin(), rows.end());
-    measurement.seconds = quantile(rows, 0.5);
-    measurement.spread = measurement.seconds > 0 ? (quantile(rows, 0.75) - quantile(rows, 0.25)) /
-                                                       kQuartilesOfDeviation / measurement.seconds
-                                                 : 0;
+    measurement.seconds = median(rows);
+    measurement.spread = relative_spread(rows);
     measurement.count = static_cast<int>(rows.size());
     measurement.source = "this machine";
     bench.report(measurement);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/quantiles.hpp"
 #include "exec/measure/kernel_operands.hpp"
 
 namespace auspex {
@@ -100,14 +101,6 @@ std::size_t calls_of_batch(PreparedKernel& kernel) {
     }
 }
 
-/// The value below which `share` of the sorted ones lie, between two of them by their distance.
-double quantile(const std::vector<double>& sorted, double share) {
-    const double place = share * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 KernelTiming timing_of(std::vector<Batch> batches) {
     std::ranges::sort(batches, {}, &Batch::interrupted);
     while (batches.size() > kFewestBatches && batches.back().interrupted > kInterrupted) {
@@ -117,11 +110,7 @@ KernelTiming timing_of(std::vector<Batch> batches) {
     for (const Batch& batch : batches) {
         seconds.push_back(batch.seconds);
     }
-    std::ranges::sort(seconds);
-    const double median = quantile(seconds, 0.5);
-    constexpr double kQuartilesOfNormal = 1.349;
-    return {median, (quantile(seconds, 0.75) - quantile(seconds, 0.25)) / kQuartilesOfNormal / median,
-            static_cast<int>(seconds.size())};
+    return {median(seconds), relative_spread(seconds), static_cast<int>(seconds.size())};
 }
 
 }  // namespace

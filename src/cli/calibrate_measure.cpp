@@ -17,13 +17,14 @@
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/quantiles.hpp"
 #include "cli/computer.hpp"
 #include "cli/measure_task.hpp"
 #include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
 #include "compare/probe.hpp"
-#include "compare/statistics.hpp"
+#include "exec/measure/core_probe.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
@@ -37,7 +38,7 @@ constexpr double kBudget_s = 240;
 /// Short ones, for a neighbour's work comes and goes.
 constexpr double kProbe_s = 0.05;
 constexpr int kProbes = 10;
-/// A slow probe, the 90th percentile, against the fastest: from there on there is a warning.
+/// A slow probe, the 90th percentile, against a fast one, the 10th: from there on there is a warning.
 constexpr double kSlow = 0.9, kSteady = 1.15;
 /// A part is measured again as long as all of it stays within this many times the budget.
 constexpr double kPatience = 1.2;
@@ -77,7 +78,7 @@ std::vector<std::string> precisions_of(const Options& options) {
 std::vector<Part> parts_of(const Options& options, const std::string& file) {
     std::vector<Part> parts;
     for (const int ranks : rank_counts(options.max_ranks > 0 ? options.max_ranks : kRanks)) {
-        MeasureTask task{file, stack_of(options), ranks == 1, true, ranks > 1, 0, kSharing, 0, {}};
+        MeasureTask task{file, stack_of(options), ranks == 1, true, ranks > 1, 0, kSharing, 0, 0, {}};
         if (ranks == 1) {
             task.precisions = precisions_of(options);
             task.kernels_s = kKernelsOfPrecision * static_cast<double>(task.precisions.size());
@@ -219,8 +220,10 @@ class Measurer {
         int disturbed = 0;
         for (int i = 0; i < kProbes; ++i) {
             const std::vector<ProbeReading> readings = probe_cores(kProbe_s);
-            probes_.push_back(probe_seconds(readings));
-            disturbed += is_disturbed(readings, quantile(probes_, 0)) ? 1 : 0;
+            for (const ProbeReading& reading : readings) {
+                probes_.push_back(reading.seconds);
+            }
+            disturbed += is_disturbed(readings, full_speed_probe_s()) ? 1 : 0;
         }
         return disturbed > kProbes / 2;
     }
@@ -245,7 +248,9 @@ class Measurer {
     /// True if something else ran meanwhile.
     bool launch(const Part& part) {
         Launch launch;
-        launch.arguments = words_of(part.task);
+        MeasureTask task = part.task;
+        task.calm_probe_s = kCalmProbe * full_speed_probe_s();
+        launch.arguments = words_of(task);
         launch.ranks = part.ranks;
         launch.waits_by_yielding = stack_.waits_by_yielding;
         launch.hostfile = options_.train.hostfile;
@@ -279,9 +284,12 @@ class Measurer {
         }
     }
 
-    /// Kernels are timed several times and the fastest counts: the probe that goes with them is the fastest, too.
+    /// The tenth part of the probes that is fastest says what full speed is: a few are faster still, by luck.
+    [[nodiscard]] double full_speed_probe_s() const { return quantile(probes_, 1 - kSlow); }
+
+    /// What is measured at full speed counts: the probe that goes with it is that of full speed, too.
     void write_probe() {
-        const double fastest = quantile(probes_, 0), slow = quantile(probes_, kSlow);
+        const double fastest = full_speed_probe_s(), slow = quantile(probes_, kSlow);
         if (slow > kSteady * fastest) {
             warnings_.push_back("the cores changed their speed meanwhile: a tenth of the time the same work took " +
                                 percent(slow / fastest - 1) +

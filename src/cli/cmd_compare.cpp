@@ -1,4 +1,5 @@
 /// @file auspex compare: real layouts, what they take, and what is predicted of them.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -48,8 +49,11 @@ void prepare_out(const Options& options, RunPlan& plan) {
     }
 }
 
-/// Of the operations of several runs, the median of each.
-std::vector<OperationPair> median_operations(const std::vector<CaseRun>& runs) {
+/// Of the operations of the runs that count, or of all, the median of each.
+std::vector<OperationPair> median_operations(std::vector<CaseRun> runs) {
+    if (std::any_of(runs.begin(), runs.end(), [](const CaseRun& run) { return run.counts(); })) {
+        std::erase_if(runs, [](const CaseRun& run) { return !run.counts(); });
+    }
     std::vector<OperationPair> operations = runs.front().operations;
     for (OperationPair& operation : operations) {
         std::vector<double> times;
@@ -69,12 +73,12 @@ std::vector<OperationPair> median_operations(const std::vector<CaseRun>& runs) {
 void take_measured(const CompareCase& one, MeasuredCase& measured, double reference_probe_s, ComparedCase& compared) {
     compared.ranks = one.ranks;
     compared.predicted_memory_bytes = one.predicted_memory_bytes;
+    const bool any_counts =
+        std::any_of(measured.runs.begin(), measured.runs.end(), [](const CaseRun& run) { return run.counts(); });
     for (const CaseRun& run : measured.runs) {
-        compared.runs_s.push_back(run.step_s);
-        if (reference_probe_s > 0) {
-            compared.speeds.push_back(reference_probe_s / run.probe_s);
-        }
-        compared.disturbed = compared.disturbed || run.is_disturbed;
+        const double speed = reference_probe_s > 0 ? reference_probe_s / run.probe_s : 0;
+        compared.runs.push_back({run.step_s, speed, run.counts()});
+        compared.disturbed = compared.disturbed || (run.is_disturbed && !any_counts);
         compared.measured_memory_bytes = std::max(compared.measured_memory_bytes, run.memory_bytes);
     }
     compared.measured_timeline = std::move(measured.timeline);

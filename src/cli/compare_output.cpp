@@ -21,10 +21,11 @@ void write_operations(JsonWriter& json, const std::vector<OperationPair>& operat
     json.end_array();
 }
 
-void write_numbers(JsonWriter& json, const char* key, const std::vector<double>& values) {
-    json.key(key).begin_array();
-    for (const double value : values) {
-        json.value(value);
+void write_runs(JsonWriter& json, const std::vector<ComparedRun>& runs) {
+    json.key("runs").begin_array();
+    for (const ComparedRun& run : runs) {
+        json.begin_object().member("step_s", run.step_s).member("speed", run.speed).member("counts", run.counts);
+        json.end_object();
     }
     json.end_array();
 }
@@ -38,8 +39,7 @@ void write_case(JsonWriter& json, const ComparedCase& one) {
     json.member("disturbed", one.disturbed).member("slowdown", one.slowdown);
     json.member("measured_memory_bytes", whole(one.measured_memory_bytes));
     json.member("predicted_memory_bytes", whole(one.predicted_memory_bytes));
-    write_numbers(json, "runs_s", one.runs_s);
-    write_numbers(json, "speeds", one.speeds);
+    write_runs(json, one.runs);
     write_operations(json, one.operations);
     json.end_object();
 }

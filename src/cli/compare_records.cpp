@@ -18,10 +18,10 @@ CaseRun run_of(const JsonValue& value) {
     run.plan = value.at("plan").as_string();
     run.workload = value.at("workload").as_string();
     run.fingerprint = value.at("fingerprint").as_string();
-    run.repeat = static_cast<int>(value.at("repeat").as_integer(0, std::numeric_limits<int>::max()));
-    run.is_again = value.at("again").as_bool();
+    run.round = static_cast<int>(value.at("round").as_integer(0, std::numeric_limits<int>::max()));
     run.step_s = number("step_s");
     run.probe_s = number("probe_s");
+    run.is_slowed = value.at("slowed").as_bool();
     run.others_share = number("others_share");
     run.is_disturbed = value.at("disturbed").as_bool();
     run.memory_bytes = number("memory_bytes");
@@ -42,9 +42,10 @@ std::string to_json_line(const CaseRun& run) {
             (operations.empty() ? "" : ", ") + json_quote(operation.name) + ": " + json_number(operation.measured_s);
     }
     return "{\"plan\": " + json_quote(run.plan) + ", \"workload\": " + json_quote(run.workload) +
-           ", \"fingerprint\": " + json_quote(run.fingerprint) + ", \"repeat\": " + std::to_string(run.repeat) +
-           ", \"again\": " + (run.is_again ? "true" : "false") + ", \"step_s\": " + json_number(run.step_s) +
-           ", \"probe_s\": " + json_number(run.probe_s) + ", \"others_share\": " + json_number(run.others_share) +
+           ", \"fingerprint\": " + json_quote(run.fingerprint) + ", \"round\": " + std::to_string(run.round) +
+           ", \"step_s\": " + json_number(run.step_s) + ", \"probe_s\": " + json_number(run.probe_s) +
+           ", \"slowed\": " + (run.is_slowed ? "true" : "false") +
+           ", \"others_share\": " + json_number(run.others_share) +
            ", \"disturbed\": " + (run.is_disturbed ? "true" : "false") +
            ", \"memory_bytes\": " + json_number(run.memory_bytes) + ", \"traced_s\": " + json_number(run.traced_s) +
            ", \"operations\": {" + operations + "}}\n";

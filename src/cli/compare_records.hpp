@@ -11,12 +11,13 @@ namespace auspex {
 /// One `auspex train`.
 struct CaseRun {
     std::string plan, workload, fingerprint;  ///< of its case
-    int repeat = 0;
-    bool is_again = false;    ///< run once more, because the first was disturbed
-    double step_s = 0;        ///< median of its steps
-    double probe_s = 0;       ///< the probe of the cores, mean of that right before it and that right after it
+    int round = 0;
+    double step_s = 0;        ///< median of its steps at full speed; of all its steps where there are too few of those
+    double probe_s = 0;       ///< median of the probes around the same steps (StepReport::probe_s)
+    bool is_slowed = false;   ///< there were too few
     double others_share = 0;  ///< of the cores' time, that others had while it ran
     bool is_disturbed = false;
+    [[nodiscard]] bool counts() const { return !is_slowed && !is_disturbed; }
     double memory_bytes = 0;                ///< peak of the fullest rank
     double traced_s = 0;                    ///< the step that was traced
     std::vector<OperationPair> operations;  ///< of that step: measured_s only

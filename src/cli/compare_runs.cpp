@@ -9,14 +9,15 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/quantiles.hpp"
 #include "base/rng.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verify_run.hpp"
 #include "compare/probe.hpp"
-#include "compare/statistics.hpp"
 #include "compare/trace_file.hpp"
 #include "exec/data/megatron.hpp"
 #include "exec/data/prepare.hpp"
+#include "exec/measure/core_probe.hpp"
 
 namespace auspex {
 namespace {
@@ -24,6 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRepeats = 5, kWarmUp = 2;
+constexpr int kPatience = 3;  ///< rounds for each repeat
+/// Steps at full speed that a run needs: this many, and this share of its steps.
+constexpr double kFewestCalm = 3, kLeastCalm = 0.25;
 constexpr double kProbe_s = 0.05;
 /// Of a run, without those that do not count.
 constexpr double kSteps_s = 0.7, kFewest = 15, kMost = 60;
@@ -67,8 +71,8 @@ class Measurer {
     }
 
     std::vector<MeasuredCase> run() {
-        for (int repeat = 0; repeat < repeats_; ++repeat) {
-            run_round(repeat);
+        for (int round = 0; round < kPatience * repeats_; ++round) {
+            run_round(round);
         }
         for (std::size_t i = 0; i < cases_.size(); ++i) {
             load_timeline(i);
@@ -77,65 +81,62 @@ class Measurer {
     }
 
  private:
-    void run_round(int repeat) {
-        const std::size_t first = cases_.size() * static_cast<std::size_t>(repeat) / static_cast<std::size_t>(repeats_);
-        std::vector<std::size_t> disturbed;
+    [[nodiscard]] int counted_runs(std::size_t i) const {
+        const std::vector<CaseRun>& runs = measured_[i].runs;
+        return static_cast<int>(
+            std::count_if(runs.begin(), runs.end(), [](const CaseRun& run) { return run.counts(); }));
+    }
+
+    /// Every case of which too few runs count, beginning at another one each time.
+    void run_round(int round) {
+        const std::size_t first =
+            cases_.size() * static_cast<std::size_t>(round % repeats_) / static_cast<std::size_t>(repeats_);
         for (std::size_t n = 0; n < cases_.size(); ++n) {
             const std::size_t i = (first + n) % cases_.size();
-            progress_.show(++begun_, cases_.size() * static_cast<std::size_t>(repeats_));
-            if (measured_[i].error.empty() && take_run(i, repeat, false)) {
-                disturbed.push_back(i);
+            if (measured_[i].error.empty() && counted_runs(i) < repeats_) {
+                take_run(i, round);
+                show_progress();
             }
         }
-        for (const std::size_t i : disturbed) {
-            static_cast<void>(take_run(i, repeat, true));
-        }
     }
 
-    /// True if the run was disturbed.
-    bool take_run(std::size_t i, int repeat, bool is_again) {
-        const std::optional<CaseRun> run = run_of(i, repeat, is_again);
-        if (!run) {
-            return false;
+    void show_progress() {
+        std::size_t done = 0;
+        for (std::size_t i = 0; i < cases_.size(); ++i) {
+            done += static_cast<std::size_t>(measured_[i].error.empty() ? counted_runs(i) : repeats_);
         }
-        std::vector<CaseRun>& runs = measured_[i].runs;
-        if (is_again && !run->is_disturbed) {
-            runs.pop_back();
-        }
-        runs.push_back(*run);
-        return run->is_disturbed;
+        progress_.show(done, cases_.size() * static_cast<std::size_t>(repeats_));
     }
 
-    /// From the records, or a run of its own; none where that failed.
-    std::optional<CaseRun> run_of(std::size_t i, int repeat, bool is_again) {
+    /// From the records, or a run of its own.
+    void take_run(std::size_t i, int round) {
         const CompareCase& one = cases_[i];
         const auto earlier = std::find_if(plan_.earlier.begin(), plan_.earlier.end(), [&](const CaseRun& run) {
             return run.plan == one.plan && run.workload == one.workload && run.fingerprint == one.fingerprint &&
-                   run.repeat == repeat && run.is_again == is_again;
+                   run.round == round;
         });
         if (earlier != plan_.earlier.end()) {
-            return *earlier;
+            measured_[i].runs.push_back(*earlier);
+            return;
         }
         CaseRun run;
         run.plan = one.plan;
         run.workload = one.workload;
         run.fingerprint = one.fingerprint;
-        run.repeat = repeat;
-        run.is_again = is_again;
+        run.round = round;
         measured_[i].error = train(i, run);
-        if (!measured_[i].error.empty()) {
-            return std::nullopt;
+        if (measured_[i].error.empty()) {
+            records_.add(run);
+            measured_[i].runs.push_back(run);
         }
-        records_.add(run);
-        return run;
     }
 
     /// What went wrong; empty: nothing.
     std::string train(std::size_t i, CaseRun& run) {
         const std::string trace = plan_.scratch + "/trace.json";
         std::vector<std::string> flags = cases_[i].train_flags(options_);
-        flags.insert(flags.end(),
-                     {"--data", data_for(cases_[i]), "--steps", std::to_string(steps_of(i)), "--trace", trace});
+        flags.insert(flags.end(), {"--data", data_for(cases_[i]), "--steps", std::to_string(steps_of(i)), "--trace",
+                                   trace, "--probe-cores"});
         const std::vector<ProbeReading> before = probe_cores(kProbe_s);
         const CoreClock begin = core_clock();
         const TrainedRun trained = run_training(flags, plan_.scratch);
@@ -144,11 +145,10 @@ class Measurer {
             return trained.error;
         }
         const std::vector<ProbeReading> after = probe_cores(kProbe_s);
-        run.probe_s = (slowest_seconds(before, cases_[i].ranks) + slowest_seconds(after, cases_[i].ranks)) / 2;
         run.others_share = share_of_others(begin, end);
         run.is_disturbed = had_others(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
                            is_disturbed(after, plan_.reference_probe_s);
-        run.step_s = median(std::span(trained.step_times_s).subspan(kWarmUp));
+        take_steps(trained, run);
         for (const RankReport& rank : trained.ranks) {
             run.memory_bytes = std::max(run.memory_bytes, static_cast<double>(rank.peak_bytes));
         }
@@ -157,6 +157,25 @@ class Measurer {
         run.operations = operation_times(timeline);
         keep_trace(i, trace, run);
         return "";
+    }
+
+    /// The steps at full speed, or all.
+    void take_steps(const TrainedRun& trained, CaseRun& run) const {
+        const double limit_s = kCalmProbe * plan_.reference_probe_s;
+        std::vector<double> steps_s(trained.step_times_s.begin() + kWarmUp, trained.step_times_s.end());
+        std::vector<double> probes_s(trained.probes_s.begin() + kWarmUp, trained.probes_s.end());
+        std::vector<double> calm_steps_s, calm_probes_s;
+        for (std::size_t step = 0; step < steps_s.size(); ++step) {
+            if (probes_s[step] <= limit_s) {
+                calm_steps_s.push_back(steps_s[step]);
+                calm_probes_s.push_back(probes_s[step]);
+            }
+        }
+        const auto fewest = std::max(kFewestCalm, kLeastCalm * static_cast<double>(steps_s.size()));
+        run.is_slowed = plan_.reference_probe_s > 0 && static_cast<double>(calm_steps_s.size()) < fewest;
+        const bool takes_calm = plan_.reference_probe_s > 0 && !run.is_slowed;
+        run.step_s = median(takes_calm ? calm_steps_s : steps_s);
+        run.probe_s = median(takes_calm ? calm_probes_s : probes_s);
     }
 
     [[nodiscard]] int steps_of(std::size_t i) const {
@@ -207,11 +226,10 @@ class Measurer {
     const RunPlan& plan_;
     std::vector<MeasuredCase> measured_;
     RunRecords records_;
-    ProgressLine progress_{"runs begun"};
+    ProgressLine progress_{"runs that count"};
     std::map<std::string, std::string> data_;
     std::map<std::size_t, double> kept_trace_s_;
     int repeats_ = 0;
-    std::size_t begun_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Runs every layout of a comparison several times, in turns, with probes of the cores before and after each run.
+/// @file Runs every layout of a comparison several times, in turns, with probes of the cores between steps.
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,16 +22,17 @@ struct RunPlan {
 
 /// One layout, measured.
 struct MeasuredCase {
-    std::vector<CaseRun> runs;         ///< those that count, by repeat
+    std::vector<CaseRun> runs;         ///< by round, those that count and others
     std::optional<Timeline> timeline;  ///< of the traced step nearest to the median
     std::string error;                 ///< of a run that failed: the case is not run again
 };
 
-/// Repeat r runs every case once, beginning at another one each time, so that drift hits all alike; then once more
-/// those that were disturbed: what is disturbed again counts beside the first. Each run has a probe right before and
-/// right after it. It has as many steps as 0.7 s have, at least 15 (6 to 14 where those would take above 5 s) and at
-/// most 60, and two more that do not count; but at least --steps in all. Throws std::runtime_error when it is
-/// interrupted.
+/// Round r runs every case, beginning at another one each time, so that drift hits all alike, but those of which
+/// --repeat runs count already; there are three rounds for each repeat at most. A run counts if cores had their full
+/// speed (probes between its steps up to kCalmProbe times that of the calibration) around at least three steps and a
+/// quarter of them, and nothing else ran meanwhile. It has as many steps as 0.7 s have, at least 15 (6 to 14 where
+/// those would take above 5 s) and at most 60, and two more that are left out; but at least --steps in all. Throws
+/// std::runtime_error when it is interrupted.
 [[nodiscard]] std::vector<MeasuredCase> measure_cases(const Options& options, const std::vector<CompareCase>& cases,
                                                       const RunPlan& plan);
 

@@ -56,6 +56,7 @@ std::vector<std::string> words_of(const MeasureTask& task) {
     add(task.kernels, "kernels", task.kernels_s);
     add(task.sharing, "sharing", task.sharing_s);
     add(task.messages, "messages", task.messages_s);
+    add(task.calm_probe_s > 0, "calm-probe", task.calm_probe_s);
     for (const std::string& precision : task.precisions) {
         words.insert(words.end(), {"precision", precision});
     }
@@ -80,11 +81,14 @@ MeasureTask measure_task(const std::vector<std::string>& words) {
         } else if (words[i] == "messages") {
             task.messages = true;
             task.messages_s = read_seconds(words[i + 1]);
+        } else if (words[i] == "calm-probe") {
+            task.calm_probe_s = read_seconds(words[i + 1]);
         } else if (words[i] == "precision") {
             task.precisions.push_back(words[i + 1]);
         } else {
-            throw InputError("auspex-mpi measure",
-                             "found \"" + words[i] + "\"; expected kernels, sharing, messages or precision");
+            throw InputError(
+                "auspex-mpi measure",
+                "found \"" + words[i] + "\"; expected kernels, sharing, messages, calm-probe or precision");
         }
     }
     return task;

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "base/error.hpp"
 #include "cli/computer.hpp"
 #include "cli/input_files.hpp"
 #include "cli/run_folder.hpp"
+#include "exec/measure/core_probe.hpp"
 #include "exec/measure/kernel_bench.hpp"
 #include "exec/measure/message_bench.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
@@ -97,6 +99,7 @@ class Measuring {
                            nodes_,
                            task_.sharing_s,
                            computer_.last_level_cache_bytes,
+                           task_.calm_probe_s,
                            [this](const Measurement& row) { return file_->has(row); },
                            [this](const Measurement& row) { file_->append(row); }};
         if (task_.sharing && count_of(computers_) == 1) {
@@ -144,12 +147,6 @@ class Measuring {
     static constexpr double kLargeCall = 6e5;
 
     void time_kernels() {
-        struct Timing {
-            CpuCall call;
-            CpuPrecision precision;
-            OperandPlace place;
-            double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
-        };
         std::vector<Timing> wanted;
         for (const std::string& name : task_.precisions) {
             const CpuPrecision precision =
@@ -169,33 +166,56 @@ class Measuring {
         }
         std::erase_if(wanted,
                       [this](const Timing& t) { return file_->has(row_of(t.call, t.precision, t.ring_bytes, {})); });
-        // Several looks at each, seconds apart: a neighbour who slows the computer for a while spoils one of them. What
-        // is done is written portion by portion.
+        // What is done is written portion by portion.
         constexpr std::size_t kPortion = 128;
-        constexpr int kLooks = 3;
-        constexpr double kLeastSeconds = 0.005;
         const auto begin = Clock::now();
-        std::size_t looked = 0;
         for (std::size_t first = 0; first < wanted.size(); first += kPortion) {
             const std::size_t end = std::min(first + kPortion, wanted.size());
-            std::vector<KernelTiming> best(end - first);
-            for (int look = 0; look < kLooks; ++look) {
-                for (std::size_t i = first; i < end; ++i, ++looked) {
-                    const double left = static_cast<double>(wanted.size() * kLooks - looked);
-                    const double share = (task_.kernels_s - seconds_since(begin)) / left;
-                    const auto& [call, precision, place, ring_bytes] = wanted[i];
-                    const double cache = ring_bytes > 0 ? ring_bytes / 2 : computer_.last_level_cache_bytes;
-                    const KernelTiming timing =
-                        time_kernel(call, precision, place, cache, std::max(kLeastSeconds, share));
-                    if (look == 0 || timing.seconds < best[i - first].seconds) {
-                        best[i - first] = timing;
-                    }
-                }
-            }
-            for (std::size_t i = first; i < end; ++i) {
-                file_->append(row_of(wanted[i].call, wanted[i].precision, wanted[i].ring_bytes, best[i - first]));
+            const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
+            const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
+            const std::vector<KernelTiming> best = best_looks(portion, left * (task_.kernels_s - seconds_since(begin)));
+            for (std::size_t i = 0; i < portion.size(); ++i) {
+                file_->append(row_of(portion[i].call, portion[i].precision, portion[i].ring_bytes, best[i]));
             }
         }
+    }
+
+    struct Timing {
+        CpuCall call;
+        CpuPrecision precision;
+        OperandPlace place;
+        double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
+    };
+
+    /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
+    /// two while the core has its full speed, if that comes within the budget, and three at least. The fastest counts.
+    std::vector<KernelTiming> best_looks(std::span<const Timing> wanted, double budget_s) {
+        constexpr int kFewestLooks = 3, kMostLooks = 10, kCalmLooks = 2;
+        constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
+        const auto begin = Clock::now();
+        std::vector<KernelTiming> best(wanted.size());
+        std::vector<int> calm_looks(wanted.size());
+        for (int look = 0; look < kMostLooks && (look < kFewestLooks || seconds_since(begin) < budget_s); ++look) {
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                if (look >= kFewestLooks && calm_looks[i] >= kCalmLooks) {
+                    continue;
+                }
+                const auto& [call, precision, place, ring_bytes] = wanted[i];
+                const double cache = ring_bytes > 0 ? ring_bytes / 2 : computer_.last_level_cache_bytes;
+                const double looks =
+                    static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
+                const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(looks, 1.0);
+                const double probe_before_s = probe_.seconds();
+                const KernelTiming timing = time_kernel(
+                    call, precision, place, cache, look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s);
+                const bool is_calm = std::max(probe_before_s, probe_.seconds()) <= task_.calm_probe_s;
+                calm_looks[i] += is_calm ? 1 : 0;
+                if (look == 0 || timing.seconds < best[i].seconds) {
+                    best[i] = timing;
+                }
+            }
+        }
+        return best;
     }
     static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes,
                               const KernelTiming& timing) {
@@ -220,6 +240,7 @@ class Measuring {
     Stack stack_;
     Computer computer_;
     int cores_;
+    CoreProbe probe_;
     std::unique_ptr<Communicator> communicator_;
     std::vector<int> nodes_, computers_;     ///< by rank
     std::unique_ptr<MeasurementFile> file_;  ///< on rank 0

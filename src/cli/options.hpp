@@ -61,6 +61,7 @@ enum class Flag {
     kExportGradients,
     kRecordRouting,
     kTrainTrace,
+    kProbeCores,
     kPlot,
     kSupervise,
     kBufferRanks,
@@ -106,6 +107,7 @@ struct FlagText {
 struct TrainFlags {
     int steps = 0;
     bool resume = false;
+    bool probes_cores = false;
     std::string checkpoint, weights, export_weights, export_gradients, record_routing, plot;
     int checkpoint_every = 0, model_every = 0;
     bool supervise = false;

@@ -46,7 +46,7 @@ void RunFolder::append_step(const StepReport& r) const {
     std::ostringstream line;
     line << std::setprecision(std::numeric_limits<double>::max_digits10) << r.step << " " << r.loss << " "
          << r.cross_entropy << " " << r.auxiliary << " " << r.z << " " << r.gradient_norm << " " << r.learning_rate
-         << " " << r.step_time_s << " " << r.tokens_per_s << "\n";
+         << " " << r.step_time_s << " " << r.tokens_per_s << " " << r.probe_s << "\n";
     std::ofstream(file("steps"), std::ios::app) << line.str();
 }
 
@@ -64,7 +64,7 @@ std::vector<StepReport> RunFolder::steps() const {
         };
         words >> r.step;
         for (double* const value : {&r.loss, &r.cross_entropy, &r.auxiliary, &r.z, &r.gradient_norm, &r.learning_rate,
-                                    &r.step_time_s, &r.tokens_per_s}) {
+                                    &r.step_time_s, &r.tokens_per_s, &r.probe_s}) {
             number(*value);
         }
         by_step[r.step] = r;

@@ -62,6 +62,9 @@ FlagText train_flag_text(Flag flag) {
         case Flag::kRecordRouting:
             return {"record-routing", "FILE", "write which experts every token chose, for a plan's {\"trace\": FILE}"};
         case Flag::kTrainTrace: return {"trace", "FILE", "write a Chrome trace of the last step, for ui.perfetto.dev"};
+        case Flag::kProbeCores:
+            return {"probe-cores", nullptr,
+                    "time a small fixed product on every rank's core between steps: probe_s of --json"};
         case Flag::kPlot: return {"plot", "FILE.svg", "draw the loss"};
         case Flag::kSupervise:
             return {"supervise", nullptr, "relaunch from the last checkpoint, without the bad slot, when a rank fails"};
@@ -98,6 +101,7 @@ void store_train_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kExportGradients: train.export_gradients = text; return;
         case Flag::kRecordRouting: train.record_routing = text; return;
         case Flag::kTrainTrace: options.trace = text; return;
+        case Flag::kProbeCores: train.probes_cores = true; return;
         case Flag::kPlot: train.plot = text; return;
         case Flag::kSupervise: train.supervise = true; return;
         case Flag::kBufferRanks: train.buffer_ranks = parse_whole(flag, text, 0); return;

@@ -87,6 +87,9 @@ void write_steps(JsonWriter& json, const std::vector<StepReport>& steps) {
         json.member_or_text("learning_rate", step.learning_rate);
         json.member_or_text("step_time_s", step.step_time_s);
         json.member_or_text("tokens_per_s", step.tokens_per_s);
+        if (step.probe_s > 0) {
+            json.member("probe_s", step.probe_s);
+        }
         json.end_object();
     }
     json.end_array();

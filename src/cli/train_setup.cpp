@@ -124,11 +124,11 @@ Command train_command(void (*run)(const Options&)) {
             "train a model with the same program, on CPU cores over MPI",
             "auspex train -n 4 --workload toy-moe --plan toy-pp2-ep2 --data build/data --steps 20",
             {Flag::kWorkload, Flag::kPlan, Flag::kData, Flag::kSteps},
-            {Flag::kTrainRanks,      Flag::kTrainStack,    Flag::kTrainSeed,   Flag::kSet,     Flag::kCheckpoint,
-             Flag::kCheckpointEvery, Flag::kModelEvery,    Flag::kResume,      Flag::kWeights, Flag::kExportWeights,
-             Flag::kExportGradients, Flag::kRecordRouting, Flag::kTrainTrace,  Flag::kPlot,    Flag::kSupervise,
-             Flag::kBufferRanks,     Flag::kHangTimeout,   Flag::kMaxRestarts, Flag::kInject,  Flag::kHostfile,
-             Flag::kMpirun,          Flag::kJson},
+            {Flag::kTrainRanks,      Flag::kTrainStack,    Flag::kTrainSeed,   Flag::kSet,         Flag::kCheckpoint,
+             Flag::kCheckpointEvery, Flag::kModelEvery,    Flag::kResume,      Flag::kWeights,     Flag::kExportWeights,
+             Flag::kExportGradients, Flag::kRecordRouting, Flag::kTrainTrace,  Flag::kProbeCores,  Flag::kPlot,
+             Flag::kSupervise,       Flag::kBufferRanks,   Flag::kHangTimeout, Flag::kMaxRestarts, Flag::kInject,
+             Flag::kHostfile,        Flag::kMpirun,        Flag::kJson},
             run};
 }
 
@@ -183,6 +183,7 @@ TrainSetup load_train_setup(const Options& options, int ranks) {
     run.export_gradients = train.export_gradients;
     run.record_routing = train.record_routing;
     run.wants_trace = !options.trace.empty();
+    run.probes_cores = train.probes_cores;
     if (!train.inject.empty()) {
         run.fault = parse_fault(train.inject);
         if (run.fault->rank >= setup.run.layout.tiles) {

@@ -118,6 +118,9 @@ TrainedRun read_run(const std::string& file) {
         run.losses.push_back(number_or_nan(step.at("loss")));
         run.gradient_norms.push_back(number_or_nan(step.at("grad_norm")));
         run.step_times_s.push_back(step.at("step_time_s").as_number(0, kMost));
+        if (const auto probe = step.find("probe_s")) {
+            run.probes_s.push_back(probe->as_number(0, kMost));
+        }
     }
     read_ranks(root, run);
     read_counts(root.at("counts"), run);

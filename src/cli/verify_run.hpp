@@ -11,6 +11,7 @@ namespace auspex {
 struct TrainedRun {
     std::string error;                                         ///< empty: it ended well; else its last words
     std::vector<double> losses, gradient_norms, step_times_s;  ///< by step
+    std::vector<double> probes_s;                              ///< by step; empty without --probe-cores
     std::vector<RankReport> ranks;                             ///< peaks by label, and peak_bytes
     std::vector<OperationCount> counts;                        ///< by OpKind, of the last step, over all ranks
     std::vector<std::string> notes;

@@ -20,8 +20,8 @@ namespace {
 constexpr double kNoisyFactor = 5, kLeastNoise = 0.02;
 constexpr double kMostMedianError = 0.05, kMostP90Error = 0.12, kLeastTau = 0.9, kMostRegret = 0.03;
 constexpr double kPercentile = 0.9;
-constexpr double kSteadySpeed = 1.08, kQuartile = 0.25;
-constexpr double kLeastChange = 0.02, kSlowest = 0.5, kFastest = 1.2;  // of speeds to predict with
+constexpr double kQuartile = 0.25, kMostSlope = 2;
+constexpr double kLeastChange = 0.02, kSlowest = 0.3, kFastest = 1.2;  // of speeds to predict with
 
 std::string percent_text(double share) {
     std::array<char, 32> text{};
@@ -75,11 +75,33 @@ std::vector<double> values_of(const Comparison& comparison, Value value) {
     return out;
 }
 
+bool any_counts(const ComparedCase& one) {
+    return std::any_of(one.runs.begin(), one.runs.end(), [](const ComparedRun& run) { return run.counts; });
+}
+
+/// Of the runs that count, of all where none does.
+std::vector<double> of_counted(const ComparedCase& one, double ComparedRun::*value) {
+    const bool all = !any_counts(one);
+    std::vector<double> values;
+    for (const ComparedRun& run : one.runs) {
+        if (all || run.counts) {
+            values.push_back(run.*value);
+        }
+    }
+    return values;
+}
+
+bool has_speeds(const ComparedCase& one) {
+    return !one.runs.empty() &&
+           std::all_of(one.runs.begin(), one.runs.end(), [](const ComparedRun& run) { return run.speed > 0; });
+}
+
 void measure(ComparedCase& one) {
-    AUSPEX_CHECK(!one.runs_s.empty(), "a compared case has been run");
-    const auto [fastest, slowest] = std::minmax_element(one.runs_s.begin(), one.runs_s.end());
-    one.measured_step_s = median(one.runs_s);
-    one.noise = relative_spread(one.runs_s);
+    const std::vector<double> steps_s = counted_steps_s(one);
+    AUSPEX_CHECK(!steps_s.empty(), "a compared case has been run");
+    const auto [fastest, slowest] = std::minmax_element(steps_s.begin(), steps_s.end());
+    one.measured_step_s = median(steps_s);
+    one.noise = relative_spread(steps_s);
     one.slowdown = *slowest / *fastest;
     one.error = one.predicted_step_s / one.measured_step_s - 1;
 }
@@ -107,41 +129,48 @@ void judge_disturbance(Comparison& comparison) {
     }
 }
 
-/// Intervals of cases whose cores changed their speed between runs.
+/// Runs that were left out, and intervals of cases of which all would have been.
 void judge_speeds(Comparison& comparison) {
     const double slope = speed_slope(comparison.cases);
-    int count = 0;
-    std::vector<double> speeds;
+    std::size_t runs = 0, left_out = 0, slow_cases = 0;
     for (ComparedCase& one : comparison.cases) {
-        if (one.speeds.empty() || quantile(one.speeds, 1) <= kSteadySpeed * quantile(one.speeds, 0)) {
+        runs += one.runs.size();
+        left_out += static_cast<std::size_t>(
+            std::count_if(one.runs.begin(), one.runs.end(), [](const ComparedRun& run) { return !run.counts; }));
+        if (any_counts(one) || !has_speeds(one)) {
             continue;
         }
-        const double middle = median(one.speeds);
-        one.interval_low_s *= std::pow(middle / quantile(one.speeds, 1 - kQuartile), slope);
-        one.interval_high_s *= std::pow(middle / quantile(one.speeds, kQuartile), slope);
-        speeds.insert(speeds.end(), one.speeds.begin(), one.speeds.end());
-        ++count;
+        const std::vector<double> speeds = of_counted(one, &ComparedRun::speed);
+        one.interval_low_s *= std::pow(median(speeds) / quantile(speeds, 1 - kQuartile), slope);
+        one.interval_high_s *= std::pow(median(speeds) / quantile(speeds, kQuartile), slope);
+        ++slow_cases;
     }
-    if (count > 0) {
-        comparison.warnings.push_back("the cores changed their speed between the runs of " + std::to_string(count) +
-                                      " of " + std::to_string(comparison.cases.size()) + " layouts, from " +
-                                      percent_text(quantile(speeds, 0)) + " to " + percent_text(quantile(speeds, 1)) +
-                                      " of that of the calibration: a neighbour of this virtual machine, or the "
-                                      "clock. Steps followed " +
-                                      percent_text(slope) + " of it, and so do the intervals");
+    if (left_out == 0) {
+        return;
     }
+    std::string text = std::to_string(left_out) + " of " + std::to_string(runs) +
+                       " runs do not count: cores were slower than in the calibration (a neighbour of this virtual "
+                       "machine, or the clock), or something else ran";
+    if (slow_cases > 0) {
+        text += "; " + std::to_string(slow_cases) + " of " + std::to_string(comparison.cases.size()) +
+                " layouts never ran without that: all of their runs count, and they are predicted on slower cores "
+                "(steps follow the probe's speed to the power of " +
+                number_text(slope) + ")";
+    }
+    comparison.warnings.push_back(text);
 }
 
 /// Tau of the first half of the repeats against the second; 1 where a case has been run once only.
 double tau_of_repeats(const Comparison& comparison, double least_ln_ratio) {
     std::vector<double> first, second;
     for (const ComparedCase& one : comparison.cases) {
-        if (one.runs_s.size() < 2) {
+        const std::vector<double> steps_s = counted_steps_s(one);
+        if (steps_s.size() < 2) {
             return 1;
         }
-        const std::size_t half = one.runs_s.size() / 2;
-        first.push_back(median(std::span(one.runs_s).first(half)));
-        second.push_back(median(std::span(one.runs_s).subspan(half)));
+        const std::size_t half = steps_s.size() / 2;
+        first.push_back(median(std::span(steps_s).first(half)));
+        second.push_back(median(std::span(steps_s).subspan(half)));
     }
     return agreement_within(comparison, first, second, least_ln_ratio).tau;
 }
@@ -170,46 +199,51 @@ std::vector<OperationPair> summed_operations(const Comparison& comparison) {
     return operations;
 }
 
-/// Speeds of all runs on as many cores as this case's, one or several: where several meet, the slowest counts.
-std::vector<double> speeds_of_alike(const std::vector<ComparedCase>& cases, const ComparedCase& like) {
+/// Median speed of the runs that count; 1 where none does.
+double usual_speed(const std::vector<ComparedCase>& cases) {
     std::vector<double> speeds;
     for (const ComparedCase& one : cases) {
-        if ((one.ranks > 1) == (like.ranks > 1)) {
-            speeds.insert(speeds.end(), one.speeds.begin(), one.speeds.end());
+        if (has_speeds(one) && any_counts(one)) {
+            const std::vector<double> own = of_counted(one, &ComparedRun::speed);
+            speeds.insert(speeds.end(), own.begin(), own.end());
         }
     }
-    return speeds;
+    return speeds.empty() ? 1 : median(speeds);
 }
 
 }  // namespace
+
+std::vector<double> counted_steps_s(const ComparedCase& one) { return of_counted(one, &ComparedRun::step_s); }
 
 double speed_slope(const std::vector<ComparedCase>& cases) {
     double products = 0, squares = 0;
     int count = 0;
     for (const ComparedCase& one : cases) {
-        if (one.speeds.empty()) {
+        if (!has_speeds(one)) {
             continue;
         }
-        AUSPEX_CHECK(one.speeds.size() == one.runs_s.size(), "a speed of each run");
-        const double speed = median(one.speeds), step_s = median(one.runs_s);
-        for (std::size_t i = 0; i < one.speeds.size(); ++i, ++count) {
-            const double faster = std::log(one.speeds[i] / speed);
-            products += faster * std::log(step_s / one.runs_s[i]);
+        const double speed = median(of_counted(one, &ComparedRun::speed)), step_s = median(counted_steps_s(one));
+        for (const ComparedRun& run : one.runs) {
+            const double faster = std::log(run.speed / speed);
+            products += faster * std::log(step_s / run.step_s);
             squares += faster * faster;
+            ++count;
         }
     }
-    return squares <= count * kLeastChange * kLeastChange ? 0 : std::clamp(products / squares, 0.0, 1.0);
+    return squares <= count * kLeastChange * kLeastChange ? 1 : std::clamp(products / squares, 0.0, kMostSlope);
 }
 
 std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
     std::vector<double> speeds(cases.size(), 1);
-    const double slope = speed_slope(cases);
+    const double slope = speed_slope(cases), usual = usual_speed(cases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (cases[i].speeds.empty()) {
+        if (!has_speeds(cases[i])) {
             continue;
         }
-        const double usual = median(speeds_of_alike(cases, cases[i]));
-        const double speed = usual * std::pow(median(cases[i].speeds) / usual, slope);
+        double speed = usual;
+        if (!any_counts(cases[i])) {
+            speed *= std::pow(median(of_counted(cases[i], &ComparedRun::speed)) / usual, slope);
+        }
         speeds[i] = std::abs(speed - 1) <= kLeastChange ? 1 : std::clamp(speed, kSlowest, kFastest);
     }
     return speeds;

@@ -24,8 +24,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "compare/statistics.hpp"
-#include "exec/kernels/gemm.hpp"
+#include "base/quantiles.hpp"
+#include "exec/measure/core_probe.hpp"
 
 namespace auspex {
 namespace {
@@ -57,27 +57,6 @@ std::vector<int> own_cores() {
     return cores;
 }
 
-/// The fixed work of one core: about 2 ms.
-class Work {
- public:
-    Work() : a_(kSide * kSide, 0.5F), b_(kSide * kSide, 0.25F), c_(kSide * kSide), large_(kLarge, 1.0F) {}
-
-    void run() {
-        for (int i = 0; i < kProducts; ++i) {
-            linear_forward(kSide, kSide, kSide, a_.data(), b_.data(), c_.data());
-        }
-        for (float& value : large_) {
-            value = value * kShrink + kGrow;
-        }
-    }
-
- private:
-    static constexpr std::size_t kSide = 192, kLarge = std::size_t{2} << 20;  // 8 MiB
-    static constexpr int kProducts = 20;
-    static constexpr float kShrink = 0.5F, kGrow = 0.5F;  // keeps 1, so that no value becomes denormal
-    std::vector<float> a_, b_, c_, large_;
-};
-
 bool bind_to(int core) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -87,26 +66,22 @@ bool bind_to(int core) {
 
 ProbeReading read_core(double budget_s, std::atomic<int>& waited_for) {
     constexpr std::size_t kFewest = 5;
-    Work work;
-    work.run();
+    CoreProbe probe;
+    static_cast<void>(probe.seconds());
     for (--waited_for; waited_for > 0;) {
         std::this_thread::yield();
     }
     std::vector<double> pieces;
     const double begin = seconds_of(CLOCK_MONOTONIC), own_begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     double end = begin;
-    for (double last = own_begin; pieces.size() < kFewest || end - begin < budget_s;) {
-        work.run();
-        const double now = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-        pieces.push_back(now - last);
-        last = now;
+    while (pieces.size() < kFewest || end - begin < budget_s) {
+        pieces.push_back(probe.seconds());
         end = seconds_of(CLOCK_MONOTONIC);
     }
     ProbeReading reading;
     reading.seconds = median(pieces);
     const double own = seconds_of(CLOCK_THREAD_CPUTIME_ID) - own_begin;
     reading.stolen_share = std::clamp(1 - own / (end - begin), 0.0, 1.0);
-    reading.worst_ratio = *std::max_element(pieces.begin(), pieces.end()) / reading.seconds;
     return reading;
 }
 
@@ -255,16 +230,6 @@ double probe_seconds(const std::vector<ProbeReading>& readings) {
         seconds.push_back(reading.seconds);
     }
     return median(seconds);
-}
-
-double slowest_seconds(const std::vector<ProbeReading>& readings, int ranks) {
-    AUSPEX_CHECK(!readings.empty() && ranks > 0, "a core, and a rank on it");
-    const std::size_t used = std::min(readings.size(), static_cast<std::size_t>(ranks));
-    double slowest = 0;
-    for (std::size_t core = 0; core < used; ++core) {
-        slowest = std::max(slowest, readings[core].seconds);
-    }
-    return slowest;
 }
 
 bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s) {

@@ -1,5 +1,5 @@
 #pragma once
-/// @file A short, fixed piece of work that tells how fast the machine is just now, and whether it is disturbed.
+/// @file Whether something else uses the cores just now.
 #include <map>
 #include <vector>
 
@@ -7,20 +7,16 @@ namespace auspex {
 
 /// What a probe of one core saw.
 struct ProbeReading {
-    double seconds = 0;       ///< of the fixed work (products of matrices in the cache and a pass over memory), by the
-                              ///< thread's own clock: median over its pieces. How fast the core is while it runs
+    double seconds = 0;       ///< CoreProbe::seconds(), the median. How fast the core is while it runs
     double stolen_share = 0;  ///< of the wall time, that the thread did not run: another process, or the hypervisor
-    double worst_ratio = 1;   ///< slowest of its pieces over the median one
 };
 
-/// One thread bound to each core this process may use, all at once, for about `budget_s` (at least five pieces of some
-/// 2 ms); a reading for each core. Throws std::runtime_error where no thread can be bound.
+/// One thread bound to each core this process may use, all at once, for about `budget_s` (at least five probes of some
+/// 0.4 ms); a reading for each core. Throws std::runtime_error where no thread can be bound.
 [[nodiscard]] std::vector<ProbeReading> probe_cores(double budget_s);
 
-/// Seconds of the work, the median over cores. Requires a reading.
+/// Seconds of the probe, the median over cores. Requires a reading.
 [[nodiscard]] double probe_seconds(const std::vector<ProbeReading>& readings);
-/// Seconds on the slowest of the cores that so many ranks are bound to, in order: the others wait for it.
-[[nodiscard]] double slowest_seconds(const std::vector<ProbeReading>& readings, int ranks);
 
 /// True if the readings say that something else runs: stolen time above 20 % on a core, or a core that needs twice
 /// `reference_s` (0: no reference). Cores that are slower by less are no disturbance but a speed: predictions follow

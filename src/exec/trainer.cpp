@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <limits>
@@ -13,6 +15,7 @@
 #include "exec/checkpoint.hpp"
 #include "exec/collection.hpp"
 #include "exec/kernels/gemm.hpp"
+#include "exec/measure/core_probe.hpp"
 #include "exec/optimizer.hpp"
 #include "exec/run_checks.hpp"
 
@@ -44,6 +47,7 @@ class TrainingRank {
         restore();
         prepare_routing();
         arena_.reset_peaks();
+        probe();
         for (int step = report_.first_step; step < options_.steps; ++step) {
             run_one(step);
             save_after(step + 1);
@@ -163,7 +167,16 @@ class TrainingRank {
         communicator_.barrier(GroupKind::kWorld);  // what a rank does between steps is not the next step's time
         const Clock::time_point begin = Clock::now();
         run_step(rank_, is_traced ? &timeline_ : nullptr, begin);
-        report_step(std::chrono::duration<double>(Clock::now() - begin).count());
+        const double own_time_s = std::chrono::duration<double>(Clock::now() - begin).count();
+        const double probe_before_s = probe_s_;
+        probe();
+        report_step(own_time_s, std::max(probe_before_s, probe_s_));
+    }
+
+    void probe() {
+        if (options_.probes_cores) {
+            probe_s_ = core_probe_.seconds();
+        }
     }
 
     void strike_before(int step) {
@@ -184,8 +197,11 @@ class TrainingRank {
         }
     }
 
-    void report_step(double own_time_s) {
+    void report_step(double own_time_s, double own_probe_s) {
         StepReport report;
+        std::array<double, 2> slowest{own_time_s, own_probe_s};
+        communicator_.all_reduce(GroupKind::kWorld, slowest.data(), slowest.size(), ElementType::kDouble,
+                                 ReduceOp::kMax);
         report.step = rank_.step;
         report.cross_entropy = rank_.total_loss.cross_entropy;
         report.auxiliary = rank_.total_loss.auxiliary;
@@ -193,8 +209,8 @@ class TrainingRank {
         report.loss = report.cross_entropy + report.auxiliary + report.z;
         report.gradient_norm = rank_.gradient_norm;
         report.learning_rate = learning_rate_at(run_.training, rank_.step, run_.last_step);
-        report.step_time_s = own_time_s;
-        communicator_.all_reduce(GroupKind::kWorld, &report.step_time_s, 1, ElementType::kDouble, ReduceOp::kMax);
+        report.step_time_s = slowest[0];
+        report.probe_s = slowest[1];
         report.tokens_per_s = rank_.tokens_of_batch() / report.step_time_s;
         if (is_first()) {
             report_.steps.push_back(report);
@@ -267,6 +283,8 @@ class TrainingRank {
     RoutingRecord record_;
     Timeline timeline_;
     Rank<P> rank_;
+    CoreProbe core_probe_;
+    double probe_s_ = 0;  ///< the last one of this rank
     RunReport report_;
     std::string source_;          ///< the checkpoint that the run began from, or wrote last
     std::int64_t first_row_ = 0;  ///< of the dataset, in the first step

@@ -32,7 +32,8 @@ struct RunOptions {
     std::string weights;                           ///< start from this WeightsFile
     std::string export_weights, export_gradients;  ///< after the last step; gradients of the last step
     std::string record_routing;
-    bool wants_trace = false;  ///< of the last step
+    bool wants_trace = false;   ///< of the last step
+    bool probes_cores = false;  ///< between steps, on every rank: StepReport::probe_s
     std::optional<InjectedFault> fault;
     std::function<void(int step)> on_begin_step;  ///< on every rank, if set
 };
@@ -43,6 +44,7 @@ struct StepReport {
     double gradient_norm = 0, learning_rate = 0;
     double step_time_s = 0;  ///< of the slowest rank, from a barrier before the step
     double tokens_per_s = 0;
+    double probe_s = 0;  ///< of the slowest rank, before or after the step (measure/core_probe.hpp); 0: not asked for
 };
 
 /// Of one rank, at the end.

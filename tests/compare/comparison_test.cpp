@@ -8,11 +8,14 @@
 namespace auspex {
 namespace {
 
-ComparedCase made(const std::string& workload, const std::string& plan, std::vector<double> runs, double predicted) {
+ComparedCase made(const std::string& workload, const std::string& plan, const std::vector<double>& runs,
+                  double predicted) {
     ComparedCase one;
     one.workload = workload;
     one.plan = plan;
-    one.runs_s = std::move(runs);
+    for (const double step_s : runs) {
+        one.runs.push_back({.step_s = step_s});
+    }
     one.predicted_step_s = predicted;
     one.interval_low_s = 0.9 * predicted;
     one.interval_high_s = 1.1 * predicted;
@@ -87,65 +90,68 @@ TEST(Comparison, noisy_cases_are_disturbed_and_their_intervals_grow_by_the_slowd
     EXPECT_NE(comparison.warnings[0].find("c on m"), std::string::npos);
 }
 
-/// A case whose steps are 1 / speed^slope.
+/// A case whose steps are 1 / speed^slope; runs count at full speed.
 ComparedCase at_speeds(const std::string& plan, const std::vector<double>& speeds, double slope) {
     ComparedCase one = made("m", plan, {}, 1);
-    one.speeds = speeds;
     for (const double speed : speeds) {
-        one.runs_s.push_back(std::pow(speed, -slope));
+        one.runs.push_back({std::pow(speed, -slope), speed, speed > 0.91});
     }
     return one;
 }
 
-TEST(Comparison, changing_speeds_widen_the_interval) {
-    // Speeds 0.7, 0.8, 1: quartiles 0.75 and 0.9 around 0.8. The interval of 0.9 to 1.1 grows to 0.9 * 0.8 / 0.9 and
-    // 1.1 * 0.8 / 0.75. Those of b differ by less than 8 %, which is left alone; those of c are not known.
-    const Comparison comparison =
-        summed({at_speeds("a", {0.7, 1, 0.8}, 1), at_speeds("b", {1, 1.079, 1.02}, 1), made("m", "c", {1, 1, 1}, 1)});
-    EXPECT_NEAR(comparison.cases[0].interval_low_s, 0.8, 1e-12);
-    EXPECT_NEAR(comparison.cases[0].interval_high_s, 1.1 * 0.8 / 0.75, 1e-12);
-    for (const std::size_t i : {1U, 2U}) {
-        EXPECT_EQ(comparison.cases[i].interval_low_s, 0.9);
-        EXPECT_EQ(comparison.cases[i].interval_high_s, 1.1);
-    }
-    EXPECT_FALSE(comparison.disturbed) << "a speed is no disturbance";
-    ASSERT_EQ(comparison.warnings.size(), 1U);
-    EXPECT_NE(comparison.warnings[0].find("1 of 3 layouts, from 70.0 % to 100.0 %"), std::string::npos)
-        << comparison.warnings[0];
-}
-
-TEST(Comparison, intervals_stay_where_steps_do_not_follow_the_cores) {
-    const Comparison comparison = summed({at_speeds("a", {0.7, 1, 0.8}, 0)});
+TEST(Comparison, runs_on_slowed_cores_do_not_count) {
+    const Comparison comparison = summed({at_speeds("a", {0.7, 1, 0.98, 1.02, 0.5}, 1), made("m", "b", {2, 2, 2}, 2)});
+    EXPECT_NEAR(comparison.cases[0].measured_step_s, 1, 1e-12) << "of 1, 1 / 0.98, 1 / 1.02";
+    EXPECT_NEAR(comparison.cases[0].slowdown, 1.02 / 0.98, 1e-12);
     EXPECT_EQ(comparison.cases[0].interval_low_s, 0.9);
     EXPECT_EQ(comparison.cases[0].interval_high_s, 1.1);
+    EXPECT_FALSE(comparison.disturbed) << "a speed is no disturbance";
+    ASSERT_EQ(comparison.warnings.size(), 1U);
+    EXPECT_NE(comparison.warnings[0].find("2 of 8 runs do not count"), std::string::npos) << comparison.warnings[0];
+    EXPECT_EQ(comparison.warnings[0].find("never ran"), std::string::npos) << comparison.warnings[0];
+}
+
+TEST(Comparison, a_case_without_a_run_at_full_speed_counts_all_and_widens_its_interval) {
+    // Speeds 0.6, 0.7, 0.9: quartiles 0.65 and 0.8 around 0.7. The interval of 0.9 to 1.1 grows to 0.9 * 0.7 / 0.8 and
+    // 1.1 * 0.7 / 0.65.
+    const Comparison comparison = summed({at_speeds("a", {0.6, 0.9, 0.7}, 1), at_speeds("b", {1, 1, 1}, 1)});
+    EXPECT_NEAR(comparison.cases[0].measured_step_s, 1 / 0.7, 1e-12);
+    EXPECT_NEAR(comparison.cases[0].interval_low_s, 0.9 * 0.7 / 0.8, 1e-12);
+    EXPECT_NEAR(comparison.cases[0].interval_high_s, 1.1 * 0.7 / 0.65, 1e-12);
+    ASSERT_EQ(comparison.warnings.size(), 1U);
+    EXPECT_NE(comparison.warnings[0].find("1 of 2 layouts never ran without that"), std::string::npos)
+        << comparison.warnings[0];
+    const Comparison unmoved = summed({at_speeds("a", {0.6, 0.9, 0.7}, 0)});
+    EXPECT_EQ(unmoved.cases[0].interval_low_s, 0.9) << "steps that do not follow the cores";
 }
 
 TEST(Comparison, predictions_follow_the_cores_as_far_as_steps_do) {
-    const std::vector<double> slow{0.6, 0.7, 0.8}, fast{0.8, 0.9, 1};
-    for (const double slope : {0.0, 0.5, 1.0}) {
-        const std::vector<ComparedCase> cases{at_speeds("a", slow, slope), at_speeds("b", fast, slope),
+    for (const double slope : {0.0, 0.5, 1.0, 1.5}) {
+        const std::vector<ComparedCase> cases{at_speeds("a", {0.6, 0.7, 0.8}, slope),
+                                              at_speeds("b", {0.96, 0.95, 0.7, 0.94}, slope),
                                               made("m", "c", {1, 1, 1}, 1)};
         EXPECT_NEAR(speed_slope(cases), slope, 1e-12);
-        // Medians 0.7 and 0.9 around 0.8, that of all.
+        // b has runs that count, whose median is 0.95; a has none, and a median of 0.7.
         const std::vector<double> speeds = speeds_to_predict(cases);
-        EXPECT_NEAR(speeds[0], 0.8 * std::pow(0.7 / 0.8, slope), 1e-12);
-        EXPECT_NEAR(speeds[1], 0.8 * std::pow(0.9 / 0.8, slope), 1e-12);
+        EXPECT_NEAR(speeds[0], 0.95 * std::pow(0.7 / 0.95, slope), 1e-12);
+        EXPECT_NEAR(speeds[1], 0.95, 1e-12);
         EXPECT_EQ(speeds[2], 1) << "not known";
     }
-    // Steps that are slower on faster cores follow something else.
-    EXPECT_EQ(speed_slope({at_speeds("a", slow, -1)}), 0);
+    // Steps that are slower on faster cores follow something else; more than twice as much is something else too.
+    EXPECT_EQ(speed_slope({at_speeds("a", {0.6, 0.7, 0.8}, -1)}), 0);
+    EXPECT_EQ(speed_slope({at_speeds("a", {0.6, 0.7, 0.8}, 3)}), 2);
 }
 
-TEST(Comparison, steady_speeds_are_the_machines_as_a_whole) {
-    // Within a case speeds differ by less than 2 %: no slope to be seen, so every case has the median of all speeds.
+TEST(Comparison, steady_speeds_tell_no_slope) {
+    // Within a case speeds differ by less than 2 %: steps are taken to follow them.
     const std::vector<ComparedCase> cases{at_speeds("a", {0.8, 0.805, 0.81}, 0), at_speeds("b", {0.9, 0.9, 0.9}, 0)};
-    EXPECT_EQ(speed_slope(cases), 0);
-    EXPECT_NEAR(speeds_to_predict(cases)[0], 0.855, 1e-12);
-    EXPECT_NEAR(speeds_to_predict(cases)[1], 0.855, 1e-12);
-    // Within 2 % of the calibration nothing is changed; half and 1.2 are as far as it goes.
+    EXPECT_EQ(speed_slope(cases), 1);
+    EXPECT_NEAR(speeds_to_predict(cases)[0], 0.805, 1e-12);
+    EXPECT_NEAR(speeds_to_predict(cases)[1], 0.9, 1e-12);
+    // Within 2 % of the calibration nothing is changed; 0.3 and 1.2 are as far as it goes.
     EXPECT_EQ(speeds_to_predict({at_speeds("a", {1.015, 1.015}, 1)})[0], 1);
     EXPECT_EQ(speeds_to_predict({at_speeds("a", {1.5, 1.5}, 1)})[0], 1.2);
-    EXPECT_EQ(speeds_to_predict({at_speeds("a", {0.3, 0.3}, 1)})[0], 0.5);
+    EXPECT_EQ(speeds_to_predict({at_speeds("a", {0.2, 0.2}, 1)})[0], 0.3);
 }
 
 TEST(Comparison, goals_follow_the_noise_floor) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/quantiles.hpp"
+#include "exec/measure/core_probe.hpp"
 #include "exec/process_binding.hpp"
 
 namespace auspex {
@@ -74,29 +75,73 @@ std::vector<double> across_ranks(const std::vector<double>& times, std::size_t r
     return joined;
 }
 
+/// Every rank's values, rank by rank; as many on each.
+std::vector<double> gathered(Communicator& world, const std::vector<double>& own) {
+    const auto ranks = static_cast<std::size_t>(world.world_size());
+    std::vector<double> all(ranks * own.size());
+    std::vector<std::size_t> offsets;
+    for (std::size_t rank = 0; rank <= ranks; ++rank) {
+        offsets.push_back(rank * own.size());
+    }
+    std::copy(own.begin(), own.end(),
+              all.begin() + static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(world.world_rank())]));
+    world.all_gather(GroupKind::kWorld, all.data(), offsets, ElementType::kDouble);
+    return all;
+}
+
+struct Rows {
+    std::vector<double> calm, others;  ///< by whether all cores had their full speed
+};
+
+/// So many rows of so many calls, with probes of every rank's core between them.
+void run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
+              double nap_s, Rows& rows) {
+    CoreProbe probe;
+    std::vector<double> times(count, -1), probes(count);
+    double before_s = probe.seconds();
+    for (std::size_t row = 0; row < count; ++row) {
+        if (part.takes_part) {
+            times[row] = run_row(part, calls).call_s;
+        }
+        const double after_s = part.takes_part ? probe.seconds() : 0;
+        probes[row] = std::max(before_s, after_s);
+        before_s = after_s;
+    }
+    if (!part.takes_part) {
+        sleep_s(nap_s);
+        probes.assign(count, 0);
+    }
+    const std::vector<double> joined = across_ranks(gathered(bench.communicator, times), count, across);
+    const std::vector<double> slowest =
+        across_ranks(gathered(bench.communicator, probes), count, AcrossRanks::kSlowest);
+    if (joined.size() < count) {  // some rows have no time on any rank: whose probes are whose is not known
+        rows.others.insert(rows.others.end(), joined.begin(), joined.end());
+        return;
+    }
+    for (std::size_t row = 0; row < count; ++row) {
+        const bool is_calm = bench.calm_probe_s == 0 || slowest[row] <= bench.calm_probe_s;
+        (is_calm ? rows.calm : rows.others).push_back(joined[row]);
+    }
+}
+
 /// The rows of one task; every rank returns the same.
-std::vector<double> timed_rows(Communicator& world, const TimedTask& task, double budget_s) {
+std::vector<double> timed_rows(const MessageBench& bench, const TimedTask& task, double budget_s) {
+    constexpr int kTries = 3;
     const TimedPart part = task.prepare();
-    const double call_s = call_estimate(world, part);
+    const double call_s = call_estimate(bench.communicator, part);
     const int calls = static_cast<int>(std::clamp(std::ceil(kRow_s / call_s), 1.0, double{kMostCalls}));
     const double row_s = call_s * calls;
     const int least = row_s < kLongRow_s ? kLeastRows : kLeastLongRows;
-    const auto rows = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMostRows}));
-    const auto ranks = static_cast<std::size_t>(world.world_size());
-    std::vector<double> times(ranks * rows, -1);
-    const auto own = static_cast<std::size_t>(world.world_rank()) * rows;
-    for (std::size_t row = 0; part.takes_part && row < rows; ++row) {
-        times[own + row] = run_row(part, calls).call_s;
+    const auto count = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMostRows}));
+    Rows rows;
+    for (int i = 0; i < kTries && rows.calm.size() < static_cast<std::size_t>(least); ++i) {
+        run_rows(bench, part, task.across, calls, i == 0 ? count : static_cast<std::size_t>(least),
+                 row_s * static_cast<double>(i == 0 ? count : static_cast<std::size_t>(least)), rows);
     }
-    if (!part.takes_part) {
-        sleep_s(row_s * static_cast<double>(rows));
+    if (rows.calm.size() < static_cast<std::size_t>(least)) {
+        rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
     }
-    std::vector<std::size_t> offsets;
-    for (std::size_t rank = 0; rank <= ranks; ++rank) {
-        offsets.push_back(rank * rows);
-    }
-    world.all_gather(GroupKind::kWorld, times.data(), offsets, ElementType::kDouble);
-    return across_ranks(times, rows, task.across);
+    return rows.calm;
 }
 
 /// What rank 0 wants, on every rank.
@@ -133,8 +178,7 @@ void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
             continue;
         }
         const double left_s = longest(bench.communicator, end - steady_seconds());
-        report_rows(bench, tasks[i].measurement,
-                    timed_rows(bench.communicator, tasks[i], std::max(left_s, 0.0) / left));
+        report_rows(bench, tasks[i].measurement, timed_rows(bench, tasks[i], std::max(left_s, 0.0) / left));
         left -= 1;
     }
 }

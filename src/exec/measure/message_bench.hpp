@@ -20,6 +20,7 @@ struct MessageBench {
     std::vector<int> node_of_rank;  ///< which ranks are near each other; empty: all
     double budget_s = 10;           ///< of all measurements together, about: each is repeated at least 3 times
     double cache_bytes = 32.0 * 1024 * 1024;  ///< last-level cache, for run_sharing_bench's kernels
+    double calm_probe_s = 0;  ///< rows count while probes of all cores take up to this (CoreProbe); 0: all rows count
     std::function<bool(const Measurement&)> skip;
     std::function<void(const Measurement&)> report;
 };
@@ -37,7 +38,8 @@ struct MessageBench {
 /// (`active` = ranks), and all groups at once (`active` = all ranks).
 ///
 /// Small calls are timed in rows of several, one right after another, of at least 2 ms; seconds are those of one call,
-/// of the slowest rank, and the median over rows.
+/// of the slowest rank, and the median over rows. Rows beside which the probe of a rank took longer than calm_probe_s
+/// are measured again, up to twice, and are left out where enough others are there.
 void run_message_bench(const MessageBench& bench);
 
 /// Requires all ranks on one computer, which may be several nodes to them.

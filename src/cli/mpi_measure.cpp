@@ -15,6 +15,7 @@
 #include "exec/measure/core_probe.hpp"
 #include "exec/measure/kernel_bench.hpp"
 #include "exec/measure/message_bench.hpp"
+#include "exec/measure/turn_bench.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/process_binding.hpp"
 
@@ -97,13 +98,17 @@ class Measuring {
         MessageBench bench{*communicator_,
                            [this](const Layout& layout) { return make(layout); },
                            nodes_,
-                           task_.sharing_s,
+                           0,
                            computer_.last_level_cache_bytes,
                            task_.calm_probe_s,
                            [this](const Measurement& row) { return file_->has(row); },
                            [this](const Measurement& row) { file_->append(row); }};
         if (task_.sharing && count_of(computers_) == 1) {
+            constexpr double kTurns = 0.4;  // of the time for sharing
+            bench.budget_s = (1 - kTurns) * task_.sharing_s;
             run_sharing_bench(bench);
+            bench.budget_s = kTurns * task_.sharing_s;
+            run_turn_bench(bench);
         }
         if (task_.messages) {
             bench.budget_s = task_.messages_s;
@@ -143,7 +148,7 @@ class Measuring {
 
     /// Working sets that operands from memory come out of, over the last-level cache: one that misses everything, and
     /// others that show where missing begins.
-    static constexpr double kFarRing = 2.5, kNearerRings[] = {0.3, 0.6, 1};
+    static constexpr double kFarRing = 2.5, kNearerRings[] = {0.15, 0.3, 0.6, 1};
     static constexpr double kLargeCall = 6e5;
 
     void time_kernels() {
@@ -168,12 +173,14 @@ class Measuring {
                       [this](const Timing& t) { return file_->has(row_of(t.call, t.precision, t.ring_bytes, {})); });
         // What is done is written portion by portion.
         constexpr std::size_t kPortion = 128;
+        Interlude interlude;
         const auto begin = Clock::now();
         for (std::size_t first = 0; first < wanted.size(); first += kPortion) {
             const std::size_t end = std::min(first + kPortion, wanted.size());
             const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
             const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
-            const std::vector<KernelTiming> best = best_looks(portion, left * (task_.kernels_s - seconds_since(begin)));
+            const std::vector<KernelTiming> best =
+                best_looks(interlude, portion, left * (task_.kernels_s - seconds_since(begin)));
             for (std::size_t i = 0; i < portion.size(); ++i) {
                 file_->append(row_of(portion[i].call, portion[i].precision, portion[i].ring_bytes, best[i]));
             }
@@ -189,7 +196,7 @@ class Measuring {
 
     /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
     /// two while the core has its full speed, if that comes within the budget, and three at least. The fastest counts.
-    std::vector<KernelTiming> best_looks(std::span<const Timing> wanted, double budget_s) {
+    std::vector<KernelTiming> best_looks(Interlude& interlude, std::span<const Timing> wanted, double budget_s) {
         constexpr int kFewestLooks = 3, kMostLooks = 10, kCalmLooks = 2;
         constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
         const auto begin = Clock::now();
@@ -206,8 +213,9 @@ class Measuring {
                     static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
                 const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(looks, 1.0);
                 const double probe_before_s = probe_.seconds();
-                const KernelTiming timing = time_kernel(
-                    call, precision, place, cache, look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s);
+                const KernelTiming timing =
+                    time_kernel(interlude, call, precision, place, cache,
+                                look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s);
                 const bool is_calm = std::max(probe_before_s, probe_.seconds()) <= task_.calm_probe_s;
                 calm_looks[i] += is_calm ? 1 : 0;
                 if (look == 0 || timing.seconds < best[i].seconds) {

@@ -10,6 +10,7 @@
 #include "compare/memory_fit.hpp"
 #include "compare/message_fit.hpp"
 #include "compare/sharing_fit.hpp"
+#include "compare/turn_fit.hpp"
 #include "sim/host_step.hpp"
 
 namespace auspex {
@@ -79,6 +80,7 @@ Calibration calibrate_host(const std::string& name, const std::vector<Measuremen
     fit_memory(measurements, host, calibration);
     fit_sharing(measurements, host, calibration);
     fit_messages(measurements, host, calibration);
+    fit_turns(measurements, host, calibration);
     calibration.machine_json = machine_text(host);
     const Machine machine = load_machine(JsonDocument::parse(calibration.machine_json, name + ".json"));
     check_collectives(measurements, machine, stack, calibration);

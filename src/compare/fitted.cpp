@@ -70,6 +70,8 @@ Host host_of(const FittedHost& fitted) {
     host.core_slice_s = fitted.core_slice_s.value;
     host.switch_s = fitted.switch_s.value;
     host.poll_s = fitted.poll_s.value;
+    host.core_reach_bytes = fitted.core_reach_bytes.value;
+    host.refill_byte_s = fitted.refill_byte_s.value;
     host.busy_speed = fitted.busy_speed.value;
     host.cache_bytes = fitted.cache_bytes.value;
     host.cache_bytes_per_s = fitted.cache_bytes_per_s.value;

@@ -43,8 +43,8 @@ struct FittedHost {
     int nodes = 1, nodes_per_computer = 1, ranks_per_node = 1;
     double memory_bytes = 0;        ///< of one node
     double stated_cache_bytes = 0;  ///< of the last-level cache, as the system describes it
-    FittedNumber core_slice_s, switch_s, poll_s, busy_speed, cache_bytes, cache_bytes_per_s, memory_bytes_per_s,
-        core_memory_bytes_per_s, probe_s;
+    FittedNumber core_slice_s, switch_s, poll_s, core_reach_bytes, refill_byte_s, busy_speed, cache_bytes,
+        cache_bytes_per_s, memory_bytes_per_s, core_memory_bytes_per_s, probe_s;
     FittedPath near;
     std::optional<FittedPath> far;
     FittedNumber nic_bytes_per_s;  ///< of one node; where there is no far path: what near messages reach

@@ -228,6 +228,10 @@ std::string host_text(const FittedHost& host) {
     object.plain("cores", std::to_string(host.cores));
     object.plain("nodes_per_computer", std::to_string(host.nodes_per_computer));
     object.time("core_slice", host.core_slice_s).time("switch", host.switch_s).time("poll", host.poll_s);
+    if (host.refill_byte_s.value > 0) {
+        object.number("core_reach", host.core_reach_bytes, bytes_text(host.core_reach_bytes.value));
+        object.time("refill_byte", host.refill_byte_s);
+    }
     object.number("busy_speed", host.busy_speed, plain_text(host.busy_speed.value));
     object.number("last_level_cache", host.cache_bytes, bytes_text(host.cache_bytes.value));
     object.rate("cache_bandwidth", host.cache_bytes_per_s).rate("memory_bandwidth", host.memory_bytes_per_s);

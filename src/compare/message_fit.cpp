@@ -210,36 +210,12 @@ void fit_far(const PathRows& rows, FittedHost& host, Calibration& calibration) {
         rate_of(wire.value, wire.low, wire.high, "ping-pongs between nodes, less what both sides spend");
 }
 
-void fit_switch(const std::vector<Timed>& shared, const PathRows& near, FittedHost& host, Calibration& calibration) {
-    std::vector<double> changes;
-    for (const Timed& together : shared) {
-        for (const Timed& apart : near.ping_pong) {
-            if (together.row.bytes <= kShort && together.row.bytes == apart.row.bytes) {
-                const double more = together.row.seconds - apart.row.seconds - host.poll_s.value / 2;
-                changes.push_back(std::max(0.0, more / 2));
-            }
-        }
-    }
-    if (changes.empty()) {
-        constexpr double kAssumed = 1e-6;
-        calibration.warnings.emplace_back(
-            "nothing tells how long a core takes from one process to another: it needs more ranks than cores; 1 us is "
-            "assumed");
-        host.switch_s = {kAssumed, 0, 3 * kAssumed, ConstantKind::kAssumed, "not measured"};
-        return;
-    }
-    host.switch_s = {median(changes), *std::min_element(changes.begin(), changes.end()),
-                     *std::max_element(changes.begin(), changes.end()), ConstantKind::kMeasured,
-                     "short ping-pongs on one core over those between two"};
-}
-
 }  // namespace
 
 void fit_messages(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     const Host known = host_of(host);
     const PathRows near = path_rows(rows, known, false);
     fit_near(near, host, calibration);
-    fit_switch(timed_rows(rows, "same_core_ping_pong", "near", known), near, host, calibration);
     fit_far(path_rows(rows, known, true), host, calibration);
 }
 

@@ -6,7 +6,7 @@
 
 namespace auspex {
 
-/// Fills near, poll_s, switch_s, and far and nic_bytes_per_s where there are rows of far messages. Rows of pipeline
+/// Fills near, poll_s, and far and nic_bytes_per_s where there are rows of far messages. Rows of pipeline
 /// messages contain the copy that their sender makes first: the law of kCopy is taken off, and near messages of
 /// more than a quarter of the last-level cache are left out. Requires laws and cache_bytes.
 ///
@@ -16,7 +16,6 @@ namespace auspex {
 ///   ping_pong  = send + receive + poll / 2 + send_byte b [eager] + receive_byte b + rendezvous [long]        near
 ///   ping_pong  = send + receive + poll / 2 + latency + (2 send_byte + 1 / nic) b
 ///                + (rendezvous + 2 latency + poll) [long]                                                    far
-///   the same between two processes of one core = send + receive + poll + 2 switch                            short
 /// A short message of a long row takes as long as the slower side: where that is the receiver, "stream" is receive,
 /// else a receiver is taken to spend what a sender does. What is left of a short near ping-pong is the time until a
 /// waiting process looks, half of poll. Bytes that come from afar are taken to cost the receiver what they cost the

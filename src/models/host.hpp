@@ -37,8 +37,10 @@ struct Host {
                                  ///< share it continuously, max-min fair, as flows share a link
     double switch_s = 0;         ///< a core's change from one process to another
     double poll_s = 0;           ///< a waiting process looks for messages this long before it yields its core
-    double busy_speed = 1;       ///< speed of a core while all cores compute, over its speed alone
-    double cache_bytes = 0;      ///< last-level cache of a computer
+    double core_reach_bytes = 0;  ///< what a core's own caches and address translations hold of its processes
+    double refill_byte_s = 0;     ///< for each byte that others have pushed out of there; 0: not known, none is charged
+    double busy_speed = 1;        ///< speed of a core while all cores compute, over its speed alone
+    double cache_bytes = 0;       ///< last-level cache of a computer
     double cache_bytes_per_s = 0;        ///< last-level cache to all cores together
     double memory_bytes_per_s = 0;       ///< memory to all cores together
     double core_memory_bytes_per_s = 0;  ///< memory to one core

@@ -184,7 +184,7 @@ double read_slice(const JsonValue& section, std::vector<Constant>& constants) {
 }  // namespace
 
 Host read_host(const JsonValue& section, int max_nodes, std::vector<Constant>& constants) {
-    section.allow_only({"cores", "nodes_per_computer", "core_slice", "switch", "poll", "busy_speed", "last_level_cache",
+    section.allow_only({"cores", "nodes_per_computer", "core_slice", "switch", "poll", "core_reach", "refill_byte", "busy_speed", "last_level_cache",
                         "cache_bandwidth", "memory_bandwidth", "core_memory_bandwidth", "probe", "messages",
                         "kernels"});
     Host host;
@@ -193,6 +193,11 @@ Host read_host(const JsonValue& section, int max_nodes, std::vector<Constant>& c
     host.core_slice_s = read_slice(section, constants);
     host.switch_s = read_time(section, "switch", kMostSwitch, constants);
     host.poll_s = read_time(section, "poll", kMostSwitch, constants);
+    if (section.find("refill_byte") || section.find("core_reach")) {
+        host.core_reach_bytes =
+            read_constant(section, "core_reach", Dimension::kBytes, kLeastCache, kMostCache, kRole, constants);
+        host.refill_byte_s = read_time(section, "refill_byte", kMostPerByte, constants);
+    }
     host.busy_speed = read_constant(section, "busy_speed", Dimension::kNone, 0.1, 1, kRole, constants);
     host.cache_bytes =
         read_constant(section, "last_level_cache", Dimension::kBytes, kLeastCache, kMostCache, kRole, constants);

@@ -13,6 +13,7 @@ namespace auspex {
 struct HostWork {
     double seconds = 0;  ///< with nothing shared
     double cache_bytes = 0, memory_bytes = 0;
+    double near_bytes = 0;  ///< of cache_bytes, those that are not far (CpuCall::far_bytes)
 };
 
 struct HostAction {

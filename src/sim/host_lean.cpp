@@ -43,6 +43,7 @@ void stretch_far(Machine& machine) {
 void stretch_cores(Machine& machine) {
     Host& host = machine.host;
     host.core_slice_s *= kLonger, host.switch_s *= kLonger, host.poll_s *= kLonger;
+    host.refill_byte_s *= kLonger, host.core_reach_bytes /= kLonger;
     host.busy_speed /= kLonger;
 }
 
@@ -71,7 +72,8 @@ const std::vector<Group>& groups() {
         {"machine.host.cores",
          "sharing of cores",
          stretch_cores,
-         {"machine.host.core_slice", "machine.host.switch", "machine.host.poll", "machine.host.busy_speed"}},
+         {"machine.host.core_slice", "machine.host.switch", "machine.host.poll", "machine.host.core_reach",
+          "machine.host.refill_byte", "machine.host.busy_speed"}},
         {"machine.host.memory",
          "sharing of last-level cache and memory",
          stretch_memory,

@@ -72,7 +72,8 @@ HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision preci
     const CpuLaw& law = host.laws[static_cast<std::size_t>(precision)][static_cast<std::size_t>(call.kernel)];
     const double far = call.far_bytes > 0 ? call.far_bytes * missing_share(host, law, set) : 0;
     return {(cpu_seconds(host, call, precision) + far * far_byte_s(host, law)) * call.repeat,
-            cpu_bytes(call, precision) * call.repeat, far * call.repeat};
+            cpu_bytes(call, precision) * call.repeat, far * call.repeat,
+            std::max(0.0, cpu_bytes(call, precision) - call.far_bytes) * call.repeat};
 }
 
 void require_host_collectives(const Stack& stack, const Machine& machine) {

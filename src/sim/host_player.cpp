@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "sim/host_mailbox.hpp"
+#include "sim/host_refill.hpp"
 #include "sim/host_speeds.hpp"
 #include "sim/host_wires.hpp"
 #include "sim/step_length.hpp"
@@ -49,6 +50,7 @@ class Player {
           mailbox_(static_cast<int>(places.of_rank.size())),
           speeds_(host_, places, manners.bound, events_),
           turns_(host_, places, manners, events_),
+          refill_(host_, places, manners.bound),
           wires_(places.nics, machine.node.nic_bytes_per_s, events_) {
         played_.losses.resize(processes_.size());
         played_.ends.resize(processes_.size());
@@ -120,6 +122,7 @@ class Player {
         account(rank, p.state == State::kQueued ? Loss::kWaiting : p.row.loss, now_);
         p.state = State::kRunning;
         turns_.started(rank, now_);
+        refill_.enter(rank);
         if (p.rest.seconds > 0) {
             speeds_.start(rank, p.rest, now_);
             p.rest = {};
@@ -137,6 +140,7 @@ class Player {
             p.rest = speeds_.stop(rank, now_);
             account(rank, p.row.loss, now_);
             p.state = State::kQueued;
+            refill_.leave(rank);
         }
     }
 
@@ -167,6 +171,7 @@ class Player {
         account(rank, p.row.loss, now_);
         if (manners_.yields) {
             p.state = State::kWaiting;
+            refill_.leave(rank);
             turns_.wait(rank, now_);
             return;
         }
@@ -188,10 +193,10 @@ class Player {
             }
             const HostAction& action = p.row.actions[p.at];
             switch (action.type) {
-                case HostAction::Type::kWork: begin(rank, action.work); break;
+                case HostAction::Type::kWork: begin_kernel(rank, action.work); break;
                 case HostAction::Type::kSend:
                     send_asked_for(rank);
-                    begin(rank, {send_s(rank, action), 0, 0});
+                    begin(rank, {.seconds = send_s(rank, action)});
                     break;
                 case HostAction::Type::kReceive: ask_for(rank, action); break;
                 case HostAction::Type::kWait: wait(rank); break;
@@ -215,6 +220,11 @@ class Player {
         } else if (p.row.actions.empty()) {
             program_.ended(rank, p.row, now_, now_);
         }
+    }
+
+    void begin_kernel(int rank, HostWork work) {
+        work.seconds += refill_.refill_s(rank, work.cache_bytes, work.near_bytes);
+        begin(rank, work);
     }
 
     void begin(int rank, const HostWork& work) {
@@ -257,7 +267,7 @@ class Player {
 
     void take(int rank, std::uint32_t message) {
         process(rank).taken = message;
-        begin(rank, {receive_s(mailbox_[message]), 0, mailbox_[message].memory_bytes});
+        begin(rank, {.seconds = receive_s(mailbox_[message]), .memory_bytes = mailbox_[message].memory_bytes});
     }
 
     /// Who waits sees all that has come, also what it has not asked for.
@@ -424,6 +434,7 @@ class Player {
     HostEvents events_;
     HostSpeeds speeds_;
     HostTurns turns_;
+    HostRefill refill_;
     HostWires wires_;
     Picoseconds now_ = 0;
     HostPlayed played_;

@@ -21,6 +21,7 @@ constexpr double kSend = 250e-9, kReceive = 300e-9, kPoll = 200e-9, kSwitch = 60
 constexpr double kSendByte = 5e-12, kReceiveByte = 60e-12, kRendezvous = 700e-9;
 constexpr double kProduct = 10e-12, kStart = 300e-9, kCopyByte = 20e-12;
 constexpr double kBusy = 0.9, kCoreMemory = 20e9;
+constexpr double kCoreReach = 4.5e6, kRefillByte = 30e-12;
 constexpr double kReach = 24 * kMi, kFarByte = 80e-12;
 
 /// What a working set no longer finds in caches that reach so far: 0 up to the reach, 1 from twice that.
@@ -80,7 +81,7 @@ void add_kernels(std::vector<Measurement>& rows) {
         }
     }
     const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
-    rows.push_back(kernel_row(shared, "cache", 2, kernel_s(shared) / kBusy));
+    rows.push_back(kernel_row(shared, "repeated", 2, kernel_s(shared) / kBusy));
     for (const double bytes : {1024.0, 16'384.0, 262'144.0, kMi, 4 * kMi}) {
         const CpuCall call{CpuKernel::kCopy, 1, bytes};
         rows.push_back(kernel_row(call, "cache", 1, kernel_s(call)));
@@ -106,9 +107,22 @@ void add_path(std::vector<Measurement>& rows, const std::string& where, double e
         rows.push_back(message_row("ping_pong", where, bytes,
                                    copy + send + receive + kPoll / 2 + latency + ways + wire_s * bytes));
         rows.push_back(message_row("stream", where, bytes, copy + std::max(send, receive)));
-        if (where == "near") {
-            rows.push_back(
-                message_row("same_core_ping_pong", where, bytes, copy + send + receive + kPoll + 2 * kSwitch));
+    }
+}
+
+/// A token that goes round among n ranks of a core, with kernels on `bytes` in each turn, or in one rank's only.
+void add_turns(std::vector<Measurement>& rows) {
+    constexpr double kTurn = 100e-6;
+    for (const int n : {2, 4}) {
+        for (const double bytes : {0.5e6, 1e6, 2e6, 4e6}) {
+            for (const bool all : {false, true}) {
+                const double refill = all ? kRefillByte * bytes * missed(kCoreReach, n * bytes) : 0;
+                rows.push_back(host_row("turn", bytes, kTurn + refill, all ? n : 1));
+                rows.back().ranks = n;
+                rows.push_back(
+                    host_row("pass", bytes, kSend + kReceive + n * kSwitch + (n - 1) * kPoll, all ? n : 1));
+                rows.back().ranks = n;
+            }
         }
     }
 }
@@ -129,6 +143,7 @@ std::vector<Measurement> made_up(bool with_far) {
     }
     rows.push_back(host_row("slice", 0, 4e-3, 4));
     add_kernels(rows);
+    add_turns(rows);
     add_path(rows, "near", 4032, kReceiveByte, 0, 0);
     if (with_far) {
         add_path(rows, "far", 65'472, kSendByte, 8e-9, 20e-6);
@@ -177,6 +192,12 @@ TEST(Calibration, takes_messages_apart) {
     EXPECT_LT(near.at_once_bytes, near.eager_bytes);
     EXPECT_NEAR(host.poll_s / kPoll, 1, 0.1);
     EXPECT_NEAR(host.switch_s / kSwitch, 1, 0.05);
+}
+
+TEST(Calibration, turns_tell_what_others_push_out) {
+    const Host host = machine_of(calibrate_host("made-up", made_up(false), trainer_stack())).host;
+    EXPECT_NEAR(host.core_reach_bytes / kCoreReach, 1, 1e-6);
+    EXPECT_NEAR(host.refill_byte_s / kRefillByte, 1, 1e-6);
 }
 
 TEST(Calibration, far_messages_give_the_wire) {

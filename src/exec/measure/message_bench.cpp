@@ -156,7 +156,6 @@ class Bench {
         auto far = first_rank([&](int rank) { return !is_near(rank) && elsewhere(rank); });
         far = far ? far : first_rank([&](int rank) { return !is_near(rank); });
         add_pair("far", far);
-        add_same_core(first_rank([&](int rank) { return is_near(rank) && !elsewhere(rank); }));
         for (int group = 2; group <= ranks_; group *= 2) {
             if (ranks_ % group == 0) {
                 add_group(group);
@@ -197,16 +196,6 @@ class Bench {
             for (const std::size_t bytes : sizes_up_to(64 * kMiB, {4 * kKiB, 64 * kKiB})) {
                 tasks_.push_back(pair_task(name, where, call, pair, bytes));
             }
-        }
-    }
-
-    void add_same_core(std::optional<int> other) {
-        if (!other) {
-            return;
-        }
-        const Pair pair{made(stages_apart(ranks_, *other)), *other};
-        for (const std::size_t bytes : sizes_up_to(8 * kMiB, {4 * kKiB})) {
-            tasks_.push_back(pair_task("same_core_ping_pong", "near", ping_pong, pair, bytes));
         }
     }
 

@@ -31,8 +31,6 @@ struct MessageBench {
 ///   "ping_pong": half a round trip
 ///   "send": the sender's time for one message, until it can go on
 ///   "stream": time per message of a row of them, until the last has come
-/// and "same_core_ping_pong": half a round trip between rank 0 and the next rank of its node on the same core, if both
-/// are bound.
 /// kind "collective": all_reduce, reduce_scatter, all_gather, all_to_all of fp32 over groups of 2, 4, 8 … neighbouring
 /// ranks, for 8 B to 64 MiB (more than 8 ranks: 16 MiB; bytes as in schedule/communication.hpp): one group alone
 /// (`active` = ranks), and all groups at once (`active` = all ranks).

@@ -175,6 +175,7 @@ class TrainingRank {
 
     void probe() {
         if (options_.probes_cores) {
+            communicator_.barrier(GroupKind::kWorld);  // others may still need this rank's core for their step
             probe_s_ = core_probe_.seconds();
         }
     }

@@ -102,6 +102,7 @@ void run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks acro
     for (std::size_t row = 0; row < count; ++row) {
         if (part.takes_part) {
             times[row] = run_row(part, calls).call_s;
+            part.meet();  // others may still need this rank's core for their row
         }
         const double after_s = part.takes_part ? probe.seconds() : 0;
         probes[row] = std::max(before_s, after_s);

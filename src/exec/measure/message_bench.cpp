@@ -119,6 +119,18 @@ double stream(const Pair& pair, std::vector<std::byte>& data, int calls) {
     return pair.is_first() ? (steady_seconds() - begin) / calls / static_cast<double>(messages) : -1;
 }
 
+/// Both have come.
+void meet(const Pair& pair) {
+    std::array<std::byte, 1> token{};
+    if (pair.is_first()) {
+        pair.to_other(token);
+        pair.from_other(token);
+    } else {
+        pair.from_first(token);
+        pair.to_first(token);
+    }
+}
+
 using PairCall = double (*)(const Pair&, std::vector<std::byte>&, int);
 
 TimedTask pair_task(const std::string& name, const std::string& where, PairCall call, const Pair& pair,
@@ -134,7 +146,7 @@ TimedTask pair_task(const std::string& name, const std::string& where, PairCall 
         TimedPart part;
         part.takes_part = pair.is_in();
         if (part.takes_part) {
-            part.meet = [] {};
+            part.meet = [pair] { meet(pair); };
             part.run = [call, pair, data = std::vector<std::byte>(bytes)](int calls) mutable {
                 return call(pair, data, calls);
             };

@@ -39,6 +39,13 @@ class Turns {
         }
     }
 
+    /// All have come.
+    void meet() {
+        for (int round = 0; round < 2; ++round) {
+            go_round([] {});
+        }
+    }
+
     struct Times {
         double turn_s = 0, round_s = 0;  ///< means
     };
@@ -47,24 +54,30 @@ class Turns {
         Times times;
         const double begin = steady_seconds();
         for (int round = 0; round < rounds; ++round) {
-            if (!is_first_) {
-                take();
-            }
-            const double start = steady_seconds();
-            for (OperandSet& kernel : kernels_) {
-                kernel.run();
-            }
-            times.turn_s += (steady_seconds() - start) / rounds;
-            pass_on();
-            if (is_first_) {
-                take();
-            }
+            go_round([&] {
+                const double start = steady_seconds();
+                for (OperandSet& kernel : kernels_) {
+                    kernel.run();
+                }
+                times.turn_s += (steady_seconds() - start) / rounds;
+            });
         }
         times.round_s = (steady_seconds() - begin) / rounds;
         return times;
     }
 
  private:
+    template <typename Turn>
+    void go_round(Turn turn) {
+        if (!is_first_) {
+            take();
+        }
+        turn();
+        pass_on();
+        if (is_first_) {
+            take();
+        }
+    }
     void take() { ring_.receive(GroupKind::kPreviousStage, token_, kToken); }
     void pass_on() {
         const std::array<std::span<const std::byte>, 1> parts{token_};
@@ -124,8 +137,8 @@ void run_turn_bench(const MessageBench& bench) {
                         return part;
                     }
                     const bool computes = all || rank == 0;
-                    part.meet = [] {};
                     auto turns = std::make_shared<Turns>(ring, rank == 0, computes, layers);
+                    part.meet = [turns] { turns->meet(); };
                     part.run = [turns, rank, computes, all, is_pass, on_core](int rounds) {
                         const Turns::Times times = turns->run(rounds);
                         if (is_pass) {

@@ -179,10 +179,13 @@ class Measuring {
             const std::size_t end = std::min(first + kPortion, wanted.size());
             const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
             const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
-            const std::vector<KernelTiming> best =
+            const std::vector<Look> best =
                 best_looks(interlude, portion, left * (task_.kernels_s - seconds_since(begin)));
             for (std::size_t i = 0; i < portion.size(); ++i) {
-                file_->append(row_of(portion[i].call, portion[i].precision, portion[i].ring_bytes, best[i]));
+                const auto& [call, precision, place, ring_bytes] = portion[i];
+                Measurement row = row_of(call, precision, ring_bytes, best[i].timing);
+                row.source = best[i].calm_looks > 0 || task_.calm_probe_s == 0 ? kThisMachine : kSlowed;
+                file_->append(row);
             }
         }
     }
@@ -194,17 +197,21 @@ class Measuring {
         double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
     };
 
+    struct Look {
+        KernelTiming timing;  ///< the fastest
+        int calm_looks = 0;   ///< while the core had its full speed
+    };
+
     /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
     /// two while the core has its full speed, if that comes within the budget, and three at least. The fastest counts.
-    std::vector<KernelTiming> best_looks(Interlude& interlude, std::span<const Timing> wanted, double budget_s) {
+    std::vector<Look> best_looks(Interlude& interlude, std::span<const Timing> wanted, double budget_s) {
         constexpr int kFewestLooks = 3, kMostLooks = 10, kCalmLooks = 2;
         constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
         const auto begin = Clock::now();
-        std::vector<KernelTiming> best(wanted.size());
-        std::vector<int> calm_looks(wanted.size());
+        std::vector<Look> best(wanted.size());
         for (int look = 0; look < kMostLooks && (look < kFewestLooks || seconds_since(begin) < budget_s); ++look) {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
-                if (look >= kFewestLooks && calm_looks[i] >= kCalmLooks) {
+                if (look >= kFewestLooks && best[i].calm_looks >= kCalmLooks) {
                     continue;
                 }
                 const auto& [call, precision, place, ring_bytes] = wanted[i];
@@ -217,9 +224,9 @@ class Measuring {
                     time_kernel(interlude, call, precision, place, cache,
                                 look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s);
                 const bool is_calm = std::max(probe_before_s, probe_.seconds()) <= task_.calm_probe_s;
-                calm_looks[i] += is_calm ? 1 : 0;
-                if (look == 0 || timing.seconds < best[i].seconds) {
-                    best[i] = timing;
+                best[i].calm_looks += is_calm ? 1 : 0;
+                if (look == 0 || timing.seconds < best[i].timing.seconds) {
+                    best[i].timing = timing;
                 }
             }
         }
@@ -240,7 +247,6 @@ class Measuring {
         row.seconds = timing.seconds;
         row.spread = timing.spread;
         row.count = std::max(1, timing.count);
-        row.source = "this machine";
         return row;
     }
 

@@ -14,9 +14,7 @@ void fit_switch(const std::vector<Measurement>& rows, FittedHost& host, Calibrat
     std::vector<double> switches;
     for (const Measurement& row : rows_of(rows, "host", "pass")) {
         if (row.active == row.ranks) {
-            const double message_s = host.near.send_s.value + host.near.receive_s.value;
-            const double looks_s = (row.ranks - 1) * host.poll_s.value;
-            switches.push_back(std::max(0.0, row.seconds - message_s - looks_s) / row.ranks);
+            switches.push_back(std::max(0.0, row.seconds - host.near.send_s.value - host.near.receive_s.value));
         }
     }
     if (switches.empty()) {

@@ -8,8 +8,8 @@ namespace auspex {
 
 /// Fills switch_s, core_reach_bytes and refill_byte_s from rows of kind "host" (exec/measure/turn_bench.hpp), n ranks
 /// on a core (`ranks`), X bytes a turn (`bytes`):
-///   pass = send + receive + n switch + (n - 1) poll                                    all n run kernels in their
-///   turns turn - the same where one rank runs kernels only = refill_byte X missing_share(core_reach, n X)
+///   pass = send + receive + switch    (all run kernels; who is next in the ring is next on the core, too)
+///   turn - the same where one rank runs kernels only = refill_byte X missing_share(core_reach, n X)
 /// Passes: the median over rows of what that gives; reach: the one that leaves least, refill_byte positive. A warning
 /// where nothing was measured: 1 us a switch is assumed, and no refill. Requires near messages and poll_s.
 void fit_turns(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);

@@ -45,7 +45,8 @@ double HostTurns::notice_s(const Pool& pool) const {
 
 double HostTurns::change_s(const Pool& pool) const {
     const double looking = manners_.yields ? static_cast<double>(pool.waiting) / static_cast<double>(pool.cores) : 0;
-    return host_.switch_s + looking * (host_.poll_s + host_.switch_s);
+    const auto ready = static_cast<double>(pool.queue.size());
+    return host_.switch_s + looking / (ready + 1) * (host_.poll_s + host_.switch_s);
 }
 
 void HostTurns::occupy(Core& core, int rank, Picoseconds start) {
@@ -79,9 +80,10 @@ void HostTurns::free_core(Pool& pool, Core& core, Picoseconds now) {
     core.runs = core.slice_set = false;
     ++core.stamp;
     if (!pool.queue.empty()) {
+        const Picoseconds start = now + to_picoseconds(change_s(pool));
         const int next = pool.queue.front();
         pool.queue.pop_front();
-        occupy(core, next, now + to_picoseconds(change_s(pool)));
+        occupy(core, next, start);
     }
 }
 
@@ -116,10 +118,10 @@ bool HostTurns::wake(int rank, Picoseconds now) {
 
 void HostTurns::wait(int rank, Picoseconds now) {
     Pool& pool = pool_of(rank);
-    ++pool.waiting;
     if (!continuous()) {
         free_core(pool, core_of(rank), now);
     }
+    ++pool.waiting;
 }
 
 void HostTurns::end(int rank, Picoseconds now) {
@@ -152,8 +154,8 @@ int HostTurns::preempted(const HostEvent& event) {
     if (pool.queue.empty()) {
         return -1;
     }
-    pool.queue.push_back(rank);
     free_core(pool, core, event.time);
+    pool.queue.push_back(rank);
     return rank;
 }
 

@@ -17,7 +17,8 @@ struct HostManners {
 
 /// A core runs one rank until that gives it up or, where another can run, until the end of its slice; slices follow one
 /// another from the start of its turn. The next of the queue starts after host.switch_s and, for each rank of the core
-/// that waits by yielding, poll_s + switch_s: the queue comes to all of them. A rank of an idle core sees its message
+/// that waits by yielding and has its turn before, poll_s + switch_s: of w that wait and r that can run, in any order,
+/// w / (r + 1). A rank of an idle core sees its message
 /// after half a round of those that look for theirs: poll_s / 2 if it is alone, else (poll_s + switch_s) / 2 for each
 /// of them. With core_slice_s = 0 there are no turns: each starts after poll_s / 2.
 class HostTurns {

@@ -119,8 +119,7 @@ void add_turns(std::vector<Measurement>& rows) {
                 const double refill = all ? kRefillByte * bytes * missed(kCoreReach, n * bytes) : 0;
                 rows.push_back(host_row("turn", bytes, kTurn + refill, all ? n : 1));
                 rows.back().ranks = n;
-                rows.push_back(
-                    host_row("pass", bytes, kSend + kReceive + n * kSwitch + (n - 1) * kPoll, all ? n : 1));
+                rows.push_back(host_row("pass", bytes, kSend + kReceive + kSwitch, all ? n : 1));
                 rows.back().ranks = n;
             }
         }

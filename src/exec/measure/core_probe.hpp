@@ -23,4 +23,8 @@ class CoreProbe {
 /// itself (5 %), below what a neighbour costs.
 inline constexpr double kCalmProbe = 1.1;
 
+/// Sources of measurements: cores had their full speed, or not.
+inline constexpr const char* kThisMachine = "this machine";
+inline constexpr const char* kSlowed = "this machine (slowed)";
+
 }  // namespace auspex

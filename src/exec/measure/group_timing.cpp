@@ -126,7 +126,7 @@ void run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks acro
 }
 
 /// The rows of one task; every rank returns the same.
-std::vector<double> timed_rows(const MessageBench& bench, const TimedTask& task, double budget_s) {
+Rows timed_rows(const MessageBench& bench, const TimedTask& task, double budget_s) {
     constexpr int kTries = 3;
     const TimedPart part = task.prepare();
     const double call_s = call_estimate(bench.communicator, part);
@@ -139,10 +139,7 @@ std::vector<double> timed_rows(const MessageBench& bench, const TimedTask& task,
         run_rows(bench, part, task.across, calls, i == 0 ? count : static_cast<std::size_t>(least),
                  row_s * static_cast<double>(i == 0 ? count : static_cast<std::size_t>(least)), rows);
     }
-    if (rows.calm.size() < static_cast<std::size_t>(least)) {
-        rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
-    }
-    return rows.calm;
+    return rows;
 }
 
 /// What rank 0 wants, on every rank.
@@ -157,14 +154,18 @@ std::vector<char> wanted_tasks(const MessageBench& bench, const std::vector<Time
     return wanted;
 }
 
-void report_rows(const MessageBench& bench, Measurement measurement, std::vector<double> rows) {
-    if (bench.communicator.world_rank() != 0 || !bench.report || rows.empty()) {
+void report_rows(const MessageBench& bench, Measurement measurement, Rows rows) {
+    measurement.source = kThisMachine;
+    if (rows.calm.size() < kLeastLongRows) {
+        measurement.source = kSlowed;
+        rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
+    }
+    if (bench.communicator.world_rank() != 0 || !bench.report || rows.calm.empty()) {
         return;
     }
-    measurement.seconds = median(rows);
-    measurement.spread = relative_spread(rows);
-    measurement.count = static_cast<int>(rows.size());
-    measurement.source = "this machine";
+    measurement.seconds = median(rows.calm);
+    measurement.spread = relative_spread(rows.calm);
+    measurement.count = static_cast<int>(rows.calm.size());
     bench.report(measurement);
 }
 

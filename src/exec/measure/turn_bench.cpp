@@ -42,52 +42,55 @@ class Turns {
     /// All have come.
     void meet() {
         for (int round = 0; round < 2; ++round) {
-            go_round([] {});
+            static_cast<void>(go_round(false));
         }
     }
 
     struct Times {
-        double turn_s = 0, round_s = 0;  ///< means
+        double turn_s = 0;  ///< of this rank, the mean
+        double pass_s = 0;  ///< of rank 0: what is left of a round without all turns
     };
 
     Times run(int rounds) {
         Times times;
         const double begin = steady_seconds();
+        double all_turns_s = 0;
         for (int round = 0; round < rounds; ++round) {
-            go_round([&] {
-                const double start = steady_seconds();
-                for (OperandSet& kernel : kernels_) {
-                    kernel.run();
-                }
-                times.turn_s += (steady_seconds() - start) / rounds;
-            });
+            times.turn_s += go_round(true) / rounds;
+            all_turns_s += turns_s_;
         }
-        times.round_s = (steady_seconds() - begin) / rounds;
+        times.pass_s = std::max(0.0, steady_seconds() - begin - all_turns_s) / rounds;
         return times;
     }
 
  private:
-    template <typename Turn>
-    void go_round(Turn turn) {
+    /// Seconds of this rank's turn; rank 0 has those of all of the round in turns_s_.
+    double go_round(bool runs) {
         if (!is_first_) {
             take();
         }
-        turn();
+        const double begin = steady_seconds();
+        for (std::size_t i = 0; runs && i < kernels_.size(); ++i) {
+            kernels_[i].run();
+        }
+        const double turn_s = steady_seconds() - begin;
+        turns_s_ = is_first_ ? turn_s : turns_s_ + turn_s;
         pass_on();
         if (is_first_) {
             take();
         }
+        return turn_s;
     }
-    void take() { ring_.receive(GroupKind::kPreviousStage, token_, kToken); }
+    void take() { ring_.receive(GroupKind::kPreviousStage, std::as_writable_bytes(std::span(&turns_s_, 1)), kToken); }
     void pass_on() {
-        const std::array<std::span<const std::byte>, 1> parts{token_};
+        const std::array<std::span<const std::byte>, 1> parts{std::as_bytes(std::span(&turns_s_, 1))};
         ring_.send(GroupKind::kNextStage, parts, kToken);
     }
 
     Communicator& ring_;
     bool is_first_;
     std::vector<OperandSet> kernels_;
-    std::array<std::byte, 8> token_{};
+    double turns_s_ = 0;  ///< the token: what all turns of the round so far took
 };
 
 /// A grid whose stages are the ranks of a core.
@@ -139,11 +142,10 @@ void run_turn_bench(const MessageBench& bench) {
                     const bool computes = all || rank == 0;
                     auto turns = std::make_shared<Turns>(ring, rank == 0, computes, layers);
                     part.meet = [turns] { turns->meet(); };
-                    part.run = [turns, rank, computes, all, is_pass, on_core](int rounds) {
+                    part.run = [turns, rank, computes, is_pass, on_core](int rounds) {
                         const Turns::Times times = turns->run(rounds);
                         if (is_pass) {
-                            const double turns_s = times.turn_s * (all ? on_core : 1);
-                            return rank == 0 ? std::max(0.0, times.round_s - turns_s) / on_core : -1;
+                            return rank == 0 ? times.pass_s / on_core : -1;
                         }
                         return computes ? times.turn_s : -1;
                     };

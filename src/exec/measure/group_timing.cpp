@@ -94,8 +94,8 @@ struct Rows {
 };
 
 /// So many rows of so many calls, with probes of every rank's core between them.
-void run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
-              double nap_s, Rows& rows) {
+Rows run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
+              double nap_s) {
     CoreProbe probe;
     std::vector<double> times(count, -1), probes(count);
     double before_s = probe.seconds();
@@ -115,31 +115,27 @@ void run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks acro
     const std::vector<double> joined = across_ranks(gathered(bench.communicator, times), count, across);
     const std::vector<double> slowest =
         across_ranks(gathered(bench.communicator, probes), count, AcrossRanks::kSlowest);
+    Rows rows;
     if (joined.size() < count) {  // some rows have no time on any rank: whose probes are whose is not known
-        rows.others.insert(rows.others.end(), joined.begin(), joined.end());
-        return;
+        rows.others = joined;
+        return rows;
     }
     for (std::size_t row = 0; row < count; ++row) {
         const bool is_calm = bench.calm_probe_s == 0 || slowest[row] <= bench.calm_probe_s;
         (is_calm ? rows.calm : rows.others).push_back(joined[row]);
     }
+    return rows;
 }
 
 /// The rows of one task; every rank returns the same.
 Rows timed_rows(const MessageBench& bench, const TimedTask& task, double budget_s) {
-    constexpr int kTries = 3;
     const TimedPart part = task.prepare();
     const double call_s = call_estimate(bench.communicator, part);
     const int calls = static_cast<int>(std::clamp(std::ceil(kRow_s / call_s), 1.0, double{kMostCalls}));
     const double row_s = call_s * calls;
     const int least = row_s < kLongRow_s ? kLeastRows : kLeastLongRows;
     const auto count = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMostRows}));
-    Rows rows;
-    for (int i = 0; i < kTries && rows.calm.size() < static_cast<std::size_t>(least); ++i) {
-        run_rows(bench, part, task.across, calls, i == 0 ? count : static_cast<std::size_t>(least),
-                 row_s * static_cast<double>(i == 0 ? count : static_cast<std::size_t>(least)), rows);
-    }
-    return rows;
+    return run_rows(bench, part, task.across, calls, count, row_s * static_cast<double>(count));
 }
 
 /// What rank 0 wants, on every rank.
@@ -154,34 +150,67 @@ std::vector<char> wanted_tasks(const MessageBench& bench, const std::vector<Time
     return wanted;
 }
 
-void report_rows(const MessageBench& bench, Measurement measurement, Rows rows) {
-    measurement.source = kThisMachine;
-    if (rows.calm.size() < kLeastLongRows) {
-        measurement.source = kSlowed;
-        rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
+/// The fastest look at a task.
+struct Look {
+    std::vector<double> rows;
+    bool is_calm = false;  ///< cores had their full speed
+    double took_s = 0;     ///< of all looks so far
+    [[nodiscard]] bool is_better_than(const Look& other) const {
+        if (rows.empty() || other.rows.empty() || is_calm != other.is_calm) {
+            return other.rows.empty() || (!rows.empty() && is_calm);
+        }
+        return median(rows) < median(other.rows);
     }
-    if (bench.communicator.world_rank() != 0 || !bench.report || rows.calm.empty()) {
+};
+
+Look look_of(Rows rows) {
+    if (rows.calm.size() >= kLeastLongRows) {
+        return {std::move(rows.calm), true};
+    }
+    rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
+    return {std::move(rows.calm), false};
+}
+
+void report_look(const MessageBench& bench, Measurement measurement, const Look& look) {
+    if (bench.communicator.world_rank() != 0 || !bench.report || look.rows.empty()) {
         return;
     }
-    measurement.seconds = median(rows.calm);
-    measurement.spread = relative_spread(rows.calm);
-    measurement.count = static_cast<int>(rows.calm.size());
+    measurement.seconds = median(look.rows);
+    measurement.spread = relative_spread(look.rows);
+    measurement.count = static_cast<int>(look.rows.size());
+    measurement.source = look.is_calm ? kThisMachine : kSlowed;
     bench.report(measurement);
 }
 
 }  // namespace
 
 void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
+    constexpr int kLooks = 3;
+    constexpr double kLongLook_s = 0.15;  ///< one look at what takes so long
     const std::vector<char> wanted = wanted_tasks(bench, tasks);
-    auto left = static_cast<double>(std::count(wanted.begin(), wanted.end(), 1));
+    auto left = static_cast<double>(kLooks * std::count(wanted.begin(), wanted.end(), 1));
     const double end = steady_seconds() + bench.budget_s;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-        if (wanted[i] == 0) {
-            continue;
+    std::vector<Look> best(tasks.size());
+    for (int i = 0; i < kLooks; ++i) {
+        for (std::size_t task = 0; task < tasks.size(); ++task) {
+            left -= wanted[task];
+            if (wanted[task] == 0 || best[task].took_s > kLongLook_s) {
+                continue;
+            }
+            const double begin = steady_seconds();
+            const double left_s = longest(bench.communicator, end - begin);
+            Look look = look_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
+            const double took_s = best[task].took_s + longest(bench.communicator, steady_seconds() - begin);
+            if (look.is_better_than(best[task])) {
+                best[task] = std::move(look);
+            }
+            best[task].took_s = took_s;
         }
-        const double left_s = longest(bench.communicator, end - steady_seconds());
-        report_rows(bench, tasks[i].measurement, timed_rows(bench, tasks[i], std::max(left_s, 0.0) / left));
-        left -= 1;
+    }
+    for (std::size_t task = 0; task < tasks.size(); ++task) {
+        if (wanted[task] != 0) {
+            report_look(bench, tasks[task].measurement, best[task]);
+        }
     }
 }
 

@@ -173,14 +173,12 @@ class Measuring {
                       [this](const Timing& t) { return file_->has(row_of(t.call, t.precision, t.ring_bytes, {})); });
         // What is done is written portion by portion.
         constexpr std::size_t kPortion = 128;
-        Interlude interlude;
         const auto begin = Clock::now();
         for (std::size_t first = 0; first < wanted.size(); first += kPortion) {
             const std::size_t end = std::min(first + kPortion, wanted.size());
             const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
             const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
-            const std::vector<Look> best =
-                best_looks(interlude, portion, left * (task_.kernels_s - seconds_since(begin)));
+            const std::vector<Look> best = best_looks(portion, left * (task_.kernels_s - seconds_since(begin)));
             for (std::size_t i = 0; i < portion.size(); ++i) {
                 const auto& [call, precision, place, ring_bytes] = portion[i];
                 Measurement row = row_of(call, precision, ring_bytes, best[i].timing);
@@ -204,7 +202,7 @@ class Measuring {
 
     /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
     /// two while the core has its full speed, if that comes within the budget, and three at least. The fastest counts.
-    std::vector<Look> best_looks(Interlude& interlude, std::span<const Timing> wanted, double budget_s) {
+    std::vector<Look> best_looks(std::span<const Timing> wanted, double budget_s) {
         constexpr int kFewestLooks = 3, kMostLooks = 10, kCalmLooks = 2;
         constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
         const auto begin = Clock::now();
@@ -220,9 +218,8 @@ class Measuring {
                     static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
                 const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(looks, 1.0);
                 const double probe_before_s = probe_.seconds();
-                const KernelTiming timing =
-                    time_kernel(interlude, call, precision, place, cache,
-                                look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s);
+                const KernelTiming timing = time_kernel(
+                    call, precision, place, cache, look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s);
                 const bool is_calm = std::max(probe_before_s, probe_.seconds()) <= task_.calm_probe_s;
                 best[i].calm_looks += is_calm ? 1 : 0;
                 if (look == 0 || timing.seconds < best[i].timing.seconds) {

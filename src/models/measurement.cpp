@@ -178,7 +178,7 @@ void check_kind(const Line& line, const Measurement& row) {
     if (row.kind == "kernel") {
         check_kernel_name(line);
         check_word(line, column::kPrecision, {"fp32", "bf16"});
-        check_word(line, column::kWhere, {"cache", "memory", "repeated"});
+        check_word(line, column::kWhere, {"cache", "memory"});
         check_positive(line, {column::kRows, column::kColumns, column::kDepth, column::kGroups});
     } else if (row.kind == "gemm") {
         check_word(line, column::kPrecision, {"fp32", "bf16"});
@@ -196,7 +196,7 @@ Measurement read_row(const Line& line) {
                {"kernel", "message", "collective", "host", "gemm", "memory", "attention", "link", "start"});
     check_filled(line, column::kName);
     check_word(line, column::kPrecision, {"fp32", "bf16", ""});
-    check_word(line, column::kWhere, {"cache", "memory", "repeated", "near", "far", ""});
+    check_word(line, column::kWhere, {"cache", "memory", "near", "far", ""});
     check_filled(line, column::kSource);
     Measurement row;
     row.kind = line.fields[column::kKind];

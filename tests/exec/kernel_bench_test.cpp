@@ -34,9 +34,8 @@ void for_all_kernels(const Check& check) {
 }
 
 TEST(KernelBench, EveryKernelHasATimeInBothPrecisions) {
-    Interlude interlude;
-    for_all_kernels([&](const CpuCall& call, CpuPrecision precision) {
-        const KernelTiming timing = time_kernel(interlude, call, precision, OperandPlace::kCache, kCacheBytes, 1e-5);
+    for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
+        const KernelTiming timing = time_kernel(call, precision, OperandPlace::kCache, kCacheBytes, 1e-5);
         EXPECT_TRUE(std::isfinite(timing.seconds) && timing.seconds > 0);
         EXPECT_TRUE(std::isfinite(timing.spread) && timing.spread >= 0);
         EXPECT_GE(timing.count, 5);
@@ -60,8 +59,7 @@ TEST(KernelBench, OperandsInMemoryAreSetsThatTakeTurns) {
     for (int i = 0; i < 1000; ++i) {
         kernel->run();
     }
-    Interlude interlude;
-    EXPECT_GE(time_kernel(interlude, call, CpuPrecision::kBf16, OperandPlace::kMemory, kCacheBytes, 1e-5).count, 5);
+    EXPECT_GE(time_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kCacheBytes, 1e-5).count, 5);
 }
 
 /// outputs[r] = W_down (silu(W_gate x_r) * (W_up x_r)) with the weights of row r's expert, for every row: all

@@ -1,9 +1,10 @@
-/// @file Rings of operand sets, and calls on them between other calls.
+/// @file Rings of operand sets, and batches of calls on them.
 #include "exec/measure/kernel_bench.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -18,7 +19,10 @@ constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kFewestSets = 2, kMostCachedSets = 64;
 /// Operands that are read from memory hold no more than this.
 constexpr double kMostBytes = 1024 * kMiB;
-constexpr std::size_t kFewestCalls = 5;
+constexpr double kBatch_s = 200e-6;
+constexpr std::size_t kFewestBatches = 5;
+/// Wall time over processor time from which a batch counts as interrupted.
+constexpr double kInterrupted = 1.1;
 
 /// What a core has for itself, from what Linux tells of its second level; 1 MiB where it tells nothing.
 double private_cache_bytes() {
@@ -66,14 +70,47 @@ class Ring : public PreparedKernel {
 };
 
 double wall_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-/// Of a layer of some model: products, attention, norms, all of other shapes than those that are timed.
-std::vector<CpuCall> calls_between() {
-    return {{.kernel = CpuKernel::kNormForward, .rows = 112, .columns = 144},
-            {.kernel = CpuKernel::kGemmForward, .rows = 112, .columns = 208, .depth = 144},
-            {.kernel = CpuKernel::kAttentionForward, .rows = 56, .depth = 20, .groups = 2},
-            {.kernel = CpuKernel::kSwigluForward, .rows = 112, .columns = 144},
-            {.kernel = CpuKernel::kGemmInputGradient, .rows = 112, .columns = 144, .depth = 208},
-            {.kernel = CpuKernel::kGemmWeightGradient, .rows = 112, .columns = 144, .depth = 144}};
+double processor_s() {
+    timespec time{};
+    AUSPEX_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0, "a thread has a clock");
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Batch {
+    double seconds = 0;      ///< of one call
+    double interrupted = 0;  ///< wall time over processor time
+};
+
+Batch run_batch(PreparedKernel& kernel, std::size_t calls) {
+    const double processor = processor_s(), begin = wall_s();
+    for (std::size_t i = 0; i < calls; ++i) {
+        kernel.run();
+    }
+    const double wall = wall_s() - begin;
+    return {wall / static_cast<double>(calls), wall / std::max(processor_s() - processor, 1e-9)};
+}
+
+/// Runs the call until it has run long enough to know how many make a batch.
+std::size_t calls_of_batch(PreparedKernel& kernel) {
+    kernel.run();
+    for (std::size_t calls = 1;; calls *= 2) {
+        const double seconds = run_batch(kernel, calls).seconds;
+        if (seconds * static_cast<double>(calls) >= kBatch_s / 2) {
+            return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(kBatch_s / seconds)));
+        }
+    }
+}
+
+KernelTiming timing_of(std::vector<Batch> batches) {
+    std::ranges::sort(batches, {}, &Batch::interrupted);
+    while (batches.size() > kFewestBatches && batches.back().interrupted > kInterrupted) {
+        batches.pop_back();
+    }
+    std::vector<double> seconds;
+    for (const Batch& batch : batches) {
+        seconds.push_back(batch.seconds);
+    }
+    return {median(seconds), relative_spread(seconds), static_cast<int>(seconds.size())};
 }
 
 }  // namespace
@@ -85,31 +122,16 @@ std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision
     return std::make_unique<Ring>(call, precision, place, cache_bytes);
 }
 
-Interlude::Interlude() {
-    constexpr double kCache = kMiB / 2;  // sets of each kernel: two, or what half of this holds
-    for (const CpuCall& call : calls_between()) {
-        kernels_.push_back(prepare_kernel(call, CpuPrecision::kFp32, OperandPlace::kCache, kCache));
-    }
-}
-
-void Interlude::run() {
-    for (const std::unique_ptr<PreparedKernel>& kernel : kernels_) {
-        kernel->run();
-    }
-}
-
-KernelTiming time_kernel(Interlude& interlude, const CpuCall& call, CpuPrecision precision, OperandPlace place,
-                         double cache_bytes, double budget_s) {
+KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place, double cache_bytes,
+                         double budget_s) {
     const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, place, cache_bytes);
-    kernel->run();
-    std::vector<double> seconds;
-    for (const double end = wall_s() + budget_s; seconds.size() < kFewestCalls || wall_s() < end;) {
-        interlude.run();
-        const double begin = wall_s();
-        kernel->run();
-        seconds.push_back(wall_s() - begin);
+    const double end = wall_s() + budget_s;
+    const std::size_t calls = calls_of_batch(*kernel);
+    std::vector<Batch> batches;
+    while (batches.size() < kFewestBatches || wall_s() < end) {
+        batches.push_back(run_batch(*kernel, calls));
     }
-    return {median(seconds), relative_spread(seconds), static_cast<int>(seconds.size())};
+    return timing_of(std::move(batches));
 }
 
 }  // namespace auspex

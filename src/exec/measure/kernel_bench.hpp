@@ -30,27 +30,17 @@ class PreparedKernel {
 [[nodiscard]] std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision,
                                                              OperandPlace place, double cache_bytes);
 
-/// What a step does between two calls of a kernel: other kernels, one after another, some 0.1 ms. Their code and their
-/// 1 MB of operands take the core's own caches and its predictors from the kernel.
-class Interlude {
- public:
-    Interlude();
-    void run();
-
- private:
-    std::vector<std::unique_ptr<PreparedKernel>> kernels_;
-};
-
 struct KernelTiming {
-    double seconds = 0;  ///< of one call: the median
+    double seconds = 0;  ///< of one call: the median over batches of repetitions
     double spread = 0;   ///< relative: (75th - 25th percentile) / 1.349 / median
-    int count = 0;       ///< calls
+    int count = 0;       ///< batches
 };
 
-/// Runs the call on this thread again and again for about `budget_s`, at least 5 times, each time after the interlude;
-/// that, and making the arrays, is not timed. Routing is even: experts get equal rows.
-[[nodiscard]] KernelTiming time_kernel(Interlude& interlude, const CpuCall& call, CpuPrecision precision,
-                                       OperandPlace place, double cache_bytes, double budget_s);
+/// Runs the call on this thread for about `budget_s`, at least 5 batches of at least 200 us; the arrays are made before
+/// and are not timed. Batches that the core was taken from for more than a tenth of their time are dropped as long as 5
+/// remain. Routing is even: experts get equal rows.
+[[nodiscard]] KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place,
+                                       double cache_bytes, double budget_s);
 
 /// Shapes that calibration times: of every kernel as many as its law has terms and more, over the range of models that
 /// are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a workload

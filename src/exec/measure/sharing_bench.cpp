@@ -83,7 +83,7 @@ class Bench {
     void add_kernel(const CpuCall& call) {
         TimedTask& task = add("kernel", std::string(to_string(call.kernel)));
         task.measurement.precision = to_string(CpuPrecision::kFp32);
-        task.measurement.where = "repeated";
+        task.measurement.where = "cache";
         task.measurement.rows = call.rows;
         task.measurement.columns = call.columns;
         task.measurement.depth = call.depth;

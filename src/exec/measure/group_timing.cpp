@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -182,11 +184,19 @@ void report_look(const MessageBench& bench, Measurement measurement, const Look&
     bench.report(measurement);
 }
 
+/// Sizes of the same thing.
+std::string series_of(const Measurement& measurement) {
+    return measurement.kind + " " + measurement.name + " " + measurement.where + " " +
+           std::to_string(measurement.active) + " " + std::to_string(measurement.ranks);
+}
+
 }  // namespace
 
 void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
     constexpr int kLooks = 3;
-    constexpr double kLongLook_s = 0.15;  ///< one look at what takes so long
+    constexpr double kLongLook_s = 0.15;    ///< one look at what takes so long
+    constexpr double kTooLong_s = 1;        ///< larger sizes than one that took so long are left out
+    std::map<std::string, double> took_of;  ///< the last look at a series
     const std::vector<char> wanted = wanted_tasks(bench, tasks);
     auto left = static_cast<double>(kLooks * std::count(wanted.begin(), wanted.end(), 1));
     const double end = steady_seconds() + bench.budget_s;
@@ -194,13 +204,15 @@ void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
     for (int i = 0; i < kLooks; ++i) {
         for (std::size_t task = 0; task < tasks.size(); ++task) {
             left -= wanted[task];
-            if (wanted[task] == 0 || best[task].took_s > kLongLook_s) {
+            double& series_s = took_of[series_of(tasks[task].measurement)];
+            if (wanted[task] == 0 || best[task].took_s > kLongLook_s || series_s > kTooLong_s) {
                 continue;
             }
             const double begin = steady_seconds();
             const double left_s = longest(bench.communicator, end - begin);
             Look look = look_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
-            const double took_s = best[task].took_s + longest(bench.communicator, steady_seconds() - begin);
+            series_s = longest(bench.communicator, steady_seconds() - begin);
+            const double took_s = best[task].took_s + series_s;
             if (look.is_better_than(best[task])) {
                 best[task] = std::move(look);
             }

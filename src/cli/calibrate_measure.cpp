@@ -15,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
@@ -117,16 +118,20 @@ std::set<std::string> parts_done(const std::string& file) {
     return done;
 }
 
-/// How many rows of each part were measured on slowed cores.
-std::map<std::string, int> slowed_rows(const std::string& file) {
+/// How many rows of each of these parts were measured on slowed cores; those of other parts are left alone.
+std::map<std::string, int> slowed_rows(const std::string& file, const std::vector<Part>& parts) {
+    const auto is_ours = [&parts](const std::string& name) {
+        return std::any_of(parts.begin(), parts.end(), [&name](const Part& part) { return part.name == name; });
+    };
     std::map<std::string, int> slowed;
     int rows = 0;
     std::istringstream lines(read_input_file(file));
     for (std::string line; std::getline(lines, line);) {
         rows += line.ends_with(kSlowed) ? 1 : 0;
         if (line.starts_with(kDone)) {
-            if (rows > 0) {
-                slowed[line.substr(kDone.size())] += rows;
+            const std::string name = line.substr(kDone.size());
+            if (rows > 0 && is_ours(name)) {
+                slowed[name] += rows;
             }
             rows = 0;
         }
@@ -135,21 +140,28 @@ std::map<std::string, int> slowed_rows(const std::string& file) {
 }
 
 /// Takes those rows away, and the ends of their parts: they will be measured again, and nothing else of them.
-void drop_slowed(const std::string& file) {
-    const std::map<std::string, int> slowed = slowed_rows(file);
+void drop_slowed(const std::string& file, const std::vector<Part>& parts) {
+    const std::map<std::string, int> slowed = slowed_rows(file, parts);
     if (slowed.empty()) {
         return;
     }
-    std::string kept;
+    std::string kept, part;
     std::istringstream lines(read_input_file(file));
     for (std::string line; std::getline(lines, line);) {
-        const bool is_end = line.starts_with(kDone) && slowed.contains(line.substr(kDone.size()));
-        if (!is_end && !line.ends_with(kSlowed)) {
-            kept += line + "\n";
+        part += line + "\n";
+        if (!line.starts_with(kDone)) {
+            continue;
         }
+        if (slowed.contains(line.substr(kDone.size()))) {
+            std::istringstream rows(std::exchange(part, ""));
+            for (std::string row; std::getline(rows, row);) {
+                kept += row.ends_with(kSlowed) || row == line ? "" : row + "\n";
+            }
+        }
+        kept += std::exchange(part, "");
     }
     std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-    stream << kept << std::flush;
+    stream << kept << part << std::flush;
     if (!stream) {
         throw std::runtime_error(file + " could not be written");
     }
@@ -229,8 +241,8 @@ class Measurer {
         : options_(options), stack_(stack), file_(file), scratch_(fs::temp_directory_path().string(), "auspex-run-") {}
 
     std::vector<std::string> run() {
-        drop_slowed(file_);
         std::vector<Part> parts = parts_of(options_, file_);
+        drop_slowed(file_, parts);
         const std::set<std::string> done = parts_done(file_);
         std::erase_if(parts, [&](const Part& part) { return done.contains(part.name); });
         const std::vector<Measurement> rows = load_measurements(file_);
@@ -274,7 +286,7 @@ class Measurer {
     /// Again and again what was measured on slowed cores, while there is time.
     void measure_slowed() {
         constexpr double kStart_s = 5, kRowMargin = 2;  // of a launch; rows that are slow again take longer
-        for (std::map<std::string, int> slowed; !(slowed = slowed_rows(file_)).empty();) {
+        for (std::map<std::string, int> slowed; !(slowed = slowed_rows(file_, parts_of(options_, file_))).empty();) {
             double wanted_s = 0;
             std::vector<Part> parts = parts_of(options_, file_);
             std::erase_if(parts, [&](const Part& part) { return !slowed.contains(part.name); });
@@ -294,7 +306,7 @@ class Measurer {
                                     "machine, or the clock): the same command measures these again");
                 return;
             }
-            drop_slowed(file_);
+            drop_slowed(file_, parts);
             for (const Part& part : parts) {
                 measure(part);
             }

@@ -46,6 +46,7 @@ MessagePath path_of(const FittedPath& fitted) {
     path.eager_bytes = fitted.eager_bytes.value;
     path.rendezvous_s = fitted.rendezvous_s.value;
     path.latency_s = fitted.latency_s.value;
+    path.burst_bytes = fitted.burst_bytes ? fitted.burst_bytes->value : 0;
     if (fitted.at_once_bytes) {
         path.at_once_bytes = fitted.at_once_bytes->value;
     }

@@ -23,7 +23,7 @@ struct FittedNumber {
 /// The costs of host.hpp's MessagePath.
 struct FittedPath {
     FittedNumber send_s, receive_s, send_byte_s, receive_byte_s, eager_bytes, rendezvous_s, latency_s;
-    std::optional<FittedNumber> at_once_bytes;
+    std::optional<FittedNumber> at_once_bytes, burst_bytes;
 };
 
 /// The law of one kernel in one precision; `terms` in the order of cpu_terms.

@@ -179,6 +179,9 @@ std::string path_text(const FittedPath& path, const FittedHost& host) {
     if (path.at_once_bytes) {
         object.number("at_once", *path.at_once_bytes, bytes_text(path.at_once_bytes->value));
     }
+    if (path.burst_bytes && path.burst_bytes->value > 0) {
+        object.number("burst", *path.burst_bytes, bytes_text(path.burst_bytes->value));
+    }
     return object.time("rendezvous", path.rendezvous_s).time("latency", path.latency_s).text();
 }
 

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "base/quantiles.hpp"
 #include "compare/positive_fit.hpp"
-#include "compare/statistics.hpp"
 
 namespace auspex {
 namespace {
@@ -24,7 +24,7 @@ constexpr double kNearAtOnce = 4096.0 / 8 - kHeads;
 /// Short messages: their bytes are a small part of their time.
 constexpr double kShort = 400;
 
-/// A row of messages and the copy that is in it.
+/// A row of messages, and the copy and the time on the wire that are in it.
 struct Timed {
     Measurement row;
     double copy_s = 0;
@@ -62,7 +62,7 @@ std::vector<double> sizes_of(const PathRows& rows, const Measurement& row) {
     if (row.name == "send") {
         return {1, 0, handed_over, 0, 0};
     }
-    return {1, 1, rows.is_far ? 2 * row.bytes : handed_over, row.bytes, is_long};
+    return {1, 1, rows.is_far ? 2 * row.bytes : handed_over, rows.is_far ? 0 : row.bytes, is_long};
 }
 
 FittedNumber fitted(const FittedCoefficient& coefficient, const std::string& how) {
@@ -107,8 +107,9 @@ FitQuality quality_of(const PathRows& rows, const std::vector<Timed>& points, co
     constexpr std::array kNames{"send", "receive and wait", "send byte", "receive byte", "rendezvous"};
     for (std::size_t i = 0; i < kTerms; ++i) {
         const FittedCoefficient& term = fit.coefficients[i];
-        const bool is_wire = rows.is_far && i == kRestByte;
-        quality.terms.push_back({is_wire ? "wire byte" : kNames.at(i), term.value, term.low, term.high});
+        if (!rows.is_far || i != kRestByte) {
+            quality.terms.push_back({kNames.at(i), term.value, term.low, term.high});
+        }
     }
     for (const Timed& point : points) {
         const std::vector<double> sizes = sizes_of(rows, point.row);
@@ -187,7 +188,54 @@ void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) 
                                    "one node: as between two of its processes");
 }
 
-void fit_far(const PathRows& rows, FittedHost& host, Calibration& calibration) {
+/// What a NIC lets through, and what of it at once when it has rested.
+struct Wire {
+    FittedNumber bytes_per_s, burst_bytes;
+};
+
+/// Long rows of messages tell the rate: nothing rests. What long ping-pongs take less than that is the burst.
+std::optional<Wire> fit_wire(const PathRows& rows) {
+    constexpr double kLong = 1e5, kShortest = 64;
+    std::vector<double> rates, bursts;
+    for (const Timed& timed : rows.stream) {
+        if (timed.row.bytes >= kLong) {
+            rates.push_back(timed.row.bytes / timed.row.seconds);
+        }
+    }
+    const auto shortest = std::find_if(rows.ping_pong.begin(), rows.ping_pong.end(),
+                                       [](const Timed& timed) { return timed.row.bytes <= kShortest; });
+    if (rates.empty() || shortest == rows.ping_pong.end()) {
+        return std::nullopt;
+    }
+    const double rate = median(rates);
+    for (const Timed& timed : rows.ping_pong) {
+        if (timed.row.bytes >= kLong && timed.row.bytes < 10 * kLong) {
+            bursts.push_back(std::max(0.0, timed.row.bytes - (timed.row.seconds - shortest->row.seconds) * rate));
+        }
+    }
+    Wire wire;
+    wire.bytes_per_s = {rate, quantile(rates, 0.25), quantile(rates, 0.75), ConstantKind::kMeasured,
+                        "rows of long messages one way"};
+    const double burst = bursts.empty() ? 0 : median(bursts);
+    wire.burst_bytes = {burst, bursts.empty() ? 0 : quantile(bursts, 0), bursts.empty() ? 0 : quantile(bursts, 1),
+                        ConstantKind::kDerived, "what long ping-pongs, whose wires rest half the time, take less"};
+    return wire;
+}
+
+/// On a wire that rests while the answer travels.
+double wire_s(const Wire& wire, double bytes) {
+    const double rate = wire.bytes_per_s.value, burst = wire.burst_bytes.value;
+    return std::max((bytes - burst) / rate, burst > 0 ? bytes / (2 * rate) : bytes / rate);
+}
+
+void fit_far(PathRows rows, FittedHost& host, Calibration& calibration) {
+    const std::optional<Wire> wire = fit_wire(rows);
+    if (!wire) {
+        return;
+    }
+    for (Timed& timed : rows.ping_pong) {
+        timed.copy_s += wire_s(*wire, timed.row.bytes);
+    }
     const auto fit = fit_path(rows, calibration);
     if (!fit) {
         return;
@@ -204,10 +252,9 @@ void fit_far(const PathRows& rows, FittedHost& host, Calibration& calibration) {
     path.rendezvous_s = {std::max(0.0, whole.value - twice), std::max(0.0, whole.low - twice),
                          std::max(0.0, whole.high - twice), ConstantKind::kDerived,
                          "what a long ping-pong takes beside its bytes, less its offer and the answer"};
+    path.burst_bytes = wire->burst_bytes;
     host.far = path;
-    const FittedCoefficient& wire = fit->coefficients[kRestByte];
-    host.nic_bytes_per_s =
-        rate_of(wire.value, wire.low, wire.high, "ping-pongs between nodes, less what both sides spend");
+    host.nic_bytes_per_s = wire->bytes_per_s;
 }
 
 }  // namespace

@@ -134,10 +134,13 @@ void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calib
     const Measurement computer = only_row(rows, "computer", "cores and memory");
     const Measurement cache = only_row(rows, "last_level_cache", "its size");
     const Measurement probe = only_row(rows, "probe", "how fast the machine was");
-    // A file may have been gone on with: what is written later knows of more ranks.
+    // A file may have been gone on with, on more ranks and on more nodes: the most nodes tell how large one is.
     for (const Measurement& row : rows_of(rows, "host", "computer")) {
+        const int ranks = (row.ranks + row.nodes - 1) / row.nodes;
+        host.ranks_per_node = row.nodes > host.nodes    ? ranks
+                              : row.nodes == host.nodes ? std::max(host.ranks_per_node, ranks)
+                                                        : host.ranks_per_node;
         host.nodes = std::max(host.nodes, row.nodes);
-        host.ranks_per_node = std::max(host.ranks_per_node, (row.ranks + row.nodes - 1) / row.nodes);
         host.nodes_per_computer = std::max(host.nodes_per_computer, static_cast<int>(row.groups));
     }
     // Cores are shared: a computer that is one node takes more ranks than were measured.

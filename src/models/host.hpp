@@ -19,6 +19,8 @@ struct MessagePath {
     double rendezvous_s = 0;    ///< more CPU at the receiver of each longer one: its sender has ended when its receiver
                                 ///< has taken it. Between nodes an offer and its answer travel before the bytes do
     double latency_s = 0;       ///< on the wire; 0 inside a computer
+    double burst_bytes = 0;  ///< what a NIC that has rested lets pass at once: so much as it would have sent meanwhile,
+                             ///< up to this (a shaper's token bucket); 0 inside a computer
     double at_once_bytes =
         std::numeric_limits<double>::infinity();  ///< up to here (and eager_bytes) a sender goes on
                                                   ///< at once; beyond, until its receiver has looked for messages

@@ -36,7 +36,7 @@ double read_rate(const JsonValue& section, std::string_view key, std::vector<Con
 }
 
 MessagePath read_path(const JsonValue& section, std::vector<Constant>& constants) {
-    section.allow_only({"send", "receive", "send_byte", "receive_byte", "eager", "rendezvous", "latency", "at_once"});
+    section.allow_only({"send", "receive", "send_byte", "receive_byte", "eager", "rendezvous", "latency", "at_once", "burst"});
     MessagePath path;
     path.send_s = read_time(section, "send", kMostMessage, constants);
     path.receive_s = read_time(section, "receive", kMostMessage, constants);
@@ -45,6 +45,9 @@ MessagePath read_path(const JsonValue& section, std::vector<Constant>& constants
     path.eager_bytes = read_constant(section, "eager", Dimension::kBytes, 0, kMostEager, kRole, constants);
     path.rendezvous_s = read_time(section, "rendezvous", kMostMessage, constants);
     path.latency_s = read_time(section, "latency", kMostMessage, constants);
+    if (section.find("burst")) {
+        path.burst_bytes = read_constant(section, "burst", Dimension::kBytes, 0, kMostEager, kRole, constants);
+    }
     if (section.find("at_once")) {
         path.at_once_bytes = read_constant(section, "at_once", Dimension::kBytes, 0, kMostEager, kRole, constants);
     }

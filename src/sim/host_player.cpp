@@ -51,7 +51,7 @@ class Player {
           speeds_(host_, places, manners.bound, events_),
           turns_(host_, places, manners, events_),
           refill_(host_, places, manners.bound),
-          wires_(places.nics, machine.node.nic_bytes_per_s, events_) {
+          wires_(places.nics, machine.node.nic_bytes_per_s, host_.far.burst_bytes, events_) {
         played_.losses.resize(processes_.size());
         played_.ends.resize(processes_.size());
     }

@@ -8,8 +8,10 @@
 
 namespace auspex {
 
-HostWires::HostWires(int nics, double nic_bytes_per_s, HostEvents& events)
+HostWires::HostWires(int nics, double nic_bytes_per_s, double burst_bytes, HostEvents& events)
     : nics_(nics),
+      burst_bytes_(burst_bytes),
+      buckets_(static_cast<std::size_t>(nics), {.tokens = burst_bytes}),
       capacities_(2 * static_cast<std::size_t>(nics), nic_bytes_per_s),
       lanes_(static_cast<std::size_t>(nics) * static_cast<std::size_t>(nics)),
       events_(events) {}
@@ -17,6 +19,18 @@ HostWires::HostWires(int nics, double nic_bytes_per_s, HostEvents& events)
 void HostWires::advance(Lane& lane, Picoseconds now) const {
     lane.served += lane.rate * to_seconds(now - lane.since);
     lane.since = now;
+}
+
+double HostWires::take_tokens(int nic, double bytes, Picoseconds now) {
+    Bucket& bucket = buckets_[static_cast<std::size_t>(nic)];
+    if (bucket.flows == 0) {
+        const double rested = to_seconds(now - bucket.rests_since) * capacities_[static_cast<std::size_t>(nic)];
+        bucket.tokens = std::min(burst_bytes_, bucket.tokens + rested);
+    }
+    const double taken = std::min(bucket.tokens, bytes);
+    bucket.tokens -= taken;
+    ++bucket.flows;
+    return taken;
 }
 
 void HostWires::start(std::uint32_t message, int from_nic, int to_nic, double bytes, Picoseconds now) {
@@ -27,7 +41,7 @@ void HostWires::start(std::uint32_t message, int from_nic, int to_nic, double by
         active_.push_back(index);
     }
     advance(lane, now);
-    lane.flows.emplace(lane.served + bytes, message);
+    lane.flows.emplace(lane.served + bytes - take_tokens(from_nic, bytes, now), message);
     changed_ = true;
 }
 
@@ -43,6 +57,9 @@ std::vector<std::uint32_t> HostWires::ended(const HostEvent& event) {
     while (!lane.flows.empty() && lane.flows.top().first <= served) {
         messages.push_back(lane.flows.top().second);
         lane.flows.pop();
+        Bucket& bucket = buckets_[event.index / static_cast<std::uint32_t>(nics_)];
+        --bucket.flows;
+        bucket.rests_since = event.time;
     }
     if (lane.flows.empty()) {
         active_.erase(std::find(active_.begin(), active_.end(), event.index));

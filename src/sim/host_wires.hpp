@@ -11,10 +11,11 @@
 namespace auspex {
 
 /// Flows of one pair of NICs have equal rates: they are one lane, which counts what each of them has been served, and a
-/// flow ends when its lane has served so much since it began.
+/// flow ends when its lane has served so much since it began. A NIC that has rested for t lets min(burst, rate t) bytes
+/// of what it sends next pass at once.
 class HostWires {
  public:
-    HostWires(int nics, double nic_bytes_per_s, HostEvents& events);
+    HostWires(int nics, double nic_bytes_per_s, double burst_bytes, HostEvents& events);
 
     void start(std::uint32_t message, int from_nic, int to_nic, double bytes, Picoseconds now);
     /// The messages whose flows have ended at a kFlowEnd event; none if it is out of date.
@@ -30,9 +31,18 @@ class HostWires {
         std::uint32_t stamp = 0;
         std::priority_queue<Mark, std::vector<Mark>, std::greater<>> flows;
     };
+    /// What a NIC lets pass at once.
+    struct Bucket {
+        double tokens = 0;
+        int flows = 0;  ///< that leave
+        Picoseconds rests_since = 0;
+    };
     void advance(Lane& lane, Picoseconds now) const;
+    double take_tokens(int nic, double bytes, Picoseconds now);
 
     int nics_;
+    double burst_bytes_;
+    std::vector<Bucket> buckets_;
     std::vector<double> capacities_;  ///< out of every NIC, then into every NIC
     std::vector<Lane> lanes_;         ///< from * nics + to
     std::vector<std::uint32_t> active_;

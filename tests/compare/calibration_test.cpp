@@ -106,7 +106,9 @@ void add_path(std::vector<Measurement>& rows, const std::string& where, double e
         rows.push_back(message_row("send", where, bytes, copy + send));
         rows.push_back(message_row("ping_pong", where, bytes,
                                    copy + send + receive + kPoll / 2 + latency + ways + wire_s * bytes));
-        rows.push_back(message_row("stream", where, bytes, copy + std::max(send, receive)));
+        rows.push_back(
+            message_row("stream", where, bytes,
+                        where == "far" ? std::max(copy + send, wire_s * bytes) : copy + std::max(send, receive)));
     }
 }
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr int kRepeats = 5, kWarmUp = 2;
 constexpr int kPatience = 3;  ///< rounds for each repeat
 /// Steps at full speed that a run needs: this many, and this share of its steps.
-constexpr double kFewestCalm = 3, kLeastCalm = 0.25;
+constexpr double kFewestCalm = 3, kLeastCalm = 0.5;
 constexpr double kProbe_s = 0.05;
 /// Of a run, without those that do not count.
 constexpr double kSteps_s = 0.7, kFewest = 15, kMost = 60;

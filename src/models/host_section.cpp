@@ -36,7 +36,8 @@ double read_rate(const JsonValue& section, std::string_view key, std::vector<Con
 }
 
 MessagePath read_path(const JsonValue& section, std::vector<Constant>& constants) {
-    section.allow_only({"send", "receive", "send_byte", "receive_byte", "eager", "rendezvous", "latency", "at_once", "burst"});
+    section.allow_only(
+        {"send", "receive", "send_byte", "receive_byte", "eager", "rendezvous", "latency", "at_once", "burst"});
     MessagePath path;
     path.send_s = read_time(section, "send", kMostMessage, constants);
     path.receive_s = read_time(section, "receive", kMostMessage, constants);
@@ -187,9 +188,9 @@ double read_slice(const JsonValue& section, std::vector<Constant>& constants) {
 }  // namespace
 
 Host read_host(const JsonValue& section, int max_nodes, std::vector<Constant>& constants) {
-    section.allow_only({"cores", "nodes_per_computer", "core_slice", "switch", "poll", "core_reach", "refill_byte", "busy_speed", "last_level_cache",
-                        "cache_bandwidth", "memory_bandwidth", "core_memory_bandwidth", "probe", "messages",
-                        "kernels"});
+    section.allow_only({"cores", "nodes_per_computer", "core_slice", "switch", "poll", "core_reach", "refill_byte",
+                        "busy_speed", "last_level_cache", "cache_bandwidth", "memory_bandwidth",
+                        "core_memory_bandwidth", "probe", "messages", "kernels"});
     Host host;
     host.cores = static_cast<int>(section.at("cores").as_integer(1, kMostCores));
     host.nodes_per_computer = static_cast<int>(section.at("nodes_per_computer").as_integer(1, max_nodes));

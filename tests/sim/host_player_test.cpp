@@ -154,6 +154,21 @@ TEST(HostPlayer, MessagesBetweenNodesFlowOverTheirNics) {
                 1.01, kTick);
 }
 
+TEST(HostPlayer, ANicThatHasRestedLetsABurstPassAtOnce) {
+    // 1e9 B/s, a burst of 2e8 bytes: the first message takes 0.8 s. One right behind it finds nothing saved up: 1 s
+    // more. One that begins 0.1 s after the first has gone finds 1e8 bytes: 0.9 s.
+    Machine machine = bare_machine(2, 1);
+    machine.node.nic_bytes_per_s = 1e9;
+    machine.host.far.burst_bytes = 2e8;
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9)}, {receive(0, 1e9), wait()}}), 0.8, kTick);
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9, 0), work(0.8), send(1, 1e9, 1)},
+                                 {receive(0, 1e9, 0), wait(), receive(0, 1e9, 1), wait()}}),
+                1.8, kTick);
+    EXPECT_NEAR(step_s(machine, {{send(1, 1e9, 0), work(0.9), send(1, 1e9, 1)},
+                                 {receive(0, 1e9, 0), wait(), receive(0, 1e9, 1), wait()}}),
+                1.8, kTick);
+}
+
 TEST(HostPlayer, ALongMessageBetweenNodesFlowsWhenBothAreThere) {
     Machine machine = bare_machine(2, 1);
     machine.node.nic_bytes_per_s = 1e9;

@@ -449,9 +449,8 @@ class MpiCommunicator : public Communicator {
         Outgoing& outgoing = outgoing_.emplace_back(std::move(message), Transfers(comm, longest_));
         outgoing.transfers.send(outgoing.data.data(), outgoing.data.size(), to, tag);
     }
-    /// Lets go of messages that have left. To ask for one that has not left gives the core away where waiting ranks
-    /// yield, in the middle of a pass: within a node, where messages leave without their sender, only many are worth
-    /// that. Between nodes it is what makes long ones go on.
+    /// Lets go of messages that have left. To ask for one that has not gives the core away where waiting ranks yield:
+    /// within a node, where messages leave without their sender, only many are worth that.
     void forget_sent() {
         constexpr std::size_t kMany = 16;
         if (is_one_node_ && outgoing_.size() < kMany) {

@@ -1,6 +1,9 @@
 /// @file Collectives and messages over Open MPI, with the sums of exec/reduction.hpp.
 #include "exec/mpi/mpi_communicator.hpp"
 
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -10,7 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "exec/mpi/transfers.hpp"
+#include "exec/mpi/kept_memory.hpp"
 #include "exec/parameters.hpp"
 #include "exec/reduction.hpp"
 
@@ -21,21 +24,65 @@ constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kPreviou
 
 std::size_t index_of(GroupKind kind) { return static_cast<std::size_t>(kind); }
 
-/// Memory that grows and is kept.
-class Scratch {
- public:
-    std::byte* of(std::size_t bytes) {
-        if (bytes > size_) {
-            data_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-            size_ = bytes;
-        }
-        return data_.get();
+/// What MPI returns where it does not end the program.
+void check(int code) {
+    if (code != MPI_SUCCESS) {
+        std::array<char, MPI_MAX_ERROR_STRING> text{};
+        int length = 0;
+        MPI_Error_string(code, text.data(), &length);
+        throw CommunicationError("MPI: " + std::string(text.data(), static_cast<std::size_t>(length)));
     }
-    [[nodiscard]] std::size_t size() const { return size_; }
+}
+
+/// Transfers under way between this rank and others of one communicator, cut into pieces that MPI can count. Pieces
+/// between two ranks stay in order.
+class Transfers {
+ public:
+    Transfers(MPI_Comm comm, std::size_t longest) : comm_(comm), longest_(longest) {}
+
+    void send(const std::byte* data, std::size_t bytes, int to, int tag = 0) {
+        for_pieces(bytes, [&](std::size_t at, int length) {
+            check(MPI_Isend(data + at, length, MPI_BYTE, to, tag, comm_, &requests_.emplace_back()));
+        });
+    }
+    void send_empty(int to) { check(MPI_Isend(nullptr, 0, MPI_BYTE, to, 0, comm_, &requests_.emplace_back())); }
+    void receive(std::byte* data, std::size_t bytes, int from, int tag = 0) {
+        for_pieces(bytes, [&](std::size_t at, int length) {
+            check(MPI_Irecv(data + at, length, MPI_BYTE, from, tag, comm_, &requests_.emplace_back()));
+            expected_.emplace_back(requests_.size() - 1, length);
+        });
+    }
+    /// Waits for all; what came must have the length that was expected.
+    void wait() {
+        std::vector<MPI_Status> statuses(requests_.size());
+        check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), statuses.data()));
+        for (const auto& [request, length] : expected_) {
+            int came = 0;
+            check(MPI_Get_count(&statuses[request], MPI_BYTE, &came));
+            if (came != length) {
+                throw CommunicationError("a message of " + std::to_string(came) + " bytes came where " +
+                                         std::to_string(length) + " were expected");
+            }
+        }
+    }
+    [[nodiscard]] bool have_ended() {
+        int ended = 0;
+        check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &ended, MPI_STATUSES_IGNORE));
+        return ended != 0;
+    }
 
  private:
-    std::unique_ptr<std::byte[]> data_;
-    std::size_t size_ = 0;
+    template <typename Piece>
+    void for_pieces(std::size_t bytes, Piece piece) const {
+        for (std::size_t at = 0; at < bytes; at += longest_) {
+            piece(at, static_cast<int>(std::min(longest_, bytes - at)));
+        }
+    }
+
+    MPI_Comm comm_;
+    std::size_t longest_;
+    std::vector<MPI_Request> requests_;
+    std::vector<std::pair<std::size_t, int>> expected_;  ///< (request, bytes) of what is received
 };
 
 /// A message that has not left yet.
@@ -57,8 +104,8 @@ class MpiCommunicator : public Communicator {
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         AUSPEX_CHECK(layout.tiles == ranks_, "a process for every rank of the layout");
-        check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &messages_));
-        check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &plain_));
+        check(MPI_Comm_dup(MPI_COMM_WORLD, &messages_));
+        check(MPI_Comm_dup(MPI_COMM_WORLD, &plain_));
         is_one_node_ = ranks_of_node() == ranks_;
         make_groups(layout);
         for (int stage = 0; stage < layout.pp; ++stage) {
@@ -178,14 +225,14 @@ class MpiCommunicator : public Communicator {
             return;
         }
         for (std::size_t at = 0; at < bytes; at += longest_) {
-            check_mpi(MPI_Bcast(byte_at(data, at), static_cast<int>(std::min(longest_, bytes - at)), MPI_BYTE,
-                                root_place, group(kind).comm));
+            check(MPI_Bcast(byte_at(data, at), static_cast<int>(std::min(longest_, bytes - at)), MPI_BYTE, root_place,
+                            group(kind).comm));
         }
     }
 
     void barrier(GroupKind kind) override {
         if (members(kind) > 1) {
-            check_mpi(MPI_Barrier(group(kind).comm));
+            check(MPI_Barrier(group(kind).comm));
         }
     }
 
@@ -234,7 +281,7 @@ class MpiCommunicator : public Communicator {
 
     void make_groups(const Layout& layout) {
         MPI_Group world = MPI_GROUP_NULL;
-        check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &world));
+        check(MPI_Comm_group(MPI_COMM_WORLD, &world));
         for (std::size_t index = 0; index <= index_of(GroupKind::kWorld); ++index) {
             const auto kind = static_cast<GroupKind>(index);
             for (int stage = 0; stage < (kind == GroupKind::kWorld ? 1 : layout.pp); ++stage) {
@@ -250,13 +297,13 @@ class MpiCommunicator : public Communicator {
                         continue;
                     }
                     MPI_Group group = MPI_GROUP_NULL;
-                    check_mpi(MPI_Group_incl(world, own.size, ranks.data(), &group));
-                    check_mpi(MPI_Comm_create_group(MPI_COMM_WORLD, group, static_cast<int>(index), &own.comm));
-                    check_mpi(MPI_Group_free(&group));
+                    check(MPI_Group_incl(world, own.size, ranks.data(), &group));
+                    check(MPI_Comm_create_group(MPI_COMM_WORLD, group, static_cast<int>(index), &own.comm));
+                    check(MPI_Group_free(&group));
                 }
             }
         }
-        check_mpi(MPI_Group_free(&world));
+        check(MPI_Group_free(&world));
     }
 
     /// Everyone's data goes to everyone, who joins all of it in rank order.
@@ -361,20 +408,20 @@ class MpiCommunicator : public Communicator {
         MPI_Message message = MPI_MESSAGE_NULL;
         MPI_Status status;
         int length = 0;
-        check_mpi(MPI_Mprobe(from, 0, comm, &message, &status));
-        check_mpi(MPI_Get_count(&status, MPI_BYTE, &length));
+        check(MPI_Mprobe(from, 0, comm, &message, &status));
+        check(MPI_Get_count(&status, MPI_BYTE, &length));
         const std::size_t at = received.size();
         received.resize(at + static_cast<std::size_t>(length));
-        check_mpi(MPI_Mrecv(received.data() + at, length, MPI_BYTE, &message, MPI_STATUS_IGNORE));
+        check(MPI_Mrecv(received.data() + at, length, MPI_BYTE, &message, MPI_STATUS_IGNORE));
         return static_cast<std::size_t>(length);
     }
 
     static int ranks_of_node() {
         MPI_Comm node = MPI_COMM_NULL;
-        check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+        check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
         int ranks = 0;
-        check_mpi(MPI_Comm_size(node, &ranks));
-        check_mpi(MPI_Comm_free(&node));
+        check(MPI_Comm_size(node, &ranks));
+        check(MPI_Comm_free(&node));
         return ranks;
     }
 
@@ -432,7 +479,7 @@ class MpiCommunicator : public Communicator {
     std::array<GroupComm, kGroupKinds> groups_{};
     std::list<Outgoing> outgoing_;
     std::deque<std::vector<std::byte>> received_;  ///< between all_to_all_begin and take_received
-    Scratch scratch_;
+    KeptMemory scratch_;
     std::size_t held_ = 0, peak_ = 0;
 };
 

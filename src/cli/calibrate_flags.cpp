@@ -34,7 +34,7 @@ FlagText calibrate_flag_text(Flag flag) {
                     "what is measured, row by row; rows that are there are not measured again (default: beside --out)"};
         case Flag::kFresh: return {"fresh", nullptr, "measure everything again"};
         case Flag::kPrecision: return {"precision", "WORD,WORD", "of kernels: fp32, bf16 (default both)"};
-        case Flag::kBudget: return {"budget-s", "S", "seconds to spend on measuring, about (default 240)"};
+        case Flag::kBudget: return {"budget-s", "S", "seconds to spend on measuring, about (default 210)"};
         case Flag::kReport: return {"report", "DIR", "write residuals and constants there: index.html"};
         case Flag::kFrom:
             return {"from", "FILE.csv",

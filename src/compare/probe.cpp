@@ -224,14 +224,6 @@ std::vector<ProbeReading> probe_cores(double budget_s) {
     return readings;
 }
 
-double probe_seconds(const std::vector<ProbeReading>& readings) {
-    std::vector<double> seconds;
-    for (const ProbeReading& reading : readings) {
-        seconds.push_back(reading.seconds);
-    }
-    return median(seconds);
-}
-
 bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s) {
     return std::any_of(readings.begin(), readings.end(), [reference_s](const ProbeReading& reading) {
         return reading.stolen_share > kMostStolen || (reference_s > 0 && reading.seconds > kMostSlow * reference_s);

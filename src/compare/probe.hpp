@@ -15,9 +15,6 @@ struct ProbeReading {
 /// 0.4 ms); a reading for each core. Throws std::runtime_error where no thread can be bound.
 [[nodiscard]] std::vector<ProbeReading> probe_cores(double budget_s);
 
-/// Seconds of the probe, the median over cores. Requires a reading.
-[[nodiscard]] double probe_seconds(const std::vector<ProbeReading>& readings);
-
 /// True if the readings say that something else runs: stolen time above 20 % on a core, or a core that needs twice
 /// `reference_s` (0: no reference). Cores that are slower by less are no disturbance but a speed: predictions follow
 /// it.

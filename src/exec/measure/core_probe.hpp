@@ -4,6 +4,9 @@
 
 namespace auspex {
 
+/// The calling thread's own clock: seconds that it has had a core.
+[[nodiscard]] double thread_seconds();
+
 /// A fixed piece of work, some 0.4 ms: products of 64 x 64 matrices in the core's own caches.
 ///
 /// Cores of a virtual machine have two speeds or more: while a neighbour computes on the other thread of the same

@@ -13,6 +13,7 @@
 #include "base/quantiles.hpp"
 #include "exec/measure/core_probe.hpp"
 #include "exec/process_binding.hpp"
+#include "models/plan.hpp"
 
 namespace auspex {
 namespace {
@@ -240,6 +241,14 @@ std::vector<int> cores_of_ranks(Communicator& world) {
     core_of[static_cast<std::size_t>(world.world_rank())] = cores.size() == 1 ? cores.front() : -1;
     world.all_gather(GroupKind::kWorld, core_of.data(), offsets, ElementType::kInt64);
     return {core_of.begin(), core_of.end()};
+}
+
+Layout stages_apart(int ranks, int distance) {
+    Plan plan;
+    plan.name = plan.file = "ranks that exchange messages";
+    plan.pp = ranks / distance, plan.dp = distance;
+    plan.rank_order = {Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
+    return rank_grid(plan, ranks);
 }
 
 int nodes_of(const MessageBench& bench, int ranks) {

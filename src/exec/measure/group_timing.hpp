@@ -38,6 +38,10 @@ void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks);
 /// The core of every rank, -1 where it is not bound to one. Collective.
 [[nodiscard]] std::vector<int> cores_of_ranks(Communicator& world);
 
+/// A grid whose stages are `distance` ranks apart, the number of stages as large as that allows: each rank's next and
+/// previous stage are those ranks.
+[[nodiscard]] Layout stages_apart(int ranks, int distance);
+
 /// The number of nodes that ranks [0, ranks) lie on.
 [[nodiscard]] int nodes_of(const MessageBench& bench, int ranks);
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <string>
 
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
+#include "exec/measure/core_probe.hpp"
 #include "exec/measure/kernel_operands.hpp"
 
 namespace auspex {
@@ -70,11 +70,6 @@ class Ring : public PreparedKernel {
 };
 
 double wall_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-double processor_s() {
-    timespec time{};
-    AUSPEX_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0, "a thread has a clock");
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 struct Batch {
     double seconds = 0;      ///< of one call
@@ -82,12 +77,12 @@ struct Batch {
 };
 
 Batch run_batch(PreparedKernel& kernel, std::size_t calls) {
-    const double processor = processor_s(), begin = wall_s();
+    const double processor = thread_seconds(), begin = wall_s();
     for (std::size_t i = 0; i < calls; ++i) {
         kernel.run();
     }
     const double wall = wall_s() - begin;
-    return {wall / static_cast<double>(calls), wall / std::max(processor_s() - processor, 1e-9)};
+    return {wall / static_cast<double>(calls), wall / std::max(thread_seconds() - processor, 1e-9)};
 }
 
 /// Runs the call until it has run long enough to know how many make a batch.

@@ -27,15 +27,6 @@ std::vector<std::size_t> sizes_up_to(std::size_t most, std::vector<std::size_t> 
     return more;
 }
 
-/// A grid whose stages are `distance` ranks apart, the number of stages as large as that allows.
-Layout stages_apart(int ranks, int distance) {
-    Plan plan;
-    plan.name = plan.file = "ranks that exchange messages";
-    plan.pp = ranks / distance, plan.dp = distance;
-    plan.rank_order = {Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
-    return rank_grid(plan, ranks);
-}
-
 /// A grid of groups of neighbouring ranks: kEp and kDenseDp are both such a group.
 Layout groups_of_neighbours(int ranks, int group) {
     Plan plan;

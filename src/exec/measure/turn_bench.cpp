@@ -8,7 +8,6 @@
 
 #include "exec/measure/group_timing.hpp"
 #include "exec/measure/kernel_operands.hpp"
-#include "models/plan.hpp"
 
 namespace auspex {
 namespace {
@@ -93,15 +92,6 @@ class Turns {
     double turns_s_ = 0;  ///< the token: what all turns of the round so far took
 };
 
-/// A grid whose stages are the ranks of a core.
-Layout ring_of_cores(int ranks, int cores) {
-    Plan plan;
-    plan.name = plan.file = "ranks that take turns";
-    plan.pp = ranks / cores, plan.dp = cores;
-    plan.rank_order = {Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
-    return rank_grid(plan, ranks);
-}
-
 double layer_bytes() {
     double bytes = 0;
     for (const CpuCall& call : layer_calls()) {
@@ -120,7 +110,7 @@ void run_turn_bench(const MessageBench& bench) {
         return;
     }
     const int distance = ranks / on_core;
-    const std::unique_ptr<Communicator> ring = bench.make_communicator(ring_of_cores(ranks, distance));
+    const std::unique_ptr<Communicator> ring = bench.make_communicator(stages_apart(ranks, distance));
     std::vector<TimedTask> tasks;
     for (const int layers : {1, 2, 4, 8}) {
         for (const bool all : {false, true}) {

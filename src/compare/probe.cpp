@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -120,6 +121,23 @@ std::vector<double> numbers_of(int process) {
     return {std::istream_iterator<double>(words), std::istream_iterator<double>()};
 }
 
+/// What a process's threads have run and waited for a core: /proc/PID/task/TID/schedstat, nanoseconds; 0 where the kernel
+/// does not tell.
+double wanted_s(int process) {
+    constexpr double kNano = 1e-9;
+    double sum = 0;
+    std::error_code status;
+    for (fs::directory_iterator thread("/proc/" + std::to_string(process) + "/task", status), end;
+         !status && thread != end; thread.increment(status)) {
+        std::ifstream in(thread->path() / "schedstat");
+        double ran = 0, waited = 0;
+        if (in >> ran >> waited) {
+            sum += (ran + waited) * kNano;
+        }
+    }
+    return sum;
+}
+
 /// Of this system. `is_other` says what can be told of each by itself.
 std::map<int, ProcessClock> running_processes(const std::vector<int>& cores, double ticks_per_s) {
     // proc(5), from the parent on.
@@ -152,8 +170,12 @@ std::map<int, ProcessClock> running_processes(const std::vector<int>& cores, dou
         clock.own_s = (numbers[kUser] + numbers[kSystem]) / ticks_per_s;
         clock.children_s = (numbers[kChildUser] + numbers[kChildSystem]) / ticks_per_s;
         const bool is_kernel = (static_cast<std::uint64_t>(numbers[kFlags]) & kKernelThread) != 0;
-        clock.is_other =
-            !is_kernel && std::find(cores.begin(), cores.end(), static_cast<int>(numbers[kCore])) != cores.end();
+        const auto core = std::find(cores.begin(), cores.end(), static_cast<int>(numbers[kCore]));
+        clock.is_other = !is_kernel && core != cores.end();
+        if (clock.is_other) {
+            clock.core = static_cast<int>(core - cores.begin());
+            clock.wanted_s = wanted_s(process);
+        }
     }
     return processes;
 }
@@ -264,6 +286,23 @@ double share_of_others(const CoreClock& begin, const CoreClock& end) {
         }
     }
     return std::clamp(others / all, 0.0, 1.0);
+}
+
+std::vector<int> others_by_core(const CoreClock& begin, const CoreClock& end) {
+    std::vector<double> wanted(static_cast<std::size_t>(end.cores));
+    for (const auto& [number, process] : end.processes) {
+        if (process.is_other && number != kInit) {
+            const ProcessClock* before = same_process(begin, number, process);
+            wanted.at(static_cast<std::size_t>(process.core)) +=
+                process.wanted_s - (before != nullptr ? before->wanted_s : 0);
+        }
+    }
+    std::vector<int> others;
+    const double wall_s = end.wall_s - begin.wall_s;
+    for (const double seconds : wanted) {
+        others.push_back(wall_s > 0 ? static_cast<int>(std::lround(seconds / wall_s)) : 0);
+    }
+    return std::all_of(others.begin(), others.end(), [](int count) { return count == 0; }) ? std::vector<int>{} : others;
 }
 
 bool had_others(const CoreClock& begin, const CoreClock& end) {

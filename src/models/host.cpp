@@ -7,6 +7,26 @@
 
 namespace auspex {
 
+Host at_speed(Host host, double speed) {
+    AUSPEX_CHECK(speed > 0, "cores run");
+    for (auto& laws : host.laws) {
+        for (CpuLaw& law : laws) {
+            for (double& seconds : law.seconds_per) {
+                seconds /= speed;
+            }
+        }
+    }
+    for (MessagePath* const path : {&host.near, &host.far}) {
+        for (double* const seconds :
+             {&path->send_s, &path->receive_s, &path->send_byte_s, &path->receive_byte_s, &path->rendezvous_s}) {
+            *seconds /= speed;
+        }
+    }
+    host.poll_s /= speed;
+    host.switch_s /= speed;
+    return host;
+}
+
 double missing_share(double reach_bytes, double set_bytes) { return std::clamp(set_bytes / reach_bytes - 1, 0.0, 1.0); }
 
 double missing_share(const Host& host, const CpuLaw& law, const WorkingSet& set) {

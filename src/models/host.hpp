@@ -53,6 +53,11 @@ struct Host {
     std::array<std::array<CpuLaw, kCpuKernels>, kCpuPrecisions> laws{};
 };
 
+/// The host with cores of another speed: all that a core does takes 1 / speed of its time, kernels' laws, messages' costs
+/// for sender and receiver, polls and changes of process. Memory, last-level cache and wires stay as they are. Requires
+/// speed > 0.
+[[nodiscard]] Host at_speed(Host host, double speed);
+
 /// Share of far operands (CpuCall::far_bytes) that are no longer there when a working set of `set_bytes` has been gone
 /// through since: 0 up to `reach_bytes`, 1 from twice that, a line between.
 [[nodiscard]] double missing_share(double reach_bytes, double set_bytes);

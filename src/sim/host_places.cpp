@@ -31,4 +31,15 @@ HostPlaces host_places(const Machine& machine, const Layout& layout) {
     return places;
 }
 
+void add_others(HostPlaces& places, const std::vector<int>& others) {
+    for (int computer = 0; computer < places.computers; ++computer) {
+        for (std::size_t core = 0; core < others.size(); ++core) {
+            for (int process = 0; process < others[core]; ++process) {
+                places.of_rank.push_back({.node = -1, .nic = -1, .computer = computer, .core = static_cast<int>(core)});
+                ++places.others;
+            }
+        }
+    }
+}
+
 }  // namespace auspex

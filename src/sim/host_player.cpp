@@ -24,6 +24,8 @@ enum class State : std::uint8_t {
     kEnded
 };
 
+constexpr double kOthersWork_s = 1;  ///< what a process of others computes, again and again
+
 struct Process {
     State state = State::kQueued;
     HostRow row;
@@ -54,13 +56,14 @@ class Player {
           wires_(places.nics, machine.node.nic_bytes_per_s, host_.far.burst_bytes, events_) {
         played_.losses.resize(processes_.size());
         played_.ends.resize(processes_.size());
+        running_ = places.ranks();
     }
 
     HostPlayed run() {
         for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
             turns_.enter(static_cast<int>(rank), 0);
         }
-        while (true) {
+        while (running_ > 0) {
             if (events_.empty() || events_.next_time() > now_) {
                 speeds_.settle(now_);
                 wires_.settle(now_);
@@ -81,6 +84,7 @@ class Player {
  private:
     [[nodiscard]] Process& process(int rank) { return processes_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const HostPlace& place(int rank) const { return places_.of_rank[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] bool is_other(int rank) const { return rank >= places_.ranks(); }
     [[nodiscard]] bool are_far(int a, int b) const { return place(a).node != place(b).node; }
 
     void handle(const HostEvent& event) {
@@ -207,6 +211,11 @@ class Player {
     void next_row(int rank) {
         Process& p = process(rank);
         account(rank, p.row.loss, now_);
+        if (is_other(rank)) {
+            p.row.actions = {{.type = HostAction::Type::kWork, .work = {.seconds = kOthersWork_s}}};
+            p.at = 0;
+            return;
+        }
         if (p.at > 0) {
             program_.ended(rank, p.row, p.row_start, now_);
         }
@@ -214,6 +223,7 @@ class Player {
         p.row_start = now_;
         p.row = {};
         if (!program_.next(rank, p.row)) {
+            --running_;
             p.state = State::kEnded;
             played_.ends[static_cast<std::size_t>(rank)] = now_;
             turns_.end(rank, now_);
@@ -415,7 +425,9 @@ class Player {
     HostPlayed finish() {
         played_.step = *std::max_element(played_.ends.begin(), played_.ends.end());
         played_.events = events_.added();
-        for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+        played_.losses.resize(static_cast<std::size_t>(places_.ranks()));
+        played_.ends.resize(played_.losses.size());
+        for (std::size_t rank = 0; rank < played_.ends.size(); ++rank) {
             AUSPEX_CHECK(processes_[rank].state == State::kEnded, "every rank ends: no message is waited for in vain");
             account(static_cast<int>(rank), Loss::kWaiting, played_.step);
             const auto& losses = played_.losses[rank];
@@ -437,6 +449,7 @@ class Player {
     HostRefill refill_;
     HostWires wires_;
     Picoseconds now_ = 0;
+    int running_ = 0;  ///< ranks that have not ended
     HostPlayed played_;
 };
 

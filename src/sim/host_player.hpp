@@ -22,6 +22,7 @@ struct HostPlayed {
 ///   (host_wires.hpp), a longer one not before the receiver has asked for it and the sender is in a send or a wait; it
 ///   arrives latency_s after its last byte receiver: once the message has arrived and the receiver waits,
 ///   path.receive_s + bytes * path.receive_byte_s of its core, and rendezvous_s for a longer one
+/// Processes of others (HostPlaces::others) take turns as ranks do, always compute, and end with the last rank.
 /// Time counts as the row's loss; as waiting while the rank could run and has no core, and after its end. Aborts
 /// (invariant) if ranks wait for one another for ever. Ignores: copies' use of the cache, an end of MPI's
 /// progress while the sender of a message that flows computes.

@@ -118,7 +118,7 @@ Layout in_order(const Machine& machine, int ranks) {
 
 }  // namespace
 
-HostStep play_on_hosts(const Inputs& inputs, const SimulatedStep& step, bool timeline) {
+HostStep play_on_hosts(const Inputs& inputs, const SimulatedStep& step, bool timeline, const std::vector<int>& others) {
     AUSPEX_CHECK(inputs.machine.host.cores > 0, "the machine has a host section");
     HostStep out;
     if (timeline) {
@@ -130,7 +130,8 @@ HostStep play_on_hosts(const Inputs& inputs, const SimulatedStep& step, bool tim
                               [&](int rank, const HostRow& row, Picoseconds start, Picoseconds end) {
                                   recorder.ended(rank, row, start, end);
                               }};
-    const HostPlaces places = host_places(inputs.machine, step.layout);
+    HostPlaces places = host_places(inputs.machine, step.layout);
+    add_others(places, others);
     const HostPlayed played = play_host_program(inputs.machine, places, manners_of(inputs.stack), program);
     out.step = played.step;
     out.events = played.events;

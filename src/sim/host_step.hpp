@@ -31,8 +31,10 @@ struct HostStep {
 /// Requires machine.host.cores > 0; `step` (prepare_step is enough) gives plan, layout, program and routing load.
 /// Throws InputError where the plan asks for what the trainer cannot do (overlap, cp, fsdp …), the stack's collectives
 /// are not those of its transport, or the machine file has no law of a kernel that is called. Ignores: uneven routing,
-/// noise; Operation::host_s is not played.
-[[nodiscard]] HostStep play_on_hosts(const Inputs& inputs, const SimulatedStep& step, bool timeline);
+/// noise; Operation::host_s is not played. So many processes of `others`, by core of
+/// every computer, always compute and take turns with the ranks.
+[[nodiscard]] HostStep play_on_hosts(const Inputs& inputs, const SimulatedStep& step, bool timeline,
+                                     const std::vector<int>& others = {});
 
 /// Seconds of one collective by itself among `ranks` ranks that lie on nodes of the machine in order, for calibration's
 /// check of its fit: the time that one more call adds to a row of calls, as such rows are timed. `bytes` of fp32 as in

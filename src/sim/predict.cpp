@@ -147,7 +147,7 @@ SimulatedStep step_on_hosts(const Inputs& inputs, const PredictOptions& options)
                              " has the trainer's own kernels and messages (auspex program "
                              "--check-executor says why)");
     }
-    HostStep played = play_on_hosts(inputs, step, options.timeline);
+    HostStep played = play_on_hosts(inputs, step, options.timeline, options.others);
     step.step = played.step;
     step.forward_backward = played.forward_backward;
     step.losses = played.losses;
@@ -312,7 +312,7 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     add_notes(p, inputs, step);
     p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};
-    if (options.sensitivity) {
+    if (options.sensitivity && options.others.empty()) {
         const auto sensitivity_begin = Clock::now();
         fill_sensitivity(p, inputs, options, step);
         p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();

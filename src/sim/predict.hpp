@@ -34,6 +34,9 @@ struct PredictOptions {
     std::function<bool(const Workload&, const Plan&, const Stack&, const Program&)> executor_runs = {};
     bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
     Lens lens = Lens::kFolded;          ///< a machine with a host section is always played through Lens::kHost
+    /// kHost: so many processes of others, by core of every computer, want it all the time. With any of them there is no
+    /// interval: it is the step itself, and top_constants is empty.
+    std::vector<int> others = {};
     // kUnfolded
     std::uint64_t seed = 1;
     int samples = 1;

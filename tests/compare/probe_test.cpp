@@ -78,6 +78,24 @@ TEST(Probe, daemons_of_a_launch_are_no_others) {
     EXPECT_NEAR(share_of_others(old, still), 0.1, 1e-12);
 }
 
+/// Of a child of process 2.
+ProcessClock wanting(int core, double wanted_s) {
+    ProcessClock process = other(2, 0, 0, 0);
+    process.core = core;
+    process.wanted_s = wanted_s;
+    return process;
+}
+
+TEST(Probe, others_of_a_core_are_those_that_wanted_it) {
+    // 10 s: on core 1 one wanted it for 9 s and another for 8 s, 17 / 10 are 2 processes; on core 0 4 s are none.
+    const CoreClock begin = at(0, 0, {{6, wanting(0, 7)}, {7, wanting(1, 3)}, {8, wanting(1, 0)}});
+    const CoreClock end = at(10, 0, {{6, wanting(0, 11)}, {7, wanting(1, 12)}, {8, wanting(1, 8)}});
+    EXPECT_EQ(others_by_core(begin, end), (std::vector<int>{0, 2}));
+    EXPECT_TRUE(others_by_core(begin, begin).empty());
+    const CoreClock idle = at(10, 0, {{6, wanting(0, 11)}});
+    EXPECT_TRUE(others_by_core(begin, idle).empty()) << "less than half of the time";
+}
+
 TEST(Probe, a_few_ticks_are_nobody) {
     // 30 ms and less are not believed, whatever share of the time they are; nor is a share of 5 % and less.
     const CoreClock begin = at(0, 0, {{7, other(2, 0, 1, 0)}});

@@ -76,14 +76,19 @@ inline HostAction wait() { return {.type = HostAction::Type::kWait, .work = {}};
 /// By rank: one row of actions.
 using Ranks = std::vector<std::vector<HostAction>>;
 
-inline HostPlayed play_ranks(const Machine& machine, const Ranks& ranks, HostManners manners = {}) {
+/// Of ranks in order on the nodes.
+inline HostPlaces rank_places(const Machine& machine, int ranks) {
     Layout layout;
-    layout.tiles = static_cast<int>(ranks.size());
+    layout.tiles = ranks;
     layout.tiles_per_node = machine.node.tiles;
     for (int node = 0; node * machine.node.tiles < layout.tiles; ++node) {
         layout.node_of_job_node.push_back(node);
     }
-    const HostPlaces places = host_places(machine, layout);
+    return host_places(machine, layout);
+}
+
+inline HostPlayed play_ranks_at(const Machine& machine, const HostPlaces& places, const Ranks& ranks,
+                                HostManners manners = {}) {
     std::vector<bool> begun(ranks.size(), false);
     const HostProgram program{[&](int rank, HostRow& row) {
                                   const auto place = static_cast<std::size_t>(rank);
@@ -97,6 +102,10 @@ inline HostPlayed play_ranks(const Machine& machine, const Ranks& ranks, HostMan
                               },
                               [](int, const HostRow&, Picoseconds, Picoseconds) {}};
     return play_host_program(machine, places, manners, program);
+}
+
+inline HostPlayed play_ranks(const Machine& machine, const Ranks& ranks, HostManners manners = {}) {
+    return play_ranks_at(machine, rank_places(machine, static_cast<int>(ranks.size())), ranks, manners);
 }
 
 inline double step_s(const Machine& machine, const Ranks& ranks, HostManners manners = {}) {

@@ -54,6 +54,28 @@ TEST(HostPlayer, TurnsAreSlicesInOrder) {
     EXPECT_NEAR(to_seconds(costly.ends[1]), 0.055, kTick);
 }
 
+TEST(HostPlayer, OthersTakeTheirTurns) {
+    // 95 ms of work on a core that another process wants too, slices of 10 ms: 10 turns of its own, 9 of the other's
+    // between them. With two others 18. A rank that waits gives its core away for a whole turn: the message of a rank
+    // that has a core of its own comes at once, and is seen when the other's slice ends.
+    Machine machine = bare_machine(1);
+    HostPlaces places = rank_places(machine, 1);
+    const Ranks one{{work(0.095)}};
+    add_others(places, {1});
+    EXPECT_NEAR(to_seconds(play_ranks_at(machine, places, one).step), 0.185, kTick);
+    add_others(places, {1});
+    EXPECT_NEAR(to_seconds(play_ranks_at(machine, places, one).step), 0.275, kTick);
+
+    machine = bare_machine(2);
+    places = rank_places(machine, 2);
+    add_others(places, {0, 1});
+    const Ranks talk{{work(0.003), send(1, 8)}, {receive(0, 8), wait()}};
+    const HostPlayed played = play_ranks_at(machine, places, talk);
+    EXPECT_NEAR(to_seconds(played.ends[0]), 0.003, kTick);
+    EXPECT_NEAR(to_seconds(played.ends[1]), kSlice, kTick);
+    EXPECT_EQ(played.ends.size(), 2U) << "others are no ranks";
+}
+
 TEST(HostPlayer, BusyCoresAreSlower) {
     Machine machine = bare_machine();
     machine.host.busy_speed = 0.8;

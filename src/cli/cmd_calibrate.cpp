@@ -96,7 +96,11 @@ Calibration calibrate(const Options& options, const std::string& out, const std:
     if (!options.calibrate.from.empty()) {
         const JsonDocument base = load_document("machine", options.machine, {});
         const Stack stack = load_stack(load_document("stack", stack_for(options, load_machine(base)), {}));
-        return calibrate_from(base, load_measurements(measurements), stack);
+        const std::vector<Measurement> rows = load_measurements(measurements);
+        if (rows.empty()) {
+            throw InputError(measurements, "found no rows below the header; expected at least one");
+        }
+        return calibrate_from(base, rows, stack);
     }
     const Stack stack = load_stack(load_document("stack", stack_of(options), {}));
     CalibrationRows measured = measure_machine(options, stack, measurements);
@@ -132,6 +136,18 @@ void write_fits(JsonWriter& json, const Calibration& calibration) {
     json.end_array();
 }
 
+void write_changes(JsonWriter& json, const char* key, const std::vector<ConstantChange>& changes) {
+    json.key(key).begin_array();
+    for (const ConstantChange& change : changes) {
+        json.begin_object().member("path", change.now.path);
+        json.member("before", change.before.value).member("before_kind", to_string(change.before.kind));
+        json.member("value", change.now.value).member("low", change.low).member("high", change.high);
+        json.member("kind", to_string(change.now.kind)).member("rows", change.rows).member("verdict", change.verdict);
+        json.member("source", change.now.source).end_object();
+    }
+    json.end_array();
+}
+
 void print_json(const CalibrationReport& report) {
     JsonWriter json(std::cout);
     const Calibration& calibration = report.calibration;
@@ -145,7 +161,10 @@ void print_json(const CalibrationReport& report) {
         json.member("uncertainty", constant.relative_uncertainty).member("kind", to_string(constant.kind));
         json.member("source", constant.source).end_object();
     }
-    json.end_array().key("warnings").begin_array();
+    json.end_array();
+    write_changes(json, "changes", calibration.changes);
+    write_changes(json, "advice", calibration.advice);
+    json.key("warnings").begin_array();
     for (const std::string& warning : calibration.warnings) {
         json.value(warning);
     }
@@ -153,7 +172,8 @@ void print_json(const CalibrationReport& report) {
 }
 
 void print_text(const CalibrationReport& report) {
-    std::cout << fits_text(report.calibration) << "\n" << constants_text(report.constants) << "\n";
+    std::cout << fits_text(report.calibration) << "\n"
+              << (report.is_from ? changes_text(report) : constants_text(report.constants)) << "\n";
     for (const std::string& warning : report.calibration.warnings) {
         std::cout << "Warning: " << warning << "\n";
     }
@@ -179,7 +199,9 @@ void run_calibrate(const Options& options) {
     report.machine_file = out;
     report.measurements_file = measurements;
     report.command = options.command_line;
-    report.constants = constants_of(machine, !options.calibrate.from.empty());
+    report.is_from = !options.calibrate.from.empty();
+    report.constants_of_machine = machine.constants.size();
+    report.constants = constants_of(machine, report.is_from);
     if (!report_folder.empty()) {
         write_calibration_report(report, report_folder);
     }

@@ -12,6 +12,7 @@
 #include "compare/collective_check.hpp"
 #include "compare/machine_edit.hpp"
 #include "compare/positive_fit.hpp"
+#include "compare/rank_rate.hpp"
 #include "compare/statistics.hpp"
 #include "models/kernel_cost.hpp"
 
@@ -112,8 +113,8 @@ RateLaw fit_rate(const Rows& rows, const SizeOf& size) {
     }
     const PositiveFit fit = fit_positive(observations, kBootstrapSamples, kSeed);
     if (fit.coefficients[1].value <= 0) {
-        throw InputError(rows.front().source, "found times of " + rows.front().kind + " " + rows.front().name +
-                                                  " that do not grow with size; expected longer ones for more bytes");
+        throw InputError(line_of(rows.front()), "found times of " + rows.front().kind + " " + rows.front().name +
+                                                    " that do not grow with size; expected longer ones for more bytes");
     }
     return {inverse(estimate_of(fit.coefficients[1])), estimate_of(fit.coefficients[0])};
 }
@@ -147,17 +148,52 @@ void judge(Work& work, const Rows& rows, std::vector<FitQuality::Term> terms, co
     fit.is_poor = fit.typical_error > kGoodTypical || fit.worst_error > kGoodWorst;
     if (fit.is_poor) {
         fit.verdict = "poor: row " + std::to_string(worst + 1) + " of " + std::to_string(rows.size()) + " is off by " +
-                      percent(fit.predicted[worst] / rows[worst].seconds - 1);
+                      percent(fit.predicted[worst] / rows[worst].seconds - 1) +
+                      (rows[worst].place.empty() ? "" : ", " + rows[worst].place);
         work.calibration.warnings.push_back(fit.kind + " " + fit.name + " " + fit.verdict);
     }
+    for (std::vector<ConstantChange>* const list : {&work.calibration.changes, &work.calibration.advice}) {
+        for (ConstantChange& change : *list) {
+            change.verdict = change.verdict.empty() ? fit.verdict : change.verdict;
+        }
+    }
     work.calibration.fits.push_back(std::move(fit));
+}
+
+const Constant* find_constant(const std::vector<Constant>& constants, const std::string& path) {
+    const auto found = std::find_if(constants.begin(), constants.end(),
+                                    [&](const Constant& constant) { return constant.path == path; });
+    return found == constants.end() ? nullptr : &*found;
+}
+
+/// Remembers what a constant was and is. One that comes out of several kinds of rows was what it was before the first.
+void note_change(Work& work, const Constant& before, const Constant& now, const Estimate& estimate, const Rows& rows) {
+    std::vector<ConstantChange>& changes = work.calibration.changes;
+    auto known = std::find_if(changes.begin(), changes.end(),
+                              [&](const ConstantChange& change) { return change.now.path == now.path; });
+    if (known == changes.end()) {
+        known = changes.insert(changes.end(), {before, now, 0, 0, "", ""});
+    }
+    *known = {known->before, now, estimate.low, estimate.high, rows_in_words(rows), ""};
 }
 
 /// Replaces a constant, reads the machine again, and gives the constant as a term.
 FitQuality::Term put(Work& work, const std::string& path, Dimension dimension, const Estimate& estimate,
                      const Rows& rows) {
-    replace_constant(work.document, path, dimension, estimate, rows);
-    work.machine = load_machine(work.document);
+    const std::string full_path = "machine." + path;
+    const Machine before = work.machine;
+    try {
+        replace_constant(work.document, path, dimension, estimate, rows);
+        work.machine = load_machine(work.document);
+    } catch (const InputError& error) {
+        throw InputError(line_of(rows.front()),
+                         "found " + rows_in_words(rows) + " that the machine cannot take: " + error.what());
+    }
+    const Constant* const was = find_constant(before.constants, full_path);
+    const Constant* const now = find_constant(work.machine.constants, full_path);
+    if (was != nullptr && now != nullptr) {
+        note_change(work, *was, *now, estimate, rows);
+    }
     return {path, estimate.value, estimate.low, estimate.high};
 }
 
@@ -222,7 +258,7 @@ void take_shapes(Work& work, const Rows& rows) {
         const PositiveFit fit = fit_positive(observations, kBootstrapSamples, kSeed);
         const Estimate reciprocal = estimate_of(fit.coefficients[0]);
         if (reciprocal.value <= 0) {
-            throw InputError(rows.front().source,
+            throw InputError(line_of(rows.front()),
                              "found rates of gemm shape that grow in step with depth; expected a ceiling");
         }
         const Estimate half_depth = scaled(estimate_of(fit.coefficients[1]), 1 / reciprocal.value);
@@ -270,7 +306,7 @@ void take_attention(Work& work, Rows rows, const Rows& backward) {
     }
     for (const Measurement& row : rows) {
         if (!(row.rows > 0 && row.depth > 0 && row.groups > 0)) {
-            throw InputError(row.source,
+            throw InputError(line_of(row),
                              "found a row of kind attention without rows (sequence), depth (head size) or "
                              "groups (sequences times heads); expected numbers above 0");
         }
@@ -303,6 +339,9 @@ constexpr std::array<Place, 8> kLinks{{{"pair", "node.pair_bandwidth"},
                                        {"host_memory", "node.host_memory_bandwidth"},
                                        {"nic", "node.nic.bandwidth"}}};
 
+/// Rows of what one rank moves between nodes: of the stack, no constant of the machine.
+constexpr const char* kRankLink = "rank";
+
 void take_starts(Work& work, const Rows& all) {
     for (const Place& place : kStarts) {
         const Rows rows = rows_of(all, "start", place.name);
@@ -314,26 +353,31 @@ void take_starts(Work& work, const Rows& all) {
     }
 }
 
+/// Between tiles of a node, and from rank to rank between nodes: not what moves bytes alone.
+bool is_of_messages(const Rows& rows) {
+    const std::string& name = rows.front().name;
+    return name == "pair" || name == "mesh" || name == "switch" || name == kRankLink;
+}
+
 /// What a message takes beside its bytes is the wire's latency and the stack's software together; which is which, no
-/// message tells. So the machine keeps its latency, unless the whole is less.
+/// message tells. So the machine keeps its latency, unless the whole is surely less.
 void split_start(Work& work, const Rows& rows, const Estimate& start) {
-    const bool is_nic = rows.front().name == "nic";
-    if (!is_nic && rows.front().name != "pair" && rows.front().name != "mesh" && rows.front().name != "switch") {
-        return;
-    }
-    const char* const path = is_nic ? "node.nic.latency" : "node.scale_up_latency";
-    const double latency_s = is_nic ? work.machine.node.nic_latency_s : work.machine.node.scale_up_latency_s;
-    const auto in_words = [](double seconds) { return format_quantity(seconds, Dimension::kSeconds); };
+    const bool is_far = rows.front().name == kRankLink;
+    const char* const path = is_far ? "node.nic.latency" : "node.scale_up_latency";
+    const double latency_s = is_far ? work.machine.node.nic_latency_s : work.machine.node.scale_up_latency_s;
+    const auto seconds = [](double s) { return format_quantity(s, Dimension::kSeconds); };
     std::string text =
-        "link " + rows.front().name + ": a message takes " + in_words(start.value) + " beside its bytes; ";
-    if (start.value < latency_s) {
+        "link " + rows.front().name + ": a message takes " + seconds(start.value) + " beside its bytes; ";
+    if (start.high < latency_s) {
         put(work, path, Dimension::kSeconds, start, rows);
         text += std::string(path) + " was longer and is set to it";
+    } else if (start.value <= latency_s) {
+        text += "that may be all of " + std::string(path) + ", which stays " + seconds(latency_s);
     } else {
-        const double software_s = is_nic ? work.stack.scale_out_message_s : work.stack.scale_up_message_s;
-        text += std::string(path) + " stays " + in_words(latency_s) + ", so that " + in_words(start.value - latency_s) +
-                " are for switches and software: the constant " + (is_nic ? "scale_out_message" : "scale_up_message") +
-                " of the stack " + work.stack.name + " is " + in_words(software_s);
+        const double software_s = is_far ? work.stack.scale_out_message_s : work.stack.scale_up_message_s;
+        text += std::string(path) + " stays " + seconds(latency_s) + ", so that " + seconds(start.value - latency_s) +
+                " are for switches and software: the constant " + (is_far ? "scale_out_message" : "scale_up_message") +
+                " of the stack " + work.stack.name + " is " + seconds(software_s);
     }
     work.calibration.warnings.push_back(text);
 }
@@ -346,11 +390,31 @@ void take_links(Work& work, const Rows& all) {
         }
         const RateLaw law = fit_rate(rows, bytes_of);
         const auto term = put(work, place.path, Dimension::kBytesPerSecond, law.rate, rows);
-        if (law.start_s) {
+        if (law.start_s && is_of_messages(rows)) {
             split_start(work, rows, *law.start_s);
         }
         judge(work, rows, {term}, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
     }
+}
+
+/// What one rank moves to another node, its transport and all: of the stack, not of the NIC.
+void take_rank(Work& work, const Rows& rows) {
+    if (rows.empty()) {
+        return;
+    }
+    const RateLaw law = fit_rate(rows, bytes_of);
+    const RankAdvice advice = advice_of_rank(work.machine, work.stack, rows, law.rate);
+    work.calibration.warnings.push_back("link rank: " + advice.text);
+    std::vector<FitQuality::Term> terms;
+    if (advice.change) {
+        const ConstantChange& change = *advice.change;
+        terms.push_back({change.now.path, change.now.value, change.low, change.high});
+        work.calibration.advice.push_back(change);
+    }
+    if (law.start_s) {
+        split_start(work, rows, *law.start_s);
+    }
+    judge(work, rows, terms, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
 }
 
 /// Refuses rows that nothing here would read.
@@ -365,6 +429,7 @@ void check_names(const Rows& rows) {
         for (const Place& place : kLinks) {
             names["link"].emplace_back(place.name);
         }
+        names["link"].emplace_back(kRankLink);
         return names;
     }();
     for (const Measurement& row : rows) {
@@ -373,17 +438,17 @@ void check_names(const Rows& rows) {
         }
         const auto known = kNames.find(row.kind);
         if (known == kNames.end()) {
-            throw InputError(row.source, "found a row of kind \"" + row.kind +
-                                             "\"; expected gemm, memory, attention, start, link or collective: the "
-                                             "others are of auspex calibrate on the machine itself");
+            throw InputError(line_of(row), "found a row of kind \"" + row.kind +
+                                               "\"; expected gemm, memory, attention, start, link or collective: the "
+                                               "others are of auspex calibrate on the machine itself");
         }
         if (std::find(known->second.begin(), known->second.end(), row.name) == known->second.end()) {
             std::string list;
             for (const std::string& name : known->second) {
                 list += (list.empty() ? "" : ", ") + name;
             }
-            throw InputError(row.source, "found a row of kind " + row.kind + " and name \"" + row.name +
-                                             "\"; expected one of " + list);
+            throw InputError(line_of(row), "found a row of kind " + row.kind + " and name \"" + row.name +
+                                               "\"; expected one of " + list);
         }
     }
 }
@@ -415,6 +480,7 @@ Calibration calibrate_from(const JsonDocument& base, const std::vector<Measureme
                    busiest_rows_of(work, measurements, "attention", "backward"));
     take_starts(work, measurements);
     take_links(work, measurements);
+    take_rank(work, rows_of(measurements, "link", kRankLink));
     check_collectives(work, measurements);
     work.calibration.machine_json = laid_out(work.document.dump());
     return std::move(work.calibration);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/constant.hpp"
 #include "models/machine.hpp"
 #include "models/measurement.hpp"
 #include "models/stack.hpp"
@@ -26,10 +27,20 @@ struct FitQuality {
     std::string verdict;  ///< "good", or what is poor and by how much, where
 };
 
+/// A constant beside what rows of another machine say of it.
+struct ConstantChange {
+    Constant before, now;      ///< paths as --set takes them: "machine.tile.gemm_ceiling"
+    double low = 0, high = 0;  ///< of `now`: about 95 %, or the smallest and largest of a few; SI
+    std::string rows;          ///< "4 rows of gemm shape"
+    std::string verdict;       ///< of the law that it comes from
+};
+
 struct Calibration {
     std::string machine_json;  ///< the machine file, every constant with value, source, kind "measured" or "fitted",
                                ///< and uncertainty from its interval
     std::vector<FitQuality> fits;
+    std::vector<ConstantChange> changes;   ///< calibrate_from: constants of the machine that rows have replaced
+    std::vector<ConstantChange> advice;    ///< the same for constants of the stack, whose file stays as it is
     std::vector<std::string> warnings;     ///< disturbed measurements, poor fits
     double probe_s = 0, probe_spread = 0;  ///< the probe (probe.hpp) during calibration
 };
@@ -43,8 +54,8 @@ struct Calibration {
 /// For machines elsewhere: rows of kinds gemm, memory, attention, start and link replace the constants of `base` (a
 /// machine file) that they determine; docs/calibration.md lists which. Constants without rows stay. Terms of these fits
 /// are the constants, in SI. Rows of kind collective are predicted with the new machine and `stack`, as a check;
-/// constants of the stack stay, warnings say what the rows hold of them. Throws InputError for rows that fit no
-/// constant of `base`.
+/// constants of the stack stay, `advice` and warnings say what the rows hold of them. Throws InputError, naming the
+/// row's line, for rows that fit no constant of `base`.
 [[nodiscard]] Calibration calibrate_from(const JsonDocument& base, const std::vector<Measurement>& measurements,
                                          const Stack& stack);
 

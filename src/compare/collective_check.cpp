@@ -18,7 +18,7 @@ constexpr std::array<std::pair<std::string_view, CommKind>, 5> kKinds{{{"all-red
                                                                        {"broadcast", CommKind::kBroadcast}}};
 
 [[noreturn]] void refuse(const Measurement& row, const std::string& found, const std::string& expected) {
-    throw InputError(row.source, "found a collective \"" + row.name + "\" " + found + "; expected " + expected);
+    throw InputError(line_of(row), "found a collective \"" + row.name + "\" " + found + "; expected " + expected);
 }
 
 CommKind kind_of(const Measurement& row) {

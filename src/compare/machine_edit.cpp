@@ -45,24 +45,6 @@ std::string quantity_json(double value, Dimension dimension) {
     return json_quote(six_digits(value / unit.size) + " " + unit.name);
 }
 
-/// Every source once, in the order of the rows; what is before the colon is not said again.
-std::string sources_of(const std::vector<Measurement>& rows) {
-    std::vector<std::string> seen;
-    std::string text, head;
-    for (const Measurement& row : rows) {
-        if (std::find(seen.begin(), seen.end(), row.source) != seen.end()) {
-            continue;
-        }
-        const std::size_t colon = row.source.find(": ");
-        const std::string own_head = row.source.substr(0, colon);
-        const bool is_same = !seen.empty() && colon != std::string::npos && own_head == head;
-        text += (seen.empty() ? "" : "; ") + (is_same ? row.source.substr(colon + 2) : row.source);
-        seen.push_back(row.source);
-        head = own_head;
-    }
-    return text;
-}
-
 /// Whether the object that opens at `begin` holds another one.
 bool holds_object(const std::string& text, std::size_t begin) {
     bool in_string = false;
@@ -82,6 +64,31 @@ bool holds_object(const std::string& text, std::size_t begin) {
 }
 
 }  // namespace
+
+std::string sources_of(const std::vector<Measurement>& rows) {
+    std::vector<std::string> seen;
+    std::string text, head;
+    for (const Measurement& row : rows) {
+        if (std::find(seen.begin(), seen.end(), row.source) != seen.end()) {
+            continue;
+        }
+        const std::size_t colon = row.source.find(": ");
+        const std::string own_head = row.source.substr(0, colon);
+        const bool is_same = !seen.empty() && colon != std::string::npos && own_head == head;
+        text += (seen.empty() ? "" : "; ") + (is_same ? row.source.substr(colon + 2) : row.source);
+        seen.push_back(row.source);
+        head = own_head;
+    }
+    return text;
+}
+
+std::string rows_in_words(const std::vector<Measurement>& rows) {
+    const Measurement& first = rows.front();
+    const bool is_one =
+        std::all_of(rows.begin(), rows.end(), [&](const Measurement& row) { return row.name == first.name; });
+    return std::to_string(rows.size()) + (rows.size() == 1 ? " row of " : " rows of ") + first.kind +
+           (is_one ? " " + first.name : "");
+}
 
 Estimate scaled(const Estimate& estimate, double factor) {
     return {estimate.value * factor, estimate.low * factor, estimate.high * factor, estimate.is_fitted};

@@ -21,6 +21,11 @@ struct Estimate {
 [[nodiscard]] Estimate scaled(const Estimate& estimate, double factor);
 [[nodiscard]] Estimate inverse(const Estimate& estimate);
 
+/// Every source of the rows once, in their order; what is before the colon is not said again.
+[[nodiscard]] std::string sources_of(const std::vector<Measurement>& rows);
+/// "4 rows of gemm shape"; of several names the kind alone. Requires rows of one kind.
+[[nodiscard]] std::string rows_in_words(const std::vector<Measurement>& rows);
+
 /// Replaces the constant at `path` ("node.nic.bandwidth"): its value, the sources of `rows`, kind "measured" or
 /// "fitted", and the uncertainty of the interval where there is one. Throws InputError where the file has no such
 /// constant.

@@ -215,6 +215,7 @@ Measurement read_row(const Line& line) {
     row.spread = read_number(line, column::kSpread, kMostSeconds);
     row.count = read_count(line, column::kCount);
     row.source = line.fields[column::kSource];
+    row.place = line.place;
     check_kind(line, row);
     if (row.nodes > row.ranks) {
         refuse(line, column::kNodes, "not more nodes than ranks, " + std::to_string(row.ranks));
@@ -237,6 +238,10 @@ std::string text_field(const std::string& text) {
 std::string number_field(double value) { return value == 0 ? "" : json_number(value); }
 
 }  // namespace
+
+const std::string& line_of(const Measurement& measurement) {
+    return measurement.place.empty() ? measurement.source : measurement.place;
+}
 
 const std::string& measurement_header() {
     static const std::string header = [] {

@@ -23,7 +23,11 @@ struct Measurement {
     double spread = 0;   ///< relative: (75th - 25th percentile) / 1.349 / median
     int count = 1;       ///< repetitions
     std::string source;  ///< where it comes from; "this machine"
+    std::string place;   ///< "file.csv:12" where the row was read from a file; no column
 };
+
+/// Where a row is to be looked for, for messages: its line, else its source.
+[[nodiscard]] const std::string& line_of(const Measurement& measurement);
 
 /// "kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source"
 [[nodiscard]] const std::string& measurement_header();

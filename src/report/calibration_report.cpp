@@ -42,6 +42,22 @@ std::vector<TextRow> constant_rows(const std::vector<Constant>& constants) {
     return rows;
 }
 
+std::vector<TextRow> change_rows(const std::vector<ConstantChange>& changes) {
+    std::vector<TextRow> rows{{"constant", "before", "now", "from", "to", "rows", "verdict"}};
+    for (const ConstantChange& change : changes) {
+        const auto text = [&](double value) { return format_quantity(value, change.now.dimension); };
+        rows.push_back({change.now.path, text(change.before.value), text(change.now.value), text(change.low),
+                        text(change.high), change.rows, change.verdict});
+    }
+    return rows;
+}
+
+std::string what_stayed(const CalibrationReport& report) {
+    const std::size_t stayed = report.constants_of_machine - report.calibration.changes.size();
+    return counted(static_cast<double>(stayed), "other constant") + " of the machine stayed: no row determines " +
+           (stayed == 1 ? "it." : "them.");
+}
+
 std::string html_rows(const std::vector<TextRow>& rows, std::size_t left, std::string_view caption) {
     std::vector<std::vector<Cell>> cells;
     for (const TextRow& row : rows) {
@@ -99,9 +115,21 @@ std::string render_html(const CalibrationReport& report) {
                      "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
                      "most 20 %. Collectives are not fitted but predicted from the costs of messages.");
     out += html_heading("residuals", "Residuals") + html_paragraph(kResiduals) + charts(calibration);
+    if (report.is_from) {
+        out += html_heading("changes", "Changed constants") +
+               html_rows(change_rows(calibration.changes), 1,
+                         "From and to: about 95 % of a law's, the smallest and largest of single rows. " +
+                             what_stayed(report) + " Sources stand in the machine file.");
+        if (!calibration.advice.empty()) {
+            out += html_rows(change_rows(calibration.advice), 1,
+                             "Constants of the stack of which the rows speak; its file stays as it is.");
+        }
+    }
     out += html_heading("constants", "Constants") +
-           html_rows(constant_rows(report.constants), 1, "With intervals of about 95 %; laws of kernels stand below.");
-    out += html_heading("terms", "Terms") + terms_table(calibration);
+           html_rows(constant_rows(report.constants), 1,
+                     report.is_from ? "All that are measured or fitted, with intervals of about 95 %."
+                                    : "With intervals of about 95 %; laws of kernels stand below.");
+    out += report.is_from ? "" : html_heading("terms", "Terms") + terms_table(calibration);
     return out + html_heading("provenance", "Where this page comes from") +
            html_paragraph("Measurements are in " + report.measurements_file + ", the machine file is " +
                           report.machine_file + ". This command makes both again:") +
@@ -122,6 +150,16 @@ std::string fits_text(const Calibration& calibration) { return text_table(fit_ro
 
 std::string constants_text(const std::vector<Constant>& constants) {
     return text_table(constant_rows(constants), {0, 4});
+}
+
+std::string changes_text(const CalibrationReport& report) {
+    const std::vector<ConstantChange>& changes = report.calibration.changes;
+    const std::vector<ConstantChange>& advice = report.calibration.advice;
+    std::string text = changes.empty() ? "" : text_table(change_rows(changes), {0, 5, 6});
+    if (!advice.empty()) {
+        text += "\nOf the stack, whose file stays as it is:\n" + text_table(change_rows(advice), {0, 5, 6});
+    }
+    return text + (text.empty() ? "" : "\n") + what_stayed(report) + "\n";
 }
 
 void write_calibration_report(const CalibrationReport& report, const std::string& directory) {

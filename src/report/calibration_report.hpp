@@ -14,7 +14,9 @@ struct CalibrationReport {
     std::string measurements_file;  ///< where its rows are
     std::string command;
     Calibration calibration;
-    std::vector<Constant> constants;  ///< of the machine file, laws of kernels apart
+    std::vector<Constant> constants;       ///< of the machine file, laws of kernels apart
+    bool is_from = false;                  ///< from a table of another machine: `calibration` has changes
+    std::size_t constants_of_machine = 0;  ///< in its file, all of them
 };
 
 /// How many fits are good, and what the others are.
@@ -24,6 +26,9 @@ struct CalibrationReport {
 [[nodiscard]] std::string fits_text(const Calibration& calibration);
 /// One line a constant: value, interval of about 95 %, kind.
 [[nodiscard]] std::string constants_text(const std::vector<Constant>& constants);
+/// One line a constant that rows have replaced: what it was and is, interval, rows, verdict; then those of the stack
+/// that rows speak of, and how many constants stayed.
+[[nodiscard]] std::string changes_text(const CalibrationReport& report);
 
 /// Writes DIR/index.html. Throws InputError where it cannot.
 void write_calibration_report(const CalibrationReport& report, const std::string& directory);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/json.hpp"
 #include "cli_fixture.hpp"
 
 namespace auspex {
@@ -39,6 +40,54 @@ TEST_F(CalibrateCli, rows_of_another_machine_need_the_machine_and_a_name) {
     expect_refused("--from " + rows + " --machine aurora", {"--out"});
     expect_refused(out() + "--from " + rows + " --machine aurora --fresh", {"--from", "measuring"});
     expect_refused(out() + "--from " + rows + " --machine aurora", {"rows.csv:1", "the header"});
+}
+
+// A slip in a table is one line that names the place, and nothing is written.
+TEST_F(CalibrateCli, a_slip_in_a_table_is_named_by_its_line) {
+    const std::string header =
+        "kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source\n";
+    const std::string good = "link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\n";
+    const auto expect = [&](const std::string& text, std::initializer_list<const char*> words) {
+        expect_refused(out() + "--machine aurora --from " + write("rows.csv", text), words);
+        EXPECT_FALSE(std::filesystem::exists(folder_ + "new.json")) << text;
+    };
+    expect("kind,name,speed\n" + good, {"rows.csv:1: ", "\"kind,name,speed\"", "the header"});
+    expect(header, {"rows.csv: ", "no rows"});
+    expect(header + good + "link,nic,,,,,,,1,2,2,1 GB,0.05,,1,OSU\n", {"rows.csv:3: ", "\"bytes\"", "\"1 GB\""});
+    expect(header + good + "link,nic,,,,,,,1,2,2,1e9,50 ms,,1,OSU\n", {"rows.csv:3: ", "\"seconds\"", "\"50 ms\""});
+    expect(header + good + "link,nic,,,,,,,1,2,2,1e9,-0.05,,1,OSU\n", {"rows.csv:3: ", "\"seconds\"", "\"-0.05\""});
+    expect(header + good + "link,nic,,,,,,,1,2,2,1e9,nan,,1,OSU\n", {"rows.csv:3: ", "\"seconds\"", "\"nan\""});
+    expect(header + good + "link,nic,,,,,,,1,2,2,1e9,0.0", {"rows.csv:3: ", "13 fields", "16"});
+    expect(header + good + "link,nic,,,,,,,1,2,2,1e9,0.05,,1,\"OSU, 20", {"rows.csv:3: ", "quote"});
+    expect(header + good + "link,wire,,,,,,,1,2,2,1e9,0.05,,1,OSU\n", {"rows.csv:3: ", "\"wire\"", "nic, rank"});
+}
+
+// Which constants differ, from what, by which rows, how well; and what the stack's would be.
+TEST_F(CalibrateCli, a_table_says_what_it_changes) {
+    const std::string rows = write(
+        "rows.csv",
+        "kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source\n"
+        "link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\nlink,rank,,,,,,,1,2,2,1e9,0.2,,1,oneCCL\n");
+    const std::string arguments = "calibrate --machine aurora --from " + rows + " " + out();
+    const testing_cli::Outcome text = run(arguments);
+    EXPECT_EQ(text.exit_code, 0) << text.error;
+    for (const char* words :
+         {"machine.node.nic.bandwidth", "23 GB/s", "20 GB/s", "1 row of link nic", "good", "other constants of the",
+          "stack.transport.entries.dlcomm-2026.rank_bandwidth", "6.2 GB/s", "=5 GB/s'"}) {
+        EXPECT_NE(text.out.find(words), std::string::npos) << words << " is not in\n" << text.out;
+    }
+    const testing_cli::Outcome json = run(arguments + " --json");
+    const JsonDocument document = JsonDocument::parse(json.out, "out");
+    const JsonValue change = document.root().at("changes").elements().at(0);
+    EXPECT_EQ(change.at("path").as_string(), "machine.node.nic.bandwidth");
+    EXPECT_EQ(change.at("before").as_number(0, 1e12), 23e9);
+    EXPECT_EQ(change.at("value").as_number(0, 1e12), 20e9);
+    EXPECT_EQ(change.at("verdict").as_string(), "good");
+    EXPECT_EQ(change.at("source").as_string(), "OSU");
+    const JsonValue advised = document.root().at("advice").elements().at(0);
+    EXPECT_EQ(advised.at("path").as_string(), "stack.transport.entries.dlcomm-2026.rank_bandwidth");
+    EXPECT_EQ(advised.at("value").as_number(0, 1e12), 5e9);
+    EXPECT_EQ(document.root().at("changes").elements().size(), 1U);
 }
 
 TEST_F(CalibrateCli, a_file_that_it_has_not_written_is_left_alone) {

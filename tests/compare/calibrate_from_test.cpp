@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include "base/error.hpp"
 #include "compare/calibration.hpp"
@@ -139,22 +140,188 @@ TEST(CalibrateFrom, few_shapes_give_the_ceiling_alone) {
     EXPECT_EQ(machine.tile.gemm_half_depth, 256);
 }
 
-// seconds = start + bytes / rate: rate 20 GB/s and a start of 7 us, of which the machine's 2 us stay the wire's and a
-// warning names the constant of the stack that has the rest.
-TEST(CalibrateFrom, sizes_of_a_link_give_rate_and_start) {
+/// seconds = start + bytes / rate, from 4 KB to 64 MB.
+std::vector<Measurement> messages(const std::string& name, double start_s, double bytes_per_s) {
     std::vector<Measurement> rows;
-    for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0, 67108864.0}) {
-        rows.push_back(sized("link", "nic", bytes, 7e-6 + bytes / 20e9));
+    for (const double bytes : {4096.0, 65536.0, 1048576.0, 67108864.0}) {
+        rows.push_back(sized("link", name, bytes, start_s + bytes / bytes_per_s));
     }
+    return rows;
+}
+
+// Rate 14 GB/s and a start of 7 us, of which the machine's 1 us stays the wire's and a warning names the constant of
+// the stack that has the rest. A whole of half a microsecond is less than that latency, and replaces it.
+TEST(CalibrateFrom, sizes_of_a_link_give_rate_and_start) {
+    const Calibration calibration = calibrate_from(aurora(), messages("mesh", 7e-6, 14e9), optimus());
+    const Machine machine = machine_of(calibration);
+    EXPECT_NEAR(machine.node.mesh_bytes_per_s, 14e9, 1e6);
+    EXPECT_EQ(machine.node.scale_up_latency_s, 1e-6);
+    EXPECT_TRUE(any_holds(calibration.warnings, "scale_up_message")) << calibration.machine_json;
+    const Calibration faster = calibrate_from(aurora(), messages("mesh", 5e-7, 14e9), optimus());
+    EXPECT_NEAR(machine_of(faster).node.scale_up_latency_s, 5e-7, 1e-9);
+}
+
+// Rows that no line goes through may give a start of nothing: that takes no latency away.
+TEST(CalibrateFrom, a_start_that_is_not_known_leaves_the_latency) {
+    const std::vector<Measurement> rows{sized("link", "mesh", 15e3, 0.3e-6), sized("link", "mesh", 120e3, 20e-6),
+                                        sized("link", "mesh", 960e3, 70e-6)};
+    const Calibration calibration = calibrate_from(aurora(), rows, optimus());
+    EXPECT_EQ(machine_of(calibration).node.scale_up_latency_s, 1e-6) << calibration.machine_json;
+    EXPECT_TRUE(any_holds(calibration.warnings, "that may be all of node.scale_up_latency"));
+    EXPECT_TRUE(fit_of(calibration, "link", "mesh").is_poor);
+}
+
+// A benchmark that keeps many messages under way has no start: its rows say nothing of the NIC's latency.
+TEST(CalibrateFrom, rows_of_a_nic_give_its_rate_alone) {
+    for (const double start_s : {0.0, 7e-6}) {
+        const Calibration calibration = calibrate_from(aurora(), messages("nic", start_s, 22e9), optimus());
+        EXPECT_NEAR(machine_of(calibration).node.nic_bytes_per_s, 22e9, 1e6);
+        EXPECT_EQ(machine_of(calibration).node.nic_latency_s, load_machine(aurora()).node.nic_latency_s);
+        ASSERT_EQ(calibration.changes.size(), 1U);
+        EXPECT_TRUE(calibration.warnings.empty()) << calibration.warnings.front();
+    }
+}
+
+// What one rank's transport moves is the stack's rank_bandwidth: advice, as --set takes it, and no word to the machine,
+// whose NICs eight such ranks would otherwise slow.
+TEST(CalibrateFrom, what_one_rank_moves_is_not_the_nic) {
+    const Calibration calibration = calibrate_from(aurora(), messages("rank", 30e-6, 5.8e9), optimus());
+    const Machine before = load_machine(aurora()), after = machine_of(calibration);
+    for (std::size_t i = 0; i < before.constants.size(); ++i) {
+        EXPECT_EQ(after.constants[i].value, before.constants[i].value) << before.constants[i].path;
+    }
+    EXPECT_TRUE(calibration.changes.empty());
+    ASSERT_EQ(calibration.advice.size(), 1U);
+    const ConstantChange& advised = calibration.advice.front();
+    EXPECT_EQ(advised.now.path, "stack.transport.entries.dlcomm-2026.rank_bandwidth");
+    EXPECT_EQ(advised.before.value, 6.2e9);
+    EXPECT_NEAR(advised.now.value, 5.8e9, 1e6);
+    EXPECT_EQ(advised.now.kind, ConstantKind::kFitted);
+    EXPECT_EQ(advised.rows, "4 rows of link rank");
+    EXPECT_EQ(advised.verdict, "good");
+    const std::string set = "transport.entries.dlcomm-2026.rank_bandwidth";
+    EXPECT_TRUE(any_holds(calibration.warnings, "--set 'stack." + set + "=5.8 GB/s'")) << calibration.warnings.front();
+    EXPECT_TRUE(any_holds(calibration.warnings, "scale_out_message"));
+    JsonDocument stack = JsonDocument::load("stacks/optimus.json");
+    stack.set(set, "5.8 GB/s");
+    EXPECT_EQ(load_stack(stack).rank_bytes_per_s, 5.8e9);
+}
+
+// 6.2 GB/s beside two copies at 54 GB/s are 1 / (1 / 6.2 + 2 / 54) = 5.04 GB/s, which the simulator takes apart, too.
+TEST(CalibrateFrom, a_rank_that_stages_whole_buffers_moves_more_than_is_seen) {
+    const double seen = 1 / (1 / 6.2e9 + 2 / 54e9);
+    const Calibration calibration = calibrate_from(aurora(), messages("rank", 30e-6, seen), optimus("pytorch-2025"));
+    ASSERT_EQ(calibration.advice.size(), 1U);
+    EXPECT_EQ(calibration.advice.front().now.path, "stack.transport.entries.pytorch-2025.rank_bandwidth");
+    EXPECT_NEAR(calibration.advice.front().now.value, 6.2e9, 1e6);
+    const Calibration copies_alone = calibrate_from(aurora(), messages("rank", 30e-6, 28e9), optimus("pytorch-2025"));
+    EXPECT_TRUE(copies_alone.advice.empty());
+}
+
+// A rank that is as fast as the NIC shows no limit of its own; nor does one whose NIC hangs on the device.
+TEST(CalibrateFrom, a_rank_as_fast_as_its_nic_advises_nothing) {
+    const Calibration fast = calibrate_from(aurora(), messages("rank", 30e-6, 22.5e9), optimus());
+    EXPECT_TRUE(fast.advice.empty());
+    EXPECT_TRUE(any_holds(fast.warnings, "does not tell rank_bandwidth")) << fast.warnings.front();
+    const Calibration on_device =
+        calibrate_from(JsonDocument::load("machines/dgx-h100.json"), messages("rank", 10e-6, 20e9), optimus());
+    EXPECT_TRUE(on_device.advice.empty());
+    EXPECT_TRUE(any_holds(on_device.warnings, "NICs hang on the device")) << on_device.warnings.front();
+}
+
+// What was, what is, why, and how well: for every constant that differs, and no other.
+TEST(CalibrateFrom, changes_say_what_was_and_what_is) {
+    const Machine before = load_machine(aurora());
+    const Calibration calibration =
+        calibrate_from(aurora(), load_measurements("machines/measurements/aurora.csv"), optimus());
+    const Machine after = machine_of(calibration);
+    std::vector<std::string> changed;
+    for (const ConstantChange& change : calibration.changes) {
+        changed.push_back(change.now.path);
+        EXPECT_EQ(change.before.value, constant_of(before, change.now.path).value);
+        EXPECT_EQ(change.now.value, constant_of(after, change.now.path).value);
+        EXPECT_EQ(change.now.source, constant_of(after, change.now.path).source);
+        EXPECT_LE(change.low, change.now.value * (1 + 1e-5));
+        EXPECT_GE(change.high, change.now.value * (1 - 1e-5));
+        EXPECT_FALSE(change.verdict.empty());
+        if (change.now.path == "machine.node.mesh_bandwidth") {
+            EXPECT_EQ(change.rows, "3 rows of link mesh");
+            EXPECT_NE(change.verdict.find("machines/measurements/aurora.csv:"), std::string::npos) << change.verdict;
+        }
+    }
+    for (const Constant& constant : before.constants) {
+        if (constant_of(after, constant.path).source != constant.source) {
+            EXPECT_NE(std::find(changed.begin(), changed.end(), constant.path), changed.end()) << constant.path;
+        }
+    }
+    EXPECT_EQ(changed.size(), 12U);
+}
+
+/// As tools/measure_torch.py writes it, 24 ranks on 2 nodes, with times by the laws: products at 205.3 TF and 0.8 of it
+/// with half depth 300; 1 TB/s, 0.9 of it; attention at 0.3; links of 180, 15 and 50 GB/s, one rank 5.8.
+constexpr const char* kOfTorch =
+    R"(kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source
+gemm,sustained,bf16,,8192,8192,8192,,12,1,1,,0.00535563384,0,20,"Aurora, 2 nodes, 2026-11-21"
+gemm,shape,bf16,,2048,9216,3072,,12,1,1,,0.000775016669,0,20,"Aurora, 2 nodes, 2026-11-21"
+gemm,shape,bf16,,2048,3072,3072,,12,1,1,,0.00025833889,0,20,"Aurora, 2 nodes, 2026-11-21"
+gemm,shape,bf16,,2048,3072,3072,,12,1,1,,0.00025833889,0,20,"Aurora, 2 nodes, 2026-11-21"
+gemm,shape,bf16,,2048,3072,1536,,12,1,1,,0.000140661388,0,20,"Aurora, 2 nodes, 2026-11-21"
+gemm,shape,bf16,,2048,3072,256,,12,1,1,,4.25968039e-05,0,20,"Aurora, 2 nodes, 2026-11-21"
+memory,triad,,,,,,,12,1,1,1610612736,0.00161461274,0,20,"Aurora, 2 nodes, 2026-11-21"
+memory,elementwise,,,,,,,12,1,1,805306368,0.000898784853,0,20,"Aurora, 2 nodes, 2026-11-21"
+memory,triad,,,,,,,12,1,1,3221225472,0.00322522547,0,20,"Aurora, 2 nodes, 2026-11-21"
+memory,elementwise,,,,,,,12,1,1,1610612736,0.00179356971,0,20,"Aurora, 2 nodes, 2026-11-21"
+memory,triad,,,,,,,12,1,1,6442450944,0.00644645094,0,20,"Aurora, 2 nodes, 2026-11-21"
+memory,elementwise,,,,,,,12,1,1,3221225472,0.00358313941,0,20,"Aurora, 2 nodes, 2026-11-21"
+attention,forward,bf16,,2048,,128,24,12,1,1,,0.000418408894,0,20,"Aurora, 2 nodes, 2026-11-21"
+attention,backward,bf16,,2048,,128,24,12,1,1,,0.00104602223,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pair,,,,,,,1,2,1,4096,9.02275556e-06,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pair,,,,,,,1,2,1,262144,1.04563556e-05,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pair,,,,,,,1,2,1,16777216,0.000102206756,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pair,,,,,,,1,2,1,1073741824,0.00597423236,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,mesh,,,,,,,1,2,1,4096,1.02730667e-05,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,mesh,,,,,,,1,2,1,262144,2.74762667e-05,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,mesh,,,,,,,1,2,1,16777216,0.00112848107,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,mesh,,,,,,,1,2,1,1073741824,0.0715927883,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,rank,,,,,,,1,2,2,4096,3.07062069e-05,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,rank,,,,,,,1,2,2,262144,7.51972414e-05,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,rank,,,,,,,1,2,2,16777216,0.00292262345,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,rank,,,,,,,1,2,2,1073741824,0.185157901,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pcie,,,,,,,1,1,1,4096,8.08192e-06,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pcie,,,,,,,1,1,1,262144,1.324288e-05,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pcie,,,,,,,1,1,1,16777216,0.00034354432,0,20,"Aurora, 2 nodes, 2026-11-21"
+link,pcie,,,,,,,1,1,1,1073741824,0.0214828365,0,20,"Aurora, 2 nodes, 2026-11-21"
+collective,all-reduce,bf16,,,,,,1,24,2,16777200,0.00093886,0,20,"Aurora, 2 nodes, 2026-11-21"
+collective,all-gather,bf16,,,,,,1,24,2,16777200,0.00093886,0,20,"Aurora, 2 nodes, 2026-11-21"
+collective,reduce-scatter,bf16,,,,,,1,24,2,16777200,0.00093886,0,20,"Aurora, 2 nodes, 2026-11-21"
+collective,all-to-all,bf16,,,,,,1,24,2,16777200,0.00093886,0,20,"Aurora, 2 nodes, 2026-11-21"
+)";
+
+// Every column and name is one that is read, and every constant of which the script speaks comes out.
+TEST(CalibrateFrom, what_the_script_for_pytorch_writes_is_read) {
+    std::ifstream script("tools/measure_torch.py");
+    const std::string text{std::istreambuf_iterator<char>(script), {}};
+    EXPECT_NE(text.find("COLUMNS = (\"" + measurement_header() + "\")"), std::string::npos);
+    const std::vector<Measurement> rows = parse_measurements(kOfTorch, "torch.csv");
     const Calibration calibration = calibrate_from(aurora(), rows, optimus());
     const Machine machine = machine_of(calibration);
-    EXPECT_NEAR(machine.node.nic_bytes_per_s, 20e9, 1e6);
-    EXPECT_EQ(machine.node.nic_latency_s, 2e-6);
-    EXPECT_TRUE(any_holds(calibration.warnings, "scale_out_message")) << calibration.machine_json;
-    for (Measurement& measurement : rows) {
-        measurement.seconds -= 6e-6;
+    const auto expect = [](double value, double expected) { EXPECT_NEAR(value / expected, 1, 1e-3); };
+    expect(machine.tile.gemm_bf16_flop_per_s, 205.3e12);
+    expect(machine.tile.hbm_bytes_per_s, 1e12);
+    expect(machine.tile.memory_efficiency, 0.9);
+    expect(machine.tile.attention_efficiency, 0.3);
+    expect(machine.node.pair_bytes_per_s, 180e9);
+    expect(machine.node.mesh_bytes_per_s, 15e9);
+    expect(machine.node.pcie_bytes_per_s, 50e9);
+    EXPECT_EQ(machine.node.nic_bytes_per_s, 23e9);
+    ASSERT_EQ(calibration.advice.size(), 1U);
+    expect(calibration.advice.front().now.value, 5.8e9);
+    std::size_t points = 0;
+    for (const FitQuality& fit : calibration.fits) {
+        points += fit.points.size();
     }
-    EXPECT_NEAR(machine_of(calibrate_from(aurora(), rows, optimus())).node.nic_latency_s, 1e-6, 1e-9);
+    EXPECT_EQ(points, rows.size());  // none is left out
+    EXPECT_EQ(calibration.changes.size(), 9U);
 }
 
 // Causal forward 2 S^2 d FLOP a head and sequence, backward 2.5 times as many, at 0.4 of the rate.
@@ -220,6 +387,25 @@ TEST(CalibrateFrom, rows_that_fit_nothing_are_refused) {
     refused(collective, "rabenseifner");
     collective.name = "all-sorts";
     refused(collective, "all-gather");
+}
+
+// Rows of a file are named by line.
+TEST(CalibrateFrom, refusals_name_the_line) {
+    const std::string first = measurement_header() + "\nlink,nic,,,,,,,1,1,1,1e9,0.05,,1,s\n";
+    const auto expect = [&](const std::string& row) {
+        try {
+            static_cast<void>(calibrate_from(aurora(), parse_measurements(first + row + "\n", "m.csv"), optimus()));
+            ADD_FAILURE() << row << " was accepted";
+        } catch (const InputError& error) {
+            EXPECT_EQ(std::string(error.what()).rfind("m.csv:3: ", 0), 0U) << error.what();
+        }
+    };
+    expect("link,string,,,,,,,1,1,1,1e9,0.05,,1,s");
+    expect("link,switch,,,,,,,1,1,1,1e9,0.05,,1,s");  // Aurora's cards are a mesh
+    expect("link,pair,,,,,,,1,1,1,1e18,1e-12,,1,s");  // faster than any machine may be
+    expect("host,computer,,,,,,,1,1,1,,0.05,,1,s");
+    expect("attention,forward,bf16,,2048,,128,,12,1,1,,0.05,,1,s");
+    expect("collective,all-reduce,,,,,,,1,10,4,1e6,0.05,,1,s");
 }
 
 }  // namespace

@@ -57,6 +57,10 @@ TEST(Measurements, ARowIsReadFieldByField) {
     EXPECT_EQ(row.spread, 0.02);
     EXPECT_EQ(row.count, 31);
     EXPECT_EQ(row.source, "this machine");
+    EXPECT_EQ(line_of(row), "m.csv:2");
+    Measurement made;
+    made.source = "by hand";
+    EXPECT_EQ(line_of(made), "by hand");  // read from no file
 }
 
 // What a row leaves empty is what the struct has by itself: no size, one rank on one node, measured once.

@@ -23,12 +23,6 @@ constexpr double kPercentile = 0.9;
 constexpr double kQuartile = 0.25, kMostSlope = 2;
 constexpr double kLeastChange = 0.02, kSlowest = 0.3, kFastest = 1.2;  // of speeds to predict with
 
-std::string percent_text(double share) {
-    std::array<char, 32> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share));
-    return text.data();
-}
-
 std::string number_text(double value) {
     std::array<char, 32> text{};
     static_cast<void>(std::snprintf(text.data(), text.size(), "%.3f", value));

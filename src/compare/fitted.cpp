@@ -15,11 +15,8 @@ namespace {
 constexpr double kGoodTypical = 0.05, kGoodWorst = 0.20;
 constexpr double kOutlier = 0.30, kOutlierOfTypical = 5;
 
-std::string percent_text(double share) {
-    std::array<char, 32> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), share < 0.1 ? "%.1f %%" : "%.0f %%", 100 * share));
-    return text.data();
-}
+/// Tenths of a percent below 10 %, whole ones above.
+std::string short_percent(double share) { return percent_text(share, share < 0.1 ? 1 : 0); }
 
 std::string whole_text(double number) {
     std::array<char, 32> text{};
@@ -123,11 +120,11 @@ void judge(FitQuality& quality) {
     quality.is_poor = quality.typical_error > kGoodTypical || quality.worst_error > kGoodWorst || has_many;
     quality.verdict = quality.is_poor ? "poor" : "good";
     if (quality.typical_error > kGoodTypical) {
-        quality.verdict += ": typical error " + percent_text(quality.typical_error);
+        quality.verdict += ": typical error " + short_percent(quality.typical_error);
     }
     if (quality.worst_error > kGoodWorst) {
         quality.verdict += std::string(quality.typical_error > kGoodTypical ? ", " : ": ") + "off by " +
-                           (errors[worst] < 0 ? "-" : "+") + percent_text(quality.worst_error) + " at " +
+                           (errors[worst] < 0 ? "-" : "+") + short_percent(quality.worst_error) + " at " +
                            place_of(quality.points[worst]);
     }
     if (quality.outliers > 0) {
@@ -135,7 +132,7 @@ void judge(FitQuality& quality) {
             static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
         quality.verdict += "; " + std::to_string(quality.outliers) + (quality.outliers > 1 ? " outliers" : " outlier") +
                            ", the farthest " + place_of(quality.points[farthest]) + ", " +
-                           (errors[farthest] < 0 ? "-" : "+") + percent_text(sizes[farthest]);
+                           (errors[farthest] < 0 ? "-" : "+") + short_percent(sizes[farthest]);
     }
 }
 

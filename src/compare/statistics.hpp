@@ -1,13 +1,24 @@
 #pragma once
-/// @file How far two rankings of the same cases agree.
+/// @file Spread of few measurements, agreement of two rankings, shares as text.
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/quantiles.hpp"
 
 namespace auspex {
 
-/// Kendall's tau over pairs of cases whose measured values differ by more than `least_ratio`(ln) = |ln(a_i / a_j)|:
+/// Relative standard deviation of one of n measurements of the same thing, estimated from all of them:
+///   n = 2 … 5   (largest - smallest) / d2(n) / median     d2 = 1.128, 1.693, 2.059, 2.326
+///   n >= 6      relative_spread(): (75th - 25th percentile) / 1.349 / median
+/// d2(n) is the mean range of n values of a normal distribution, in its standard deviations, so that the mean estimate
+/// of few values is the standard deviation itself; interpolated quartiles of three say 0.63 of it. None of fewer than
+/// two. Source of d2: tables of control charts, such as Montgomery, Introduction to Statistical Quality Control,
+/// appendix VI.
+[[nodiscard]] std::optional<double> relative_noise(std::span<const double> values);
+
+/// Kendall's tau over pairs of cases whose measured values a are further apart than |ln(a_i / a_j)| > `least_ln_ratio`:
 /// (concordant - discordant) / pairs; ties of b count as half. 1 where no pair is that far apart.
 struct RankAgreement {
     double tau = 1;
@@ -17,5 +28,8 @@ struct RankAgreement {
 
 /// Measured time of the case with the smallest prediction over the smallest measured time, minus 1.
 [[nodiscard]] double regret_of_predicted_best(std::span<const double> measured, std::span<const double> predicted);
+
+/// 0.0314 -> "3.1 %".
+[[nodiscard]] std::string percent_text(double share, int decimals = 1);
 
 }  // namespace auspex

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
+
+#include "base/rng.hpp"
 
 namespace auspex {
 namespace {
@@ -22,6 +25,40 @@ TEST(Statistics, the_relative_spread_takes_no_notice_of_one_outlier) {
     // Quartiles 2 and 4, median 3: (4 - 2) / 1.349 / 3.
     EXPECT_DOUBLE_EQ(relative_spread(std::vector<double>{1, 2, 3, 4, 1000}), 2 / 1.349 / 3);
     EXPECT_DOUBLE_EQ(relative_spread(std::vector<double>{5, 5, 5}), 0);
+}
+
+TEST(Statistics, few_values_have_the_spread_of_their_range) {
+    // (largest - smallest) / d2(n) / median, d2 = 1.128, 1.693, 2.059, 2.326 of 2 to 5 values; from six on quartiles.
+    EXPECT_DOUBLE_EQ(relative_noise(std::vector<double>{1, 3}).value(), 2 / 1.128 / 2);
+    EXPECT_DOUBLE_EQ(relative_noise(std::vector<double>{4, 1, 2}).value(), 3 / 1.693 / 2);
+    EXPECT_DOUBLE_EQ(relative_noise(std::vector<double>{1, 2, 3, 5}).value(), 4 / 2.059 / 2.5);
+    EXPECT_DOUBLE_EQ(relative_noise(std::vector<double>{1, 2, 3, 4, 6}).value(), 5 / 2.326 / 3);
+    const std::vector<double> six{1, 2, 3, 4, 5, 1000};
+    EXPECT_DOUBLE_EQ(relative_noise(six).value(), relative_spread(six));
+    EXPECT_FALSE(relative_noise(std::vector<double>{1}).has_value()) << "one value has no spread, not none at all";
+    EXPECT_FALSE(relative_noise({}).has_value());
+}
+
+TEST(Statistics, the_mean_noise_of_few_values_is_their_standard_deviation) {
+    // Normal values of mean 1 and standard deviation 0.01: the mean of many estimates is 0.01. (That of interpolated
+    // quartiles of three values would be 0.0063.)
+    constexpr int kSamples = 20'000;
+    constexpr double kDeviation = 0.01;
+    Rng rng(1);
+    for (std::size_t n = 2; n <= 5; ++n) {
+        double sum = 0;
+        std::vector<double> values(n);
+        for (int sample = 0; sample < kSamples; ++sample) {
+            std::generate(values.begin(), values.end(), [&rng] { return 1 + kDeviation * rng.normal(); });
+            sum += relative_noise(values).value();
+        }
+        EXPECT_NEAR(sum / kSamples, kDeviation, 0.02 * kDeviation) << n << " values";
+    }
+}
+
+TEST(Statistics, shares_are_written_in_percent) {
+    EXPECT_EQ(percent_text(0.0314), "3.1 %");
+    EXPECT_EQ(percent_text(1.0 / 3, 0), "33 %");
 }
 
 TEST(Statistics, tau_counts_pairs_that_measurements_tell_apart) {

@@ -47,7 +47,7 @@ void run_message_bench(const MessageBench& bench);
 /// and stretches of 60 ms:
 /// kind "kernel": wall time of a call, operands in the last-level cache when it has room (OperandPlace::kCache), fp32;
 /// kind "host":
-///   "copy": seconds of one pass over a working set of `bytes` (128 KiB to 128 MiB), one half copied into the other
+///   "copy": seconds of one pass over a working set of `bytes` (128 KiB to 160 MiB), one half copied into the other
 ///   "slice": where ranks are bound and share cores, the time that a core stays with one that computes while another
 ///   one could: the median pause between two of its turns over the number of others on its core
 void run_sharing_bench(const MessageBench& bench);

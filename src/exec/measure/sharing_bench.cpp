@@ -39,6 +39,9 @@ class Bench {
         for (std::size_t bytes = 128 * kKiB; bytes <= 128 * kMiB; bytes *= 2) {
             add_copy(bytes);
         }
+        for (const std::size_t large : {96 * kMiB, 160 * kMiB}) {  // two more: few sets are larger than the cache
+            add_copy(large);
+        }
         if (const int others = others_on_core(); most(others) > 0) {
             add_slice(others);
         }

@@ -207,8 +207,7 @@ class Measuring {
                 if (look >= kFewestLooks && std::ranges::count_if(looks[i], &Look::is_calm) >= kCalmLooks) {
                     continue;
                 }
-                const double left =
-                    static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
+                const double left = static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
                 const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(left, 1.0);
                 looks[i].push_back(
                     look_at(wanted[i], look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s));
@@ -225,8 +224,7 @@ class Measuring {
         const bool is_calm = std::max(before_s, probe_.seconds()) <= task_.calm_probe_s || task_.calm_probe_s == 0;
         return {timing.seconds, timing.spread, timing.count, is_calm};
     }
-    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes,
-                              const Look& look) {
+    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes, const Look& look) {
         Measurement row;
         row.kind = "kernel";
         row.name = to_string(call.kernel);

@@ -20,11 +20,11 @@ struct FitQuality {
     };
     std::vector<Term> terms;
     std::vector<Measurement> points;
-    std::vector<double> predicted;  ///< of each point, seconds
+    std::vector<double> predicted;              ///< of each point, seconds
     double typical_error = 0, worst_error = 0;  ///< the worst of points that are no outliers
     int outliers = 0;
     bool is_poor = false;
-    std::string verdict;  ///< "good", or what is poor and by how much, where
+    std::string verdict;        ///< "good", or what is poor and by how much, where
     double farthest_error = 0;  ///< of all points, outliers too
 };
 

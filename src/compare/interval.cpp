@@ -84,17 +84,16 @@ Interval interval_of_median(std::span<const double> values) {
                          std::vector<double>(values.size(), middle),
                          std::vector<double>(values.size(), 1.0),
                          1};
-    const Interval interval =
-        bootstrap_intervals(rows, std::span(&middle, 1), [](std::span<const double> drawn) {
-            return std::vector{median(drawn)};
-        }).front();
+    const Interval interval = bootstrap_intervals(rows, std::span(&middle, 1), [](std::span<const double> drawn) {
+                                  return std::vector{median(drawn)};
+                              }).front();
     return {std::max(0.0, interval.low), interval.high};
 }
 
 double sigma_of_median(double range, int count) {
     AUSPEX_CHECK(count >= 2, "a range of at least two values");
     constexpr std::array kWidths{1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970, 3.078};  // of 2 to 10
-    constexpr double kMore = 0.9;           // of each factor of e beyond ten
+    constexpr double kMore = 0.9;  // of each factor of e beyond ten
     // Standard deviations of a median over those of a mean: of two values they are the same.
     constexpr double kOfThree = 1.16, kOfMany = 1.2533;
     constexpr int kMany = 5;

@@ -117,7 +117,8 @@ Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reach
     const Best best = best_of(rows, law.measured, reaches, near);
     const auto& [near_s, extra_s] = best.coefficients;
     for (const KneeRow& row : rows) {
-        law.predicted.push_back(row.known_s + row.bytes * (near_s + extra_s * missing_share(best.reach, row.set_bytes)));
+        law.predicted.push_back(row.known_s +
+                                row.bytes * (near_s + extra_s * missing_share(best.reach, row.set_bytes)));
     }
     law.parameters = 1 + (near == NearBytes::kFitted ? 1 : 0) + (reaches.size() > 1 ? 1 : 0);
     const std::vector<double> values{near_s, extra_s, best.reach};

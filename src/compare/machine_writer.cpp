@@ -73,8 +73,9 @@ FittedNumber product_rate(const FittedHost& host, CpuPrecision precision) {
     if (law == nullptr) {
         throw InputError("measurements", "found no law of gemm_forward; expected timings of it from the cache");
     }
-    return by_laws(kFlop / cpu_seconds(host_of(host), call, law->precision), law->relative_error,
-                   "a product of 512 x 512 x 512 by the law of gemm_forward, " + std::string(to_string(law->precision)));
+    return by_laws(
+        kFlop / cpu_seconds(host_of(host), call, law->precision), law->relative_error,
+        "a product of 512 x 512 x 512 by the law of gemm_forward, " + std::string(to_string(law->precision)));
 }
 
 /// FLOP of causal attention a second over those of a product, one sequence of 256 with heads of 64.

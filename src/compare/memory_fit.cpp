@@ -78,8 +78,7 @@ bool has_several_sets(const FarRows& far) {
 
 void set_far_byte(const Knee& knee, const FarRows& far, FittedLaw& law) {
     constexpr double kLeast = 1e-14;
-    law.far_byte_s =
-        fitted(knee.extra_byte_s, "fitted to " + std::to_string(far.rows.size()) + " timings from memory");
+    law.far_byte_s = fitted(knee.extra_byte_s, "fitted to " + std::to_string(far.rows.size()) + " timings from memory");
     law.far_byte_s->value = std::max(kLeast, law.far_byte_s->value);
 }
 
@@ -137,9 +136,8 @@ void fit_cache(const std::vector<Measurement>& rows, FittedHost& host, Calibrati
     FittedNumber extra = fitted(knee.extra_byte_s, "");
     constexpr double kLeast = 1e-13;
     extra.value = std::max(extra.value, kLeast);
-    host.core_memory_bytes_per_s =
-        inverse_of(extra, ConstantKind::kFitted,
-                   "copies of sets that the last-level cache does not keep over those that it does");
+    host.core_memory_bytes_per_s = inverse_of(
+        extra, ConstantKind::kFitted, "copies of sets that the last-level cache does not keep over those that it does");
     FitQuality quality = quality_of("sharing", "copies_alone");
     quality.points = copies;
     quality.predicted = std::move(knee.predicted_s);

@@ -185,8 +185,8 @@ void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) 
     const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), host.near.send_s);
     host.near.receive_s = rest.receive_s;
     host.near.latency_s = {0, 0, 0, ConstantKind::kDerived, "no wire: what is left of a short ping-pong is in poll"};
-    host.poll_s = derived(scaled(rest.wait_s, 2),
-                          "twice what is left of a short ping-pong: a look comes half a poll late");
+    host.poll_s =
+        derived(scaled(rest.wait_s, 2), "twice what is left of a short ping-pong: a look comes half a poll late");
     host.nic_bytes_per_s = inverse_of(sum_of(host.near.send_byte_s, host.near.receive_byte_s, ""),
                                       ConstantKind::kFitted, "one node: as between two of its processes");
 }

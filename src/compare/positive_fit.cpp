@@ -172,8 +172,8 @@ VectorXd solve_sample(const Problem& problem, const Robust& robust, const Vector
     return solution;
 }
 
-/// Every sample draws as many observations as there are. A fit follows its own observations: their residuals are smaller
-/// than errors by a root of degrees of freedom over observations.
+/// Every sample draws as many observations as there are. A fit follows its own observations: their residuals are
+/// smaller than errors by a root of degrees of freedom over observations.
 void add_intervals(PositiveFit& fit, const Problem& problem, const Robust& robust, int samples, std::uint64_t seed) {
     Rng random(seed);
     const auto count = static_cast<std::uint64_t>(problem.rows.rows());

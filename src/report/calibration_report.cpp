@@ -25,9 +25,9 @@ constexpr const char* kResiduals =
 /// The worst of all points, and where there are outliers what is worst without them.
 std::string worst_text(const FitQuality& fit) {
     const double worst = std::max(fit.worst_error, fit.farthest_error);
-    return percent(worst) + (fit.outliers > 0 ? " (" + percent(fit.worst_error) + " without " +
-                                                    counted(fit.outliers, "outlier") + ")"
-                                              : "");
+    return percent(worst) +
+           (fit.outliers > 0 ? " (" + percent(fit.worst_error) + " without " + counted(fit.outliers, "outlier") + ")"
+                             : "");
 }
 
 std::vector<TextRow> fit_rows(const Calibration& calibration) {
@@ -103,13 +103,15 @@ std::string render_html(const CalibrationReport& report) {
         out += html_heading("warnings", "Warnings") + html_list(calibration.warnings);
     }
     out += html_heading("fits", "Fits") +
-           html_rows(fit_rows(calibration), 2,
-                     "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
-                     "most 20 %; the column has the worst of all. Collectives are not fitted but predicted from the costs of "
-                     "messages.");
+           html_rows(
+               fit_rows(calibration), 2,
+               "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
+               "most 20 %; the column has the worst of all. Collectives are not fitted but predicted from the costs of "
+               "messages.");
     out += html_heading("residuals", "Residuals") + html_paragraph(kResiduals) + charts(calibration);
     out += html_heading("constants", "Constants") +
-           html_rows(constant_rows(report.constants), 1, "With intervals of 95 %, assumed ones apart; laws of kernels stand below.");
+           html_rows(constant_rows(report.constants), 1,
+                     "With intervals of 95 %, assumed ones apart; laws of kernels stand below.");
     out += html_heading("terms", "Terms") + terms_table(calibration);
     return out + html_heading("provenance", "Where this page comes from") +
            html_paragraph("Measurements are in " + report.measurements_file + ", the machine file is " +

@@ -275,8 +275,8 @@ TEST(Calibration, what_cores_share_has_verdicts) {
     EXPECT_TRUE(std::ranges::any_of(poor.warnings, [](const auto& text) { return text.starts_with("turns: poor"); }));
 }
 
-/// busy_speed = time alone / time with all cores busy, both timed in the same way: a law that says something else of the
-/// same call does not count.
+/// busy_speed = time alone / time with all cores busy, both timed in the same way: a law that says something else of
+/// the same call does not count.
 TEST(Calibration, a_timing_alone_counts_before_the_law) {
     std::vector<Measurement> rows = made_up(false);
     const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
@@ -314,8 +314,8 @@ TEST(Calibration, one_precision_is_enough) {
     rows.push_back(collective);
     const Calibration unchecked = calibrate_host("made-up", rows, trainer_stack());
     EXPECT_EQ(fit_of(unchecked, "all_reduce"), nullptr);
-    EXPECT_TRUE(std::ranges::any_of(
-        unchecked.warnings, [](const auto& text) { return text.starts_with("collectives are not checked"); }));
+    EXPECT_TRUE(std::ranges::any_of(unchecked.warnings,
+                                    [](const auto& text) { return text.starts_with("collectives are not checked"); }));
 }
 
 /// Whatever is taken from the file, what is left makes a machine file that loads, or one error that says what is

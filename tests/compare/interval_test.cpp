@@ -78,8 +78,7 @@ TEST(Interval, OfARangeHoldsTheTruth) {
                                    [count](Rng& random) -> Interval {
                                        const std::vector<double> values = noisy(count, random);
                                        const auto [low, high] = std::ranges::minmax(values);
-                                       const double reach =
-                                           1.96 * sigma_of_median(high - low, static_cast<int>(count));
+                                       const double reach = 1.96 * sigma_of_median(high - low, static_cast<int>(count));
                                        return {median(values) - reach, median(values) + reach};
                                    }),
                           "range of " + std::to_string(count));
@@ -126,20 +125,20 @@ TEST(Interval, OfACacheAndItsMemoryHoldTheTruth) {
 TEST(Interval, OfALawsTermsHoldTheTruth) {
     const double truth[] = {2e-6, 3e-9, 5e-11};
     for (std::size_t term = 0; term < 3; ++term) {
-        expect_95_percent(coverage(truth[term],
-                                   [&](Rng& random) -> Interval {
-                                       std::vector<Observation> observations;
-                                       for (const double n : {8.0, 64.0, 512.0, 2048.0}) {
-                                           for (const double m : {16.0, 64.0, 256.0, 1024.0}) {
-                                               const double y = truth[0] + truth[1] * n + truth[2] * n * m;
-                                               observations.push_back(
-                                                   {{1, n, n * m}, y * (1 + 0.04 * random.normal()), 1});
-                                           }
-                                       }
-                                       const auto fit = fit_positive(observations, 200, 1).coefficients[term];
-                                       return {fit.low, fit.high};
-                                   }),
-                          "term " + std::to_string(term));
+        expect_95_percent(
+            coverage(truth[term],
+                     [&](Rng& random) -> Interval {
+                         std::vector<Observation> observations;
+                         for (const double n : {8.0, 64.0, 512.0, 2048.0}) {
+                             for (const double m : {16.0, 64.0, 256.0, 1024.0}) {
+                                 const double y = truth[0] + truth[1] * n + truth[2] * n * m;
+                                 observations.push_back({{1, n, n * m}, y * (1 + 0.04 * random.normal()), 1});
+                             }
+                         }
+                         const auto fit = fit_positive(observations, 200, 1).coefficients[term];
+                         return {fit.low, fit.high};
+                     }),
+            "term " + std::to_string(term));
     }
 }
 

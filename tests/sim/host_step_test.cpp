@@ -210,8 +210,8 @@ TEST(HostStep, PredictChoosesHostsByTheMachine) {
     EXPECT_GT(p.memory.peak_bytes, 0);
 }
 
-/// A group's uncertainty is sqrt(sum of u^2 / n) over its constants that are not 0: a latency that is 0 because there is
-/// no wire widens nothing, whatever its file says of it.
+/// A group's uncertainty is sqrt(sum of u^2 / n) over its constants that are not 0: a latency that is 0 because there
+/// is no wire widens nothing, whatever its file says of it.
 TEST(HostStep, AConstantOfZeroTakesNoPartInItsGroupsUncertainty) {
     const auto near_uncertainty = [](double latency_s) {
         Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());

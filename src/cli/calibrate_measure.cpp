@@ -1,16 +1,12 @@
-/// @file Parts, launches, probes, the line on the terminal.
+/// @file Parts, launches, probes.
 #include "cli/calibrate_measure.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <mutex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -20,13 +16,19 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/quantiles.hpp"
+#include "base/sha256.hpp"
+#include "cli/calibrate_ticker.hpp"
+#include "cli/calibration_file.hpp"
 #include "cli/computer.hpp"
+#include "cli/input_files.hpp"
 #include "cli/measure_task.hpp"
 #include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
 #include "compare/probe.hpp"
+#include "exec/durable_file.hpp"
 #include "exec/measure/core_probe.hpp"
+#include "exec/process_binding.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
@@ -44,9 +46,6 @@ constexpr int kProbes = 10;
 constexpr double kSlow = 0.9, kSteady = 1.15;
 /// A part is measured again as long as all of it stays within this many times the budget.
 constexpr double kPatience = 1.35;
-/// Comment line in the file behind the rows of a part.
-constexpr std::string_view kDone = "# done: ";
-
 struct Part {
     std::string name;
     int ranks = 1;
@@ -91,7 +90,6 @@ std::vector<Part> parts_of(const Options& options, const std::string& file) {
         for (const std::string& precision : task.precisions) {
             name += ", " + precision;
         }
-        name += options.train.hostfile.empty() ? "" : ", hosts of " + options.train.hostfile;
         parts.push_back({name, ranks, std::move(task)});
     }
     double all = 0;
@@ -107,133 +105,50 @@ std::vector<Part> parts_of(const Options& options, const std::string& file) {
     return parts;
 }
 
-std::set<std::string> parts_done(const std::string& file) {
-    std::set<std::string> done;
-    std::istringstream lines(read_input_file(file));
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with(kDone)) {
-            done.insert(line.substr(kDone.size()));
-        }
+std::set<std::string> names_of(const std::vector<Part>& parts) {
+    std::set<std::string> names;
+    for (const Part& part : parts) {
+        names.insert(part.name);
     }
-    return done;
+    return names;
 }
 
-/// How many rows of each of these parts were measured on slowed cores; those of other parts are left alone.
-std::map<std::string, int> slowed_rows(const std::string& file, const std::vector<Part>& parts) {
-    const auto is_ours = [&parts](const std::string& name) {
-        return std::any_of(parts.begin(), parts.end(), [&name](const Part& part) { return part.name == name; });
-    };
-    std::map<std::string, int> slowed;
-    int rows = 0;
-    std::istringstream lines(read_input_file(file));
-    for (std::string line; std::getline(lines, line);) {
-        rows += line.ends_with(kSlowed) ? 1 : 0;
-        if (line.starts_with(kDone)) {
-            const std::string name = line.substr(kDone.size());
-            if (rows > 0 && is_ours(name)) {
-                slowed[name] += rows;
-            }
-            rows = 0;
-        }
-    }
-    return slowed;
+/// The first digits of a digest tell things apart.
+std::string short_hash(const std::string& bytes) {
+    constexpr std::size_t kDigits = 12;
+    return sha256_hex(bytes).substr(0, kDigits);
 }
 
-/// Takes those rows away, and the ends of their parts: they will be measured again, and nothing else of them.
-void drop_slowed(const std::string& file, const std::vector<Part>& parts) {
-    const std::map<std::string, int> slowed = slowed_rows(file, parts);
-    if (slowed.empty()) {
-        return;
+/// Of `tools/netlab run`, which says in its environment where its network is described.
+std::string netlab_settings() {
+    const char* const hostfile = std::getenv("AUSPEX_NETLAB_HOSTFILE");
+    const fs::path settings = fs::path(hostfile == nullptr ? "" : hostfile).parent_path() / "settings";
+    std::error_code status;
+    if (hostfile == nullptr || !fs::exists(settings, status)) {
+        return hostfile == nullptr ? "none" : "unknown";
     }
-    std::string kept, part;
-    std::istringstream lines(read_input_file(file));
-    for (std::string line; std::getline(lines, line);) {
-        part += line + "\n";
-        if (!line.starts_with(kDone)) {
-            continue;
-        }
-        if (slowed.contains(line.substr(kDone.size()))) {
-            std::istringstream rows(std::exchange(part, ""));
-            for (std::string row; std::getline(rows, row);) {
-                kept += row.ends_with(kSlowed) || row == line ? "" : row + "\n";
-            }
-        }
-        kept += std::exchange(part, "");
-    }
-    std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-    stream << kept << part << std::flush;
-    if (!stream) {
-        throw std::runtime_error(file + " could not be written");
-    }
+    const std::string text = read_input_file(settings.string());
+    return text.substr(0, text.find('\n'));
 }
 
-void append_line(const std::string& file, const std::string& line) {
-    std::ofstream stream(file, std::ios::binary | std::ios::app);
-    stream << line << "\n" << std::flush;
-    if (!stream) {
-        throw std::runtime_error(file + " could not be written");
+/// Everything that rows of one file have in common beside the processor.
+Conditions conditions_now(const Options& options, const Stack& stack) {
+    const std::string& hostfile = options.train.hostfile;
+    constexpr std::size_t kDigits = 12;
+    Conditions now{{"cores", std::to_string(allowed_cores().size())},
+                   {"stack", std::string(stack.waits_by_yielding ? "yields" : "spins") +
+                                 (stack.binds_ranks ? ", bound, " : ", not bound, ") +
+                                 short_hash(load_document("stack", stack_of(options), {}).dump())},
+                   {"hosts", hostfile.empty() ? "none" : short_hash(read_input_file(hostfile))},
+                   {"mpirun flags", options.train.mpirun.empty() ? "none" : options.train.mpirun},
+                   {"netlab", netlab_settings()},
+                   {kBuildCondition, sha256_of_file(mpi_program()).substr(0, kDigits)}};
+    for (auto& [name, value] : now) {
+        std::ranges::replace_if(
+            value, [](char c) { return c == ';' || c == '=' || c == '\n'; }, '_');
     }
+    return now;
 }
-
-/// "calibrating: 4 ranks, 512 measurements, about 70 s left", over and over, while it lives.
-class Ticker {
- public:
-    Ticker(const Part& part, const std::string& file, double later_s)
-        : part_(part), file_(file), later_s_(later_s), on_terminal_(isatty(STDERR_FILENO) == 1) {
-        if (on_terminal_) {
-            thread_ = std::thread([this] { tick(); });
-        } else {
-            std::cerr << "auspex: calibrating: " << line() << std::endl;
-        }
-    }
-    ~Ticker() {
-        {
-            const std::lock_guard lock(mutex_);
-            is_over_ = true;
-        }
-        over_.notify_all();
-        if (thread_.joinable()) {
-            thread_.join();
-            std::cerr << "\r" << std::string(kWidth, ' ') << "\r" << std::flush;
-        }
-    }
-    Ticker(const Ticker&) = delete;
-    Ticker& operator=(const Ticker&) = delete;
-
- private:
-    static constexpr std::size_t kWidth = 78;
-
-    [[nodiscard]] std::string line() const {
-        const std::chrono::duration<double> elapsed = Clock::now() - begin_;
-        const double left = later_s_ + std::max(0.0, part_.seconds() - elapsed.count());
-        return part_.name + ", about " + thousands(left) + " s left";
-    }
-    [[nodiscard]] std::size_t rows() const {
-        std::ifstream stream(file_);
-        return static_cast<std::size_t>(
-            std::count(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>(), '\n'));
-    }
-    void tick() {
-        constexpr std::chrono::milliseconds kPause{500};
-        std::unique_lock lock(mutex_);
-        while (!over_.wait_for(lock, kPause, [this] { return is_over_; })) {
-            std::string text = "calibrating: " + line() + "; " + counted(static_cast<double>(rows()), "line") + " in " +
-                               fs::path(file_).filename().string();
-            text.resize(kWidth, ' ');
-            std::cerr << "\r" << text << std::flush;
-        }
-    }
-
-    const Part& part_;
-    const std::string& file_;
-    double later_s_;
-    bool on_terminal_;
-    bool is_over_ = false;
-    Clock::time_point begin_ = Clock::now();
-    std::mutex mutex_;
-    std::condition_variable over_;
-    std::thread thread_;
-};
 
 class Measurer {
  public:
@@ -241,14 +156,18 @@ class Measurer {
         : options_(options), stack_(stack), file_(file), scratch_(fs::temp_directory_path().string(), "auspex-run-") {}
 
     std::vector<std::string> run() {
-        std::vector<Part> parts = parts_of(options_, file_);
-        drop_slowed(file_, parts);
-        const std::set<std::string> done = parts_done(file_);
+        const Conditions now = conditions_now(options_, stack_);
+        const bool is_same_build = file_.agree_on(now);
+        std::vector<Part> parts = parts_of(options_, file_.name());
+        const std::set<std::string> names = names_of(parts);
+        if (!is_same_build) {
+            return go_without_measuring(names, now);
+        }
+        file_.drop_slowed(names);
+        const std::set<std::string> done = file_.parts_done();
         std::erase_if(parts, [&](const Part& part) { return done.contains(part.name); });
-        const std::vector<Measurement> rows = load_measurements(file_);
-        const bool has_probe =
-            std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return row.name == "probe"; });
-        if (parts.empty() && has_probe) {
+        earlier_probe_s_ = file_.fastest_probe_s();
+        if (parts.empty() && earlier_probe_s_ > 0) {
             return {};
         }
         for (const Part& part : parts) {
@@ -263,11 +182,27 @@ class Measurer {
             measure(part);
         }
         measure_slowed();
-        write_probe();
+        keep_probe();
+        warn_of_speeds();
         return std::move(warnings_);
     }
 
  private:
+    /// Rows of two builds do not mix: a complete file of another one is taken as it is.
+    [[nodiscard]] std::vector<std::string> go_without_measuring(const std::set<std::string>& parts,
+                                                                const Conditions& now) const {
+        const std::set<std::string> done = file_.parts_done();
+        if (!std::ranges::includes(done, parts) || file_.fastest_probe_s() <= 0) {
+            file_.refuse_build(now);
+        }
+        std::vector<std::string> warnings{
+            "all measurements are of another build of auspex-mpi: --fresh measures again"};
+        if (!file_.slowed_rows(parts).empty()) {
+            warnings.emplace_back("some of them were taken while cores were slower than at best, and stay");
+        }
+        return warnings;
+    }
+
     /// True if the machine is disturbed, more often than not.
     bool probe() {
         int disturbed = 0;
@@ -286,12 +221,13 @@ class Measurer {
     /// Again and again what was measured on slowed cores, while there is time.
     void measure_slowed() {
         constexpr double kStart_s = 5, kRowMargin = 2;  // of a launch; rows that are slow again take longer
-        for (std::map<std::string, int> slowed; !(slowed = slowed_rows(file_, parts_of(options_, file_))).empty();) {
+        const std::vector<Part> all = parts_of(options_, file_.name());
+        for (std::map<std::string, int> slowed; !(slowed = file_.slowed_rows(names_of(all))).empty();) {
             double wanted_s = 0;
-            std::vector<Part> parts = parts_of(options_, file_);
+            std::vector<Part> parts = all;
             std::erase_if(parts, [&](const Part& part) { return !slowed.contains(part.name); });
             for (Part& part : parts) {
-                const double rows = std::max(1.0, static_cast<double>(rows_of_part(part.name)));
+                const double rows = std::max(1.0, static_cast<double>(file_.rows_of_part(part.name)));
                 const double share = std::min(1.0, kRowMargin * slowed[part.name] / rows);
                 part.task.kernels_s *= share, part.task.sharing_s *= share, part.task.messages_s *= share;
                 wanted_s += kStart_s + part.seconds();
@@ -306,32 +242,19 @@ class Measurer {
                                     "machine, or the clock): the same command measures these again");
                 return;
             }
-            drop_slowed(file_, parts);
+            file_.drop_slowed(names_of(parts));
             for (const Part& part : parts) {
                 measure(part);
             }
         }
     }
 
-    [[nodiscard]] int rows_of_part(const std::string& name) const {
-        int rows = 0, all = 0;
-        std::istringstream lines(read_input_file(file_));
-        for (std::string line; std::getline(lines, line);) {
-            rows += line.starts_with("#") ? 0 : 1;
-            if (line.starts_with(kDone)) {
-                all += line.substr(kDone.size()) == name ? rows : 0;
-                rows = 0;
-            }
-        }
-        return all;
-    }
-
     void measure(const Part& part) {
-        const auto size = fs::file_size(file_);
+        const auto size = fs::file_size(file_.name());
         bool is_disturbed = launch(part);
         if (is_disturbed && elapsed_s() + part.seconds() + left_s_ < patience_s_) {
             std::cerr << "auspex: note: something else ran meanwhile: " << part.name << " measured again" << std::endl;
-            fs::resize_file(file_, size);
+            fs::resize_file(file_.name(), size);
             is_disturbed = launch(part);
         }
         if (is_disturbed) {
@@ -339,7 +262,8 @@ class Measurer {
                                 ": something else ran meanwhile, what was measured may be slow; "
                                 "--fresh measures again");
         }
-        append_line(file_, std::string(kDone) + part.name);
+        file_.end_part(part.name);
+        keep_probe();
     }
 
     /// True if something else ran meanwhile.
@@ -355,7 +279,7 @@ class Measurer {
         const CoreClock before = core_clock();
         LaunchOutcome outcome;
         {
-            const Ticker ticker(part, file_, left_s_);
+            const CalibrateTicker ticker(part.name, part.seconds(), left_s_, file_.name());
             outcome = run_under_mpirun(launch, RunFolder(scratch_.path()));
         }
         const bool were_others = had_others(before, core_clock());
@@ -365,7 +289,8 @@ class Measurer {
     }
 
     void require_success(const LaunchOutcome& outcome) const {
-        const std::string kept = "; what was measured is in " + file_ + ", and the same command goes on from there";
+        const std::string kept =
+            "; what was measured is in " + file_.name() + ", and the same command goes on from there";
         if (outcome.interrupted_by != 0) {
             throw std::runtime_error("interrupted" + kept);
         }
@@ -381,34 +306,52 @@ class Measurer {
         }
     }
 
-    /// The tenth part of the probes that is fastest says what full speed is: a few are faster still, by luck.
-    [[nodiscard]] double full_speed_probe_s() const { return quantile(probes_, 1 - kSlow); }
+    /// The tenth part of this session's probes that is fastest: a few are faster still, by luck.
+    [[nodiscard]] double session_probe_s() const { return quantile(probes_, 1 - kSlow); }
+    /// What full speed is: that of the fastest session of the file.
+    [[nodiscard]] double full_speed_probe_s() const {
+        return earlier_probe_s_ > 0 ? std::min(earlier_probe_s_, session_probe_s()) : session_probe_s();
+    }
 
-    /// What is measured at full speed counts: the probe that goes with it is that of full speed, too.
-    void write_probe() {
+    /// What is measured at full speed counts: the probe that goes with it is that of full speed, too. It is kept as
+    /// soon as it is known, for a session that is broken off; a faster one joins it.
+    void keep_probe() {
+        const double known = file_.fastest_probe_s();
+        if (known > 0 && session_probe_s() >= known) {
+            return;
+        }
+        Measurement row;
+        row.kind = "host";
+        row.name = "probe";
+        row.active = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+        row.seconds = session_probe_s();
+        row.spread = relative_spread(probes_);
+        row.count = static_cast<int>(probes_.size());
+        row.source = kThisMachine;
+        file_.append(row);
+    }
+
+    void warn_of_speeds() {
         const double fastest = full_speed_probe_s(), slow = quantile(probes_, kSlow);
         if (slow > kSteady * fastest) {
             warnings_.push_back("the cores changed their speed meanwhile: a tenth of the time the same work took " +
                                 percent(slow / fastest - 1) +
                                 " longer than at best. A neighbour of this virtual machine, or the clock");
         }
-        Measurement row;
-        row.kind = "host";
-        row.name = "probe";
-        row.active = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-        row.seconds = fastest;
-        row.spread = relative_spread(probes_);
-        row.count = static_cast<int>(probes_.size());
-        row.source = "this machine";
-        append_line(file_, to_csv(row));
+        if (earlier_probe_s_ > kCalmProbe * fastest) {
+            warnings_.push_back("what earlier sessions measured was taken on cores that were " +
+                                percent(earlier_probe_s_ / fastest - 1) +
+                                " slower than now: --fresh measures everything again");
+        }
     }
 
     const Options& options_;
     const Stack& stack_;
-    const std::string& file_;
+    CalibrationFile file_;
     NewFolder scratch_;
     Clock::time_point begin_ = Clock::now();
     double left_s_ = 0, patience_s_ = 0;
+    double earlier_probe_s_ = 0;  ///< full speed of the file's earlier sessions; 0: there were none
     std::vector<double> probes_;
     std::vector<std::string> warnings_;
 };

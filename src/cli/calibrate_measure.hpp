@@ -16,7 +16,9 @@ struct CalibrationRows {
 
 /// Measures what FILE does not have yet and appends it there row by row; a run that is broken off goes on where it was.
 /// Between parts a probe looks at the machine; a part during which something else ran is measured again, once and as
-/// long as time allows. Throws InputError where the file is of another computer.
+/// long as time allows. Full speed is that of the fastest session of the file. Throws InputError where the file is of
+/// another computer, or of other conditions: number of cores, stack, hosts, flags of mpirun, settings of netlab, and,
+/// if something is left to be measured, build of auspex-mpi.
 [[nodiscard]] CalibrationRows measure_machine(const Options& options, const Stack& stack, const std::string& file);
 
 }  // namespace auspex

@@ -1,11 +1,12 @@
 /// @file Reads /proc/cpuinfo, /proc/meminfo, the caches of core 0 and the boot's number.
 #include "cli/computer.hpp"
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 #include <fstream>
 #include <stdexcept>
+
+#include "exec/measure/system_caches.hpp"
 
 namespace auspex {
 namespace {
@@ -30,21 +31,10 @@ std::string field_of(const std::string& file, const std::string& head) {
     return "";
 }
 
-/// "32768K", "24 kB": bytes, or 0 where there is no number.
+/// "24 kB": bytes, or 0 where there is no number.
 double kibibytes(const std::string& text) {
     constexpr double kKi = 1024;
     return text.empty() || text.find_first_of("0123456789") != 0 ? 0 : kKi * std::stod(text);
-}
-
-/// The largest of core 0.
-double largest_cache() {
-    constexpr int kMostCaches = 10;
-    double largest = 0;
-    for (int i = 0; i < kMostCaches; ++i) {
-        const std::string size = first_line("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/size");
-        largest = std::max(largest, kibibytes(size));
-    }
-    return largest;
 }
 
 }  // namespace
@@ -55,7 +45,7 @@ Computer this_computer() {
     computer.model = computer.model.empty() ? "a processor without a name" : computer.model;
     computer.kernel = first_line("/proc/sys/kernel/random/boot_id");
     computer.memory_bytes = kibibytes(field_of("/proc/meminfo", "MemTotal"));
-    computer.last_level_cache_bytes = largest_cache();
+    computer.last_level_cache_bytes = last_level_cache_bytes();
     if (computer.memory_bytes <= 0 || computer.last_level_cache_bytes <= 0) {
         throw std::runtime_error("the sizes of memory and caches cannot be read from /proc/meminfo and /sys");
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <span>
@@ -14,6 +15,7 @@
 #include "cli/run_folder.hpp"
 #include "exec/measure/core_probe.hpp"
 #include "exec/measure/kernel_bench.hpp"
+#include "exec/measure/looks.hpp"
 #include "exec/measure/message_bench.hpp"
 #include "exec/measure/turn_bench.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
@@ -178,12 +180,10 @@ class Measuring {
             const std::size_t end = std::min(first + kPortion, wanted.size());
             const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
             const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
-            const std::vector<Look> best = best_looks(portion, left * (task_.kernels_s - seconds_since(begin)));
+            const std::vector<Look> looks = looks_at(portion, left * (task_.kernels_s - seconds_since(begin)));
             for (std::size_t i = 0; i < portion.size(); ++i) {
                 const auto& [call, precision, place, ring_bytes] = portion[i];
-                Measurement row = row_of(call, precision, ring_bytes, best[i].timing);
-                row.source = best[i].calm_looks > 0 || task_.calm_probe_s == 0 ? kThisMachine : kSlowed;
-                file_->append(row);
+                file_->append(row_of(call, precision, ring_bytes, looks[i]));
             }
         }
     }
@@ -195,42 +195,36 @@ class Measuring {
         double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
     };
 
-    struct Look {
-        KernelTiming timing;  ///< the fastest
-        int calm_looks = 0;   ///< while the core had its full speed
-    };
-
     /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
-    /// two while the core has its full speed, if that comes within the budget, and three at least. The fastest counts.
-    std::vector<Look> best_looks(std::span<const Timing> wanted, double budget_s) {
+    /// two while the core has its full speed, if that comes within the budget, and three at least.
+    std::vector<Look> looks_at(std::span<const Timing> wanted, double budget_s) {
         constexpr int kFewestLooks = 3, kMostLooks = 10, kCalmLooks = 2;
         constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
         const auto begin = Clock::now();
-        std::vector<Look> best(wanted.size());
+        std::vector<std::vector<Look>> looks(wanted.size());
         for (int look = 0; look < kMostLooks && (look < kFewestLooks || seconds_since(begin) < budget_s); ++look) {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
-                if (look >= kFewestLooks && best[i].calm_looks >= kCalmLooks) {
+                if (look >= kFewestLooks && std::ranges::count_if(looks[i], &Look::is_calm) >= kCalmLooks) {
                     continue;
                 }
-                const auto& [call, precision, place, ring_bytes] = wanted[i];
-                const double cache = ring_bytes > 0 ? ring_bytes / 2 : computer_.last_level_cache_bytes;
-                const double looks =
-                    static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
-                const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(looks, 1.0);
-                const double probe_before_s = probe_.seconds();
-                const KernelTiming timing = time_kernel(
-                    call, precision, place, cache, look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s);
-                const bool is_calm = std::max(probe_before_s, probe_.seconds()) <= task_.calm_probe_s;
-                best[i].calm_looks += is_calm ? 1 : 0;
-                if (look == 0 || timing.seconds < best[i].timing.seconds) {
-                    best[i].timing = timing;
-                }
+                const double left = static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
+                const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(left, 1.0);
+                looks[i].push_back(
+                    look_at(wanted[i], look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s));
             }
         }
-        return best;
+        std::vector<Look> all;
+        std::ranges::transform(looks, std::back_inserter(all), joined);
+        return all;
     }
-    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes,
-                              const KernelTiming& timing) {
+    Look look_at(const Timing& wanted, double budget_s) {
+        const double cache = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : computer_.last_level_cache_bytes;
+        const double before_s = probe_.seconds();
+        const KernelTiming timing = time_kernel(wanted.call, wanted.precision, wanted.place, cache, budget_s);
+        const bool is_calm = std::max(before_s, probe_.seconds()) <= task_.calm_probe_s || task_.calm_probe_s == 0;
+        return {timing.seconds, timing.spread, timing.count, is_calm};
+    }
+    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes, const Look& look) {
         Measurement row;
         row.kind = "kernel";
         row.name = to_string(call.kernel);
@@ -241,9 +235,10 @@ class Measuring {
         row.columns = call.columns;
         row.depth = call.depth;
         row.groups = call.groups;
-        row.seconds = timing.seconds;
-        row.spread = timing.spread;
-        row.count = std::max(1, timing.count);
+        row.seconds = look.seconds;
+        row.spread = look.spread;
+        row.count = std::max(1, look.count);
+        row.source = look.is_calm ? kThisMachine : kSlowed;
         return row;
     }
 

@@ -1,7 +1,8 @@
 /// @file From rows of this machine to its file: laws, sharing, messages, and collectives as a check.
 #include "compare/calibration.hpp"
 
-#include <optional>
+#include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 #include "compare/fitted.hpp"
@@ -25,13 +26,26 @@ constexpr Collective kCollectives[] = {{"all_reduce", CommKind::kAllReduce},
                                        {"all_gather", CommKind::kAllGather},
                                        {"all_to_all", CommKind::kAllToAll}};
 
+/// Copies and sums of fp32 are in every collective that was timed.
+bool has_laws_of_collectives(const Host& host) {
+    const auto& laws = host.laws.at(static_cast<std::size_t>(CpuPrecision::kFp32));
+    return laws.at(static_cast<std::size_t>(CpuKernel::kCopy)).known &&
+           laws.at(static_cast<std::size_t>(CpuKernel::kReduceParts)).known;
+}
+
 /// Collectives of one group while nobody else communicates, beside what the costs of messages make of them.
 void check_collectives(const std::vector<Measurement>& rows, const Machine& machine, const Stack& stack,
                        Calibration& calibration) {
+    const bool has_rows = std::ranges::any_of(rows, [](const Measurement& row) { return row.kind == "collective"; });
+    if (!has_laws_of_collectives(machine.host)) {
+        if (has_rows) {
+            calibration.warnings.emplace_back(
+                "collectives are not checked: there are no laws of copy and reduce_parts in fp32");
+        }
+        return;
+    }
     for (const Collective& collective : kCollectives) {
-        FitQuality quality;
-        quality.kind = "collective";
-        quality.name = collective.name;
+        FitQuality quality = quality_of("collective", collective.name);
         for (const Measurement& row : rows_of(rows, "collective", collective.name)) {
             const bool fits = row.ranks <= machine.node.tiles * machine.fabric.max_nodes;
             if (row.active == row.ranks && row.ranks > 1 && fits) {
@@ -39,10 +53,7 @@ void check_collectives(const std::vector<Measurement>& rows, const Machine& mach
                 quality.predicted.push_back(host_collective_s(machine, stack, collective.comm, row.ranks, row.bytes));
             }
         }
-        if (!quality.points.empty()) {
-            judge(quality);
-            calibration.fits.push_back(std::move(quality));
-        }
+        add_quality(std::move(quality), calibration);
     }
 }
 
@@ -75,7 +86,7 @@ Calibration calibrate_host(const std::string& name, const std::vector<Measuremen
     FittedHost host;
     host.machine = name;
     read_computer(measurements, host, calibration);
-    fit_cache(measurements, host);
+    fit_cache(measurements, host, calibration);
     fit_laws(measurements, host, calibration);
     fit_memory(measurements, host, calibration);
     fit_sharing(measurements, host, calibration);

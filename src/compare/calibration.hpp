@@ -10,8 +10,9 @@
 
 namespace auspex {
 
-/// One group of measurements and how well its law describes them: a kernel in a precision, a path of messages, a
-/// collective (not fitted: predicted from the message costs, as a check).
+/// One group of measurements and how well its law describes them: a kernel in a precision, a path of messages, what
+/// cores share (kind "sharing": copies, busy cores, passes and turns on a core), a collective (not fitted: predicted
+/// from the message costs, as a check).
 struct FitQuality {
     std::string kind, name, precision;
     struct Term {
@@ -20,11 +21,12 @@ struct FitQuality {
     };
     std::vector<Term> terms;
     std::vector<Measurement> points;
-    std::vector<double> predicted;  ///< of each point, seconds
-    double typical_error = 0, worst_error = 0;
+    std::vector<double> predicted;              ///< of each point, seconds
+    double typical_error = 0, worst_error = 0;  ///< the worst of points that are no outliers
     int outliers = 0;
     bool is_poor = false;
-    std::string verdict;  ///< "good", or what is poor and by how much, where
+    std::string verdict;        ///< "good", or what is poor and by how much, where
+    double farthest_error = 0;  ///< of all points, outliers too
 };
 
 /// A constant beside what rows of another machine say of it.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -56,9 +58,40 @@ double relative_uncertainty(const FittedNumber& number) {
     constexpr double kSigmasOfInterval = 2 * 1.96;
     constexpr double kLeast = 0.005, kMost = 10;
     if (number.value == 0) {
-        return 1;
+        return 0;
     }
     return std::clamp((number.high - number.low) / kSigmasOfInterval / number.value, kLeast, kMost);
+}
+
+FittedNumber median_of(std::span<const double> values, ConstantKind kind, const std::string& how) {
+    const Interval interval = interval_of_median(values);
+    return {median(values), interval.low, interval.high, kind, how};
+}
+
+FittedNumber scaled(FittedNumber number, double factor) {
+    number.value *= factor;
+    number.low *= factor;
+    number.high *= factor;
+    return number;
+}
+
+FittedNumber sum_of(const FittedNumber& a, const FittedNumber& b, const std::string& how) {
+    const double value = a.value + b.value;
+    return {value, std::max(0.0, value - std::hypot(a.value - a.low, b.value - b.low)),
+            value + std::hypot(a.high - a.value, b.high - b.value), ConstantKind::kDerived, how};
+}
+
+FittedNumber difference_of(const FittedNumber& a, const FittedNumber& b, const std::string& how) {
+    const double value = a.value - b.value;
+    return {std::max(0.0, value), std::max(0.0, value - std::hypot(a.value - a.low, b.high - b.value)),
+            std::max(0.0, value + std::hypot(a.high - a.value, b.value - b.low)), ConstantKind::kDerived, how};
+}
+
+FittedNumber inverse_of(const FittedNumber& number, ConstantKind kind, const std::string& how) {
+    constexpr double kLeast = 1e-14, kLeastOfValue = 0.1;
+    const auto inverse = [](double value) { return 1 / (value > kLeast ? value : kLeast); };
+    const double low = std::max(number.low, kLeastOfValue * number.value);
+    return {inverse(number.value), inverse(number.high), inverse(low), kind, how};
 }
 
 Host host_of(const FittedHost& fitted) {
@@ -93,6 +126,10 @@ Host host_of(const FittedHost& fitted) {
     return host;
 }
 
+bool is_poor_fit(double typical_error, double worst_error) {
+    return typical_error > kGoodTypical || worst_error > kGoodWorst;
+}
+
 void judge(FitQuality& quality) {
     AUSPEX_CHECK(!quality.points.empty() && quality.points.size() == quality.predicted.size(),
                  "a prediction for every point");
@@ -114,10 +151,12 @@ void judge(FitQuality& quality) {
             worst = i;
         }
     }
+    const auto farthest = static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
+    quality.farthest_error = sizes[farthest];
     // A few points in twenty may be disturbed measurements; more are the law's fault.
     constexpr int kPointsForAnOutlier = 10;
     const bool has_many = quality.outliers * kPointsForAnOutlier > static_cast<int>(sizes.size());
-    quality.is_poor = quality.typical_error > kGoodTypical || quality.worst_error > kGoodWorst || has_many;
+    quality.is_poor = is_poor_fit(quality.typical_error, quality.worst_error) || has_many;
     quality.verdict = quality.is_poor ? "poor" : "good";
     if (quality.typical_error > kGoodTypical) {
         quality.verdict += ": typical error " + short_percent(quality.typical_error);
@@ -128,11 +167,23 @@ void judge(FitQuality& quality) {
                            place_of(quality.points[worst]);
     }
     if (quality.outliers > 0) {
-        const std::size_t farthest =
-            static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
         quality.verdict += "; " + std::to_string(quality.outliers) + (quality.outliers > 1 ? " outliers" : " outlier") +
                            ", the farthest " + place_of(quality.points[farthest]) + ", " +
-                           (errors[farthest] < 0 ? "-" : "+") + short_percent(sizes[farthest]);
+                           (errors[farthest] < 0 ? "-" : "+") + short_percent(quality.farthest_error);
+    }
+}
+
+FitQuality quality_of(std::string kind, std::string name) {
+    FitQuality quality;
+    quality.kind = std::move(kind);
+    quality.name = std::move(name);
+    return quality;
+}
+
+void add_quality(FitQuality quality, Calibration& calibration) {
+    if (!quality.points.empty()) {
+        judge(quality);
+        calibration.fits.push_back(std::move(quality));
     }
 }
 
@@ -140,6 +191,12 @@ std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, std::stri
     std::vector<Measurement> found;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
                  [&](const Measurement& row) { return row.kind == kind && row.name == name; });
+    return found;
+}
+
+std::vector<Measurement> timed_host_rows(const std::vector<Measurement>& rows, std::string_view name) {
+    std::vector<Measurement> found = rows_of(rows, "host", name);
+    std::erase_if(found, [](const Measurement& row) { return row.seconds <= 0; });
     return found;
 }
 

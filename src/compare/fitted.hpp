@@ -1,24 +1,40 @@
 #pragma once
 /// @file Numbers of a machine file on their way from fits to text, each with its interval and provenance.
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/constant.hpp"
 #include "compare/calibration.hpp"
+#include "compare/interval.hpp"
 #include "models/host.hpp"
 
 namespace auspex {
 
-/// A number in SI with its interval of about 95 %; `how` says what it was made from.
+/// A number in SI with the 95 % confidence interval of its estimate (interval.hpp); `how` says what it was made from.
+/// Of one that is assumed low and high are assumed, too; of one that is specified they are the value.
 struct FittedNumber {
     double value = 0, low = 0, high = 0;
     ConstantKind kind = ConstantKind::kFitted;
     std::string how;
 };
 
-/// One standard deviation over the value, as a machine file gives it: at least 0.5 %, at most 10; 1 for a zero.
+/// One standard deviation over the value, as a machine file gives it: half the interval over 1.96, at least 0.5 %, at
+/// most 10. Of a zero 0: nothing can be a share of it, and nothing is scaled with it.
 [[nodiscard]] double relative_uncertainty(const FittedNumber& number);
+
+/// Median of values that are 0 or above, with interval_of_median.
+[[nodiscard]] FittedNumber median_of(std::span<const double> values, ConstantKind kind, const std::string& how);
+/// A multiple or share of a number, its interval likewise.
+[[nodiscard]] FittedNumber scaled(FittedNumber number, double factor);
+/// Sums and differences (0 at least) of numbers whose errors are independent: reaches of intervals add as squares.
+/// Derived, from `how`.
+[[nodiscard]] FittedNumber sum_of(const FittedNumber& a, const FittedNumber& b, const std::string& how);
+[[nodiscard]] FittedNumber difference_of(const FittedNumber& a, const FittedNumber& b, const std::string& how);
+/// 1 / number, what is below 1e-14 taken for that; up to ten times the value where the interval begins at 0.
+[[nodiscard]] FittedNumber inverse_of(const FittedNumber& number, ConstantKind kind, const std::string& how);
 
 /// The costs of host.hpp's MessagePath.
 struct FittedPath {
@@ -54,13 +70,23 @@ struct FittedHost {
 /// The numbers alone: what predictions lean on.
 [[nodiscard]] Host host_of(const FittedHost& fitted);
 
-/// Fills errors, outliers (points further off than 30 % and five times the typical error) and the verdict from points
-/// and predicted: "good" for a typical error of at most 5 % and a worst of at most 20 %, else which is worse, and
-/// where.
+/// The limits of every verdict: true for a typical error (the median) above 5 % or a worst one above 20 %.
+[[nodiscard]] bool is_poor_fit(double typical_error, double worst_error);
+
+/// Fills errors, outliers (points further off than 30 % and five times the typical error; they are in farthest_error,
+/// not in worst_error) and the verdict from points and predicted: "good" unless is_poor_fit or more than a tenth of the
+/// points are outliers, else which is worse, and where.
 void judge(FitQuality& quality);
+
+/// Without points yet.
+[[nodiscard]] FitQuality quality_of(std::string kind, std::string name);
+/// Judges points beside what their law makes of them, and keeps that. Nothing where there are no points.
+void add_quality(FitQuality quality, Calibration& calibration);
 
 /// Rows of a kind and name, in their order.
 [[nodiscard]] std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, std::string_view kind,
                                                std::string_view name);
+/// Rows of kind "host" and a name that have a time: the kind's others have bytes only.
+[[nodiscard]] std::vector<Measurement> timed_host_rows(const std::vector<Measurement>& rows, std::string_view name);
 
 }  // namespace auspex

@@ -102,6 +102,14 @@ CpuPrecision precision_of(const Measurement& row) {
     return row.precision == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
 }
 
+std::optional<double> seconds_by_law(const Host& host, const CpuCall& call, CpuPrecision precision) {
+    const auto& laws = host.laws.at(static_cast<std::size_t>(precision));
+    if (!laws.at(static_cast<std::size_t>(call.kernel)).known) {
+        return std::nullopt;
+    }
+    return cpu_seconds(host, call, precision);
+}
+
 void fit_laws(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     for (std::size_t i = 0; i < kCpuKernels; ++i) {
         const auto kernel = static_cast<CpuKernel>(i);

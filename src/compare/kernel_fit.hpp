@@ -1,5 +1,6 @@
 #pragma once
 /// @file The laws of kernels from their timings.
+#include <optional>
 #include <vector>
 
 #include "compare/fitted.hpp"
@@ -10,6 +11,9 @@ namespace auspex {
 [[nodiscard]] CpuCall call_of(const Measurement& row);
 /// Requires a row of kind "kernel".
 [[nodiscard]] CpuPrecision precision_of(const Measurement& row);
+
+/// cpu_seconds of a call in the last-level cache, or nothing where the host has no law of it.
+[[nodiscard]] std::optional<double> seconds_by_law(const Host& host, const CpuCall& call, CpuPrecision precision);
 
 /// Fits seconds = sum of coefficient x cpu_sizes for every kernel and precision to the rows of kind "kernel" from the
 /// cache with one rank active, as far as the last-level cache holds their operands; relative errors, noisy rows count

@@ -2,13 +2,12 @@
 #include "compare/machine_edit.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "compare/interval.hpp"
+#include "compare/unit_text.hpp"
 
 namespace auspex {
 namespace {
@@ -18,31 +17,16 @@ constexpr double kSigmasOf95 = 1.96;
 /// No constant of a real machine is known better.
 constexpr double kLeastUncertainty = 0.002;
 
-struct Unit {
-    double size;
-    const char* name;
-};
-
-std::string six_digits(double value) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.6g", value);
-    return text.data();
+/// A plain number, or a text with its unit.
+std::string quantity_json(double value, Dimension dimension) {
+    return dimension == Dimension::kNone ? six_digits(value) : json_quote(in_unit(value, dimension));
 }
 
-/// Six digits and a unit that people use: "205.3 TF/s"; a plain number without a dimension.
-std::string quantity_json(double value, Dimension dimension) {
-    constexpr std::array<Unit, 3> kBytes{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}}};
-    constexpr std::array<Unit, 3> kFlop{{{1e12, "TF/s"}, {1e9, "GF/s"}, {1e6, "MF/s"}}};
-    constexpr std::array<Unit, 3> kSeconds{{{1, "s"}, {1e-6, "us"}, {1e-9, "ns"}}};
-    if (dimension == Dimension::kNone) {
-        return six_digits(value);
-    }
-    const auto& units = dimension == Dimension::kBytesPerSecond  ? kBytes
-                        : dimension == Dimension::kFlopPerSecond ? kFlop
-                                                                 : kSeconds;
-    const auto fitting = std::find_if(units.begin(), units.end(), [&](const Unit& unit) { return value >= unit.size; });
-    const Unit& unit = fitting == units.end() ? units.back() : *fitting;
-    return json_quote(six_digits(value / unit.size) + " " + unit.name);
+/// One standard deviation of an estimate: of the smallest and the largest of single rows, of what is between them.
+double sigma_of(const Estimate& estimate, const std::vector<Measurement>& rows) {
+    const double range = estimate.high - estimate.low;
+    return estimate.is_fitted || rows.size() < 2 ? range / (2 * kSigmasOf95)
+                                                 : sigma_of_median(range, static_cast<int>(rows.size()));
 }
 
 /// Whether the object that opens at `begin` holds another one.
@@ -110,7 +94,7 @@ void replace_constant(JsonDocument& machine, const std::string& path, Dimension 
                        ", \"source\": " + json_quote(sources_of(rows)) +
                        ", \"kind\": " + (estimate.is_fitted ? "\"fitted\"" : "\"measured\"");
     if (estimate.high > estimate.low && estimate.value > 0) {
-        const double sigma = (estimate.high - estimate.low) / (2 * kSigmasOf95 * estimate.value);
+        const double sigma = sigma_of(estimate, rows) / estimate.value;
         text += ", \"uncertainty\": " + six_digits(std::max(sigma, kLeastUncertainty));
     }
     machine.set(path, text + "}");

@@ -13,8 +13,9 @@ namespace auspex {
 struct Estimate {
     double value = 0;
     double low = 0,
-           high = 0;         ///< about 95 %, or the smallest and largest of a few; both `value` where nothing is known
-    bool is_fitted = false;  ///< from a law over several sizes; else from single rows
+           high = 0;         ///< of a law the 95 % interval, of single rows the smallest and the largest; both `value`
+                             ///< where nothing is known
+    bool is_fitted = false;  ///< from a law over several sizes; else the median of single rows
 };
 
 /// A multiple or share of an estimate; and 1 over one.
@@ -27,8 +28,8 @@ struct Estimate {
 [[nodiscard]] std::string rows_in_words(const std::vector<Measurement>& rows);
 
 /// Replaces the constant at `path` ("node.nic.bandwidth"): its value, the sources of `rows`, kind "measured" or
-/// "fitted", and the uncertainty of the interval where there is one. Throws InputError where the file has no such
-/// constant.
+/// "fitted", and one standard deviation of the estimate where there is an interval (of single rows: sigma_of_median of
+/// all `rows`, interval.hpp). Throws InputError where the file has no such constant.
 void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const Estimate& estimate,
                       const std::vector<Measurement>& rows);
 

@@ -2,46 +2,18 @@
 #include "compare/machine_writer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "compare/unit_text.hpp"
 
 namespace auspex {
 namespace {
 
-struct Unit {
-    double size;
-    const char* name;
-};
-constexpr std::array kTimes{Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}, Unit{1e-9, "ns"}, Unit{1e-12, "ps"}};
-constexpr std::array kBytes{Unit{1e9, "GB"}, Unit{1e6, "MB"}, Unit{1e3, "KB"}, Unit{1, "B"}};
-constexpr std::array kFlops{Unit{1e12, "TF/s"}, Unit{1e9, "GF/s"}, Unit{1e6, "MF/s"}};
-
-/// Six digits and the largest unit that is not larger than the value; the last unit for what is smaller.
-template <std::size_t N>
-std::string in_units(double value, const std::array<Unit, N>& units, const char* behind = "") {
-    const auto unit = std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return value >= u.size; });
-    std::array<char, 64> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "%.6g %s%s", value / unit->size, unit->name, behind));
-    return text.data();
-}
-
-std::string time_text(double s) { return json_quote(in_units(s, kTimes)); }
-std::string rate_text(double bytes_per_s) { return json_quote(in_units(bytes_per_s, kBytes, "/s")); }
-std::string plain_text(double number) {
-    std::array<char, 32> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "%.6g", number));
-    return text.data();
-}
-std::string bytes_text(double bytes) {
-    std::array<char, 32> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "\"%.0f B\"", bytes));
-    return text.data();
-}
+std::string time_text(double s) { return json_quote(in_unit(s, Dimension::kSeconds)); }
+std::string rate_text(double bytes_per_s) { return json_quote(in_unit(bytes_per_s, Dimension::kBytesPerSecond)); }
+std::string bytes_text(double bytes) { return json_quote(in_unit(bytes, Dimension::kBytes)); }
 
 /// Lines "key": {…} of one object, with commas between them.
 class Object {
@@ -58,7 +30,7 @@ class Object {
             is_made_here ? "auspex calibrate on " + host_.computer + ": " + number.how : number.how;
         return plain(key, "{\"value\": " + value + ", \"source\": " + json_quote(source) +
                               ", \"kind\": " + json_quote(to_string(number.kind)) +
-                              ", \"uncertainty\": " + plain_text(relative_uncertainty(number)) + "}");
+                              ", \"uncertainty\": " + six_digits(relative_uncertainty(number)) + "}");
     }
     Object& time(std::string_view key, const FittedNumber& n) { return number(key, n, time_text(n.value)); }
     Object& rate(std::string_view key, const FittedNumber& n) { return number(key, n, rate_text(n.value)); }
@@ -79,45 +51,52 @@ const FittedLaw* law_of(const FittedHost& host, CpuKernel kernel, CpuPrecision p
     return law == host.laws.end() ? nullptr : &*law;
 }
 
+/// A law, of fp32 where there is one.
+const FittedLaw* law_of(const FittedHost& host, CpuKernel kernel) {
+    const FittedLaw* const fp32 = law_of(host, kernel, CpuPrecision::kFp32);
+    return fp32 != nullptr ? fp32 : law_of(host, kernel, CpuPrecision::kBf16);
+}
+
+/// A number that a law gives for one call: it is as uncertain as the law's residuals.
+FittedNumber by_laws(double value, double relative_error, const std::string& how) {
+    constexpr double kSigmasOf95 = 1.96;
+    const double reach = kSigmasOf95 * relative_error;
+    return {value, value * std::max(0.0, 1 - reach), value * (1 + reach), ConstantKind::kDerived, how};
+}
+
 /// FLOP a second of a large square product by the law; that of the other precision where this one has no law.
 FittedNumber product_rate(const FittedHost& host, CpuPrecision precision) {
     constexpr double kSide = 512, kFlop = 2 * kSide * kSide * kSide;
     const CpuCall call{CpuKernel::kGemmForward, kSide, kSide, kSide};
-    for (const CpuPrecision tried : {precision, CpuPrecision::kFp32, CpuPrecision::kBf16}) {
-        if (law_of(host, call.kernel, tried) != nullptr) {
-            const double rate = kFlop / cpu_seconds(host_of(host), call, tried);
-            const double error = 2 * law_of(host, call.kernel, tried)->relative_error;
-            return {rate, rate * (1 - error), rate * (1 + error), ConstantKind::kDerived,
-                    "a product of 512 x 512 x 512 by the law of gemm_forward, " + std::string(to_string(tried))};
-        }
+    const FittedLaw* const own = law_of(host, call.kernel, precision);
+    const FittedLaw* const law = own != nullptr ? own : law_of(host, call.kernel);
+    if (law == nullptr) {
+        throw InputError("measurements", "found no law of gemm_forward; expected timings of it from the cache");
     }
-    throw InputError("measurements", "found no law of gemm_forward; expected timings of it from the cache");
+    return by_laws(
+        kFlop / cpu_seconds(host_of(host), call, law->precision), law->relative_error,
+        "a product of 512 x 512 x 512 by the law of gemm_forward, " + std::string(to_string(law->precision)));
 }
 
 /// FLOP of causal attention a second over those of a product, one sequence of 256 with heads of 64.
-FittedNumber attention_efficiency(const FittedHost& host, double product_flop_per_s) {
+FittedNumber attention_efficiency(const FittedHost& host) {
     constexpr double kSequence = 256, kHead = 64, kHeads = 4;
     constexpr double kFlop = 2 * kSequence * kSequence * kHead * kHeads;
     const CpuCall call{CpuKernel::kAttentionForward, kSequence, 1, kHead, kHeads};
-    if (law_of(host, call.kernel, CpuPrecision::kFp32) == nullptr) {
+    const FittedLaw* const law = law_of(host, call.kernel);
+    if (law == nullptr) {
         return {0.5, 0.2, 0.8, ConstantKind::kAssumed, "attention was not timed"};
     }
-    const double share = kFlop / cpu_seconds(host_of(host), call, CpuPrecision::kFp32) / product_flop_per_s;
-    const double value = std::clamp(share, 0.02, 1.0);
-    return {value, 0.9 * value, 1.1 * value, ConstantKind::kDerived,
-            "the law of attention_forward over that of products"};
-}
-
-FittedNumber scaled(FittedNumber number, double factor) {
-    number.value *= factor;
-    number.low *= factor;
-    number.high *= factor;
-    return number;
+    const double product_flop_per_s = product_rate(host, law->precision).value;
+    const double share = kFlop / cpu_seconds(host_of(host), call, law->precision) / product_flop_per_s;
+    const FittedLaw* const product = law_of(host, CpuKernel::kGemmForward);
+    return by_laws(std::clamp(share, 0.02, 1.0), std::hypot(law->relative_error, product->relative_error),
+                   "the law of attention_forward over that of products");
 }
 
 std::string tile_text(const FittedHost& host) {
     const FittedNumber fp32 = product_rate(host, CpuPrecision::kFp32), bf16 = product_rate(host, CpuPrecision::kBf16);
-    const auto flop = [](const FittedNumber& n) { return json_quote(in_units(n.value, kFlops)); };
+    const auto flop = [](const FittedNumber& n) { return json_quote(in_unit(n.value, Dimension::kFlopPerSecond)); };
     Object tile("    ", host);
     tile.plain("comment", json_quote("A tile is a rank with a core of its own, for the lenses that know no cores."));
     tile.plain("name", json_quote("one core of " + host.computer));
@@ -132,8 +111,8 @@ std::string tile_text(const FittedHost& host) {
     tile.assumed("gemm_half_depth", "0", "in the rate of products");
     tile.assumed("gemm_small_block", "1", "in the rate of products");
     tile.assumed("gemm_ceiling", "1", "in the rate of products");
-    const FittedNumber attention = attention_efficiency(host, fp32.value);
-    tile.number("attention_efficiency", attention, plain_text(attention.value));
+    const FittedNumber attention = attention_efficiency(host);
+    tile.number("attention_efficiency", attention, six_digits(attention.value));
     tile.assumed("memory_efficiency", "1", "the bandwidth is one that kernels reach");
     tile.assumed("kernel_launch", "\"200 ns\"", "a function call and its first lines; each law has its own start");
     tile.assumed("speed_sigma", "0", "cores of one computer").assumed("speed_worst", "1", "cores of one computer");
@@ -143,12 +122,10 @@ std::string tile_text(const FittedHost& host) {
 
 std::string node_text(const FittedHost& host) {
     const FittedPath& near = host.near;
-    const double byte_s = std::max(near.send_byte_s.value + near.receive_byte_s.value, 1e-14);
-    const FittedNumber rate{1 / byte_s, 0.9 / byte_s, 1.1 / byte_s, ConstantKind::kDerived,
-                            "what both sides of a message between two processes spend on a byte"};
-    const FittedNumber latency{near.send_s.value + near.receive_s.value, near.send_s.low + near.receive_s.low,
-                               near.send_s.high + near.receive_s.high, ConstantKind::kDerived,
-                               "what both sides of a message between two processes spend on it"};
+    const FittedNumber rate = inverse_of(sum_of(near.send_byte_s, near.receive_byte_s, ""), ConstantKind::kDerived,
+                                         "what both sides of a message between two processes spend on a byte");
+    const FittedNumber latency =
+        sum_of(near.send_s, near.receive_s, "what both sides of a message between two processes spend on it");
     Object nic("      ", host);
     nic.plain("count", "1").rate("bandwidth", host.nic_bytes_per_s).plain("attachment", "\"device\"");
     nic.time("latency", host.far ? host.far->latency_s : latency);
@@ -189,10 +166,10 @@ std::string law_text(const FittedLaw& law, const FittedHost& host) {
     const auto names = cpu_terms(law.kernel);
     Object object("          ", host);
     object.plain("source", json_quote("auspex calibrate on " + host.computer + ": " + law.terms.front().how));
-    object.plain("kind", "\"fitted\"").plain("error", plain_text(law.relative_error));
+    object.plain("kind", "\"fitted\"").plain("error", six_digits(law.relative_error));
     for (std::size_t i = 0; i < law.terms.size(); ++i) {
         object.plain(names[i], "{\"value\": " + time_text(law.terms[i].value) +
-                                   ", \"uncertainty\": " + plain_text(relative_uncertainty(law.terms[i])) + "}");
+                                   ", \"uncertainty\": " + six_digits(relative_uncertainty(law.terms[i])) + "}");
     }
     if (law.far_byte_s) {
         object.time("far_byte", *law.far_byte_s);
@@ -235,7 +212,7 @@ std::string host_text(const FittedHost& host) {
         object.number("core_reach", host.core_reach_bytes, bytes_text(host.core_reach_bytes.value));
         object.time("refill_byte", host.refill_byte_s);
     }
-    object.number("busy_speed", host.busy_speed, plain_text(host.busy_speed.value));
+    object.number("busy_speed", host.busy_speed, six_digits(host.busy_speed.value));
     object.number("last_level_cache", host.cache_bytes, bytes_text(host.cache_bytes.value));
     object.rate("cache_bandwidth", host.cache_bytes_per_s).rate("memory_bandwidth", host.memory_bytes_per_s);
     object.rate("core_memory_bandwidth", host.core_memory_bytes_per_s).time("probe", host.probe_s);

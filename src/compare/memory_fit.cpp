@@ -2,43 +2,28 @@
 #include "compare/memory_fit.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "compare/kernel_fit.hpp"
-#include "compare/positive_fit.hpp"
+#include "compare/knee_fit.hpp"
 
 namespace auspex {
 namespace {
 
-constexpr int kBootstraps = 200;
-constexpr std::uint64_t kSeed = 20'203;
 /// Copies of smaller sets stay in a core's own caches.
 constexpr double kBeyondOwnCaches = 1.0 / 8;
 
 std::vector<Measurement> copies_alone(const std::vector<Measurement>& rows, double cache_bytes) {
-    std::vector<Measurement> copies = rows_of(rows, "host", "copy");
+    std::vector<Measurement> copies = timed_host_rows(rows, "copy");
     std::erase_if(
         copies, [&](const Measurement& row) { return row.active != 1 || row.bytes < kBeyondOwnCaches * cache_bytes; });
     return copies;
 }
 
-/// Coefficients: seconds of a byte from the cache, and more of one from memory.
-PositiveFit fit_copies(const std::vector<Measurement>& copies, double cache_bytes, int bootstraps) {
-    std::vector<Observation> observations;
-    for (const Measurement& copy : copies) {
-        observations.push_back({{copy.bytes, copy.bytes * missing_share(cache_bytes, copy.bytes)}, copy.seconds, 1});
-    }
-    return fit_positive(observations, bootstraps, kSeed);
-}
-
-double squared_error(const PositiveFit& fit) {
-    double sum = 0;
-    for (const double residual : fit.residuals) {
-        sum += residual * residual;
-    }
-    return sum;
+FittedNumber fitted(const KneeNumber& number, const std::string& how) {
+    return {number.value, number.interval.low, number.interval.high, ConstantKind::kFitted, how};
 }
 
 /// The row of the same call with operands from the cache.
@@ -78,26 +63,12 @@ FarRows far_rows(const std::vector<Measurement>& rows, const FittedLaw& law, con
     return found;
 }
 
-/// The whole time less what the call takes from the cache; an extra that is noise counts as none.
-std::vector<Observation> extras_of(const FarRows& far, double reach_bytes) {
-    std::vector<Observation> extras;
+std::vector<KneeRow> knee_rows(const FarRows& far) {
+    std::vector<KneeRow> rows;
     for (std::size_t i = 0; i < far.rows.size(); ++i) {
-        const double least = 1e-3 * far.near_s[i];
-        const double extra = std::max(least, far.rows[i].seconds - far.near_s[i]);
-        const double share = extra / far.rows[i].seconds;
-        extras.push_back({{far.moved_bytes[i] * missing_share(reach_bytes, far.rows[i].bytes)}, extra, share * share});
+        rows.push_back({far.moved_bytes[i], far.rows[i].bytes, far.near_s[i], far.rows[i].seconds});
     }
-    return extras;
-}
-
-/// Sum of squares of what is left of whole times.
-double squared_error(const FarRows& far, const std::vector<Observation>& extras, double far_byte_s) {
-    double sum = 0;
-    for (std::size_t i = 0; i < extras.size(); ++i) {
-        const double left = (extras[i].sizes[0] * far_byte_s - extras[i].y) / far.rows[i].seconds;
-        sum += left * left;
-    }
-    return sum;
+    return rows;
 }
 
 bool has_several_sets(const FarRows& far) {
@@ -105,39 +76,33 @@ bool has_several_sets(const FarRows& far) {
                        [&](const Measurement& row) { return row.bytes != far.rows.front().bytes; });
 }
 
-/// The reach that leaves least, among sizes up to the stated cache's.
+void set_far_byte(const Knee& knee, const FarRows& far, FittedLaw& law) {
+    constexpr double kLeast = 1e-14;
+    law.far_byte_s = fitted(knee.extra_byte_s, "fitted to " + std::to_string(far.rows.size()) + " timings from memory");
+    law.far_byte_s->value = std::max(kLeast, law.far_byte_s->value);
+}
+
+/// Both, where several sets were gone through: the reach is sought among sizes up to the stated cache's.
 void fit_reach(const FarRows& far, const FittedHost& host, FittedLaw& law) {
     constexpr int kSizes = 32;
-    double best = 0;
-    for (int i = 2; i <= kSizes; ++i) {
-        const double reach = host.stated_cache_bytes * i / kSizes;
-        const std::vector<Observation> extras = extras_of(far, reach);
-        const double left = squared_error(far, extras, fit_positive(extras, 0, kSeed).coefficients.front().value);
-        if (!law.reach_bytes || left < best) {
-            const double step = host.stated_cache_bytes / kSizes;
-            law.reach_bytes = FittedNumber{reach, std::max(step, reach - step), reach + step, ConstantKind::kFitted,
-                                           "kernels on working sets of several sizes"};
-            best = left;
-        }
-    }
+    const Knee knee = fit_knee(knee_rows(far), reaches_up_to(host.stated_cache_bytes, kSizes, 2), NearBytes::kKnown);
+    law.reach_bytes = fitted(knee.reach_bytes, "kernels on working sets of several sizes");
+    set_far_byte(knee, far, law);
+}
+
+double reach_of(const FittedHost& host, const FittedLaw& law) {
+    return law.reach_bytes ? law.reach_bytes->value : host.cache_bytes.value;
 }
 
 void fit_far_byte(const FarRows& far, const FittedHost& host, FittedLaw& law) {
-    constexpr double kLeast = 1e-14;
-    if (far.rows.empty()) {
-        return;
+    if (!far.rows.empty() && !law.far_byte_s) {
+        set_far_byte(fit_knee(knee_rows(far), {reach_of(host, law)}, NearBytes::kKnown), far, law);
     }
-    const double reach = law.reach_bytes ? law.reach_bytes->value : host.cache_bytes.value;
-    const FittedCoefficient coefficient = fit_positive(extras_of(far, reach), kBootstraps, kSeed).coefficients.front();
-    law.far_byte_s =
-        FittedNumber{std::max(kLeast, coefficient.value), coefficient.low, coefficient.high, ConstantKind::kFitted,
-                     "fitted to " + std::to_string(far.rows.size()) + " timings from memory"};
 }
 
-void add_quality(const FarRows& far, const FittedHost& host, const FittedLaw& law, FitQuality& quality) {
-    const double reach = law.reach_bytes ? law.reach_bytes->value : host.cache_bytes.value;
+void add_points(const FarRows& far, const FittedHost& host, const FittedLaw& law, FitQuality& quality) {
     for (std::size_t i = 0; i < far.rows.size(); ++i) {
-        const double missing = missing_share(reach, far.rows[i].bytes);
+        const double missing = missing_share(reach_of(host, law), far.rows[i].bytes);
         quality.points.push_back(far.rows[i]);
         quality.predicted.push_back(far.near_s[i] + far.moved_bytes[i] * missing * law.far_byte_s->value);
     }
@@ -153,32 +118,8 @@ const FittedLaw* other_law(const FittedHost& host, const FittedLaw& law) {
 
 }  // namespace
 
-void fit_cache(const std::vector<Measurement>& rows, FittedHost& host) {
+void fit_cache(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     constexpr int kSizes = 64;
-    constexpr double kWorse = 1.5;  // sizes whose squared error is within this of the best are in the interval
-    const double stated = host.stated_cache_bytes;
-    const std::vector<Measurement> copies = copies_alone(rows, stated);
-    if (copies.size() < 3) {
-        return;
-    }
-    std::vector<double> errors;
-    for (int i = 1; i <= kSizes; ++i) {
-        errors.push_back(squared_error(fit_copies(copies, stated * i / kSizes, 0)));
-    }
-    const auto best = std::min_element(errors.begin(), errors.end());
-    const auto size_at = [&](std::ptrdiff_t place) { return stated * static_cast<double>(place + 1) / kSizes; };
-    auto low = best, high = best;
-    while (low != errors.begin() && *(low - 1) <= kWorse * *best) {
-        --low;
-    }
-    while (high + 1 != errors.end() && *(high + 1) <= kWorse * *best) {
-        ++high;
-    }
-    host.cache_bytes = {size_at(best - errors.begin()), size_at(low - errors.begin()), size_at(high - errors.begin()),
-                        ConstantKind::kFitted, "copies of working sets of many sizes"};
-}
-
-void fit_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     const std::vector<Measurement> copies = copies_alone(rows, host.stated_cache_bytes);
     if (copies.size() < 3) {
         throw InputError("measurements",
@@ -186,11 +127,24 @@ void fit_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibrat
                          "\"copy\" with one rank active, of sets from an eighth of " +
                              format_quantity(host.stated_cache_bytes, Dimension::kBytes) + " to several times that");
     }
-    const FittedCoefficient extra = fit_copies(copies, host.cache_bytes.value, kBootstraps).coefficients[1];
-    const double least = 1e-13;
-    host.core_memory_bytes_per_s = {1 / std::max(extra.value, least), 1 / std::max(extra.high, least),
-                                    1 / std::max(extra.low, least), ConstantKind::kFitted,
-                                    "copies of sets that the last-level cache does not keep over those that it does"};
+    std::vector<KneeRow> points;
+    for (const Measurement& copy : copies) {
+        points.push_back({copy.bytes, copy.bytes, 0, copy.seconds});
+    }
+    Knee knee = fit_knee(points, reaches_up_to(host.stated_cache_bytes, kSizes), NearBytes::kFitted);
+    host.cache_bytes = fitted(knee.reach_bytes, "copies of working sets of many sizes");
+    FittedNumber extra = fitted(knee.extra_byte_s, "");
+    constexpr double kLeast = 1e-13;
+    extra.value = std::max(extra.value, kLeast);
+    host.core_memory_bytes_per_s = inverse_of(
+        extra, ConstantKind::kFitted, "copies of sets that the last-level cache does not keep over those that it does");
+    FitQuality quality = quality_of("sharing", "copies_alone");
+    quality.points = copies;
+    quality.predicted = std::move(knee.predicted_s);
+    add_quality(std::move(quality), calibration);
+}
+
+void fit_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     const Host known = host_of(host);
     for (FittedLaw& law : host.laws) {
         const FarRows far = far_rows(rows, law, known);
@@ -199,9 +153,7 @@ void fit_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibrat
         }
     }
     for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
-        FitQuality quality;
-        quality.kind = "kernel";
-        quality.name = "all_from_memory";
+        FitQuality quality = quality_of("kernel", "all_from_memory");
         quality.precision = to_string(precision);
         for (FittedLaw& law : host.laws) {
             if (law.precision != precision) {
@@ -213,12 +165,9 @@ void fit_memory(const std::vector<Measurement>& rows, FittedHost& host, Calibrat
             }
             const FarRows far = far_rows(rows, law, known);
             fit_far_byte(far, host, law);
-            add_quality(far, host, law, quality);
+            add_points(far, host, law, quality);
         }
-        if (!quality.points.empty()) {
-            judge(quality);
-            calibration.fits.push_back(std::move(quality));
-        }
+        add_quality(std::move(quality), calibration);
     }
 }
 

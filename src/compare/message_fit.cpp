@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
+#include "compare/kernel_fit.hpp"
 #include "compare/positive_fit.hpp"
 
 namespace auspex {
@@ -31,6 +32,18 @@ struct Timed {
     [[nodiscard]] double net_s() const { return row.seconds - copy_s; }
 };
 
+/// Of so many bytes: bytes have no precision, either law does.
+double copy_seconds(const Host& host, double bytes) {
+    CpuCall copy;
+    copy.columns = bytes;
+    for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+        if (const auto seconds = seconds_by_law(host, copy, precision)) {
+            return *seconds;
+        }
+    }
+    throw InputError("measurements", "found no law of copy; expected timings of it from the cache");
+}
+
 /// Rows of a name and place between two ranks, as far as their message and its copy leave room in the cache: longer
 /// ones time the system's memory.
 std::vector<Timed> timed_rows(const std::vector<Measurement>& rows, std::string_view name, std::string_view where,
@@ -39,9 +52,7 @@ std::vector<Timed> timed_rows(const std::vector<Measurement>& rows, std::string_
     std::vector<Timed> found;
     for (const Measurement& row : rows_of(rows, "message", name)) {
         if (row.where == where && (where == "far" || row.bytes <= kFits * host.cache_bytes)) {
-            CpuCall copy;
-            copy.columns = row.bytes;
-            found.push_back({row, cpu_seconds(host, copy, CpuPrecision::kFp32)});
+            found.push_back({row, copy_seconds(host, row.bytes)});
         }
     }
     return found;
@@ -69,20 +80,11 @@ FittedNumber fitted(const FittedCoefficient& coefficient, const std::string& how
     return {coefficient.value, coefficient.low, coefficient.high, ConstantKind::kFitted, how};
 }
 
-/// The same number with its interval times `share`.
-FittedNumber part_of(const FittedNumber& number, double share, const std::string& how) {
-    return {number.value * share, number.low * share, number.high * share, ConstantKind::kDerived, how};
-}
-
-/// Time of a short message in a long row of them, or 0 where none was measured.
-double short_stream_s(const PathRows& rows) {
-    std::vector<double> times;
-    for (const Timed& timed : rows.stream) {
-        if (timed.row.bytes <= kShort) {
-            times.push_back(timed.net_s());
-        }
-    }
-    return times.empty() ? 0 : median(times);
+/// A number that follows from another.
+FittedNumber derived(FittedNumber number, const std::string& how) {
+    number.kind = ConstantKind::kDerived;
+    number.how = how;
+    return number;
 }
 
 /// What a short ping-pong takes beside its send is the receiver's time and a wait.
@@ -90,13 +92,21 @@ struct Rest {
     FittedNumber receive_s, wait_s;
 };
 
-Rest split_rest(const PathRows& rows, const FittedNumber& rest, double send_s) {
-    const double stream = short_stream_s(rows);
-    const bool is_told = stream > send_s;
-    const double receive = std::min(rest.value, is_told ? stream : send_s);
-    const double share = rest.value > 0 ? receive / rest.value : 1;
-    return {part_of(rest, share, is_told ? "a short message of a long row" : "taken as what sending takes"),
-            part_of(rest, 1 - share, "a short ping-pong less what both sides spend")};
+/// A short message of a long row takes as long as the slower side: it tells what receiving takes where that is more.
+Rest split_rest(const PathRows& rows, const FittedNumber& rest, const FittedNumber& send_s) {
+    std::vector<double> streams;
+    for (const Timed& timed : rows.stream) {
+        if (timed.row.bytes <= kShort) {
+            streams.push_back(std::max(0.0, timed.net_s()));
+        }
+    }
+    const bool is_told = !streams.empty() && median(streams) > send_s.value;
+    const FittedNumber side = is_told ? median_of(streams, ConstantKind::kDerived, "a short message of a long row")
+                                      : derived(send_s, "taken as what sending takes");
+    const std::string how = "a short ping-pong less what both sides spend";
+    // All of the rest, where it is less than a side spends: then nobody waits.
+    return side.value < rest.value ? Rest{side, difference_of(rest, side, how)}
+                                   : Rest{derived(rest, side.how), {0, 0, 0, ConstantKind::kDerived, how}};
 }
 
 /// The whole times, copies included.
@@ -148,7 +158,7 @@ FittedPath path_of(const PathRows& rows, const PositiveFit& fit) {
     FittedPath path;
     path.send_s = fitted(fit.coefficients[kSend], how);
     path.send_byte_s = fitted(fit.coefficients[kSendByte], how);
-    path.receive_byte_s = rows.is_far ? part_of(path.send_byte_s, 1, "taken as what sending takes")
+    path.receive_byte_s = rows.is_far ? derived(path.send_byte_s, "taken as what sending takes")
                                       : fitted(fit.coefficients[kRestByte], how);
     path.rendezvous_s = fitted(fit.coefficients[kRendezvous], how);
     path.eager_bytes = {rows.eager_bytes, rows.eager_bytes, rows.eager_bytes, ConstantKind::kSpecified,
@@ -162,13 +172,6 @@ PathRows path_rows(const std::vector<Measurement>& rows, const Host& host, bool 
             timed_rows(rows, "stream", where, host), is_far ? kFarEager : kNearEager, is_far};
 }
 
-/// The inverse of seconds a byte.
-FittedNumber rate_of(double value, double low, double high, const std::string& how) {
-    constexpr double kLeastByte = 1e-14;
-    return {1 / std::max(value, kLeastByte), 1 / std::max(high, kLeastByte), 1 / std::max(low, kLeastByte),
-            ConstantKind::kFitted, how};
-}
-
 void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) {
     const auto fit = fit_path(rows, calibration);
     if (!fit) {
@@ -179,13 +182,13 @@ void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) 
     host.near = path_of(rows, *fit);
     host.near.at_once_bytes = {kNearAtOnce, kNearAtOnce, kNearAtOnce, ConstantKind::kSpecified,
                                "an eighth of Open MPI's default box for this path, less the longest of its heads"};
-    const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), host.near.send_s.value);
+    const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), host.near.send_s);
     host.near.receive_s = rest.receive_s;
     host.near.latency_s = {0, 0, 0, ConstantKind::kDerived, "no wire: what is left of a short ping-pong is in poll"};
-    host.poll_s = part_of(rest.wait_s, 2, "twice what is left of a short ping-pong: a look comes half a poll late");
-    const FittedNumber &out = host.near.send_byte_s, &in = host.near.receive_byte_s;
-    host.nic_bytes_per_s = rate_of(out.value + in.value, out.low + in.low, out.high + in.high,
-                                   "one node: as between two of its processes");
+    host.poll_s =
+        derived(scaled(rest.wait_s, 2), "twice what is left of a short ping-pong: a look comes half a poll late");
+    host.nic_bytes_per_s = inverse_of(sum_of(host.near.send_byte_s, host.near.receive_byte_s, ""),
+                                      ConstantKind::kFitted, "one node: as between two of its processes");
 }
 
 /// What a NIC lets through, and what of it at once when it has rested.
@@ -213,13 +216,10 @@ std::optional<Wire> fit_wire(const PathRows& rows) {
             bursts.push_back(std::max(0.0, timed.row.bytes - (timed.row.seconds - shortest->row.seconds) * rate));
         }
     }
-    Wire wire;
-    wire.bytes_per_s = {rate, quantile(rates, 0.25), quantile(rates, 0.75), ConstantKind::kMeasured,
-                        "rows of long messages one way"};
-    const double burst = bursts.empty() ? 0 : median(bursts);
-    wire.burst_bytes = {burst, bursts.empty() ? 0 : quantile(bursts, 0), bursts.empty() ? 0 : quantile(bursts, 1),
-                        ConstantKind::kDerived, "what long ping-pongs, whose wires rest half the time, take less"};
-    return wire;
+    const std::string how = "what long ping-pongs, whose wires rest half the time, take less";
+    return Wire{median_of(rates, ConstantKind::kMeasured, "rows of long messages one way"),
+                bursts.empty() ? FittedNumber{0, 0, 0, ConstantKind::kDerived, how}
+                               : median_of(bursts, ConstantKind::kDerived, how)};
 }
 
 /// On a wire that rests while the answer travels.
@@ -241,17 +241,12 @@ void fit_far(PathRows rows, FittedHost& host, Calibration& calibration) {
         return;
     }
     FittedPath path = path_of(rows, *fit);
-    const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), path.send_s.value);
+    const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), path.send_s);
     path.receive_s = rest.receive_s;
-    const double look = host.poll_s.value / 2;
-    path.latency_s = {std::max(0.0, rest.wait_s.value - look), std::max(0.0, rest.wait_s.low - look),
-                      std::max(0.0, rest.wait_s.high - look), rest.wait_s.kind, rest.wait_s.how};
+    path.latency_s = difference_of(rest.wait_s, scaled(host.poll_s, 0.5), rest.wait_s.how);
     // Beside the receiver's own time a long one has an offer and an answer, each with its way and a look.
-    const double twice = 2 * path.latency_s.value + host.poll_s.value;
-    const FittedNumber whole = path.rendezvous_s;
-    path.rendezvous_s = {std::max(0.0, whole.value - twice), std::max(0.0, whole.low - twice),
-                         std::max(0.0, whole.high - twice), ConstantKind::kDerived,
-                         "what a long ping-pong takes beside its bytes, less its offer and the answer"};
+    path.rendezvous_s = difference_of(path.rendezvous_s, sum_of(scaled(path.latency_s, 2), host.poll_s, ""),
+                                      "what a long ping-pong takes beside its bytes, less its offer and the answer");
     path.burst_bytes = wire->burst_bytes;
     host.far = path;
     host.nic_bytes_per_s = wire->bytes_per_s;
@@ -264,6 +259,12 @@ void fit_messages(const std::vector<Measurement>& rows, FittedHost& host, Calibr
     const PathRows near = path_rows(rows, known, false);
     fit_near(near, host, calibration);
     fit_far(path_rows(rows, known, true), host, calibration);
+    if (host.nodes > 1 && !host.far) {
+        throw InputError("measurements",
+                         "found too few messages between nodes; expected rows of kind \"message\", where \"far\", "
+                         "named \"ping_pong\", \"send\" and \"stream\" (8 B and more), for ranks were on " +
+                             std::to_string(host.nodes) + " nodes");
+    }
 }
 
 }  // namespace auspex

@@ -16,7 +16,7 @@ struct Observation {
 
 struct FittedCoefficient {
     double value = 0;
-    double low = 0, high = 0;  ///< about 95 %: bootstrap over observations
+    double low = 0, high = 0;  ///< 95 %: bootstrap over observations, by Student's t for as many as are to spare
 };
 
 struct PositiveFit {

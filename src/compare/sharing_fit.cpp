@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+#include <cmath>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/quantiles.hpp"
+#include "base/units.hpp"
 #include "compare/kernel_fit.hpp"
-#include "compare/statistics.hpp"
 
 namespace auspex {
 namespace {
@@ -22,9 +25,11 @@ Measurement only_row(const std::vector<Measurement>& rows, std::string_view name
     return found.back();
 }
 
-/// Middle half of the values around their median.
-FittedNumber middle_of(std::span<const double> values, ConstantKind kind, const std::string& how) {
-    return {median(values), quantile(values, 0.25), quantile(values, 0.75), kind, how};
+/// The reference that sessions of calibration have found one after another: the fastest is full speed.
+Measurement fastest_probe(const std::vector<Measurement>& rows) {
+    const std::vector<Measurement> probes = timed_host_rows(rows, "probe");
+    return probes.empty() ? only_row({}, "probe", "how fast the machine was")
+                          : *std::ranges::min_element(probes, {}, &Measurement::seconds);
 }
 
 /// Kernels that compute more than they move: what slows them is the core.
@@ -44,32 +49,42 @@ int busiest(const std::vector<Measurement>& rows, std::string_view kind, int cor
     return most;
 }
 
-/// The call's time with one rank active: as timed beside the shared ones or, if that was disturbed, as the law says.
-double alone_s(const std::vector<Measurement>& rows, const Measurement& shared, const Host& host) {
-    double least = cpu_seconds(host, call_of(shared), precision_of(shared));
+/// The call's time with one rank active: as it was timed, in the same way, beside the shared ones; where it was not, as
+/// the law says; nothing where there is no law either.
+std::optional<double> alone_s(const std::vector<Measurement>& rows, const Measurement& shared, const Host& host) {
+    std::vector<double> timings;
     for (const Measurement& row : rows) {
         const bool same = row.kind == "kernel" && row.active == 1 && row.name == shared.name &&
                           row.precision == shared.precision && row.where == shared.where && row.rows == shared.rows &&
                           row.columns == shared.columns && row.depth == shared.depth && row.groups == shared.groups;
-        least = same ? std::min(least, row.seconds) : least;
+        if (same) {
+            timings.push_back(row.seconds);
+        }
     }
-    return least;
+    return timings.empty() ? seconds_by_law(host, call_of(shared), precision_of(shared))
+                           : std::optional(median(timings));
 }
 
-void fit_busy_speed(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
-    const Host known = host_of(host);
-    const int busy = busiest(rows, "kernel", host.cores);
-    std::vector<double> products, all;
+/// A kernel with all cores at work, and the same alone.
+struct Shared {
+    Measurement row;
+    double alone_s = 0;
+};
+
+std::vector<Shared> shared_kernels(const std::vector<Measurement>& rows, const Host& host, int busy) {
+    std::vector<Shared> found;
     for (const Measurement& row : rows) {
         if (row.kind == "kernel" && row.where == "cache" && row.active == busy && busy > 1) {
-            const double speed = alone_s(rows, row, known) / row.seconds;
-            all.push_back(speed);
-            if (is_product(row.name)) {
-                products.push_back(speed);
+            if (const auto alone = alone_s(rows, row, host)) {
+                found.push_back({row, *alone});
             }
         }
     }
-    if (all.empty()) {
+    return found;
+}
+
+void set_busy_speed(const std::vector<Shared>& shared, int busy, FittedHost& host, Calibration& calibration) {
+    if (shared.empty()) {
         if (host.cores > 1) {
             calibration.warnings.emplace_back(
                 "no kernel was timed on several cores at once: cores are taken to run "
@@ -82,39 +97,67 @@ void fit_busy_speed(const std::vector<Measurement>& rows, FittedHost& host, Cali
         calibration.warnings.push_back("at most " + std::to_string(busy) + " of " + std::to_string(host.cores) +
                                        " cores were busy at once: with all of them kernels may be slower");
     }
-    FittedNumber speed = middle_of(products.empty() ? all : products, ConstantKind::kMeasured,
-                                   "kernels alone over the same on " + std::to_string(busy) + " cores at once, median");
-    if (speed.value > 1) {
-        speed = {1, std::min(speed.low, 1.0), 1, speed.kind, speed.how};
-    }
-    host.busy_speed = speed;
-}
-
-/// Bytes a second of all cores together, from copies of sets in [low, high] of the cache's size.
-FittedNumber copy_rate(const std::vector<Measurement>& rows, const FittedHost& host, double low, double high,
-                       const char* what) {
-    const std::vector<Measurement> copies = rows_of(rows, "host", "copy");
-    const int busy = busiest(copies, "host", host.cores);
-    const double cache = host.cache_bytes.value;
-    std::vector<double> rates;
-    for (const Measurement& row : copies) {
-        if (row.active == busy && row.bytes >= low * cache && row.bytes * row.active <= high * cache) {
-            rates.push_back(row.bytes * host.cores / row.seconds);
+    std::vector<double> products, all;
+    for (const Shared& one : shared) {
+        all.push_back(one.alone_s / one.row.seconds);
+        if (is_product(one.row.name)) {
+            products.push_back(all.back());
         }
     }
-    if (rates.empty()) {
+    host.busy_speed = median_of(products.empty() ? all : products, ConstantKind::kMeasured,
+                                "kernels alone over the same on " + std::to_string(busy) + " cores at once, median");
+    host.busy_speed.value = std::min(host.busy_speed.value, 1.0);
+    host.busy_speed.low = std::min(host.busy_speed.low, 1.0);
+    host.busy_speed.high = std::min(host.busy_speed.high, 1.0);
+}
+
+/// Products at busy_speed; what streams, at that or at what the cache gives all cores, whichever is slower.
+void judge_busy_cores(const std::vector<Shared>& shared, const FittedHost& host, Calibration& calibration) {
+    constexpr double kFits = 0.75;  // of the cache: longer ones time memory
+    FitQuality quality = quality_of("sharing", "busy_cores");
+    for (const auto& [row, alone] : shared) {
+        const double bytes = row.active * cpu_bytes(call_of(row), precision_of(row));
+        if (bytes <= kFits * host.cache_bytes.value) {
+            const double by_cache = is_product(row.name) ? 0 : bytes / host.cache_bytes_per_s.value;
+            quality.points.push_back(row);
+            quality.predicted.push_back(std::max(alone / host.busy_speed.value, by_cache));
+        }
+    }
+    add_quality(std::move(quality), calibration);
+}
+
+/// Bytes a second of all cores together, from copies of sets in [low, high] of the cache's size; the copies join
+/// `quality`.
+FittedNumber copy_rate(const std::vector<Measurement>& rows, const FittedHost& host, double low, double high,
+                       const char* what, FitQuality& quality) {
+    std::vector<Measurement> copies = timed_host_rows(rows, "copy");
+    const int busy = busiest(copies, "host", host.cores);
+    const double cache = host.cache_bytes.value;
+    std::erase_if(copies, [&](const Measurement& row) {
+        return row.active != busy || row.bytes < low * cache || row.bytes * row.active > high * cache;
+    });
+    if (copies.empty()) {
         throw InputError("measurements", std::string("found no copies ") + what + " a last-level cache of " +
                                              format_quantity(cache, Dimension::kBytes) +
                                              "; expected rows of kind \"host\" named \"copy\"");
     }
-    return middle_of(rates, ConstantKind::kMeasured,
-                     std::string("copies ") + what + " the last-level cache, " + std::to_string(busy) +
-                         (busy > 1 ? " cores" : " core") + " at once");
+    std::vector<double> rates;
+    for (const Measurement& row : copies) {
+        rates.push_back(row.bytes * host.cores / row.seconds);
+    }
+    const FittedNumber rate = median_of(rates, ConstantKind::kMeasured,
+                                        std::string("copies ") + what + " the last-level cache, " +
+                                            std::to_string(busy) + (busy > 1 ? " cores" : " core") + " at once");
+    for (const Measurement& row : copies) {
+        quality.points.push_back(row);
+        quality.predicted.push_back(row.bytes * host.cores / rate.value);
+    }
+    return rate;
 }
 
 void fit_slice(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     std::vector<double> slices;
-    for (const Measurement& row : rows_of(rows, "host", "slice")) {
+    for (const Measurement& row : timed_host_rows(rows, "slice")) {
         slices.push_back(row.seconds);
     }
     if (slices.empty()) {
@@ -125,7 +168,7 @@ void fit_slice(const std::vector<Measurement>& rows, FittedHost& host, Calibrati
         host.core_slice_s = {kAssumed, 0, 2 * kAssumed, ConstantKind::kAssumed, "not measured"};
         return;
     }
-    host.core_slice_s = middle_of(slices, ConstantKind::kMeasured, "time that a core stays with one of its processes");
+    host.core_slice_s = median_of(slices, ConstantKind::kMeasured, "time that a core stays with one of its processes");
 }
 
 }  // namespace
@@ -133,7 +176,7 @@ void fit_slice(const std::vector<Measurement>& rows, FittedHost& host, Calibrati
 void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     const Measurement computer = only_row(rows, "computer", "cores and memory");
     const Measurement cache = only_row(rows, "last_level_cache", "its size");
-    const Measurement probe = only_row(rows, "probe", "how fast the machine was");
+    const Measurement probe = fastest_probe(rows);
     // A file may have been gone on with, on more ranks and on more nodes: the most nodes tell how large one is.
     for (const Measurement& row : rows_of(rows, "host", "computer")) {
         const int ranks = (row.ranks + row.nodes - 1) / row.nodes;
@@ -151,18 +194,25 @@ void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calib
     host.memory_bytes = computer.bytes;
     host.stated_cache_bytes = cache.bytes;
     host.cache_bytes = {cache.bytes, cache.bytes, cache.bytes, ConstantKind::kSpecified, "the system's description"};
-    const double noise = probe.spread * probe.seconds;
-    host.probe_s = {probe.seconds, probe.seconds - noise, probe.seconds + noise, ConstantKind::kMeasured,
-                    "the probe, median over cores"};
+    // A tenth quantile of n normal values scatters by 1.71 of their standard deviations over sqrt(n).
+    constexpr double kTenthQuantile = 1.71, kSigmasOf95 = 1.96;
+    const double reach = kSigmasOf95 * kTenthQuantile * probe.spread * probe.seconds / std::sqrt(probe.count);
+    host.probe_s = {probe.seconds, std::max(0.0, probe.seconds - reach), probe.seconds + reach, ConstantKind::kMeasured,
+                    "the probe at full speed: the fastest tenth, of the fastest session"};
     calibration.probe_s = probe.seconds;
     calibration.probe_spread = probe.spread;
 }
 
 void fit_sharing(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     constexpr double kBeyondOwnCaches = 1.0 / 16, kWellInside = 0.5, kWellOutside = 2, kAnySize = 1e9;
-    fit_busy_speed(rows, host, calibration);
-    host.cache_bytes_per_s = copy_rate(rows, host, kBeyondOwnCaches, kWellInside, "within half of");
-    host.memory_bytes_per_s = copy_rate(rows, host, kWellOutside, kAnySize, "of twice and more");
+    const int busy = busiest(rows, "kernel", host.cores);
+    const std::vector<Shared> shared = shared_kernels(rows, host_of(host), busy);
+    set_busy_speed(shared, busy, host, calibration);
+    FitQuality copies = quality_of("sharing", "copies_together");
+    host.cache_bytes_per_s = copy_rate(rows, host, kBeyondOwnCaches, kWellInside, "within half of", copies);
+    host.memory_bytes_per_s = copy_rate(rows, host, kWellOutside, kAnySize, "of twice and more", copies);
+    judge_busy_cores(shared, host, calibration);
+    add_quality(std::move(copies), calibration);
     fit_slice(rows, host, calibration);
 }
 

@@ -8,11 +8,13 @@ namespace auspex {
 
 /// Fills machine's cores, nodes, memory, cache size and the source from rows of kind "host": "computer" (bytes: memory
 /// of a node, active: cores of a computer, ranks and nodes of the run, groups: nodes of one computer, source: model and
-/// date), "last_level_cache" (bytes) and "probe" (seconds, spread). Throws InputError where one is missing.
+/// date), "last_level_cache" (bytes) and "probe" (seconds, spread; of several the fastest). Throws InputError where one
+/// is missing.
 void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
 
-/// busy_speed: a kernel's time alone over that with all cores busy, median over products; cache and memory bandwidth of
-/// all cores from copies; core_slice_s from the time that a core stays with one of two. Requires laws.
+/// busy_speed: a kernel's time alone over that with all cores busy, median over products; kernels that were not timed
+/// alone and have no law are left out. Cache and memory bandwidth of all cores from copies; core_slice_s from the time
+/// that a core stays with one of two. Verdicts on "busy_cores" and "copies_together". Requires laws and cache_bytes.
 void fit_sharing(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
 
 }  // namespace auspex

@@ -22,11 +22,19 @@ constexpr const char* kResiduals =
     "at all times; marks that rise or fall together from left to right show a term that is missing, single ones a "
     "disturbed measurement. Marks beyond a factor of two stand at the edge.";
 
+/// The worst of all points, and where there are outliers what is worst without them.
+std::string worst_text(const FitQuality& fit) {
+    const double worst = std::max(fit.worst_error, fit.farthest_error);
+    return percent(worst) +
+           (fit.outliers > 0 ? " (" + percent(fit.worst_error) + " without " + counted(fit.outliers, "outlier") + ")"
+                             : "");
+}
+
 std::vector<TextRow> fit_rows(const Calibration& calibration) {
     std::vector<TextRow> rows{{"fit", "precision", "points", "typical error", "worst", "verdict"}};
     for (const FitQuality& fit : calibration.fits) {
         rows.push_back({fit.name, fit.precision.empty() ? fit.kind : fit.precision, std::to_string(fit.points.size()),
-                        percent(fit.typical_error), percent(fit.worst_error), fit.verdict});
+                        percent(fit.typical_error), worst_text(fit), fit.verdict});
     }
     return rows;
 }
@@ -79,7 +87,7 @@ std::string terms_table(const Calibration& calibration) {
     }
     return html_rows(rows, 3,
                      "Seconds for each unit of a term: a call, a row, an element, a multiply-add of a product, a byte. "
-                     "Intervals hold 95 % of what resampled measurements give.");
+                     "Intervals are 95 %, from fits to resampled measurements.");
 }
 
 /// Kernels by the first word of their names, so that forward and backward stand together; messages, collectives.
@@ -111,9 +119,11 @@ std::string render_html(const CalibrationReport& report) {
         out += html_heading("warnings", "Warnings") + html_list(calibration.warnings);
     }
     out += html_heading("fits", "Fits") +
-           html_rows(fit_rows(calibration), 2,
-                     "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
-                     "most 20 %. Collectives are not fitted but predicted from the costs of messages.");
+           html_rows(
+               fit_rows(calibration), 2,
+               "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
+               "most 20 %; the column has the worst of all. Collectives are not fitted but predicted from the costs of "
+               "messages.");
     out += html_heading("residuals", "Residuals") + html_paragraph(kResiduals) + charts(calibration);
     if (report.is_from) {
         out += html_heading("changes", "Changed constants") +
@@ -127,8 +137,8 @@ std::string render_html(const CalibrationReport& report) {
     }
     out += html_heading("constants", "Constants") +
            html_rows(constant_rows(report.constants), 1,
-                     report.is_from ? "All that are measured or fitted, with intervals of about 95 %."
-                                    : "With intervals of about 95 %; laws of kernels stand below.");
+                     report.is_from ? "All that are measured or fitted, with intervals of 95 %, assumed ones apart."
+                                    : "With intervals of 95 %, assumed ones apart; laws of kernels stand below.");
     out += report.is_from ? "" : html_heading("terms", "Terms") + terms_table(calibration);
     return out + html_heading("provenance", "Where this page comes from") +
            html_paragraph("Measurements are in " + report.measurements_file + ", the machine file is " +

@@ -22,9 +22,10 @@ struct CalibrationReport {
 /// How many fits are good, and what the others are.
 [[nodiscard]] std::string verdict_of(const CalibrationReport& report);
 
-/// One line a fit: "gemm_forward  fp32  24  1.2 %  8.1 %  good", below a head; kernels, messages, collectives.
+/// One line a fit: "gemm_forward  fp32  24  1.2 %  8.1 %  good", below a head; kernels, messages, what cores share,
+/// collectives. The worst is that of all points; what it is without outliers stands behind it where there are any.
 [[nodiscard]] std::string fits_text(const Calibration& calibration);
-/// One line a constant: value, interval of about 95 %, kind.
+/// One line a constant: value, interval of 95 %, kind.
 [[nodiscard]] std::string constants_text(const std::vector<Constant>& constants);
 /// One line a constant that rows have replaced: what it was and is, interval, rows, verdict; then those of the stack
 /// that rows speak of, and how many constants stayed.

@@ -94,6 +94,7 @@ double uncertainty_of_laws(const Inputs& inputs, const SimulatedStep& step) {
     return all > 0 ? std::sqrt(squares) / all : 0;
 }
 
+/// A constant of 0 is not scaled with its group, however little is known of it.
 double uncertainty_of(const Machine& machine, const Group& group) {
     double squares = 0;
     int count = 0;
@@ -101,7 +102,7 @@ double uncertainty_of(const Machine& machine, const Group& group) {
         const bool is_member = std::any_of(group.members.begin(), group.members.end(), [&](const std::string& begin) {
             return constant.path.rfind(begin, 0) == 0;
         });
-        if (is_member) {
+        if (is_member && constant.value != 0) {
             squares += constant.relative_uncertainty * constant.relative_uncertainty;
             ++count;
         }

@@ -10,7 +10,8 @@ namespace auspex {
 /// 5 % longer: "machine.host.kernels" (all laws), "machine.host.messages.near", "machine.host.messages.far" (and the
 /// NICs' bandwidth), "machine.host.cores" (slice, switch, poll, speed while all compute), "machine.host.memory" (cache
 /// and memory). A group's uncertainty: of the laws sqrt(sum (time share x relative_error)^2) over kernels, of the
-/// others the root mean square of their constants'; at least 2 %. Largest first; those below 1e-4 are left out.
+/// others the root mean square of their constants' (those of 0 apart); at least 2 %. Largest first; those below 1e-4
+/// are left out.
 [[nodiscard]] std::vector<ConstantLean> lean_on_host_constants(const Inputs& inputs, const SimulatedStep& step);
 
 }  // namespace auspex

@@ -109,5 +109,16 @@ TEST_F(CalibrateCli, measurements_of_another_computer_are_not_gone_on_with) {
     expect_refused(out() + "--measurements " + rows, {"rows.csv", "Abacus", "--fresh"});
 }
 
+TEST_F(CalibrateCli, measurements_of_other_conditions_are_not_gone_on_with) {
+    const std::string header =
+        "kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source\n";
+    const std::string row = "host,probe,,,,,,,2,1,1,,0.0002,,1,this machine\n";
+    const std::string unknown = write("unknown.csv", header + row);
+    expect_refused(out() + "--measurements " + unknown, {"unknown.csv", "under what conditions", "--fresh"});
+    const std::string other = write("other.csv", "# conditions: cores=123456\n" + header + row);
+    expect_refused(out() + "--measurements " + other, {"other.csv", "cores \"123456\"", "--fresh"});
+    EXPECT_EQ(text_of(other), "# conditions: cores=123456\n" + header + row);
+}
+
 }  // namespace
 }  // namespace auspex

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/rng.hpp"
 #include "compare/fitted.hpp"
 
 namespace auspex {
@@ -242,6 +243,111 @@ TEST(Calibration, a_verdict_names_the_worst_shape) {
     quality.predicted[3] = 0.2e-6;
     judge(quality);
     EXPECT_EQ(quality.verdict, "good; 1 outlier, the farthest 64 x 32 x 48, -80 %");
+    EXPECT_NEAR(quality.worst_error, 0.01, 1e-9);
+    EXPECT_NEAR(quality.farthest_error, 0.8, 1e-9);
+}
+
+const FitQuality* fit_of(const Calibration& calibration, const std::string& name) {
+    const auto found = std::find_if(calibration.fits.begin(), calibration.fits.end(),
+                                    [&](const FitQuality& fit) { return fit.name == name; });
+    return found == calibration.fits.end() ? nullptr : &*found;
+}
+
+TEST(Calibration, what_cores_share_has_verdicts) {
+    std::vector<Measurement> rows = made_up(false);
+    const Calibration good = calibrate_host("made-up", rows, trainer_stack());
+    for (const char* name : {"copies_alone", "copies_together", "busy_cores", "passes", "turns"}) {
+        const FitQuality* const fit = fit_of(good, name);
+        ASSERT_NE(fit, nullptr) << name;
+        EXPECT_EQ(fit->kind, "sharing") << name;
+        EXPECT_EQ(fit->verdict, "good") << name;
+    }
+    // A refill that does not grow with what was pushed out: the law cannot say that, and its verdict does.
+    int number = 0;
+    for (Measurement& row : rows) {
+        if (row.name == "turn" && row.active > 1) {
+            row.seconds *= ++number % 2 == 0 ? 1.5 : 1;
+        }
+    }
+    const Calibration poor = calibrate_host("made-up", rows, trainer_stack());
+    ASSERT_NE(fit_of(poor, "turns"), nullptr);
+    EXPECT_TRUE(fit_of(poor, "turns")->is_poor);
+    EXPECT_TRUE(std::ranges::any_of(poor.warnings, [](const auto& text) { return text.starts_with("turns: poor"); }));
+}
+
+/// busy_speed = time alone / time with all cores busy, both timed in the same way: a law that says something else of
+/// the same call does not count.
+TEST(Calibration, a_timing_alone_counts_before_the_law) {
+    std::vector<Measurement> rows = made_up(false);
+    const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
+    const double alone_s = 1.1 * kernel_s(shared);
+    std::erase_if(rows, [&](const Measurement& row) {
+        return row.kind == "kernel" && row.rows == shared.rows && row.columns == shared.columns &&
+               row.depth == shared.depth;
+    });
+    rows.push_back(kernel_row(shared, "cache", 1, alone_s));
+    rows.push_back(kernel_row(shared, "cache", 2, alone_s / kBusy));
+    const Host host = machine_of(calibrate_host("made-up", rows, trainer_stack())).host;
+    EXPECT_NEAR(host.busy_speed, kBusy, 1e-6);
+}
+
+TEST(Calibration, one_precision_is_enough) {
+    std::vector<Measurement> rows = made_up(false);
+    for (Measurement& row : rows) {
+        row.precision = row.kind == "kernel" && row.active == 1 ? "bf16" : row.precision;
+    }
+    // What ranks share is timed in fp32, of which there is neither a law nor a timing alone: it tells nothing.
+    const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
+    const Machine machine = machine_of(calibration);
+    EXPECT_FALSE(machine.host.laws[0][0].known);
+    EXPECT_TRUE(machine.host.laws[1][0].known);
+    EXPECT_EQ(machine.host.busy_speed, 1);
+    EXPECT_NEAR(machine.host.near.send_s / kSend, 1, 0.02);
+    EXPECT_GT(machine.tile.gemm_fp32_flop_per_s, 0);
+    // With timings alone it does, law or not.
+    const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
+    rows.push_back(kernel_row(shared, "cache", 1, kernel_s(shared)));
+    EXPECT_NEAR(machine_of(calibrate_host("made-up", rows, trainer_stack())).host.busy_speed, kBusy, 1e-3);
+    // Collectives of fp32 cannot be played without laws of it.
+    Measurement collective = row_of("collective", "all_reduce");
+    collective.bytes = 1024, collective.seconds = 1e-5, collective.active = collective.ranks = 2;
+    rows.push_back(collective);
+    const Calibration unchecked = calibrate_host("made-up", rows, trainer_stack());
+    EXPECT_EQ(fit_of(unchecked, "all_reduce"), nullptr);
+    EXPECT_TRUE(std::ranges::any_of(unchecked.warnings,
+                                    [](const auto& text) { return text.starts_with("collectives are not checked"); }));
+}
+
+/// Whatever is taken from the file, what is left makes a machine file that loads, or one error that says what is
+/// missing.
+TEST(Calibration, thin_measurements_end_in_a_file_or_in_one_error) {
+    const std::vector<Measurement> all = made_up(true);
+    int files = 0, errors = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        Rng random(seed);
+        std::vector<Measurement> rows = all;
+        const double kept = 0.3 + 0.7 * random.uniform();
+        std::erase_if(rows, [&](const Measurement& row) {
+            return row.name != "computer" && row.name != "last_level_cache" && random.uniform() > kept;
+        });
+        try {
+            static_cast<void>(machine_of(calibrate_host("made-up", rows, trainer_stack())));
+            ++files;
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
+            ++errors;
+        }
+    }
+    EXPECT_GT(files, 5);
+    EXPECT_GT(errors, 5);
+}
+
+TEST(Calibration, the_fastest_session_says_what_full_speed_is) {
+    std::vector<Measurement> rows = made_up(false);
+    rows.push_back(host_row("probe", 0, 2.9e-3, 2));  // a later session, on slowed cores
+    EXPECT_NEAR(calibrate_host("made-up", rows, trainer_stack()).probe_s, 2.2e-3, 1e-12);
+    rows.push_back(host_row("probe", 0, 2.0e-3, 2));
+    EXPECT_NEAR(calibrate_host("made-up", rows, trainer_stack()).probe_s, 2.0e-3, 1e-12);
 }
 
 TEST(Calibration, missing_rows_are_named) {

@@ -6,11 +6,19 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 
+#include "base/input_text.hpp"
 #include "exec/measure/kernel_operands.hpp"
+#include "exec/measure/message_bench.hpp"
+#include "exec/measure/turn_bench.hpp"
+#include "models/stack.hpp"
 #include "models/workload.hpp"
+#include "schedule/kernel_calls.hpp"
 
 namespace auspex {
 namespace {
@@ -159,9 +167,17 @@ bool has_tokens(const Workload& workload, double tokens) {
     return sequences == std::floor(sequences) && sequences <= 64;
 }
 
-TEST(CalibrationShapes, AreOfNoWorkload) {
+/// All that calibration times, alone, with others, in turns.
+std::vector<CpuCall> timed_calls() {
     std::vector<CpuCall> calls = calibration_calls();
-    std::ranges::copy(memory_calls(), std::back_inserter(calls));
+    for (const auto& more : {memory_calls(), sharing_calls(), turn_calls()}) {
+        calls.insert(calls.end(), more.begin(), more.end());
+    }
+    return calls;
+}
+
+TEST(CalibrationShapes, AreOfNoWorkload) {
+    const std::vector<CpuCall> calls = timed_calls();
     for (const auto& entry : std::filesystem::directory_iterator("workloads")) {
         const Workload w = load_workload(JsonDocument::load(entry.path().string()));
         for (const CpuCall& c : calls) {
@@ -176,6 +192,66 @@ TEST(CalibrationShapes, AreOfNoWorkload) {
                 EXPECT_FALSE(has_tokens(w, c.rows)) << c.rows;
             }
         }
+    }
+}
+
+/// What tells two calls of products, attention, norms and the like apart. Calls over one row (copies, sums, AdamW) have
+/// no shape but a length.
+using Shape = std::tuple<CpuKernel, double, double, double, double>;
+Shape shape_of(const CpuCall& c) { return {c.kernel, c.rows, c.columns, c.depth, c.groups}; }
+
+/// The plans of a file of layouts as texts, in their order: what is between the braces behind each "plan".
+std::vector<std::string> plan_texts(const std::string& file) {
+    const std::string text = read_input_file(file), key = "\"plan\":";
+    std::vector<std::string> texts;
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
+        const std::size_t begin = text.find('{', at);
+        at = begin;
+        for (int depth = 0; depth > 0 || at == begin; ++at) {
+            depth += text[at] == '{' ? 1 : text[at] == '}' ? -1 : 0;
+        }
+        texts.push_back(text.substr(begin, at - begin));
+    }
+    return texts;
+}
+
+/// Every call that a step of the plan makes, on any stage.
+void add_shapes(const Workload& workload, const Plan& asked, std::set<Shape>& shapes) {
+    static const Stack stack = load_stack(JsonDocument::load("stacks/auspex.json"));
+    const Plan plan = resolve_plan(asked, workload, 0);
+    const Layout layout = rank_grid(plan, plan.pp * plan.dp * plan.ep * plan.etp);
+    const Program program = build_program(workload, plan, stack, layout);
+    for (const Role& role : program.roles) {
+        for (const BlockUse& use : role.order) {
+            for (const Operation& op : program.operations_of(program.blocks[use.block])) {
+                const OperationCalls calls = kernel_calls(workload, plan, stack, layout, role.stage, op);
+                for (const auto& list : {calls.before, calls.after}) {
+                    std::ranges::transform(list, std::inserter(shapes, shapes.end()), shape_of);
+                }
+            }
+        }
+    }
+}
+
+/// The steps that auspex compare predicts: of no call of theirs was the time measured beforehand.
+TEST(CalibrationShapes, AreOfNoLayout) {
+    std::set<Shape> shapes;
+    for (const std::string file : {"plans/layouts/one-node.json", "plans/layouts/nodes.json"}) {
+        const std::vector<std::string> texts = plan_texts(file);
+        const JsonDocument document = JsonDocument::load(file);
+        const auto layouts = document.root().at("layouts").elements();
+        ASSERT_EQ(texts.size(), layouts.size()) << file;
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const std::string name = layouts[i].at("workload").as_string();
+            const Workload workload = load_workload(JsonDocument::load("workloads/" + name + ".json"));
+            add_shapes(workload, load_plan(JsonDocument::parse(texts[i], file)), shapes);
+        }
+    }
+    EXPECT_GT(shapes.size(), 200U);
+    for (const CpuCall& call : timed_calls()) {
+        EXPECT_FALSE(call.rows > 1 && shapes.contains(shape_of(call)))
+            << to_string(call.kernel) << " " << call.rows << " x " << call.columns << " x " << call.depth << " x "
+            << call.groups;
     }
 }
 

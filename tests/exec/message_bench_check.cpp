@@ -6,7 +6,9 @@
 #include <string>
 
 #include "communicator_cases.hpp"
+#include "exec/measure/core_probe.hpp"
 #include "exec/measure/message_bench.hpp"
+#include "exec/measure/turn_bench.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/process_binding.hpp"
 
@@ -38,13 +40,29 @@ class Observer {
                            [&](const Measurement& m) { return m.kind == kind && m.name == name && m.where == where; });
     }
     [[nodiscard]] bool has_no_faults() const { return !has_fault_; }
+    [[nodiscard]] bool are_all_from(const char* source) const {
+        return !all_.empty() &&
+               std::all_of(all_.begin(), all_.end(), [&](const Measurement& m) { return m.source == source; });
+    }
+    /// Turns where one rank runs kernels and where all of its core do, passes between them; sets of two sizes at least.
+    [[nodiscard]] bool has_turns() const {
+        std::set<double> sizes;
+        for (const Measurement& m : all_) {
+            sizes.insert(m.name == "turn" && m.active == m.ranks ? m.bytes : 0);
+        }
+        const auto alone = [](const Measurement& m) { return m.name == "turn" && m.active == 1; };
+        return sizes.size() > 2 && has("host", "pass", "") && std::any_of(all_.begin(), all_.end(), alone);
+    }
 
  private:
     /// A few sizes of everything are enough here.
     static bool is_skipped(const Measurement& m) {
-        constexpr double kSmall = 32, kLarge = 32 * 1024, kCopy = 1024 * 1024;
+        constexpr double kSmall = 32, kLarge = 32 * 1024, kCopy = 1024 * 1024, kTurn = 1.5e6;
         if (m.kind == "kernel") {
             return m.name != "gemm_forward";
+        }
+        if (m.name == "turn" || m.name == "pass") {
+            return m.bytes > kTurn;
         }
         return m.name == "copy" ? m.bytes != kCopy : m.name != "slice" && m.bytes != kSmall && m.bytes != kLarge;
     }
@@ -79,7 +97,21 @@ bool has_all(const Observer& observer, bool shares_cores) {
         fine = fine && observer.has("collective", name, "");
     }
     fine = fine && observer.has("kernel", "gemm_forward", "cache") && observer.has("host", "copy", "");
-    return fine && (!shares_cores || observer.has("host", "slice", ""));
+    return fine && (!shares_cores || (observer.has("host", "slice", "") && observer.has_turns()));
+}
+
+/// Every row is taken at full speed for a probe that no core is slower than, on slowed cores for one that none is as
+/// fast as.
+bool tells_speeds(Communicator& world) {
+    bool fine = true;
+    for (const bool is_calm : {true, false}) {
+        Observer observer(false);
+        MessageBench bench = observer.bench(world);
+        bench.calm_probe_s = is_calm ? 1e3 : 1e-12;
+        run_message_bench(bench);
+        fine = fine && (world.world_rank() != 0 || observer.are_all_from(is_calm ? kThisMachine : kSlowed));
+    }
+    return fine;
 }
 
 }  // namespace
@@ -96,6 +128,8 @@ int main(int argc, char** argv) {
     const MessageBench bench = observer.bench(*world);
     run_message_bench(bench);
     run_sharing_bench(bench);
+    run_turn_bench(bench);
+    fine = tells_speeds(*world) && fine;
     fine = fine && (session.rank() != 0 || has_all(observer, core && cores < 4));
     if (!fine) {
         std::cerr << "rank " << session.rank() << " did not measure what it should\n";

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 
 #include "base/quantiles.hpp"
 #include "exec/measure/core_probe.hpp"
+#include "exec/measure/looks.hpp"
 #include "exec/process_binding.hpp"
 #include "models/plan.hpp"
 
@@ -153,34 +155,32 @@ std::vector<char> wanted_tasks(const MessageBench& bench, const std::vector<Time
     return wanted;
 }
 
-/// The fastest look at a task.
-struct Look {
-    std::vector<double> rows;
-    bool is_calm = false;  ///< cores had their full speed
-    double took_s = 0;     ///< of all looks so far
-    [[nodiscard]] bool is_better_than(const Look& other) const {
-        if (rows.empty() || other.rows.empty() || is_calm != other.is_calm) {
-            return other.rows.empty() || (!rows.empty() && is_calm);
-        }
-        return median(rows) < median(other.rows);
-    }
+/// What the looks at a task have found so far.
+struct Looks {
+    std::vector<Look> found;
+    double took_s = 0;  ///< of all of them
 };
 
-Look look_of(Rows rows) {
-    if (rows.calm.size() >= kLeastLongRows) {
-        return {std::move(rows.calm), true};
+/// Nothing where no row had a time.
+std::optional<Look> look_of(Rows rows) {
+    const bool is_calm = rows.calm.size() >= kLeastLongRows;
+    if (!is_calm) {
+        rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
     }
-    rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
-    return {std::move(rows.calm), false};
+    if (rows.calm.empty()) {
+        return std::nullopt;
+    }
+    return Look{median(rows.calm), relative_spread(rows.calm), static_cast<int>(rows.calm.size()), is_calm};
 }
 
-void report_look(const MessageBench& bench, Measurement measurement, const Look& look) {
-    if (bench.communicator.world_rank() != 0 || !bench.report || look.rows.empty()) {
+void report_looks(const MessageBench& bench, Measurement measurement, const Looks& looks) {
+    if (bench.communicator.world_rank() != 0 || !bench.report || looks.found.empty()) {
         return;
     }
-    measurement.seconds = median(look.rows);
-    measurement.spread = relative_spread(look.rows);
-    measurement.count = static_cast<int>(look.rows.size());
+    const Look look = joined(looks.found);
+    measurement.seconds = look.seconds;
+    measurement.spread = look.spread;
+    measurement.count = look.count;
     measurement.source = look.is_calm ? kThisMachine : kSlowed;
     bench.report(measurement);
 }
@@ -201,28 +201,27 @@ void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
     const std::vector<char> wanted = wanted_tasks(bench, tasks);
     auto left = static_cast<double>(kLooks * std::count(wanted.begin(), wanted.end(), 1));
     const double end = steady_seconds() + bench.budget_s;
-    std::vector<Look> best(tasks.size());
+    std::vector<Looks> looks(tasks.size());
     for (int i = 0; i < kLooks; ++i) {
         for (std::size_t task = 0; task < tasks.size(); ++task) {
             left -= wanted[task];
             double& series_s = took_of[series_of(tasks[task].measurement)];
-            if (wanted[task] == 0 || best[task].took_s > kLongLook_s || series_s > kTooLong_s) {
+            if (wanted[task] == 0 || looks[task].took_s > kLongLook_s || series_s > kTooLong_s) {
                 continue;
             }
             const double begin = steady_seconds();
             const double left_s = longest(bench.communicator, end - begin);
-            Look look = look_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
+            const auto look = look_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
             series_s = longest(bench.communicator, steady_seconds() - begin);
-            const double took_s = best[task].took_s + series_s;
-            if (look.is_better_than(best[task])) {
-                best[task] = std::move(look);
+            looks[task].took_s += series_s;
+            if (look) {
+                looks[task].found.push_back(*look);
             }
-            best[task].took_s = took_s;
         }
     }
     for (std::size_t task = 0; task < tasks.size(); ++task) {
         if (wanted[task] != 0) {
-            report_look(bench, tasks[task].measurement, best[task]);
+            report_looks(bench, tasks[task].measurement, looks[task]);
         }
     }
 }

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
-#include <string>
 
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
 #include "exec/measure/core_probe.hpp"
 #include "exec/measure/kernel_operands.hpp"
+#include "exec/measure/system_caches.hpp"
 
 namespace auspex {
 namespace {
@@ -23,21 +22,6 @@ constexpr double kBatch_s = 200e-6;
 constexpr std::size_t kFewestBatches = 5;
 /// Wall time over processor time from which a batch counts as interrupted.
 constexpr double kInterrupted = 1.1;
-
-/// What a core has for itself, from what Linux tells of its second level; 1 MiB where it tells nothing.
-double private_cache_bytes() {
-    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/";
-    for (int index = 0; index < 8; ++index) {
-        const std::string of = folder + "index" + std::to_string(index) + "/";
-        int level = 0;
-        double size = 0;
-        char unit = 0;
-        if (std::ifstream(of + "level") >> level && level == 2 && std::ifstream(of + "size") >> size >> unit) {
-            return size * (unit == 'M' ? kMiB : unit == 'K' ? 1024.0 : 1.0);
-        }
-    }
-    return kMiB;
-}
 
 std::size_t sets_for(OperandPlace place, double set_bytes, double cache_bytes) {
     constexpr double kLine = 64;

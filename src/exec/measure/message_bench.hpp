@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/communicator.hpp"
+#include "models/cpu_kernel.hpp"
 #include "models/measurement.hpp"
 
 namespace auspex {
@@ -36,8 +37,9 @@ struct MessageBench {
 /// (`active` = ranks), and all groups at once (`active` = all ranks).
 ///
 /// Small calls are timed in rows of several, one right after another, of at least 2 ms; seconds are those of one call,
-/// of the slowest rank, and the median over rows. Rows beside which the probe of a rank took longer than calm_probe_s
-/// are measured again, up to twice, and are left out where enough others are there.
+/// of the slowest rank, and the median over rows, and over looks of those (looks.hpp). Rows beside which the probe of a
+/// rank took longer than calm_probe_s are left out where three others of the look are there; else it was a look at
+/// slowed cores.
 void run_message_bench(const MessageBench& bench);
 
 /// Requires all ranks on one computer, which may be several nodes to them.
@@ -45,9 +47,12 @@ void run_message_bench(const MessageBench& bench);
 /// and stretches of 60 ms:
 /// kind "kernel": wall time of a call, operands in the last-level cache when it has room (OperandPlace::kCache), fp32;
 /// kind "host":
-///   "copy": seconds of one pass over a working set of `bytes` (128 KiB to 128 MiB), one half copied into the other
+///   "copy": seconds of one pass over a working set of `bytes` (128 KiB to 160 MiB), one half copied into the other
 ///   "slice": where ranks are bound and share cores, the time that a core stays with one that computes while another
 ///   one could: the median pause between two of its turns over the number of others on its core
 void run_sharing_bench(const MessageBench& bench);
+/// Its kernels: products that stay in a core's caches, and what streams, for others slow each down by another share.
+/// None is of a workload file.
+[[nodiscard]] std::vector<CpuCall> sharing_calls();
 
 }  // namespace auspex

@@ -14,21 +14,6 @@ namespace {
 constexpr double kStretch_s = 60e-3;
 constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
 
-/// Products that stay in a core's caches, and what streams: how much each is slowed down by others differs.
-std::vector<CpuCall> shared_calls() {
-    constexpr double kMi = 1024 * 1024;
-    return {{.kernel = CpuKernel::kGemmForward, .rows = 256, .columns = 256, .depth = 256},
-            {.kernel = CpuKernel::kGemmForward, .rows = 64, .columns = 1024, .depth = 256},
-            {.kernel = CpuKernel::kGemmWeightGradient, .rows = 512, .columns = 512, .depth = 512},
-            {.kernel = CpuKernel::kSwigluForward, .rows = 1024, .columns = 512},
-            {.kernel = CpuKernel::kNormForward, .rows = 1024, .columns = 256},
-            {.kernel = CpuKernel::kAttentionForward, .rows = 128, .depth = 32, .groups = 8},
-            {.kernel = CpuKernel::kAdamW, .rows = 1, .columns = 1e6},
-            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 64 * 1024},
-            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 4 * kMi},
-            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 64 * kMi}};
-}
-
 /// Calls one after another for a stretch of time, whatever their number: nobody ends before the others.
 template <typename Call>
 double seconds_per_call(const Call& call) {
@@ -48,11 +33,14 @@ class Bench {
     explicit Bench(const MessageBench& bench) : bench_(bench) {}
 
     void run() {
-        for (const CpuCall& call : shared_calls()) {
+        for (const CpuCall& call : sharing_calls()) {
             add_kernel(call);
         }
         for (std::size_t bytes = 128 * kKiB; bytes <= 128 * kMiB; bytes *= 2) {
             add_copy(bytes);
+        }
+        for (const std::size_t large : {96 * kMiB, 160 * kMiB}) {  // two more: few sets are larger than the cache
+            add_copy(large);
         }
         if (const int others = others_on_core(); most(others) > 0) {
             add_slice(others);
@@ -147,6 +135,20 @@ int Bench::others_on_core() const {
 }
 
 }  // namespace
+
+std::vector<CpuCall> sharing_calls() {
+    constexpr double kKi = 1024, kMi = 1024 * 1024;
+    return {{.kernel = CpuKernel::kGemmForward, .rows = 248, .columns = 240, .depth = 272},
+            {.kernel = CpuKernel::kGemmForward, .rows = 72, .columns = 960, .depth = 240},
+            {.kernel = CpuKernel::kGemmWeightGradient, .rows = 496, .columns = 528, .depth = 504},
+            {.kernel = CpuKernel::kSwigluForward, .rows = 1048, .columns = 496},
+            {.kernel = CpuKernel::kNormForward, .rows = 1048, .columns = 240},
+            {.kernel = CpuKernel::kAttentionForward, .rows = 136, .depth = 32, .groups = 7},
+            {.kernel = CpuKernel::kAdamW, .rows = 1, .columns = 1e6},
+            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 60 * kKi},
+            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 4000 * kKi},
+            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 62 * kMi}};
+}
 
 void run_sharing_bench(const MessageBench& bench) { Bench(bench).run(); }
 

@@ -14,25 +14,12 @@ namespace {
 
 constexpr int kToken = 1;
 
-/// Of a layer of width 64 on 64 tokens.
-std::vector<CpuCall> layer_calls() {
-    constexpr double kRows = 64, kWidth = 64;
-    return {{.kernel = CpuKernel::kNormForward, .rows = kRows, .columns = kWidth},
-            {.kernel = CpuKernel::kGemmForward, .rows = kRows, .columns = 3 * kWidth, .depth = kWidth},
-            {.kernel = CpuKernel::kAttentionForward, .rows = kRows, .depth = 16, .groups = 4},
-            {.kernel = CpuKernel::kGemmForward, .rows = kRows, .columns = kWidth, .depth = kWidth},
-            {.kernel = CpuKernel::kSwigluForward, .rows = kRows, .columns = kWidth},
-            {.kernel = CpuKernel::kGemmInputGradient, .rows = kRows, .columns = kWidth, .depth = 3 * kWidth},
-            {.kernel = CpuKernel::kGemmWeightGradient, .rows = kRows, .columns = kWidth, .depth = kWidth},
-            {.kernel = CpuKernel::kNormBackward, .rows = kRows, .columns = kWidth}};
-}
-
 /// One rank's place in the ring, and what it runs in its turn.
 class Turns {
  public:
     Turns(Communicator& ring, bool is_first, bool computes, int layers) : ring_(ring), is_first_(is_first) {
         for (int layer = 0; computes && layer < layers; ++layer) {
-            for (const CpuCall& call : layer_calls()) {
+            for (const CpuCall& call : turn_calls()) {
                 kernels_.push_back(make_operands(call, CpuPrecision::kFp32, kernels_.size() + 1));
             }
         }
@@ -94,13 +81,25 @@ class Turns {
 
 double layer_bytes() {
     double bytes = 0;
-    for (const CpuCall& call : layer_calls()) {
+    for (const CpuCall& call : turn_calls()) {
         bytes += cpu_bytes(call, CpuPrecision::kFp32);
     }
     return bytes;
 }
 
 }  // namespace
+
+std::vector<CpuCall> turn_calls() {
+    constexpr double kRows = 88, kWidth = 48, kHeads = 3;
+    return {{.kernel = CpuKernel::kNormForward, .rows = kRows, .columns = kWidth},
+            {.kernel = CpuKernel::kGemmForward, .rows = kRows, .columns = 3 * kWidth, .depth = kWidth},
+            {.kernel = CpuKernel::kAttentionForward, .rows = kRows, .depth = kWidth / kHeads, .groups = kHeads},
+            {.kernel = CpuKernel::kGemmForward, .rows = kRows, .columns = kWidth, .depth = kWidth},
+            {.kernel = CpuKernel::kSwigluForward, .rows = kRows, .columns = kWidth},
+            {.kernel = CpuKernel::kGemmInputGradient, .rows = kRows, .columns = kWidth, .depth = 3 * kWidth},
+            {.kernel = CpuKernel::kGemmWeightGradient, .rows = kWidth, .columns = kWidth, .depth = kRows},
+            {.kernel = CpuKernel::kNormBackward, .rows = kRows, .columns = kWidth}};
+}
 
 void run_turn_bench(const MessageBench& bench) {
     const std::vector<int> cores = cores_of_ranks(bench.communicator);

@@ -11,5 +11,8 @@ namespace auspex {
 ///   "turn": seconds of the kernels of one turn, median over those that run them
 ///   "pass": seconds from the end of one turn to the beginning of the next, the mean of a round
 void run_turn_bench(const MessageBench& bench);
+/// The kernels of one layer of a turn, of width 48 on 88 tokens: as large as those of a small model, and of no workload
+/// file.
+[[nodiscard]] std::vector<CpuCall> turn_calls();
 
 }  // namespace auspex

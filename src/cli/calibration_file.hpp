@@ -1,0 +1,57 @@
+#pragma once
+/// @file The file that a calibration grows in: which parts it has, which rows are to be measured again, and under what
+/// conditions all of them were taken.
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/measurement.hpp"
+
+namespace auspex {
+
+/// What has to be the same for all rows of a file, by name: "cores", "stack", "hosts", … Names and values are texts
+/// without ';', '=' and ends of lines.
+using Conditions = std::map<std::string, std::string>;
+/// The name of the one condition that does not matter where nothing is measured any more.
+inline constexpr const char* kBuildCondition = "build";
+
+/// Of rows "kind,name,…" in a file of measurements (measure_task.hpp) a part ends with a comment line that has its
+/// name,
+/// "# done: 2 ranks". Another comment, "# conditions: …", stands above all. Members throw InputError where the file is
+/// no such file, std::runtime_error where it cannot be written.
+class CalibrationFile {
+ public:
+    explicit CalibrationFile(std::string file) : file_(std::move(file)) {}
+
+    [[nodiscard]] const std::string& name() const { return file_; }
+    [[nodiscard]] std::set<std::string> parts_done() const;
+    /// Rows of a part, over all sessions.
+    [[nodiscard]] int rows_of_part(const std::string& part) const;
+    /// How many rows of each of these parts were measured on slowed cores; parts without such rows are left out.
+    [[nodiscard]] std::map<std::string, int> slowed_rows(const std::set<std::string>& parts) const;
+    /// Takes those rows away, and the ends of their parts: they will be measured again, and nothing else of them.
+    /// Likewise rows on slowed cores behind the last end, of a part that was broken off. In one step: whoever is killed
+    /// meanwhile leaves the old file or the new one.
+    void drop_slowed(const std::set<std::string>& parts) const;
+    void end_part(const std::string& part) const;
+    void append(const Measurement& row) const;
+    /// Of all rows "host,probe"; 0 where there is none.
+    [[nodiscard]] double fastest_probe_s() const;
+
+    /// Writes the conditions into a file that has no rows yet. Throws InputError, which names the file, what differs
+    /// and what to do, where it has rows of other conditions or of unknown ones. False where only the build differs.
+    [[nodiscard]] bool agree_on(const Conditions& now) const;
+    /// The InputError of rows that another build has taken.
+    [[noreturn]] void refuse_build(const Conditions& now) const;
+
+ private:
+    [[nodiscard]] std::vector<std::string> lines() const;
+    [[nodiscard]] Conditions conditions() const;
+    void append_line(const std::string& line) const;
+
+    std::string file_;
+};
+
+}  // namespace auspex

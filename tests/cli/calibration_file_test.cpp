@@ -1,0 +1,146 @@
+/// @file The file of a calibration: parts, rows on slowed cores, conditions that do not mix.
+#include "cli/calibration_file.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.hpp"
+#include "exec/measure/core_probe.hpp"
+
+namespace auspex {
+namespace {
+
+const Conditions kNow{{"cores", "2"}, {"stack", "yields, bound, 0123"}, {"hosts", "none"}, {kBuildCondition, "abc"}};
+
+Measurement row(const std::string& name, double seconds, const char* source) {
+    Measurement row;
+    row.kind = "host";
+    row.name = name;
+    row.seconds = seconds;
+    row.source = source;
+    return row;
+}
+
+class CalibrationFileTest : public testing::Test {
+ protected:
+    CalibrationFileTest() { std::ofstream(path_) << measurement_header() << "\n"; }
+    ~CalibrationFileTest() override { std::filesystem::remove(path_); }
+
+    [[nodiscard]] std::string text() const {
+        std::ifstream stream(path_);
+        return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    }
+    /// What agree_on refuses, or nothing.
+    [[nodiscard]] std::string refusal(const Conditions& now) const {
+        try {
+            static_cast<void>(file_.agree_on(now));
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    }
+    [[nodiscard]] std::string refusal_of(const std::string& name, const std::string& value) const {
+        Conditions now = kNow;
+        now[name] = value;
+        return refusal(now);
+    }
+
+    std::string path_ =
+        std::filesystem::temp_directory_path().string() + "/auspex-calibration-" + std::to_string(getpid()) + ".csv";
+    CalibrationFile file_{path_};
+};
+
+/// Two parts: of the first one of three rows is of slowed cores, of the second one both are.
+void fill(const CalibrationFile& file) {
+    file.append(row("a", 1, kThisMachine));
+    file.append(row("b", 2, kSlowed));
+    file.append(row("c", 3, kThisMachine));
+    file.end_part("1 rank");
+    file.append(row("d", 4, kSlowed));
+    file.append(row("e", 5, kSlowed));
+    file.end_part("2 ranks");
+    file.append(row("f", 6, kSlowed));  // of a part that was broken off
+}
+
+TEST_F(CalibrationFileTest, PartsHaveTheRowsAboveTheirEnds) {
+    fill(file_);
+    EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"1 rank", "2 ranks"}));
+    EXPECT_EQ(file_.rows_of_part("1 rank"), 3);
+    EXPECT_EQ(file_.rows_of_part("2 ranks"), 2);
+    EXPECT_EQ(file_.rows_of_part("4 ranks"), 0);
+    EXPECT_EQ(file_.slowed_rows({"1 rank", "2 ranks"}), (std::map<std::string, int>{{"1 rank", 1}, {"2 ranks", 2}}));
+    EXPECT_EQ(file_.slowed_rows({"1 rank"}), (std::map<std::string, int>{{"1 rank", 1}}));
+}
+
+TEST_F(CalibrationFileTest, SlowedRowsAndTheEndsOfTheirPartsAreDroppedAndNothingElse) {
+    fill(file_);
+    file_.drop_slowed({"1 rank"});
+    EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"2 ranks"}));
+    std::vector<std::string> names;
+    for (const Measurement& one : load_measurements(path_)) {
+        names.push_back(one.name);
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"a", "c", "d", "e"}));
+    // What was measured again ends the part again; nothing of it is slowed any more.
+    file_.append(row("b", 1.5, kThisMachine));
+    file_.end_part("1 rank");
+    EXPECT_TRUE(file_.slowed_rows({"1 rank"}).empty());
+    const std::string before = text();
+    file_.drop_slowed({"1 rank"});
+    EXPECT_EQ(text(), before);
+}
+
+TEST_F(CalibrationFileTest, DroppingPutsAWholeNewFileInItsPlace) {
+    fill(file_);
+    // Whoever holds the old file sees all of it still: it was not written over.
+    std::ifstream old(path_);
+    file_.drop_slowed({"1 rank", "2 ranks"});
+    const std::string seen{std::istreambuf_iterator<char>(old), std::istreambuf_iterator<char>()};
+    EXPECT_NE(seen.find("# done: 2 ranks"), std::string::npos);
+    EXPECT_EQ(text().find("# done: 2 ranks"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
+}
+
+TEST_F(CalibrationFileTest, TheFastestSessionsProbeIsFullSpeed) {
+    EXPECT_EQ(file_.fastest_probe_s(), 0);
+    file_.append(row("probe", 2.2e-4, kThisMachine));
+    file_.append(row("probe", 2.9e-4, kThisMachine));
+    EXPECT_EQ(file_.fastest_probe_s(), 2.2e-4);
+}
+
+TEST_F(CalibrationFileTest, ConditionsAreWrittenOnceAndHaveToStayTheSame) {
+    EXPECT_TRUE(file_.agree_on(kNow));
+    fill(file_);
+    EXPECT_TRUE(file_.agree_on(kNow));
+    file_.drop_slowed({"1 rank", "2 ranks"});
+    EXPECT_TRUE(file_.agree_on(kNow));
+    for (const auto& [name, value] : {std::pair{"cores", "4"}, std::pair{"stack", "spins, bound, 0123"},
+                                      std::pair{"hosts", "77ab"}, std::pair{"netlab", "2 2 400mbit"}}) {
+        const std::string fault = refusal_of(name, value);
+        for (const std::string& word : {path_, std::string(name), std::string(value), std::string("--fresh")}) {
+            EXPECT_NE(fault.find(word), std::string::npos) << fault;
+        }
+    }
+}
+
+TEST_F(CalibrationFileTest, AnotherBuildAloneIsToldApart) {
+    EXPECT_TRUE(file_.agree_on(kNow));
+    Conditions later = kNow;
+    later[kBuildCondition] = "def";
+    EXPECT_FALSE(file_.agree_on(later));
+    EXPECT_THROW(file_.refuse_build(later), InputError);
+    later["cores"] = "8";
+    EXPECT_NE(refusal(later).find("cores"), std::string::npos);
+}
+
+TEST_F(CalibrationFileTest, RowsOfUnknownConditionsAreNotGoneOnWith) {
+    fill(file_);
+    EXPECT_NE(refusal(kNow).find("under what conditions"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace auspex

@@ -177,6 +177,7 @@ class Measurer {
         if (probe()) {
             warnings_.emplace_back("something else ran on this machine before calibration began");
         }
+        keep_probe();
         for (const Part& part : parts) {
             left_s_ -= part.seconds();
             measure(part);

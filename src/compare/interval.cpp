@@ -26,7 +26,7 @@ double student_95(int degrees) {
         return kFew.at(static_cast<std::size_t>(std::max(1, degrees) - 1));
     }
     // Cornish and Fisher's expansion: within 1 % from three degrees on.
-    constexpr double z = kNormal, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+    const double z = kNormal, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
     const double n = degrees;
     return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);

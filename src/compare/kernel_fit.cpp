@@ -65,7 +65,7 @@ void fit_law(CpuKernel kernel, CpuPrecision precision, std::vector<Measurement> 
     if (points.empty()) {
         return;
     }
-    if (points.size() < terms) {
+    if (points.size() <= terms) {  // such a law would go through all its points, right or wrong
         calibration.warnings.push_back(std::string(to_string(kernel)) + ", " + std::string(to_string(precision)) +
                                        ": " + std::to_string(points.size()) + " timings for a law of " +
                                        std::to_string(terms) + " terms; the machine file has no law of it");

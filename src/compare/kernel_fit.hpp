@@ -17,7 +17,7 @@ namespace auspex {
 
 /// Fits seconds = sum of coefficient x cpu_sizes for every kernel and precision to the rows of kind "kernel" from the
 /// cache with one rank active, as far as the last-level cache holds their operands; relative errors, noisy rows count
-/// less. A kernel with fewer rows than terms has no law, and a warning. Requires cache_bytes.
+/// less. A kernel with no more rows than terms has no law, and a warning. Requires cache_bytes.
 void fit_laws(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
 
 }  // namespace auspex

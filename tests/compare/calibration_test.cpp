@@ -308,6 +308,14 @@ TEST(Calibration, one_precision_is_enough) {
     const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
     rows.push_back(kernel_row(shared, "cache", 1, kernel_s(shared)));
     EXPECT_NEAR(machine_of(calibrate_host("made-up", rows, trainer_stack())).host.busy_speed, kBusy, 1e-3);
+    // Two copies of fp32 that ranks shared make no law of two terms: nothing would be left to say how good it is.
+    for (const double bytes : {60e3, 4e6}) {
+        const CpuCall copy{CpuKernel::kCopy, 1, bytes};
+        rows.push_back(kernel_row(copy, "cache", 1, 2 * kernel_s(copy)));
+    }
+    const Host host = machine_of(calibrate_host("made-up", rows, trainer_stack())).host;
+    EXPECT_FALSE(host.laws[0][static_cast<std::size_t>(CpuKernel::kCopy)].known);
+    EXPECT_NEAR(host.near.send_s / kSend, 1, 0.02);
     // Collectives of fp32 cannot be played without laws of it.
     Measurement collective = row_of("collective", "all_reduce");
     collective.bytes = 1024, collective.seconds = 1e-5, collective.active = collective.ranks = 2;

@@ -14,6 +14,7 @@
 #include "cli/compare_runs.hpp"
 #include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"
+#include "compare/compared_operations.hpp"
 #include "compare/statistics.hpp"
 #include "report/comparison_report.hpp"
 #include "report/report_files.hpp"

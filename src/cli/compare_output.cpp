@@ -32,16 +32,57 @@ void write_runs(JsonWriter& json, const std::vector<ComparedRun>& runs) {
 
 void write_case(JsonWriter& json, const ComparedCase& one) {
     json.begin_object().member("plan", one.plan).member("workload", one.workload).member("ranks", one.ranks);
-    json.member("nodes", one.nodes).member("measured_step_s", one.measured_step_s).member("noise", one.noise);
+    json.member("nodes", one.nodes).member("measured_step_s", one.measured_step_s);
+    json.member_or_null("noise", one.noise);
     json.member("predicted_step_s", one.predicted_step_s).member("error", one.error);
+    json.member("error_all_runs", one.error_all_runs);
     json.key("interval_s").begin_array().value(one.interval_low_s).value(one.interval_high_s).end_array();
     json.member("interval_holds", one.interval_holds()).member("core_speed", one.core_speed);
     json.member("disturbed", one.disturbed).member("slowdown", one.slowdown);
     json.member("measured_memory_bytes", whole(one.measured_memory_bytes));
     json.member("predicted_memory_bytes", whole(one.predicted_memory_bytes));
     write_runs(json, one.runs);
+    json.member("operations_are_typical", one.operations_are_typical);
     write_operations(json, one.operations);
     json.end_object();
+}
+
+void write_failed(JsonWriter& json, const std::vector<FailedCase>& failed) {
+    json.key("failed").begin_array();
+    for (const FailedCase& one : failed) {
+        json.begin_object().member("plan", one.plan).member("workload", one.workload).member("error", one.error);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_errors(JsonWriter& json, const Comparison& comparison) {
+    json.member("median_abs_error", comparison.median_abs_error).member("p90_abs_error", comparison.p90_abs_error);
+    json.member("max_abs_error", comparison.max_abs_error);
+    json.member("median_abs_error_all_runs", comparison.median_abs_error_all_runs);
+    json.member("p90_abs_error_all_runs", comparison.p90_abs_error_all_runs);
+    json.member_or_null("noise_floor", comparison.noise_floor);
+}
+
+void write_rankings(JsonWriter& json, const Comparison& comparison) {
+    json.member("kendall_tau", comparison.kendall_tau).member("tau_pairs", comparison.tau_pairs);
+    json.member_or_null("kendall_tau_of_repeats", comparison.kendall_tau_of_repeats);
+    json.member("tau_pairs_of_repeats", comparison.tau_pairs_of_repeats);
+    json.member("regret_of_predicted_best", comparison.regret_of_predicted_best);
+    json.member("spread", comparison.spread).key("spreads").begin_object();
+    for (const auto& [workload, spread] : comparison.spreads) {
+        json.member(workload, spread);
+    }
+    json.end_object();
+}
+
+void write_coverage(JsonWriter& json, const Comparison& comparison) {
+    json.key("coverage").begin_array();
+    for (const IntervalCoverage& coverage : comparison.coverage) {
+        json.begin_object().member("ranks", coverage.ranks).member("holds", coverage.holds);
+        json.member("of", coverage.of).end_object();
+    }
+    json.end_array();
 }
 
 std::string operations_text(const Comparison& comparison) {
@@ -58,8 +99,10 @@ std::string operations_text(const Comparison& comparison) {
                  operation.measured_s > 0 ? error_text(operation.predicted_s / operation.measured_s - 1) : "-"});
         }
     }
+    const std::string note = operations_note(comparison), errors = largest_errors_text(comparison);
     return "\ntime by operation, mean over ranks, summed over layouts (those of 0.5 % and more)\n\n" +
-           text_table(rows, {0});
+           text_table(rows, {0}) + (errors.empty() ? "" : "\n" + errors + "\n") +
+           (note.empty() ? "" : "note: " + note + "\n");
 }
 
 std::string memory_text(const Comparison& comparison) {
@@ -87,7 +130,9 @@ std::string cases_text(const Comparison& comparison) {
 }  // namespace
 
 std::string comparison_text(const Comparison& comparison) {
-    std::string text = comparison.disturbed ? "DISTURBED: what is measured may be too long\n" : "";
+    const std::string failed = failed_text(comparison);
+    std::string text = failed.empty() ? "" : "FAILED: " + failed + "\n";
+    text += comparison.disturbed ? "DISTURBED: what is measured may be too long\n" : "";
     for (const std::string& warning : comparison.warnings) {
         text += "warning: " + warning + "\n";
     }
@@ -109,13 +154,12 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison) {
     for (const ComparedCase& one : comparison.cases) {
         write_case(json, one);
     }
-    json.end_array().member("median_abs_error", comparison.median_abs_error);
-    json.member("p90_abs_error", comparison.p90_abs_error).member("max_abs_error", comparison.max_abs_error);
-    json.member("noise_floor", comparison.noise_floor).member("kendall_tau", comparison.kendall_tau);
-    json.member("tau_pairs", comparison.tau_pairs);
-    json.member("kendall_tau_of_repeats", comparison.kendall_tau_of_repeats);
-    json.member("regret_of_predicted_best", comparison.regret_of_predicted_best);
-    json.member("spread", comparison.spread).member("disturbed", comparison.disturbed);
+    json.end_array();
+    write_failed(json, comparison.failed);
+    write_errors(json, comparison);
+    write_rankings(json, comparison);
+    write_coverage(json, comparison);
+    json.member("disturbed", comparison.disturbed);
     write_operations(json, comparison.operations);
     json.key("verdicts").begin_array();
     for (const Verdict& verdict : verdicts_of(comparison)) {

@@ -13,6 +13,7 @@
 #include "base/rng.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verify_run.hpp"
+#include "compare/compared_operations.hpp"
 #include "compare/probe.hpp"
 #include "compare/trace_file.hpp"
 #include "exec/data/megatron.hpp"

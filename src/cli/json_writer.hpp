@@ -1,6 +1,7 @@
 #pragma once
 /// @file Indented JSON, written in order: what `--json` prints.
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ class JsonWriter {
     JsonWriter& member(std::string_view name, const Value& what) {
         return key(name).value(what);
     }
+    /// null where there is none.
+    JsonWriter& member_or_null(std::string_view name, const std::optional<double>& number);
     /// A number that may not be finite, for which JSON has only texts: "nan", "inf", "-inf".
     JsonWriter& member_or_text(std::string_view name, double number);
 

@@ -6,12 +6,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <map>
-#include <numeric>
-#include <set>
 #include <span>
 
 #include "base/error.hpp"
+#include "compare/compared_operations.hpp"
 #include "compare/statistics.hpp"
 
 namespace auspex {
@@ -29,11 +27,15 @@ std::string number_text(double value) {
     return text.data();
 }
 
-/// Cases of each workload, by index.
-std::map<std::string, std::vector<std::size_t>> by_workload(const Comparison& comparison) {
-    std::map<std::string, std::vector<std::size_t>> groups;
+using Groups = std::map<std::string, std::vector<std::size_t>>;
+
+/// Cases of each workload, by index: those with so many runs.
+Groups by_workload(const Comparison& comparison, std::size_t fewest_runs = 1) {
+    Groups groups;
     for (std::size_t i = 0; i < comparison.cases.size(); ++i) {
-        groups[comparison.cases[i].workload].push_back(i);
+        if (counted_steps_s(comparison.cases[i]).size() >= fewest_runs) {
+            groups[comparison.cases[i].workload].push_back(i);
+        }
     }
     return groups;
 }
@@ -47,11 +49,11 @@ std::vector<double> picked(const std::vector<double>& values, const std::vector<
 }
 
 /// Pairs of all workloads together.
-RankAgreement agreement_within(const Comparison& comparison, const std::vector<double>& a, const std::vector<double>& b,
+RankAgreement agreement_within(const Groups& groups, const std::vector<double>& a, const std::vector<double>& b,
                                double least_ln_ratio) {
     RankAgreement all;
     double sum = 0;
-    for (const auto& [workload, indices] : by_workload(comparison)) {
+    for (const auto& [workload, indices] : groups) {
         const RankAgreement one = kendall_tau(picked(a, indices), picked(b, indices), least_ln_ratio);
         all.pairs += one.pairs;
         sum += one.tau * one.pairs;
@@ -69,15 +71,15 @@ std::vector<double> values_of(const Comparison& comparison, Value value) {
     return out;
 }
 
-bool any_counts(const ComparedCase& one) {
-    return std::any_of(one.runs.begin(), one.runs.end(), [](const ComparedRun& run) { return run.counts; });
+bool any_counts(const std::vector<ComparedRun>& runs) {
+    return std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return run.counts; });
 }
 
 /// Of the runs that count, of all where none does.
-std::vector<double> of_counted(const ComparedCase& one, double ComparedRun::*value) {
-    const bool all = !any_counts(one);
+std::vector<double> of_counted(const std::vector<ComparedRun>& runs, double ComparedRun::*value) {
+    const bool all = !any_counts(runs);
     std::vector<double> values;
-    for (const ComparedRun& run : one.runs) {
+    for (const ComparedRun& run : runs) {
         if (all || run.counts) {
             values.push_back(run.*value);
         }
@@ -95,16 +97,32 @@ void measure(ComparedCase& one) {
     AUSPEX_CHECK(!steps_s.empty(), "a compared case has been run");
     const auto [fastest, slowest] = std::minmax_element(steps_s.begin(), steps_s.end());
     one.measured_step_s = median(steps_s);
-    one.noise = relative_spread(steps_s);
+    one.noise = relative_noise(steps_s);
     one.slowdown = *slowest / *fastest;
     one.error = one.predicted_step_s / one.measured_step_s - 1;
+    std::vector<double> all_s;
+    for (const ComparedRun& run : one.runs) {
+        all_s.push_back(run.step_s);
+    }
+    one.error_all_runs = one.predicted_step_s / median(all_s) - 1;
+}
+
+void judge_noise(Comparison& comparison) {
+    std::vector<double> noises;
+    for (const ComparedCase& one : comparison.cases) {
+        if (one.noise) {
+            noises.push_back(*one.noise);
+        }
+    }
+    comparison.noise_floor = noises.empty() ? std::nullopt : std::optional(median(noises));
 }
 
 void judge_disturbance(Comparison& comparison) {
     int count = 0;
     const ComparedCase* slowest = nullptr;
     for (ComparedCase& one : comparison.cases) {
-        const bool is_noisy = one.noise > std::max(kNoisyFactor * comparison.noise_floor, kLeastNoise);
+        const double most = std::max(kNoisyFactor * comparison.noise_floor.value_or(0), kLeastNoise);
+        const bool is_noisy = one.noise.value_or(0) > most;
         one.disturbed = one.disturbed || is_noisy;
         if (one.disturbed) {
             ++count;
@@ -123,6 +141,17 @@ void judge_disturbance(Comparison& comparison) {
     }
 }
 
+std::string slow_cases_text(const Comparison& comparison, std::size_t count, double slope) {
+    const bool any = std::any_of(comparison.cases.begin(), comparison.cases.end(),
+                                 [](const ComparedCase& one) { return any_counts(one.runs); });
+    return "; " + std::to_string(count) + " of " + std::to_string(comparison.cases.size()) +
+           " layouts never ran without that: all of their runs count, and each is predicted with cores at (s / S)^" +
+           number_text(slope) + " of the calibration's speed, s the median speed of its runs, S = " +
+           number_text(usual_speed(comparison.cases)) +
+           (any ? " that of all runs that count; the other layouts are predicted at the calibration's speed"
+                : ", for no run of any layout counts");
+}
+
 /// Runs that were left out, and intervals of cases of which all would have been.
 void judge_speeds(Comparison& comparison) {
     const double slope = speed_slope(comparison.cases);
@@ -131,83 +160,97 @@ void judge_speeds(Comparison& comparison) {
         runs += one.runs.size();
         left_out += static_cast<std::size_t>(
             std::count_if(one.runs.begin(), one.runs.end(), [](const ComparedRun& run) { return !run.counts; }));
-        if (any_counts(one) || !has_speeds(one)) {
+        if (any_counts(one.runs) || !has_speeds(one)) {
             continue;
         }
-        const std::vector<double> speeds = of_counted(one, &ComparedRun::speed);
+        const std::vector<double> speeds = of_counted(one.runs, &ComparedRun::speed);
         one.interval_low_s *= std::pow(median(speeds) / quantile(speeds, 1 - kQuartile), slope);
         one.interval_high_s *= std::pow(median(speeds) / quantile(speeds, kQuartile), slope);
         ++slow_cases;
     }
-    if (left_out == 0) {
-        return;
+    if (left_out > 0) {
+        comparison.warnings.push_back(
+            std::to_string(left_out) + " of " + std::to_string(runs) +
+            " runs do not count: cores were slower than in the calibration (a neighbour of this virtual machine, or "
+            "the clock), or something else ran" +
+            (slow_cases > 0 ? slow_cases_text(comparison, slow_cases, slope) : ""));
     }
-    std::string text = std::to_string(left_out) + " of " + std::to_string(runs) +
-                       " runs do not count: cores were slower than in the calibration (a neighbour of this virtual "
-                       "machine, or the clock), or something else ran";
-    if (slow_cases > 0) {
-        text += "; " + std::to_string(slow_cases) + " of " + std::to_string(comparison.cases.size()) +
-                " layouts never ran without that: all of their runs count, and they are predicted on slower cores "
-                "(steps follow the probe's speed to the power of " +
-                number_text(slope) + ")";
-    }
-    comparison.warnings.push_back(text);
 }
 
-/// Tau of the first half of the repeats against the second; 1 where a case has been run once only.
-double tau_of_repeats(const Comparison& comparison, double least_ln_ratio) {
-    std::vector<double> first, second;
+/// Of the first half of the repeats against the second. Cases with a single run have no second half, and no part in it.
+RankAgreement agreement_of_repeats(const Comparison& comparison, double least_ln_ratio) {
+    constexpr std::size_t kHalves = 2;
+    std::vector<double> first(comparison.cases.size()), second(comparison.cases.size());
+    const Groups groups = by_workload(comparison, kHalves);
+    for (const auto& [workload, indices] : groups) {
+        for (const std::size_t i : indices) {
+            const std::vector<double> steps_s = counted_steps_s(comparison.cases[i]);
+            const std::size_t half = steps_s.size() / kHalves;
+            first[i] = median(std::span(steps_s).first(half));
+            second[i] = median(std::span(steps_s).subspan(half));
+        }
+    }
+    return agreement_within(groups, first, second, least_ln_ratio);
+}
+
+double slowest_over_fastest(const std::vector<double>& steps_s) {
+    const auto [fastest, slowest] = std::minmax_element(steps_s.begin(), steps_s.end());
+    return *slowest / *fastest;
+}
+
+void judge_errors(Comparison& comparison) {
+    const std::vector<double> errors =
+        values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error); });
+    comparison.median_abs_error = median(errors);
+    comparison.p90_abs_error = quantile(errors, kPercentile);
+    comparison.max_abs_error = *std::max_element(errors.begin(), errors.end());
+    const std::vector<double> errors_all_runs =
+        values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error_all_runs); });
+    comparison.median_abs_error_all_runs = median(errors_all_runs);
+    comparison.p90_abs_error_all_runs = quantile(errors_all_runs, kPercentile);
+}
+
+void judge_rankings(Comparison& comparison) {
+    const std::vector<double> measured =
+        values_of(comparison, [](const ComparedCase& one) { return one.measured_step_s; });
+    const std::vector<double> predicted =
+        values_of(comparison, [](const ComparedCase& one) { return one.predicted_step_s; });
+    const double least_ln_ratio = 2 * comparison.noise_floor.value_or(0);
+    const Groups groups = by_workload(comparison);
+    const RankAgreement agreement = agreement_within(groups, measured, predicted, least_ln_ratio);
+    comparison.kendall_tau = agreement.tau;
+    comparison.tau_pairs = agreement.pairs;
+    const RankAgreement repeats = agreement_of_repeats(comparison, least_ln_ratio);
+    comparison.kendall_tau_of_repeats = repeats.pairs > 0 ? std::optional(repeats.tau) : std::nullopt;
+    comparison.tau_pairs_of_repeats = repeats.pairs;
+    comparison.regret_of_predicted_best = 0;
+    comparison.spread = slowest_over_fastest(measured);
+    comparison.spreads.clear();
+    for (const auto& [workload, indices] : groups) {
+        const std::vector<double> own = picked(measured, indices);
+        comparison.regret_of_predicted_best =
+            std::max(comparison.regret_of_predicted_best, regret_of_predicted_best(own, picked(predicted, indices)));
+        comparison.spreads[workload] = slowest_over_fastest(own);
+    }
+}
+
+void judge_intervals(Comparison& comparison) {
+    std::map<int, IntervalCoverage> by_ranks;
     for (const ComparedCase& one : comparison.cases) {
-        const std::vector<double> steps_s = counted_steps_s(one);
-        if (steps_s.size() < 2) {
-            return 1;
-        }
-        const std::size_t half = steps_s.size() / 2;
-        first.push_back(median(std::span(steps_s).first(half)));
-        second.push_back(median(std::span(steps_s).subspan(half)));
+        IntervalCoverage& coverage = by_ranks[one.ranks];
+        coverage.ranks = one.ranks;
+        coverage.holds += one.interval_holds() ? 1 : 0;
+        ++coverage.of;
     }
-    return agreement_within(comparison, first, second, least_ln_ratio).tau;
-}
-
-void sort_by_time(std::vector<OperationPair>& operations) {
-    std::stable_sort(operations.begin(), operations.end(), [](const OperationPair& a, const OperationPair& b) {
-        return a.measured_s != b.measured_s ? a.measured_s > b.measured_s : a.predicted_s > b.predicted_s;
-    });
-}
-
-std::vector<OperationPair> summed_operations(const Comparison& comparison) {
-    std::map<std::string, OperationPair> sums;
-    for (const ComparedCase& one : comparison.cases) {
-        for (const OperationPair& operation : one.operations) {
-            OperationPair& sum = sums[operation.name];
-            sum.name = operation.name;
-            sum.measured_s += operation.measured_s;
-            sum.predicted_s += operation.predicted_s;
-        }
+    comparison.coverage.clear();
+    for (const auto& [ranks, coverage] : by_ranks) {
+        comparison.coverage.push_back(coverage);
     }
-    std::vector<OperationPair> operations;
-    for (const auto& [name, sum] : sums) {
-        operations.push_back(sum);
-    }
-    sort_by_time(operations);
-    return operations;
-}
-
-/// Median speed of the runs that count; 1 where none does.
-double usual_speed(const std::vector<ComparedCase>& cases) {
-    std::vector<double> speeds;
-    for (const ComparedCase& one : cases) {
-        if (has_speeds(one) && any_counts(one)) {
-            const std::vector<double> own = of_counted(one, &ComparedRun::speed);
-            speeds.insert(speeds.end(), own.begin(), own.end());
-        }
-    }
-    return speeds.empty() ? 1 : median(speeds);
 }
 
 }  // namespace
 
-std::vector<double> counted_steps_s(const ComparedCase& one) { return of_counted(one, &ComparedRun::step_s); }
+std::vector<double> counted_steps_s(const ComparedCase& one) { return of_counted(one.runs, &ComparedRun::step_s); }
 
 double speed_slope(const std::vector<ComparedCase>& cases) {
     double products = 0, squares = 0;
@@ -216,7 +259,7 @@ double speed_slope(const std::vector<ComparedCase>& cases) {
         if (!has_speeds(one)) {
             continue;
         }
-        const double speed = median(of_counted(one, &ComparedRun::speed)), step_s = median(counted_steps_s(one));
+        const double speed = median(of_counted(one.runs, &ComparedRun::speed)), step_s = median(counted_steps_s(one));
         for (const ComparedRun& run : one.runs) {
             const double faster = std::log(run.speed / speed);
             products += faster * std::log(step_s / run.step_s);
@@ -227,17 +270,25 @@ double speed_slope(const std::vector<ComparedCase>& cases) {
     return squares <= count * kLeastChange * kLeastChange ? 1 : std::clamp(products / squares, 0.0, kMostSlope);
 }
 
+double usual_speed(const std::vector<ComparedCase>& cases) {
+    std::vector<double> speeds;
+    for (const ComparedCase& one : cases) {
+        if (has_speeds(one) && any_counts(one.runs)) {
+            const std::vector<double> own = of_counted(one.runs, &ComparedRun::speed);
+            speeds.insert(speeds.end(), own.begin(), own.end());
+        }
+    }
+    return speeds.empty() ? 1 : median(speeds);
+}
+
 std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
     std::vector<double> speeds(cases.size(), 1);
     const double slope = speed_slope(cases), usual = usual_speed(cases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (!has_speeds(cases[i])) {
+        if (any_counts(cases[i].runs) || !has_speeds(cases[i])) {
             continue;
         }
-        double speed = usual;
-        if (!any_counts(cases[i])) {
-            speed *= std::pow(median(of_counted(cases[i], &ComparedRun::speed)) / usual, slope);
-        }
+        const double speed = std::pow(median(of_counted(cases[i].runs, &ComparedRun::speed)) / usual, slope);
         speeds[i] = std::abs(speed - 1) <= kLeastChange ? 1 : std::clamp(speed, kSlowest, kFastest);
     }
     return speeds;
@@ -246,38 +297,19 @@ std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
 void summarise(Comparison& comparison) {
     AUSPEX_CHECK(!comparison.cases.empty(), "a comparison has a case");
     std::for_each(comparison.cases.begin(), comparison.cases.end(), measure);
-    comparison.noise_floor = median(values_of(comparison, [](const ComparedCase& one) { return one.noise; }));
+    judge_noise(comparison);
     judge_disturbance(comparison);
     judge_speeds(comparison);
-    const std::vector<double> errors =
-        values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error); });
-    comparison.median_abs_error = median(errors);
-    comparison.p90_abs_error = quantile(errors, kPercentile);
-    comparison.max_abs_error = *std::max_element(errors.begin(), errors.end());
-    const std::vector<double> measured =
-        values_of(comparison, [](const ComparedCase& one) { return one.measured_step_s; });
-    const std::vector<double> predicted =
-        values_of(comparison, [](const ComparedCase& one) { return one.predicted_step_s; });
-    const double least_ln_ratio = 2 * comparison.noise_floor;
-    const RankAgreement agreement = agreement_within(comparison, measured, predicted, least_ln_ratio);
-    comparison.kendall_tau = agreement.tau;
-    comparison.tau_pairs = agreement.pairs;
-    comparison.kendall_tau_of_repeats = tau_of_repeats(comparison, least_ln_ratio);
-    comparison.regret_of_predicted_best = 0;
-    for (const auto& [workload, indices] : by_workload(comparison)) {
-        comparison.regret_of_predicted_best =
-            std::max(comparison.regret_of_predicted_best,
-                     regret_of_predicted_best(picked(measured, indices), picked(predicted, indices)));
-    }
-    const auto [fastest, slowest] = std::minmax_element(measured.begin(), measured.end());
-    comparison.spread = *slowest / *fastest;
-    comparison.operations = summed_operations(comparison);
+    judge_errors(comparison);
+    judge_rankings(comparison);
+    judge_intervals(comparison);
+    comparison.operations = summed_operations(comparison.cases);
 }
 
 std::vector<Verdict> verdicts_of(const Comparison& comparison) {
-    const double noise = comparison.noise_floor;
+    const double noise = comparison.noise_floor.value_or(0);
     const double median_limit = std::max(kMostMedianError, noise), p90_limit = std::max(kMostP90Error, 2 * noise);
-    const double tau_limit = std::min(kLeastTau, comparison.kendall_tau_of_repeats);
+    const double tau_limit = std::min(kLeastTau, comparison.kendall_tau_of_repeats.value_or(kLeastTau));
     const double regret_limit = kMostRegret + noise;
     const auto at_most = [](const std::string& what, double value, double limit) {
         return Verdict{what + " " + percent_text(value) + ", at most " + percent_text(limit), value <= limit};
@@ -287,41 +319,6 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
             {"Kendall's tau " + number_text(comparison.kendall_tau) + ", at least " + number_text(tau_limit),
              comparison.kendall_tau >= tau_limit},
             at_most("regret of the predicted best", comparison.regret_of_predicted_best, regret_limit)};
-}
-
-std::vector<OperationPair> operation_times(const Timeline& timeline) {
-    std::set<std::string> roles;
-    for (const Track& track : timeline.tracks) {
-        roles.insert(track.role);
-    }
-    std::vector<Picoseconds> sums(timeline.names.size());
-    for (const Span& span : timeline.spans) {
-        sums.at(span.name) += span.end - span.start;
-    }
-    std::vector<OperationPair> operations;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (sums[i] > 0) {
-            operations.push_back({timeline.names[i], to_seconds(sums[i]) / static_cast<double>(roles.size()), 0});
-        }
-    }
-    sort_by_time(operations);
-    return operations;
-}
-
-std::vector<OperationPair> pair_operations(const std::vector<OperationPair>& measured,
-                                           const std::vector<OperationPair>& predicted) {
-    std::vector<OperationPair> pairs = measured;
-    for (const OperationPair& operation : predicted) {
-        const auto same = std::find_if(pairs.begin(), pairs.end(),
-                                       [&](const OperationPair& pair) { return pair.name == operation.name; });
-        if (same == pairs.end()) {
-            pairs.push_back({operation.name, 0, operation.measured_s});
-        } else {
-            same->predicted_s = operation.measured_s;
-        }
-    }
-    sort_by_time(pairs);
-    return pairs;
 }
 
 }  // namespace auspex

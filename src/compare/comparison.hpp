@@ -1,11 +1,10 @@
 #pragma once
 /// @file Measured beside predicted: cases, errors, rankings.
-#include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "schedule/memory_label.hpp"
 #include "schedule/timeline.hpp"
 
 namespace auspex {
@@ -18,9 +17,12 @@ struct OperationPair {
 
 /// One run of a layout.
 struct ComparedRun {
-    double step_s = 0;   ///< median of its steps
-    double speed = 0;    ///< of the slowest core during these steps, over that of the calibration; 0: not known
-    bool counts = true;  ///< cores had their full speed, and nothing else ran
+    double step_s = 0;    ///< median of its steps
+    double speed = 0;     ///< of the slowest core during these steps, over that of the calibration; 0: not known
+    bool counts = true;   ///< cores had their full speed, and nothing else ran
+    double traced_s = 0;  ///< its last step, the one that has a trace; 0: there is none
+    bool is_traced_at_full_speed = true;      ///< by the probes around that step
+    std::vector<OperationPair> operations{};  ///< of that step: measured_s only
 };
 
 /// One layout, measured and predicted.
@@ -29,15 +31,17 @@ struct ComparedCase {
     int ranks = 1, nodes = 1;
     std::vector<ComparedRun> runs;  ///< in the order in which they were run
     double measured_step_s = 0;     ///< median of those that count, of all where none does
-    double noise = 0;               ///< relative spread of the same runs
+    std::optional<double> noise;    ///< relative_noise() of the same runs; none of a single one
     double predicted_step_s = 0;
     double interval_low_s = 0, interval_high_s = 0;  ///< 90 %: of the prediction; summarise() widens them
     double error = 0;                                ///< predicted / measured - 1
+    double error_all_runs = 0;                       ///< predicted / median of all runs - 1
     double core_speed = 1;                           ///< that the prediction is made with: 1 is that of the calibration
     bool disturbed = false;  ///< probes or runs say that something else ran, and no run was without
     double slowdown = 1;     ///< of the slowest against the fastest of the same runs
     double measured_memory_bytes = 0, predicted_memory_bytes = 0;  ///< of the fullest rank: peak of all labels
     std::vector<OperationPair> operations;                         ///< most measured time first
+    bool operations_are_typical = true;                            ///< trace_is_typical() of a run that they are of
     std::optional<Timeline> measured_timeline, predicted_timeline;
 
     [[nodiscard]] bool interval_holds() const {
@@ -45,15 +49,32 @@ struct ComparedCase {
     }
 };
 
+/// A layout of which no run came to its end.
+struct FailedCase {
+    std::string plan, workload, error;
+};
+
+/// Of the `of` cases of so many ranks the interval of `holds` holds.
+struct IntervalCoverage {
+    int ranks = 1, holds = 0, of = 0;
+};
+
 struct Comparison {
     std::vector<ComparedCase> cases;
-    double median_abs_error = 0, p90_abs_error = 0, max_abs_error = 0;
-    double noise_floor = 0;  ///< median of the cases' noise
-    double kendall_tau = 1;  ///< of predictions, over pairs further apart than twice the noise
+    std::vector<FailedCase> failed;
+    double median_abs_error = 0, p90_abs_error = 0, max_abs_error = 0;  ///< over cases, of |error|
+    double median_abs_error_all_runs = 0, p90_abs_error_all_runs = 0;   ///< over cases, of |error_all_runs|
+    std::optional<double> noise_floor;  ///< median of the cases' noise; none where no case has any
+    double kendall_tau = 1;             ///< of predictions, over pairs further apart than twice the noise
     int tau_pairs = 0;
-    double kendall_tau_of_repeats = 1;  ///< the same of one half of the repeats against the other
+    /// The same of one half of the repeats against the other, over cases of at least two runs; none where no pair of
+    /// them is that far apart.
+    std::optional<double> kendall_tau_of_repeats;
+    int tau_pairs_of_repeats = 0;
     double regret_of_predicted_best = 0;
-    double spread = 1;  ///< slowest over fastest case, measured
+    double spread = 1;                       ///< slowest over fastest case, measured
+    std::map<std::string, double> spreads;   ///< the same within each workload
+    std::vector<IntervalCoverage> coverage;  ///< fewest ranks first
     bool disturbed = false;
     std::vector<std::string> warnings;
     std::vector<OperationPair> operations;  ///< summed over cases
@@ -67,9 +88,12 @@ struct Comparison {
 /// than it costs the probe); 1 where speeds within cases differ by less than 2 % (root mean square), for then it cannot
 /// be told. From measurements only.
 [[nodiscard]] double speed_slope(const std::vector<ComparedCase>& cases);
-/// The speed to predict each case with: S, the median speed of all runs that count (1 where none does); for a case of
-/// which no run counts S * (s / S)^slope, s the median of its speeds, from 0.3 to 1.2. 1 where speeds are not known, or
-/// within 2 % of it.
+/// S: the median speed of the runs that count, of all cases together; 1 where none of any case does.
+[[nodiscard]] double usual_speed(const std::vector<ComparedCase>& cases);
+/// The speed to predict each case with, that of the calibration being 1. Of a case with a run that counts: 1, for what
+/// counts ran at full speed, and so did the calibration. Of one without:
+///   (s / S)^speed_slope()     s: the median speed of its runs, S: usual_speed(), both by the same probe
+/// from 0.3 to 1.2; 1 where that is within 2 % of 1, or speeds are not known.
 [[nodiscard]] std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases);
 
 /// Fills everything in `comparison` that follows from its cases; of a case it reads names, runs, prediction, interval,
@@ -87,14 +111,7 @@ struct Verdict {
     bool holds = false;
 };
 /// Median error (5 %, or the noise floor), 90th percentile (12 %, or twice the noise floor), tau (0.9, or that of
-/// measuring twice), regret (3 % and the noise floor). Requires summarise().
+/// measuring twice where that is known and less), regret (3 % and the noise floor). Requires summarise().
 [[nodiscard]] std::vector<Verdict> verdicts_of(const Comparison& comparison);
-
-/// Time of each operation name in a step, the mean over ranks (roles of the tracks), largest first. `predicted_s` of
-/// the pairs is 0.
-[[nodiscard]] std::vector<OperationPair> operation_times(const Timeline& timeline);
-/// Names of both, most measured time first.
-[[nodiscard]] std::vector<OperationPair> pair_operations(const std::vector<OperationPair>& measured,
-                                                         const std::vector<OperationPair>& predicted);
 
 }  // namespace auspex

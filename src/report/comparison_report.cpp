@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.hpp"
+#include "compare/compared_operations.hpp"
 #include "report/comparison_charts.hpp"
 #include "report/page.hpp"
 #include "report/page_style.hpp"
@@ -22,13 +23,16 @@ constexpr const char* kScatter =
     "agree. The shape under the pointer says which one it is.";
 constexpr const char* kOperations =
     "Time of each operation, the mean over ranks (waiting included), summed over layouts. Behind the bars: predicted "
-    "over measured, minus 1. Steps with a trace are measured, one of each run.";
+    "over measured, minus 1. Measured is the last step of each run, where cores had their full speed during it and it "
+    "took within 10 % of the median step of its run.";
 constexpr const char* kTimelines =
     "The same step, measured above and predicted below, on one time axis: a row is a rank. Stretches shorter than a "
     "line of the picture go to the group that has most of it.";
 constexpr const char* kTable =
-    "Measured: median over runs, each the median of its steps. Noise: (75th - 25th percentile) / 1.349 / median over "
-    "runs. Interval: 90 %, of the prediction; made wider where something else ran.";
+    "Measured: median over runs, each the median of its steps. Noise: standard deviation of a run over the median, out "
+    "of the range of up to five runs, of the quartiles of more; none of a single run. Interval: 90 %, of the "
+    "prediction; made wider where something else ran.";
+constexpr const char* kNotKnown = "not known";
 
 std::vector<const ComparedCase*> worst_first(const Comparison& comparison) {
     std::vector<const ComparedCase*> cases;
@@ -89,6 +93,22 @@ std::string html_rows(const std::vector<std::vector<std::string>>& rows, std::si
     return html_table(cells, caption);
 }
 
+std::string noise_floor_text(const Comparison& comparison) {
+    return comparison.noise_floor ? percent(*comparison.noise_floor) : kNotKnown;
+}
+
+std::string tau_of_repeats_text(const Comparison& comparison) {
+    return comparison.kendall_tau_of_repeats ? fixed(*comparison.kendall_tau_of_repeats, 3) : kNotKnown;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) {
+        text += (text.empty() ? "" : ", ") + part;
+    }
+    return text;
+}
+
 std::string cards(const Comparison& comparison) {
     std::string out = "<div class=\"cards\">\n";
     const auto add = [&out](const std::string& value, const std::string& name) {
@@ -97,10 +117,9 @@ std::string cards(const Comparison& comparison) {
     add(thousands(static_cast<double>(comparison.cases.size())), "layouts");
     add(percent(comparison.median_abs_error), "median error");
     add(percent(comparison.p90_abs_error), "90th percentile of errors");
-    add(fixed(comparison.kendall_tau, 3),
-        "Kendall's tau; measuring twice: " + fixed(comparison.kendall_tau_of_repeats, 3));
+    add(fixed(comparison.kendall_tau, 3), "Kendall's tau; measuring twice: " + tau_of_repeats_text(comparison));
     add(percent(comparison.regret_of_predicted_best), "lost by taking the predicted best");
-    add(percent(comparison.noise_floor), "noise of a run");
+    add(noise_floor_text(comparison), "noise of a run");
     return out + "</div>\n";
 }
 
@@ -123,6 +142,12 @@ std::string verdict_list(const Comparison& comparison) {
     return html_list(items);
 }
 
+std::string operations_section(const Comparison& comparison) {
+    const std::string note = operations_note(comparison);
+    return html_heading("operations", "Operations") + html_paragraph(largest_errors_text(comparison)) +
+           (note.empty() ? "" : html_paragraph("Note: " + note)) + html_figure(operation_bars(comparison), kOperations);
+}
+
 std::string render_html(const ComparisonReport& report) {
     const Comparison& comparison = report.comparison;
     std::string out =
@@ -130,17 +155,20 @@ std::string render_html(const ComparisonReport& report) {
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
         html_escape(kTitle) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n<h1>" +
         html_escape(kTitle) + "</h1>\n";
+    if (const std::string failed = failed_text(comparison); !failed.empty()) {
+        out += html_paragraph("Failed: " + failed, "bad");
+    }
     if (comparison.disturbed) {
         out += html_paragraph("Disturbed: what is measured may be too long. The table marks the layouts.", "bad");
     }
-    out += cards(comparison) + verdict_list(comparison);
+    out += cards(comparison) + verdict_list(comparison) + html_list(summary_lines(comparison));
     if (!comparison.warnings.empty()) {
         out += html_list(comparison.warnings);
     }
     out += html_heading("steps", "Step times") + html_figure(step_scatter(comparison), kScatter) +
            html_rows(comparison_rows(comparison), 2, kTable);
     if (!comparison.operations.empty()) {
-        out += html_heading("operations", "Operations") + html_figure(operation_bars(comparison), kOperations);
+        out += operations_section(comparison);
     }
     const std::vector<const ComparedCase*> drawn = drawn_cases(comparison);
     if (!drawn.empty()) {
@@ -163,8 +191,9 @@ std::string cases_csv(const Comparison& comparison) {
         "core_speed,disturbed,slowdown,measured_memory_bytes,predicted_memory_bytes\n";
     for (const ComparedCase& one : comparison.cases) {
         out += one.plan + "," + one.workload + "," + std::to_string(one.ranks) + "," + std::to_string(one.nodes);
-        for (const double value : {one.measured_step_s, one.noise, one.predicted_step_s, one.error, one.interval_low_s,
-                                   one.interval_high_s, one.core_speed}) {
+        out += "," + json_number(one.measured_step_s) + "," + (one.noise ? json_number(*one.noise) : "");
+        for (const double value :
+             {one.predicted_step_s, one.error, one.interval_low_s, one.interval_high_s, one.core_speed}) {
             out += "," + json_number(value);
         }
         out += std::string(",") + (one.disturbed ? "true" : "false") + "," + json_number(one.slowdown) + "," +
@@ -182,31 +211,80 @@ std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparis
     std::vector<std::vector<std::string>> rows{
         {"layout", "workload", "ranks", "measured", "noise", "predicted", "error", "interval", ""}};
     for (const ComparedCase* one : worst_first(comparison)) {
-        std::string notes = one->disturbed ? "disturbed" : "";
+        std::vector<std::string> notes;
+        if (one->disturbed) {
+            notes.emplace_back("disturbed");
+        }
         if (one->core_speed != 1) {
-            notes += (notes.empty() ? "" : ", ") + std::string("cores at ") + percent(one->core_speed);
+            notes.push_back("cores at " + percent(one->core_speed));
+        }
+        if (!one->operations_are_typical) {
+            notes.emplace_back("odd trace");
         }
         rows.push_back({one->plan, one->workload, std::to_string(one->ranks), duration(one->measured_step_s),
-                        percent(one->noise), duration(one->predicted_step_s), error_text(one->error),
-                        one->interval_holds() ? "holds" : "missed", notes});
+                        one->noise ? percent(*one->noise) : "-", duration(one->predicted_step_s),
+                        error_text(one->error), one->interval_holds() ? "holds" : "missed", joined(notes)});
     }
     return rows;
 }
 
 std::vector<std::string> summary_lines(const Comparison& comparison) {
-    const auto held = std::count_if(comparison.cases.begin(), comparison.cases.end(),
-                                    [](const ComparedCase& one) { return one.interval_holds(); });
+    double held = 0;
+    std::vector<std::string> by_ranks, spreads;
+    for (const IntervalCoverage& coverage : comparison.coverage) {
+        held += coverage.holds;
+        by_ranks.push_back(std::to_string(coverage.holds) + " of " + std::to_string(coverage.of) + " at " +
+                           counted(coverage.ranks, "rank"));
+    }
+    for (const auto& [workload, spread] : comparison.spreads) {
+        spreads.push_back(workload + " " + significant(spread));
+    }
     return {counted(static_cast<double>(comparison.cases.size()), "layout") + ": median error " +
                 percent(comparison.median_abs_error) + ", 90th percentile " + percent(comparison.p90_abs_error) +
-                ", largest " + percent(comparison.max_abs_error) + "; " + thousands(static_cast<double>(held)) +
-                " of the intervals hold",
-            "noise of a run " + percent(comparison.noise_floor) + "; slowest over fastest layout " +
-                significant(comparison.spread),
+                ", largest " + percent(comparison.max_abs_error),
+            "against all runs measured, those that do not count too: median error " +
+                percent(comparison.median_abs_error_all_runs) + ", 90th percentile " +
+                percent(comparison.p90_abs_error_all_runs),
+            thousands(held) + " of the intervals hold: " + joined(by_ranks),
+            "noise of a run " + noise_floor_text(comparison) + "; slowest over fastest layout " +
+                significant(comparison.spread) + " (" + joined(spreads) + ")",
             "Kendall's tau " + fixed(comparison.kendall_tau, 3) + " over " + counted(comparison.tau_pairs, "pair") +
-                " of a workload that differ by more than twice the noise; " +
-                "one half of the runs against the other " + fixed(comparison.kendall_tau_of_repeats, 3),
+                " of a workload that differ by more than twice the noise; one half of the runs against the other " +
+                tau_of_repeats_text(comparison) + " over " + counted(comparison.tau_pairs_of_repeats, "pair"),
             "the predicted best layout is " + percent(comparison.regret_of_predicted_best) +
                 " slower than the best one (the worst workload)"};
+}
+
+std::string failed_text(const Comparison& comparison) {
+    std::vector<std::string> names;
+    for (const FailedCase& one : comparison.failed) {
+        names.push_back(one.plan + " on " + one.workload);
+    }
+    return names.empty()
+               ? ""
+               : counted(static_cast<double>(names.size()), "layout") + " never ran to an end: " + joined(names);
+}
+
+std::string operations_note(const Comparison& comparison) {
+    const auto count = std::count_if(comparison.cases.begin(), comparison.cases.end(),
+                                     [](const ComparedCase& one) { return !one.operations_are_typical; });
+    return count == 0 ? ""
+                      : "of " + counted(static_cast<double>(count), "layout") +
+                            " (odd trace) operations and timeline are of a step on slowed cores, or more than 10 % off "
+                            "the median of its run: no run had a better one";
+}
+
+std::string largest_errors_text(const Comparison& comparison) {
+    constexpr std::size_t kCount = 3;
+    std::vector<std::string> parts;
+    for (const OperationPair& operation : largest_errors(comparison.operations, kCount)) {
+        const double difference_s = operation.predicted_s - operation.measured_s;
+        parts.push_back(operation.name + " " + (difference_s >= 0 ? "+" : "") + duration(difference_s) +
+                        (operation.measured_s > 0
+                             ? " (" + error_text(operation.predicted_s / operation.measured_s - 1) + ")"
+                             : ""));
+    }
+    return parts.empty() ? "" : "most of the error, predicted minus measured: " + joined(parts);
 }
 
 void write_comparison_report(const ComparisonReport& report, const std::string& directory) {

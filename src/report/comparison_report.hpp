@@ -18,8 +18,15 @@ struct ComparisonReport {
 /// A row a layout, the worst error first, below a head: layout, workload, ranks, measured, noise, predicted, error,
 /// interval, what is notable.
 [[nodiscard]] std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparison);
-/// Errors, noise, rankings in words, a line each.
+/// Errors, intervals, noise, rankings in words, a line each.
 [[nodiscard]] std::vector<std::string> summary_lines(const Comparison& comparison);
+/// "2 layouts never ran to an end: dp2 on small-moe, …"; empty where none failed.
+[[nodiscard]] std::string failed_text(const Comparison& comparison);
+/// Of how many layouts the operations and the timeline are of a step unlike the others of its run; empty: of none.
+[[nodiscard]] std::string operations_note(const Comparison& comparison);
+/// "most of the error: attention -22.1 ms (-18.9 %), …": the three operations with the largest |predicted - measured|,
+/// summed over layouts; empty without operations.
+[[nodiscard]] std::string largest_errors_text(const Comparison& comparison);
 
 /// Writes DIR/index.html and cases.csv (creating DIR). Throws InputError when it cannot.
 void write_comparison_report(const ComparisonReport& report, const std::string& directory);

@@ -103,8 +103,9 @@ TEST_F(CompareCli, two_layouts_are_run_and_predicted) {
                   one.at("predicted_memory_bytes").as_integer(1, 1 << 30));
         EXPECT_FALSE(one.at("operations").elements().empty());
     }
-    for (const char* key : {"median_abs_error", "p90_abs_error", "max_abs_error", "noise_floor", "kendall_tau",
-                            "kendall_tau_of_repeats", "regret_of_predicted_best", "spread"}) {
+    for (const char* key :
+         {"median_abs_error", "p90_abs_error", "max_abs_error", "median_abs_error_all_runs", "p90_abs_error_all_runs",
+          "kendall_tau", "tau_pairs_of_repeats", "regret_of_predicted_best", "spread"}) {
         EXPECT_TRUE(json.root().at(key).is_number()) << key;
     }
     for (const char* file : {"index.html", "comparison.json", "cases.csv", "cases.jsonl"}) {

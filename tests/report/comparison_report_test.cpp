@@ -1,0 +1,88 @@
+/// @file What the page and the text of a comparison say.
+#include "report/comparison_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace auspex {
+namespace {
+
+ComparedCase made(const std::string& workload, const std::string& plan, const std::vector<double>& steps_s,
+                  double predicted_s) {
+    ComparedCase one;
+    one.workload = workload;
+    one.plan = plan;
+    for (const double step_s : steps_s) {
+        one.runs.push_back({.step_s = step_s});
+    }
+    one.predicted_step_s = one.interval_low_s = one.interval_high_s = predicted_s;
+    return one;
+}
+
+Comparison summed(std::vector<ComparedCase> cases) {
+    Comparison comparison;
+    comparison.cases = std::move(cases);
+    summarise(comparison);
+    return comparison;
+}
+
+bool has_line(const std::vector<std::string>& lines, const std::string& text) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
+}
+
+TEST(ComparisonReport, lines_name_intervals_by_ranks_and_spreads_by_workload) {
+    std::vector<ComparedCase> cases{made("m", "a", {1, 1}, 1), made("m", "b", {2, 2}, 3), made("w", "a", {4, 4}, 4)};
+    cases[1].ranks = 2;
+    const std::vector<std::string> lines = summary_lines(summed(cases));
+    EXPECT_TRUE(has_line(lines, "2 of the intervals hold: 2 of 2 at 1 rank, 0 of 1 at 2 ranks"));
+    EXPECT_TRUE(has_line(lines, "slowest over fastest layout 4.00 (m 2.00, w 1.00)"));
+}
+
+TEST(ComparisonReport, lines_have_errors_of_counted_and_of_all_runs) {
+    // Counted: 1, predicted 1.1. All: 1 and 1.2, median 1.1.
+    ComparedCase one = made("m", "a", {1, 1.2}, 1.1);
+    one.runs[1].counts = false;
+    const std::vector<std::string> lines = summary_lines(summed({one}));
+    EXPECT_TRUE(has_line(lines, "1 layout: median error 10.0 %, 90th percentile 10.0 %"));
+    EXPECT_TRUE(has_line(lines, "against all runs measured, those that do not count too: median error 0.0 %"));
+}
+
+TEST(ComparisonReport, what_single_runs_cannot_tell_is_not_known) {
+    const Comparison comparison = summed({made("m", "a", {1}, 1), made("m", "b", {2}, 2)});
+    const std::vector<std::string> lines = summary_lines(comparison);
+    EXPECT_TRUE(has_line(lines, "noise of a run not known"));
+    EXPECT_TRUE(has_line(lines, "one half of the runs against the other not known over 0 pairs"));
+    EXPECT_EQ(comparison_rows(comparison)[1][4], "-");
+}
+
+TEST(ComparisonReport, operations_with_most_of_the_error_are_named_with_its_sign) {
+    ComparedCase one = made("m", "a", {1}, 1);
+    one.operations = {{"attention", 0.4, 0.3}, {"experts", 0.2, 0.25}, {"norm", 0.1, 0.101}, {"new", 0, 0.02}};
+    EXPECT_EQ(largest_errors_text(summed({one})),
+              "most of the error, predicted minus measured: attention -100 ms (-25.0 %), experts +50.0 ms (+25.0 %), "
+              "new +20.0 ms");
+    EXPECT_EQ(largest_errors_text(summed({made("m", "a", {1}, 1)})), "");
+}
+
+TEST(ComparisonReport, layouts_with_an_odd_trace_are_counted) {
+    std::vector<ComparedCase> cases{made("m", "a", {1}, 1), made("m", "b", {2}, 2)};
+    EXPECT_EQ(operations_note(summed(cases)), "");
+    cases[1].operations_are_typical = false;
+    const Comparison comparison = summed(cases);
+    EXPECT_TRUE(operations_note(comparison).starts_with("of 1 layout (odd trace)"));
+    EXPECT_TRUE(has_line({comparison_rows(comparison)[1].back(), comparison_rows(comparison)[2].back()}, "odd trace"));
+}
+
+TEST(ComparisonReport, layouts_that_never_ran_are_named) {
+    Comparison comparison = summed({made("m", "a", {1}, 1)});
+    EXPECT_EQ(failed_text(comparison), "");
+    comparison.failed = {{"b", "m", "it ended"}, {"c", "w", "it ended"}};
+    EXPECT_EQ(failed_text(comparison), "2 layouts never ran to an end: b on m, c on w");
+}
+
+}  // namespace
+}  // namespace auspex

@@ -15,12 +15,17 @@
 #include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"
 #include "compare/compared_operations.hpp"
-#include "compare/statistics.hpp"
 #include "report/comparison_report.hpp"
 #include "report/report_files.hpp"
+#include "report/text.hpp"
 
 namespace auspex {
 namespace {
+
+/// File of all runs; empty without --out.
+std::string records_of(const Options& options) {
+    return options.out.empty() ? "" : (std::filesystem::path(options.out) / "cases.jsonl").string();
+}
 
 void check_flags(const Options& options) {
     constexpr int kFewestSteps = 3;
@@ -34,40 +39,31 @@ void check_flags(const Options& options) {
     if (options.train.resume && options.out.empty()) {
         throw InputError("--resume", "found without --out; expected both, for runs are kept there");
     }
+    if (const std::string records = records_of(options); !options.train.resume && std::filesystem::exists(records)) {
+        throw InputError(records,
+                         "found the runs of an earlier comparison; expected --resume to go on with it, or "
+                         "another --out, or that file removed to begin anew");
+    }
 }
 
 /// Folders and files of --out, and what is there already.
-void prepare_out(const Options& options, RunPlan& plan) {
+void prepare_out(const Options& options, const std::vector<CompareCase>& cases, RunPlan& plan) {
     if (options.out.empty()) {
         return;
     }
     const std::filesystem::path folder =
         make_report_folder(options.out, "index.html, comparison.json, cases.csv, cases.jsonl and traces");
     plan.traces = make_report_folder((folder / "traces").string(), "traces").string();
-    plan.records = (folder / "cases.jsonl").string();
-    if (options.train.resume && std::filesystem::exists(plan.records)) {
-        plan.earlier = read_case_runs(plan.records);
+    plan.records = records_of(options);
+    if (!std::filesystem::exists(plan.records)) {
+        return;
     }
-}
-
-/// Of the operations of the runs that count, or of all, the median of each.
-std::vector<OperationPair> median_operations(std::vector<CaseRun> runs) {
-    if (std::any_of(runs.begin(), runs.end(), [](const CaseRun& run) { return run.counts(); })) {
-        std::erase_if(runs, [](const CaseRun& run) { return !run.counts(); });
-    }
-    std::vector<OperationPair> operations = runs.front().operations;
-    for (OperationPair& operation : operations) {
-        std::vector<double> times;
-        for (const CaseRun& run : runs) {
-            for (const OperationPair& other : run.operations) {
-                if (other.name == operation.name) {
-                    times.push_back(other.measured_s);
-                }
-            }
-        }
-        operation.measured_s = median(times);
-    }
-    return operations;
+    plan.earlier = read_case_runs(plan.records, [&](const std::string& name, const std::string& workload) {
+        const auto found = std::find_if(cases.begin(), cases.end(), [&](const CompareCase& one) {
+            return one.plan == name && one.workload == workload;
+        });
+        return found == cases.end() ? nullptr : &found->origin;
+    });
 }
 
 /// What is measured, but for what is paired with a prediction.
@@ -77,13 +73,26 @@ void take_measured(const CompareCase& one, MeasuredCase& measured, double refere
     const bool any_counts =
         std::any_of(measured.runs.begin(), measured.runs.end(), [](const CaseRun& run) { return run.counts(); });
     for (const CaseRun& run : measured.runs) {
-        const double speed = reference_probe_s > 0 ? reference_probe_s / run.probe_s : 0;
-        compared.runs.push_back({run.step_s, speed, run.counts()});
+        compared.runs.push_back(compared_run(run, reference_probe_s));
         compared.disturbed = compared.disturbed || (run.is_disturbed && !any_counts);
         compared.measured_memory_bytes = std::max(compared.measured_memory_bytes, run.memory_bytes);
     }
     compared.measured_timeline = std::move(measured.timeline);
-    compared.operations = median_operations(measured.runs);
+    take_operations(compared);
+}
+
+/// A layout that failed: without a run it is left out, with some it stays.
+void take_failure(const CompareCase& one, const MeasuredCase& measured, Comparison& comparison) {
+    const std::size_t kept = measured.runs.size();
+    const std::string name = one.plan + " on " + one.workload;
+    if (kept > 0) {
+        comparison.warnings.push_back(name + " failed at repeat " + std::to_string(kept + 1) +
+                                      " and was not run again (" + counted(static_cast<double>(kept), "run") +
+                                      " kept): " + measured.error);
+        return;
+    }
+    comparison.warnings.push_back(name + " failed and is left out: " + measured.error);
+    comparison.failed.push_back({one.plan, one.workload, measured.error});
 }
 
 /// Predicts again what ran on cores of another speed, and pairs operations.
@@ -119,13 +128,17 @@ Compared compare(const Options& options) {
     }
     result.machine = cases.front().inputs.machine.name;
     plan.reference_probe_s = cases.front().inputs.machine.host.probe_s;
-    prepare_out(options, plan);
+    prepare_out(options, cases, plan);
+    if (!plan.earlier.note.empty()) {
+        comparison.warnings.push_back(plan.earlier.note);
+    }
     std::vector<MeasuredCase> measured = measure_cases(options, cases, plan);
     std::vector<const CompareCase*> cases_run;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (!measured[i].error.empty()) {
-            comparison.warnings.push_back(cases[i].plan + " on " + cases[i].workload +
-                                          " failed and is left out: " + measured[i].error);
+            take_failure(cases[i], measured[i], comparison);
+        }
+        if (measured[i].runs.empty()) {
             continue;
         }
         take_measured(cases[i], measured[i], plan.reference_probe_s, compared[i]);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <set>
@@ -11,9 +12,12 @@
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "base/sha256.hpp"
+#include "cli/computer.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
+#include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
+#include "exec/process_binding.hpp"
 #include "schedule/memory.hpp"
 #include "schedule/program.hpp"
 
@@ -149,10 +153,52 @@ CompareCase load_case(const Options& options, const Wanted& wanted) {
     }
     one.ranks = layout.tiles;
     one.predicted_memory_bytes = fullest_rank(one.inputs, plan, layout, program);
-    one.fingerprint = sha256_hex(one.inputs.stack_document.dump() + one.inputs.workload_document.dump() +
-                                 one.inputs.plan_document.dump() + std::to_string(one.ranks) + options.train.hostfile +
-                                 options.train.mpirun);
     return one;
+}
+
+/// The first half of a SHA-256: enough to tell things apart that nobody makes alike on purpose.
+std::string short_digest(std::string_view text) {
+    constexpr std::size_t kDigits = 32;
+    return sha256_hex(text).substr(0, kDigits);
+}
+
+/// Digest of a file of any size. `expected` says what it should be.
+std::string digest_of_file(const fs::path& file, const std::string& expected) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        throw InputError(file.string(), "found no file that can be read; expected " + expected);
+    }
+    Sha256 sum;
+    constexpr std::size_t kPiece = 1U << 16U;
+    for (std::string piece(kPiece, '\0'); stream.read(piece.data(), kPiece) || stream.gcount() > 0;) {
+        sum.add(std::string_view(piece).substr(0, static_cast<std::size_t>(stream.gcount())));
+    }
+    return short_digest(sum.hex());
+}
+
+/// What all runs of a comparison depend on, whichever layout they are of. The trainer is known by its bytes: versions
+/// stay the same while it is being worked on.
+RunOrigin common_origin(const Options& options) {
+    RunOrigin origin;
+    origin["computer"] = short_digest(this_computer().model + ", " + std::to_string(allowed_cores().size()) + " cores");
+    origin["trainer"] = short_digest(AUSPEX_VERSION + digest_of_file(mpi_program(), "the trainer's program"));
+    origin["steps"] = std::to_string(options.train.steps);
+    origin["mpirun flags"] = short_digest(options.train.mpirun);
+    origin["data"] = options.data.empty() ? "random"
+                                          : digest_of_file(fs::path(options.data) / "dataset.json",
+                                                           "the folder of a dataset that auspex data prepare has made");
+    origin["hostfile"] =
+        options.train.hostfile.empty() ? "none" : digest_of_file(options.train.hostfile, "a list of hosts");
+    return origin;
+}
+
+void take_origin(const RunOrigin& common, CompareCase& one) {
+    one.origin = common;
+    one.origin["machine"] = short_digest(one.inputs.machine_document.dump());
+    one.origin["stack"] = short_digest(one.inputs.stack_document.dump());
+    one.origin["workload"] = short_digest(one.inputs.workload_document.dump());
+    one.origin["plan"] = short_digest(one.inputs.plan_document.dump());
+    one.origin["number of ranks"] = std::to_string(one.ranks);
 }
 
 }  // namespace
@@ -207,6 +253,10 @@ std::vector<CompareCase> compare_cases(const Options& options, const std::string
     }
     if (cases.empty()) {
         throw *last_error;
+    }
+    const RunOrigin common = common_origin(options);
+    for (CompareCase& one : cases) {
+        take_origin(common, one);
     }
     return cases;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/compare_records.hpp"
 #include "cli/options.hpp"
 #include "sim/predict.hpp"
 
@@ -16,7 +17,7 @@ struct CompareCase {
     int asked_ranks = 0;  ///< for a plan without dp; else 0
     int ranks = 1;
     double predicted_memory_bytes = 0;  ///< peak of all labels on the fullest rank
-    std::string fingerprint{};          ///< SHA-256 of all that its runs depend on
+    RunOrigin origin{};                 ///< of its runs
 
     /// Flags of `auspex train`, without data and steps.
     [[nodiscard]] std::vector<std::string> train_flags(const Options& options) const;

@@ -67,7 +67,12 @@ std::string make_random_data(const Workload& workload, const std::string& folder
 class Measurer {
  public:
     Measurer(const Options& options, const std::vector<CompareCase>& cases, const RunPlan& plan)
-        : options_(options), cases_(cases), plan_(plan), measured_(cases.size()), records_(plan.records, plan.earlier) {
+        : options_(options),
+          cases_(cases),
+          plan_(plan),
+          measured_(cases.size()),
+          records_(plan.records, plan.earlier.lines),
+          kept_trace_(cases.size()) {
         repeats_ = options.compare.repeat > 0 ? options.compare.repeat : kRepeats;
     }
 
@@ -112,32 +117,33 @@ class Measurer {
     /// From the records, or a run of its own.
     void take_run(std::size_t i, int round) {
         const CompareCase& one = cases_[i];
-        const auto earlier = std::find_if(plan_.earlier.begin(), plan_.earlier.end(), [&](const CaseRun& run) {
-            return run.plan == one.plan && run.workload == one.workload && run.fingerprint == one.fingerprint &&
-                   run.round == round;
+        const std::vector<CaseRun>& all = plan_.earlier.runs;
+        const auto earlier = std::find_if(all.begin(), all.end(), [&](const CaseRun& run) {
+            return run.plan == one.plan && run.workload == one.workload && run.round == round;
         });
-        if (earlier != plan_.earlier.end()) {
+        if (earlier != all.end()) {
             measured_[i].runs.push_back(*earlier);
+            find_trace(i);
             return;
         }
         CaseRun run;
         run.plan = one.plan;
         run.workload = one.workload;
-        run.fingerprint = one.fingerprint;
+        run.origin = one.origin;
         run.round = round;
         measured_[i].error = train(i, run);
         if (measured_[i].error.empty()) {
-            records_.add(run);
             measured_[i].runs.push_back(run);
+            keep_trace(i);
+            records_.add(run);
         }
     }
 
     /// What went wrong; empty: nothing.
     std::string train(std::size_t i, CaseRun& run) {
-        const std::string trace = plan_.scratch + "/trace.json";
         std::vector<std::string> flags = cases_[i].train_flags(options_);
         flags.insert(flags.end(), {"--data", data_for(cases_[i]), "--steps", std::to_string(steps_of(i)), "--trace",
-                                   trace, "--probe-cores"});
+                                   latest_trace(), "--probe-cores"});
         const std::vector<ProbeReading> before = probe_cores(kProbe_s);
         const CoreClock begin = core_clock();
         const TrainedRun trained = run_training(flags, plan_.scratch);
@@ -153,10 +159,10 @@ class Measurer {
         for (const RankReport& rank : trained.ranks) {
             run.memory_bytes = std::max(run.memory_bytes, static_cast<double>(rank.peak_bytes));
         }
-        const Timeline timeline = read_chrome_trace(JsonDocument::load(trace));
+        const Timeline timeline = read_chrome_trace(JsonDocument::load(latest_trace()));
         run.traced_s = to_seconds(end_of(timeline));
+        run.traced_probe_s = trained.probes_s.back();
         run.operations = operation_times(timeline);
-        keep_trace(i, trace, run);
         return "";
     }
 
@@ -201,23 +207,41 @@ class Measurer {
                ".json";
     }
 
-    /// The one nearest to the median so far stays.
-    void keep_trace(std::size_t i, const std::string& trace, const CaseRun& run) {
-        std::vector<double> steps{run.step_s};
-        for (const CaseRun& other : measured_[i].runs) {
-            steps.push_back(other.step_s);
+    [[nodiscard]] std::string latest_trace() const { return plan_.scratch + "/trace.json"; }
+
+    /// After a run of this comparison: of its trace and the one that is kept, the one that stands better stays.
+    void keep_trace(std::size_t i) {
+        ComparedCase one;
+        for (const CaseRun& run : measured_[i].runs) {
+            one.runs.push_back(compared_run(run, plan_.reference_probe_s));
         }
-        const double middle = median(steps);
-        double& kept = kept_trace_s_[i];
-        if (kept == 0 || std::abs(run.traced_s - middle) < std::abs(kept - middle)) {
-            kept = run.traced_s;
-            fs::copy_file(trace, trace_of(i), fs::copy_options::overwrite_existing);
+        const std::vector<std::size_t> order = runs_by_trace(one);
+        const std::size_t latest = one.runs.size() - 1;
+        const auto better = std::find_if(order.begin(), order.end(),
+                                         [&](std::size_t run) { return run == latest || run == kept_trace_[i]; });
+        if (better != order.end() && *better == latest) {
+            const std::string beside = trace_of(i) + ".partial";
+            fs::copy_file(latest_trace(), beside, fs::copy_options::overwrite_existing);
+            fs::rename(beside, trace_of(i));
+            kept_trace_[i] = latest;
+        }
+    }
+
+    /// After an earlier run: the kept trace is its own if both took the same picoseconds.
+    void find_trace(std::size_t i) {
+        std::error_code status;
+        if (!found_trace_s_.contains(i)) {
+            found_trace_s_[i] = fs::is_regular_file(trace_of(i), status)
+                                    ? to_seconds(end_of(read_chrome_trace(JsonDocument::load(trace_of(i)))))
+                                    : 0;
+        }
+        if (measured_[i].runs.back().traced_s == found_trace_s_[i]) {
+            kept_trace_[i] = measured_[i].runs.size() - 1;
         }
     }
 
     void load_timeline(std::size_t i) {
-        std::error_code status;
-        if (measured_[i].error.empty() && fs::is_regular_file(trace_of(i), status)) {
+        if (kept_trace_[i]) {
             measured_[i].timeline = read_chrome_trace(JsonDocument::load(trace_of(i)));
         }
     }
@@ -229,7 +253,8 @@ class Measurer {
     RunRecords records_;
     ProgressLine progress_{"runs that count"};
     std::map<std::string, std::string> data_;
-    std::map<std::size_t, double> kept_trace_s_;
+    std::vector<std::optional<std::size_t>> kept_trace_;  ///< of each case: the run whose trace is in trace_of()
+    std::map<std::size_t, double> found_trace_s_;         ///< what was in trace_of() at the beginning; 0: nothing
     int repeats_ = 0;
 };
 

@@ -15,16 +15,16 @@ struct RunPlan {
     std::string scratch;
     double reference_probe_s = 0;    ///< of the calibration; 0: not known
     std::vector<double> expected_s;  ///< a step of each case, as predicted: how many steps a run gets
-    std::vector<CaseRun> earlier;    ///< of a comparison that goes on
+    EarlierRuns earlier;             ///< of a comparison that goes on
     std::string records;             ///< file of all runs; empty: none
     std::string traces;              ///< folder for a trace of each case; empty: none is kept
 };
 
 /// One layout, measured.
 struct MeasuredCase {
-    std::vector<CaseRun> runs;         ///< by round, those that count and others
-    std::optional<Timeline> timeline;  ///< of the traced step nearest to the median
-    std::string error;                 ///< of a run that failed: the case is not run again
+    std::vector<CaseRun> runs;         ///< by round, those that count and others; those before one that failed, too
+    std::optional<Timeline> timeline;  ///< of the run that stands best for them: the first of runs_by_trace()
+    std::string error;                 ///< of a run that failed, behind `runs`: the case is not run again
 };
 
 /// Round r runs every case, beginning at another one each time, so that drift hits all alike, but those of which

@@ -1,7 +1,12 @@
 /// @file auspex compare as people call it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
@@ -18,7 +23,7 @@ class CompareCli : public testing::Test, protected testing_cli::Runner {
     [[nodiscard]] static bool has_mpirun() { return std::system("command -v mpirun >/dev/null 2>&1") == 0; }
 
     /// A computer of two cores with made-up laws: every term of every kernel takes a nanosecond.
-    [[nodiscard]] std::string machine() const {
+    [[nodiscard]] std::string machine(const std::string& core_slice = "3 ms") const {
         std::string laws;
         for (std::size_t k = 0; k < kCpuKernels; ++k) {
             const auto kernel = static_cast<CpuKernel>(k);
@@ -33,14 +38,46 @@ class CompareCli : public testing::Test, protected testing_cli::Runner {
         const char* path =
             R"({"send": "1 us", "receive": "1 us", "send_byte": "100 ps", "receive_byte": "100 ps",
                 "eager": "4 KiB", "rendezvous": "1 us", "latency": "0 s"})";
-        document.set("host", R"({"cores": 2, "nodes_per_computer": 1, "core_slice": "3 ms", "switch": "1 us",
+        document.set("host", R"({"cores": 2, "nodes_per_computer": 1, "core_slice": ")" + core_slice +
+                                 R"(", "switch": "1 us",
             "poll": "1 us", "busy_speed": 1, "last_level_cache": "32 MiB", "cache_bandwidth": "150 GB/s",
             "memory_bandwidth": "40 GB/s", "core_memory_bandwidth": "25 GB/s", "messages": {"near": )" +
                                  std::string(path) + R"(, "far": )" + path + R"(}, "kernels": {"fp32": )" + laws +
                                  R"(, "bf16": )" + laws + "}}");
         return write("host.json", document.dump());
     }
+
+    /// Flags of a comparison of the layout "one" (one rank) in folder_/report.
+    [[nodiscard]] std::string one_layout() const {
+        return "compare --steps 3 --json --out " + folder_ + "report --machine " + machine() + " --layouts " +
+               write("list.json", R"({"workloads": ["toy-moe"], "layouts": [
+                   {"name": "one", "plan": {"dp": 1, "micro_batches": 2, "precision": "fp32"}}]})");
+    }
+
+    [[nodiscard]] std::vector<std::string> records() const {
+        std::vector<std::string> lines;
+        std::ifstream stream(folder_ + "report/cases.jsonl");
+        for (std::string line; std::getline(stream, line);) {
+            lines.push_back(line);
+        }
+        return lines;
+    }
+    void write_records(const std::vector<std::string>& lines) const {
+        std::ofstream stream(folder_ + "report/cases.jsonl");
+        for (const std::string& line : lines) {
+            stream << line << "\n";
+        }
+    }
 };
+
+/// The line of a run, changed here and there.
+std::string changed(const std::string& line, std::initializer_list<std::pair<const char*, std::string>> changes) {
+    JsonDocument run = JsonDocument::parse(line, "line");
+    for (const auto& [path, value] : changes) {
+        run.set(path, value);
+    }
+    return run.dump();
+}
 
 TEST_F(CompareCli, wrong_flags_are_refused) {
     EXPECT_EQ(fault_of_refusal("compare", {"--plans", "--layouts"}), "");
@@ -108,6 +145,14 @@ TEST_F(CompareCli, two_layouts_are_run_and_predicted) {
           "kendall_tau", "tau_pairs_of_repeats", "regret_of_predicted_best", "spread"}) {
         EXPECT_TRUE(json.root().at(key).is_number()) << key;
     }
+    EXPECT_NEAR(json.root().at("spreads").at("toy-moe").as_number(1, 1e6), json.root().at("spread").as_number(1, 1e6),
+                1e-12);
+    const std::vector<JsonValue> coverage = json.root().at("coverage").elements();
+    ASSERT_EQ(coverage.size(), 2U);
+    EXPECT_EQ(coverage[1].at("ranks").as_integer(1, 16), 2);
+    EXPECT_EQ(coverage[1].at("of").as_integer(1, 16), 1);
+    EXPECT_TRUE(json.root().at("failed").elements().empty());
+    EXPECT_TRUE(cases[0].at("operations_are_typical").is_bool());
     for (const char* file : {"index.html", "comparison.json", "cases.csv", "cases.jsonl"}) {
         EXPECT_TRUE(std::filesystem::exists(out + "/" + file)) << file;
     }
@@ -116,6 +161,124 @@ TEST_F(CompareCli, two_layouts_are_run_and_predicted) {
     const Outcome again = run(arguments + " --resume");
     ASSERT_EQ(again.exit_code, 0) << again.error;
     EXPECT_EQ(again.out, outcome.out);
+    // Without --resume they are not overwritten.
+    EXPECT_EQ(fault_of_refusal(arguments, {"cases.jsonl", "--resume", "--out", "removed"}), "");
+}
+
+TEST_F(CompareCli, runs_of_another_origin_are_not_taken) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string arguments = one_layout() + " --repeat 1";
+    ASSERT_EQ(run(arguments).exit_code, 0);
+    const std::string line = records().front();
+    const auto warning_of = [&](const std::vector<std::string>& lines) {
+        write_records(lines);
+        const Outcome outcome = run(arguments + " --resume");
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+        const JsonDocument json = JsonDocument::parse(outcome.out, "out");
+        std::string found;
+        for (const JsonValue& warning : json.root().at("warnings").elements()) {
+            found += warning.as_string().find("cases.jsonl") != std::string::npos ? warning.as_string() : "";
+        }
+        return found;
+    };
+    const std::string whole = changed(line, {{"disturbed", "false"}, {"slowed", "false"}});
+    EXPECT_EQ(warning_of({whole}), "");
+    // What is behind the last line that is taken tells that no run was measured.
+    EXPECT_EQ(records(), std::vector<std::string>{whole});
+    std::vector<std::string> others;
+    for (const char* part : {"computer", "data", "hostfile", "machine", "steps", "trainer"}) {
+        others.push_back(changed(whole, {{(std::string("origin.") + part).c_str(), "other"}}));
+    }
+    others.push_back(changed(whole, {{"plan", "two"}}));
+    others.push_back(whole);
+    EXPECT_EQ(warning_of(others), "7 of 8 runs in " + folder_ +
+                                      "report/cases.jsonl are not taken, for they are of another computer, data, "
+                                      "hostfile, layout, machine, steps, trainer");
+    EXPECT_EQ(records(), others) << "they stay";
+    // The file of the machine has another constant: its runs are measured again.
+    write_records({whole});
+    static_cast<void>(machine("4 ms"));
+    const Outcome outcome = run(arguments + " --resume");
+    EXPECT_NE(outcome.out.find("1 of 1 runs"), std::string::npos) << outcome.out;
+    EXPECT_GE(records().size(), 2U);
+}
+
+TEST_F(CompareCli, a_trace_that_stands_better_than_later_ones_stays) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    ASSERT_EQ(run(one_layout() + " --repeat 1").exit_code, 0);
+    const std::string trace = text_of(folder_ + "report/traces/toy-moe-one.json");
+    const JsonDocument document = JsonDocument::parse(trace, "trace");
+    double end_s = 0;
+    for (const JsonValue& event : document.root().at("traceEvents").elements()) {
+        if (const auto begin = event.find("ts")) {
+            end_s = std::max(end_s, 1e-6 * (begin->as_number(0, 1e12) + event.at("dur").as_number(0, 1e12)));
+        }
+    }
+    // The run that the trace is of, four times, as if its median step had taken just as long: no run to come has a
+    // trace nearer to the median.
+    std::vector<std::string> lines;
+    for (const std::string& line : records()) {
+        const JsonDocument one = JsonDocument::parse(line, "line");
+        const double traced_s = one.root().at("traced_s").as_number(0, 1e3);
+        for (int round = 0; round < 4 && std::abs(traced_s - end_s) < 1e-10; ++round) {
+            lines.push_back(changed(line, {{"round", std::to_string(round)},
+                                           {"step_s", one.root().at("traced_s").excerpt()},
+                                           {"disturbed", "false"},
+                                           {"slowed", "false"}}));
+        }
+    }
+    ASSERT_EQ(lines.size(), 4U);
+    write_records(lines);
+    ASSERT_EQ(run(one_layout() + " --repeat 5 --resume").exit_code, 0);
+    EXPECT_GT(records().size(), 4U) << "there was another run";
+    EXPECT_EQ(text_of(folder_ + "report/traces/toy-moe-one.json"), trace);
+}
+
+TEST_F(CompareCli, a_layout_that_fails_keeps_its_earlier_runs) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    // An mpirun that fails the second time it is to run "two", and always with "three".
+    const std::string bin = folder_ + "bin";
+    std::filesystem::create_directories(bin);
+    ASSERT_EQ(std::system(("ln -s \"$(command -v mpirun)\" " + bin + "/real-mpirun").c_str()), 0);
+    static_cast<void>(write("bin/mpirun", "#!/bin/sh\ncase \"$*\" in\n*/three.json*) exit 1;;\n*/two.json*) echo >>" +
+                                              folder_ + "calls; [ $(wc -l <" + folder_ +
+                                              "calls) -ne 2 ] || exit 1;;\nesac\nexec \"$(readlink " + bin +
+                                              "/real-mpirun)\" \"$@\"\n"));
+    std::filesystem::permissions(bin + "/mpirun", std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", (bin + ":" + path).c_str(), 1);
+    const std::string list = write("list.json", R"({"workloads": ["toy-moe"], "layouts": [
+        {"name": "one", "plan": {"dp": 1, "micro_batches": 2, "precision": "fp32"}},
+        {"name": "two", "plan": {"dp": 1, "micro_batches": 1, "precision": "fp32"}},
+        {"name": "three", "plan": {"dp": 1, "micro_batches": 4, "precision": "fp32"}}]})");
+    const std::string arguments =
+        "compare --repeat 2 --steps 3 --out " + folder_ + "report --machine " + machine() + " --layouts " + list;
+    const Outcome outcome = run(arguments + " --json");
+    const Outcome again = run(arguments + " --resume");
+    setenv("PATH", path.c_str(), 1);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const JsonDocument json = JsonDocument::parse(outcome.out, "out");
+    const std::vector<JsonValue> cases = json.root().at("cases").elements(),
+                                 failed = json.root().at("failed").elements();
+    ASSERT_EQ(cases.size(), 2U);
+    EXPECT_EQ(cases[1].at("plan").as_string(), "two");
+    EXPECT_EQ(cases[1].at("runs").elements().size(), 1U);
+    EXPECT_EQ(cases[1].at("noise").excerpt(), "null") << "of a single run";
+    ASSERT_EQ(failed.size(), 1U);
+    EXPECT_EQ(failed[0].at("plan").as_string(), "three");
+    EXPECT_NE(outcome.out.find("two on toy-moe failed at repeat 2 and was not run again (1 run kept)"),
+              std::string::npos)
+        << outcome.out;
+    // Going on, the run that failed is tried again.
+    ASSERT_EQ(again.exit_code, 0) << again.error;
+    EXPECT_TRUE(again.out.starts_with("FAILED: 1 layout never ran to an end: three on toy-moe\n")) << again.out;
+    EXPECT_EQ(again.out.find("failed at repeat"), std::string::npos) << again.out;
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 namespace auspex {
 
-/// First which layouts failed, and that something else ran, if so; then the table, operations, memory, numbers and verdicts.
+/// First which layouts failed, and that something else ran, if so; then the table, operations, memory, numbers and
+/// verdicts.
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);
 /// Keys: docs/json-output.md.
 void write_comparison_json(std::ostream& out, const Comparison& comparison);

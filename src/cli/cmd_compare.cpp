@@ -66,6 +66,14 @@ void prepare_out(const Options& options, const std::vector<CompareCase>& cases, 
     });
 }
 
+/// The larger count of each core.
+void add_others(const std::vector<int>& others, std::vector<int>& most) {
+    most.resize(std::max(most.size(), others.size()));
+    for (std::size_t core = 0; core < others.size(); ++core) {
+        most[core] = std::max(most[core], others[core]);
+    }
+}
+
 /// What is measured, but for what is paired with a prediction.
 void take_measured(const CompareCase& one, MeasuredCase& measured, double reference_probe_s, ComparedCase& compared) {
     compared.ranks = one.ranks;
@@ -74,7 +82,10 @@ void take_measured(const CompareCase& one, MeasuredCase& measured, double refere
         std::any_of(measured.runs.begin(), measured.runs.end(), [](const CaseRun& run) { return run.counts(); });
     for (const CaseRun& run : measured.runs) {
         compared.runs.push_back(compared_run(run, reference_probe_s));
-        compared.disturbed = compared.disturbed || (run.is_disturbed && !any_counts);
+        if (run.is_disturbed && !any_counts) {
+            compared.disturbed = true;
+            add_others(run.others, compared.others);
+        }
         compared.measured_memory_bytes = std::max(compared.measured_memory_bytes, run.memory_bytes);
     }
     compared.measured_timeline = std::move(measured.timeline);
@@ -95,12 +106,15 @@ void take_failure(const CompareCase& one, const MeasuredCase& measured, Comparis
     comparison.failed.push_back({one.plan, one.workload, measured.error});
 }
 
-/// Predicts again what ran on cores of another speed, and pairs operations.
+/// Predicts again what ran on cores of another speed or beside others, and pairs operations.
 void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<ComparedCase>& compared) {
     const std::vector<double> speeds = speeds_to_predict(compared);
     for (std::size_t i = 0; i < compared.size(); ++i) {
         if (speeds[i] != 1) {
             predict_case(*cases[i], speeds[i], compared[i]);
+        }
+        if (!compared[i].others.empty()) {
+            widen_for_others(*cases[i], compared[i].others, compared[i]);
         }
         compared[i].operations =
             pair_operations(compared[i].operations, operation_times(compared[i].predicted_timeline.value()));

@@ -39,6 +39,11 @@ void write_case(JsonWriter& json, const ComparedCase& one) {
     json.key("interval_s").begin_array().value(one.interval_low_s).value(one.interval_high_s).end_array();
     json.member("interval_holds", one.interval_holds()).member("core_speed", one.core_speed);
     json.member("disturbed", one.disturbed).member("slowdown", one.slowdown);
+    json.key("others").begin_array();
+    for (const int count : one.others) {
+        json.value(count);
+    }
+    json.end_array();
     json.member("measured_memory_bytes", whole(one.measured_memory_bytes));
     json.member("predicted_memory_bytes", whole(one.predicted_memory_bytes));
     write_runs(json, one.runs);

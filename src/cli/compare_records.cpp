@@ -27,6 +27,7 @@ RunOrigin origin_of_line(const JsonValue& value) {
 
 CaseRun run_of(const JsonValue& value) {
     constexpr double kMost = std::numeric_limits<double>::max();
+    constexpr int kMostOthers = 1'000'000;
     const auto number = [&value](const char* key) { return value.at(key).as_number(0, kMost); };
     CaseRun run;
     run.plan = value.at("plan").as_string();
@@ -37,6 +38,9 @@ CaseRun run_of(const JsonValue& value) {
     run.probe_s = number("probe_s");
     run.is_slowed = value.at("slowed").as_bool();
     run.others_share = number("others_share");
+    for (const JsonValue& count : value.at("others").elements()) {
+        run.others.push_back(static_cast<int>(count.as_integer(0, kMostOthers)));
+    }
     run.is_disturbed = value.at("disturbed").as_bool();
     run.memory_bytes = number("memory_bytes");
     run.traced_s = number("traced_s");
@@ -99,11 +103,15 @@ std::string to_json_line(const CaseRun& run) {
         operations +=
             (operations.empty() ? "" : ", ") + json_quote(operation.name) + ": " + json_number(operation.measured_s);
     }
+    std::string others;
+    for (const int count : run.others) {
+        others += (others.empty() ? "" : ", ") + std::to_string(count);
+    }
     return "{\"plan\": " + json_quote(run.plan) + ", \"workload\": " + json_quote(run.workload) + ", \"origin\": {" +
            json_members(run.origin) + "}, \"round\": " + std::to_string(run.round) +
            ", \"step_s\": " + json_number(run.step_s) + ", \"probe_s\": " + json_number(run.probe_s) +
            ", \"slowed\": " + (run.is_slowed ? "true" : "false") +
-           ", \"others_share\": " + json_number(run.others_share) +
+           ", \"others_share\": " + json_number(run.others_share) + ", \"others\": [" + others + "]" +
            ", \"disturbed\": " + (run.is_disturbed ? "true" : "false") +
            ", \"memory_bytes\": " + json_number(run.memory_bytes) + ", \"traced_s\": " + json_number(run.traced_s) +
            ", \"traced_probe_s\": " + json_number(run.traced_probe_s) + ", \"operations\": {" + operations + "}}\n";

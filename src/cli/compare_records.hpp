@@ -23,6 +23,7 @@ struct CaseRun {
     double probe_s = 0;       ///< median of the probes around the same steps (StepReport::probe_s)
     bool is_slowed = false;   ///< there were too few
     double others_share = 0;  ///< of the cores' time, that others had while it ran
+    std::vector<int> others;  ///< by core: processes of others that could always run (others_by_core)
     bool is_disturbed = false;
     [[nodiscard]] bool counts() const { return !is_slowed && !is_disturbed; }
     double memory_bytes = 0;                ///< peak of the fullest rank

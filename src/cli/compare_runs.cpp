@@ -153,6 +153,7 @@ class Measurer {
         }
         const std::vector<ProbeReading> after = probe_cores(kProbe_s);
         run.others_share = share_of_others(begin, end);
+        run.others = others_by_core(begin, end);
         run.is_disturbed = had_others(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
                            is_disturbed(after, plan_.reference_probe_s);
         take_steps(trained, run);

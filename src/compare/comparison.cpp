@@ -137,7 +137,8 @@ void judge_disturbance(Comparison& comparison) {
                                        std::to_string(comparison.cases.size()) + " layouts ran; runs of " +
                                        slowest->plan + " on " + slowest->workload + " differ most, by a factor of " +
                                        number_text(slowest->slowdown) +
-                                       ". Upper ends of their intervals are multiplied by such factors");
+                                       ". Upper ends of their intervals are multiplied by such factors, and are those of "
+                                       "steps beside the processes that were seen, played on the cores they were on");
     }
 }
 

@@ -38,6 +38,7 @@ struct ComparedCase {
     double error_all_runs = 0;                       ///< predicted / median of all runs - 1
     double core_speed = 1;                           ///< that the prediction is made with: 1 is that of the calibration
     bool disturbed = false;  ///< probes or runs say that something else ran, and no run was without
+    std::vector<int> others;  ///< of a disturbed case, by core: the most processes of others that could always run
     double slowdown = 1;     ///< of the slowest against the fastest of the same runs
     double measured_memory_bytes = 0, predicted_memory_bytes = 0;  ///< of the fullest rank: peak of all labels
     std::vector<OperationPair> operations;                         ///< most measured time first

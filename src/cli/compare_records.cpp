@@ -92,7 +92,7 @@ ComparedRun compared_run(const CaseRun& run, double reference_probe_s) {
     compared.operations = run.operations;
     if (reference_probe_s > 0) {
         compared.speed = reference_probe_s / run.probe_s;
-        compared.is_traced_at_full_speed = run.traced_probe_s <= kCalmProbe * reference_probe_s;
+        compared.is_traced_at_full_speed = has_full_speed(run.traced_probe_s, reference_probe_s);
     }
     return compared;
 }

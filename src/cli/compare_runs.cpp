@@ -169,12 +169,11 @@ class Measurer {
 
     /// The steps at full speed, or all.
     void take_steps(const TrainedRun& trained, CaseRun& run) const {
-        const double limit_s = kCalmProbe * plan_.reference_probe_s;
         std::vector<double> steps_s(trained.step_times_s.begin() + kWarmUp, trained.step_times_s.end());
         std::vector<double> probes_s(trained.probes_s.begin() + kWarmUp, trained.probes_s.end());
         std::vector<double> calm_steps_s, calm_probes_s;
         for (std::size_t step = 0; step < steps_s.size(); ++step) {
-            if (probes_s[step] <= limit_s) {
+            if (has_full_speed(probes_s[step], plan_.reference_probe_s)) {
                 calm_steps_s.push_back(steps_s[step]);
                 calm_probes_s.push_back(probes_s[step]);
             }

@@ -29,7 +29,7 @@ struct MeasuredCase {
 
 /// Round r runs every case, beginning at another one each time, so that drift hits all alike, but those of which
 /// --repeat runs count already; there are three rounds for each repeat at most. A run counts if cores had their full
-/// speed (probes between its steps up to kCalmProbe times that of the calibration) around at least three steps and
+/// speed (has_full_speed of the probes between its steps) around at least three steps and
 /// half of them, and nothing else ran meanwhile. It has as many steps as 0.7 s have, at least 15 (6 to 14 where
 /// those would take above 5 s) and at most 60, and two more that are left out; but at least --steps in all. Throws
 /// std::runtime_error when it is interrupted.

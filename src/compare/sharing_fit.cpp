@@ -188,7 +188,7 @@ void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calib
     }
     // Cores are shared: a computer that is one node takes more ranks than were measured.
     constexpr int kRanksOfComputer = 16;
-    host.ranks_per_node = host.nodes == 1 ? std::max(kRanksOfComputer, host.ranks_per_node) : host.ranks_per_node;
+    host.ranks_per_node = host.nodes == 1 ? std::max({kRanksOfComputer, computer.active, host.ranks_per_node}) : host.ranks_per_node;
     host.computer = computer.source;
     host.cores = computer.active;
     host.memory_bytes = computer.bytes;

@@ -16,12 +16,13 @@ struct HostPlayed {
     std::uint64_t events = 0;
 };
 
-/// All ranks begin at 0. Messages:
-///   sender: path.send_s + bytes * path.send_byte_s of its core; up to path.eager_bytes it has then done with it, with
-///   a longer one when the receiver has taken the message between nodes: then the message flows over both NICs
-///   (host_wires.hpp), a longer one not before the receiver has asked for it and the sender is in a send or a wait; it
-///   arrives latency_s after its last byte receiver: once the message has arrived and the receiver waits,
-///   path.receive_s + bytes * path.receive_byte_s of its core, and rendezvous_s for a longer one
+/// All ranks begin at 0. A message costs
+///   - its sender path.send_s + bytes * path.send_byte_s of its core. It has then done with a message of up to
+///     path.eager_bytes, with a longer one when the receiver has taken it;
+///   - between nodes the wires: it flows over both NICs (host_wires.hpp), a longer one not before the receiver has asked
+///     for it and the sender is in a send or a wait, and arrives latency_s after its last byte;
+///   - its receiver, once it has arrived and the receiver waits, path.receive_s + bytes * path.receive_byte_s of its
+///     core, and rendezvous_s for a longer one.
 /// Processes of others (HostPlaces::others) take turns as ranks do, always compute, and end with the last rank.
 /// Time counts as the row's loss; as waiting while the rank could run and has no core, and after its end. Aborts
 /// (invariant) if ranks wait for one another for ever. Ignores: copies' use of the cache, an end of MPI's

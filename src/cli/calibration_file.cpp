@@ -244,12 +244,8 @@ std::string CalibrationFile::begin_anew(const Conditions& now) const {
     }
     OutputFile next(file_);
     next.write(first_lines(now));
-    const std::string before = file_ + ".before";
-    const bool is_complete = std::ranges::any_of(old, [](const auto& line) { return line.starts_with(kDone); });
-    if (!is_complete && is_filled(before)) {
-        next.commit();
-        return "";
-    }
+    const bool has_part = std::ranges::any_of(old, [](const auto& line) { return line.starts_with(kDone); });
+    const std::string before = file_ + (has_part || !is_filled(file_ + ".before") ? ".before" : ".before-incomplete");
     std::error_code status;
     fs::rename(file_, before, status);
     if (status) {

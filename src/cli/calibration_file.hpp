@@ -34,7 +34,7 @@ class CalibrationFile {
     /// completed or dropped. A file that is refused stays as it is.
     LastLine take(const Conditions& now, const std::string& processor) const;
     /// Another file in its place, without rows. What was there is set aside under the name returned, FILE.before, in
-    /// the place of an older one; a file without a complete part does not replace one there, is lost and returns "".
+    /// the place of an older one; where that would be lost for a file without a complete part, FILE.before-incomplete.
     /// Throws InputError where auspex calibrate has not written what is there.
     [[nodiscard]] std::string begin_anew(const Conditions& now) const;
     /// Undoes begin_anew, as far as something was set aside.

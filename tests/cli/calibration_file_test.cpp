@@ -33,6 +33,7 @@ class CalibrationFileTest : public testing::Test {
     ~CalibrationFileTest() override {
         std::filesystem::remove(path_);
         std::filesystem::remove(path_ + ".before");
+        std::filesystem::remove(path_ + ".before-incomplete");
     }
 
     [[nodiscard]] std::string text() const {
@@ -211,7 +212,7 @@ TEST_F(CalibrationFileTest, BeginningAnewSetsTheOldRowsAside) {
     EXPECT_EQ(text(), measurement_header() + "\n" + kConditionsLine);
     EXPECT_FALSE(file_.has_timings());
     // A beginning that came to nothing does not take the place of what is whole.
-    EXPECT_EQ(file_.begin_anew(kNow), "");
+    EXPECT_EQ(file_.begin_anew(kNow), path_ + ".before-incomplete");
     EXPECT_EQ(text_of(before), old);
     file_.append(row("slice", 1, kThisMachine));
     EXPECT_TRUE(file_.has_timings());

@@ -64,27 +64,28 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-std::string read_input_file(const std::string& file) {
+std::string read_input_file(const std::string& file, const std::string& expected) {
     std::error_code status;
     const std::filesystem::path path(file);
     if (!std::filesystem::exists(path, status)) {
-        throw InputError(file, "found no such file; expected a JSON file");
+        throw InputError(file, "found no such file; expected " + expected);
     }
     if (!std::filesystem::is_regular_file(path, status)) {
-        throw InputError(file, std::filesystem::is_directory(path, status)
-                                   ? "found a directory; expected a JSON file"
-                                   : "found something that is no regular file; expected a JSON file");
+        throw InputError(
+            file, (std::filesystem::is_directory(path, status) ? "found a directory; expected "
+                                                               : "found something that is no regular file; expected ") +
+                      expected);
     }
     const std::uintmax_t size = std::filesystem::file_size(path, status);
     if (status || size > kLargestFile) {
-        throw InputError(file, status ? "found a file whose size cannot be read; expected a JSON file"
+        throw InputError(file, status ? "found a file whose size cannot be read; expected " + expected
                                       : "found a file of more than 64 MiB; expected a smaller one");
     }
     std::ifstream stream(path, std::ios::binary);
     std::string text(static_cast<std::size_t>(size), '\0');
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!stream) {
-        throw InputError(file, "found a file that cannot be read; expected a readable JSON file");
+        throw InputError(file, "found a file that cannot be read; expected " + expected + " that can be read");
     }
     return text;
 }

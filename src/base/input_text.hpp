@@ -17,8 +17,9 @@ namespace auspex {
 /// "line 3, column 8" of a byte counted from 1.
 [[nodiscard]] std::string line_and_column(std::string_view text, std::size_t byte);
 
-/// Throws InputError for a missing file, a directory, anything that is no regular file, and more than 64 MiB.
-[[nodiscard]] std::string read_input_file(const std::string& file);
+/// Throws InputError for a missing file, a directory, anything that is no regular file, and more than 64 MiB; it says
+/// that `expected` was expected.
+[[nodiscard]] std::string read_input_file(const std::string& file, const std::string& expected = "a JSON file");
 
 /// One step of a dotted path: a key, or the index behind it in brackets.
 struct JsonPathStep {

@@ -1,6 +1,8 @@
 /// @file Parts, launches, probes.
 #include "cli/calibrate_measure.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -17,9 +19,12 @@
 #include "base/input_text.hpp"
 #include "base/quantiles.hpp"
 #include "base/sha256.hpp"
+#include "cli/blame_flag.hpp"
 #include "cli/calibrate_ticker.hpp"
 #include "cli/calibration_file.hpp"
+#include "cli/child_process.hpp"
 #include "cli/computer.hpp"
+#include "cli/file_lock.hpp"
 #include "cli/input_files.hpp"
 #include "cli/measure_task.hpp"
 #include "cli/new_folder.hpp"
@@ -127,8 +132,50 @@ std::string netlab_settings() {
     if (hostfile == nullptr || !fs::exists(settings, status)) {
         return hostfile == nullptr ? "none" : "unknown";
     }
-    const std::string text = read_input_file(settings.string());
+    const std::string text = read_input_file(settings.string(), "the settings of tools/netlab");
     return text.substr(0, text.find('\n'));
+}
+
+std::string text_of_hosts(const std::string& hostfile) {
+    return blame_flag("--hostfile", hostfile, [&] { return read_input_file(hostfile, "a list of hosts, one a line"); });
+}
+
+/// As exec(3) looks for it.
+void require_mpirun() {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (access((fs::path(folder) / "mpirun").c_str(), X_OK) == 0) {
+            return;
+        }
+    }
+    throw InputError("mpirun", "found no such program; expected Open MPI's mpirun in the PATH");
+}
+
+/// What mpirun said at last, in one line, without the rulers round its messages.
+std::string last_words(const std::vector<std::string>& lines) {
+    constexpr std::size_t kMost = 5;
+    std::vector<std::string> words;
+    for (const std::string& line : lines) {
+        const std::size_t begin = line.find_first_not_of(" \t"), end = line.find_last_not_of(" \t");
+        if (line.find_first_not_of("- \t") != std::string::npos) {
+            words.push_back(line.substr(begin, end + 1 - begin));
+        }
+    }
+    std::string text;
+    for (std::size_t i = words.size() - std::min(words.size(), kMost); i < words.size(); ++i) {
+        text += (text.empty() ? ": " : " ") + words[i];
+    }
+    return text;
+}
+
+/// Where the measurements are that a failure leaves.
+std::string kept_text(const Options& options, const CalibrationFile& file) {
+    if (!file.has_timings()) {
+        return "; nothing was measured yet";
+    }
+    return "; what was measured is in " + file.name() + ", and the same command" +
+           (options.calibrate.fresh ? " without --fresh" : "") + " goes on from there";
 }
 
 /// Everything that rows of one file have in common beside the processor.
@@ -139,7 +186,7 @@ Conditions conditions_now(const Options& options, const Stack& stack) {
                    {"stack", std::string(stack.waits_by_yielding ? "yields" : "spins") +
                                  (stack.binds_ranks ? ", bound, " : ", not bound, ") +
                                  short_hash(load_document("stack", stack_of(options), {}).dump())},
-                   {"hosts", hostfile.empty() ? "none" : short_hash(read_input_file(hostfile))},
+                   {"hosts", hostfile.empty() ? "none" : short_hash(text_of_hosts(hostfile))},
                    {"mpirun flags", options.train.mpirun.empty() ? "none" : options.train.mpirun},
                    {"netlab", netlab_settings()},
                    {kBuildCondition, sha256_of_file(mpi_program()).substr(0, kDigits)}};
@@ -152,11 +199,10 @@ Conditions conditions_now(const Options& options, const Stack& stack) {
 
 class Measurer {
  public:
-    Measurer(const Options& options, const Stack& stack, const std::string& file)
-        : options_(options), stack_(stack), file_(file), scratch_(fs::temp_directory_path().string(), "auspex-run-") {}
+    Measurer(const Options& options, const Stack& stack, const CalibrationFile& file, const NewFolder& scratch)
+        : options_(options), stack_(stack), file_(file), scratch_(scratch) {}
 
-    std::vector<std::string> run() {
-        const Conditions now = conditions_now(options_, stack_);
+    std::vector<std::string> run(const Conditions& now) {
         const bool is_same_build = file_.agree_on(now);
         std::vector<Part> parts = parts_of(options_, file_.name());
         const std::set<std::string> names = names_of(parts);
@@ -170,6 +216,7 @@ class Measurer {
         if (parts.empty() && earlier_probe_s_ > 0) {
             return {};
         }
+        require_mpirun();
         for (const Part& part : parts) {
             left_s_ += part.seconds();
         }
@@ -208,6 +255,7 @@ class Measurer {
     bool probe() {
         int disturbed = 0;
         for (int i = 0; i < kProbes; ++i) {
+            require_no_signal(options_, file_.name());
             const std::vector<ProbeReading> readings = probe_cores(kProbe_s);
             for (const ProbeReading& reading : readings) {
                 probes_.push_back(reading.seconds);
@@ -290,20 +338,18 @@ class Measurer {
     }
 
     void require_success(const LaunchOutcome& outcome) const {
-        const std::string kept =
-            "; what was measured is in " + file_.name() + ", and the same command goes on from there";
         if (outcome.interrupted_by != 0) {
-            throw std::runtime_error("interrupted" + kept);
+            throw std::runtime_error("interrupted" + kept_text(options_, file_));
         }
         if (!outcome.error.empty()) {
             throw InputError("calibrate", outcome.error);
         }
         if (outcome.exit_code != 0) {
-            const std::string last = outcome.other_lines.empty() ? "" : ": " + outcome.other_lines.back();
-            throw std::runtime_error((outcome.failure.empty()
-                                          ? "mpirun ended with " + std::to_string(outcome.exit_code) + last
-                                          : outcome.failure) +
-                                     kept);
+            throw std::runtime_error(
+                (outcome.failure.empty()
+                     ? "mpirun ended with " + std::to_string(outcome.exit_code) + last_words(outcome.other_lines)
+                     : outcome.failure) +
+                kept_text(options_, file_));
         }
     }
 
@@ -348,8 +394,8 @@ class Measurer {
 
     const Options& options_;
     const Stack& stack_;
-    CalibrationFile file_;
-    NewFolder scratch_;
+    const CalibrationFile& file_;
+    const NewFolder& scratch_;
     Clock::time_point begin_ = Clock::now();
     double left_s_ = 0, patience_s_ = 0;
     double earlier_probe_s_ = 0;  ///< full speed of the file's earlier sessions; 0: there were none
@@ -357,31 +403,52 @@ class Measurer {
     std::vector<std::string> warnings_;
 };
 
-/// Rows of another processor would be mixed with those of this one.
-void require_this_computer(const std::string& file) {
-    const std::string model = this_computer().model;
-    for (const Measurement& row : load_measurements(file)) {
-        if (row.kind == "host" && row.name == "computer" && !row.source.starts_with(model + ", ")) {
-            throw InputError(file, "found measurements of \"" + row.source + "\"; expected those of this computer, \"" +
-                                       model + "\", another --measurements, or --fresh");
+void note(const std::string& text) { std::cerr << "auspex: note: " << text << std::endl; }
+
+/// Makes the file one to measure into. Returns the name under which --fresh has set the old one aside, or nothing.
+std::string prepare(const Options& options, const CalibrationFile& file, const Conditions& now) {
+    if (options.calibrate.fresh) {
+        const std::string before = file.begin_anew(now);
+        if (!before.empty()) {
+            note("what was in " + file.name() + " is in " + before);
         }
+        return before;
     }
+    const LastLine last = file.take(now, this_computer().model);
+    if (last == LastLine::kDropped) {
+        note("the last line of " + file.name() + " was cut off and is dropped");
+    }
+    return "";
 }
 
 }  // namespace
 
+void require_no_signal(const Options& options, const std::string& file) {
+    if (noted_signal() != 0) {
+        throw std::runtime_error("interrupted" + kept_text(options, CalibrationFile(file)));
+    }
+}
+
 CalibrationRows measure_machine(const Options& options, const Stack& stack, const std::string& file) {
-    if (repair_measurements(file)) {
-        std::cerr << "auspex: note: the last line of " << file << " was cut off and is dropped" << std::endl;
-    }
+    const Conditions now = conditions_now(options, stack);
+    const NewFolder scratch(temporary_folder(), kRunFolderPrefix);
     if (options.calibrate.fresh) {
-        static_cast<void>(load_measurements(file));  // nothing else is overwritten
-        fs::remove(file);
-        static_cast<void>(repair_measurements(file));
+        require_mpirun();
     }
-    require_this_computer(file);
+    const FileLock lock(file, "another calibration");
+    const CalibrationFile measurements(file);
+    const std::string before = prepare(options, measurements, now);
     CalibrationRows result;
-    result.warnings = Measurer(options, stack, file).run();
+    try {
+        result.warnings = Measurer(options, stack, measurements, scratch).run(now);
+        require_no_signal(options, file);
+    } catch (...) {
+        if (!before.empty() && !measurements.has_timings()) {
+            measurements.put_back(before);
+            note(file + " is as it was");
+        }
+        throw;
+    }
     result.rows = load_measurements(file);
     return result;
 }

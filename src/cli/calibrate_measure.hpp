@@ -18,7 +18,12 @@ struct CalibrationRows {
 /// Between parts a probe looks at the machine; a part during which something else ran is measured again, once and as
 /// long as time allows. Full speed is that of the fastest session of the file. Throws InputError where the file is of
 /// another computer, or of other conditions: number of cores, stack, hosts, flags of mpirun, settings of netlab, and,
-/// if something is left to be measured, build of auspex-mpi.
+/// if something is left to be measured, build of auspex-mpi; where another calibration measures into it; and where
+/// inputs cannot be used, before it changes the file. Requires: SignalsNoted, for what is left behind else; throws
+/// std::runtime_error that says where the measurements are if one was noted.
 [[nodiscard]] CalibrationRows measure_machine(const Options& options, const Stack& stack, const std::string& file);
+
+/// The same error, if a signal was noted.
+void require_no_signal(const Options& options, const std::string& file);
 
 }  // namespace auspex

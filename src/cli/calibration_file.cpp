@@ -2,6 +2,9 @@
 #include "cli/calibration_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -16,8 +19,11 @@
 namespace auspex {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::string_view kDone = "# done: ", kConditions = "# conditions: ";
 constexpr const char* kWhatToDo = "expected measurements of the same, another --measurements, or --fresh";
+constexpr const char* kExpected = "a CSV file of measurements";
 
 bool is_row(const std::string& line) { return !line.empty() && !line.starts_with('#') && line != measurement_header(); }
 
@@ -60,15 +66,211 @@ std::vector<std::string> differences(const Conditions& then, const Conditions& n
     return names;
 }
 
-}  // namespace
-
-std::vector<std::string> CalibrationFile::lines() const {
+std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
-    std::istringstream stream(read_input_file(file_));
+    std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) {
+        if (line.ends_with('\r')) {
+            line.pop_back();
+        }
         lines.push_back(line);
     }
     return lines;
+}
+
+/// Rows about the computer as a whole, whose source is its processor and a day: "NAME, 2026-11-21".
+bool is_of_computer(const Measurement& row) {
+    return row.kind == "host" && (row.name == "computer" || row.name == "last_level_cache");
+}
+
+bool ends_with_day(const std::string& text) {
+    constexpr std::string_view kDay = "2026-11-21";
+    return text.size() > kDay.size() && text[text.size() - 3] == '-' && text[text.size() - 6] == '-';
+}
+
+bool is_own(const Measurement& row) {
+    return row.source == kThisMachine || row.source == kSlowed || (is_of_computer(row) && ends_with_day(row.source));
+}
+
+/// Of a line without an end: is that all it lacks? Conditions may lack some of their own; without rows they are written
+/// again.
+bool is_whole(const std::string& line) {
+    if (line == measurement_header() || line.starts_with('#')) {
+        return !line.starts_with(kConditions);
+    }
+    try {
+        return is_own(parse_measurements(measurement_header() + "\n" + line, "").front());
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+/// The same, with a last line that is whole and has an end.
+std::string whole_lines(const std::string& text) {
+    if (text.empty() || text.ends_with('\n')) {
+        return text;
+    }
+    const std::size_t begin = text.rfind('\n') + 1;  // 0 where there is none
+    return is_whole(lines_of(text).back()) ? text + "\n" : text.substr(0, begin);
+}
+
+Conditions conditions_in(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+        if (line.starts_with(kConditions)) {
+            return conditions_of(line.substr(kConditions.size()));
+        }
+    }
+    return {};
+}
+
+/// Rows of tables from elsewhere are not for calibration to add to, or to replace.
+void require_own(const std::vector<Measurement>& rows) {
+    const auto foreign = std::ranges::find_if_not(rows, is_own);
+    if (foreign != rows.end()) {
+        throw InputError(foreign->place, "found a row from \"" + printable(foreign->source) +
+                                             "\" in a table that auspex calibrate has not written; expected another "
+                                             "--measurements; --from reads rows of another machine");
+    }
+}
+
+/// False where only the build differs.
+bool require_conditions(const std::string& file, const std::vector<std::string>& lines, const Conditions& now) {
+    const Conditions then = conditions_in(lines);
+    if (then.empty()) {
+        if (std::ranges::any_of(lines, is_row)) {
+            throw InputError(file, std::string("found measurements that do not say under what conditions they were "
+                                               "taken (a line \"# conditions: …\"); ") +
+                                       kWhatToDo);
+        }
+        return true;
+    }
+    bool is_same_build = true;
+    for (const std::string& name : differences(then, now)) {
+        if (name != kBuildCondition) {
+            throw InputError(file, "found measurements with " + name + " " + value_of(then, name) + "; now it is " +
+                                       value_of(now, name) + "; " + kWhatToDo);
+        }
+        is_same_build = false;
+    }
+    return is_same_build;
+}
+
+/// Rows of another processor would be mixed with those of this one.
+void require_processor(const std::string& file, const std::vector<Measurement>& rows, const std::string& processor) {
+    for (const Measurement& row : rows) {
+        if (is_of_computer(row) && !row.source.starts_with(processor + ", ")) {
+            throw InputError(file, "found measurements of \"" + row.source + "\"; expected those of this computer, \"" +
+                                       processor + "\", another --measurements, or --fresh");
+        }
+    }
+}
+
+/// parse_measurements, whose errors then say what can be done.
+std::vector<Measurement> rows_or_advice(const std::string& text, const std::string& file) {
+    try {
+        return parse_measurements(text, file);
+    } catch (const InputError& error) {
+        const bool is_own_file = !conditions_in(lines_of(text)).empty();
+        const std::string what = error.what();
+        const std::size_t where = what.find(": ", file.size());
+        throw InputError(what.substr(0, where), what.substr(where + 2) + "; or another --measurements" +
+                                                    (is_own_file ? ", or --fresh, which sets this file aside" : ""));
+    }
+}
+
+bool is_filled(const std::string& file) {
+    std::error_code status;
+    return fs::exists(file, status) && (!fs::is_regular_file(file, status) || fs::file_size(file, status) > 0);
+}
+
+std::string first_lines(const Conditions& now) {
+    return measurement_header() + "\n" + std::string(kConditions) + text_of(now) + "\n";
+}
+
+/// Names the flag: a file that is not there yet may not be possible there.
+void write_new(const std::string& file, const std::string& text) {
+    std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+    stream << text << std::flush;
+    if (!stream) {
+        throw InputError("--measurements " + file, "found a place that cannot be written to (" +
+                                                       std::string(std::strerror(errno)) +
+                                                       "); expected a folder with write permission and space");
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> CalibrationFile::lines() const { return lines_of(read_input_file(file_, kExpected)); }
+
+LastLine CalibrationFile::take(const Conditions& now, const std::string& processor) const {
+    if (!is_filled(file_)) {
+        write_new(file_, first_lines(now));
+        return LastLine::kWhole;
+    }
+    const std::string text = read_input_file(file_, kExpected), whole = whole_lines(text);
+    const std::vector<Measurement> rows = rows_or_advice(whole, file_);
+    const std::vector<std::string> lines = lines_of(whole);
+    if (conditions_in(lines).empty()) {
+        require_own(rows);
+    }
+    require_processor(file_, rows, processor);
+    static_cast<void>(require_conditions(file_, lines, now));
+    if (whole.size() > text.size()) {
+        append_line("");
+        return LastLine::kCompleted;
+    }
+    if (whole.size() < text.size()) {
+        std::error_code status;
+        fs::resize_file(file_, whole.size(), status);
+        if (status) {
+            throw InputError(file_,
+                             "found a last line that is cut off, and a file that cannot be written; expected "
+                             "one that can");
+        }
+        return LastLine::kDropped;
+    }
+    return LastLine::kWhole;
+}
+
+std::string CalibrationFile::begin_anew(const Conditions& now) const {
+    if (!is_filled(file_)) {
+        write_new(file_, first_lines(now));
+        return "";
+    }
+    const std::string text = read_input_file(file_, kExpected);
+    const std::vector<std::string> old = lines_of(text);
+    if (conditions_in(old).empty()) {
+        require_own(rows_or_advice(whole_lines(text), file_));
+    }
+    OutputFile next(file_);
+    next.write(first_lines(now));
+    const bool has_part = std::ranges::any_of(old, [](const auto& line) { return line.starts_with(kDone); });
+    const std::string before = file_ + (has_part || !is_filled(file_ + ".before") ? ".before" : ".before-incomplete");
+    std::error_code status;
+    fs::rename(file_, before, status);
+    if (status) {
+        throw InputError(before, "found a place that cannot be written to (" + status.message() +
+                                     "); expected one for the measurements that --fresh sets aside");
+    }
+    try {
+        next.commit();
+    } catch (...) {
+        put_back(before);
+        throw;
+    }
+    return before;
+}
+
+void CalibrationFile::put_back(const std::string& before) const {
+    std::error_code ignored;
+    fs::rename(before, file_, ignored);
+}
+
+bool CalibrationFile::has_timings() const {
+    constexpr std::array<std::string_view, 3> kHeads{"host,computer,", "host,last_level_cache,", "host,probe,"};
+    return std::ranges::any_of(lines(), [&](const std::string& line) {
+        return is_row(line) && std::ranges::none_of(kHeads, [&](auto head) { return line.starts_with(head); });
+    });
 }
 
 void CalibrationFile::append_line(const std::string& line) const {
@@ -155,33 +357,12 @@ double CalibrationFile::fastest_probe_s() const {
     return fastest;
 }
 
-Conditions CalibrationFile::conditions() const {
-    for (const std::string& line : lines()) {
-        if (line.starts_with(kConditions)) {
-            return conditions_of(line.substr(kConditions.size()));
-        }
-    }
-    return {};
-}
+Conditions CalibrationFile::conditions() const { return conditions_in(lines()); }
 
 bool CalibrationFile::agree_on(const Conditions& now) const {
-    const Conditions then = conditions();
-    if (then.empty()) {
-        if (std::ranges::any_of(lines(), is_row)) {
-            throw InputError(file_, std::string("found measurements that do not say under what conditions they were "
-                                                "taken (a line \"# conditions: …\"); ") +
-                                        kWhatToDo);
-        }
+    const bool is_same_build = require_conditions(file_, lines(), now);
+    if (conditions().empty()) {
         append_line(std::string(kConditions) + text_of(now));
-        return true;
-    }
-    bool is_same_build = true;
-    for (const std::string& name : differences(then, now)) {
-        if (name != kBuildCondition) {
-            throw InputError(file_, "found measurements with " + name + " " + value_of(then, name) + "; now it is " +
-                                        value_of(now, name) + "; " + kWhatToDo);
-        }
-        is_same_build = false;
     }
     return is_same_build;
 }

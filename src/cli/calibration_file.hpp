@@ -17,15 +17,31 @@ using Conditions = std::map<std::string, std::string>;
 /// The name of the one condition that does not matter where nothing is measured any more.
 inline constexpr const char* kBuildCondition = "build";
 
+/// What became of a last line without an end, which a kill or an editor has left.
+enum class LastLine { kWhole, kCompleted, kDropped };
+
 /// Of rows "kind,name,…" in a file of measurements (measure_task.hpp) a part ends with a comment line that has its
-/// name,
-/// "# done: 2 ranks". Another comment, "# conditions: …", stands above all. Members throw InputError where the file is
-/// no such file, std::runtime_error where it cannot be written.
+/// name, "# done: 2 ranks". Another comment, "# conditions: …", stands above all. Lines may end as Windows ends them.
+/// Members throw InputError where the file is no such file, std::runtime_error where it cannot be written.
 class CalibrationFile {
  public:
     explicit CalibrationFile(std::string file) : file_(std::move(file)) {}
 
     [[nodiscard]] const std::string& name() const { return file_; }
+
+    /// To be gone on with: makes the file where there is none. Else its rows have to be of a computer with this
+    /// processor and of conditions that agree with `now` (or of another build): then a last line without an end is
+    /// completed or dropped. A file that is refused stays as it is.
+    LastLine take(const Conditions& now, const std::string& processor) const;
+    /// Another file in its place, without rows. What was there is set aside under the name returned, FILE.before, in
+    /// the place of an older one; where that would be lost for a file without a complete part, FILE.before-incomplete.
+    /// Throws InputError where auspex calibrate has not written what is there.
+    [[nodiscard]] std::string begin_anew(const Conditions& now) const;
+    /// Undoes begin_anew, as far as something was set aside.
+    void put_back(const std::string& before) const;
+    /// Are there rows beside those of the computer and of the probe?
+    [[nodiscard]] bool has_timings() const;
+
     [[nodiscard]] std::set<std::string> parts_done() const;
     /// Rows of a part, over all sessions.
     [[nodiscard]] int rows_of_part(const std::string& part) const;

@@ -5,7 +5,9 @@
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
+#include "cli/blame_flag.hpp"
 #include "cli/calibrate_measure.hpp"
+#include "cli/child_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/json_writer.hpp"
@@ -51,6 +53,20 @@ void require_own_file(const std::string& out) {
     }
 }
 
+/// What cannot be written at the end is found at the start.
+void require_writable(const char* flag, const std::string& file) {
+    blame_flag(flag, file, [&] { const OutputFile unused(file); });
+}
+
+void require_two_files(const Options& options, const std::string& out, const std::string& measurements) {
+    std::error_code status;
+    if (fs::weakly_canonical(out, status) == fs::weakly_canonical(measurements, status)) {
+        throw InputError("--out " + out, std::string("found the file of ") +
+                                             (options.calibrate.from.empty() ? "--measurements" : "--from") +
+                                             "; expected two files");
+    }
+}
+
 void require_sense(const Options& options) {
     const CalibrateFlags& calibrate = options.calibrate;
     if (calibrate.from.empty() && !options.machine.empty()) {
@@ -65,7 +81,8 @@ void require_sense(const Options& options) {
         throw InputError("--from", "found without --out; expected the name of the new machine file");
     }
     const bool measures = !calibrate.measurements.empty() || calibrate.fresh || calibrate.budget_s > 0 ||
-                          !calibrate.precision.empty() || options.max_ranks > 0;
+                          !calibrate.precision.empty() || options.max_ranks > 0 || !options.train.hostfile.empty() ||
+                          !options.train.mpirun.empty();
     if (!calibrate.from.empty() && measures) {
         throw InputError("--from", "found together with flags of measuring; expected rows, or a machine to measure");
     }
@@ -92,19 +109,37 @@ std::string stack_for(const Options& options, const Machine& machine) {
     return !options.stack.empty() ? options.stack : !machine.default_stack.empty() ? machine.default_stack : "bare";
 }
 
+/// Names the file whose rows make no machine.
+template <class Fit>
+Calibration fit_rows(const std::string& measurements, const Fit& fit) {
+    try {
+        return fit();
+    } catch (const InputError& error) {
+        const std::string text = error.what(), head = "measurements: ";
+        if (!text.starts_with(head)) {
+            throw;
+        }
+        throw InputError(measurements, text.substr(head.size()));
+    }
+}
+
 Calibration calibrate(const Options& options, const std::string& out, const std::string& measurements) {
     if (!options.calibrate.from.empty()) {
         const JsonDocument base = load_document("machine", options.machine, {});
         const Stack stack = load_stack(load_document("stack", stack_for(options, load_machine(base)), {}));
-        const std::vector<Measurement> rows = load_measurements(measurements);
+        const std::vector<Measurement> rows =
+            blame_flag("--from", measurements, [&] { return load_measurements(measurements); });
         if (rows.empty()) {
             throw InputError(measurements, "found no rows below the header; expected at least one");
         }
-        return calibrate_from(base, rows, stack);
+        return fit_rows(measurements, [&] { return calibrate_from(base, rows, stack); });
     }
     const Stack stack = load_stack(load_document("stack", stack_of(options), {}));
+    const SignalsNoted signals;
     CalibrationRows measured = measure_machine(options, stack, measurements);
-    Calibration calibration = calibrate_host(fs::path(out).stem().string(), measured.rows, stack);
+    Calibration calibration =
+        fit_rows(measurements, [&] { return calibrate_host(fs::path(out).stem().string(), measured.rows, stack); });
+    require_no_signal(options, measurements);
     calibration.warnings.insert(calibration.warnings.begin(), measured.warnings.begin(), measured.warnings.end());
     return calibration;
 }
@@ -186,10 +221,14 @@ void print_text(const CalibrationReport& report) {
 void run_calibrate(const Options& options) {
     require_sense(options);
     const std::string out = out_of(options), measurements = measurements_of(options);
+    require_two_files(options, out, measurements);
     require_own_file(out);
+    require_writable("--out", out);
     const std::string& report_folder = options.calibrate.report;
     if (!report_folder.empty()) {
-        static_cast<void>(make_report_folder(report_folder, "index.html"));
+        blame_flag("--report", report_folder,
+                   [&] { static_cast<void>(make_report_folder(report_folder, "index.html")); });
+        require_writable("--report", (fs::path(report_folder) / "index.html").string());
     }
     CalibrationReport report;
     report.calibration = calibrate(options, out, measurements);

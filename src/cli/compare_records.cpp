@@ -122,7 +122,7 @@ EarlierRuns read_case_runs(
     const std::function<const RunOrigin*(const std::string& plan, const std::string& workload)>& origin_of) {
     EarlierRuns earlier;
     std::set<std::string> differences;
-    const std::string text = read_input_file(file);
+    const std::string text = read_input_file(file, "runs of auspex compare, one a line");
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
         earlier.lines.push_back(text.substr(begin, end - begin));

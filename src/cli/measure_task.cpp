@@ -4,20 +4,16 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/input_text.hpp"
 #include "base/json.hpp"
 
 namespace auspex {
 namespace {
-
-namespace fs = std::filesystem;
 
 double read_seconds(const std::string& text) {
     double seconds = 0;
@@ -106,34 +102,6 @@ void MeasurementFile::append(const Measurement& row) {
     append_text(file_, to_csv(row) + "\n");
     names_.insert(name_of(row));
     rows_.push_back(row);
-}
-
-bool repair_measurements(const std::string& file) {
-    std::error_code status;
-    if (!fs::exists(file, status) || fs::file_size(file, status) == 0) {
-        try {
-            append_text(file, measurement_header() + "\n");
-        } catch (const std::runtime_error& error) {
-            throw InputError("--measurements " + file,
-                             std::string(error.what()) + "; expected a file that can be written");
-        }
-        return false;
-    }
-    const std::string text = read_input_file(file);
-    if (text.ends_with('\n')) {
-        return false;
-    }
-    const std::size_t end = text.rfind('\n');
-    if (end == std::string::npos) {
-        throw InputError(file, "found no line that ends; expected a file of measurements, or none");
-    }
-    fs::resize_file(file, end + 1, status);
-    if (status) {
-        throw InputError(file,
-                         "found a last line that is cut off, and a file that cannot be written; expected one "
-                         "that can");
-    }
-    return true;
 }
 
 }  // namespace auspex

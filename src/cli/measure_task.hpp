@@ -44,8 +44,4 @@ class MeasurementFile {
     std::set<std::string> names_;  ///< of what was measured
 };
 
-/// Makes the file with its header if it is not there; takes off an incomplete last line, which a kill has left, and
-/// says whether there was one. Throws InputError where the file cannot be written.
-bool repair_measurements(const std::string& file);
-
 }  // namespace auspex

@@ -12,6 +12,21 @@ namespace auspex {
 
 namespace fs = std::filesystem;
 
+std::string temporary_folder() {
+    std::error_code status;
+    const fs::path folder = fs::temp_directory_path(status);
+    if (!status) {
+        return folder.string();
+    }
+    for (const char* const name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+        if (const char* const value = std::getenv(name); value != nullptr) {
+            throw InputError(std::string(name) + "=" + value,
+                             "found no such folder; expected one that can be written to, for temporary files");
+        }
+    }
+    throw InputError("/tmp", "found no such folder; expected it, or another in TMPDIR, for temporary files");
+}
+
 NewFolder::NewFolder(const std::string& parent, const std::string& prefix) {
     std::error_code status;
     path_ = (fs::absolute(parent, status) / (prefix + "XXXXXX")).string();

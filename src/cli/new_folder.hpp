@@ -4,6 +4,10 @@
 
 namespace auspex {
 
+/// Where the system keeps what lives for a short time: TMPDIR, or /tmp. Throws InputError, naming the variable, where
+/// that is no folder.
+[[nodiscard]] std::string temporary_folder();
+
 /// PARENT/PREFIX and six letters that make it a new one; removed at the end, with what is in it. Throws InputError
 /// where it cannot be made.
 class NewFolder {

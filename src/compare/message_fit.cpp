@@ -182,6 +182,11 @@ void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) 
     host.near = path_of(rows, *fit);
     host.near.at_once_bytes = {kNearAtOnce, kNearAtOnce, kNearAtOnce, ConstantKind::kSpecified,
                                "an eighth of Open MPI's default box for this path, less the longest of its heads"};
+    if (std::ranges::none_of(rows.stream, [](const Timed& timed) { return timed.row.bytes <= kShort; })) {
+        calibration.warnings.emplace_back(
+            "nothing tells what receiving a message takes (rows of kind \"message\" named \"stream\", where \"near\", "
+            "of up to 400 B): what sending takes is assumed");
+    }
     const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), host.near.send_s);
     host.near.receive_s = rest.receive_s;
     host.near.latency_s = {0, 0, 0, ConstantKind::kDerived, "no wire: what is left of a short ping-pong is in poll"};

@@ -87,8 +87,8 @@ void set_busy_speed(const std::vector<Shared>& shared, int busy, FittedHost& hos
     if (shared.empty()) {
         if (host.cores > 1) {
             calibration.warnings.emplace_back(
-                "no kernel was timed on several cores at once: cores are taken to run "
-                "as fast together as alone");
+                "no kernel was timed on several cores at once (rows of kind \"kernel\" with several ranks active): "
+                "cores are taken to run as fast together as alone");
         }
         host.busy_speed = {1, 0.9, 1, ConstantKind::kAssumed, "not measured"};
         return;
@@ -163,8 +163,8 @@ void fit_slice(const std::vector<Measurement>& rows, FittedHost& host, Calibrati
     if (slices.empty()) {
         constexpr double kAssumed = 3e-3;
         calibration.warnings.emplace_back(
-            "nothing tells how long a core stays with one of two processes: it needs "
-            "more ranks than cores; 3 ms are assumed");
+            "nothing tells how long a core stays with one of two processes (rows of kind \"host\" named \"slice\"): it "
+            "needs more ranks than cores; 3 ms are assumed");
         host.core_slice_s = {kAssumed, 0, 2 * kAssumed, ConstantKind::kAssumed, "not measured"};
         return;
     }
@@ -188,7 +188,8 @@ void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calib
     }
     // Cores are shared: a computer that is one node takes more ranks than were measured.
     constexpr int kRanksOfComputer = 16;
-    host.ranks_per_node = host.nodes == 1 ? std::max({kRanksOfComputer, computer.active, host.ranks_per_node}) : host.ranks_per_node;
+    host.ranks_per_node =
+        host.nodes == 1 ? std::max({kRanksOfComputer, computer.active, host.ranks_per_node}) : host.ranks_per_node;
     host.computer = computer.source;
     host.cores = computer.active;
     host.memory_bytes = computer.bytes;

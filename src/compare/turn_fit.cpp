@@ -17,8 +17,8 @@ void fit_switch(const std::vector<Measurement>& rows, FittedHost& host, Calibrat
     if (passes.empty()) {
         constexpr double kAssumed = 1e-6;
         calibration.warnings.emplace_back(
-            "nothing tells how long a core takes from one process to another: it needs more ranks than cores; 1 us is "
-            "assumed");
+            "nothing tells how long a core takes from one process to another (rows of kind \"host\" named \"pass\"): "
+            "it needs more ranks than cores; 1 us is assumed");
         host.switch_s = {kAssumed, 0, 3 * kAssumed, ConstantKind::kAssumed, "not measured"};
         return;
     }
@@ -65,6 +65,9 @@ void fit_refill(const std::vector<Turn>& turns, FittedHost& host, Calibration& c
     host.refill_byte_s = {0, 0, 0, ConstantKind::kAssumed, "not measured"};
     host.core_reach_bytes = host.refill_byte_s;
     if (turns.size() < kFewest) {
+        calibration.warnings.emplace_back(
+            "nothing tells what processes of a core push out of each other's caches (rows of kind \"host\" named "
+            "\"turn\"): it needs more ranks than cores; refilling them is taken as 0");
         return;
     }
     FitQuality quality = quality_of("sharing", "turns");

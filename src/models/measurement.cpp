@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <initializer_list>
 #include <string_view>
 
@@ -280,11 +279,7 @@ std::string to_csv(const Measurement& measurement) {
 }
 
 std::vector<Measurement> load_measurements(const std::string& file) {
-    std::error_code status;
-    if (!std::filesystem::exists(file, status)) {
-        throw InputError(file, "found no such file; expected a CSV file of measurements");
-    }
-    return parse_measurements(read_input_file(file), file);
+    return parse_measurements(read_input_file(file, "a CSV file of measurements"), file);
 }
 
 std::vector<Measurement> parse_measurements(const std::string& text, const std::string& name) {

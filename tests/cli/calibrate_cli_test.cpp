@@ -1,6 +1,7 @@
 /// @file auspex calibrate as people call it: what it refuses, and before it measures anything.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -11,6 +12,9 @@ namespace auspex {
 namespace {
 
 using testing_cli::text_of;
+
+constexpr const char* kHeader =
+    "kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source\n";
 
 class CalibrateCli : public testing::Test, protected testing_cli::Runner {
  protected:
@@ -39,7 +43,11 @@ TEST_F(CalibrateCli, rows_of_another_machine_need_the_machine_and_a_name) {
     expect_refused(out() + "--from " + rows, {"--from", "--machine"});
     expect_refused("--from " + rows + " --machine aurora", {"--out"});
     expect_refused(out() + "--from " + rows + " --machine aurora --fresh", {"--from", "measuring"});
+    for (const char* flag : {"--hostfile " AUSPEX_SOURCE_DIR "/README.md", "--mpirun=-v"}) {
+        expect_refused(out() + "--from " + rows + " --machine aurora " + flag, {"--from", "measuring"});
+    }
     expect_refused(out() + "--from " + rows + " --machine aurora", {"rows.csv:1", "the header"});
+    expect_refused(out() + "--from nowhere.csv --machine aurora", {"--from nowhere.csv", "a CSV file"});
 }
 
 // A slip in a table is one line that names the place, and nothing is written.
@@ -100,6 +108,74 @@ TEST_F(CalibrateCli, a_file_that_it_has_not_written_is_left_alone) {
         expect_refused(out() + "--measurements " + notes + flag, {"notes.csv:1", "the header"});
         EXPECT_EQ(text_of(notes), "what I wanted to say\n");
     }
+}
+
+TEST_F(CalibrateCli, what_cannot_be_written_is_found_at_the_start) {
+    const std::string table = write("table.json", kHeader + std::string("link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\n"));
+    expect_refused("--out " + table + " --measurements " + folder_ + "./table.json", {"--out", "--measurements"});
+    expect_refused("--out " + table + " --machine aurora --from " + table, {"--out", "--from"});
+    EXPECT_TRUE(text_of(table).starts_with(kHeader));
+    const std::string nowhere = folder_ + "nowhere/new.json";
+    for (const std::string& way :
+         {std::string(" --measurements ") + folder_ + "new.csv", " --machine aurora --from " + table}) {
+        expect_refused("--out " + nowhere + way, {"--out", "nowhere/new.json", "cannot be written"});
+        expect_refused(out() + "--report " + table + way, {"--report", "table.json", "not a folder"});
+    }
+    expect_refused(out() + "--measurements " + folder_ + "nowhere/new.csv", {"--measurements", "nowhere/new.csv"});
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "new.json"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "new.csv"));
+}
+
+/// What a calibration has measured, under conditions that are not those of here.
+constexpr const char* kMeasured =
+    "# conditions: cores=123456\n"
+    "kind,name,precision,where,rows,columns,depth,groups,active,ranks,nodes,bytes,seconds,spread,count,source\n"
+    "host,slice,,,,,,,2,4,1,,0.004,,1,this machine\n# done: 2 ranks\n";
+
+TEST_F(CalibrateCli, beginning_anew_loses_nothing) {
+    const std::string rows = write("rows.csv", kMeasured);
+    const std::string arguments = out() + "--fresh --measurements " + rows;
+    expect_refused(arguments + " --hostfile nowhere", {"--hostfile nowhere", "a list of hosts"});
+    const auto refused_with = [&](const char* variable, const char* value, std::initializer_list<const char*> words) {
+        const char* const old = std::getenv(variable);
+        const std::string kept = old == nullptr ? "" : old;
+        setenv(variable, value, 1);
+        expect_refused(arguments, words);
+        static_cast<void>(old == nullptr ? unsetenv(variable) : setenv(variable, kept.c_str(), 1));
+    };
+    refused_with("TMPDIR", "/nonexistent", {"TMPDIR=/nonexistent", "found no such folder"});
+    refused_with("PATH", "/nonexistent", {"mpirun", "in the PATH"});
+    EXPECT_EQ(text_of(rows), kMeasured);
+    // Found out by mpirun only, if there is one: then the old table comes back.
+    EXPECT_NE(run("calibrate " + arguments + " --mpirun=--no-such-flag").exit_code, 0);
+    EXPECT_EQ(text_of(rows), kMeasured);
+    EXPECT_FALSE(std::filesystem::exists(rows + ".before"));
+    const std::string published = std::string(AUSPEX_SOURCE_DIR) + "/machines/measurements/aurora.csv";
+    const std::string table = write("aurora.csv", text_of(published));
+    for (const char* flag : {"", " --fresh"}) {
+        expect_refused(out() + "--measurements " + table + flag, {"aurora.csv:3", "has not written", "--from"});
+        EXPECT_EQ(text_of(table), text_of(published));
+    }
+}
+
+// A signal while the probe looks at the machine: nothing is left behind, and what there is is named.
+TEST_F(CalibrateCli, an_interrupted_calibration_says_what_there_is) {
+    if (std::system("command -v mpirun >/dev/null") != 0) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    std::filesystem::create_directories(folder_ + "temporary");
+    const std::string rows = folder_ + "rows.csv", error = folder_ + "error";
+    const std::string command =
+        "cd '" + folder_ + "' && TMPDIR='" + folder_ +
+        "temporary' '" AUSPEX_BINARY "' calibrate --max-ranks 2 --out new.json --measurements " + rows + " 2>'" +
+        error + "' & while [ ! -s '" + rows + "' ] && kill -0 $!; do sleep 0.02; done; kill $!; wait $!";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+    EXPECT_NE(text_of(error).find("auspex: failed: interrupted; "), std::string::npos) << text_of(error);
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ + "temporary")) {
+        EXPECT_FALSE(entry.path().filename().string().starts_with("auspex-")) << entry.path();  // mpirun may leave some
+    }
+    EXPECT_FALSE(std::filesystem::exists(rows + ".lock"));
 }
 
 TEST_F(CalibrateCli, measurements_of_another_computer_are_not_gone_on_with) {

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "base/error.hpp"
+#include "cli/file_lock.hpp"
 #include "exec/measure/core_probe.hpp"
 
 namespace auspex {
@@ -28,11 +30,26 @@ Measurement row(const std::string& name, double seconds, const char* source) {
 class CalibrationFileTest : public testing::Test {
  protected:
     CalibrationFileTest() { std::ofstream(path_) << measurement_header() << "\n"; }
-    ~CalibrationFileTest() override { std::filesystem::remove(path_); }
+    ~CalibrationFileTest() override {
+        std::filesystem::remove(path_);
+        std::filesystem::remove(path_ + ".before");
+        std::filesystem::remove(path_ + ".before-incomplete");
+    }
 
     [[nodiscard]] std::string text() const {
         std::ifstream stream(path_);
         return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    }
+    void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
+    /// What `use` refuses, or nothing.
+    template <class Use>
+    [[nodiscard]] static std::string fault_of(const Use& use) {
+        try {
+            use();
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
     }
     /// What agree_on refuses, or nothing.
     [[nodiscard]] std::string refusal(const Conditions& now) const {
@@ -135,6 +152,102 @@ TEST_F(CalibrationFileTest, AnotherBuildAloneIsToldApart) {
     EXPECT_THROW(file_.refuse_build(later), InputError);
     later["cores"] = "8";
     EXPECT_NE(refusal(later).find("cores"), std::string::npos);
+}
+
+constexpr const char* kConditionsLine = "# conditions: build=abc; cores=2; hosts=none; stack=yields, bound, 0123\n";
+
+TEST_F(CalibrationFileTest, ALastLineIsCompletedOrDroppedIfTheFileIsTakenAndOnlyThen) {
+    const std::string head = measurement_header() + "\n" + kConditionsLine;
+    const std::string one = to_csv(row("a", 1, kThisMachine)), two = to_csv(row("b", 2, kSlowed));
+    const auto expect = [&](const std::string& before, LastLine last, const std::string& after) {
+        write(before);
+        EXPECT_EQ(file_.take(kNow, "CPU"), last) << before;
+        EXPECT_EQ(text(), after);
+    };
+    expect(head + one + "\n" + two + "\n", LastLine::kWhole, head + one + "\n" + two + "\n");
+    expect(head + one + "\n" + two, LastLine::kCompleted, head + one + "\n" + two + "\n");
+    expect(head + one + "\n# done: 2 ranks", LastLine::kCompleted, head + one + "\n# done: 2 ranks\n");
+    for (std::size_t cut = 1; cut < two.size(); ++cut) {
+        const bool is_another = two.substr(0, cut).ends_with(kThisMachine);  // a whole row, too
+        expect(head + one + "\n" + two.substr(0, cut), is_another ? LastLine::kCompleted : LastLine::kDropped,
+               head + one + "\n" + (is_another ? two.substr(0, cut) + "\n" : ""));
+    }
+    // A file that is refused stays as it is.
+    for (const std::string& refused :
+         {measurement_header() + "\n# conditions: cores=4\n" + one + "\n" + two.substr(0, 9),
+          measurement_header() + "\n" + one + "\n" + two.substr(0, 9), head + "host,a\n" + two.substr(0, 9),
+          head + "host,computer,,,,,,1,2,2,1,1e9,,,1,\"Abacus, 1642-01-01\"\n" + two.substr(0, 9),
+          std::string("what I wanted to say")}) {
+        write(refused);
+        EXPECT_NE(fault_of([&] { static_cast<void>(file_.take(kNow, "CPU")); }), "") << refused;
+        EXPECT_EQ(text(), refused);
+    }
+}
+
+TEST_F(CalibrationFileTest, LinesMayEndAsWindowsEndsThem) {
+    EXPECT_TRUE(file_.agree_on(kNow));
+    fill(file_);
+    std::string windows;
+    for (const char c : text()) {
+        windows += c == '\n' ? "\r\n" : std::string(1, c);
+    }
+    write(windows);
+    EXPECT_EQ(file_.take(kNow, "CPU"), LastLine::kWhole);
+    EXPECT_TRUE(file_.agree_on(kNow));
+    EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"1 rank", "2 ranks"}));
+    EXPECT_EQ(file_.slowed_rows({"1 rank", "2 ranks"}), (std::map<std::string, int>{{"1 rank", 1}, {"2 ranks", 2}}));
+}
+
+TEST_F(CalibrationFileTest, BeginningAnewSetsTheOldRowsAside) {
+    EXPECT_TRUE(file_.agree_on(kNow));
+    fill(file_);
+    const std::string old = text();
+    const auto text_of = [](const std::string& name) {
+        std::ifstream stream(name);
+        return std::string{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    };
+    const std::string before = file_.begin_anew(kNow);
+    EXPECT_EQ(before, path_ + ".before");
+    EXPECT_EQ(text_of(before), old);
+    EXPECT_EQ(text(), measurement_header() + "\n" + kConditionsLine);
+    EXPECT_FALSE(file_.has_timings());
+    // A beginning that came to nothing does not take the place of what is whole.
+    EXPECT_EQ(file_.begin_anew(kNow), path_ + ".before-incomplete");
+    EXPECT_EQ(text_of(before), old);
+    file_.append(row("slice", 1, kThisMachine));
+    EXPECT_TRUE(file_.has_timings());
+    file_.put_back(before);
+    EXPECT_EQ(text(), old);
+    EXPECT_FALSE(std::filesystem::exists(before));
+    // Whatever has become of a file of its own, it is set aside.
+    write(old + "garbage\n" + old.substr(0, 77));
+    EXPECT_EQ(file_.begin_anew(kNow), before);
+    EXPECT_EQ(text_of(before), old + "garbage\n" + old.substr(0, 77));
+}
+
+TEST_F(CalibrationFileTest, TablesFromElsewhereAreNotBegunAnew) {
+    const std::string own = to_csv(row("a", 1, kThisMachine)) + "\n";
+    for (const std::string& table : {measurement_header() + "\n" + own + "link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\n",
+                                     measurement_header() + "\nhost,computer,,,,,,1,2,2,1,1e9,,,1,my notes\n",
+                                     std::string("my notes\n"), measurement_header() + "\n" + own + "garbage\n"}) {
+        write(table);
+        const std::string fault = fault_of([&] { static_cast<void>(file_.begin_anew(kNow)); });
+        EXPECT_NE(fault.find(path_ + ":"), std::string::npos) << fault;
+        EXPECT_NE(fault.find("another --measurements"), std::string::npos) << fault;
+        EXPECT_EQ(text(), table);
+    }
+    write(measurement_header() + "\n" + own);  // an early calibration's, that knew no conditions
+    EXPECT_EQ(file_.begin_anew(kNow), path_ + ".before");
+}
+
+TEST_F(CalibrationFileTest, OneAtATime) {
+    std::optional<FileLock> lock(std::in_place, path_, "another calibration");
+    const std::string fault = fault_of([&] { const FileLock second(path_, "another calibration"); });
+    EXPECT_NE(fault.find(path_), std::string::npos) << fault;
+    EXPECT_NE(fault.find("another calibration"), std::string::npos) << fault;
+    lock.reset();
+    EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
+    EXPECT_EQ(fault_of([&] { const FileLock later(path_, "another calibration"); }), "");
 }
 
 TEST_F(CalibrationFileTest, RowsOfUnknownConditionsAreNotGoneOnWith) {

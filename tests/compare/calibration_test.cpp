@@ -372,6 +372,27 @@ TEST(Calibration, missing_rows_are_named) {
     for (const char* name : {"computer", "last_level_cache", "probe", "copy", "ping_pong", "gemm_forward"}) {
         EXPECT_NE(fault_without(name).find(name), std::string::npos) << name << ": " << fault_without(name);
     }
+    // What could not be measured is assumed, or taken as 0, with one warning each.
+    const auto warnings_without = [](const std::string& name) {
+        std::vector<Measurement> some = made_up(false);
+        std::erase_if(some, [&](const Measurement& row) { return row.name == name; });
+        std::string found;
+        for (const std::string& warning : calibrate_host("made-up", some, trainer_stack()).warnings) {
+            found += warning.find("\"" + name + "\"") != std::string::npos ? warning + "\n" : "";
+        }
+        return found;
+    };
+    for (const auto& [name, taken] :
+         {std::pair{"slice", "3 ms are assumed"}, std::pair{"pass", "1 us is assumed"}, std::pair{"turn", "taken as 0"},
+          std::pair{"stream", "sending takes is assumed"}}) {
+        const std::string warning = warnings_without(name);
+        EXPECT_NE(warning.find(taken), std::string::npos) << name << ": " << warning;
+        EXPECT_EQ(std::ranges::count(warning, '\n'), 1) << warning;
+    }
+    const Calibration few = calibrate_host("made-up", made_up(false), trainer_stack());
+    EXPECT_EQ(
+        std::ranges::count_if(few.warnings, [](const auto& text) { return text.find("more kernels") != text.npos; }),
+        1);
     // More ranks than cores were not there: assumed, with a warning.
     std::vector<Measurement> rows = made_up(false);
     std::erase_if(rows, [](const Measurement& row) { return row.name == "slice"; });
@@ -379,6 +400,28 @@ TEST(Calibration, missing_rows_are_named) {
     EXPECT_TRUE(std::any_of(calibration.warnings.begin(), calibration.warnings.end(), [](const std::string& warning) {
         return warning.find("3 ms are assumed") != std::string::npos;
     }));
+}
+
+/// Rows from which no machine file can be made are named, not the file that was not written.
+TEST(Calibration, rows_that_make_no_machine_are_named_by_their_kind) {
+    for (const auto& [name, path] :
+         {std::pair{"pass", "host.switch"}, std::pair{"slice", "host.core_slice"}, std::pair{"probe", "host.probe"}}) {
+        std::vector<Measurement> rows = made_up(false);
+        for (Measurement& row : rows) {
+            row.seconds = row.name == name && row.kind == "host" ? 1e9 : row.seconds;
+        }
+        try {
+            static_cast<void>(calibrate_host("made-up", rows, trainer_stack()));
+            ADD_FAILURE() << name;
+        } catch (const InputError& error) {
+            const std::string text = error.what();
+            EXPECT_TRUE(text.starts_with("measurements: ")) << text;
+            EXPECT_NE(text.find("rows of kind \"host\" named \"" + std::string(name) + "\""), std::string::npos)
+                << text;
+            EXPECT_NE(text.find(path), std::string::npos) << text;
+            EXPECT_EQ(text.find("made-up.json"), std::string::npos) << text;
+        }
+    }
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 namespace auspex {
 
+/// Where temporary files go: TMPDIR, or what the system has. Throws InputError where that is no folder.
+[[nodiscard]] std::string temporary_folder();
+
 /// PARENT/PREFIX and six letters that make it a new one; removed at the end, with what is in it. Throws InputError
 /// where it cannot be made.
 class NewFolder {

@@ -1,6 +1,10 @@
 /// @file auspex compare: real layouts, what they take, and what is predicted of them.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -8,12 +12,14 @@
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
+#include "cli/child_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/compare_output.hpp"
 #include "cli/compare_predictions.hpp"
 #include "cli/compare_runs.hpp"
 #include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"
+#include "cli/verify_run.hpp"
 #include "compare/compared_operations.hpp"
 #include "report/comparison_report.hpp"
 #include "report/report_files.hpp"
@@ -39,10 +45,25 @@ void check_flags(const Options& options) {
     if (options.train.resume && options.out.empty()) {
         throw InputError("--resume", "found without --out; expected both, for runs are kept there");
     }
-    if (const std::string records = records_of(options); !options.train.resume && std::filesystem::exists(records)) {
+    std::error_code status;
+    if (const std::string records = records_of(options);
+        !options.train.resume && std::filesystem::is_regular_file(records, status)) {
         throw InputError(records,
                          "found the runs of an earlier comparison; expected --resume to go on with it, or "
                          "another --out, or that file removed to begin anew");
+    }
+}
+
+/// Found out before the runs, not behind them.
+void require_writable(const std::filesystem::path& file) {
+    std::error_code status;
+    if (std::filesystem::is_directory(file, status)) {
+        throw InputError(file.string(), "found a folder; expected a file, or none yet");
+    }
+    const bool is_there = std::filesystem::exists(file, status);
+    if (access(is_there ? file.c_str() : file.parent_path().c_str(), is_there ? W_OK : W_OK | X_OK) != 0) {
+        throw InputError(file.string(), "found a place that cannot be written to (" +
+                                            std::string(std::strerror(errno)) + "); expected write permission");
     }
 }
 
@@ -55,7 +76,14 @@ void prepare_out(const Options& options, const std::vector<CompareCase>& cases, 
         make_report_folder(options.out, "index.html, comparison.json, cases.csv, cases.jsonl and traces");
     plan.traces = make_report_folder((folder / "traces").string(), "traces").string();
     plan.records = records_of(options);
-    if (!std::filesystem::exists(plan.records)) {
+    for (const char* file : {"index.html", "comparison.json", "cases.csv", "cases.jsonl"}) {
+        require_writable(folder / file);
+    }
+    for (const CompareCase& one : cases) {
+        require_writable(std::filesystem::path(plan.traces) / one.trace_file());
+    }
+    std::error_code status;
+    if (!std::filesystem::exists(plan.records, status)) {
         return;
     }
     plan.earlier = read_case_runs(plan.records, [&](const std::string& name, const std::string& workload) {
@@ -116,6 +144,7 @@ void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<Co
         if (!compared[i].others.empty()) {
             widen_for_others(*cases[i], compared[i].others, compared[i]);
         }
+        throw_if_interrupted();
         compared[i].operations =
             pair_operations(compared[i].operations, operation_times(compared[i].predicted_timeline.value()));
     }
@@ -126,23 +155,26 @@ struct Compared {
     std::string machine;  ///< its name
 };
 
+/// Throws Interrupted.
 Compared compare(const Options& options) {
-    const NewFolder scratch(std::filesystem::temp_directory_path().string(), "auspex-compare-");
+    const SignalsNoted signals;
+    const NewFolder scratch(temporary_folder(), "auspex-compare-");
     Compared result;
     Comparison& comparison = result.comparison;
     const std::vector<CompareCase> cases = compare_cases(options, scratch.path(), comparison.warnings);
     RunPlan plan;
     plan.scratch = scratch.path();
+    prepare_out(options, cases, plan);
     std::vector<ComparedCase> compared(cases.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
         compared[i].plan = cases[i].plan;
         compared[i].workload = cases[i].workload;
         predict_case(cases[i], 1, compared[i]);
         plan.expected_s.push_back(compared[i].predicted_step_s);
+        throw_if_interrupted();
     }
     result.machine = cases.front().inputs.machine.name;
     plan.reference_probe_s = cases.front().inputs.machine.host.probe_s;
-    prepare_out(options, cases, plan);
     if (!plan.earlier.note.empty()) {
         comparison.warnings.push_back(plan.earlier.note);
     }
@@ -164,7 +196,21 @@ Compared compare(const Options& options) {
     }
     take_predicted(cases_run, comparison.cases);
     summarise(comparison);
+    throw_if_interrupted();
     return result;
+}
+
+Compared compare_or_say_how_to_go_on(const Options& options) {
+    try {
+        return compare(options);
+    } catch (const Interrupted&) {
+        std::error_code status;
+        const std::string records = records_of(options);
+        throw std::runtime_error(std::filesystem::is_regular_file(records, status)
+                                     ? "interrupted; runs are in " + records +
+                                           ", the same command with --resume goes on from there"
+                                     : "interrupted");
+    }
 }
 
 void write_report(const Options& options, const Compared& compared) {
@@ -178,7 +224,7 @@ void write_report(const Options& options, const Compared& compared) {
 
 void run_compare(const Options& options) {
     check_flags(options);
-    const Compared compared = compare(options);
+    const Compared compared = compare_or_say_how_to_go_on(options);
     if (!options.out.empty()) {
         write_report(options, compared);
     }

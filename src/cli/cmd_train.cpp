@@ -89,7 +89,7 @@ void refuse_launcher_flags(const TrainFlags& train, int rank) {
 
 std::string advice_of(const TrainSetup& setup) {
     if (setup.options.checkpoint_folder.empty()) {
-        return "; without --checkpoint there is nothing to go on from";
+        return std::string(kNoCheckpoint);
     }
     try {
         const int step = step_of_checkpoint(setup);

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/input_text.hpp"
 #include "base/output_file.hpp"
 #include "base/sha256.hpp"
 #include "cli/computer.hpp"
@@ -17,7 +19,9 @@
 #include "cli/prediction_output.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
+#include "cli/train_slots.hpp"
 #include "exec/process_binding.hpp"
+#include "report/text.hpp"
 #include "schedule/memory.hpp"
 #include "schedule/program.hpp"
 
@@ -29,6 +33,7 @@ namespace fs = std::filesystem;
 /// A plan for a workload, by the names of their files; `is_sure`: it was asked for by itself, and has to resolve.
 struct Wanted {
     std::string plan, workload;
+    std::string plan_from, workload_from;  ///< the flag or file that names them, for messages
     bool is_sure = false;
 };
 
@@ -50,6 +55,9 @@ std::string json_text(const JsonValue& value) {
                    : json_number(number);
     }
     const bool is_array = value.is_array();
+    if (!is_array && !value.is_object()) {
+        return "null";
+    }
     std::string text;
     if (is_array) {
         for (const JsonValue& element : value.elements()) {
@@ -63,11 +71,22 @@ std::string json_text(const JsonValue& value) {
     return is_array ? "[" + text + "]" : "{" + text + "}";
 }
 
+/// The names of plan and workload make the name of a trace.
+constexpr std::size_t kLongestName = 100;
+
 void require_file_name(const JsonValue& name) {
     const std::string text = name.as_string();
     constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    if (text.empty() || text.front() == '.' || text.find_first_not_of(kAllowed) != std::string::npos) {
-        name.fail("letters, digits, dashes, underscores and dots");
+    if (text.empty() || text.size() > kLongestName || text.front() == '.' ||
+        text.find_first_not_of(kAllowed) != std::string::npos) {
+        name.fail("letters, digits, dashes, underscores and dots, " + std::to_string(kLongestName) + " at most");
+    }
+}
+
+void require_short_name(const std::string& name, const std::string& from) {
+    if (name.empty() || name.size() > kLongestName) {
+        throw InputError(from, "found the name \"" + printable(name) + "\" of " + std::to_string(name.size()) +
+                                   " characters; expected 1 to " + std::to_string(kLongestName));
     }
 }
 
@@ -79,6 +98,7 @@ void add_layouts(const std::string& file, const std::string& scratch, std::vecto
     std::vector<std::string> all;
     for (const JsonValue& workload : root.at("workloads").elements()) {
         all.push_back(workload.as_string());
+        require_short_name(name_of(all.back()), workload.where());
     }
     for (const JsonValue& layout : root.at("layouts").elements()) {
         layout.allow_only({"name", "workload", "plan"});
@@ -91,29 +111,98 @@ void add_layouts(const std::string& file, const std::string& scratch, std::vecto
         }
         for (const std::string& workload : one ? std::vector{one->as_string()} : all) {
             const fs::path folder = fs::path(scratch) / "layouts" / name_of(workload);
-            fs::create_directories(folder);
+            std::error_code status;
+            fs::create_directories(folder, status);
             const std::string plan = (folder / (name + ".json")).string();
             write_file(plan, text);
-            wanted.push_back({plan, workload, true});
+            wanted.push_back({plan, workload, file, file, true});
         }
     }
 }
 
+/// PLAN@WORKLOAD; a plan's path may have an "@", too.
+Wanted split(const std::string& text, const std::string& from) {
+    const std::size_t at = text.rfind('@');
+    Wanted one{text.substr(0, at), text.substr(at + 1), from, from, true};
+    if (one.plan.empty() || one.workload.empty()) {
+        throw InputError(from, std::string("found no ") + (one.plan.empty() ? "plan before" : "workload behind") +
+                                   " \"@\"; expected PLAN@WORKLOAD");
+    }
+    return one;
+}
+
 void add_plans(const Options& options, std::vector<Wanted>& wanted) {
     const CompareFlags& compare = options.compare;
+    std::error_code status;
     for (const std::string& plan : compare.plans) {
-        if (const std::size_t at = plan.find('@'); at != std::string::npos) {
-            wanted.push_back({plan.substr(0, at), plan.substr(at + 1), true});
+        const std::string from = "--plans " + plan;
+        if (plan.empty()) {
+            throw InputError("--plans", "found an empty name; expected plans, or PLAN@WORKLOAD");
+        }
+        if (plan.find('@') != std::string::npos && !fs::is_regular_file(plan, status)) {
+            wanted.push_back(split(plan, from));
             continue;
         }
         if (compare.workloads.empty()) {
-            throw InputError("--plans " + plan,
-                             "found without --workload; expected --workload, or PLAN@WORKLOAD for each plan");
+            throw InputError(from, "found without --workload; expected --workload, or PLAN@WORKLOAD for each plan");
         }
         for (const std::string& workload : compare.workloads) {
-            wanted.push_back({plan, workload, compare.workloads.size() == 1});
+            if (workload.empty()) {
+                throw InputError("--workload", "found an empty name; expected workloads");
+            }
+            wanted.push_back({plan, workload, from, "--workload " + workload, compare.workloads.size() == 1});
         }
     }
+}
+
+/// find_input, which knows of no other flag than --ROLE.
+std::string find_named(const std::string& role, const std::string& name, const std::string& from) {
+    try {
+        return find_input(role, name);
+    } catch (const InputError& error) {
+        const std::string head = "--" + role + " " + name + ": ", text = error.what();
+        throw InputError(from, text.starts_with(head) ? text.substr(head.size()) : text);
+    }
+}
+
+/// Ranks of each node, where nodes have so many slots: the first ones are filled first. Fewer than `ranks` in all
+/// where there are too few slots.
+std::vector<int> ranks_by_node(const std::vector<int>& slots, int ranks) {
+    std::vector<int> nodes;
+    for (std::size_t i = 0; i < slots.size() && ranks > 0; ++i) {
+        nodes.push_back(std::min(slots[i], ranks));
+        ranks -= nodes.back();
+    }
+    return nodes;
+}
+
+/// "1 node", "2 nodes (2 + 1 ranks)".
+std::string nodes_text(const std::vector<int>& nodes) {
+    std::string ranks;
+    for (const int count : nodes) {
+        ranks += (ranks.empty() ? "" : " + ") + std::to_string(count);
+    }
+    return counted(static_cast<double>(nodes.size()), "node") + (nodes.size() > 1 ? " (" + ranks + " ranks)" : "");
+}
+
+/// Throws InputError where the layout is predicted on other nodes than those it runs on: without a hostfile, this
+/// computer is one.
+void require_nodes(const Options& options, const std::vector<int>& slots, const CompareCase& one) {
+    const int tiles = one.inputs.machine.node.tiles;
+    const std::vector<int> all(static_cast<std::size_t>((one.ranks - 1) / tiles + 1), tiles);
+    const std::vector<int> predicted = ranks_by_node(all, one.ranks);
+    const std::vector<int> run = ranks_by_node(slots.empty() ? std::vector{one.ranks} : slots, one.ranks);
+    if (predicted == run) {
+        return;
+    }
+    const std::string& hostfile = options.train.hostfile;
+    throw InputError(one.inputs.machine_document.name(),
+                     "found nodes of " + counted(tiles, "rank") + ", on which the " + counted(one.ranks, "rank") +
+                         " of " + one.plan + " on " + one.workload + " would be " + nodes_text(predicted) +
+                         "; expected " + nodes_text(run) +
+                         (hostfile.empty() ? ", as without --hostfile it runs on this computer alone: auspex calibrate"
+                                           : ", as in " + hostfile + ": auspex calibrate --hostfile " + hostfile) +
+                         " writes such a machine file, or name another --machine");
 }
 
 double fullest_rank(const Inputs& inputs, const Plan& plan, const Layout& layout, const Program& program) {
@@ -129,19 +218,23 @@ double fullest_rank(const Inputs& inputs, const Plan& plan, const Layout& layout
 /// Throws InputError where the plan does not fit the workload, or the trainer does not run its program.
 CompareCase load_case(const Options& options, const Wanted& wanted) {
     const std::string machine = options.machine.empty() ? "local" : options.machine;
+    const std::string plan_file = find_named("plan", wanted.plan, wanted.plan_from);
+    const std::string workload_file = find_named("workload", wanted.workload, wanted.workload_from);
     CompareCase one{load_inputs(load_document("machine", machine, options.overrides),
                                 load_document("stack", stack_of(options), options.overrides),
-                                load_document("workload", wanted.workload, options.overrides),
-                                load_document("plan", wanted.plan, options.overrides))};
+                                load_document("workload", workload_file, options.overrides),
+                                load_document("plan", plan_file, options.overrides))};
     if (one.inputs.machine.host.cores == 0) {
         throw InputError(one.inputs.machine_document.name(),
                          "found a machine without a section host; expected one of this computer, as auspex calibrate "
                          "writes it");
     }
-    one.plan_file = find_input("plan", wanted.plan);
-    one.workload_file = find_input("workload", wanted.workload);
+    one.plan_file = plan_file;
+    one.workload_file = workload_file;
     one.plan = name_of(one.plan_file);
     one.workload = name_of(one.workload_file);
+    require_short_name(one.plan, wanted.plan_from);
+    require_short_name(one.workload, wanted.workload_from);
     one.asked_ranks = one.inputs.plan.dp == 0 ? options.ranks : 0;
     const Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.asked_ranks);
     const Layout layout = rank_grid(plan, plan.pp * plan.dp * plan.ep * plan.etp);
@@ -232,12 +325,24 @@ std::vector<CompareCase> compare_cases(const Options& options, const std::string
     if (wanted.empty()) {
         throw InputError("auspex compare", "found no layout; expected --plans with --workload, or --layouts");
     }
+    const std::string& hostfile = options.train.hostfile;
+    const std::vector<int> slots = hostfile.empty() ? std::vector<int>{} : slots_by_host(hostfile);
+    const int slots_there = std::accumulate(slots.begin(), slots.end(), 0);
     std::vector<CompareCase> cases;
     std::set<std::pair<std::string, std::string>> names;
     std::optional<InputError> last_error;
     for (const Wanted& one : wanted) {
         try {
-            cases.push_back(load_case(options, one));
+            CompareCase loaded = load_case(options, one);
+            if (!slots.empty() && loaded.ranks > slots_there) {
+                last_error = InputError("--hostfile " + hostfile,
+                                        "found " + counted(slots_there, "slot") + "; expected at least " +
+                                            std::to_string(loaded.ranks) + ", a line for every rank");
+                left_out.push_back(loaded.plan + " on " + loaded.workload + " is left out: " + last_error->what());
+                continue;
+            }
+            require_nodes(options, slots, loaded);
+            cases.push_back(std::move(loaded));
         } catch (const InputError& error) {
             if (one.is_sure) {
                 throw;

@@ -19,6 +19,8 @@ struct CompareCase {
     double predicted_memory_bytes = 0;  ///< peak of all labels on the fullest rank
     RunOrigin origin{};                 ///< of its runs
 
+    /// The name of the file with its trace.
+    [[nodiscard]] std::string trace_file() const { return workload + "-" + plan + ".json"; }
     /// Flags of `auspex train`, without data and steps.
     [[nodiscard]] std::vector<std::string> train_flags(const Options& options) const;
 };

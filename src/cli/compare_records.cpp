@@ -26,28 +26,28 @@ RunOrigin origin_of_line(const JsonValue& value) {
 }
 
 CaseRun run_of(const JsonValue& value) {
-    constexpr double kMost = std::numeric_limits<double>::max();
+    constexpr double kShortest_s = 1e-9, kLongest_s = 1e6, kMostBytes = 1e18;
     constexpr int kMostOthers = 1'000'000;
-    const auto number = [&value](const char* key) { return value.at(key).as_number(0, kMost); };
+    const auto seconds = [&value](const char* key) { return value.at(key).as_number(kShortest_s, kLongest_s); };
     CaseRun run;
     run.plan = value.at("plan").as_string();
     run.workload = value.at("workload").as_string();
     run.origin = origin_of_line(value);
     run.round = static_cast<int>(value.at("round").as_integer(0, std::numeric_limits<int>::max()));
-    run.step_s = number("step_s");
-    run.probe_s = number("probe_s");
+    run.step_s = seconds("step_s");
+    run.probe_s = seconds("probe_s");
     run.is_slowed = value.at("slowed").as_bool();
-    run.others_share = number("others_share");
+    run.others_share = value.at("others_share").as_number(0, 1);
     for (const JsonValue& count : value.at("others").elements()) {
         run.others.push_back(static_cast<int>(count.as_integer(0, kMostOthers)));
     }
     run.is_disturbed = value.at("disturbed").as_bool();
-    run.memory_bytes = number("memory_bytes");
-    run.traced_s = number("traced_s");
-    run.traced_probe_s = number("traced_probe_s");
+    run.memory_bytes = value.at("memory_bytes").as_number(0, kMostBytes);
+    run.traced_s = seconds("traced_s");
+    run.traced_probe_s = seconds("traced_probe_s");
     const JsonValue operations = value.at("operations");
     for (const std::string& name : operations.keys()) {
-        run.operations.push_back({name, operations.at(name).as_number(0, kMost), 0});
+        run.operations.push_back({name, operations.at(name).as_number(0, kLongest_s), 0});
     }
     return run;
 }

@@ -19,6 +19,7 @@
 #include "exec/data/megatron.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec/measure/core_probe.hpp"
+#include "report/text.hpp"
 
 namespace auspex {
 namespace {
@@ -62,6 +63,15 @@ std::string make_random_data(const Workload& workload, const std::string& folder
     request.folder = data;
     static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
     return data;
+}
+
+/// Why there are no steps to take from a run; empty: there are.
+std::string fault_of_steps(const TrainedRun& trained) {
+    const std::size_t steps = trained.step_times_s.size(), probes = trained.probes_s.size();
+    return steps > kWarmUp && probes == steps ? ""
+                                              : "it reported " + counted(static_cast<double>(steps), "step") + " and " +
+                                                    counted(static_cast<double>(probes), "probe") + ", not more than " +
+                                                    std::to_string(kWarmUp) + " and as many of each";
 }
 
 class Measurer {
@@ -134,8 +144,8 @@ class Measurer {
         measured_[i].error = train(i, run);
         if (measured_[i].error.empty()) {
             measured_[i].runs.push_back(run);
-            keep_trace(i);
             records_.add(run);
+            keep_trace(i);
         }
     }
 
@@ -145,11 +155,15 @@ class Measurer {
         flags.insert(flags.end(), {"--data", data_for(cases_[i]), "--steps", std::to_string(steps_of(i)), "--trace",
                                    latest_trace(), "--probe-cores"});
         const std::vector<ProbeReading> before = probe_cores(kProbe_s);
+        throw_if_interrupted();
         const CoreClock begin = core_clock();
         const TrainedRun trained = run_training(flags, plan_.scratch);
         const CoreClock end = core_clock();
         if (!trained.error.empty()) {
             return trained.error;
+        }
+        if (const std::string fault = fault_of_steps(trained); !fault.empty()) {
+            return fault;
         }
         const std::vector<ProbeReading> after = probe_cores(kProbe_s);
         run.others_share = share_of_others(begin, end);
@@ -203,8 +217,7 @@ class Measurer {
     }
 
     [[nodiscard]] std::string trace_of(std::size_t i) const {
-        return (plan_.traces.empty() ? plan_.scratch : plan_.traces) + "/" + cases_[i].workload + "-" + cases_[i].plan +
-               ".json";
+        return (plan_.traces.empty() ? plan_.scratch : plan_.traces) + "/" + cases_[i].trace_file();
     }
 
     [[nodiscard]] std::string latest_trace() const { return plan_.scratch + "/trace.json"; }
@@ -221,8 +234,15 @@ class Measurer {
                                          [&](std::size_t run) { return run == latest || run == kept_trace_[i]; });
         if (better != order.end() && *better == latest) {
             const std::string beside = trace_of(i) + ".partial";
-            fs::copy_file(latest_trace(), beside, fs::copy_options::overwrite_existing);
-            fs::rename(beside, trace_of(i));
+            std::error_code status;
+            fs::copy_file(latest_trace(), beside, fs::copy_options::overwrite_existing, status);
+            if (!status) {
+                fs::rename(beside, trace_of(i), status);
+            }
+            if (status) {
+                throw InputError(trace_of(i), "found a place that cannot be written to (" + status.message() +
+                                                  "); expected a folder with write permission and space");
+            }
             kept_trace_[i] = latest;
         }
     }

@@ -32,7 +32,7 @@ struct MeasuredCase {
 /// speed (has_full_speed of the probes between its steps) around at least three steps and
 /// half of them, and nothing else ran meanwhile. It has as many steps as 0.7 s have, at least 15 (6 to 14 where
 /// those would take above 5 s) and at most 60, and two more that are left out; but at least --steps in all. Throws
-/// std::runtime_error when it is interrupted.
+/// Interrupted (verify_run.hpp), InputError where a file of --out can no longer be written.
 [[nodiscard]] std::vector<MeasuredCase> measure_cases(const Options& options, const std::vector<CompareCase>& cases,
                                                       const RunPlan& plan);
 

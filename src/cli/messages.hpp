@@ -9,9 +9,13 @@
 
 namespace auspex {
 
+inline constexpr std::string_view kOwnHead = "auspex: ";              ///< of every message
 inline constexpr std::string_view kErrorHead = "auspex: error: ";     ///< bad input
 inline constexpr std::string_view kFailureHead = "auspex: failed: ";  ///< anything else
 inline constexpr int kFailed = 1, kBadInput = 2;                      ///< exit codes
+
+/// Behind what ended a run of `auspex train` that keeps no checkpoints.
+inline constexpr std::string_view kNoCheckpoint = "; without --checkpoint there is nothing to go on from";
 
 /// What goes wrong on every rank is said by rank 0, before the others get to it.
 inline constexpr std::chrono::seconds kRankZeroFirst{2};

@@ -34,4 +34,9 @@ class Slots {
     std::vector<std::string> hosts_;
 };
 
+/// How many slots each host of a hostfile has, in the order in which `mpirun --map-by slot` fills them, that of their
+/// first lines: a line is a slot, or N with "slots=N". Throws InputError for a file without hosts, and where a host before the last has neither "slots=" nor
+/// a second line: Open MPI then takes its cores for slots.
+[[nodiscard]] std::vector<int> slots_by_host(const std::string& file);
+
 }  // namespace auspex

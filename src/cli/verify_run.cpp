@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -65,19 +66,38 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
     }
 }
 
-/// Without what every message of the program begins with.
-std::string last_line(const std::string& text) {
+std::string trimmed(const std::string& line) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+}
+
+/// The program's last message, without its head, and the last lines of mpirun, without those it draws between them.
+std::string last_words(const std::string& text) {
+    constexpr std::size_t kMost = 5;
     std::istringstream lines(text);
-    std::string last = "it ended without a word";
+    std::string last;
+    std::vector<std::string> others;
     for (std::string line; std::getline(lines, line);) {
-        last = line.empty() ? last : line;
+        line = trimmed(line);
+        if (line.starts_with(kOwnHead)) {
+            last = line;
+        } else if (line.find_first_not_of("-=*_# ") != std::string::npos) {
+            others.push_back(line);
+        }
     }
     for (const std::string_view head : {kErrorHead, kFailureHead}) {
         if (last.starts_with(head)) {
             last.erase(0, head.size());
         }
     }
-    return last;
+    if (last.ends_with(kNoCheckpoint)) {
+        last.erase(last.size() - kNoCheckpoint.size());
+    }
+    const std::size_t first = others.size() - std::min(others.size(), kMost);
+    for (std::size_t i = first; i < others.size(); ++i) {
+        last += (last.empty() ? "" : i == first ? ": " : " / ") + others[i];
+    }
+    return last.empty() ? "it ended without a word" : last;
 }
 
 void read_ranks(const JsonValue& root, TrainedRun& run) {
@@ -134,6 +154,12 @@ TrainedRun read_run(const std::string& file) {
 
 }  // namespace
 
+void throw_if_interrupted() {
+    if (const int signal = take_noted_signal(); signal != 0) {
+        throw Interrupted(signal);
+    }
+}
+
 TrainedRun run_training(const std::vector<std::string>& arguments, const std::string& scratch,
                         const std::function<void()>& meanwhile) {
     const std::string out = scratch + "/train-out", error = scratch + "/train-error";
@@ -152,12 +178,10 @@ TrainedRun run_training(const std::vector<std::string>& arguments, const std::st
         }
     }
     const int status = wait_for(child, meanwhile);
-    if (const int signal = take_noted_signal(); signal != 0) {
-        throw std::runtime_error("ended by signal " + std::to_string(signal));
-    }
+    throw_if_interrupted();
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         TrainedRun failed;
-        failed.error = last_line(read_input_file(error));
+        failed.error = last_words(read_input_file(error));
         return failed;
     }
     return read_run(out);

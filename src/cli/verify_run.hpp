@@ -1,6 +1,7 @@
 #pragma once
 /// @file One `auspex train` as a user would start it, and what its JSON says.
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@
 namespace auspex {
 
 struct TrainedRun {
-    std::string error;                                         ///< empty: it ended well; else its last words
+    /// Empty: it ended well. Else its last words, and behind a colon the last five lines of what mpirun said.
+    std::string error;
     std::vector<double> losses, gradient_norms, step_times_s;  ///< by step
     std::vector<double> probes_s;                              ///< by step; empty without --probe-cores
     std::vector<RankReport> ranks;                             ///< peaks by label, and peak_bytes
@@ -19,8 +21,16 @@ struct TrainedRun {
     int restarts = 0;
 };
 
+/// This program was asked to end: one of kEndSignals (child_process.hpp) came.
+class Interrupted : public std::runtime_error {
+ public:
+    explicit Interrupted(int signal) : std::runtime_error("ended by signal " + std::to_string(signal)) {}
+};
+/// Throws Interrupted where a signal was noted, and forgets it.
+void throw_if_interrupted();
+
 /// Runs `auspex train ARGUMENTS --json` to its end; what it prints goes to files in `scratch`. `meanwhile`, if given,
-/// is called again and again while it runs. Throws std::runtime_error when this program is interrupted.
+/// is called again and again while it runs. Throws Interrupted.
 [[nodiscard]] TrainedRun run_training(const std::vector<std::string>& arguments, const std::string& scratch,
                                       const std::function<void()>& meanwhile = {});
 

@@ -114,6 +114,128 @@ TEST_F(CompareCli, plans_that_do_not_fit_their_workload_are_named) {
     EXPECT_EQ(fault_of_refusal(to + "--plans toy-dp4@toy-moe plans/toy-dp4.json@toy-moe", {"toy-dp4", "twice"}), "");
 }
 
+TEST_F(CompareCli, layouts_say_what_is_wrong_with_them) {
+    const auto refused = [this](const std::string& text, std::initializer_list<const char*> words) {
+        return fault_of_refusal("compare --layouts " + write("list.json", text), words);
+    };
+    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": "a", "plan": {"dp": 1, "precision": null}}]})",
+                      {"list.json, layout a", "precision", "found null", "fp32"}),
+              "");
+    const std::string name(300, 'x');
+    EXPECT_EQ(refused(R"({"workloads": [")" + name + R"("], "layouts": [{"name": "a", "plan": {"dp": 1}}]})",
+                      {"list.json: $.workloads[0]", "300 characters", "100"}),
+              "");
+    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": ")" + name + R"(", "plan": {"dp": 1}}]})",
+                      {"layouts[0].name", "100 at most"}),
+              "");
+    EXPECT_EQ(refused(R"({"workloads": ["no-moe"], "layouts": [{"name": "a", "plan": {"dp": 1}}]})",
+                      {"list.json: found no such file", "workloads/no-moe.json"}),
+              "");
+}
+
+TEST_F(CompareCli, plans_and_workloads_are_named_as_they_were_typed) {
+    const std::string to = "compare --machine " + machine() + " --plans ";
+    EXPECT_EQ(fault_of_refusal(to + "toy-dp4@", {"--plans toy-dp4@: ", "workload behind"}), "");
+    EXPECT_EQ(fault_of_refusal(to + "@toy-moe", {"--plans @toy-moe: ", "plan before"}), "");
+    EXPECT_EQ(fault_of_refusal(to + "toy-dp0@toy-moe", {"--plans toy-dp0@toy-moe: found no such file"}), "");
+    EXPECT_EQ(fault_of_refusal(to + "toy-dp4@no-moe", {"--plans toy-dp4@no-moe: found no such file"}), "");
+    EXPECT_EQ(fault_of_refusal(to + "toy-dp4 --workload no-moe", {"--workload no-moe: found no such file"}), "");
+    // The last @ is the one.
+    EXPECT_EQ(fault_of_refusal(to + folder_ + "a@b/plan.json@toy-moe", {"a@b/plan.json: found no such file"}), "");
+    std::filesystem::create_directories(folder_ + "a@b");
+    const std::string plan = write("a@b/plan.json", R"({"dp": 1, "precision": null})");
+    EXPECT_EQ(fault_of_refusal(to + plan + " --workload toy-moe", {"a@b/plan.json", "precision"}), "");
+}
+
+TEST_F(CompareCli, layouts_run_on_the_nodes_that_they_are_predicted_on) {
+    const std::string to = "compare --plans toy-dp4@toy-moe --machine " + machine();
+    const std::string two = write("two", "a\na\nb\nb\n"), other = write("other", "a slots=3\nb\n");
+    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + two,
+                               {"host.json: found nodes of 8 ranks", "4 ranks of toy-dp4 on toy-moe would be 1 node;",
+                                "expected 2 nodes (2 + 2 ranks)", "auspex calibrate --hostfile", "--machine"}),
+              "");
+    const std::string of_two_ranks = " --set machine.node.tiles=2 --set machine.node.nic.count=2";
+    EXPECT_EQ(fault_of_refusal(to + of_two_ranks, {"found nodes of 2 ranks", "would be 2 nodes (2 + 2 ranks)",
+                                                   "expected 1 node", "without --hostfile"}),
+              "");
+    EXPECT_EQ(fault_of_refusal(to + of_two_ranks + " --hostfile " + other,
+                               {"would be 2 nodes (2 + 2 ranks)", "expected 2 nodes (3 + 1 ranks)"}),
+              "");
+    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + write("three", "a\nb # c\n\na\n"),
+                               {"--hostfile", "found 3 slots", "at least 4"}),
+              "");
+    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + write("once", "a\nb\nb\nb\n"),
+                               {"--hostfile", "found \"a\" once", "slots=1"}),
+              "");
+    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + folder_ + "none", {"--hostfile", "found no host"}), "");
+}
+
+TEST_F(CompareCli, places_that_cannot_be_written_to_are_refused_at_the_start) {
+    const std::string arguments = one_layout() + " --repeat 1", out = folder_ + "report/";
+    for (const char* file : {"index.html", "comparison.json", "cases.csv", "cases.jsonl", "traces/toy-moe-one.json"}) {
+        std::filesystem::create_directories(out + file);
+        EXPECT_EQ(fault_of_refusal(arguments, {file, "found a folder", "expected a file"}), "");
+        EXPECT_TRUE(records().empty());
+        std::filesystem::remove_all(out);
+    }
+    setenv("TMPDIR", (folder_ + "none").c_str(), 1);
+    EXPECT_EQ(fault_of_refusal(arguments, {"TMPDIR=", "none: found no folder"}), "");
+    unsetenv("TMPDIR");
+}
+
+TEST_F(CompareCli, what_mpirun_says_is_shown) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const Outcome outcome = run(one_layout() + " --repeat 1 --mpirun=--bogusflag");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.error.find("mpirun ended with exit code 1: "), std::string::npos) << outcome.error;
+    EXPECT_NE(outcome.error.find("unknown option \"--bogusflag\""), std::string::npos) << outcome.error;
+    EXPECT_EQ(outcome.error.find("--checkpoint"), std::string::npos) << outcome.error;
+}
+
+TEST_F(CompareCli, an_interrupted_comparison_says_how_to_go_on) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string scratch = folder_ + "tmp";
+    std::filesystem::create_directories(scratch);
+    // So many seconds after it has begun to measure.
+    const auto interrupted_after = [&](const char* seconds, const std::string& arguments) {
+        const std::string started = folder_ + "report/cases.jsonl", error = folder_ + "error";
+        const std::string command = "cd '" + std::string(AUSPEX_SOURCE_DIR) + "' && { TMPDIR=" + scratch + " '" +
+                                    AUSPEX_BINARY + "' " + arguments + " >/dev/null 2>'" + error +
+                                    "' & } && while [ ! -e " + started + " ]; do sleep 0.05; done && sleep " + seconds +
+                                    " && kill -TERM $! && wait $!";
+        static_cast<void>(std::system(command.c_str()));
+        EXPECT_TRUE(std::filesystem::is_empty(scratch)) << seconds;
+        return text_of(error);
+    };
+    const std::string advice = "auspex: failed: interrupted; runs are in " + folder_ +
+                               "report/cases.jsonl, the same command with --resume goes on from there\n";
+    EXPECT_EQ(interrupted_after("1", one_layout() + " --repeat 500"), advice);
+    for (const char* seconds : {"0.3", "0.5", "1.1"}) {
+        EXPECT_EQ(interrupted_after(seconds, one_layout() + " --repeat 500 --resume"), advice);
+    }
+}
+
+TEST_F(CompareCli, absurd_times_of_earlier_runs_are_refused) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string arguments = one_layout() + " --repeat 1";
+    ASSERT_EQ(run(arguments).exit_code, 0);
+    const std::string line = records().front();
+    for (const char* key : {"step_s", "probe_s", "traced_s", "traced_probe_s"}) {
+        for (const char* value : {"0", "1e300", "1e-300"}) {
+            write_records({line, changed(line, {{key, value}})});
+            EXPECT_EQ(fault_of_refusal(arguments + " --resume",
+                                       {"cases.jsonl, line 2: $.", key, "found", "expected from 1e-09 to"}),
+                      "");
+        }
+    }
+}
+
 TEST_F(CompareCli, two_layouts_are_run_and_predicted) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";

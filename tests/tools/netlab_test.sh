@@ -36,7 +36,13 @@ expect_refusal 'found "65"' up --nodes 65
 expect_refusal 'a number from 1 to 256' up --slots two
 expect_refusal 'found "5"' up --rate 5
 expect_refusal 'found "0mbit"' up --rate 0mbit
-expect_refusal 'at least 10kb' up --burst 4kb
+expect_refusal '1kbit to 100gbit' up --rate 99999999999999999999gbit
+expect_refusal '1kbit to 100gbit' up --rate 101gbit
+expect_refusal '1kbit to 100gbit' up --rate 0.0000001kbit
+expect_refusal '10kb (a packet has 9 kB) to 16mb' up --burst 4kb
+expect_refusal '10kb (a packet has 9 kB) to 16mb' up --burst 999999kb
+expect_refusal '10kb (a packet has 9 kB) to 16mb' up --burst 17mb
+expect_refusal 'found "2?3"' up --nodes $'2\n3'
 expect_refusal 'found "soon"' up --delay soon
 expect_refusal 'expected a value' up --nodes
 expect_refusal 'only "run" takes a command' up -- true
@@ -69,7 +75,17 @@ if command -v mpirun >/dev/null; then
     expect_words "mpirun" "rank 1 place 1 core 0 on 10.77.0.11" "$seen"
     expect_words "mpirun" "rank 2 place 0 core 2 on 10.77.0.12" "$seen"
     expect_words "mpirun" "rank 3 place 1 core 2 on 10.77.0.12" "$seen"
+    "$netlab" up --nodes 2 --slots 1 --rate none >/dev/null || complain "nodes of one slot were refused"
+    # shellcheck disable=SC2046
+    seen=$(timeout 60 mpirun --oversubscribe --bind-to none --hostfile "$hostfile" --map-by slot $("$netlab" flags) -np 2 hostname 2>&1 | sort)
+    expect_words "mpirun" "10.77.0.11"$'\n'"10.77.0.12" "$seen"
 fi
+# The ends of what is allowed are taken.
+"$netlab" up --nodes 2 --rate 1kbit --burst 16mb >/dev/null || complain "the slowest link was refused"
+"$netlab" up --nodes 2 --rate 100gbit --burst 10kb >/dev/null || complain "the fastest link was refused"
+: >/run/auspex-netlab/settings
+expect_refusal 'broken state' status
+expect_refusal 'netlab down' hostfile
 "$netlab" down || complain "\"down\" failed"
 [[ $("$netlab" status) == down ]] || complain "\"status\" does not say down"
 
@@ -91,6 +107,24 @@ kill -TERM "$process"
 status=0
 wait "$process" || status=$?
 [[ $status == 143 ]] || complain "an interrupted \"run\" ended with $status instead of 143"
-trap - EXIT
 [[ $(ip netns list) != *auspex-node* && ! -e /run/auspex-netlab ]] || complain "an interrupted \"run\" left its network"
+
+# What a killed "run" leaves, "down" ends.
+# shellcheck disable=SC2016
+"$netlab" run --nodes 2 --rate none -- bash -c 'echo $$ >"$1"; sleep 60' - "/tmp/netlab-test.$$" &
+process=$!
+for ((look = 0; look < 100; look++)); do
+    [[ -s /tmp/netlab-test.$$ && -e /run/auspex-netlab/command ]] && break
+    sleep 0.1
+done
+kill -KILL "$process"
+wait "$process" 2>/dev/null
+left=$(cat "/tmp/netlab-test.$$")
+rm -f "/tmp/netlab-test.$$"
+kill -0 "$left" || complain "the command of a killed \"run\" did not go on; there is nothing to test"
+said=$("$netlab" down 2>&1) || complain "\"down\" behind a killed \"run\" failed"
+expect_words "down" "ending the command of a \"run\" that was killed" "$said"
+grep -q '^State:[[:space:]]*[A-Ya-y]' "/proc/$left/status" 2>/dev/null && complain "the command of a killed \"run\" goes on"
+trap - EXIT
+[[ $(ip netns list) != *auspex-node* && ! -e /run/auspex-netlab ]] || complain "a killed \"run\" left its network"
 ((problems == 0))

@@ -179,7 +179,7 @@ TEST_F(CompareCli, places_that_cannot_be_written_to_are_refused_at_the_start) {
         std::filesystem::remove_all(out);
     }
     setenv("TMPDIR", (folder_ + "none").c_str(), 1);
-    EXPECT_EQ(fault_of_refusal(arguments, {"TMPDIR=", "none: found no folder"}), "");
+    EXPECT_EQ(fault_of_refusal(arguments, {"TMPDIR=", "none: found no such folder"}), "");
     unsetenv("TMPDIR");
 }
 

@@ -14,6 +14,7 @@
 #include "compare/machine_writer.hpp"
 #include "report/calibration_report.hpp"
 #include "report/report_files.hpp"
+#include "report/text.hpp"
 
 namespace auspex {
 namespace {
@@ -92,6 +93,27 @@ std::string stack_for(const Options& options, const Machine& machine) {
     return !options.stack.empty() ? options.stack : !machine.default_stack.empty() ? machine.default_stack : "bare";
 }
 
+/// Rows that were measured in too short a time may be too few or too scattered for a law: then the error says so.
+Calibration fit_host(const Options& options, const std::string& name, const std::vector<Measurement>& rows,
+                     const Stack& stack, const std::string& measurements) {
+    try {
+        return calibrate_host(name, rows, stack);
+    } catch (const InputError& error) {
+        const std::string found = error.what(), where = "measurements: ";
+        if (!found.starts_with(where)) {
+            throw;
+        }
+        const double budget_s = options.calibrate.budget_s;
+        throw InputError(measurements, found.substr(where.size()) +
+                                           (budget_s > 0 && budget_s < kDefaultBudget_s
+                                                ? "; " + thousands(budget_s) +
+                                                      " s may be too short for it: measure again with --fresh "
+                                                      "and a larger --budget-s (" +
+                                                      thousands(kDefaultBudget_s) + " without it)"
+                                                : "; --fresh measures everything again"));
+    }
+}
+
 Calibration calibrate(const Options& options, const std::string& out, const std::string& measurements) {
     if (!options.calibrate.from.empty()) {
         const JsonDocument base = load_document("machine", options.machine, {});
@@ -104,7 +126,7 @@ Calibration calibrate(const Options& options, const std::string& out, const std:
     }
     const Stack stack = load_stack(load_document("stack", stack_of(options), {}));
     CalibrationRows measured = measure_machine(options, stack, measurements);
-    Calibration calibration = calibrate_host(fs::path(out).stem().string(), measured.rows, stack);
+    Calibration calibration = fit_host(options, fs::path(out).stem().string(), measured.rows, stack, measurements);
     calibration.warnings.insert(calibration.warnings.begin(), measured.warnings.begin(), measured.warnings.end());
     return calibration;
 }
@@ -171,6 +193,22 @@ void print_json(const CalibrationReport& report) {
     json.end_array().end_object();
 }
 
+/// The command to go on with.
+std::string next_step_text(const Options& options, const std::string& out) {
+    const std::string stack = options.stack.empty() ? "" : " --stack " + quoted_for_shell(options.stack);
+    const std::string machine = " --machine " + quoted_for_shell(out);
+    if (!options.calibrate.from.empty()) {
+        return "Next: auspex predict" + machine + (stack.empty() ? " --stack STACK" : stack) +
+               " --workload MODEL --plan PLAN --tiles N; docs/calibration.md says how to read the verdicts.";
+    }
+    const std::string& hostfile = options.train.hostfile;
+    const std::string layouts = hostfile.empty() ? "one-node.json" : "nodes.json";
+    const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
+    const std::string flags = options.train.mpirun.empty() ? "" : " --mpirun=" + quoted_for_shell(options.train.mpirun);
+    return "Next: auspex compare --layouts plans/layouts/" + layouts + (out == kDefaultOut ? "" : machine) + stack +
+           hosts + flags + "; docs/calibration.md says how to read the verdicts.";
+}
+
 void print_text(const CalibrationReport& report) {
     std::cout << fits_text(report.calibration) << "\n"
               << (report.is_from ? changes_text(report) : constants_text(report.constants)) << "\n";
@@ -213,6 +251,7 @@ void run_calibrate(const Options& options) {
     if (!report_folder.empty()) {
         std::cout << "The report is " << report_folder << "/index.html\n";
     }
+    std::cout << next_step_text(options, out) << "\n";
 }
 
 }  // namespace auspex

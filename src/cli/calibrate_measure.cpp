@@ -202,9 +202,11 @@ class Measurer {
     void warn_of_budget() const {
         const double least_s = seconds_of(shares_of(options_, file_.name()));
         if (options_.calibrate.budget_s > 0 && options_.calibrate.budget_s < least_s) {
+            const int ranks = options_.max_ranks > 0 ? options_.max_ranks : kRanks;
             std::cerr << "auspex: note: --budget-s " << thousands(options_.calibrate.budget_s) << " is short for "
-                      << counted(options_.max_ranks > 0 ? options_.max_ranks : kRanks, "rank") << ": below about "
-                      << thousands(least_s) << " s fits may be poor or fail; fewer --max-ranks need less" << std::endl;
+                      << counted(ranks, "rank") << ": below about " << thousands(least_s)
+                      << " s it takes longer than asked, and fits may be poor or fail"
+                      << (ranks > 2 ? "; fewer --max-ranks need less" : "") << std::endl;
         }
     }
 

@@ -194,11 +194,11 @@ void print_json(const CalibrationReport& report) {
 }
 
 /// The command to go on with.
-std::string next_step_text(const Options& options, const std::string& out) {
+std::string next_step_text(const Options& options, const std::string& out, const Machine& of_out) {
     const std::string stack = options.stack.empty() ? "" : " --stack " + quoted_for_shell(options.stack);
     const std::string machine = " --machine " + quoted_for_shell(out);
     if (!options.calibrate.from.empty()) {
-        return "Next: auspex predict" + machine + (stack.empty() ? " --stack STACK" : stack) +
+        return "Next: auspex predict" + machine + " --stack " + quoted_for_shell(stack_for(options, of_out)) +
                " --workload MODEL --plan PLAN --tiles N; docs/calibration.md says how to read the verdicts.";
     }
     const std::string& hostfile = options.train.hostfile;
@@ -251,7 +251,7 @@ void run_calibrate(const Options& options) {
     if (!report_folder.empty()) {
         std::cout << "The report is " << report_folder << "/index.html\n";
     }
-    std::cout << next_step_text(options, out) << "\n";
+    std::cout << next_step_text(options, out, machine) << "\n";
 }
 
 }  // namespace auspex

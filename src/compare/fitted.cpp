@@ -161,20 +161,20 @@ void judge(FitQuality& quality) {
     const auto signed_text = [&errors](std::size_t i) {
         return (errors[i] < 0 ? "-" : "+") + short_percent(std::abs(errors[i]));
     };
-    const char* separator = ": ";
-    const auto add_reason = [&quality, &separator](const std::string& reason) {
-        quality.verdict += separator + reason;
-        separator = ", ";
+    bool has_reason = false;
+    const auto add_reason = [&](const char* separator, const std::string& reason) {
+        quality.verdict += (has_reason ? separator : ": ") + reason;
+        has_reason = true;
     };
     if (quality.typical_error > kGoodTypical) {
-        add_reason("typical error " + short_percent(quality.typical_error));
+        add_reason("", "typical error " + short_percent(quality.typical_error));
     }
     if (quality.worst_error > kGoodWorst) {
-        add_reason("off by " + signed_text(worst) + " at " + place_of(quality.points[worst]));
+        add_reason(", ", "off by " + signed_text(worst) + " at " + place_of(quality.points[worst]));
     }
     if (has_many) {
-        add_reason("too many outliers (" + std::to_string(quality.outliers) + " of " + std::to_string(sizes.size()) +
-                   ")");
+        add_reason("; ", "too many outliers (" + std::to_string(quality.outliers) + " of " +
+                             std::to_string(sizes.size()) + ")");
     } else if (quality.outliers > 0) {
         quality.verdict += "; " + std::to_string(quality.outliers) + (quality.outliers > 1 ? " outliers" : " outlier");
     }

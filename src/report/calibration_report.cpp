@@ -105,14 +105,14 @@ std::string common_head(const std::vector<const FitQuality*>& fits) {
     return head;
 }
 
-/// "kernel cross_entropy", "kernels gemm_…"; of other kinds the kind.
+/// "kernel copy", "kernels gemm_…", "kernels sum_rows, …"; of other kinds the kind.
 std::string title_of(const std::vector<const FitQuality*>& fits) {
     if (fits.front()->kind != "kernel") {
         return fits.front()->kind;
     }
     const std::string head = common_head(fits);
-    const bool is_one_name = std::ranges::all_of(fits, [&](const FitQuality* fit) { return fit->name == head; });
-    return is_one_name ? "kernel " + head : "kernels " + head + "_…";
+    const auto named = std::ranges::count_if(fits, [&](const FitQuality* fit) { return fit->name == head; });
+    return named == std::ssize(fits) ? "kernel " + head : "kernels " + head + (named > 0 ? ", …" : "_…");
 }
 
 /// Kernels by the first word of their names, so that forward and backward stand together; messages, collectives.
@@ -177,12 +177,12 @@ std::string verdict_of(const CalibrationReport& report) {
     const auto poor = std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.is_poor; });
     const auto unchecked =
         std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.verdict == kOneRow; });
-    const std::string not_checked =
-        unchecked == 0 ? "" : ", " + thousands(static_cast<double>(unchecked)) + " of one row, not checked";
     const std::string all = counted(static_cast<double>(fits.size()), "fit");
-    return poor == 0 ? all + (unchecked == 0 ? ", all good." : ", none of them poor" + not_checked + ".")
-                     : all + not_checked + ", " + thousands(static_cast<double>(poor)) +
-                           " of them poor: their verdicts say where.";
+    const std::string some =
+        poor == 0 ? (unchecked == 0 ? ", all good." : ", none of them poor.")
+                  : ", " + thousands(static_cast<double>(poor)) + " of them poor: their verdicts say where.";
+    return all + some +
+           (unchecked == 0 ? "" : " Of one row, and not checked: " + thousands(static_cast<double>(unchecked)) + ".");
 }
 
 std::string fits_text(const Calibration& calibration) { return text_table(fit_rows(calibration), {0, 1, 5}); }

@@ -79,9 +79,9 @@ TEST(CalibrationReport, a_single_row_is_not_called_good) {
     report.calibration.fits = {made("link", "nic", {1e-3}), made("link", "mesh", {1e-3, 1e-2, 1e-1})};
     EXPECT_EQ(verdict_of(report), "2 fits, all good.");
     report.calibration.fits[0].verdict = kOneRow;
-    EXPECT_EQ(verdict_of(report), "2 fits, none of them poor, 1 of one row, not checked.");
+    EXPECT_EQ(verdict_of(report), "2 fits, none of them poor. Of one row, and not checked: 1.");
     report.calibration.fits[1].is_poor = true;
-    EXPECT_EQ(verdict_of(report), "2 fits, 1 of one row, not checked, 1 of them poor: their verdicts say where.");
+    EXPECT_EQ(verdict_of(report), "2 fits, 1 of them poor: their verdicts say where. Of one row, and not checked: 1.");
     EXPECT_EQ(count(fits_text(report.calibration), "0.0 %"), 2U) << "typical and worst of the other one";
     ConstantChange change;
     change.low = change.high = change.now.value = 20e9;

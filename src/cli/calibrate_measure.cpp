@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -43,7 +44,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRanks = 8;
-constexpr double kBudget_s = 210;
 /// Short ones, for a neighbour's work comes and goes.
 constexpr double kProbe_s = 0.05;
 constexpr int kProbes = 10;
@@ -81,7 +81,8 @@ std::vector<std::string> precisions_of(const Options& options) {
     return precisions;
 }
 
-std::vector<Part> parts_of(const Options& options, const std::string& file) {
+/// Not yet scaled to the budget.
+std::vector<Part> shares_of(const Options& options, const std::string& file) {
     std::vector<Part> parts;
     for (const int ranks : rank_counts(options.max_ranks > 0 ? options.max_ranks : kRanks)) {
         MeasureTask task{file, stack_of(options), ranks == 1, true, ranks > 1, 0, kSharing, 0, 0, {}};
@@ -97,11 +98,18 @@ std::vector<Part> parts_of(const Options& options, const std::string& file) {
         }
         parts.push_back({name, ranks, std::move(task)});
     }
-    double all = 0;
-    for (const Part& part : parts) {
-        all += part.seconds();
-    }
-    const double scale = (options.calibrate.budget_s > 0 ? options.calibrate.budget_s : kBudget_s) / all;
+    return parts;
+}
+
+double seconds_of(const std::vector<Part>& parts) {
+    return std::accumulate(parts.begin(), parts.end(), 0.0,
+                           [](double all, const Part& part) { return all + part.seconds(); });
+}
+
+std::vector<Part> parts_of(const Options& options, const std::string& file) {
+    std::vector<Part> parts = shares_of(options, file);
+    const double scale =
+        (options.calibrate.budget_s > 0 ? options.calibrate.budget_s : kDefaultBudget_s) / seconds_of(parts);
     for (Part& part : parts) {
         part.task.kernels_s *= scale;
         part.task.sharing_s *= scale;
@@ -221,6 +229,7 @@ class Measurer {
             left_s_ += part.seconds();
         }
         patience_s_ = kPatience * left_s_;
+        warn_of_budget();
         if (probe()) {
             warnings_.emplace_back("something else ran on this machine before calibration began");
         }
@@ -236,6 +245,18 @@ class Measurer {
     }
 
  private:
+    /// With less than a second a share looks are the shortest there are, and what is measured scatters.
+    void warn_of_budget() const {
+        const double least_s = seconds_of(shares_of(options_, file_.name()));
+        if (options_.calibrate.budget_s > 0 && options_.calibrate.budget_s < least_s) {
+            const int ranks = options_.max_ranks > 0 ? options_.max_ranks : kRanks;
+            std::cerr << "auspex: note: --budget-s " << thousands(options_.calibrate.budget_s) << " is short for "
+                      << counted(ranks, "rank") << ": below about " << thousands(least_s)
+                      << " s it takes longer than asked, and fits may be poor or fail"
+                      << (ranks > 2 ? "; fewer --max-ranks need less" : "") << std::endl;
+        }
+    }
+
     /// Rows of two builds do not mix: a complete file of another one is taken as it is.
     [[nodiscard]] std::vector<std::string> go_without_measuring(const std::set<std::string>& parts,
                                                                 const Conditions& now) const {

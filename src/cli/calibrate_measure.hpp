@@ -9,6 +9,9 @@
 
 namespace auspex {
 
+/// Seconds to spend on measuring where nothing else is asked for.
+inline constexpr double kDefaultBudget_s = 210;
+
 struct CalibrationRows {
     std::vector<Measurement> rows;
     std::vector<std::string> warnings;  ///< of parts that were disturbed twice

@@ -16,6 +16,7 @@
 #include "compare/machine_writer.hpp"
 #include "report/calibration_report.hpp"
 #include "report/report_files.hpp"
+#include "report/text.hpp"
 
 namespace auspex {
 namespace {
@@ -109,9 +110,19 @@ std::string stack_for(const Options& options, const Machine& machine) {
     return !options.stack.empty() ? options.stack : !machine.default_stack.empty() ? machine.default_stack : "bare";
 }
 
-/// Names the file whose rows make no machine.
+/// What to do about rows that make no machine: measured in too short a time, they may be too few or too scattered.
+std::string budget_advice(const Options& options) {
+    const double budget_s = options.calibrate.budget_s;
+    return budget_s > 0 && budget_s < kDefaultBudget_s
+               ? "; " + thousands(budget_s) +
+                     " s may be too short for it: measure again with --fresh and a larger --budget-s (" +
+                     thousands(kDefaultBudget_s) + " without it)"
+               : "; --fresh measures everything again";
+}
+
+/// Names the file whose rows make no machine, and what to do about it.
 template <class Fit>
-Calibration fit_rows(const std::string& measurements, const Fit& fit) {
+Calibration fit_rows(const std::string& measurements, const std::string& advice, const Fit& fit) {
     try {
         return fit();
     } catch (const InputError& error) {
@@ -119,7 +130,7 @@ Calibration fit_rows(const std::string& measurements, const Fit& fit) {
         if (!text.starts_with(head)) {
             throw;
         }
-        throw InputError(measurements, text.substr(head.size()));
+        throw InputError(measurements, text.substr(head.size()) + advice);
     }
 }
 
@@ -132,13 +143,14 @@ Calibration calibrate(const Options& options, const std::string& out, const std:
         if (rows.empty()) {
             throw InputError(measurements, "found no rows below the header; expected at least one");
         }
-        return fit_rows(measurements, [&] { return calibrate_from(base, rows, stack); });
+        return fit_rows(measurements, "", [&] { return calibrate_from(base, rows, stack); });
     }
     const Stack stack = load_stack(load_document("stack", stack_of(options), {}));
     const SignalsNoted signals;
     CalibrationRows measured = measure_machine(options, stack, measurements);
-    Calibration calibration =
-        fit_rows(measurements, [&] { return calibrate_host(fs::path(out).stem().string(), measured.rows, stack); });
+    Calibration calibration = fit_rows(measurements, budget_advice(options), [&] {
+        return calibrate_host(fs::path(out).stem().string(), measured.rows, stack);
+    });
     require_no_signal(options, measurements);
     calibration.warnings.insert(calibration.warnings.begin(), measured.warnings.begin(), measured.warnings.end());
     return calibration;
@@ -206,6 +218,22 @@ void print_json(const CalibrationReport& report) {
     json.end_array().end_object();
 }
 
+/// The command to go on with.
+std::string next_step_text(const Options& options, const std::string& out, const Machine& of_out) {
+    const std::string stack = options.stack.empty() ? "" : " --stack " + quoted_for_shell(options.stack);
+    const std::string machine = " --machine " + quoted_for_shell(out);
+    if (!options.calibrate.from.empty()) {
+        return "Next: auspex predict" + machine + " --stack " + quoted_for_shell(stack_for(options, of_out)) +
+               " --workload MODEL --plan PLAN --tiles N; docs/calibration.md says how to read the verdicts.";
+    }
+    const std::string& hostfile = options.train.hostfile;
+    const std::string layouts = hostfile.empty() ? "one-node.json" : "nodes.json";
+    const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
+    const std::string flags = options.train.mpirun.empty() ? "" : " --mpirun=" + quoted_for_shell(options.train.mpirun);
+    return "Next: auspex compare --layouts plans/layouts/" + layouts + (out == kDefaultOut ? "" : machine) + stack +
+           hosts + flags + "; docs/calibration.md says how to read the verdicts.";
+}
+
 void print_text(const CalibrationReport& report) {
     std::cout << fits_text(report.calibration) << "\n"
               << (report.is_from ? changes_text(report) : constants_text(report.constants)) << "\n";
@@ -252,6 +280,7 @@ void run_calibrate(const Options& options) {
     if (!report_folder.empty()) {
         std::cout << "The report is " << report_folder << "/index.html\n";
     }
+    std::cout << next_step_text(options, out, machine) << "\n";
 }
 
 }  // namespace auspex

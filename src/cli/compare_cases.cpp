@@ -226,8 +226,8 @@ CompareCase load_case(const Options& options, const Wanted& wanted) {
                                 load_document("plan", plan_file, options.overrides))};
     if (one.inputs.machine.host.cores == 0) {
         throw InputError(one.inputs.machine_document.name(),
-                         "found a machine without a section host; expected one of this computer, as auspex calibrate "
-                         "writes it");
+                         "found a machine without a host section; expected one with a host section (auspex calibrate "
+                         "without --from writes it)");
     }
     one.plan_file = plan_file;
     one.workload_file = workload_file;

@@ -12,7 +12,9 @@ FlagText compare_flag_text(Flag flag) {
             return {"plans", "PLAN...", "plan files, or names in plans/; PLAN@WORKLOAD: with that workload only"};
         case Flag::kWorkloads: return {"workload", "FILE...", "models, each with every plan that resolves for it"};
         case Flag::kLayoutsFile: return {"layouts", "FILE", "a file that lists layouts: plans/layouts/one-node.json"};
-        case Flag::kRepeat: return {"repeat", "N", "runs of each layout, in turns (default 5)"};
+        case Flag::kRepeat:
+            return {"repeat", "N",
+                    "runs of each layout that count, in turns (default 5); up to three times as many are made"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -20,7 +22,7 @@ FlagText compare_flag_text(Flag flag) {
 
 const char* meaning_for_compare(Flag flag, const char* meaning) {
     switch (flag) {
-        case Flag::kMachine: return "machine file with a section host, or the name of one (default local)";
+        case Flag::kMachine: return "machine file with a host section, or the name of one (default local)";
         case Flag::kTrainRanks: return "or -n N: ranks of plans that have no dp";
         case Flag::kSteps:
             return "of a run, at least; the first two do not count (default 17 to 62, by how long they take)";

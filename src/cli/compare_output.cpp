@@ -70,10 +70,10 @@ void write_errors(JsonWriter& json, const Comparison& comparison) {
 }
 
 void write_rankings(JsonWriter& json, const Comparison& comparison) {
-    json.member("kendall_tau", comparison.kendall_tau).member("tau_pairs", comparison.tau_pairs);
+    json.member_or_null("kendall_tau", comparison.kendall_tau).member("tau_pairs", comparison.tau_pairs);
     json.member_or_null("kendall_tau_of_repeats", comparison.kendall_tau_of_repeats);
     json.member("tau_pairs_of_repeats", comparison.tau_pairs_of_repeats);
-    json.member("regret_of_predicted_best", comparison.regret_of_predicted_best);
+    json.member_or_null("regret_of_predicted_best", comparison.regret_of_predicted_best);
     json.member("spread", comparison.spread).key("spreads").begin_object();
     for (const auto& [workload, spread] : comparison.spreads) {
         json.member(workload, spread);
@@ -106,7 +106,7 @@ std::string operations_text(const Comparison& comparison) {
     }
     const std::string note = operations_note(comparison), errors = largest_errors_text(comparison);
     return "\ntime by operation, mean over ranks, summed over layouts (those of 0.5 % and more)\n\n" +
-           text_table(rows, {0}) + (errors.empty() ? "" : "\n" + errors + "\n") +
+           text_table(rows, {0}) + "\n" + kWhereWaitsShow + "\n" + (errors.empty() ? "" : "\n" + errors + "\n") +
            (note.empty() ? "" : "note: " + note + "\n");
 }
 
@@ -122,6 +122,20 @@ std::string memory_text(const Comparison& comparison) {
     const std::string text = "\npeak memory of the fullest rank: equal to the byte in " + thousands(equal) + " of " +
                              counted(static_cast<double>(comparison.cases.size()), "layout") + "\n";
     return rows.size() == 1 ? text : text + "\n" + text_table(rows, {0});
+}
+
+/// What to do where a goal is missed or something else ran; empty: nothing.
+std::string next_step_text(const Comparison& comparison) {
+    if (comparison.disturbed) {
+        return "Next: run it again while nothing else uses the cores; docs/calibration.md, Disturbed machines, says what "
+               "counts as that";
+    }
+    const std::vector<Verdict> verdicts = verdicts_of(comparison);
+    const bool fails = std::any_of(verdicts.begin(), verdicts.end(),
+                                   [](const Verdict& verdict) { return !verdict.holds.value_or(true); });
+    return fails ? "Next: look for the operations above among the poor fits of auspex calibrate, and calibrate again "
+                   "where they are poor (docs/calibration.md, Reading the verdicts)"
+                 : "";
 }
 
 std::string cases_text(const Comparison& comparison) {
@@ -148,9 +162,10 @@ std::string comparison_text(const Comparison& comparison) {
     }
     text += "\n";
     for (const Verdict& verdict : verdicts_of(comparison)) {
-        text += (verdict.holds ? "holds:  " : "FAILS:  ") + verdict.text + "\n";
+        text += (!verdict.holds ? "not judged:  " : *verdict.holds ? "holds:  " : "FAILS:  ") + verdict.text + "\n";
     }
-    return text;
+    const std::string next = next_step_text(comparison);
+    return text + (next.empty() ? "" : "\n" + next + "\n");
 }
 
 void write_comparison_json(std::ostream& out, const Comparison& comparison) {
@@ -168,7 +183,7 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison) {
     write_operations(json, comparison.operations);
     json.key("verdicts").begin_array();
     for (const Verdict& verdict : verdicts_of(comparison)) {
-        json.begin_object().member("text", verdict.text).member("holds", verdict.holds).end_object();
+        json.begin_object().member("text", verdict.text).member_or_null("holds", verdict.holds).end_object();
     }
     json.end_array().key("warnings").begin_array();
     for (const std::string& warning : comparison.warnings) {

@@ -44,6 +44,9 @@ std::string names_in(const std::string& subfolder) {
     return list.empty() ? "none" : list;
 }
 
+/// Of this computer's machine file, which is not in the repository.
+constexpr const char* kMakeLocal = "; auspex calibrate makes it, of this computer";
+
 struct Override {
     std::string role, path, value;
 };
@@ -76,7 +79,11 @@ void take_trace_from_here(JsonDocument& plan) {
 std::string find_input(const std::string& role, const std::string& name) {
     std::error_code status;
     const bool is_bare = name.find('/') == std::string::npos && !name.ends_with(".json");
+    const bool is_of_calibration = role == "machine" && fs::path(name).stem() == "local";
     if (!is_bare) {
+        if (is_of_calibration && !fs::exists(name, status)) {
+            throw InputError("--machine " + name, "found no such file" + std::string(kMakeLocal));
+        }
         return name;
     }
     const std::string subfolder = role + "s";
@@ -89,8 +96,9 @@ std::string find_input(const std::string& role, const std::string& name) {
     if (fs::exists(name, status)) {
         return name;
     }
-    throw InputError("--" + role + " " + name, "found no such file and no " + subfolder + "/" + name +
-                                                   ".json; available: " + names_in(subfolder));
+    throw InputError("--" + role + " " + name, "found no such file and no " + subfolder + "/" + name + ".json" +
+                                                   (is_of_calibration ? kMakeLocal : "") +
+                                                   "; available: " + names_in(subfolder));
 }
 
 std::vector<std::string> overrides_in_words(const Options& options) {

@@ -60,10 +60,6 @@ JsonWriter& JsonWriter::value(std::int64_t number) { return raw(std::to_string(n
 JsonWriter& JsonWriter::value(std::uint64_t number) { return raw(std::to_string(number)); }
 JsonWriter& JsonWriter::value(bool flag) { return raw(flag ? "true" : "false"); }
 
-JsonWriter& JsonWriter::member_or_null(std::string_view name, const std::optional<double>& number) {
-    return number ? member(name, *number) : key(name).raw("null");
-}
-
 JsonWriter& JsonWriter::member_or_text(std::string_view name, double number) {
     if (std::isfinite(number)) {
         return member(name, number);

@@ -38,7 +38,10 @@ class JsonWriter {
         return key(name).value(what);
     }
     /// null where there is none.
-    JsonWriter& member_or_null(std::string_view name, const std::optional<double>& number);
+    template <typename Value>
+    JsonWriter& member_or_null(std::string_view name, const std::optional<Value>& what) {
+        return what ? member(name, *what) : key(name).raw("null");
+    }
     /// A number that may not be finite, for which JSON has only texts: "nan", "inf", "-inf".
     JsonWriter& member_or_text(std::string_view name, double number);
 

@@ -78,14 +78,19 @@ const std::vector<Command>& commands() {
          run_verify},
         {"calibrate",
          "time the trainer's kernels and messages on this machine, and write a machine file of it",
-         "auspex calibrate --out machines/local.json --report build/calibration",
+         "auspex calibrate --out machines/local.json --report build/calibration\n"
+         "  auspex calibrate --from machines/measurements/aurora.csv --machine aurora --out "
+         "build/aurora-measured.json\n"
+         "  tools/netlab run --nodes 2 --slots 2 --rate 400mbit -- auspex calibrate --out machines/local-2.json "
+         "--hostfile {hostfile} --mpirun \"{flags}\"",
          {},
          {Flag::kCalibrateOut, Flag::kMeasurements, Flag::kFresh, Flag::kMaxRanks, Flag::kPrecision, Flag::kBudget,
           Flag::kTrainStack, Flag::kHostfile, Flag::kMpirun, Flag::kReport, Flag::kFrom, Flag::kMachine, Flag::kJson},
          run_calibrate},
         {"compare",
          "train real layouts on this machine and set what they take beside what is predicted",
-         "auspex compare --plans plans/toy-*.json --workload toy-moe --out build/compare",
+         "auspex compare --plans plans/toy-*.json --workload toy-moe --out build/compare\n"
+         "  auspex compare --layouts plans/layouts/one-node.json --out build/compare-layouts",
          {},
          {Flag::kPlans, Flag::kWorkloads, Flag::kLayoutsFile, Flag::kMachine, Flag::kTrainStack, Flag::kTrainRanks,
           Flag::kRepeat, Flag::kSteps, Flag::kData, Flag::kSet, Flag::kHostfile, Flag::kMpirun, Flag::kOut,

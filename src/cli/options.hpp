@@ -164,7 +164,7 @@ struct Options {
 struct Command {
     const char* name;  ///< one word, or two: "data prepare"
     const char* summary;
-    const char* example;
+    const char* example;  ///< others on lines of their own, two spaces in front
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
 };

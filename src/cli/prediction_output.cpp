@@ -143,8 +143,11 @@ void print_slowest_links(std::ostream& out, const UnfoldedReport& u) {
 /// The loss as the table names it; the optimizer phase above is more than this loss.
 std::string name_of(Loss loss) { return loss == Loss::kOptimizer ? "optimizer (update kernels)" : to_string(loss); }
 
+/// What a training process has: a tile, or cores that it shares.
+std::string process_of(const Prediction& p) { return p.lens == Lens::kHost ? "rank" : "tile"; }
+
 void print_losses(std::ostream& out, const Prediction& p) {
-    out << "\nWhere the step goes (mean over tiles)\n";
+    out << "\nWhere the step goes (mean over " << process_of(p) << "s)\n";
     for (std::size_t i = 0; i < kLossCount; ++i) {
         if (p.losses[i] != 0) {
             const double seconds = to_seconds(p.losses[i]);
@@ -154,8 +157,9 @@ void print_losses(std::ostream& out, const Prediction& p) {
     }
 }
 
-void print_memory(std::ostream& out, const MemoryReport& memory) {
-    out << "\nMemory of one tile: " << memory.verdict << "\n";
+void print_memory(std::ostream& out, const Prediction& p) {
+    const MemoryReport& memory = p.memory;
+    out << "\nMemory of one " << process_of(p) << ": " << memory.verdict << "\n";
     Labels labels = memory.by_label;
     std::stable_sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (const auto& [label, bytes] : labels) {
@@ -175,12 +179,12 @@ std::string general(double value) {
 void print_causes(std::ostream& out, const Prediction& p) {
     constexpr std::size_t kShown = 10;
     if (!p.operations_by_time.empty()) {
-        out << "\nOperations that take most of it (mean over tiles)\n";
+        out << "\nOperations that take most of it (mean over " << process_of(p) << "s)\n";
         for (std::size_t i = 0; i < std::min(kShown, p.operations_by_time.size()); ++i) {
             const OperationShare& share = p.operations_by_time[i];
             out << "  " << left(share.name, 34) << right(duration(share.seconds), 10)
-                << right(percent(share.seconds / p.step_time_s), 9) << right(general(share.count), 10)
-                << " times a tile\n";
+                << right(percent(share.seconds / p.step_time_s), 9) << right(general(share.count), 10) << " times a "
+                << process_of(p) << "\n";
         }
     }
     out << (p.notes.empty() ? "" : "\n");
@@ -269,7 +273,7 @@ void write_run(JsonWriter& json, const Prediction& p) {
 
 void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, const std::string& title) {
     out << title << "\n"
-        << counted(p.tiles, "tile") << " on " << counted(p.nodes, "node") << ": pp " << p.pp << " x dp " << p.dp
+        << counted(p.tiles, process_of(p)) << " on " << counted(p.nodes, "node") << ": pp " << p.pp << " x dp " << p.dp
         << " x ep " << p.ep << " x etp " << p.etp << "; tp " << p.tp << ", cp " << p.cp << ", data-parallel "
         << p.data_parallel << "\n"
         << to_string(plan.schedule) << ", " << counted(plan.micro_batches, "micro-batch", "es") << " of "
@@ -285,8 +289,8 @@ void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, 
     out << "  forward-backward  " << duration(p.forward_backward_s) << "   optimizer phase " << duration(p.optimizer_s)
         << " (reduction, update, gather, barriers)\n"
         << "  tokens            " << short_count(p.tokens_per_s) << "/s   (" << thousands(p.tokens_per_s_per_tile)
-        << "/s a tile)\n"
-        << "  model TFLOP/s     " << significant(p.tflops_per_tile) << " a tile\n"
+        << "/s a " << process_of(p) << ")\n"
+        << "  model TFLOP/s     " << significant(p.tflops_per_tile) << " a " << process_of(p) << "\n"
         << "  MFU               " << percent(p.mfu) << " of a peak of "
         << format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond)
         << (p.hfu > p.mfu ? " (with recompute " + percent(p.hfu) + ")" : std::string()) << "\n";
@@ -299,7 +303,7 @@ void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, 
         print_slowest(out, *p.unfolded);
         print_slowest_links(out, *p.unfolded);
     }
-    print_memory(out, p.memory);
+    print_memory(out, p);
     print_causes(out, p);
     out << "\n"
         << "simulated: " << counted(static_cast<double>(p.operations), "operation") << ", "

@@ -30,6 +30,9 @@ constexpr double kRangeOfALaw = 3;
 
 constexpr double kGoodTypical = 0.05, kGoodWorst = 0.20;
 
+/// Rows of this kind check laws and make none.
+constexpr const char* kCollective = "collective";
+
 /// What is worked on.
 struct Work {
     JsonDocument document;
@@ -147,14 +150,20 @@ void judge(Work& work, const Rows& rows, std::vector<FitQuality::Term> terms, co
     fit.worst_error = errors[worst];
     fit.is_poor = fit.typical_error > kGoodTypical || fit.worst_error > kGoodWorst;
     if (fit.is_poor) {
-        fit.verdict = "poor: row " + std::to_string(worst + 1) + " of " + std::to_string(rows.size()) + " is off by " +
-                      percent(fit.predicted[worst] / rows[worst].seconds - 1) +
-                      (rows[worst].place.empty() ? "" : ", " + rows[worst].place);
+        fit.verdict =
+            (fit.typical_error > kGoodTypical ? "poor: typical error " + percent_text(fit.typical_error) + ", row "
+                                              : "poor: row ") +
+            std::to_string(worst + 1) + " of " + std::to_string(rows.size()) + " is off by " +
+            percent(fit.predicted[worst] / rows[worst].seconds - 1) +
+            (rows[worst].place.empty() ? "" : ", " + rows[worst].place);
         work.calibration.warnings.push_back(fit.kind + " " + fit.name + " " + fit.verdict);
+    } else if (rows.size() == 1 && fit.kind != kCollective) {
+        fit.verdict = kOneRow;
     }
     for (std::vector<ConstantChange>* const list : {&work.calibration.changes, &work.calibration.advice}) {
         for (ConstantChange& change : *list) {
-            change.verdict = change.verdict.empty() ? fit.verdict : change.verdict;
+            const bool is_determined = fit.is_poor || change.low > 0;
+            change.verdict = !change.verdict.empty() ? change.verdict : is_determined ? fit.verdict : kNotDetermined;
         }
     }
     work.calibration.fits.push_back(std::move(fit));
@@ -433,7 +442,7 @@ void check_names(const Rows& rows) {
         return names;
     }();
     for (const Measurement& row : rows) {
-        if (row.kind == "collective") {
+        if (row.kind == kCollective) {
             continue;
         }
         const auto known = kNames.find(row.kind);
@@ -457,7 +466,7 @@ void check_names(const Rows& rows) {
 void check_collectives(Work& work, const Rows& rows) {
     std::map<std::string, Rows> groups;
     for (const Measurement& row : rows) {
-        if (row.kind == "collective") {
+        if (row.kind == kCollective) {
             groups[row.name].push_back(row);
         }
     }

@@ -29,6 +29,11 @@ struct FitQuality {
     double farthest_error = 0;  ///< of all points, outliers too
 };
 
+/// Verdicts of calibrate_from beside "good" and "poor": a law of a single row meets it whatever it is, and of a
+/// constant whose interval reaches 0 rows do not say how large it is.
+inline constexpr const char* kOneRow = "one row, not checked";
+inline constexpr const char* kNotDetermined = "not determined: its interval reaches 0";
+
 /// A constant beside what rows of another machine say of it.
 struct ConstantChange {
     Constant before, now;      ///< paths as --set takes them: "machine.tile.gemm_ceiling"

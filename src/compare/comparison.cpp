@@ -219,18 +219,20 @@ void judge_rankings(Comparison& comparison) {
     const double least_ln_ratio = 2 * comparison.noise_floor.value_or(0);
     const Groups groups = by_workload(comparison);
     const RankAgreement agreement = agreement_within(groups, measured, predicted, least_ln_ratio);
-    comparison.kendall_tau = agreement.tau;
+    comparison.kendall_tau = agreement.pairs > 0 ? std::optional(agreement.tau) : std::nullopt;
     comparison.tau_pairs = agreement.pairs;
     const RankAgreement repeats = agreement_of_repeats(comparison, least_ln_ratio);
     comparison.kendall_tau_of_repeats = repeats.pairs > 0 ? std::optional(repeats.tau) : std::nullopt;
     comparison.tau_pairs_of_repeats = repeats.pairs;
-    comparison.regret_of_predicted_best = 0;
+    comparison.regret_of_predicted_best.reset();
     comparison.spread = slowest_over_fastest(measured);
     comparison.spreads.clear();
     for (const auto& [workload, indices] : groups) {
         const std::vector<double> own = picked(measured, indices);
-        comparison.regret_of_predicted_best =
-            std::max(comparison.regret_of_predicted_best, regret_of_predicted_best(own, picked(predicted, indices)));
+        if (own.size() > 1) {
+            comparison.regret_of_predicted_best = std::max(comparison.regret_of_predicted_best.value_or(0),
+                                                           regret_of_predicted_best(own, picked(predicted, indices)));
+        }
         comparison.spreads[workload] = slowest_over_fastest(own);
     }
 }
@@ -315,11 +317,14 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const auto at_most = [](const std::string& what, double value, double limit) {
         return Verdict{what + " " + percent_text(value) + ", at most " + percent_text(limit), value <= limit};
     };
-    return {at_most("median error", comparison.median_abs_error, median_limit),
-            at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
-            {"Kendall's tau " + number_text(comparison.kendall_tau) + ", at least " + number_text(tau_limit),
-             comparison.kendall_tau >= tau_limit},
-            at_most("regret of the predicted best", comparison.regret_of_predicted_best, regret_limit)};
+    const std::optional<double>&tau = comparison.kendall_tau, &regret = comparison.regret_of_predicted_best;
+    return {
+        at_most("median error", comparison.median_abs_error, median_limit),
+        at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
+        tau ? Verdict{"Kendall's tau " + number_text(*tau) + ", at least " + number_text(tau_limit), *tau >= tau_limit}
+            : Verdict{"Kendall's tau: no pairs of layouts that differ by more than twice the noise", std::nullopt},
+        regret ? at_most("regret of the predicted best", *regret, regret_limit)
+               : Verdict{"regret of the predicted best: no workload with two layouts", std::nullopt}};
 }
 
 }  // namespace auspex

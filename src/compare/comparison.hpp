@@ -66,16 +66,17 @@ struct Comparison {
     double median_abs_error = 0, p90_abs_error = 0, max_abs_error = 0;  ///< over cases, of |error|
     double median_abs_error_all_runs = 0, p90_abs_error_all_runs = 0;   ///< over cases, of |error_all_runs|
     std::optional<double> noise_floor;  ///< median of the cases' noise; none where no case has any
-    double kendall_tau = 1;             ///< of predictions, over pairs further apart than twice the noise
+    /// Of predictions, over pairs further apart than twice the noise; none where there is no such pair.
+    std::optional<double> kendall_tau;
     int tau_pairs = 0;
     /// The same of one half of the repeats against the other, over cases of at least two runs; none where no pair of
     /// them is that far apart.
     std::optional<double> kendall_tau_of_repeats;
     int tau_pairs_of_repeats = 0;
-    double regret_of_predicted_best = 0;
-    double spread = 1;                       ///< slowest over fastest case, measured
-    std::map<std::string, double> spreads;   ///< the same within each workload
-    std::vector<IntervalCoverage> coverage;  ///< fewest ranks first
+    std::optional<double> regret_of_predicted_best;  ///< of the worst workload; none where each has a single layout
+    double spread = 1;                               ///< slowest over fastest case, measured
+    std::map<std::string, double> spreads;           ///< the same within each workload
+    std::vector<IntervalCoverage> coverage;          ///< fewest ranks first
     bool disturbed = false;
     std::vector<std::string> warnings;
     std::vector<OperationPair> operations;  ///< summed over cases
@@ -109,7 +110,7 @@ void summarise(Comparison& comparison);
 /// A goal and whether it is reached: "median error 3.1 %, at most 5 %".
 struct Verdict {
     std::string text;
-    bool holds = false;
+    std::optional<bool> holds;  ///< none: there is nothing to judge it by, and the text says what is missing
 };
 /// Median error (5 %, or the noise floor), 90th percentile (12 %, or twice the noise floor), tau (0.9, or that of
 /// measuring twice where that is known and less), regret (3 % and the noise floor). Requires summarise().

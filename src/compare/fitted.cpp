@@ -158,18 +158,28 @@ void judge(FitQuality& quality) {
     const bool has_many = quality.outliers * kPointsForAnOutlier > static_cast<int>(sizes.size());
     quality.is_poor = is_poor_fit(quality.typical_error, quality.worst_error) || has_many;
     quality.verdict = quality.is_poor ? "poor" : "good";
+    const auto signed_text = [&errors](std::size_t i) {
+        return (errors[i] < 0 ? "-" : "+") + short_percent(std::abs(errors[i]));
+    };
+    bool has_reason = false;
+    const auto add_reason = [&](const char* separator, const std::string& reason) {
+        quality.verdict += (has_reason ? separator : ": ") + reason;
+        has_reason = true;
+    };
     if (quality.typical_error > kGoodTypical) {
-        quality.verdict += ": typical error " + short_percent(quality.typical_error);
+        add_reason("", "typical error " + short_percent(quality.typical_error));
     }
     if (quality.worst_error > kGoodWorst) {
-        quality.verdict += std::string(quality.typical_error > kGoodTypical ? ", " : ": ") + "off by " +
-                           (errors[worst] < 0 ? "-" : "+") + short_percent(quality.worst_error) + " at " +
-                           place_of(quality.points[worst]);
+        add_reason(", ", "off by " + signed_text(worst) + " at " + place_of(quality.points[worst]));
+    }
+    if (has_many) {
+        add_reason("; ", "too many outliers (" + std::to_string(quality.outliers) + " of " +
+                             std::to_string(sizes.size()) + ")");
+    } else if (quality.outliers > 0) {
+        quality.verdict += "; " + std::to_string(quality.outliers) + (quality.outliers > 1 ? " outliers" : " outlier");
     }
     if (quality.outliers > 0) {
-        quality.verdict += "; " + std::to_string(quality.outliers) + (quality.outliers > 1 ? " outliers" : " outlier") +
-                           ", the farthest " + place_of(quality.points[farthest]) + ", " +
-                           (errors[farthest] < 0 ? "-" : "+") + short_percent(quality.farthest_error);
+        quality.verdict += ", the farthest " + place_of(quality.points[farthest]) + ", " + signed_text(farthest);
     }
 }
 

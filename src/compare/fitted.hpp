@@ -75,7 +75,7 @@ struct FittedHost {
 
 /// Fills errors, outliers (points further off than 30 % and five times the typical error; they are in farthest_error,
 /// not in worst_error) and the verdict from points and predicted: "good" unless is_poor_fit or more than a tenth of the
-/// points are outliers, else which is worse, and where.
+/// points are outliers, else each of these three that is so, and where. Outliers are named in a good one too.
 void judge(FitQuality& quality);
 
 /// Without points yet.

@@ -20,7 +20,7 @@ constexpr double kSigmas = 1.96;
 constexpr const char* kResiduals =
     "Predicted over measured time of every measurement, against the measured one. A good law has its marks close to 1 "
     "at all times; marks that rise or fall together from left to right show a term that is missing, single ones a "
-    "disturbed measurement. Marks beyond a factor of two stand at the edge.";
+    "disturbed measurement. The lines next to 1 are 5 % off. Marks beyond a factor of two stand at the edge.";
 
 /// The worst of all points, and where there are outliers what is worst without them.
 std::string worst_text(const FitQuality& fit) {
@@ -33,8 +33,10 @@ std::string worst_text(const FitQuality& fit) {
 std::vector<TextRow> fit_rows(const Calibration& calibration) {
     std::vector<TextRow> rows{{"fit", "precision", "points", "typical error", "worst", "verdict"}};
     for (const FitQuality& fit : calibration.fits) {
+        const bool is_checked = fit.verdict != kOneRow;
         rows.push_back({fit.name, fit.precision.empty() ? fit.kind : fit.precision, std::to_string(fit.points.size()),
-                        percent(fit.typical_error), worst_text(fit), fit.verdict});
+                        is_checked ? percent(fit.typical_error) : "-", is_checked ? worst_text(fit) : "-",
+                        fit.verdict});
     }
     return rows;
 }
@@ -54,8 +56,10 @@ std::vector<TextRow> change_rows(const std::vector<ConstantChange>& changes) {
     std::vector<TextRow> rows{{"constant", "before", "now", "from", "to", "rows", "verdict"}};
     for (const ConstantChange& change : changes) {
         const auto text = [&](double value) { return format_quantity(value, change.now.dimension); };
-        rows.push_back({change.now.path, text(change.before.value), text(change.now.value), text(change.low),
-                        text(change.high), change.rows, change.verdict});
+        const bool has_interval = change.verdict != kOneRow;
+        rows.push_back({change.now.path, text(change.before.value), text(change.now.value),
+                        has_interval ? text(change.low) : "-", has_interval ? text(change.high) : "-", change.rows,
+                        change.verdict});
     }
     return rows;
 }
@@ -90,6 +94,27 @@ std::string terms_table(const Calibration& calibration) {
                      "Intervals are 95 %, from fits to resampled measurements.");
 }
 
+/// The words in which all names begin; of a single name all of it. Requires that the first word is the same.
+std::string common_head(const std::vector<const FitQuality*>& fits) {
+    std::string head = fits.front()->name;
+    for (const FitQuality* fit : fits) {
+        while (fit->name != head && !fit->name.starts_with(head + "_")) {
+            head.erase(std::min(head.rfind('_'), head.size()));
+        }
+    }
+    return head;
+}
+
+/// "kernel copy", "kernels gemm_…", "kernels sum_rows, …"; of other kinds the kind.
+std::string title_of(const std::vector<const FitQuality*>& fits) {
+    if (fits.front()->kind != "kernel") {
+        return fits.front()->kind;
+    }
+    const std::string head = common_head(fits);
+    const auto named = std::ranges::count_if(fits, [&](const FitQuality* fit) { return fit->name == head; });
+    return named == std::ssize(fits) ? "kernel " + head : "kernels " + head + (named > 0 ? ", …" : "_…");
+}
+
 /// Kernels by the first word of their names, so that forward and backward stand together; messages, collectives.
 std::string charts(const Calibration& calibration) {
     std::map<std::string, std::vector<const FitQuality*>> families;
@@ -101,7 +126,7 @@ std::string charts(const Calibration& calibration) {
     for (const auto& [family, fits] : families) {
         for (std::size_t first = 0; first < fits.size(); first += kMostResiduals) {
             const std::size_t count = std::min(kMostResiduals, fits.size() - first);
-            out += html_figure(residual_chart(family, std::span(fits).subspan(first, count)), "");
+            out += html_figure(residual_chart(title_of(fits), std::span(fits).subspan(first, count)), "");
         }
     }
     return out;
@@ -119,11 +144,10 @@ std::string render_html(const CalibrationReport& report) {
         out += html_heading("warnings", "Warnings") + html_list(calibration.warnings);
     }
     out += html_heading("fits", "Fits") +
-           html_rows(
-               fit_rows(calibration), 2,
-               "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
-               "most 20 %; the column has the worst of all. Collectives are not fitted but predicted from the costs of "
-               "messages.");
+           html_rows(fit_rows(calibration), 2,
+                     "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
+                     "most 20 %, with an outlier in ten points at most; the column has the worst of all. Collectives "
+                     "are not fitted but predicted from the costs of messages.");
     out += html_heading("residuals", "Residuals") + html_paragraph(kResiduals) + charts(calibration);
     if (report.is_from) {
         out += html_heading("changes", "Changed constants") +
@@ -151,9 +175,14 @@ std::string render_html(const CalibrationReport& report) {
 std::string verdict_of(const CalibrationReport& report) {
     const std::vector<FitQuality>& fits = report.calibration.fits;
     const auto poor = std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.is_poor; });
+    const auto unchecked =
+        std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.verdict == kOneRow; });
     const std::string all = counted(static_cast<double>(fits.size()), "fit");
-    return poor == 0 ? all + ", all good."
-                     : all + ", " + thousands(static_cast<double>(poor)) + " of them poor: their verdicts say where.";
+    const std::string some =
+        poor == 0 ? (unchecked == 0 ? ", all good." : ", none of them poor.")
+                  : ", " + thousands(static_cast<double>(poor)) + " of them poor: their verdicts say where.";
+    return all + some +
+           (unchecked == 0 ? "" : " Of one row, and not checked: " + thousands(static_cast<double>(unchecked)) + ".");
 }
 
 std::string fits_text(const Calibration& calibration) { return text_table(fit_rows(calibration), {0, 1, 5}); }

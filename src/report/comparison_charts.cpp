@@ -97,25 +97,31 @@ std::string step_scatter(const Comparison& comparison) {
 std::string operation_bars(const Comparison& comparison) {
     AUSPEX_CHECK(!comparison.operations.empty(), "bars of operations");
     constexpr std::size_t kMost = 24;
-    constexpr double kWidth = 860, kNames = 250, kEnd = 740, kRow = 26, kBar = 9, kHead = 34;
+    constexpr double kWidth = 860, kEnd = 740, kRow = 26, kBar = 9, kHead = 34;
+    constexpr double kCharacter = 8, kGap = 16;  // of a name, which is not cut; beside it
     const std::size_t count = std::min(kMost, comparison.operations.size());
     double longest = 0;
     for (const OperationPair& operation : comparison.operations) {
         longest = std::max({longest, operation.measured_s, operation.predicted_s});
     }
-    const SvgScale x{0, longest, kNames, kEnd};
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        characters = std::max(characters, comparison.operations[i].name.size());
+    }
+    const double names = kCharacter * static_cast<double>(characters) + kGap;
+    const SvgScale x{0, longest, names, kEnd};
     Svg svg(kWidth, kHead + kRow * static_cast<double>(count) + 10, "Time by operation",
             "measured and predicted, summed over layouts");
-    svg.rect({kNames, 8}, 11, 11, "l0", {});
-    svg.text({kNames + 17, 18}, "measured", "tick");
-    svg.rect({kNames + 100, 8}, 11, 11, "l2", {});
-    svg.text({kNames + 117, 18}, "predicted", "tick");
+    svg.rect({names, 8}, 11, 11, "l0", {});
+    svg.text({names + 17, 18}, "measured", "tick");
+    svg.rect({names + 100, 8}, 11, 11, "l2", {});
+    svg.text({names + 117, 18}, "predicted", "tick");
     double y = kHead;
     for (std::size_t i = 0; i < count; ++i, y += kRow) {
         const OperationPair& operation = comparison.operations[i];
-        svg.text({kNames - 8, y + kBar + 4.5}, operation.name, "tick", "end");
-        svg.rect({kNames, y}, x(operation.measured_s) - kNames, kBar, "l0", duration(operation.measured_s));
-        svg.rect({kNames, y + kBar}, x(operation.predicted_s) - kNames, kBar, "l2", duration(operation.predicted_s));
+        svg.text({names - 8, y + kBar + 4.5}, operation.name, "tick", "end");
+        svg.rect({names, y}, x(operation.measured_s) - names, kBar, "l0", duration(operation.measured_s));
+        svg.rect({names, y + kBar}, x(operation.predicted_s) - names, kBar, "l2", duration(operation.predicted_s));
         if (operation.measured_s > 0) {
             svg.text({std::max(x(operation.measured_s), x(operation.predicted_s)) + 8, y + kBar + 4.5},
                      error_text(operation.predicted_s / operation.measured_s - 1), "tick");

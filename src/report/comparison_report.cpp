@@ -33,6 +33,7 @@ constexpr const char* kTable =
     "of the range of up to five runs, of the quartiles of more; none of a single run. Interval: 90 %, of the "
     "prediction; made wider where something else ran.";
 constexpr const char* kNotKnown = "not known";
+constexpr const char* kNotJudged = "not judged";
 
 std::vector<const ComparedCase*> worst_first(const Comparison& comparison) {
     std::vector<const ComparedCase*> cases;
@@ -117,8 +118,10 @@ std::string cards(const Comparison& comparison) {
     add(thousands(static_cast<double>(comparison.cases.size())), "layouts");
     add(percent(comparison.median_abs_error), "median error");
     add(percent(comparison.p90_abs_error), "90th percentile of errors");
-    add(fixed(comparison.kendall_tau, 3), "Kendall's tau; measuring twice: " + tau_of_repeats_text(comparison));
-    add(percent(comparison.regret_of_predicted_best), "lost by taking the predicted best");
+    add(comparison.kendall_tau ? fixed(*comparison.kendall_tau, 3) : kNotJudged,
+        "Kendall's tau; measuring twice: " + tau_of_repeats_text(comparison));
+    add(comparison.regret_of_predicted_best ? percent(*comparison.regret_of_predicted_best) : kNotJudged,
+        "lost by taking the predicted best");
     add(noise_floor_text(comparison), "noise of a run");
     return out + "</div>\n";
 }
@@ -137,7 +140,10 @@ std::string memory_section(const Comparison& comparison) {
 std::string verdict_list(const Comparison& comparison) {
     std::vector<std::string> items;
     for (const Verdict& verdict : verdicts_of(comparison)) {
-        items.push_back((verdict.holds ? "holds: " : "does not hold: ") + verdict.text);
+        items.push_back((!verdict.holds   ? "not judged: "
+                         : *verdict.holds ? "holds: "
+                                          : "does not hold: ") +
+                        verdict.text);
     }
     return html_list(items);
 }
@@ -145,7 +151,8 @@ std::string verdict_list(const Comparison& comparison) {
 std::string operations_section(const Comparison& comparison) {
     const std::string note = operations_note(comparison);
     return html_heading("operations", "Operations") + html_paragraph(largest_errors_text(comparison)) +
-           (note.empty() ? "" : html_paragraph("Note: " + note)) + html_figure(operation_bars(comparison), kOperations);
+           (note.empty() ? "" : html_paragraph("Note: " + note)) +
+           html_figure(operation_bars(comparison), std::string(kOperations) + " " + kWhereWaitsShow);
 }
 
 std::string render_html(const ComparisonReport& report) {
@@ -248,11 +255,14 @@ std::vector<std::string> summary_lines(const Comparison& comparison) {
             thousands(held) + " of the intervals hold: " + joined(by_ranks),
             "noise of a run " + noise_floor_text(comparison) + "; slowest over fastest layout " +
                 significant(comparison.spread) + " (" + joined(spreads) + ")",
-            "Kendall's tau " + fixed(comparison.kendall_tau, 3) + " over " + counted(comparison.tau_pairs, "pair") +
+            "Kendall's tau " + (comparison.kendall_tau ? fixed(*comparison.kendall_tau, 3) : kNotJudged) + " over " +
+                counted(comparison.tau_pairs, "pair") +
                 " of a workload that differ by more than twice the noise; one half of the runs against the other " +
                 tau_of_repeats_text(comparison) + " over " + counted(comparison.tau_pairs_of_repeats, "pair"),
-            "the predicted best layout is " + percent(comparison.regret_of_predicted_best) +
-                " slower than the best one (the worst workload)"};
+            comparison.regret_of_predicted_best
+                ? "the predicted best layout is " + percent(*comparison.regret_of_predicted_best) +
+                      " slower than the best one (the worst workload)"
+                : "what the predicted best layout loses is not judged: no workload has two layouts"};
 }
 
 std::string failed_text(const Comparison& comparison) {

@@ -13,6 +13,11 @@ struct ComparisonReport {
     std::string command;  ///< that makes the page again
 };
 
+/// How to read a single operation that is far off.
+inline constexpr const char* kWhereWaitsShow =
+    "A rank that loses its core or waits shows it in the operation it is in: a short one may be far off for that "
+    "alone.";
+
 /// "+3.1 %": predicted over measured, minus 1.
 [[nodiscard]] std::string error_text(double error);
 /// A row a layout, the worst error first, below a head: layout, workload, ranks, measured, noise, predicted, error,

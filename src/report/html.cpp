@@ -168,7 +168,7 @@ std::string losses_section(const ScalingReport& report) {
         rows.push_back({{readable(row.loss), "part", {}, static_cast<int>(row.loss)},
                         number(significant(row.first_s)),
                         number(significant(row.last_s)),
-                        number(signed_significant(row.last_s - row.first_s)),
+                        number(change_text(row.last_s - row.first_s)),
                         number(percent(row.first_share)),
                         number(percent(row.last_share)),
                         number(signed_significant((row.last_share - row.first_share) * 100, 2))});

@@ -69,8 +69,7 @@ std::string losses_table(const ScalingReport& report) {
         {"part", "what it is", first + ", s", last + ", s", "change, s", first + ", % of step", last + ", % of step"}};
     for (const LossGrowth& row : loss_growth(report)) {
         rows.push_back({readable(row.loss), meaning_of(row.loss), significant(row.first_s), significant(row.last_s),
-                        signed_significant(row.last_s - row.first_s), percent(row.first_share),
-                        percent(row.last_share)});
+                        change_text(row.last_s - row.first_s), percent(row.first_share), percent(row.last_share)});
     }
     return markdown_table(rows, 2);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/error.hpp"
 #include "report/svg.hpp"
@@ -18,12 +19,24 @@ constexpr double kLow = 0.5, kHigh = 2;
 
 std::string name_of(const FitQuality& fit) { return fit.name + (fit.precision.empty() ? "" : ", " + fit.precision); }
 
+/// Powers of ten; finer ones where fewer than three of them are.
+std::vector<double> time_ticks(double low, double high) {
+    constexpr std::size_t kFewest = 3;
+    std::vector<double> ticks;
+    for (double tick = std::pow(10, std::ceil(std::log10(low))); tick <= high; tick *= 10) {
+        ticks.push_back(tick);
+    }
+    return ticks.size() < kFewest ? decade_ticks(low, high) : ticks;
+}
+
 void draw_axes(Svg& svg, const SvgScale& x, const SvgScale& y) {
     for (const double ratio : {0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0}) {
         svg.line({kLeft, y(ratio)}, {kRight, y(ratio)}, ratio == 1.0 ? "axis" : "grid");
-        svg.text({kLeft - 8, y(ratio) + 4.5}, fixed(ratio, 2), "tick", "end");
+        if (ratio != 0.95 && ratio != 1.05) {  // no room beside that of 1
+            svg.text({kLeft - 8, y(ratio) + 4.5}, fixed(ratio, 2), "tick", "end");
+        }
     }
-    for (double tick = std::pow(10, std::ceil(std::log10(x.low))); tick <= x.high; tick *= 10) {
+    for (const double tick : time_ticks(x.low, x.high)) {
         svg.line({x(tick), kBottom}, {x(tick), kBottom + 5}, "axis");
         svg.text({x(tick), kBottom + 21}, duration(tick), "tick", "middle");
     }

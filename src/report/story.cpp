@@ -117,6 +117,11 @@ std::string readable(Loss loss) {
     return name;
 }
 
+std::string change_text(double seconds) {
+    constexpr double kRounding = 1e-9;
+    return signed_significant(std::abs(seconds) < kRounding ? 0 : seconds);
+}
+
 const char* plain_name(Loss loss) {
     constexpr std::array<const char*, kLossCount> kNames{"useful compute",
                                                          "recomputing",

@@ -15,6 +15,8 @@ void require_points(const ScalingReport& report);
 
 /// The loss as tables and pictures name it: "exposed dp" for exposed_dp.
 [[nodiscard]] std::string readable(Loss loss);
+/// What a part has changed by, in seconds: signed, and 0 for less than a nanosecond, which is rounding.
+[[nodiscard]] std::string change_text(double seconds);
 /// The loss in a sentence: "data-parallel communication".
 [[nodiscard]] const char* plain_name(Loss loss);
 

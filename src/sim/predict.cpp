@@ -16,9 +16,10 @@
 namespace auspex {
 namespace {
 
-std::string gigabytes(double bytes) {
+std::string size_text(double bytes) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+    const bool is_small = bytes < 0.1e9;
+    std::snprintf(text, sizeof text, is_small ? "%.1f MB" : "%.1f GB", bytes / (is_small ? 1e6 : 1e9));
     return text;
 }
 
@@ -49,11 +50,11 @@ MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
     report.fits = report.peak_bytes <= report.capacity_bytes;
     const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
-    report.verdict = (report.fits ? "fits: " : "does not fit: ") + gigabytes(report.peak_bytes) + " of " +
-                     gigabytes(report.capacity_bytes) +
-                     (report.fits ? "" : ", " + gigabytes(report.peak_bytes - report.capacity_bytes) + " too much") +
+    report.verdict = (report.fits ? "fits: " : "does not fit: ") + size_text(report.peak_bytes) + " of " +
+                     size_text(report.capacity_bytes) +
+                     (report.fits ? "" : ", " + size_text(report.peak_bytes - report.capacity_bytes) + " too much") +
                      "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
-                     heaviest.peak_operation + "; largest part " + largest->first + ", " + gigabytes(largest->second);
+                     heaviest.peak_operation + "; largest part " + largest->first + ", " + size_text(largest->second);
     return report;
 }
 

@@ -80,7 +80,8 @@ TEST_F(CalibrateCli, a_table_says_what_it_changes) {
     const testing_cli::Outcome text = run(arguments);
     EXPECT_EQ(text.exit_code, 0) << text.error;
     for (const char* words :
-         {"machine.node.nic.bandwidth", "23 GB/s", "20 GB/s", "1 row of link nic", "good", "other constants of the",
+         {"machine.node.nic.bandwidth", "23 GB/s", "20 GB/s", "1 row of link nic", "one row, not checked",
+          "none of them poor", "other constants of the", "Next: auspex predict --machine ",
           "stack.transport.entries.dlcomm-2026.rank_bandwidth", "6.2 GB/s", "=5 GB/s'"}) {
         EXPECT_NE(text.out.find(words), std::string::npos) << words << " is not in\n" << text.out;
     }
@@ -90,12 +91,13 @@ TEST_F(CalibrateCli, a_table_says_what_it_changes) {
     EXPECT_EQ(change.at("path").as_string(), "machine.node.nic.bandwidth");
     EXPECT_EQ(change.at("before").as_number(0, 1e12), 23e9);
     EXPECT_EQ(change.at("value").as_number(0, 1e12), 20e9);
-    EXPECT_EQ(change.at("verdict").as_string(), "good");
+    EXPECT_EQ(change.at("verdict").as_string(), "one row, not checked");
     EXPECT_EQ(change.at("source").as_string(), "OSU");
     const JsonValue advised = document.root().at("advice").elements().at(0);
     EXPECT_EQ(advised.at("path").as_string(), "stack.transport.entries.dlcomm-2026.rank_bandwidth");
     EXPECT_EQ(advised.at("value").as_number(0, 1e12), 5e9);
     EXPECT_EQ(document.root().at("changes").elements().size(), 1U);
+    EXPECT_EQ(json.out.find("Next:"), std::string::npos);
 }
 
 TEST_F(CalibrateCli, a_file_that_it_has_not_written_is_left_alone) {

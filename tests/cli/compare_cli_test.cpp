@@ -86,7 +86,17 @@ TEST_F(CompareCli, wrong_flags_are_refused) {
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --repeat 0", {"--repeat", "\"0\""}), "");
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --resume", {"--resume", "--out"}), "");
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --machine dgx-a100",
-                               {"dgx-a100.json", "section host", "auspex calibrate"}),
+                               {"dgx-a100.json", "host section", "auspex calibrate without --from"}),
+              "");
+}
+
+TEST_F(CompareCli, this_computers_machine_file_has_to_be_made) {
+    const std::string file = folder_ + "local.json";
+    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --machine " + file,
+                               {"local.json", "no such file", "auspex calibrate"}),
+              "");
+    EXPECT_EQ(fault_of_refusal("predict --stack auspex --workload toy-moe --plan toy-dp4 --machine " + file,
+                               {"local.json", "no such file", "auspex calibrate"}),
               "");
 }
 
@@ -262,11 +272,13 @@ TEST_F(CompareCli, two_layouts_are_run_and_predicted) {
                   one.at("predicted_memory_bytes").as_integer(1, 1 << 30));
         EXPECT_FALSE(one.at("operations").elements().empty());
     }
-    for (const char* key :
-         {"median_abs_error", "p90_abs_error", "max_abs_error", "median_abs_error_all_runs", "p90_abs_error_all_runs",
-          "kendall_tau", "tau_pairs_of_repeats", "regret_of_predicted_best", "spread"}) {
+    for (const char* key : {"median_abs_error", "p90_abs_error", "max_abs_error", "median_abs_error_all_runs",
+                            "p90_abs_error_all_runs", "tau_pairs_of_repeats", "regret_of_predicted_best", "spread"}) {
         EXPECT_TRUE(json.root().at(key).is_number()) << key;
     }
+    const bool has_pair = json.root().at("tau_pairs").as_integer(0, 1) == 1;  // unless the runs scatter that much
+    EXPECT_EQ(json.root().at("kendall_tau").is_number(), has_pair);
+    EXPECT_EQ(json.root().at("verdicts").elements().at(2).at("holds").is_bool(), has_pair);
     EXPECT_NEAR(json.root().at("spreads").at("toy-moe").as_number(1, 1e6), json.root().at("spread").as_number(1, 1e6),
                 1e-12);
     const std::vector<JsonValue> coverage = json.root().at("coverage").elements();

@@ -91,6 +91,25 @@ TEST(CalibrateFrom, auroras_layers_give_ceiling_and_half_depth) {
     EXPECT_FALSE(fit.is_poor) << fit.verdict;
     EXPECT_LT(fit.worst_error, 0.03);
     EXPECT_EQ(constant_of(machine, "machine.tile.gemm_ceiling").kind, ConstantKind::kFitted);
+    // Two depths and their noise: from 0 on any half depth is possible.
+    for (const ConstantChange& change : calibration.changes) {
+        if (change.now.path == "machine.tile.gemm_half_depth") {
+            EXPECT_EQ(change.verdict, kNotDetermined) << change.low;
+        } else if (change.now.path == "machine.tile.gemm_ceiling") {
+            EXPECT_EQ(change.verdict, "good");
+        }
+    }
+}
+
+// The median of three rates, 10 GB/s, is 19, 0 and 6 % off: their median is 6. That of one rate cannot be off.
+TEST(CalibrateFrom, a_verdict_names_what_made_it_poor) {
+    const std::vector<Measurement> rows{sized("link", "mesh", 1e9, 1e9 / 11.9e9),
+                                        sized("link", "mesh", 1e9, 1e9 / 10e9), sized("link", "mesh", 1e9, 1e9 / 9.4e9),
+                                        sized("link", "nic", 1e9, 1e9 / 20e9)};
+    const Calibration calibration = calibrate_from(aurora(), rows, optimus());
+    EXPECT_EQ(fit_of(calibration, "link", "mesh").verdict, "poor: typical error 6.0 %, row 1 of 3 is off by +19.0 %");
+    EXPECT_EQ(fit_of(calibration, "link", "nic").verdict, kOneRow);
+    EXPECT_FALSE(fit_of(calibration, "link", "nic").is_poor);
 }
 
 // What no row determines is what it was: the constants of both files differ in those that rows have, and nowhere else.

@@ -245,6 +245,12 @@ TEST(Calibration, a_verdict_names_the_worst_shape) {
     EXPECT_EQ(quality.verdict, "good; 1 outlier, the farthest 64 x 32 x 48, -80 %");
     EXPECT_NEAR(quality.worst_error, 0.01, 1e-9);
     EXPECT_NEAR(quality.farthest_error, 0.8, 1e-9);
+    // One in ten is too many of eight.
+    quality.points.resize(8);
+    quality.predicted.resize(8);
+    judge(quality);
+    EXPECT_TRUE(quality.is_poor);
+    EXPECT_EQ(quality.verdict, "poor: too many outliers (1 of 8), the farthest 64 x 32 x 48, -80 %");
 }
 
 const FitQuality* fit_of(const Calibration& calibration, const std::string& name) {

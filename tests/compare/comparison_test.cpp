@@ -99,9 +99,9 @@ TEST(Comparison, rankings_are_within_a_workload) {
     const Comparison comparison = summed(
         {made("m", "a", {1, 1}, 10), made("m", "b", {2, 2}, 20), made("w", "a", {3, 3}, 2), made("w", "b", {5, 5}, 1)});
     EXPECT_EQ(comparison.tau_pairs, 2);
-    EXPECT_NEAR(comparison.kendall_tau, 0, 1e-12);
+    EXPECT_NEAR(comparison.kendall_tau.value(), 0, 1e-12);
     // The predicted best of m is the best; that of w takes 5 where 3 was possible.
-    EXPECT_NEAR(comparison.regret_of_predicted_best, 5.0 / 3 - 1, 1e-12);
+    EXPECT_NEAR(comparison.regret_of_predicted_best.value(), 5.0 / 3 - 1, 1e-12);
 }
 
 TEST(Comparison, pairs_within_twice_the_noise_do_not_count) {
@@ -110,7 +110,24 @@ TEST(Comparison, pairs_within_twice_the_noise_do_not_count) {
     const Comparison comparison =
         summed({made("m", "a", runs(1), 1.2), made("m", "b", runs(1.05), 1.1), made("m", "c", runs(3), 3)});
     EXPECT_EQ(comparison.tau_pairs, 2);
-    EXPECT_NEAR(comparison.kendall_tau, 1, 1e-12);
+    EXPECT_NEAR(comparison.kendall_tau.value(), 1, 1e-12);
+}
+
+// One layout of each workload ranks nothing; two that differ by less than twice the noise are no pair for tau, but one
+// of them is the predicted best.
+TEST(Comparison, what_cannot_be_judged_does_not_hold) {
+    const Comparison single = summed({made("m", "a", {1, 1}, 1), made("w", "b", {3, 3}, 3)});
+    EXPECT_FALSE(single.kendall_tau.has_value());
+    EXPECT_FALSE(single.regret_of_predicted_best.has_value());
+    const std::vector<Verdict> verdicts = verdicts_of(single);
+    EXPECT_EQ(verdicts.at(2).text, "Kendall's tau: no pairs of layouts that differ by more than twice the noise");
+    EXPECT_FALSE(verdicts.at(2).holds.has_value());
+    EXPECT_EQ(verdicts.at(3).text, "regret of the predicted best: no workload with two layouts");
+    EXPECT_FALSE(verdicts.at(3).holds.has_value());
+    EXPECT_TRUE(verdicts.at(0).holds.value());
+    const Comparison near = summed({made("m", "a", {0.9, 1, 1.1}, 1), made("m", "b", {0.9, 1, 1.1}, 1.1)});
+    EXPECT_FALSE(near.kendall_tau.has_value());
+    EXPECT_NEAR(near.regret_of_predicted_best.value(), 0, 1e-12);
 }
 
 TEST(Comparison, measuring_twice_can_disagree_with_itself) {
@@ -249,7 +266,7 @@ TEST(Comparison, goals_follow_the_noise_floor) {
     const auto held = [&comparison] {
         std::string text;
         for (const Verdict& verdict : verdicts_of(comparison)) {
-            text += verdict.holds ? "y" : "n";
+            text += !verdict.holds ? "-" : *verdict.holds ? "y" : "n";
         }
         return text;
     };

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "report/comparison_charts.hpp"
 
 namespace auspex {
 namespace {
@@ -59,6 +62,12 @@ TEST(ComparisonReport, what_single_runs_cannot_tell_is_not_known) {
     EXPECT_EQ(comparison_rows(comparison)[1][4], "-");
 }
 
+TEST(ComparisonReport, a_single_layout_ranks_nothing) {
+    const std::vector<std::string> lines = summary_lines(summed({made("m", "a", {1, 1}, 1)}));
+    EXPECT_TRUE(has_line(lines, "Kendall's tau not judged over 0 pairs"));
+    EXPECT_TRUE(has_line(lines, "is not judged: no workload has two layouts"));
+}
+
 TEST(ComparisonReport, operations_with_most_of_the_error_are_named_with_its_sign) {
     ComparedCase one = made("m", "a", {1}, 1);
     one.operations = {{"attention", 0.4, 0.3}, {"experts", 0.2, 0.25}, {"norm", 0.1, 0.101}, {"new", 0, 0.02}};
@@ -66,6 +75,16 @@ TEST(ComparisonReport, operations_with_most_of_the_error_are_named_with_its_sign
               "most of the error, predicted minus measured: attention -100 ms (-25.0 %), experts +50.0 ms (+25.0 %), "
               "new +20.0 ms");
     EXPECT_EQ(largest_errors_text(summed({made("m", "a", {1}, 1)})), "");
+}
+
+// Names end where bars begin: that of 34 characters needs some 7 pixels for each.
+TEST(ComparisonReport, names_of_operations_are_not_cut) {
+    ComparedCase one = made("m", "a", {1}, 1);
+    one.operations = {{"norm", 0.1, 0.1}, {"expert_computation.backward_weight", 0.4, 0.3}};
+    const std::string svg = operation_bars(summed({one}));
+    const std::size_t name = svg.find(">expert_computation.backward_weight<");
+    ASSERT_NE(name, std::string::npos);
+    EXPECT_GT(std::atof(svg.c_str() + svg.rfind("x=\"", name) + 3), 7.0 * 34);
 }
 
 TEST(ComparisonReport, layouts_with_an_odd_trace_are_counted) {

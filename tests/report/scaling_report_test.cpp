@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "report/scaling_report.hpp"
+#include "report/story.hpp"
 #include "report_fixture.hpp"
 
 namespace auspex {
@@ -24,6 +25,12 @@ std::vector<std::string> split(const std::string& text, char separator) {
         parts.push_back(part);
     }
     return parts;
+}
+
+TEST(ScalingReport, a_change_of_picoseconds_is_none) {
+    EXPECT_EQ(change_text(-1e-12), "0");
+    EXPECT_EQ(change_text(9.9e-10), "0");
+    EXPECT_EQ(change_text(2e-3), "+0.00200");
 }
 
 std::vector<std::map<std::string, std::string>> parse_csv(const std::string& csv) {

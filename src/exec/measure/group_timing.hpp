@@ -23,6 +23,7 @@ enum class AcrossRanks { kSlowest, kMedian };
 struct TimedTask {
     Measurement measurement;  ///< without seconds, spread, count
     AcrossRanks across = AcrossRanks::kSlowest;
+    bool has_fixed_length = false;  ///< a call takes as long whatever the size: none is left out after a long one
     std::function<TimedPart()> prepare;
 };
 

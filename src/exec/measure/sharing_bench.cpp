@@ -56,6 +56,7 @@ class Bench {
         task.measurement.active = task.measurement.ranks = bench_.communicator.world_size();
         task.measurement.nodes = nodes_of(bench_, task.measurement.ranks);
         task.across = AcrossRanks::kMedian;
+        task.has_fixed_length = true;
         return task;
     }
     /// A part that begins when all are there; `run` gives the seconds of one call.

@@ -196,12 +196,15 @@ void require_nodes(const Options& options, const std::vector<int>& slots, const 
         return;
     }
     const std::string& hostfile = options.train.hostfile;
+    const bool is_of_one_node = one.inputs.machine.fabric.max_nodes == 1;
+    const std::string why_and_how = !hostfile.empty()
+                                        ? "as in " + hostfile + ": auspex calibrate --hostfile " + hostfile
+                                        : "as without --hostfile all are on this computer: auspex calibrate" +
+                                              (is_of_one_node ? " --max-ranks " + std::to_string(one.ranks) : "");
     throw InputError(one.inputs.machine_document.name(),
                      "found nodes of " + counted(tiles, "rank") + ", on which the " + counted(one.ranks, "rank") +
                          " of " + one.plan + " on " + one.workload + " would be " + nodes_text(predicted) +
-                         "; expected " + nodes_text(run) +
-                         (hostfile.empty() ? ", as without --hostfile it runs on this computer alone: auspex calibrate"
-                                           : ", as in " + hostfile + ": auspex calibrate --hostfile " + hostfile) +
+                         "; expected " + nodes_text(run) + ", " + why_and_how +
                          " writes such a machine file, or name another --machine");
 }
 

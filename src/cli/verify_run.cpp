@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -43,9 +44,13 @@ namespace {
     _exit(1);
 }
 
-/// Exit status of the child, which gets SIGINT from the terminal too, and ends by itself.
+/// Exit status of the child, which gets SIGINT from the terminal too, and ends by itself: a second signal within five
+/// seconds would have mpirun leave its folders behind.
 int wait_for(pid_t child, const std::function<void()>& meanwhile) {
+    using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds kPause{2};
+    constexpr std::chrono::seconds kPatience{6};
+    std::optional<Clock::time_point> noted;
     int status = 0;
     for (bool told = false;;) {
         const pid_t ended = waitpid(child, &status, WNOHANG);
@@ -56,8 +61,11 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
             throw std::runtime_error(std::string("training was lost: ") + std::strerror(errno));
         }
         if (noted_signal() != 0 && !told) {
-            told = true;
-            kill(child, SIGTERM);
+            noted = noted.value_or(Clock::now());
+            told = noted_signal() != SIGINT || Clock::now() - *noted > kPatience;
+            if (told) {
+                kill(child, SIGTERM);
+            }
         }
         if (meanwhile) {
             meanwhile();

@@ -30,6 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kDefaultWorkload = "toy-moe";
+
 /// A plan for a workload, by the names of their files; `is_sure`: it was asked for by itself, and has to resolve.
 struct Wanted {
     std::string plan, workload;
@@ -133,6 +135,8 @@ Wanted split(const std::string& text, const std::string& from) {
 
 void add_plans(const Options& options, std::vector<Wanted>& wanted) {
     const CompareFlags& compare = options.compare;
+    const std::vector<std::string> workloads =
+        compare.workloads.empty() ? std::vector<std::string>{kDefaultWorkload} : compare.workloads;
     std::error_code status;
     for (const std::string& plan : compare.plans) {
         const std::string from = "--plans " + plan;
@@ -143,14 +147,11 @@ void add_plans(const Options& options, std::vector<Wanted>& wanted) {
             wanted.push_back(split(plan, from));
             continue;
         }
-        if (compare.workloads.empty()) {
-            throw InputError(from, "found without --workload; expected --workload, or PLAN@WORKLOAD for each plan");
-        }
-        for (const std::string& workload : compare.workloads) {
+        for (const std::string& workload : workloads) {
             if (workload.empty()) {
                 throw InputError("--workload", "found an empty name; expected workloads");
             }
-            wanted.push_back({plan, workload, from, "--workload " + workload, compare.workloads.size() == 1});
+            wanted.push_back({plan, workload, from, "--workload " + workload, workloads.size() == 1});
         }
     }
 }

@@ -10,7 +10,7 @@ FlagText compare_flag_text(Flag flag) {
     switch (flag) {
         case Flag::kPlans:
             return {"plans", "PLAN...", "plan files, or names in plans/; PLAN@WORKLOAD: with that workload only"};
-        case Flag::kWorkloads: return {"workload", "FILE...", "models, each with every plan that resolves for it"};
+        case Flag::kWorkloads: return {"workload", "FILE...", "models, each with every plan that resolves for it (default toy-moe)"};
         case Flag::kLayoutsFile: return {"layouts", "FILE", "a file that lists layouts: plans/layouts/one-node.json"};
         case Flag::kRepeat:
             return {"repeat", "N",

@@ -374,7 +374,7 @@ class Measurer {
         }
     }
 
-    /// The tenth part of this session's probes that is fastest: a few are faster still, by luck.
+    /// The tenth part of this command's probes that is fastest: a few are faster still, by luck.
     [[nodiscard]] double session_probe_s() const { return quantile(probes_, 1 - kSlow); }
     /// What full speed is: that of the fastest session of the file.
     [[nodiscard]] double full_speed_probe_s() const {

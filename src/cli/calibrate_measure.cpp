@@ -160,23 +160,6 @@ void require_mpirun() {
     throw InputError("mpirun", "found no such program; expected Open MPI's mpirun in the PATH");
 }
 
-/// What mpirun said at last, in one line, without the rulers round its messages.
-std::string last_words(const std::vector<std::string>& lines) {
-    constexpr std::size_t kMost = 5;
-    std::vector<std::string> words;
-    for (const std::string& line : lines) {
-        const std::size_t begin = line.find_first_not_of(" \t"), end = line.find_last_not_of(" \t");
-        if (line.find_first_not_of("- \t") != std::string::npos) {
-            words.push_back(line.substr(begin, end + 1 - begin));
-        }
-    }
-    std::string text;
-    for (std::size_t i = words.size() - std::min(words.size(), kMost); i < words.size(); ++i) {
-        text += (text.empty() ? ": " : " ") + words[i];
-    }
-    return text;
-}
-
 /// Where the measurements are that a failure leaves.
 std::string kept_text(const Options& options, const CalibrationFile& file) {
     if (!file.has_timings()) {
@@ -368,7 +351,7 @@ class Measurer {
         if (outcome.exit_code != 0) {
             throw std::runtime_error(
                 (outcome.failure.empty()
-                     ? "mpirun ended with " + std::to_string(outcome.exit_code) + last_words(outcome.other_lines)
+                     ? "mpirun ended with " + std::to_string(outcome.exit_code) + ": " + last_lines(outcome.other_lines)
                      : outcome.failure) +
                 kept_text(options_, file_));
         }

@@ -69,4 +69,20 @@ std::vector<char*> argv_of(std::vector<std::string>& words) {
     return argv;
 }
 
+std::string last_lines(const std::vector<std::string>& lines) {
+    constexpr std::size_t kMost = 5;
+    std::vector<std::string> words;
+    for (const std::string& line : lines) {
+        const std::size_t begin = line.find_first_not_of(" \t\r"), end = line.find_last_not_of(" \t\r");
+        if (line.find_first_not_of("-=*_# \t\r") != std::string::npos) {
+            words.push_back(line.substr(begin, end + 1 - begin));
+        }
+    }
+    std::string text;
+    for (std::size_t i = words.size() - std::min(words.size(), kMost); i < words.size(); ++i) {
+        text += (text.empty() ? "" : " / ") + words[i];
+    }
+    return text;
+}
+
 }  // namespace auspex

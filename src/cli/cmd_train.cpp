@@ -110,10 +110,11 @@ void run_train(const Options& options) {
     check_hostfile(options.train.hostfile);
     const TrainSetup setup = load_train_setup(options, 0);
     const SignalsNoted signals;
-    std::error_code status;
-    std::string parent = fs::temp_directory_path(status).string();
+    std::string parent;
     std::optional<FolderLock> lock;
-    if (!options.train.checkpoint.empty()) {
+    if (options.train.checkpoint.empty()) {
+        parent = temporary_folder();
+    } else {
         // Beside the checkpoints, which all hosts see; a place that cannot be written to is found out before any step.
         parent = options.train.checkpoint;
         lock.emplace(parent, kLauncherLock, std::chrono::seconds{0});

@@ -74,22 +74,15 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
     }
 }
 
-std::string trimmed(const std::string& line) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
-
 /// The program's last message, without its head, and the last lines of mpirun, without those it draws between them.
 std::string last_words(const std::string& text) {
-    constexpr std::size_t kMost = 5;
     std::istringstream lines(text);
     std::string last;
     std::vector<std::string> others;
     for (std::string line; std::getline(lines, line);) {
-        line = trimmed(line);
         if (line.starts_with(kOwnHead)) {
             last = line;
-        } else if (line.find_first_not_of("-=*_# ") != std::string::npos) {
+        } else {
             others.push_back(line);
         }
     }
@@ -101,10 +94,8 @@ std::string last_words(const std::string& text) {
     if (last.ends_with(kNoCheckpoint)) {
         last.erase(last.size() - kNoCheckpoint.size());
     }
-    const std::size_t first = others.size() - std::min(others.size(), kMost);
-    for (std::size_t i = first; i < others.size(); ++i) {
-        last += (last.empty() ? "" : i == first ? ": " : " / ") + others[i];
-    }
+    const std::string words = last_lines(others);
+    last += (last.empty() || words.empty() ? "" : ": ") + words;
     return last.empty() ? "it ended without a word" : last;
 }
 

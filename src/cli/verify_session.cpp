@@ -13,7 +13,7 @@
 namespace auspex {
 
 VerifySession::VerifySession(const Options& options)
-    : folder_(std::filesystem::temp_directory_path().string(), "auspex-verify-"),
+    : folder_(temporary_folder(), "auspex-verify-"),
       data_(options.data),
       workload_(options.workload.empty() ? "toy-moe" : options.workload) {
     constexpr int kSteps = 50;

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "compare/calibration.hpp"
+#include "compare/fitted.hpp"
 #include "compare/collective_check.hpp"
 #include "compare/machine_edit.hpp"
 #include "compare/positive_fit.hpp"
@@ -28,8 +29,6 @@ constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kRowsOfALaw = 3;
 constexpr double kRangeOfALaw = 3;
 
-constexpr double kGoodTypical = 0.05, kGoodWorst = 0.20;
-
 /// Rows of this kind check laws and make none.
 constexpr const char* kCollective = "collective";
 
@@ -47,15 +46,7 @@ std::string percent(double share) {
     return text.data();
 }
 
-/// Rows of a kind and name.
-Rows rows_of(const Rows& all, std::string_view kind, std::string_view name) {
-    Rows rows;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(rows),
-                 [&](const Measurement& row) { return row.kind == kind && row.name == name; });
-    return rows;
-}
-
-/// The same; those of fewer busy tiles than others have are left out, and a warning says so.
+/// rows_of; those of fewer busy tiles than others have are left out, and a warning says so.
 Rows busiest_rows_of(Work& work, const Rows& all, std::string_view kind, std::string_view name) {
     Rows rows = rows_of(all, kind, name);
     int most = 1;
@@ -148,7 +139,7 @@ void judge(Work& work, const Rows& rows, std::vector<FitQuality::Term> terms, co
     }
     fit.typical_error = median(errors);
     fit.worst_error = errors[worst];
-    fit.is_poor = fit.typical_error > kGoodTypical || fit.worst_error > kGoodWorst;
+    fit.is_poor = is_poor_fit(fit.typical_error, fit.worst_error);
     if (fit.is_poor) {
         fit.verdict =
             (fit.typical_error > kGoodTypical ? "poor: typical error " + percent_text(fit.typical_error) + ", row "

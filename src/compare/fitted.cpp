@@ -14,7 +14,7 @@
 namespace auspex {
 namespace {
 
-constexpr double kGoodTypical = 0.05, kGoodWorst = 0.20;
+constexpr double kGoodWorst = 0.20;
 constexpr double kOutlier = 0.30, kOutlierOfTypical = 5;
 
 /// Tenths of a percent below 10 %, whole ones above.

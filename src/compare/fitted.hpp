@@ -70,7 +70,9 @@ struct FittedHost {
 /// The numbers alone: what predictions lean on.
 [[nodiscard]] Host host_of(const FittedHost& fitted);
 
-/// The limits of every verdict: true for a typical error (the median) above 5 % or a worst one above 20 %.
+/// A typical error above this is poor by itself, and verdicts name it.
+inline constexpr double kGoodTypical = 0.05;
+/// The limits of every verdict: true for a typical error (the median) above kGoodTypical or a worst one above 20 %.
 [[nodiscard]] bool is_poor_fit(double typical_error, double worst_error);
 
 /// Fills errors, outliers (points further off than 30 % and five times the typical error; they are in farthest_error,

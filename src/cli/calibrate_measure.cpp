@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -24,7 +24,6 @@
 #include "cli/calibrate_ticker.hpp"
 #include "cli/calibration_file.hpp"
 #include "cli/child_process.hpp"
-#include "cli/computer.hpp"
 #include "cli/file_lock.hpp"
 #include "cli/input_files.hpp"
 #include "cli/measure_task.hpp"
@@ -34,7 +33,8 @@
 #include "compare/probe.hpp"
 #include "exec/durable_file.hpp"
 #include "exec/measure/core_probe.hpp"
-#include "exec/process_binding.hpp"
+#include "exec/system/computer.hpp"
+#include "exec/system/cores.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
@@ -63,7 +63,7 @@ constexpr double kKernelsOfPrecision = 24, kSharing = 4, kMessages = 8;
 
 std::vector<int> rank_counts(int most) {
     std::set<int> counts{1, most};
-    if (const int cores = static_cast<int>(std::thread::hardware_concurrency()); cores > 0 && cores < most) {
+    if (const int cores = static_cast<int>(allowed_cores().size()); cores < most) {
         counts.insert(cores);
     }
     for (int ranks = 2; ranks < most; ranks *= 2) {
@@ -374,7 +374,7 @@ class Measurer {
         Measurement row;
         row.kind = "host";
         row.name = "probe";
-        row.active = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+        row.active = static_cast<int>(allowed_cores().size());
         row.seconds = session_probe_s();
         row.spread = relative_spread(probes_);
         row.count = static_cast<int>(probes_.size());
@@ -453,6 +453,7 @@ CalibrationRows measure_machine(const Options& options, const Stack& stack, cons
         }
         throw;
     }
+    std::ranges::copy(notes_of_surroundings(), std::back_inserter(result.warnings));
     result.rows = load_measurements(file);
     return result;
 }

@@ -78,9 +78,12 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
+/// What is read, not timed.
+constexpr std::array<std::string_view, 3> kOfComputer{"computer", "own_cache", "last_level_cache"};
+
 /// Rows about the computer as a whole, whose source is its processor and a day: "NAME, 2026-11-21".
 bool is_of_computer(const Measurement& row) {
-    return row.kind == "host" && (row.name == "computer" || row.name == "last_level_cache");
+    return row.kind == "host" && std::ranges::find(kOfComputer, row.name) != kOfComputer.end();
 }
 
 bool ends_with_day(const std::string& text) {
@@ -267,9 +270,12 @@ void CalibrationFile::put_back(const std::string& before) const {
 }
 
 bool CalibrationFile::has_timings() const {
-    constexpr std::array<std::string_view, 3> kHeads{"host,computer,", "host,last_level_cache,", "host,probe,"};
+    const auto is_of = [](const std::string& line, std::string_view name) {
+        return line.starts_with("host," + std::string(name) + ",");
+    };
     return std::ranges::any_of(lines(), [&](const std::string& line) {
-        return is_row(line) && std::ranges::none_of(kHeads, [&](auto head) { return line.starts_with(head); });
+        return is_row(line) && !is_of(line, "probe") && !is_of(line, "sweep") &&
+               std::ranges::none_of(kOfComputer, [&](auto name) { return is_of(line, name); });
     });
 }
 

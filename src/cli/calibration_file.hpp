@@ -39,7 +39,7 @@ class CalibrationFile {
     [[nodiscard]] std::string begin_anew(const Conditions& now) const;
     /// Undoes begin_anew, as far as something was set aside.
     void put_back(const std::string& before) const;
-    /// Are there rows beside those of the computer and of the probe?
+    /// Are there rows beside those of the computer, of its caches and of the probe?
     [[nodiscard]] bool has_timings() const;
 
     [[nodiscard]] std::set<std::string> parts_done() const;

@@ -195,12 +195,26 @@ void write_changes(JsonWriter& json, const char* key, const std::vector<Constant
     json.end_array();
 }
 
+void write_caches(JsonWriter& json, const CacheSizes& caches) {
+    const auto write = [&json](const char* key, const CacheSize& size, double otherwise) {
+        json.key(key).begin_object().member("told_bytes", size.told_bytes);
+        json.member("measured_bytes", size.measured_bytes).member("taken_bytes", size.bytes(otherwise)).end_object();
+    };
+    json.key("caches").begin_object();
+    write("own", caches.own, kAssumedOwnCache);
+    write("last_level", caches.last_level, kAssumedLastLevel);
+    json.end_object();
+}
+
 void print_json(const CalibrationReport& report) {
     JsonWriter json(std::cout);
     const Calibration& calibration = report.calibration;
     json.begin_object().member("version", AUSPEX_VERSION).member("machine", report.machine);
     json.member("file", report.machine_file).member("measurements", report.measurements_file);
     json.member("probe_s", calibration.probe_s).member("probe_spread", calibration.probe_spread);
+    if (!report.is_from) {
+        write_caches(json, calibration.caches);
+    }
     write_fits(json, calibration);
     json.key("constants").begin_array();
     for (const Constant& constant : report.constants) {

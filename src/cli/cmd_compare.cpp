@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -21,6 +22,7 @@
 #include "cli/train_launch.hpp"
 #include "cli/verify_run.hpp"
 #include "compare/compared_operations.hpp"
+#include "compare/probe.hpp"
 #include "report/comparison_report.hpp"
 #include "report/report_files.hpp"
 #include "report/text.hpp"
@@ -162,6 +164,7 @@ Compared compare(const Options& options) {
     Compared result;
     Comparison& comparison = result.comparison;
     const std::vector<CompareCase> cases = compare_cases(options, scratch.path(), comparison.warnings);
+    std::ranges::copy(notes_of_surroundings(), std::back_inserter(comparison.warnings));
     RunPlan plan;
     plan.scratch = scratch.path();
     prepare_out(options, cases, plan);

@@ -2,17 +2,20 @@
 #include "cli/mpi_measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <iterator>
 #include <memory>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "base/error.hpp"
-#include "cli/computer.hpp"
 #include "cli/input_files.hpp"
 #include "cli/run_folder.hpp"
+#include "compare/cache_sizes.hpp"
+#include "exec/measure/cache_sweep.hpp"
 #include "exec/measure/core_probe.hpp"
 #include "exec/measure/kernel_bench.hpp"
 #include "exec/measure/looks.hpp"
@@ -20,6 +23,9 @@
 #include "exec/measure/turn_bench.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/process_binding.hpp"
+#include "exec/system/caches.hpp"
+#include "exec/system/computer.hpp"
+#include "exec/system/cores.hpp"
 
 namespace auspex {
 namespace {
@@ -94,6 +100,7 @@ class Measuring {
 
     void run() {
         write_computer();
+        sizes_ = memory_sizes();
         if (task_.kernels && file_) {
             time_kernels();
         }
@@ -101,7 +108,7 @@ class Measuring {
                            [this](const Layout& layout) { return make(layout); },
                            nodes_,
                            0,
-                           computer_.last_level_cache_bytes,
+                           sizes_,
                            task_.calm_probe_s,
                            [this](const Measurement& row) { return file_->has(row); },
                            [this](const Measurement& row) { file_->append(row); }};
@@ -130,10 +137,16 @@ class Measuring {
         }
         Measurement row;
         row.kind = "host";
-        row.name = "last_level_cache";
-        row.bytes = computer_.last_level_cache_bytes;
         row.source = computer_.model + ", " + today();
-        add(row);
+        const ToldCaches told = told_caches();
+        for (const auto& [name, bytes] :
+             {std::pair("own_cache", told.own_bytes), std::pair("last_level_cache", told.last_level_bytes)}) {
+            row.name = name;
+            row.bytes = bytes;
+            if (bytes > 0) {
+                add(row);
+            }
+        }
         row.name = "computer";
         row.bytes = computer_.memory_bytes;
         row.active = cores_;
@@ -148,6 +161,26 @@ class Measuring {
         }
     }
 
+    /// Rank 0 looks where caches end, or finds it in the file; all take the same.
+    MemorySizes memory_sizes() {
+        constexpr double kShare = 0.25, kMost = 1024.0 * 1024 * 1024;  // of the memory for each rank's arrays
+        const int ranks = communicator_->world_size() / count_of(computers_);
+        MemorySizes sizes;
+        sizes.most_bytes = std::min(kMost, kShare * computer_.memory_bytes / std::max(1, ranks));
+        std::array<double, 2> ends{};
+        if (file_) {
+            run_cache_sweep(
+                sizes.most_bytes, [this](const Measurement& row) { return file_->has(row); },
+                [this](const Measurement& row) { file_->append(row); });
+            const CacheSizes caches = cache_sizes(file_->rows());
+            ends = {caches.own.bytes(kAssumedOwnCache), caches.last_level.bytes(kAssumedLastLevel)};
+        }
+        communicator_->all_reduce(GroupKind::kWorld, ends.data(), ends.size(), ElementType::kDouble, ReduceOp::kMax);
+        sizes.own_cache_bytes = ends.front();
+        sizes.last_level_cache_bytes = ends.back();
+        return sizes;
+    }
+
     /// Working sets that operands from memory come out of, over the last-level cache: one that misses everything, and
     /// others that show where missing begins.
     static constexpr double kFarRing = 2.5, kNearerRings[] = {0.15, 0.3, 0.6, 1};
@@ -158,7 +191,7 @@ class Measuring {
         for (const std::string& name : task_.precisions) {
             const CpuPrecision precision =
                 name == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
-            const double cache = computer_.last_level_cache_bytes;
+            const double cache = sizes_.last_level_cache_bytes;
             for (const CpuCall& call : calibration_calls()) {
                 wanted.push_back({call, precision, OperandPlace::kCache, 0});
             }
@@ -218,9 +251,10 @@ class Measuring {
         return all;
     }
     Look look_at(const Timing& wanted, double budget_s) {
-        const double cache = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : computer_.last_level_cache_bytes;
+        MemorySizes sizes = sizes_;
+        sizes.last_level_cache_bytes = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : sizes.last_level_cache_bytes;
         const double before_s = probe_.seconds();
-        const KernelTiming timing = time_kernel(wanted.call, wanted.precision, wanted.place, cache, budget_s);
+        const KernelTiming timing = time_kernel(wanted.call, wanted.precision, wanted.place, sizes, budget_s);
         const bool is_calm = std::max(before_s, probe_.seconds()) <= task_.calm_probe_s || task_.calm_probe_s == 0;
         return {timing.seconds, timing.spread, timing.count, is_calm};
     }
@@ -245,6 +279,7 @@ class Measuring {
     const MeasureTask& task_;
     Stack stack_;
     Computer computer_;
+    MemorySizes sizes_;
     int cores_;
     CoreProbe probe_;
     std::unique_ptr<Communicator> communicator_;

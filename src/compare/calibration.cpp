@@ -2,6 +2,7 @@
 #include "compare/calibration.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -176,6 +177,7 @@ Calibration calibrate_host(const std::string& name, const std::vector<Measuremen
     fit_turns(measurements, host, calibration);
     calibration.machine_json = machine_text(host);
     const Machine machine = loaded(calibration.machine_json, name + ".json");
+    std::ranges::copy(notes_of(calibration.caches), std::back_inserter(calibration.warnings));
     warn_of_missing_kernels(measurements, calibration);
     check_collectives(measurements, machine, stack, calibration);
     warn_of_noise(measurements, calibration);

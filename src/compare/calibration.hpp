@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
+#include "compare/cache_sizes.hpp"
 #include "models/machine.hpp"
 #include "models/measurement.hpp"
 #include "models/stack.hpp"
@@ -49,6 +50,7 @@ struct Calibration {
     std::vector<ConstantChange> changes;   ///< calibrate_from: constants of the machine that rows have replaced
     std::vector<ConstantChange> advice;    ///< the same for constants of the stack, whose file stays as it is
     std::vector<std::string> warnings;     ///< disturbed measurements, poor fits
+    CacheSizes caches;                     ///< calibrate_host: told and measured
     double probe_s = 0, probe_spread = 0;  ///< the probe (probe.hpp) during calibration
 };
 

@@ -57,8 +57,8 @@ struct FittedHost {
     std::string computer;  ///< "AMD EPYC …, 2026-11-21": behind "auspex calibrate on" in every source
     int cores = 1;
     int nodes = 1, nodes_per_computer = 1, ranks_per_node = 1;
-    double memory_bytes = 0;        ///< of one node
-    double stated_cache_bytes = 0;  ///< of the last-level cache, as the system describes it
+    double memory_bytes = 0;      ///< of one node
+    double most_cache_bytes = 0;  ///< that the last-level cache may have for us
     FittedNumber core_slice_s, switch_s, poll_s, core_reach_bytes, refill_byte_s, busy_speed, cache_bytes,
         cache_bytes_per_s, memory_bytes_per_s, core_memory_bytes_per_s, probe_s;
     FittedPath near;

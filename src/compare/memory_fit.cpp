@@ -85,7 +85,7 @@ void set_far_byte(const Knee& knee, const FarRows& far, FittedLaw& law) {
 /// Both, where several sets were gone through: the reach is sought among sizes up to the stated cache's.
 void fit_reach(const FarRows& far, const FittedHost& host, FittedLaw& law) {
     constexpr int kSizes = 32;
-    const Knee knee = fit_knee(knee_rows(far), reaches_up_to(host.stated_cache_bytes, kSizes, 2), NearBytes::kKnown);
+    const Knee knee = fit_knee(knee_rows(far), reaches_up_to(host.most_cache_bytes, kSizes, 2), NearBytes::kKnown);
     law.reach_bytes = fitted(knee.reach_bytes, "kernels on working sets of several sizes");
     set_far_byte(knee, far, law);
 }
@@ -120,18 +120,18 @@ const FittedLaw* other_law(const FittedHost& host, const FittedLaw& law) {
 
 void fit_cache(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     constexpr int kSizes = 64;
-    const std::vector<Measurement> copies = copies_alone(rows, host.stated_cache_bytes);
+    const std::vector<Measurement> copies = copies_alone(rows, host.most_cache_bytes);
     if (copies.size() < 3) {
         throw InputError("measurements",
                          "found too few copies to tell what comes from memory; expected rows of kind \"host\" named "
                          "\"copy\" with one rank active, of sets from an eighth of " +
-                             format_quantity(host.stated_cache_bytes, Dimension::kBytes) + " to several times that");
+                             format_quantity(host.most_cache_bytes, Dimension::kBytes) + " to several times that");
     }
     std::vector<KneeRow> points;
     for (const Measurement& copy : copies) {
         points.push_back({copy.bytes, copy.bytes, 0, copy.seconds});
     }
-    Knee knee = fit_knee(points, reaches_up_to(host.stated_cache_bytes, kSizes), NearBytes::kFitted);
+    Knee knee = fit_knee(points, reaches_up_to(host.most_cache_bytes, kSizes), NearBytes::kFitted);
     host.cache_bytes = fitted(knee.reach_bytes, "copies of working sets of many sizes");
     FittedNumber extra = fitted(knee.extra_byte_s, "");
     constexpr double kLeast = 1e-13;

@@ -1,8 +1,6 @@
 /// @file Probes: threads on cores, their clocks, and the kernel's.
 #include "compare/probe.hpp"
 
-#include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +16,6 @@
 #include <iterator>
 #include <map>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -27,6 +24,7 @@
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
 #include "exec/measure/core_probe.hpp"
+#include "exec/system/cores.hpp"
 
 namespace auspex {
 namespace {
@@ -42,27 +40,6 @@ double seconds_of(clockid_t clock) {
     clock_gettime(clock, &time);
     constexpr double kNano = 1e-9;
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * kNano;
-}
-
-std::vector<int> own_cores() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    std::vector<int> cores;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-        for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-            if (CPU_ISSET(core, &set)) {
-                cores.push_back(static_cast<int>(core));
-            }
-        }
-    }
-    return cores;
-}
-
-bool bind_to(int core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(core), &set);
-    return pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0;
 }
 
 ProbeReading read_core(double budget_s, std::atomic<int>& waited_for) {
@@ -121,8 +98,8 @@ std::vector<double> numbers_of(int process) {
     return {std::istream_iterator<double>(words), std::istream_iterator<double>()};
 }
 
-/// What a process's threads have run and waited for a core: /proc/PID/task/TID/schedstat, nanoseconds; 0 where the kernel
-/// does not tell.
+/// What a process's threads have run and waited for a core: /proc/PID/task/TID/schedstat, nanoseconds; 0 where the
+/// kernel does not tell.
 double wanted_s(int process) {
     constexpr double kNano = 1e-9;
     double sum = 0;
@@ -220,28 +197,19 @@ std::map<int, double> times_inherited(const CoreClock& begin, const CoreClock& e
 }  // namespace
 
 std::vector<ProbeReading> probe_cores(double budget_s) {
-    const std::vector<int> cores = own_cores();
-    if (cores.empty()) {
-        throw std::runtime_error("the cores of this process could not be read");
-    }
+    const std::vector<int> cores = allowed_cores();
     std::vector<ProbeReading> readings(cores.size());
     std::atomic<int> waited_for{static_cast<int>(cores.size())};
-    std::atomic<bool> is_bound{true};
     // The kernels keep scratch memory by thread: threads of their own leave this one's as it is.
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < cores.size(); ++i) {
         threads.emplace_back([&, i] {
-            if (!bind_to(cores[i])) {
-                is_bound = false;
-            }
+            stay_on_core(cores[i]);  // where that is refused, the kernel spreads as many threads as there are cores
             readings[i] = read_core(budget_s, waited_for);
         });
     }
     for (std::thread& thread : threads) {
         thread.join();
-    }
-    if (!is_bound) {
-        throw std::runtime_error("a probe could not be bound to a core");
     }
     return readings;
 }
@@ -255,7 +223,7 @@ bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s)
 CoreClock core_clock() {
     CoreClock clock;
     const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
-    const std::vector<int> cores = own_cores();
+    const std::vector<int> cores = allowed_cores();
     clock.processes = running_processes(cores, ticks_per_s);
     for (auto& [number, process] : clock.processes) {
         process.is_other = process.is_other && !is_ours(number, clock.processes);
@@ -288,6 +256,18 @@ double share_of_others(const CoreClock& begin, const CoreClock& end) {
     return std::clamp(others / all, 0.0, 1.0);
 }
 
+std::vector<std::string> notes_of_surroundings() {
+    std::vector<std::string> notes;
+    if (std::string limited = note_of_limited_cores(); !limited.empty()) {
+        notes.push_back(std::move(limited));
+    }
+    if (numbers_of(kInit).empty()) {
+        notes.emplace_back(
+            "/proc does not show the processes of others: what runs beside is told by slower cores alone");
+    }
+    return notes;
+}
+
 std::vector<int> others_by_core(const CoreClock& begin, const CoreClock& end) {
     std::vector<double> wanted(static_cast<std::size_t>(end.cores));
     for (const auto& [number, process] : end.processes) {
@@ -302,7 +282,8 @@ std::vector<int> others_by_core(const CoreClock& begin, const CoreClock& end) {
     for (const double seconds : wanted) {
         others.push_back(wall_s > 0 ? static_cast<int>(std::lround(seconds / wall_s)) : 0);
     }
-    return std::all_of(others.begin(), others.end(), [](int count) { return count == 0; }) ? std::vector<int>{} : others;
+    return std::all_of(others.begin(), others.end(), [](int count) { return count == 0; }) ? std::vector<int>{}
+                                                                                           : others;
 }
 
 bool had_others(const CoreClock& begin, const CoreClock& end) {

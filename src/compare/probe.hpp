@@ -1,6 +1,7 @@
 #pragma once
 /// @file Whether something else uses the cores just now.
 #include <map>
+#include <string>
 #include <vector>
 
 namespace auspex {
@@ -11,8 +12,8 @@ struct ProbeReading {
     double stolen_share = 0;  ///< of the wall time, that the thread did not run: another process, or the hypervisor
 };
 
-/// One thread bound to each core this process may use, all at once, for about `budget_s` (at least five probes of some
-/// 0.4 ms); a reading for each core. Throws std::runtime_error where no thread can be bound.
+/// One thread on each of allowed_cores(), all at once, for about `budget_s` (at least five probes of some
+/// 0.4 ms); a reading for each core.
 [[nodiscard]] std::vector<ProbeReading> probe_cores(double budget_s);
 
 /// True if the readings say that something else runs: stolen time above 20 % on a core, or a core that needs twice
@@ -47,6 +48,10 @@ struct CoreClock {
 /// that a launcher of ours has left (new, and adopted by process 1) are ours. Not seen: processes of other containers,
 /// and those that began and ended in between without a parent who waited for them.
 [[nodiscard]] double share_of_others(const CoreClock& begin, const CoreClock& end);
+
+/// Sentences about surroundings that timings suffer from, or that hide what disturbs them: a control group that limits
+/// time (note_of_limited_cores), a /proc that does not show the processes of others. Empty as a rule.
+[[nodiscard]] std::vector<std::string> notes_of_surroundings();
 
 /// How many processes of others could always run between two readings, by core: the sum of what those that were last on
 /// it ran and waited for it, over the time, rounded. Empty if none on any core.

@@ -5,12 +5,13 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
-#include "base/units.hpp"
+#include "compare/cache_sizes.hpp"
 #include "compare/kernel_fit.hpp"
 
 namespace auspex {
@@ -126,28 +127,41 @@ void judge_busy_cores(const std::vector<Shared>& shared, const FittedHost& host,
     add_quality(std::move(quality), calibration);
 }
 
-/// Bytes a second of all cores together, from copies of sets in [low, high] of the cache's size; the copies join
-/// `quality`.
-FittedNumber copy_rate(const std::vector<Measurement>& rows, const FittedHost& host, double low, double high,
-                       const char* what, FitQuality& quality) {
+/// A band of working sets, of one rank at least `low`, of all together at most `high`.
+struct Band {
+    double low = 0, high = 0;
+    /// By what factor a copy misses the band; 1: it is in it.
+    [[nodiscard]] double off_by(const Measurement& copy) const {
+        return std::max({1.0, low / copy.bytes, copy.bytes * copy.active / high});
+    }
+};
+
+/// Bytes a second of all cores together, from copies in the band; where none is, for the cores are too many or the
+/// memory too small, from those that miss it by least. The copies join `quality`.
+FittedNumber copy_rate(const std::vector<Measurement>& rows, const FittedHost& host, const Band& band,
+                       const std::string& what, FitQuality& quality, Calibration& calibration) {
     std::vector<Measurement> copies = timed_host_rows(rows, "copy");
     const int busy = busiest(copies, "host", host.cores);
-    const double cache = host.cache_bytes.value;
-    std::erase_if(copies, [&](const Measurement& row) {
-        return row.active != busy || row.bytes < low * cache || row.bytes * row.active > high * cache;
-    });
+    std::erase_if(copies, [&](const Measurement& row) { return row.active != busy; });
     if (copies.empty()) {
-        throw InputError("measurements", std::string("found no copies ") + what + " a last-level cache of " +
-                                             format_quantity(cache, Dimension::kBytes) +
-                                             "; expected rows of kind \"host\" named \"copy\"");
+        throw InputError("measurements", "found no copies on " + std::to_string(busy) +
+                                             " cores at once; expected rows of kind \"host\" named \"copy\"");
     }
+    const auto off_by = [&](const Measurement& row) { return band.off_by(row); };
+    const double least = std::ranges::min(copies | std::views::transform(off_by));
+    if (least > 1) {
+        calibration.warnings.push_back("no copies " + what +
+                                       " the last-level cache: its bandwidth, or memory's, is that of " +
+                                       "copies of other sizes");
+    }
+    std::erase_if(copies, [&](const Measurement& row) { return off_by(row) > least; });
     std::vector<double> rates;
     for (const Measurement& row : copies) {
         rates.push_back(row.bytes * host.cores / row.seconds);
     }
     const FittedNumber rate = median_of(rates, ConstantKind::kMeasured,
-                                        std::string("copies ") + what + " the last-level cache, " +
-                                            std::to_string(busy) + (busy > 1 ? " cores" : " core") + " at once");
+                                        "copies " + what + " the last-level cache, " + std::to_string(busy) +
+                                            (busy > 1 ? " cores" : " core") + " at once");
     for (const Measurement& row : copies) {
         quality.points.push_back(row);
         quality.predicted.push_back(row.bytes * host.cores / rate.value);
@@ -175,7 +189,6 @@ void fit_slice(const std::vector<Measurement>& rows, FittedHost& host, Calibrati
 
 void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     const Measurement computer = only_row(rows, "computer", "cores and memory");
-    const Measurement cache = only_row(rows, "last_level_cache", "its size");
     const Measurement probe = fastest_probe(rows);
     // A file may have been gone on with, on more ranks and on more nodes: the most nodes tell how large one is.
     for (const Measurement& row : rows_of(rows, "host", "computer")) {
@@ -193,8 +206,8 @@ void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calib
     host.computer = computer.source;
     host.cores = computer.active;
     host.memory_bytes = computer.bytes;
-    host.stated_cache_bytes = cache.bytes;
-    host.cache_bytes = {cache.bytes, cache.bytes, cache.bytes, ConstantKind::kSpecified, "the system's description"};
+    calibration.caches = cache_sizes(rows);
+    host.most_cache_bytes = most_bytes(calibration.caches.last_level);
     // A tenth quantile of n normal values scatters by 1.71 of their standard deviations over sqrt(n).
     constexpr double kTenthQuantile = 1.71, kSigmasOf95 = 1.96;
     const double reach = kSigmasOf95 * kTenthQuantile * probe.spread * probe.seconds / std::sqrt(probe.count);
@@ -210,8 +223,11 @@ void fit_sharing(const std::vector<Measurement>& rows, FittedHost& host, Calibra
     const std::vector<Shared> shared = shared_kernels(rows, host_of(host), busy);
     set_busy_speed(shared, busy, host, calibration);
     FitQuality copies = quality_of("sharing", "copies_together");
-    host.cache_bytes_per_s = copy_rate(rows, host, kBeyondOwnCaches, kWellInside, "within half of", copies);
-    host.memory_bytes_per_s = copy_rate(rows, host, kWellOutside, kAnySize, "of twice and more", copies);
+    const double cache = host.cache_bytes.value;
+    host.cache_bytes_per_s =
+        copy_rate(rows, host, {kBeyondOwnCaches * cache, kWellInside * cache}, "within half of", copies, calibration);
+    host.memory_bytes_per_s =
+        copy_rate(rows, host, {kWellOutside * cache, kAnySize * cache}, "of twice and more", copies, calibration);
     judge_busy_cores(shared, host, calibration);
     add_quality(std::move(copies), calibration);
     fit_slice(rows, host, calibration);

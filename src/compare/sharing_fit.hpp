@@ -6,10 +6,10 @@
 
 namespace auspex {
 
-/// Fills machine's cores, nodes, memory, cache size and the source from rows of kind "host": "computer" (bytes: memory
-/// of a node, active: cores of a computer, ranks and nodes of the run, groups: nodes of one computer, source: model and
-/// date), "last_level_cache" (bytes) and "probe" (seconds, spread; of several the fastest). Throws InputError where one
-/// is missing.
+/// Fills machine's cores, nodes, memory, the most that the cache may have and the source from rows of kind "host":
+/// "computer" (bytes: memory of a node, active: cores of a computer, ranks and nodes of the run, groups: nodes of one
+/// computer, source: model and date), "probe" (seconds, spread; of several the fastest), and those of cache_sizes.hpp.
+/// Throws InputError where one of the first two is missing.
 void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
 
 /// busy_speed: a kernel's time alone over that with all cores busy, median over products; kernels that were not timed

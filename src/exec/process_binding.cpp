@@ -1,7 +1,5 @@
-/// @file Asking and telling the system which cores a process runs on.
+/// @file Which of a process's cores is a rank's.
 #include "exec/process_binding.hpp"
-
-#include <sched.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "exec/system/cores.hpp"
 
 namespace auspex {
 namespace {
@@ -33,20 +32,6 @@ int first_core() {
 
 }  // namespace
 
-std::vector<int> allowed_cores() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    std::vector<int> cores;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-        for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-            if (CPU_ISSET(core, &set)) {
-                cores.push_back(static_cast<int>(core));
-            }
-        }
-    }
-    return cores;
-}
-
 int local_rank_of(int rank) {
     for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
         if (const char* const text = std::getenv(name)) {
@@ -59,14 +44,8 @@ int local_rank_of(int rank) {
 std::optional<int> bind_to_core(int local_rank) {
     const std::vector<int> cores = allowed_cores();
     const int first = first_core();
-    if (cores.size() < 2) {
-        return std::nullopt;
-    }
     const int core = cores[static_cast<std::size_t>(first + local_rank) % cores.size()];
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(core), &set);
-    return sched_setaffinity(0, sizeof(set), &set) == 0 ? std::optional(core) : std::nullopt;
+    return stay_on_core(core) ? std::optional(core) : std::nullopt;
 }
 
 std::optional<int> bind_rank(const Stack& stack, int rank) {

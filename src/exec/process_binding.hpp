@@ -1,7 +1,6 @@
 #pragma once
 /// @file Ranks on cores: each process stays on one of the cores that it may use.
 #include <optional>
-#include <vector>
 
 #include "models/stack.hpp"
 
@@ -11,15 +10,12 @@ namespace auspex {
 /// it, so that their ranks do not all begin with the same core.
 inline constexpr const char* kFirstCoreVariable = "AUSPEX_FIRST_CORE";
 
-/// Numbers of the cores that this thread may use, rising.
-[[nodiscard]] std::vector<int> allowed_cores();
-
 /// Number of this process among those of its node: OMPI_COMM_WORLD_LOCAL_RANK, else SLURM_LOCALID, else `rank`.
 [[nodiscard]] int local_rank_of(int rank);
 
 /// Binds this thread, and those it starts from now on, to
-///   core = cores[(first + local rank) mod cores.size()], cores: those that it may use, first: AUSPEX_FIRST_CORE,
-/// and returns that; nothing is done where it may use one only, or the system refuses. Throws InputError where
+///   core = cores[(first + local rank) mod cores.size()], cores: allowed_cores(), first: AUSPEX_FIRST_CORE,
+/// and returns that; nothing where the system refuses. Throws InputError where
 /// AUSPEX_FIRST_CORE is no whole number from 0 to 100000.
 std::optional<int> bind_to_core(int local_rank);
 

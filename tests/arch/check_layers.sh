@@ -26,6 +26,7 @@ BEGIN {
     home["Eigen/"] = "exec compare bench"
     home["dnnl"] = "exec"
     home["mpi.h"] = "exec/mpi"
+    home["hwloc"] = "exec/system"
     home["openssl/"] = "base"
     max_lines = 500
 }

@@ -375,7 +375,7 @@ TEST(Calibration, missing_rows_are_named) {
         }
         return std::string();
     };
-    for (const char* name : {"computer", "last_level_cache", "probe", "copy", "ping_pong", "gemm_forward"}) {
+    for (const char* name : {"computer", "probe", "copy", "ping_pong", "gemm_forward"}) {
         EXPECT_NE(fault_without(name).find(name), std::string::npos) << name << ": " << fault_without(name);
     }
     // What could not be measured is assumed, or taken as 0, with one warning each.
@@ -406,6 +406,39 @@ TEST(Calibration, missing_rows_are_named) {
     EXPECT_TRUE(std::any_of(calibration.warnings.begin(), calibration.warnings.end(), [](const std::string& warning) {
         return warning.find("3 ms are assumed") != std::string::npos;
     }));
+}
+
+// Copies say where the cache ends. The system's word bounds it, where a sweep does not contradict; without either 32
+// MiB do.
+TEST(Calibration, the_last_level_needs_no_word_of_the_system) {
+    const auto with_told = [](double told_bytes, bool has_sweep) {
+        std::vector<Measurement> rows = made_up(false);
+        std::erase_if(rows, [](const Measurement& row) { return row.name == "last_level_cache"; });
+        if (told_bytes > 0) {
+            rows.push_back(host_row("last_level_cache", told_bytes, 0, 1));
+        }
+        for (double bytes = 16'384; has_sweep && bytes <= 512 * kMi; bytes *= std::sqrt(2)) {
+            rows.push_back(host_row("sweep", bytes, bytes * (1 / 40e9 + missed(kCache, bytes) / kCoreMemory), 1));
+        }
+        return rows;
+    };
+    const auto cache_of = [](const std::vector<Measurement>& rows, std::string& warnings) {
+        const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
+        warnings.clear();
+        for (const std::string& warning : calibration.warnings) {
+            warnings += warning.find("last-level cache") != std::string::npos ? warning + "\n" : "";
+        }
+        return machine_of(calibration).host.cache_bytes;
+    };
+    std::string warnings;
+    EXPECT_NEAR(cache_of(with_told(kCache, true), warnings) / kCache, 1, 0.02);
+    EXPECT_EQ(warnings, "");
+    EXPECT_NEAR(cache_of(with_told(0, true), warnings) / kCache, 1, 0.05);
+    EXPECT_NE(warnings.find("does not say how large it is, copies take longer from"), std::string::npos) << warnings;
+    EXPECT_NEAR(cache_of(with_told(16 * kCache, true), warnings) / kCache, 1, 0.05);
+    EXPECT_NE(warnings.find("that is taken"), std::string::npos) << warnings;
+    EXPECT_NEAR(cache_of(with_told(0, false), warnings) / kCache, 1, 0.05);
+    EXPECT_NE(warnings.find("is assumed"), std::string::npos) << warnings;
 }
 
 /// Rows from which no machine file can be made are named, not the file that was not written.

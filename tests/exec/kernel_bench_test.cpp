@@ -23,7 +23,7 @@
 namespace auspex {
 namespace {
 
-constexpr double kCacheBytes = 1 << 20;
+const MemorySizes kSizes{.last_level_cache_bytes = 1 << 20};
 
 /// A shape that every kernel takes: heads of 4, triples, 2 experts, 4 choices among 24.
 CpuCall small_call(std::size_t kernel) {
@@ -43,7 +43,7 @@ void for_all_kernels(const Check& check) {
 
 TEST(KernelBench, EveryKernelHasATimeInBothPrecisions) {
     for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
-        const KernelTiming timing = time_kernel(call, precision, OperandPlace::kCache, kCacheBytes, 1e-5);
+        const KernelTiming timing = time_kernel(call, precision, OperandPlace::kCache, kSizes, 1e-5);
         EXPECT_TRUE(std::isfinite(timing.seconds) && timing.seconds > 0);
         EXPECT_TRUE(std::isfinite(timing.spread) && timing.spread >= 0);
         EXPECT_GE(timing.count, 5);
@@ -63,11 +63,11 @@ TEST(KernelBench, RepeatedCallsMakeNoInfinityAndNoNaN) {
 
 TEST(KernelBench, OperandsInMemoryAreSetsThatTakeTurns) {
     const CpuCall call{.kernel = CpuKernel::kSquareSum, .columns = 3000};
-    const auto kernel = prepare_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kCacheBytes);
+    const auto kernel = prepare_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kSizes);
     for (int i = 0; i < 1000; ++i) {
         kernel->run();
     }
-    EXPECT_GE(time_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kCacheBytes, 1e-5).count, 5);
+    EXPECT_GE(time_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kSizes, 1e-5).count, 5);
 }
 
 /// outputs[r] = W_down (silu(W_gate x_r) * (W_up x_r)) with the weights of row r's expert, for every row: all

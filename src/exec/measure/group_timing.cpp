@@ -14,7 +14,7 @@
 #include "base/quantiles.hpp"
 #include "exec/measure/core_probe.hpp"
 #include "exec/measure/looks.hpp"
-#include "exec/process_binding.hpp"
+#include "exec/system/cores.hpp"
 #include "models/plan.hpp"
 
 namespace auspex {

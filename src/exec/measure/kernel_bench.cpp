@@ -9,36 +9,32 @@
 #include "base/quantiles.hpp"
 #include "exec/measure/core_probe.hpp"
 #include "exec/measure/kernel_operands.hpp"
-#include "exec/measure/system_caches.hpp"
 
 namespace auspex {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kFewestSets = 2, kMostCachedSets = 64;
-/// Operands that are read from memory hold no more than this.
-constexpr double kMostBytes = 1024 * kMiB;
 constexpr double kBatch_s = 200e-6;
 constexpr std::size_t kFewestBatches = 5;
 /// Wall time over processor time from which a batch counts as interrupted.
 constexpr double kInterrupted = 1.1;
 
-std::size_t sets_for(OperandPlace place, double set_bytes, double cache_bytes) {
+std::size_t sets_for(OperandPlace place, double set_bytes, const MemorySizes& sizes) {
     constexpr double kLine = 64;
     set_bytes = std::max(set_bytes, kLine);
-    double wanted = 2 * cache_bytes / set_bytes, most = kMostBytes / set_bytes;
+    double wanted = 2 * sizes.last_level_cache_bytes / set_bytes, most = sizes.most_bytes / set_bytes;
     if (place == OperandPlace::kCache) {
-        wanted = 4 * private_cache_bytes() / set_bytes;
-        most = std::min(static_cast<double>(kMostCachedSets), cache_bytes / 2 / set_bytes);
+        wanted = 4 * sizes.own_cache_bytes / set_bytes;
+        most = std::min(static_cast<double>(kMostCachedSets), sizes.last_level_cache_bytes / 2 / set_bytes);
     }
     return std::max(kFewestSets, static_cast<std::size_t>(std::min(std::ceil(wanted), std::floor(most))));
 }
 
 class Ring : public PreparedKernel {
  public:
-    Ring(const CpuCall& call, CpuPrecision precision, OperandPlace place, double cache_bytes) {
+    Ring(const CpuCall& call, CpuPrecision precision, OperandPlace place, const MemorySizes& sizes) {
         sets_.push_back(make_operands(call, precision, 1));
-        const std::size_t count = sets_for(place, static_cast<double>(sets_.front().arrays.bytes()), cache_bytes);
+        const std::size_t count = sets_for(place, static_cast<double>(sets_.front().arrays.bytes()), sizes);
         while (sets_.size() < count) {
             sets_.push_back(make_operands(call, precision, sets_.size() + 1));
         }
@@ -97,13 +93,13 @@ KernelTiming timing_of(std::vector<Batch> batches) {
 PreparedKernel::~PreparedKernel() = default;
 
 std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place,
-                                               double cache_bytes) {
-    return std::make_unique<Ring>(call, precision, place, cache_bytes);
+                                               const MemorySizes& sizes) {
+    return std::make_unique<Ring>(call, precision, place, sizes);
 }
 
-KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place, double cache_bytes,
+KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place, const MemorySizes& sizes,
                          double budget_s) {
-    const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, place, cache_bytes);
+    const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, place, sizes);
     const double end = wall_s() + budget_s;
     const std::size_t calls = calls_of_batch(*kernel);
     std::vector<Batch> batches;

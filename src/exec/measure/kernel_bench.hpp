@@ -12,6 +12,14 @@ namespace auspex {
 /// own caches. kMemory: the sets together are larger than the last-level cache too.
 enum class OperandPlace { kCache, kMemory };
 
+/// What decides how much memory is gone through: where a core's own caches and the last level end, and what a process
+/// may take in all.
+struct MemorySizes {
+    double own_cache_bytes = 1024.0 * 1024;
+    double last_level_cache_bytes = 32.0 * 1024 * 1024;
+    double most_bytes = 1024.0 * 1024 * 1024;
+};
+
 /// A call with its arrays, made and filled: what the trainer would run, ready to be run again and again.
 class PreparedKernel {
  public:
@@ -24,11 +32,11 @@ class PreparedKernel {
     virtual void run() = 0;
 };
 /// Makes the sets of operands that the place asks for, of random numbers as large as those of training. At least two
-/// sets; beyond that kCache: four times the core's second-level cache, but at most 64 sets and half of `cache_bytes`
-/// (the last-level cache); kMemory: twice `cache_bytes`, at most 1 GiB. far_bytes is not looked at. Aborts where the
+/// sets; beyond that kCache: four times the core's own caches, but at most 64 sets and half of the last level; kMemory:
+/// twice the last level, at most `most_bytes`. far_bytes is not looked at. Aborts where the
 /// call's sizes are not whole positive numbers, or not those of a call that the trainer could make.
 [[nodiscard]] std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision,
-                                                             OperandPlace place, double cache_bytes);
+                                                             OperandPlace place, const MemorySizes& sizes);
 
 struct KernelTiming {
     double seconds = 0;  ///< of one call: the median over batches of repetitions
@@ -40,7 +48,7 @@ struct KernelTiming {
 /// and are not timed. Batches that the core was taken from for more than a tenth of their time are dropped as long as 5
 /// remain. Routing is even: experts get equal rows.
 [[nodiscard]] KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place,
-                                       double cache_bytes, double budget_s);
+                                       const MemorySizes& sizes, double budget_s);
 
 /// Shapes that calibration times: of every kernel as many as its law has terms and more, over the range of models that
 /// are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a workload

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/communicator.hpp"
+#include "exec/measure/kernel_bench.hpp"
 #include "models/cpu_kernel.hpp"
 #include "models/measurement.hpp"
 
@@ -20,7 +21,7 @@ struct MessageBench {
     std::function<std::unique_ptr<Communicator>(const Layout&)> make_communicator;
     std::vector<int> node_of_rank;  ///< which ranks are near each other; empty: all
     double budget_s = 10;           ///< of all measurements together, about: each is repeated at least 3 times
-    double cache_bytes = 32.0 * 1024 * 1024;  ///< last-level cache, for run_sharing_bench's kernels
+    MemorySizes sizes;              ///< for run_sharing_bench
     double calm_probe_s = 0;  ///< rows count while probes of all cores take up to this (CoreProbe); 0: all rows count
     std::function<bool(const Measurement&)> skip;
     std::function<void(const Measurement&)> report;
@@ -47,7 +48,9 @@ void run_message_bench(const MessageBench& bench);
 /// and stretches of 60 ms:
 /// kind "kernel": wall time of a call, operands in the last-level cache when it has room (OperandPlace::kCache), fp32;
 /// kind "host":
-///   "copy": seconds of one pass over a working set of `bytes` (128 KiB to 160 MiB), one half copied into the other
+///   "copy": seconds of one pass over a working set of `bytes`, one half copied into the other: by powers of two from
+///   128 KiB to 128 MiB, or four times the last level where that is more, and 3/4 and 5/4 of the largest, which
+///   `sizes.most_bytes` bounds
 ///   "slice": where ranks are bound and share cores, the time that a core stays with one that computes while another
 ///   one could: the median pause between two of its turns over the number of others on its core
 void run_sharing_bench(const MessageBench& bench);

@@ -1,5 +1,6 @@
 /// @file What ranks that work at the same time take from one another: caches, memory, turns on a core.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -12,7 +13,7 @@ namespace auspex {
 namespace {
 
 constexpr double kStretch_s = 60e-3;
-constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
+constexpr std::size_t kKiB = 1024, kSmallestCopy = 128 * kKiB, kLargestCopy = 128 * 1024 * kKiB;
 
 /// Calls one after another for a stretch of time, whatever their number: nobody ends before the others.
 template <typename Call>
@@ -36,12 +37,7 @@ class Bench {
         for (const CpuCall& call : sharing_calls()) {
             add_kernel(call);
         }
-        for (std::size_t bytes = 128 * kKiB; bytes <= 128 * kMiB; bytes *= 2) {
-            add_copy(bytes);
-        }
-        for (const std::size_t large : {96 * kMiB, 160 * kMiB}) {  // two more: few sets are larger than the cache
-            add_copy(large);
-        }
+        add_copies();
         if (const int others = others_on_core(); most(others) > 0) {
             add_slice(others);
         }
@@ -79,9 +75,23 @@ class Bench {
         task.measurement.groups = call.groups;
         task.prepare = [this, call] {
             std::shared_ptr<PreparedKernel> kernel =
-                prepare_kernel(call, CpuPrecision::kFp32, OperandPlace::kCache, bench_.cache_bytes);
+                prepare_kernel(call, CpuPrecision::kFp32, OperandPlace::kCache, bench_.sizes);
             return part_of([kernel] { return seconds_per_call([&kernel] { kernel->run(); }); });
         };
+    }
+
+    void add_copies() {
+        std::size_t largest =
+            std::max(kLargestCopy, std::bit_ceil(static_cast<std::size_t>(4 * bench_.sizes.last_level_cache_bytes)));
+        while (largest > kSmallestCopy && 1.25 * static_cast<double>(largest) > bench_.sizes.most_bytes) {
+            largest /= 2;
+        }
+        for (std::size_t bytes = kSmallestCopy; bytes <= largest; bytes *= 2) {
+            add_copy(bytes);
+        }
+        for (const std::size_t bytes : {largest / 4 * 3, largest / 4 * 5}) {  // few sets are larger than the cache
+            add_copy(bytes);
+        }
     }
 
     void add_copy(std::size_t bytes) {

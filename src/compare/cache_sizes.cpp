@@ -1,0 +1,191 @@
+/// @file Ends of levels are sought one more at a time; each set of ends has the best heights that are no descents.
+#include "compare/cache_sizes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/units.hpp"
+#include "compare/fitted.hpp"
+#include "compare/positive_fit.hpp"
+#include "models/host.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kContradiction = 2;
+/// Ends are this far apart at least, and what lies beyond one is slower by this share.
+constexpr double kApart = 4, kLeastRise = 0.25;
+
+struct Levels {
+    std::vector<double> ends;
+    double squares = std::numeric_limits<double>::infinity();  ///< of relative errors, the mean
+    bool are_distinct = true;                                  ///< each slower than the one before by kLeastRise
+};
+
+Levels fitted(const std::vector<Measurement>& sweep, std::vector<double> ends) {
+    std::ranges::sort(ends);
+    std::vector<Observation> observations;
+    for (const Measurement& row : sweep) {
+        Observation& one = observations.emplace_back();
+        one.y = row.seconds;
+        one.sizes.push_back(row.bytes);
+        for (const double end : ends) {
+            one.sizes.push_back(row.bytes * missing_share(end, row.bytes));
+        }
+    }
+    const PositiveFit fit = fit_positive(observations, 0, 0);
+    Levels levels{std::move(ends), 0, true};
+    for (const double residual : fit.residuals) {
+        levels.squares += residual * residual / static_cast<double>(sweep.size());
+    }
+    double height = fit.coefficients.front().value;
+    for (std::size_t i = 1; i < fit.coefficients.size(); ++i) {
+        levels.are_distinct = levels.are_distinct && fit.coefficients[i].value >= kLeastRise * height;
+        height += fit.coefficients[i].value;
+    }
+    return levels;
+}
+
+bool is_apart(double end, std::span<const double> others) {
+    return std::ranges::all_of(others,
+                               [end](double other) { return std::max(end, other) >= kApart * std::min(end, other); });
+}
+
+/// The best of the ends with one of all sizes added.
+Levels with_one_more(const std::vector<Measurement>& sweep, const std::vector<double>& ends) {
+    Levels best;
+    for (const Measurement& row : sweep) {
+        // Behind the last size nothing is slower.
+        if (is_apart(row.bytes, ends) && 2 * row.bytes <= sweep.back().bytes) {
+            std::vector<double> candidate = ends;
+            candidate.push_back(row.bytes);
+            Levels levels = fitted(sweep, std::move(candidate));
+            if (levels.squares < best.squares) {
+                best = std::move(levels);
+            }
+        }
+    }
+    return best;
+}
+
+/// Each end in its turn is sought anew beside the others, until none moves.
+Levels settled(const std::vector<Measurement>& sweep, Levels levels) {
+    constexpr int kMostRounds = 8;
+    for (int round = 0; round < kMostRounds; ++round) {
+        const double before = levels.squares;
+        for (std::size_t i = 0; i < levels.ends.size(); ++i) {
+            std::vector<double> others = levels.ends;
+            others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+            Levels moved = with_one_more(sweep, others);
+            if (moved.squares < levels.squares) {
+                levels = std::move(moved);
+            }
+        }
+        if (levels.squares >= before) {
+            break;
+        }
+    }
+    return levels;
+}
+
+/// Bayesian information criterion: an end and a height a level beside the first height. Timings are no better than 3 %.
+double criterion(const Levels& levels, std::size_t rows) {
+    constexpr double kLeastSigma = 0.03;
+    const double n = static_cast<double>(rows), parameters = 1 + 2 * static_cast<double>(levels.ends.size());
+    return n * std::log(levels.squares + kLeastSigma * kLeastSigma) + parameters * std::log(n);
+}
+
+double told(const std::vector<Measurement>& rows, std::string_view name) {
+    const std::vector<Measurement> found = rows_of(rows, "host", name);
+    return found.empty() ? 0 : found.back().bytes;
+}
+
+bool agree(double a, double b) { return std::max(a, b) <= kContradiction * std::min(a, b); }
+
+std::optional<std::string> note_of(const char* level, const CacheSize& size, double otherwise) {
+    const auto text = [](double bytes) { return format_quantity(bytes, Dimension::kBytes); };
+    const std::string head = std::string(level) + ": ";
+    if (size.is_contradicted()) {
+        return head + "the system says " + text(size.told_bytes) + ", copies take longer from " +
+               text(size.measured_bytes) + " on: that is taken";
+    }
+    if (size.told_bytes <= 0 && size.measured_bytes > 0) {
+        return head + "the system does not say how large it is, copies take longer from " + text(size.measured_bytes) +
+               " on: that is taken";
+    }
+    if (size.told_bytes <= 0) {
+        return head +
+               "the system does not say how large it is, and copies do not show where it ends: " + text(otherwise) +
+               " is assumed";
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool CacheSize::is_contradicted() const {
+    return told_bytes > 0 && measured_bytes > 0 && !agree(told_bytes, measured_bytes);
+}
+
+double CacheSize::bytes(double otherwise) const {
+    const bool is_told = told_bytes > 0 && !is_contradicted();
+    return is_told ? told_bytes : measured_bytes > 0 ? measured_bytes : otherwise;
+}
+
+double most_bytes(const CacheSize& last_level) {
+    const double taken = last_level.bytes(kAssumedLastLevel);
+    return taken == last_level.measured_bytes ? 2 * taken : taken;
+}
+
+std::vector<double> ends_of_levels(const std::vector<Measurement>& sweep) {
+    constexpr std::size_t kMostLevels = 4, kFewestRows = 8;
+    if (sweep.size() < kFewestRows) {
+        return {};
+    }
+    std::vector<Measurement> rows = sweep;
+    std::ranges::sort(rows, {}, &Measurement::bytes);
+    Levels best = fitted(rows, {}), levels = best;
+    for (std::size_t count = 1; count <= kMostLevels; ++count) {
+        levels = settled(rows, with_one_more(rows, levels.ends));
+        if (levels.ends.size() < count) {
+            break;
+        }
+        if (levels.are_distinct && criterion(levels, rows.size()) < criterion(best, rows.size())) {
+            best = levels;
+        }
+    }
+    return best.ends;
+}
+
+CacheSizes cache_sizes(const std::vector<Measurement>& rows) {
+    const std::vector<double> ends = ends_of_levels(timed_host_rows(rows, "sweep"));
+    CacheSizes sizes{{told(rows, "own_cache"), 0}, {told(rows, "last_level_cache"), 0}};
+    // Copies of no more than a last level that is very large, or of a small memory, end before it does.
+    const bool is_last_unseen = !ends.empty() && agree(ends.back(), sizes.own.told_bytes);
+    if (is_last_unseen) {
+        sizes.own.measured_bytes = ends.back();
+    } else if (!ends.empty()) {
+        sizes.last_level.measured_bytes = ends.back();
+        sizes.own.measured_bytes = ends.size() > 1 ? ends[ends.size() - 2] : 0;
+    }
+    return sizes;
+}
+
+std::vector<std::string> notes_of(const CacheSizes& sizes) {
+    std::vector<std::string> notes;
+    for (const auto& note : {note_of("a core's own cache", sizes.own, kAssumedOwnCache),
+                             note_of("the last-level cache", sizes.last_level, kAssumedLastLevel)}) {
+        if (note) {
+            notes.push_back(*note);
+        }
+    }
+    return notes;
+}
+
+}  // namespace auspex

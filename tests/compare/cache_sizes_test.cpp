@@ -1,0 +1,123 @@
+/// @file Ends of levels from made-up sweeps: with noise, neighbours, missing and wrong words of the system.
+#include "compare/cache_sizes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/rng.hpp"
+#include "models/host.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kKi = 1024, kMi = 1024 * kKi;
+
+struct Level {
+    double end_bytes, then_bytes_per_s;
+};
+
+Measurement row_of(const char* name, double bytes, double seconds) {
+    Measurement row;
+    row.kind = "host";
+    row.name = name;
+    row.bytes = bytes;
+    row.seconds = seconds;
+    return row;
+}
+
+/// Passes at `first` bytes a second up to the first end, then ever slower, with relative errors up to `noise`.
+std::vector<Measurement> sweep(double first, const std::vector<Level>& levels, double noise, std::uint64_t seed = 1,
+                               double largest = 512 * kMi) {
+    Rng random(seed);
+    std::vector<Measurement> rows;
+    for (double power = 16 * kKi; power <= largest; power *= 2) {
+        for (const double bytes : {power, 1.5 * power}) {
+            double byte_s = 1 / first, height = byte_s;
+            for (const auto& [end, rate] : levels) {
+                byte_s += (1 / rate - height) * missing_share(end, bytes);
+                height = 1 / rate;
+            }
+            if (bytes <= largest) {
+                rows.push_back(row_of("sweep", bytes, bytes * byte_s * (1 + noise * (2 * random.uniform() - 1))));
+            }
+        }
+    }
+    return rows;
+}
+
+void expect_near(double found, double expected) {
+    EXPECT_LE(std::abs(std::log2(found / expected)), 0.5 + 1e-9) << found / kKi << " KiB for " << expected / kKi;
+}
+
+// Ends are found to half an octave with 5 % of noise, whatever the number of levels.
+TEST(CacheSizes, ends_of_levels_are_found) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto server =
+            ends_of_levels(sweep(290e9, {{48 * kKi, 230e9}, {kMi, 88e9}, {32 * kMi, 10e9}}, 0.05, seed));
+        ASSERT_GE(server.size(), 2U) << seed;
+        expect_near(server.back(), 32 * kMi);
+        expect_near(server[server.size() - 2], kMi);
+        const auto small = ends_of_levels(sweep(40e9, {{32 * kKi, 20e9}, {512 * kKi, 4e9}}, 0.05, seed));
+        ASSERT_EQ(small.size(), 2U) << seed;
+        expect_near(small.front(), 32 * kKi);
+        expect_near(small.back(), 512 * kKi);
+    }
+}
+
+TEST(CacheSizes, noise_and_slow_drifts_are_no_levels) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        EXPECT_TRUE(ends_of_levels(sweep(20e9, {}, 0.1, seed)).empty()) << seed;
+        EXPECT_TRUE(ends_of_levels(sweep(20e9, {{8 * kMi, 18e9}}, 0.02, seed)).empty()) << "10 % slower";
+    }
+    EXPECT_TRUE(ends_of_levels({}).empty());
+    EXPECT_TRUE(ends_of_levels({row_of("sweep", kMi, 1e-3)}).empty());
+}
+
+// The system's word stands within a factor of two, falls beyond it, and is not needed.
+TEST(CacheSizes, measured_wins_over_a_contradicted_or_missing_word) {
+    const std::vector<Level> levels{{kMi, 88e9}, {24 * kMi, 10e9}};
+    struct Case {
+        double told, taken;
+        bool is_contradicted;
+    };
+    for (const auto& [told, taken, is_contradicted] : {Case{32 * kMi, 32 * kMi, false},
+                                                       {0, 24 * kMi, false},
+                                                       {508 * kMi, 24 * kMi, true},
+                                                       {2 * kMi, 24 * kMi, true}}) {
+        std::vector<Measurement> rows = sweep(230e9, levels, 0.02);
+        if (told > 0) {
+            rows.push_back(row_of("last_level_cache", told, 0));
+        }
+        const CacheSize last = cache_sizes(rows).last_level;
+        EXPECT_EQ(last.told_bytes, told);
+        expect_near(last.measured_bytes, 24 * kMi);
+        EXPECT_EQ(last.is_contradicted(), is_contradicted) << told;
+        expect_near(last.bytes(1), taken);
+        EXPECT_GE(most_bytes(last), last.bytes(1));
+        const auto notes = notes_of(cache_sizes(rows));
+        EXPECT_EQ(notes.size(), told == 32 * kMi ? 1U : 2U) << "the own cache is not told either";
+    }
+}
+
+// A sweep that ends inside the last level says nothing of it.
+TEST(CacheSizes, a_last_level_beyond_the_sweep_is_as_told) {
+    std::vector<Measurement> rows = sweep(230e9, {{kMi, 88e9}}, 0.02, 3, 64 * kMi);
+    rows.push_back(row_of("own_cache", kMi, 0));
+    rows.push_back(row_of("last_level_cache", 256 * kMi, 0));
+    const CacheSizes sizes = cache_sizes(rows);
+    EXPECT_EQ(sizes.last_level.measured_bytes, 0);
+    EXPECT_EQ(sizes.last_level.bytes(1), 256 * kMi);
+    EXPECT_EQ(sizes.own.bytes(1), kMi);
+    EXPECT_TRUE(notes_of(sizes).empty());
+}
+
+TEST(CacheSizes, what_nobody_knows_is_assumed_and_said) {
+    const CacheSizes sizes = cache_sizes({});
+    EXPECT_EQ(sizes.last_level.bytes(kAssumedLastLevel), kAssumedLastLevel);
+    ASSERT_EQ(notes_of(sizes).size(), 2U);
+    EXPECT_NE(notes_of(sizes).back().find("assumed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace auspex

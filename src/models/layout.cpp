@@ -141,98 +141,6 @@ int global_batch_of(const Plan& plan, int data_parallel) {
     return static_cast<int>(batch);
 }
 
-/// A family of equal groups among the N ranks of a stage. Group (a, b) holds the ranks
-///   n = a * outer_stride + b + i * far_step + j * step, i < far, j < near, in this order. Every kind of group is such
-///   a family.
-struct Family {
-    int outer = 1, outer_stride = 0;
-    int inner = 1;
-    int far = 1, far_step = 0;
-    int near = 1, step = 1;
-};
-
-/// Ranks n with equal remainder modulo `classes`: each group strides over the whole stage.
-Family strided(int ranks, int classes) { return {1, 0, classes, 1, 0, ranks / classes, classes}; }
-/// Blocks of inner * size ranks, in which a group takes every inner-th rank.
-Family blocked(int ranks, int inner, int size) {
-    return {ranks / (inner * size), inner * size, inner, 1, 0, size, inner};
-}
-
-/// kDenseDp groups cut by ep index. With q = tp / etp whole, n mod tp and the ep index together say n / etp modulo
-/// lcm(q, ep). With etp / tp whole, each block of etp ranks of one expert holds etp / tp members. Otherwise the cut is
-/// uneven: the groups stay whole.
-Family dense_dp_outer(const Layout& layout) {
-    const int ranks = layout.stage_ranks;
-    if (layout.tp % layout.etp == 0) {
-        return strided(ranks, layout.etp * std::lcm(layout.tp / layout.etp, layout.ep));
-    }
-    if (layout.etp % layout.tp == 0) {
-        return {layout.ep, layout.etp, layout.tp, layout.dp, layout.ep * layout.etp, layout.etp / layout.tp, layout.tp};
-    }
-    return strided(ranks, layout.tp);
-}
-
-/// One member of each kDenseDpOuter group that makes up a kDenseDp group: neighbours in the stage, over all ep indices.
-Family dense_dp_inner(const Layout& layout) {
-    const int ranks = layout.stage_ranks;
-    if (layout.tp % layout.etp == 0) {
-        const int classes = layout.etp * std::lcm(layout.tp / layout.etp, layout.ep);
-        return blocked(ranks, layout.tp, classes / layout.tp);
-    }
-    return layout.etp % layout.tp == 0 ? blocked(ranks, layout.etp, layout.ep) : blocked(ranks, 1, 1);
-}
-
-Family family_of(const Layout& layout, GroupKind kind) {
-    const int ranks = layout.stage_ranks;
-    switch (kind) {
-        case GroupKind::kTp: return blocked(ranks, 1, layout.tp);
-        case GroupKind::kCp: return blocked(ranks, layout.tp, layout.cp);
-        case GroupKind::kEtp: return blocked(ranks, 1, layout.etp);
-        case GroupKind::kEp: return blocked(ranks, layout.etp, layout.ep);
-        case GroupKind::kExpertDp: return strided(ranks, layout.ep * layout.etp);
-        case GroupKind::kDenseDp: return strided(ranks, layout.tp);
-        case GroupKind::kDenseDpOuter: return dense_dp_outer(layout);
-        case GroupKind::kDenseDpInner: return dense_dp_inner(layout);
-        case GroupKind::kStage: return strided(ranks, 1);
-        case GroupKind::kWorld:
-        case GroupKind::kNextStage:
-        case GroupKind::kPreviousStage: break;
-    }
-    check_failed("family_of", "a kind of group that lies in one stage", __FILE__, __LINE__);
-}
-
-std::vector<std::vector<int>> groups_in_stage(const Layout& layout, const Family& family, int stage) {
-    std::vector<std::vector<int>> groups(static_cast<std::size_t>(family.outer) *
-                                         static_cast<std::size_t>(family.inner));
-    std::size_t next = 0;
-    for (int a = 0; a < family.outer; ++a) {
-        for (int b = 0; b < family.inner; ++b) {
-            std::vector<int>& group = groups[next++];
-            group.reserve(static_cast<std::size_t>(family.far) * static_cast<std::size_t>(family.near));
-            for (int i = 0; i < family.far; ++i) {
-                for (int j = 0; j < family.near; ++j) {
-                    group.push_back(
-                        layout.rank(stage, a * family.outer_stride + b + i * family.far_step + j * family.step));
-                }
-            }
-        }
-    }
-    return groups;
-}
-
-/// Pairs {from, to} of counterparts in two stages; with one stage a rank is its own neighbour and a group of one.
-std::vector<std::vector<int>> neighbours(const Layout& layout, int stage, int other) {
-    std::vector<std::vector<int>> pairs(static_cast<std::size_t>(layout.stage_ranks));
-    for (int n = 0; n < layout.stage_ranks; ++n) {
-        std::vector<int>& pair = pairs[static_cast<std::size_t>(n)];
-        pair.push_back(layout.rank(stage, n));
-        if (stage != other) {
-            pair.push_back(layout.rank(other, n));
-        }
-    }
-    return pairs;
-}
-
 }  // namespace
 
 int Layout::rank(int stage, int n) const {
@@ -283,31 +191,6 @@ Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
     }
     layout.node_of_job_node = place(plan, machine, layout.nodes);
     return layout;
-}
-
-std::vector<std::vector<int>> groups_of(const Layout& layout, GroupKind kind, int stage) {
-    switch (kind) {
-        case GroupKind::kWorld: {
-            std::vector<int> world(static_cast<std::size_t>(layout.tiles));
-            std::iota(world.begin(), world.end(), 0);
-            return {std::move(world)};
-        }
-        case GroupKind::kNextStage: return neighbours(layout, stage, (stage + 1) % layout.pp);
-        case GroupKind::kPreviousStage: return neighbours(layout, stage, (stage + layout.pp - 1) % layout.pp);
-        default: return groups_in_stage(layout, family_of(layout, kind), stage);
-    }
-}
-
-int group_size(const Layout& layout, GroupKind kind) {
-    switch (kind) {
-        case GroupKind::kWorld: return layout.tiles;
-        case GroupKind::kNextStage:
-        case GroupKind::kPreviousStage: return layout.pp > 1 ? 2 : 1;
-        default: {
-            const Family family = family_of(layout, kind);
-            return family.far * family.near;
-        }
-    }
 }
 
 }  // namespace auspex

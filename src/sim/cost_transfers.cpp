@@ -203,7 +203,10 @@ void TransferCosts::share_by_stage() {
 /// Sets of ranks that use a link, cut down to those that all its users have in common.
 struct TransferCosts::Sets {
     static constexpr std::uint32_t kUnused = kNone - 1;
-    std::vector<std::uint32_t> common;  ///< by link: a set; kNone: no common rank; kUnused
+    struct Common {
+        std::uint32_t set = kUnused;  ///< kNone: no common rank
+    };
+    SparseLinks<Common> common;
     std::vector<std::vector<int>> sets;
     std::unordered_map<std::uint64_t, std::uint32_t> intersections;
 
@@ -214,7 +217,7 @@ struct TransferCosts::Sets {
     }
     /// `set` kNone: of nobody who would wait for the end.
     void use(std::uint32_t link, std::uint32_t set) {
-        std::uint32_t& now = common[link];
+        std::uint32_t& now = common[link].set;
         if (now == kUnused || set == kNone) {
             now = set;
         } else if (now != kNone && now != set) {
@@ -238,8 +241,8 @@ struct TransferCosts::Sets {
 };
 
 /// Load times rate when alone, over all patterns.
-std::vector<double> TransferCosts::wanted_by_link() const {
-    std::vector<double> wanted(network_.fabric().link_count(), 0);
+SparseLinks<double> TransferCosts::wanted_by_link() const {
+    SparseLinks<double> wanted(network_.fabric().link_count());
     std::vector<std::uint8_t> seen(network_.pattern_count(), 0);
     for (const CostedTransfer& transfer : transfers_) {
         for (const TransferPhase& phase : transfer.phases) {
@@ -255,7 +258,7 @@ std::vector<double> TransferCosts::wanted_by_link() const {
     return wanted;
 }
 
-void TransferCosts::note_links(Sets& sets, std::size_t t, const std::vector<double>& wanted) const {
+void TransferCosts::note_links(Sets& sets, std::size_t t, const SparseLinks<double>& wanted) const {
     const CostedTransfer& transfer = transfers_[t];
     const bool is_async = uses_[t].stream == Stream::kPp && program_.overlap_pp;
     std::vector<std::vector<int>> groups = groups_of(layout_, uses_[t].group, uses_[t].stage);
@@ -266,7 +269,7 @@ void TransferCosts::note_links(Sets& sets, std::size_t t, const std::vector<doub
         const std::uint32_t set = is_async ? kNone : sets.add(std::move(groups[m]));
         for (std::uint32_t p = transfer.members[m].phase_begin; p < transfer.members[m].phase_end; ++p) {
             for (const LinkLoad& on : network_.loads(transfer.phases[p].pattern)) {
-                if (wanted[on.link] > slowed_capacity(network_.fabric(), on.link, link_factors_) * (1 + kRounding)) {
+                if (wanted.at(on.link) > slowed_capacity(network_.fabric(), on.link, link_factors_) * (1 + kRounding)) {
                     sets.use(on.link, set);
                 }
             }
@@ -275,9 +278,8 @@ void TransferCosts::note_links(Sets& sets, std::size_t t, const std::vector<doub
 }
 
 void TransferCosts::share_by_link() {
-    const std::vector<double> wanted = wanted_by_link();
-    Sets sets;
-    sets.common.assign(wanted.size(), Sets::kUnused);
+    const SparseLinks<double> wanted = wanted_by_link();
+    Sets sets{SparseLinks<Sets::Common>(network_.fabric().link_count()), {}, {}};
     for (std::size_t t = 0; t < transfers_.size() && serial_; ++t) {
         if (uses_[t].group != GroupKind::kWorld) {
             note_links(sets, t, wanted);
@@ -289,9 +291,9 @@ void TransferCosts::share_by_link() {
             const auto phases =
                 std::span(transfer.phases).subspan(member.phase_begin, member.phase_end - member.phase_begin);
             const auto meets_others = [&](const TransferPhase& phase) {
-                const auto loads = network_.loads(phase.pattern);
+                const PatternLoads& loads = network_.loads(phase.pattern);
                 return std::any_of(loads.begin(), loads.end(),
-                                   [&](const LinkLoad& on) { return sets.common[on.link] == kNone; });
+                                   [&](const LinkLoad& on) { return sets.common.at(on.link).set == kNone; });
             };
             member.shares =
                 uses_[t].group != GroupKind::kWorld && !phases.empty() &&

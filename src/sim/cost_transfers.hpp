@@ -10,6 +10,7 @@
 #include "models/routing.hpp"
 #include "models/stack.hpp"
 #include "sim/costed_program.hpp"
+#include "sim/sparse_links.hpp"
 
 namespace auspex {
 
@@ -66,8 +67,8 @@ class TransferCosts {
     [[nodiscard]] Picoseconds even_time(const Operation& op, int stage, int member);
     void share_by_stage();
     void share_by_link();
-    void note_links(Sets& sets, std::size_t transfer, const std::vector<double>& wanted) const;
-    [[nodiscard]] std::vector<double> wanted_by_link() const;
+    void note_links(Sets& sets, std::size_t transfer, const SparseLinks<double>& wanted) const;
+    [[nodiscard]] SparseLinks<double> wanted_by_link() const;
 
     const Program& program_;
     const Machine& machine_;

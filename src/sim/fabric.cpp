@@ -60,19 +60,6 @@ struct Fabric::Impl {
         for (int t = 0; t < tiles; ++t) {
             nic_of.push_back(nic_of_tile(machine.node, t));
         }
-        fill_capacities(layout.node_of_job_node.size());
-    }
-
-    void fill_capacities(std::size_t nodes) {
-        capacities.reserve(links.end());
-        std::vector<double> of_node;
-        for (const NodeSlot& slot : inside.slots) {
-            of_node.push_back(slot.bytes_per_s);
-        }
-        for (std::size_t n = 0; n < nodes; ++n) {
-            capacities.insert(capacities.end(), of_node.begin(), of_node.end());
-        }
-        links.append_capacities(capacities);
     }
 
     [[nodiscard]] int nic(int tile) const { return nic_of[static_cast<std::size_t>(tile)]; }
@@ -88,7 +75,6 @@ struct Fabric::Impl {
     double nic_latency_s, scale_up_latency_s;
     bool pinned;
     std::vector<int> nic_of;  ///< [tile]
-    std::vector<double> capacities;
 };
 
 Fabric::Fabric(const Machine& machine, const Stack& stack, const Layout& layout)
@@ -97,8 +83,10 @@ Fabric::~Fabric() = default;
 Fabric::Fabric(Fabric&&) noexcept = default;
 
 std::size_t Fabric::link_count() const { return impl_->links.end(); }
-double Fabric::capacity_bytes_per_s(std::uint32_t link) const { return impl_->capacities[link]; }
-std::span<const double> Fabric::capacities_bytes_per_s() const { return impl_->capacities; }
+double Fabric::capacity_bytes_per_s(std::uint32_t link) const {
+    const Impl& f = *impl_;
+    return link < f.links.begin() ? f.inside.slots[link % links_per_node()].bytes_per_s : f.links.of(link).bytes_per_s;
+}
 
 LinkKind Fabric::kind(std::uint32_t link) const {
     const Impl& f = *impl_;
@@ -117,9 +105,8 @@ std::string Fabric::name(std::uint32_t link) const {
     return std::visit([&](const auto& some) { return some.name(kind, link); }, f.switches);
 }
 
-std::uint32_t Fabric::first_link(int node) const {
-    return static_cast<std::uint32_t>(node) * static_cast<std::uint32_t>(impl_->inside.slots.size());
-}
+std::uint32_t Fabric::links_per_node() const { return static_cast<std::uint32_t>(impl_->inside.slots.size()); }
+std::uint32_t Fabric::first_link(int node) const { return static_cast<std::uint32_t>(node) * links_per_node(); }
 
 std::span<const std::uint32_t> Fabric::slots_between(int from_tile, int to_tile) const {
     return impl_->inside.between[static_cast<std::size_t>(from_tile * impl_->tiles + to_tile)];

@@ -92,14 +92,14 @@ class Fabric {
     Fabric(Fabric&&) noexcept;
     [[nodiscard]] std::size_t link_count() const;
     [[nodiscard]] double capacity_bytes_per_s(std::uint32_t link) const;
-    [[nodiscard]] std::span<const double> capacities_bytes_per_s() const;  ///< by link
     [[nodiscard]] LinkKind kind(std::uint32_t link) const;
     [[nodiscard]] std::string name(std::uint32_t link) const;
     /// Route from rank to rank. Same rank: no legs. Deterministic.
     [[nodiscard]] Route route(int from_rank, int to_rank) const;
 
     /// The same routes in parts, for those who add up many of them. Link of a node = first_link(node) + slot; every
-    /// node has the same slots.
+    /// node has the same slots. Links between nodes come after those of all nodes: from first_link(nodes()) on.
+    [[nodiscard]] std::uint32_t links_per_node() const;
     [[nodiscard]] std::uint32_t first_link(int node) const;
     [[nodiscard]] std::span<const std::uint32_t> slots_between(int from_tile, int to_tile) const;
     [[nodiscard]] std::span<const std::uint32_t> slots_out(int tile) const;  ///< tile to the wire of its NIC

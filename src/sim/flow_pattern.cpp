@@ -7,8 +7,25 @@
 #include <limits>
 #include <map>
 
+#include "sim/mixed.hpp"
+
 namespace auspex {
 namespace {
+
+/// Tells lists of loads apart.
+std::uint64_t hash_of(LoadList loads) {
+    std::uint64_t hash = loads.size();
+    for (const LinkLoad& on : loads) {
+        hash = mixed(hash ^ (std::bit_cast<std::uint64_t>(on.load) + on.link));
+    }
+    return hash;
+}
+
+bool are_equal(LoadList a, LoadList b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const LinkLoad& one, const LinkLoad& other) {
+        return one.link == other.link && one.load == other.load;
+    });
+}
 
 /// Calls `visit(pool, pairs, direct)` for every pool of detours that `loads` (by rising link) load: its load, those of
 /// its pair links, and what the direct links of a pair carry.
@@ -54,17 +71,13 @@ PatternBuilder::PatternBuilder(const Fabric& fabric)
     : fabric_(fabric),
       tiles_(fabric.tiles_per_node()),
       one_switch_a_node_(fabric.alike_by_attachment()),
-      load_(fabric.link_count(), 0),
-      touched_(fabric.link_count() / 64 + 1, 0) {
+      load_(fabric.link_count()) {
     for (int tile = 1; tile < tiles_; ++tile) {
         one_switch_a_node_ = one_switch_a_node_ && fabric.attachment(0, tile) == fabric.attachment(0, 0);
     }
 }
 
-void PatternBuilder::add(std::uint32_t link, double weight) {
-    load_[link] += weight;
-    touched_[link / 64] |= std::uint64_t{1} << (link % 64);
-}
+void PatternBuilder::add(std::uint32_t link, double weight) { load_[link] += weight; }
 
 void PatternBuilder::add_slots(int node, std::span<const std::uint32_t> slots, double weight) {
     const std::uint32_t first = fabric_.first_link(node);
@@ -350,31 +363,51 @@ void PatternBuilder::add_all_pairs(const GroupSet& groups, std::size_t first, st
     }
 }
 
-/// Moves the loads out of the arrays, which are zero again afterwards, and finds the link that binds.
+/// Takes the loads node by node, those between nodes last, and finds the link that binds.
 void PatternBuilder::collect(FlowPattern& pattern) {
-    loads_.clear();
+    const std::uint32_t links_per_node = fabric_.links_per_node();
+    const std::uint32_t end_of_nodes = fabric_.first_link(fabric_.nodes());
+    const bool kept = pattern.key.group != GroupKind::kWorld;
+    pattern.loads = PatternLoads(links_per_node);
     pattern.solo_rate = std::numeric_limits<double>::infinity();
-    const std::span<const double> capacities = fabric_.capacities_bytes_per_s();
-    for (std::uint32_t block = 0; block < touched_.size(); ++block) {
-        std::uint64_t bits = touched_[block];
-        if (bits == 0) {
-            continue;
+    part_of_hash_.clear();
+    part_.clear();
+    std::uint32_t node = 0, first = 0, end = links_per_node;  // links of the part in hand
+    const auto leave_part = [&] {
+        if (kept && !part_.empty()) {
+            keep_part(node, pattern.loads);
         }
-        touched_[block] = 0;
-        for (; bits != 0; bits &= bits - 1) {
-            const std::uint32_t link = block * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-            const double load = load_[link];
-            load_[link] = 0;
-            loads_.push_back({link, load});
-            if (capacities[link] < pattern.solo_rate * load) {
-                pattern.solo_rate = capacities[link] / load;
-                pattern.bottleneck = link;
-            }
+        part_.clear();
+    };
+    load_.drain([&](std::uint32_t link, double load) {
+        if (link >= end) {
+            leave_part();
+            const bool in_node = link < end_of_nodes;
+            node = in_node ? link / links_per_node : PatternLoads::kBetweenNodes;
+            first = in_node ? node * links_per_node : 0;
+            end = in_node ? first + links_per_node : kNoLink;
         }
+        part_.push_back({link - first, load});
+        const double capacity = fabric_.capacity_bytes_per_s(link);
+        if (capacity < pattern.solo_rate * load) {
+            pattern.solo_rate = capacity / load;
+            pattern.bottleneck = link;
+        }
+    });
+    if (node != PatternLoads::kBetweenNodes) {
+        leave_part();
     }
     add_detours(pattern);
-    if (pattern.key.group != GroupKind::kWorld) {
-        pattern.loads = loads_;
+    leave_part();
+}
+
+/// Nodes of a pattern are mostly alike.
+void PatternBuilder::keep_part(std::uint32_t node, PatternLoads& loads) {
+    const auto [found, is_new] = part_of_hash_.try_emplace(hash_of(part_), loads.parts().size());
+    if (!is_new && are_equal(loads.loads(loads.parts()[found->second]), part_)) {
+        loads.repeat(node, found->second);
+    } else {
+        loads.add(node, part_);
     }
 }
 
@@ -384,7 +417,7 @@ void PatternBuilder::collect(FlowPattern& pattern) {
 void PatternBuilder::add_detours(FlowPattern& pattern) {
     const double before = pattern.solo_rate;
     std::uint32_t binding = kNoLink;
-    for_each_pool(fabric_, loads_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
+    for_each_pool(fabric_, part_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
         const double rate =
             rate_of_pool(pattern.solo_rate, pool.load, fabric_.capacity_bytes_per_s(pool.link), pairs, direct);
         if (rate < pattern.solo_rate) {
@@ -393,7 +426,7 @@ void PatternBuilder::add_detours(FlowPattern& pattern) {
         }
     });
     const double rate = pattern.solo_rate;
-    for_each_pool(fabric_, loads_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
+    for_each_pool(fabric_, part_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
         for (const LinkLoad& pair : pairs) {
             pool.load += std::max(0.0, pair.load - direct / rate);
         }

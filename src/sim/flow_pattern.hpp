@@ -3,12 +3,15 @@
 #include <compare>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "models/layout.hpp"
 #include "sim/fabric.hpp"
 #include "sim/group_set.hpp"
 #include "sim/max_min.hpp"
+#include "sim/pattern_loads.hpp"
+#include "sim/sparse_links.hpp"
 #include "sim/step_shape.hpp"
 
 namespace auspex {
@@ -31,8 +34,8 @@ struct PatternKey {
 /// that one crosses the link with the least capacity / load: the first that progressive filling fills.
 struct FlowPattern {
     PatternKey key;
-    /// Flows on each link, weighted, by rising link. Not kept for kWorld: what all ranks do together meets nobody.
-    std::vector<LinkLoad> loads;
+    /// Flows on each link, weighted. Not kept for kWorld: what all ranks do together meets nobody.
+    PatternLoads loads;
     double flows = 0;         ///< weighted
     std::uint64_t ranks = 0;  ///< of the groups
     double latency_s = 0;     ///< of the slowest route's wires and switches
@@ -42,7 +45,7 @@ struct FlowPattern {
     bool leaves_node = false;
 };
 
-/// Adds flows up; keeps its arrays over all links between patterns.
+/// Adds flows up; keeps its memory between patterns.
 class PatternBuilder {
  public:
     explicit PatternBuilder(const Fabric& fabric);
@@ -65,6 +68,7 @@ class PatternBuilder {
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
     void add_crossing(int from, int to, double flows, FlowPattern& pattern);
     void collect(FlowPattern& pattern);
+    void keep_part(std::uint32_t node, PatternLoads& loads);
     void add_detours(FlowPattern& pattern);
     [[nodiscard]] double share(std::size_t place) const { return shares_.empty() ? 1 : shares_[place]; }
 
@@ -72,10 +76,10 @@ class PatternBuilder {
     int tiles_;
     bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are alike for all tiles of a node
     std::span<const double> shares_;
-    Crossing crossing_;                   ///< scratch
-    std::vector<double> load_;            ///< by link, all zero between patterns
-    std::vector<std::uint64_t> touched_;  ///< a bit for each link
-    std::vector<LinkLoad> loads_;         ///< of the pattern in hand
+    Crossing crossing_;           ///< scratch
+    SparseLinks<double> load_;    ///< of the pattern in hand, until it is collected
+    std::vector<LinkLoad> part_;  ///< of its loads: those of a node by slot, or those between nodes by link
+    std::unordered_map<std::uint64_t, std::size_t> part_of_hash_;  ///< the first part of the pattern with these loads
     /// What one flow of each of these tiles takes in its node, by slot.
     struct Ends {
         std::vector<int> tiles;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -139,6 +140,16 @@ GroupSet flatten(const std::vector<std::vector<int>>& groups) {
     for (const std::vector<int>& group : groups) {
         set.ranks.insert(set.ranks.end(), group.begin(), group.end());
         close(set);
+    }
+    return set;
+}
+
+GroupSet equal_groups(std::vector<int> ranks, int size) {
+    GroupSet set;
+    set.ranks = std::move(ranks);
+    set.begin.reserve(set.ranks.size() / static_cast<std::size_t>(size) + 1);
+    while (set.begin.back() < set.ranks.size()) {
+        set.begin.push_back(set.begin.back() + static_cast<std::uint32_t>(size));
     }
     return set;
 }

@@ -3,61 +3,108 @@
 
 #include <array>
 #include <bit>
+#include <deque>
 #include <map>
 #include <unordered_set>
+
+#include "sim/alike_nodes.hpp"
+#include "sim/mixed.hpp"
+#include "sim/sparse_links.hpp"
 
 namespace auspex {
 namespace {
 
-/// splitmix64's finaliser: neighbouring inputs give unrelated outputs, so that sums of them tell sets apart.
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
+constexpr std::uint32_t kNoClass = ~0U;
+
+/// A link while classes are sought.
+struct Candidate {
+    double capacity;
+    double wanted = 0;          ///< load x rate when alone, over all that may be active at once
+    std::uint64_t carries = 0;  ///< which loads of which patterns, mixed
+    std::uint32_t stands_for = kNoClass;
+};
+
+/// Those links that someone has asked for, side by side.
+class Candidates {
+ public:
+    explicit Candidates(const Fabric& fabric) : fabric_(fabric), places_(fabric.link_count()) {}
+    Candidate& operator[](std::uint32_t link) {
+        std::uint32_t& place = places_[link];
+        if (place == 0) {
+            candidates_.push_back({fabric_.capacity_bytes_per_s(link)});
+            place = static_cast<std::uint32_t>(candidates_.size());
+        }
+        return candidates_[place - 1];
+    }
+
+ private:
+    const Fabric& fabric_;
+    SparseLinks<std::uint32_t> places_;  ///< from 1 on
+    std::deque<Candidate> candidates_;
+};
+
+AlikeNodes alike_under(std::span<const FlowPattern> patterns, int nodes) {
+    AlikeNodes alike(nodes);
+    for (const FlowPattern& pattern : patterns) {
+        alike.add(pattern.loads);
+    }
+    alike.find();
+    return alike;
+}
+
+/// Links that all who are asked for could fill, by first mention, with what they carry.
+std::vector<std::uint32_t> contended_links(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked,
+                                           const AlikeNodes& nodes, Candidates& candidates) {
+    for (const std::uint32_t id : asked) {
+        nodes.for_each_first(patterns[id].loads, [&](std::uint32_t link, double load) {
+            candidates[link].wanted += load * patterns[id].solo_rate;
+        });
+    }
+    std::vector<std::uint32_t> links;
+    for (std::uint32_t id = 0; id < patterns.size(); ++id) {
+        nodes.for_each_first(patterns[id].loads, [&](std::uint32_t link, double load) {
+            Candidate& on = candidates[link];
+            if (is_contended(on.wanted, on.capacity)) {
+                if (on.carries == 0) {
+                    links.push_back(link);
+                    on.carries = mixed(std::bit_cast<std::uint64_t>(on.capacity));
+                }
+                on.carries += mixed(id ^ mixed(std::bit_cast<std::uint64_t>(load)));
+            }
+        });
+    }
+    return links;
 }
 
 }  // namespace
 
 /// Links of equal capacity that carry the same loads of the same patterns fill together: one stands for them all. Links
-/// that could carry everyone at once stand for nothing.
-void LinkClasses::fold(std::span<const FlowPattern> patterns, std::span<const double> wanted,
-                       std::span<const double> capacities) {
-    std::vector<std::uint64_t> carries(capacities.size(), 0);
-    std::vector<std::uint32_t> links;
-    for (std::uint32_t id = 0; id < patterns.size(); ++id) {
-        for (const LinkLoad& on : patterns[id].loads) {
-            if (is_contended(wanted[on.link], capacities[on.link])) {
-                if (carries[on.link] == 0) {
-                    links.push_back(on.link);
-                    carries[on.link] = mixed(std::bit_cast<std::uint64_t>(capacities[on.link]));
-                }
-                carries[on.link] += mixed(id ^ mixed(std::bit_cast<std::uint64_t>(on.load)));
-            }
-        }
-    }
-    constexpr std::uint32_t kNoClass = ~0U;
+/// that could carry everyone at once stand for nothing, and neither do those of a node that is like an earlier one.
+void LinkClasses::fold(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked,
+                       const Fabric& fabric) {
+    const AlikeNodes nodes = alike_under(patterns, fabric.nodes());
+    Candidates candidates(fabric);
     std::unordered_set<std::uint64_t> known;
     std::array<std::uint64_t, 256> known_lately{};  // most links are of a few classes
-    std::vector<std::uint32_t> stands_for(capacities.size(), kNoClass);
     capacities_.clear();
-    for (const std::uint32_t link : links) {
-        std::uint64_t& lately = known_lately[carries[link] % known_lately.size()];
-        if (lately != carries[link] && known.insert(carries[link]).second) {
-            stands_for[link] = static_cast<std::uint32_t>(capacities_.size());
-            capacities_.push_back(capacities[link]);
+    for (const std::uint32_t link : contended_links(patterns, asked, nodes, candidates)) {
+        Candidate& on = candidates[link];
+        std::uint64_t& lately = known_lately[on.carries % known_lately.size()];
+        if (lately != on.carries && known.insert(on.carries).second) {
+            on.stands_for = static_cast<std::uint32_t>(capacities_.size());
+            capacities_.push_back(on.capacity);
         }
-        lately = carries[link];
+        lately = on.carries;
     }
     loads_.assign(patterns.size(), {});
     solo_rates_.clear();
     for (std::uint32_t id = 0; id < patterns.size(); ++id) {
         solo_rates_.push_back(patterns[id].solo_rate);
-        for (const LinkLoad& on : patterns[id].loads) {
-            if (stands_for[on.link] != kNoClass) {
-                loads_[id].push_back({stands_for[on.link], on.load});
+        nodes.for_each_first(patterns[id].loads, [&](std::uint32_t link, double load) {
+            if (const std::uint32_t number = candidates[link].stands_for; number != kNoClass) {
+                loads_[id].push_back({number, load});
             }
-        }
+        });
     }
     find_rivals();
 }

@@ -11,10 +11,9 @@ namespace auspex {
 
 class LinkClasses {
  public:
-    /// Of these patterns, named by their place. `wanted`: by link, load x rate when alone over all that may be active
-    /// at once; links that could carry everyone are in no class.
-    void fold(std::span<const FlowPattern> patterns, std::span<const double> wanted,
-              std::span<const double> capacities);
+    /// Of these patterns, named by their place. `asked`: all that may be active at once, one of them more than once if
+    /// it may be; links that could carry them all at their rates when alone are in no class.
+    void fold(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked, const Fabric& fabric);
     /// True if the two share a class; of a pattern with itself, always.
     [[nodiscard]] bool can_slow(std::uint32_t a, std::uint32_t b) const { return rivals_[a][b]; }
     /// Max-min fair rates of the set, in its order.

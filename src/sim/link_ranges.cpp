@@ -36,10 +36,4 @@ const LinkRanges::Range& LinkRanges::of(std::uint32_t link) const {
     return *std::prev(after);
 }
 
-void LinkRanges::append_capacities(std::vector<double>& capacities) const {
-    for (std::size_t r = 0; r < ranges_.size(); ++r) {
-        capacities.resize(r + 1 < ranges_.size() ? ranges_[r + 1].first : end(), ranges_[r].bytes_per_s);
-    }
-}
-
 }  // namespace auspex

@@ -26,7 +26,6 @@ class LinkRanges {
     [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(end_); }
     /// Requires: begin() <= link < end().
     [[nodiscard]] const Range& of(std::uint32_t link) const;
-    void append_capacities(std::vector<double>& capacities) const;
 
  private:
     std::string where_;

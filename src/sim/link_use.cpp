@@ -5,6 +5,9 @@
 #include <array>
 #include <map>
 
+#include "sim/alike_nodes.hpp"
+#include "sim/sparse_links.hpp"
+
 namespace auspex {
 namespace {
 
@@ -32,41 +35,51 @@ std::map<PatternId, double> bytes_by_pattern(const Program& program, Network& ne
     return bytes;
 }
 
-/// By link: what it carries at most, or, of a pair of groups or switches whose traffic detours, what its direct links
-/// do.
-std::vector<double> physical_capacities(const Fabric& fabric) {
-    std::vector<double> capacities(fabric.capacities_bytes_per_s().begin(), fabric.capacities_bytes_per_s().end());
+/// What a link carries at most, or, of a pair of groups or switches whose traffic detours, what its direct links do.
+double physical_capacity(const Fabric& fabric, std::uint32_t link) {
     for (const DetourLinks& pairs : fabric.detours()) {
-        std::fill(capacities.begin() + pairs.first, capacities.begin() + pairs.end, pairs.direct_bytes_per_s);
+        if (link >= pairs.first && link < pairs.end) {
+            return pairs.direct_bytes_per_s;
+        }
     }
-    return capacities;
+    return fabric.capacity_bytes_per_s(link);
+}
+
+/// The sum of patterns, each times its bytes.
+PatternLoads bytes_on_links(const std::map<PatternId, double>& bytes, const Network& network) {
+    const Fabric& fabric = network.fabric();
+    AlikeNodes nodes(fabric.nodes());
+    for (const auto& [pattern, each] : bytes) {
+        nodes.add(network.loads(pattern));
+    }
+    nodes.find();
+    SparseLinks<double> on_firsts(fabric.link_count());
+    for (const auto& [pattern, each] : bytes) {
+        nodes.for_each_first(network.loads(pattern),
+                             [&](std::uint32_t link, double load) { on_firsts[link] += load * each; });
+    }
+    return nodes.spread(on_firsts, fabric.links_per_node());
 }
 
 }  // namespace
 
 std::vector<LinkUse> link_use(const Program& program, Network& network, const RoutingLoad& load, double step_s) {
     const Fabric& fabric = network.fabric();
-    std::vector<double> bytes(fabric.link_count(), 0);
-    for (const auto& [pattern, each] : bytes_by_pattern(program, network, load)) {
-        for (const LinkLoad& on : network.loads(pattern)) {
-            bytes[on.link] += on.load * each;
-        }
-    }
-    const std::vector<double> capacities = physical_capacities(fabric);
+    const PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, network, load), network);
     std::array<LinkUse, kLinkKinds> by_kind;
     std::array<std::uint32_t, kLinkKinds> busiest{}, used{};
-    for (std::uint32_t link = 0; link < bytes.size(); ++link) {
-        if (bytes[link] <= 0) {
+    for (const LinkLoad& on : bytes) {
+        if (on.load <= 0) {
             continue;
         }
-        const auto kind = static_cast<std::size_t>(fabric.kind(link));
-        const double share = bytes[link] / (capacities[link] * step_s);
-        by_kind[kind].bytes += bytes[link];
+        const auto kind = static_cast<std::size_t>(fabric.kind(on.link));
+        const double share = on.load / (physical_capacity(fabric, on.link) * step_s);
+        by_kind[kind].bytes += on.load;
         by_kind[kind].mean_share += share;
         ++used[kind];
         if (share > by_kind[kind].busiest_share) {
             by_kind[kind].busiest_share = share;
-            busiest[kind] = link;
+            busiest[kind] = on.link;
         }
     }
     std::vector<LinkUse> found;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "models/group_ranks.hpp"
 #include "sim/link_classes.hpp"
 
 namespace auspex {
@@ -57,9 +58,7 @@ struct Network::Impl {
           fabric(machine, stack, layout),
           builder(fabric),
           staged(machine.node.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole),
-          memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency) {
-        wanted.assign(fabric.link_count(), 0);
-    }
+          memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency) {}
 
     const GroupSet& all_groups(GroupKind kind, int stage);
     const GroupForm& form_at(GroupKind kind, int stage);
@@ -82,7 +81,6 @@ struct Network::Impl {
     bool staged;
     double memory_bytes_per_s;
     std::vector<double> shares;
-    std::vector<double> wanted;  ///< by link: load x rate when alone, over all that may be active at once
 
     std::map<std::pair<GroupKind, int>, GroupSet> flat;
     std::map<std::pair<GroupKind, int>, GroupForm> forms;
@@ -90,6 +88,7 @@ struct Network::Impl {
     std::map<std::uint64_t, PatternKey> first_by_hash;
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
+    Ids asked_for;  ///< all that may be active at once: every kind of group may, even on the same ranks
     std::map<std::tuple<CommKind, GroupKind, double, double, int>, AlgorithmChoice> chosen;
 
     LinkClasses classes;
@@ -117,7 +116,7 @@ PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& p
 const GroupSet& Network::Impl::all_groups(GroupKind kind, int stage) {
     const auto [found, is_new] = flat.try_emplace(std::pair(kind, stage));
     if (is_new) {
-        found->second = flatten(groups_of(layout, kind, stage));
+        found->second = equal_groups(group_ranks(layout, kind, stage), group_size(layout, kind));
     }
     return found->second;
 }
@@ -164,10 +163,7 @@ PatternId Network::Impl::pattern_id(const PatternKey& asked) {
         patterns.push_back(
             builder.build(key, groups, key.uneven ? std::span<const double>(shares) : std::span<const double>()));
     }
-    // Every kind of group may be active at the same time, even on the same ranks.
-    for (const LinkLoad& on : patterns[found->second].loads) {
-        wanted[on.link] += on.load * patterns[found->second].solo_rate;
-    }
+    asked_for.push_back(found->second);
     are_folded = false;
     id_of_asked.emplace(asked, found->second);
     return found->second;
@@ -259,7 +255,7 @@ double Network::Impl::solo_time_s(const Transfer& transfer) const {
 const LinkClasses& Network::Impl::folded() {
     if (!are_folded) {
         are_folded = true;
-        classes.fold(patterns, wanted, fabric.capacities_bytes_per_s());
+        classes.fold(patterns, asked_for, fabric);
     }
     return classes;
 }
@@ -351,7 +347,7 @@ bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) 
                         [&](PatternId other) { return other != pattern && can_slow(pattern, other); });
 }
 
-std::span<const LinkLoad> Network::loads(PatternId pattern) const { return impl_->patterns[pattern].loads; }
+const PatternLoads& Network::loads(PatternId pattern) const { return impl_->patterns[pattern].loads; }
 std::uint32_t Network::bottleneck(PatternId pattern) const { return impl_->patterns[pattern].bottleneck; }
 std::size_t Network::sibling_count(GroupKind group, int stage) { return impl_->all_groups(group, stage).count(); }
 const Fabric& Network::fabric() const { return impl_->fabric; }

@@ -78,8 +78,8 @@ class Network {
     /// True if no pattern in `others` (apart from itself) can slow this one.
     [[nodiscard]] bool is_disjoint(PatternId pattern, std::span<const PatternId> others) const;
 
-    /// Flows (weighted) on each link, by rising link; none for kWorld.
-    [[nodiscard]] std::span<const LinkLoad> loads(PatternId pattern) const;
+    /// Flows (weighted) on each link; none for kWorld.
+    [[nodiscard]] const PatternLoads& loads(PatternId pattern) const;
     /// The link that bounds it when alone.
     [[nodiscard]] std::uint32_t bottleneck(PatternId pattern) const;
     [[nodiscard]] std::size_t sibling_count(GroupKind group, int stage);

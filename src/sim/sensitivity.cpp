@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.hpp"
 #include "sim/simulate.hpp"
@@ -38,12 +39,29 @@ bool enters_the_network(const std::string& path) {
            path.rfind("stack.transport.", 0) == 0;
 }
 
+/// Constants that change operations; the others leave plan, layout and program as they are.
+bool enters_the_program(const std::string& path) {
+    return path.rfind("stack.", 0) == 0 && path.rfind("stack.transport.", 0) != 0;
+}
+
+/// What one thread keeps from constant to constant.
+struct Kept {
+    Network network;
+    SimulatedStep step;
+};
+
 double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step,
-                  Network& network) {
-    Network* const reused = enters_the_network(constant.path) ? nullptr : &network;
+                  Kept& kept) {
+    Network* const network = enters_the_network(constant.path) ? nullptr : &kept.network;
     for (const double factor : {0.9, 1.1}) {
         try {
-            const SimulatedStep changed = simulate_step(with_scaled(inputs, constant, factor), options, false, reused);
+            const Inputs scaled = with_scaled(inputs, constant, factor);
+            std::optional<SimulatedStep> own;
+            if (enters_the_program(constant.path)) {
+                own = prepare_step(scaled, options);
+            }
+            SimulatedStep& changed = own ? *own : kept.step;
+            simulate_prepared(changed, scaled, options, false, network);
             return std::log(static_cast<double>(changed.step) / static_cast<double>(step)) / std::log(factor);
         } catch (const InputError&) {
             continue;  // outside the constant's range on this side
@@ -75,11 +93,12 @@ std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictO
     }
     PredictOptions plain = options;
     plain.timeline = false;
-    const Layout layout = layout_of(inputs, options);
-    const Picoseconds step = simulate_step(inputs, plain, false).step;
-    tbb::enumerable_thread_specific<Network> networks([&] { return Network(inputs.machine, inputs.stack, layout); });
+    const SimulatedStep nominal = simulate_step(inputs, plain, false);
+    tbb::enumerable_thread_specific<Kept> kept([&] {
+        return Kept{Network(inputs.machine, inputs.stack, nominal.layout), nominal};
+    });
     tbb::parallel_for(std::size_t{0}, leans.size(), [&](std::size_t i) {
-        leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, step, networks.local());
+        leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, nominal.step, kept.local());
     });
     std::stable_sort(leans.begin(), leans.end(), [](const ConstantLean& a, const ConstantLean& b) {
         return std::fabs(a.elasticity) > std::fabs(b.elasticity);

@@ -60,10 +60,6 @@ LossTimes mean_losses(const std::vector<LossTimes>& by_actor, Picoseconds step) 
     return mean;
 }
 
-Layout layout_of(const Inputs& inputs, const PredictOptions& options) {
-    return lay_out(resolve_plan(inputs.plan, inputs.workload, options.tiles), inputs.machine);
-}
-
 SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options) {
     SimulatedStep s;
     s.plan = resolve_plan(inputs.plan, inputs.workload, options.tiles);
@@ -75,9 +71,14 @@ SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options) 
     return s;
 }
 
-SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
-                            Network* network) {
-    SimulatedStep s = prepare_step(inputs, options);
+SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times) {
+    SimulatedStep step = prepare_step(inputs, options);
+    simulate_prepared(step, inputs, options, operation_times);
+    return step;
+}
+
+void simulate_prepared(SimulatedStep& s, const Inputs& inputs, const PredictOptions& options, bool operation_times,
+                       Network* network) {
     std::optional<Network> own;
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
@@ -111,7 +112,6 @@ SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options,
             s.operation_times.seconds[name] += first.shared_link_excess_s[name] / roles;
         }
     }
-    return s;
 }
 
 }  // namespace auspex

@@ -40,13 +40,13 @@ struct SimulatedStep {
 /// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
 /// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
 /// the heaviest stage the expected slowest of all ranks; what that adds is jitter,
-/// and the timeline is of that play. `network`, if given, must have been
-/// made for the same layout and for inputs that differ in nothing that enters a network (node links, fabric,
-/// transport). `operation_times`: fills operation_times and link_use.
-[[nodiscard]] SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times,
-                                          Network* network = nullptr);
+/// and the timeline is of that play. `operation_times`: fills operation_times and link_use.
+[[nodiscard]] SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times);
 
-/// The layout that simulate_step uses.
-[[nodiscard]] Layout layout_of(const Inputs& inputs, const PredictOptions& options);
+/// The same for a step that is prepared, whatever it was simulated for before: with inputs that differ from those that
+/// prepared it in nothing that enters a program. `network`, if given, must have been made for the same layout and for
+/// inputs that differ in nothing that enters a network (node links, fabric, transport).
+void simulate_prepared(SimulatedStep& step, const Inputs& inputs, const PredictOptions& options, bool operation_times,
+                       Network* network = nullptr);
 
 }  // namespace auspex

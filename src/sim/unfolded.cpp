@@ -13,10 +13,17 @@
 #include "sim/engine_player.hpp"
 #include "sim/link_sharing.hpp"
 #include "sim/slow_parts.hpp"
+#include "sim/sparse_links.hpp"
 #include "sim/variety.hpp"
 
 namespace auspex {
 namespace {
+
+/// What those patterns that can meet others put on links, and these links, with numbers of their own.
+struct SharedLinks {
+    std::vector<double> capacities;            ///< factors applied
+    std::vector<std::vector<LinkLoad>> loads;  ///< by pattern; empty: has its links to itself
+};
 
 /// What all samples share: nothing of it changes while they play.
 struct Stage {
@@ -25,7 +32,7 @@ struct Stage {
     Network network;
     SlowParts slow;
     CostedProgram costed;
-    std::vector<double> capacities;  ///< by link, factors applied
+    SharedLinks links;
     std::vector<double> solo_rates;  ///< by pattern
     std::vector<int> ranks;          ///< of each actor
 };
@@ -33,9 +40,9 @@ struct Stage {
 /// Rates by LinkSharing over all groups' patterns.
 class RankSharing {
  public:
-    explicit RankSharing(const Stage& stage) : stage_(stage), links_(stage.capacities) {}
+    explicit RankSharing(const Stage& stage) : stage_(stage), links_(stage.links.capacities) {}
     std::uint32_t start(PatternId pattern) {
-        return links_.start({stage_.network.loads(pattern), stage_.solo_rates[pattern]});
+        return links_.start({stage_.links.loads[pattern], stage_.solo_rates[pattern]});
     }
     void stop(std::uint32_t id) { links_.stop(id); }
     std::span<const std::uint32_t> settle() { return links_.settle(); }
@@ -46,6 +53,35 @@ class RankSharing {
     LinkSharing links_;
 };
 
+SharedLinks find_shared_links(const CostedProgram& costed, const Network& network, std::span<const double> factors) {
+    SharedLinks shared;
+    shared.loads.resize(network.pattern_count());
+    SparseLinks<std::uint32_t> numbers(network.fabric().link_count());  // from 1 on
+    const auto number_of = [&](std::uint32_t link) {
+        std::uint32_t& number = numbers[link];
+        if (number == 0) {
+            shared.capacities.push_back(slowed_capacity(network.fabric(), link, factors));
+            number = static_cast<std::uint32_t>(shared.capacities.size());
+        }
+        return number - 1;
+    };
+    for (const CostedTransfer& transfer : costed.transfers) {
+        for (const CostedTransfer::Member& member : transfer.members) {
+            for (std::uint32_t p = member.phase_begin; p < member.phase_end && member.shares; ++p) {
+                const PatternLoads& loads = network.loads(transfer.phases[p].pattern);
+                std::vector<LinkLoad>& mine = shared.loads[transfer.phases[p].pattern];
+                if (mine.empty()) {
+                    mine.reserve(loads.size());
+                    for (const LinkLoad& on : loads) {
+                        mine.push_back({number_of(on.link), on.load});
+                    }
+                }
+            }
+        }
+    }
+    return shared;
+}
+
 Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
     Stage stage{inputs, folded.layout, Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
     stage.network.set_routing_shares(folded.routing_shares());
@@ -55,9 +91,7 @@ Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const Unfolde
     cost.grain = Grain::kRanks;
     cost.link_factors = stage.slow.link_factors;
     stage.costed = cost_program(folded.program, inputs.machine, inputs.stack, folded.layout, stage.network, cost);
-    for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
-        stage.capacities.push_back(slowed_capacity(fabric, link, stage.slow.link_factors));
-    }
+    stage.links = find_shared_links(stage.costed, stage.network, stage.slow.link_factors);
     for (PatternId pattern = 0; pattern < stage.network.pattern_count(); ++pattern) {
         stage.solo_rates.push_back(slowed_solo_rate(stage.network, pattern, stage.slow.link_factors));
     }

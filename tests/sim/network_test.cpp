@@ -211,7 +211,7 @@ TEST(Network, rates_of_a_set_fill_no_link_beyond_its_capacity_and_leave_nothing_
                 EXPECT_LE(bytes_per_s, network.fabric().capacity_bytes_per_s(link) * (1 + 1e-9));
             }
             for (std::size_t i = 0; i < active.size(); ++i) {
-                const std::span<const LinkLoad> loads = network.loads(active[i]);
+                const PatternLoads& loads = network.loads(active[i]);
                 EXPECT_TRUE(std::any_of(loads.begin(), loads.end(),
                                         [&](const LinkLoad& on_link) {
                                             return carried[on_link.link] >=

@@ -393,17 +393,28 @@ TEST(Unfolded, the_prediction_is_of_the_median_sample_and_percentiles_are_in_ord
 /// The ranks' flows over the links of a network, as the lens shares them.
 class DirectSharing {
  public:
-    explicit DirectSharing(const Network& network)
-        : network_(network), links_(network.fabric().capacities_bytes_per_s()) {}
-    std::uint32_t start(PatternId pattern) {
-        return links_.start({network_.loads(pattern), network_.solo_rate(pattern)});
+    explicit DirectSharing(const Network& network) : network_(network), links_(capacities_of(network.fabric())) {
+        for (PatternId pattern = 0; pattern < network.pattern_count(); ++pattern) {
+            const PatternLoads& loads = network.loads(pattern);
+            loads_.emplace_back(loads.begin(), loads.end());
+        }
     }
+    std::uint32_t start(PatternId pattern) { return links_.start({loads_[pattern], network_.solo_rate(pattern)}); }
     void stop(std::uint32_t id) { links_.stop(id); }
     std::span<const std::uint32_t> settle() { return links_.settle(); }
     [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
 
  private:
+    static std::vector<double> capacities_of(const Fabric& fabric) {
+        std::vector<double> capacities;
+        for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
+            capacities.push_back(fabric.capacity_bytes_per_s(link));
+        }
+        return capacities;
+    }
+
     const Network& network_;
+    std::vector<std::vector<LinkLoad>> loads_;  ///< by pattern
     LinkSharing links_;
 };
 

@@ -10,7 +10,9 @@ string(TOLOWER ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} system)
 set(CPACK_PACKAGE_FILE_NAME auspex-${PROJECT_VERSION}-${system}-portable)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Auspex authors")
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(AUSPEX_MAINTAINER "The Auspex authors" CACHE STRING "Who answers for the Debian package: NAME <ADDRESS>")
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${AUSPEX_MAINTAINER})
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Auspex predicts the training step of Mixture-of-Experts models on a large

@@ -45,7 +45,7 @@ void run_version(const Options& options) {
     std::cout << "auspex " << AUSPEX_VERSION << ", " << kBuildCommit << (date.empty() ? "" : " of " + date)
               << "\ncompiler  " << AUSPEX_COMPILER << ", " << AUSPEX_BUILD_TYPE << "\nkernels   for "
               << (sets.empty() ? "any processor of this architecture" : "processors with " + sets) << ", oneDNN "
-              << kOneDnnVersion << "\nthreads   TBB " << TBB_runtime_version() << "\ntrainer   "
+              << or_none(kOneDnnVersion) << "\nthreads   TBB " << TBB_runtime_version() << "\ntrainer   "
               << or_none(find_mpi_program()) << "\ndata      " << or_none(data_folder()) << "\n";
 }
 

@@ -154,7 +154,7 @@ std::string zsh_action(const FlagText& text) {
         case ValueKind::kText: return " ";
         case ValueKind::kFile: return "_files";
         case ValueKind::kFolder: return "_files -/";
-        case ValueKind::kNames: return std::string("_auspex_names ") + text.role;
+        case ValueKind::kNames: return std::string(" _auspex_names ") + text.role;
         case ValueKind::kWords: return "(" + words_of(text, ' ') + ")";
     }
     return "";
@@ -183,8 +183,9 @@ std::string zsh_argument(const CommandFlag& flag) {
 
 constexpr const char* kZshNames = R"ZSH(
 _auspex_names() { # ROLE
+    local expl
     local -a names=(${(f)"$(${(Q)program} completion names --role $1 2>/dev/null)"})
-    _alternative "names:$1:compadd -a names" 'files:file:_files'
+    _wanted names expl $1 compadd -a names || _files
 }
 
 _auspex() {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "exec/instruction_sets.hpp"
 
 namespace auspex {
 namespace {
@@ -71,6 +72,13 @@ std::string find_mpi_program() {
     return "";
 }
 
+void require_instruction_sets() {
+    if (const std::string missing = missing_instruction_sets(); !missing.empty()) {
+        throw std::runtime_error("the trainer was built for processors that have " + missing +
+                                 ", which this one has not; build it here, or with -D AUSPEX_NATIVE=OFF for any");
+    }
+}
+
 std::string mpi_program() {
     std::string file = find_mpi_program();
     if (file.empty()) {
@@ -78,6 +86,7 @@ std::string mpi_program() {
         throw std::runtime_error("found no trainer, neither " + installed.string() + " nor auspex-mpi beside auspex; " +
                                  "packages that are called portable have none");
     }
+    require_instruction_sets();
     return file;
 }
 

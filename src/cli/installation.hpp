@@ -15,9 +15,12 @@ inline constexpr const char* kDataVariable = "AUSPEX_DATA";
 /// it has those four folders.
 [[nodiscard]] std::filesystem::path given_data_folder();
 
+/// Throws std::runtime_error where this processor cannot run the trainer's kernels.
+void require_instruction_sets();
+
 /// auspex-mpi: PREFIX/libexec/auspex/auspex-mpi, or beside this program in a build folder. Empty where there is none.
 [[nodiscard]] std::string find_mpi_program();
-/// The same. Throws std::runtime_error where there is none.
+/// The same. Throws std::runtime_error where there is none, or where this processor cannot run it.
 [[nodiscard]] std::string mpi_program();
 
 }  // namespace auspex

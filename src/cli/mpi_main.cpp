@@ -12,11 +12,11 @@
 #include "base/error.hpp"
 #include "cli/folder_lock.hpp"
 #include "cli/input_files.hpp"
+#include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/mpi_measure.hpp"
 #include "cli/train_output.hpp"
 #include "cli/train_setup.hpp"
-#include "exec/instruction_sets.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/process_binding.hpp"
 
@@ -125,11 +125,10 @@ void end_with_parent() {
 
 int main(int argc, char** argv) {
     using namespace auspex;
-    if (const std::string missing = missing_instruction_sets(); !missing.empty()) {
-        std::cerr << message_line(kFailureHead, "the trainer was built for processors that have " + missing +
-                                                    ", which this one has not; build it here, or with "
-                                                    "-D AUSPEX_NATIVE=OFF for any") +
-                         "\n";
+    try {
+        require_instruction_sets();
+    } catch (const std::exception& error) {
+        std::cerr << message_line(kFailureHead, error.what()) + "\n";
         return kFailed;
     }
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);

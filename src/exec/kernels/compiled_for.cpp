@@ -1,7 +1,9 @@
 /// @file Read off macros: of the compiler, and of oneDNN's header.
 #include "exec/kernels/compiled_for.hpp"
 
+#ifndef AUSPEX_WITHOUT_ONEDNN
 #include <dnnl.h>
+#endif
 
 namespace auspex {
 
@@ -39,8 +41,12 @@ const char* const kKernelInstructionSets =
 #endif
     ;
 
+#ifdef AUSPEX_WITHOUT_ONEDNN
+const char* const kOneDnnVersion = "";
+#else
 #define AUSPEX_TEXT_OF(value) #value
 #define AUSPEX_DOTTED(major, minor, patch) AUSPEX_TEXT_OF(major) "." AUSPEX_TEXT_OF(minor) "." AUSPEX_TEXT_OF(patch)
 const char* const kOneDnnVersion = AUSPEX_DOTTED(DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH);
+#endif
 
 }  // namespace auspex

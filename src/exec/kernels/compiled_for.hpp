@@ -8,7 +8,7 @@ namespace auspex {
 /// are compiled for any processor, or for another architecture.
 extern const char* const kKernelInstructionSets;
 
-/// Of the oneDNN that the kernels are compiled with: "2.6.3".
+/// Of the oneDNN that the kernels are compiled with: "2.6.3"; empty where they are compiled without it.
 extern const char* const kOneDnnVersion;
 
 }  // namespace auspex

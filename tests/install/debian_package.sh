@@ -8,10 +8,6 @@ mirror=${1:-}
 work=$(mktemp -d "${TMPDIR:-/tmp}/auspex-package-XXXXXX")
 trap 'umount "$work"/*/proc 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT
 
-bare_debian() { # NAME: a root folder with apt and little else
-    mmdebstrap --quiet --variant=apt bookworm "$work/$1" ${mirror:+"$mirror"}
-    mount -t proc proc "$work/$1/proc"
-}
 inside() { # NAME COMMAND...
     chroot "$work/$1" env --ignore-environment PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 "${@:2}"
 }
@@ -28,34 +24,40 @@ done
 deb=$(ls build/debian/package/*.deb) archive=$(ls build/portable/package/*.tar.gz)
 
 echo "== $deb"
-dpkg-deb --info "$deb" | sed -n '/Package:/,$p'
-lintian --no-tag-display-limit "$deb" || true
+dpkg-deb --info "$deb" | grep --after-context=99 "Architecture:"
+lintian --allow-root --tag-display-limit 0 "$deb" || true
 
-bare_debian deb
+# Root folders with apt and little else.
+mmdebstrap --quiet --variant=apt bookworm "$work/portable" ${mirror:+"$mirror"}
+cp -a "$work/portable" "$work/deb"
+mount -t proc proc "$work/portable/proc"
+mount -t proc proc "$work/deb/proc"
+
 cp "$deb" "$work/deb/tmp/auspex.deb"
-inside deb env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends /tmp/auspex.deb >/dev/null
+inside deb apt-get update --quiet=2
+install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2)
+inside deb "${install[@]}" --no-install-recommends /tmp/auspex.deb >/dev/null
 echo "== without recommended packages: no MPI launcher"
 inside deb auspex --version
 inside deb auspex "${prepare[@]}"
-inside deb auspex predict "${case[@]}" --tiles 3072 | head -5
+inside deb auspex predict "${case[@]}" --tiles 3072 | sed -n 1,5p
 inside deb auspex train -n 2 "${toy[@]}" && exit 1
 echo "== with them"
-inside deb env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 openmpi-bin man-db bash-completion >/dev/null
+inside deb "${install[@]}" openmpi-bin man-db bash-completion >/dev/null
 inside deb auspex scale "${case[@]}" --tiles 384,768 --out /tmp/scaling
 inside deb auspex train -n 2 "${toy[@]}"
-inside deb env MANWIDTH=100 man auspex-predict | head -12
+inside deb env MANWIDTH=100 man auspex-predict | sed -n 1,12p
 inside deb bash -c 'source /usr/share/bash-completion/bash_completion; _completion_loader auspex
     COMP_WORDS=(auspex predict --machine dgx); COMP_CWORD=3; _auspex; echo "completion: ${COMPREPLY[*]}"'
 inside deb apt-get remove --yes --quiet=2 auspex >/dev/null
 [[ -z $(inside deb find /usr -path '*auspex*') ]]
 
 echo "== $archive"
-bare_debian portable
 tar -C "$work/portable/opt" -xf "$archive"
 program=$(cd "$work/portable" && ls -d opt/*/bin/auspex)
 inside portable "/$program" --version
 inside portable "/$program" "${prepare[@]}" >/dev/null
-inside portable "/$program" predict "${case[@]}" --tiles 3072 | head -5
+inside portable "/$program" predict "${case[@]}" --tiles 3072 | sed -n 1,5p
 inside portable "/$program" train -n 2 "${toy[@]}" && exit 1
 echo "libraries:"
 inside portable ldd "/$program"

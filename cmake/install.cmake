@@ -10,7 +10,7 @@ if(AUSPEX_PORTABLE)
     install(RUNTIME_DEPENDENCY_SET auspex_libraries
         PRE_EXCLUDE_REGEXES "^(libc|libm|libdl|librt|libpthread|ld-linux.*)\\.so"
         LIBRARY DESTINATION lib/auspex)
-    foreach(package libtbb12 libstdc++6 libssl3 libboost-program-options1.74.0 nlohmann-json3-dev libeigen3-dev)
+    foreach(package libtbb12 libstdc++6 libssl3 nlohmann-json3-dev libeigen3-dev) # their licences ask for it
         install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries RENAME ${package} OPTIONAL)
     endforeach()
 else()

@@ -11,6 +11,9 @@ trap 'umount "$work"/*/proc 2>/dev/null || true; rm -rf --one-file-system "$work
 inside() { # NAME COMMAND...
     chroot "$work/$1" env --ignore-environment PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 "${@:2}"
 }
+install() { # PACKAGE...: into the root "deb"
+    inside deb env DEBIAN_FRONTEND=noninteractive apt-get install --yes "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; return 1; }
+}
 toy=(--workload toy-moe --plan toy-ep2-dp2 --set plan.dp=1 --data /tmp/data --steps 2)
 prepare=(data prepare --input /etc/debconf.conf /etc/adduser.conf --sequence-length 64 --out /tmp/data)
 case=(--machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b)
@@ -35,21 +38,20 @@ mount -t proc proc "$work/deb/proc"
 
 cp "$deb" "$work/deb/tmp/auspex.deb"
 inside deb apt-get update --quiet=2
-install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2)
-inside deb "${install[@]}" --no-install-recommends /tmp/auspex.deb >/dev/null
+install --no-install-recommends /tmp/auspex.deb
 echo "== without recommended packages: no MPI launcher"
 inside deb auspex --version
 inside deb auspex "${prepare[@]}"
 inside deb auspex predict "${case[@]}" --tiles 3072 | sed -n 1,5p
 inside deb auspex train -n 2 "${toy[@]}" && exit 1
 echo "== with them"
-inside deb "${install[@]}" openmpi-bin man-db bash-completion >/dev/null
+install openmpi-bin man-db bash-completion
 inside deb auspex scale "${case[@]}" --tiles 384,768 --out /tmp/scaling
 inside deb auspex train -n 2 "${toy[@]}"
 inside deb env MANWIDTH=100 man auspex-predict | sed -n 1,12p
 inside deb bash -c 'source /usr/share/bash-completion/bash_completion; _completion_loader auspex
     COMP_WORDS=(auspex predict --machine dgx); COMP_CWORD=3; _auspex; echo "completion: ${COMPREPLY[*]}"'
-inside deb apt-get remove --yes --quiet=2 auspex >/dev/null
+inside deb apt-get remove --yes auspex >/dev/null 2>&1
 [[ -z $(inside deb find /usr -path '*auspex*') ]]
 
 echo "== $archive"

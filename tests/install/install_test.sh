@@ -29,7 +29,7 @@ expect_refused() { # TEXT COMMAND...
     [[ $(wc -l <"$work/output") == 1 ]] || fail "more than one line: ${*:2}"
 }
 
-cmake --install "$build" --prefix "$work/first" >"$work/log" || { cat "$work/log" >&2; fail "cmake --install"; }
+cmake --install "$build" --strip --prefix "$work/first" >"$work/log" || { cat "$work/log" >&2; fail "cmake --install"; }
 prefix="$work/zweiter Präfix"
 mv "$work/first" "$prefix"
 mkdir "$work/elsewhere" && cd "$work/elsewhere"

@@ -38,7 +38,9 @@ FlagText calibrate_flag_text(Flag flag) {
         case Flag::kReport: return {"report", "DIR", "write residuals and constants there: index.html"};
         case Flag::kFrom:
             return {"from", "FILE.csv",
-                    "instead of measuring: rows of another machine, which replace constants of --machine"};
+                    "instead of measuring: rows of another machine, which replace constants of --machine; a file, or "
+                    "the name of one in machines/measurements/",
+                    "measurements"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);

@@ -26,6 +26,7 @@
 #include "cli/child_process.hpp"
 #include "cli/file_lock.hpp"
 #include "cli/input_files.hpp"
+#include "cli/installation.hpp"
 #include "cli/measure_task.hpp"
 #include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"

@@ -30,7 +30,7 @@ std::string out_of(const Options& options) { return options.out.empty() ? kDefau
 /// Beside the machine file, unless it is named or given.
 std::string measurements_of(const Options& options) {
     if (!options.calibrate.from.empty()) {
-        return options.calibrate.from;
+        return find_input("measurements", options.calibrate.from);
     }
     return !options.calibrate.measurements.empty() ? options.calibrate.measurements
                                                    : fs::path(out_of(options)).replace_extension(".csv").string();
@@ -241,10 +241,10 @@ std::string next_step_text(const Options& options, const std::string& out, const
                " --workload MODEL --plan PLAN --tiles N; docs/calibration.md says how to read the verdicts.";
     }
     const std::string& hostfile = options.train.hostfile;
-    const std::string layouts = hostfile.empty() ? "one-node.json" : "nodes.json";
+    const std::string layouts = hostfile.empty() ? "one-node" : "nodes";
     const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
     const std::string flags = options.train.mpirun.empty() ? "" : " --mpirun=" + quoted_for_shell(options.train.mpirun);
-    return "Next: auspex compare --layouts plans/layouts/" + layouts + (out == kDefaultOut ? "" : machine) + stack +
+    return "Next: auspex compare --layouts " + layouts + (out == kDefaultOut ? "" : machine) + stack +
            hosts + flags + "; docs/calibration.md says how to read the verdicts.";
 }
 
@@ -265,6 +265,10 @@ void run_calibrate(const Options& options) {
     const std::string out = out_of(options), measurements = measurements_of(options);
     require_two_files(options, out, measurements);
     require_own_file(out);
+    if (options.out.empty()) {
+        std::error_code status;  // what is wrong with the folder, the file's own check says
+        fs::create_directories(fs::path(out).parent_path(), status);
+    }
     require_writable("--out", out);
     const std::string& report_folder = options.calibrate.report;
     if (!report_folder.empty()) {

@@ -17,6 +17,7 @@
 #include "cli/child_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/folder_lock.hpp"
+#include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/new_folder.hpp"
 #include "cli/train_launch.hpp"

@@ -4,6 +4,15 @@
 
 namespace auspex {
 
+/// All of them, in the order in which help lists them.
+[[nodiscard]] const std::vector<Command>& commands();
+
+void run_completion_bash(const Options& options);
+void run_completion_fish(const Options& options);
+void run_completion_names(const Options& options);
+void run_completion_zsh(const Options& options);
+void run_manual(const Options& options);
+void run_version(const Options& options);
 void run_data_export_megatron(const Options& options);
 void run_data_prepare(const Options& options);
 void run_data_show(const Options& options);

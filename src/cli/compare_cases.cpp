@@ -15,6 +15,7 @@
 #include "base/output_file.hpp"
 #include "base/sha256.hpp"
 #include "cli/input_files.hpp"
+#include "cli/installation.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
@@ -324,7 +325,7 @@ std::vector<CompareCase> compare_cases(const Options& options, const std::string
     std::vector<Wanted> wanted;
     add_plans(options, wanted);
     if (!options.compare.layouts.empty()) {
-        add_layouts(options.compare.layouts, scratch, wanted);
+        add_layouts(find_input("layouts", options.compare.layouts), scratch, wanted);
     }
     if (wanted.empty()) {
         throw InputError("auspex compare", "found no layout; expected --plans with --workload, or --layouts");

@@ -9,9 +9,13 @@ namespace auspex {
 FlagText compare_flag_text(Flag flag) {
     switch (flag) {
         case Flag::kPlans:
-            return {"plans", "PLAN...", "plan files, or names in plans/; PLAN@WORKLOAD: with that workload only"};
-        case Flag::kWorkloads: return {"workload", "FILE...", "models, each with every plan that resolves for it (default toy-moe)"};
-        case Flag::kLayoutsFile: return {"layouts", "FILE", "a file that lists layouts: plans/layouts/one-node.json"};
+            return {"plans", "PLAN...", "plan files, or names in plans/; PLAN@WORKLOAD: with that workload only",
+                    "plan"};
+        case Flag::kWorkloads:
+            return {"workload", "FILE...", "models, each with every plan that resolves for it (default toy-moe)",
+                    "workload"};
+        case Flag::kLayoutsFile:
+            return {"layouts", "FILE", "a file that lists layouts, or the name of one in plans/layouts/", "layouts"};
         case Flag::kRepeat:
             return {"repeat", "N",
                     "runs of each layout that count, in turns (default 5); up to three times as many are made"};

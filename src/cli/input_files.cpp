@@ -1,47 +1,66 @@
 #include "cli/input_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "base/error.hpp"
+#include "cli/installation.hpp"
 
 namespace auspex {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders that may hold machines/, stacks/, workloads/, plans/: nearest to the user first.
-std::vector<fs::path> data_folders() {
-    std::vector<fs::path> folders{fs::path()};
-    std::error_code status;
-    if (const fs::path program = fs::read_symlink("/proc/self/exe", status); !status) {
-        folders.push_back(program.parent_path().parent_path().parent_path());  // REPOSITORY/build/PRESET/auspex
+/// Where files of a role are, below a data folder.
+struct RoleFolder {
+    const char* role;
+    const char* flag;
+    const char* folder;
+    const char* extension;
+};
+
+constexpr std::array kRoleFolders{RoleFolder{"machine", "--machine ", "machines", ".json"},
+                                  RoleFolder{"stack", "--stack ", "stacks", ".json"},
+                                  RoleFolder{"workload", "--workload ", "workloads", ".json"},
+                                  RoleFolder{"plan", "--plan ", "plans", ".json"},
+                                  RoleFolder{"layouts", "--layouts ", "plans/layouts", ".json"},
+                                  RoleFolder{"measurements", "--from ", "machines/measurements", ".csv"}};
+
+const RoleFolder& folder_of(const std::string& role) {
+    std::string roles;
+    for (const RoleFolder& one : kRoleFolders) {
+        if (one.role == role) {
+            return one;
+        }
+        roles += (roles.empty() ? "" : ", ") + std::string(one.role);
     }
-    folders.emplace_back(AUSPEX_DATA_DIR);
-    return folders;
+    throw InputError("--role", "found \"" + role + "\"; expected one of " + roles);
 }
 
-std::string names_in(const std::string& subfolder) {
-    std::vector<std::string> names;
-    for (const fs::path& folder : data_folders()) {
-        std::error_code status;
-        for (const auto& entry : fs::directory_iterator(folder / subfolder, status)) {
-            if (entry.path().extension() == ".json") {
-                names.push_back(entry.path().stem().string());
-            }
-        }
-        if (!names.empty()) {
-            break;
-        }
+/// Folders that may hold machines/, stacks/, workloads/, plans/, in the order in which they are asked.
+std::vector<fs::path> data_folders() {
+    const fs::path working_directory, given = given_data_folder();
+    if (!given.empty()) {
+        return {given, working_directory};
     }
-    std::sort(names.begin(), names.end());
+    const fs::path own = own_data_folder();
+    return own.empty() ? std::vector{working_directory} : std::vector{working_directory, own};
+}
+
+/// What there is instead of a name that is not there.
+std::string names_there(const std::string& role) {
     std::string list;
-    for (const std::string& name : names) {
+    for (const std::string& name : input_names(role)) {
         list += (list.empty() ? "" : ", ") + name;
     }
-    return list.empty() ? "none" : list;
+    if (list.empty()) {
+        return std::string("none, as no ") + folder_of(role).folder + "/ is here or came with the program; " +
+               kDataVariable + " names the folder that has it";
+    }
+    return list;
 }
 
 /// Of this computer's machine file, which is not in the repository.
@@ -78,7 +97,8 @@ void take_trace_from_here(JsonDocument& plan) {
 
 std::string find_input(const std::string& role, const std::string& name) {
     std::error_code status;
-    const bool is_bare = name.find('/') == std::string::npos && !name.ends_with(".json");
+    const RoleFolder& of_role = folder_of(role);
+    const bool is_bare = name.find('/') == std::string::npos && !name.ends_with(of_role.extension);
     const bool is_of_calibration = role == "machine" && fs::path(name).stem() == "local";
     if (!is_bare) {
         if (is_of_calibration && !fs::exists(name, status)) {
@@ -86,9 +106,8 @@ std::string find_input(const std::string& role, const std::string& name) {
         }
         return name;
     }
-    const std::string subfolder = role + "s";
     for (const fs::path& folder : data_folders()) {
-        const fs::path file = folder / subfolder / (name + ".json");
+        const fs::path file = folder / of_role.folder / (name + of_role.extension);
         if (fs::is_regular_file(file, status)) {
             return file.string();
         }
@@ -96,9 +115,23 @@ std::string find_input(const std::string& role, const std::string& name) {
     if (fs::exists(name, status)) {
         return name;
     }
-    throw InputError("--" + role + " " + name, "found no such file and no " + subfolder + "/" + name + ".json" +
-                                                   (is_of_calibration ? kMakeLocal : "") +
-                                                   "; available: " + names_in(subfolder));
+    throw InputError(of_role.flag + name, std::string("found no such file and no ") + of_role.folder + "/" + name +
+                                              of_role.extension + (is_of_calibration ? kMakeLocal : "") +
+                                              "; available: " + names_there(role));
+}
+
+std::set<std::string> input_names(const std::string& role) {
+    const RoleFolder& of_role = folder_of(role);
+    std::set<std::string> names;
+    for (const fs::path& folder : data_folders()) {
+        std::error_code status;
+        for (const auto& entry : fs::directory_iterator(folder / of_role.folder, status)) {
+            if (entry.path().extension() == of_role.extension) {
+                names.insert(entry.path().stem().string());
+            }
+        }
+    }
+    return names;
 }
 
 std::vector<std::string> overrides_in_words(const Options& options) {

@@ -1,5 +1,6 @@
 #pragma once
 /// @file From names on the command line to loaded inputs: where files are looked for, and `--set`.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,14 @@
 
 namespace auspex {
 
-/// The file that a name means: itself if it has a "/" or ends in ".json"; else FOLDER/NAME.json under the working
-/// directory, beside the program's build folder, or where the program was built; else a file of that very name.
-/// `role` is "machine", …; its folder is "machines". Throws InputError that lists what is there.
+/// The file that a name means: itself if it has a "/" or ends in ".json"; else FOLDER/NAME.json in the folder that
+/// AUSPEX_DATA names, in the working directory, or, where AUSPEX_DATA is not set, among the data that came with the
+/// program; else a file of that very name. `role` is "machine", "stack", "workload" or "plan", whose folder is
+/// "machines", …; "layouts" (plans/layouts); or "measurements" (machines/measurements, ".csv"). Throws InputError that
+/// lists what is there.
 [[nodiscard]] std::string find_input(const std::string& role, const std::string& name);
+/// The names that find_input knows for a role. Throws InputError for an unknown role.
+[[nodiscard]] std::set<std::string> input_names(const std::string& role);
 
 /// Loads a role's document and applies the overrides of that role. A routing trace that an override names is relative
 /// to the working directory, one that the plan's file names to that file's folder.

@@ -8,11 +8,11 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
+#include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/train_setup.hpp"
 
 namespace auspex {
-namespace {
 
 const std::vector<Command>& commands() {
     static const std::vector<Command> kCommands{
@@ -79,8 +79,7 @@ const std::vector<Command>& commands() {
         {"calibrate",
          "time the trainer's kernels and messages on this machine, and write a machine file of it",
          "auspex calibrate --out machines/local.json --report build/calibration\n"
-         "  auspex calibrate --from machines/measurements/aurora.csv --machine aurora --out "
-         "build/aurora-measured.json\n"
+         "  auspex calibrate --from aurora --machine aurora --out build/aurora-measured.json\n"
          "  tools/netlab run --nodes 2 --slots 2 --rate 400mbit -- auspex calibrate --out machines/local-2.json "
          "--hostfile {hostfile} --mpirun \"{flags}\"",
          {},
@@ -89,8 +88,8 @@ const std::vector<Command>& commands() {
          run_calibrate},
         {"compare",
          "train real layouts on this machine and set what they take beside what is predicted",
-         "auspex compare --plans plans/toy-*.json --workload toy-moe --out build/compare\n"
-         "  auspex compare --layouts plans/layouts/one-node.json --out build/compare-layouts",
+         "auspex compare --plans toy-dp4 toy-pp2-ep2 --workload toy-moe --out build/compare\n"
+         "  auspex compare --layouts one-node --out build/compare-layouts",
          {},
          {Flag::kPlans, Flag::kWorkloads, Flag::kLayoutsFile, Flag::kMachine, Flag::kTrainStack, Flag::kTrainRanks,
           Flag::kRepeat, Flag::kSteps, Flag::kData, Flag::kSet, Flag::kHostfile, Flag::kMpirun, Flag::kOut,
@@ -116,9 +115,47 @@ const std::vector<Command>& commands() {
          {Flag::kData, Flag::kMegatronOut},
          {Flag::kJson},
          run_data_export_megatron},
+        {"completion bash",
+         "print what bash completes this program's commands, flags and names by",
+         "auspex completion bash > ~/.local/share/bash-completion/completions/auspex",
+         {},
+         {},
+         run_completion_bash},
+        {"completion zsh",
+         "the same for zsh, in a folder of its fpath",
+         "auspex completion zsh > ~/.zfunc/_auspex",
+         {},
+         {},
+         run_completion_zsh},
+        {"completion fish",
+         "the same for fish",
+         "auspex completion fish > ~/.config/fish/completions/auspex.fish",
+         {},
+         {},
+         run_completion_fish},
+        {"completion names",
+         "print the names of input files, one a line",
+         "auspex completion names --role machine",
+         {Flag::kRole},
+         {},
+         run_completion_names},
+        {"manual",
+         "write the manual pages of all commands, for man",
+         "auspex manual --out build/man1 && man build/man1/auspex-predict.1",
+         {Flag::kManualOut},
+         {},
+         run_manual},
+        {"version",
+         "print version, commit, compiler, instruction sets, libraries, and where trainer and data are; also --version",
+         "auspex version --json",
+         {},
+         {Flag::kJson},
+         run_version},
     };
     return kCommands;
 }
+
+namespace {
 
 /// "data": the first word of commands that have two.
 bool is_group(const std::string& word) {
@@ -152,7 +189,7 @@ void print_help() {
            "usage: auspex COMMAND FLAGS\n\n";
     print_commands("");
     std::cout
-        << "\nauspex COMMAND --help lists the command's flags; auspex --version prints the version.\n\nExample:\n  "
+        << "\nauspex COMMAND --help lists the command's flags; auspex --version says what this is.\n\nExample:\n  "
         << commands().at(1).example << "\n";
 }
 
@@ -172,6 +209,7 @@ std::size_t words_that_name(const Command& command, const std::vector<std::strin
 }
 
 void run(const Command& command, const Options& options) {
+    static_cast<void>(given_data_folder());  // a wrong AUSPEX_DATA is told at once
     try {
         command.run(options);
     } catch (const InputError& error) {
@@ -179,14 +217,13 @@ void run(const Command& command, const Options& options) {
     }
 }
 
-void dispatch(const std::vector<std::string>& arguments) {
+void dispatch(std::vector<std::string> arguments) {
     if (arguments.empty() || asks_for_help(arguments.front()) || arguments.front() == "help") {
         print_help();
         return;
     }
     if (arguments.front() == "--version") {
-        std::cout << "auspex " << AUSPEX_VERSION << "\n";
-        return;
+        arguments.front() = "version";
     }
     const bool names_group = is_group(arguments.front());
     if (names_group && arguments.size() > 1 && asks_for_help(arguments[1])) {

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "cli/folder_lock.hpp"
 #include "cli/input_files.hpp"
+#include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/mpi_measure.hpp"
 #include "cli/train_output.hpp"
@@ -124,6 +125,12 @@ void end_with_parent() {
 
 int main(int argc, char** argv) {
     using namespace auspex;
+    try {
+        require_instruction_sets();
+    } catch (const std::exception& error) {
+        std::cerr << message_line(kFailureHead, error.what()) + "\n";
+        return kFailed;
+    }
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     end_with_parent();
     const MpiSession session(&argc, &argv);

@@ -24,10 +24,11 @@ bool takes(const Command& command, Flag flag) {
 
 FlagText text_of(Flag flag) {
     switch (flag) {
-        case Flag::kMachine: return {"machine", "FILE", "machine file, or the name of one in machines/"};
-        case Flag::kStack: return {"stack", "FILE", "software stack file, or the name of one in stacks/"};
-        case Flag::kWorkload: return {"workload", "FILE", "workload (model) file, or the name of one in workloads/"};
-        case Flag::kPlan: return {"plan", "FILE", "parallel plan file, or the name of one in plans/"};
+        case Flag::kMachine: return {"machine", "FILE", "machine file, or the name of one in machines/", "machine"};
+        case Flag::kStack: return {"stack", "FILE", "software stack file, or the name of one in stacks/", "stack"};
+        case Flag::kWorkload:
+            return {"workload", "FILE", "workload (model) file, or the name of one in workloads/", "workload"};
+        case Flag::kPlan: return {"plan", "FILE", "parallel plan file, or the name of one in plans/", "plan"};
         case Flag::kSet:
             return {"set", "ROLE.PATH=VALUE",
                     "override a field; ROLE is machine, stack, workload or plan; may be repeated"};
@@ -85,6 +86,8 @@ FlagText text_of(Flag flag) {
         case Flag::kData: return {"data", "DIR", "dataset that \"auspex data prepare\" has written"};
         case Flag::kDatasetOut: return {"out", "DIR", "folder of the new dataset"};
         case Flag::kMegatronOut: return {"out", "PREFIX", "writes PREFIX.bin and PREFIX.idx"};
+        case Flag::kRole: return {"role", "ROLE", "machine, stack, workload, plan, layouts or measurements"};
+        case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,
                     "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
@@ -156,22 +159,20 @@ FlagText text_for(const Command& command, Flag flag) {
 
 po::options_description describe(const Command& command) {
     po::options_description description("Flags", 110, 60);
-    const auto add = [&](Flag flag) {
-        const FlagText text = text_for(command, flag);
+    for (const CommandFlag& flag : flags_of(command)) {
+        const FlagText& text = flag.text;
         if (text.value == nullptr) {
             description.add_options()(text.name, text.meaning);
-        } else if (takes_many(flag)) {
+        } else if (flag.takes_many) {
             description.add_options()(
                 text.name, po::value<std::vector<std::string>>()->multitoken()->value_name(text.value), text.meaning);
-        } else if (flag == Flag::kSet || flag == Flag::kSlow) {
+        } else if (flag.is_repeatable) {
             description.add_options()(text.name, po::value<std::vector<std::string>>()->value_name(text.value),
                                       text.meaning);
         } else {
             description.add_options()(text.name, po::value<std::string>()->value_name(text.value), text.meaning);
         }
-    };
-    std::for_each(command.required.begin(), command.required.end(), add);
-    std::for_each(command.optional.begin(), command.optional.end(), add);
+    }
     return description;
 }
 
@@ -358,7 +359,9 @@ void store(Options& options, Flag flag, const po::variable_value& value) {
         case Flag::kRowSeed: options.seed = parse_seed(text()); break;
         case Flag::kData: options.data = text(); break;
         case Flag::kDatasetOut:
-        case Flag::kMegatronOut: options.out = text(); break;
+        case Flag::kMegatronOut:
+        case Flag::kManualOut: options.out = text(); break;
+        case Flag::kRole: options.role = text(); break;
         case Flag::kCheckExecutor: options.check_executor = true; break;
         case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
         case Flag::kLayouts: options.layouts = parse_count("layouts", text()); break;
@@ -449,6 +452,17 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
         options.command_line += " " + quoted_for_shell(argument);
     }
     return options;
+}
+
+std::vector<CommandFlag> flags_of(const Command& command) {
+    std::vector<CommandFlag> flags;
+    const auto add = [&](Flag flag, bool is_required) {
+        flags.push_back(
+            {text_for(command, flag), is_required, takes_many(flag), flag == Flag::kSet || flag == Flag::kSlow});
+    };
+    std::for_each(command.required.begin(), command.required.end(), [&](Flag flag) { add(flag, true); });
+    std::for_each(command.optional.begin(), command.optional.end(), [&](Flag flag) { add(flag, false); });
+    return flags;
 }
 
 std::string help_of(const Command& command) {

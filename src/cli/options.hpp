@@ -48,6 +48,8 @@ enum class Flag {
     kData,
     kDatasetOut,
     kMegatronOut,
+    kRole,
+    kManualOut,
     kTrainRanks,
     kTrainStack,
     kTrainSeed,
@@ -101,6 +103,7 @@ struct FlagText {
     const char* name;
     const char* value;  ///< nullptr: takes none
     const char* meaning;
+    const char* role = nullptr;  ///< of the input files that it names (input_files.hpp)
 };
 
 /// What `auspex train` alone takes.
@@ -147,6 +150,7 @@ struct Options {
     int ranks = 0, levels = 0, groups_of = 0, stride = 0;
     double zipf = 0;
     std::vector<std::string> inputs;
+    std::string role;
     std::string data, megatron, tokenizer, document_separator;
     int vocab_size = 0, sequence_length = 0, shard_rows = 0;
     TrainFlags train;
@@ -168,6 +172,16 @@ struct Command {
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
 };
+
+/// A flag as one command takes it.
+struct CommandFlag {
+    FlagText text;
+    bool is_required = false;
+    bool takes_many = false;     ///< several values behind it
+    bool is_repeatable = false;  ///< may be given several times
+};
+/// Those that are required first.
+[[nodiscard]] std::vector<CommandFlag> flags_of(const Command& command);
 
 /// Strict: throws InputError for an unknown, repeated, missing or stray argument and for a value that is no number.
 [[nodiscard]] Options parse_options(const Command& command, const std::vector<std::string>& arguments);

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
 #include <regex>
 #include <sstream>
@@ -21,6 +20,7 @@
 
 #include "base/error.hpp"
 #include "cli/child_process.hpp"
+#include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/rank_processes.hpp"
@@ -36,6 +36,9 @@ std::vector<std::string> command_of(const Launch& launch) {
     std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none"};
     words.insert(words.end(), {"--mca", "mpi_yield_when_idle", launch.waits_by_yielding ? "1" : "0"});
     words.insert(words.end(), {"-x", kRunFolderVariable, "-x", "OMP_NUM_THREADS"});
+    if (std::getenv(kDataVariable) != nullptr) {
+        words.insert(words.end(), {"-x", kDataVariable});
+    }
     if (!launch.hostfile.empty()) {
         words.insert(words.end(), {"--hostfile", launch.hostfile, "--map-by", "slot"});
     }
@@ -225,16 +228,6 @@ std::optional<int> rank_of_launcher(int ranks) {
     }
     const auto rank = number("PMIX_RANK");
     return rank ? rank : number("PMI_RANK");
-}
-
-std::string mpi_program() {
-    std::error_code status;
-    const auto own = std::filesystem::read_symlink("/proc/self/exe", status);
-    const auto program = own.parent_path() / "auspex-mpi";
-    if (status || !std::filesystem::exists(program, status)) {
-        throw std::runtime_error("found no " + program.string() + "; it is built together with auspex");
-    }
-    return program.string();
 }
 
 LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {

@@ -34,8 +34,6 @@ struct LaunchOutcome {
 /// SLURM_PROCID in a Slurm step of several tasks, or of one where `ranks` (0: not known) is 1, but not in one of a
 /// single task with a shell in it; else PMIX_RANK or PMI_RANK.
 [[nodiscard]] std::optional<int> rank_of_launcher(int ranks);
-/// auspex-mpi, beside this program. Throws std::runtime_error if it is not there.
-[[nodiscard]] std::string mpi_program();
 
 /// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. kEndSignals
 /// (child_process.hpp) are passed on. Ranks of this host that outlive mpirun are killed. Throws InputError where there

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
@@ -33,6 +34,29 @@ TEST_F(Cli, help_and_version_succeed) {
         EXPECT_EQ(help.exit_code, 0);
         EXPECT_NE(help.out.find(std::string("Example:\n  auspex ") + command), std::string::npos) << help.out;
     }
+}
+
+TEST_F(Cli, the_version_names_commit_and_trainer) {
+    const Outcome version = run("--version --json");
+    ASSERT_EQ(version.exit_code, 0) << version.error;
+    const JsonDocument document = JsonDocument::parse(version.out, "version");
+    EXPECT_NE(document.root().at("commit").as_string(), "");
+    EXPECT_EQ(document.root().at("trainer").as_string(), std::string(AUSPEX_BINARY) + "-mpi");
+    EXPECT_EQ(run("version --json").out, version.out);
+    expect_refused("--version --jsn", {"jsn"});
+}
+
+TEST_F(Cli, completion_knows_the_names_of_every_role) {
+    for (const auto& [role, name] :
+         {std::pair{"machine", "aurora"}, std::pair{"stack", "optimus"}, std::pair{"workload", "toy-moe"},
+          std::pair{"plan", "toy-dp4"}, std::pair{"layouts", "one-node"}, std::pair{"measurements", "aurora"}}) {
+        const std::string names = "\n" + run(std::string("completion names --role ") + role).out;
+        EXPECT_NE(names.find(std::string("\n") + name + "\n"), std::string::npos) << role << names;
+    }
+    expect_refused("completion names --role planet", {"--role", "planet", "machine, stack, workload, plan"});
+    expect_refused("compare --layouts two-nodes", {"--layouts two-nodes", "nodes, one-node"});
+    expect_refused("calibrate --from borealis --machine aurora --out " + folder_ + "new.json",
+                   {"--from borealis", "aurora"});
 }
 
 TEST_F(Cli, wrong_words_on_the_command_line_are_refused) {

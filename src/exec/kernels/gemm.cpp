@@ -1,9 +1,12 @@
-/// @file Matrix products on oneDNN (float) and Eigen (double). dnnl_sgemm because on one AVX-512 core it is 1.3 to 1.7
-/// times as fast as Eigen at the shapes of training (bench/kernel_bench.cpp; as fast at 64 x 64 x 64), and because,
-/// unlike OpenBLAS, whose speed is close, it takes its number of threads from the calling thread alone.
+/// @file Matrix products on oneDNN (float) and Eigen (double; float too in a build without oneDNN, which has no trainer).
+/// dnnl_sgemm because on one AVX-512 core it is 1.3 to 1.7 times as fast as Eigen at the shapes of training
+/// (bench/kernel_bench.cpp; as fast at 64 x 64 x 64), and because, unlike OpenBLAS, whose speed is close, it takes its
+/// number of threads from the calling thread alone.
 #include "exec/kernels/gemm.hpp"
 
+#ifndef AUSPEX_WITHOUT_ONEDNN
 #include <dnnl.h>
+#endif
 
 #include <Eigen/Core>
 #include <new>
@@ -12,13 +15,13 @@
 #include "base/error.hpp"
 #include "exec/kernels/scratch.hpp"
 
+#ifndef AUSPEX_WITHOUT_ONEDNN
 /// Of the OpenMP runtime that oneDNN runs on.
 extern "C" void omp_set_num_threads(int);
+#endif
 
 namespace auspex {
 namespace {
-
-char letter(Transpose transpose) { return transpose == Transpose::kYes ? 'T' : 'N'; }
 
 /// Sizes of a product, k > 0.
 struct Shape {
@@ -26,22 +29,10 @@ struct Shape {
     std::size_t m, n, k;
 };
 
-void product(const Shape& s, const float* a, std::size_t lda, const float* b, std::size_t ldb, float* c,
-             std::size_t ldc, bool accumulate) {
-    [[maybe_unused]] thread_local const bool alone = (omp_set_num_threads(1), true);
-    const auto number = [](std::size_t size) { return static_cast<dnnl_dim_t>(size); };
-    const dnnl_status_t status =
-        dnnl_sgemm(letter(s.transpose_a), letter(s.transpose_b), number(s.m), number(s.n), number(s.k), 1.0F, a,
-                   number(lda), b, number(ldb), accumulate ? 1.0F : 0.0F, c, number(ldc));
-    if (status == dnnl_out_of_memory) {
-        throw std::bad_alloc();
-    }
-    AUSPEX_CHECK(status == dnnl_success, "dnnl_sgemm refuses a product");
-}
-
-void product(const Shape& s, const double* a, std::size_t lda, const double* b, std::size_t ldb, double* c,
-             std::size_t ldc, bool accumulate) {
-    using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+void eigen_product(const Shape& s, const T* a, std::size_t lda, const T* b, std::size_t ldb, T* c, std::size_t ldc,
+                   bool accumulate) {
+    using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const auto view = [](auto* data, std::size_t rows, std::size_t columns, std::size_t stride) {
         using Viewed = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(data)>>, const Matrix, Matrix>;
         return Eigen::Map<Viewed, 0, Eigen::OuterStride<>>(data, static_cast<Eigen::Index>(rows),
@@ -64,6 +55,33 @@ void product(const Shape& s, const double* a, std::size_t lda, const double* b, 
     } else {
         result.noalias() += left * right;
     }
+}
+
+#ifdef AUSPEX_WITHOUT_ONEDNN
+void product(const Shape& s, const float* a, std::size_t lda, const float* b, std::size_t ldb, float* c,
+             std::size_t ldc, bool accumulate) {
+    eigen_product(s, a, lda, b, ldb, c, ldc, accumulate);
+}
+#else
+char letter(Transpose transpose) { return transpose == Transpose::kYes ? 'T' : 'N'; }
+
+void product(const Shape& s, const float* a, std::size_t lda, const float* b, std::size_t ldb, float* c,
+             std::size_t ldc, bool accumulate) {
+    [[maybe_unused]] thread_local const bool alone = (omp_set_num_threads(1), true);
+    const auto number = [](std::size_t size) { return static_cast<dnnl_dim_t>(size); };
+    const dnnl_status_t status =
+        dnnl_sgemm(letter(s.transpose_a), letter(s.transpose_b), number(s.m), number(s.n), number(s.k), 1.0F, a,
+                   number(lda), b, number(ldb), accumulate ? 1.0F : 0.0F, c, number(ldc));
+    if (status == dnnl_out_of_memory) {
+        throw std::bad_alloc();
+    }
+    AUSPEX_CHECK(status == dnnl_success, "dnnl_sgemm refuses a product");
+}
+#endif
+
+void product(const Shape& s, const double* a, std::size_t lda, const double* b, std::size_t ldb, double* c,
+             std::size_t ldc, bool accumulate) {
+    eigen_product(s, a, lda, b, ldb, c, ldc, accumulate);
 }
 
 /// An operand as Real: itself, or a widened copy without gaps between its rows; `ld` becomes the copy's.

@@ -1,0 +1,19 @@
+/// @file auspex manual: a page for man of each command.
+#include <iostream>
+
+#include "cli/blame_flag.hpp"
+#include "cli/commands.hpp"
+#include "cli/manual_pages.hpp"
+#include "report/report_files.hpp"
+
+namespace auspex {
+
+void run_manual(const Options& options) {
+    for (const ManualPage& page : manual_pages(commands())) {
+        const auto folder =
+            blame_flag("--out", options.out, [&] { return make_report_folder(options.out, page.file); });
+        write_report_file(folder / page.file, page.text);
+    }
+}
+
+}  // namespace auspex

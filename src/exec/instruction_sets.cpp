@@ -1,0 +1,50 @@
+/// @file Compiled for any processor, unlike the kernels.
+#include "exec/instruction_sets.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "exec/kernels/compiled_for.hpp"
+
+namespace auspex {
+namespace {
+
+/// Of those that compiled_for.cpp names.
+std::vector<std::string> sets_of_this_processor() {
+    std::vector<std::string> sets;
+#ifdef __x86_64__
+    const auto add = [&sets](const char* name, int has) {
+        if (has != 0) {
+            sets.emplace_back(name);
+        }
+    };
+    add("popcnt", __builtin_cpu_supports("popcnt"));
+    add("sse4.2", __builtin_cpu_supports("sse4.2"));
+    add("avx", __builtin_cpu_supports("avx"));
+    add("avx2", __builtin_cpu_supports("avx2"));
+    add("fma", __builtin_cpu_supports("fma"));
+    add("bmi2", __builtin_cpu_supports("bmi2"));
+    add("avx512f", __builtin_cpu_supports("avx512f"));
+    add("avx512bw", __builtin_cpu_supports("avx512bw"));
+    add("avx512dq", __builtin_cpu_supports("avx512dq"));
+    add("avx512vl", __builtin_cpu_supports("avx512vl"));
+#endif
+    return sets;
+}
+
+}  // namespace
+
+std::string missing_instruction_sets() {
+    const std::vector<std::string> there = sets_of_this_processor();
+    std::istringstream needed(kKernelInstructionSets);
+    std::string missing;
+    for (std::string name; needed >> name;) {
+        if (std::find(there.begin(), there.end(), name) == there.end()) {
+            missing += (missing.empty() ? "" : ", ") + name;
+        }
+    }
+    return missing;
+}
+
+}  // namespace auspex

@@ -37,6 +37,9 @@ struct LaunchOutcome {
 /// auspex-mpi, beside this program. Throws std::runtime_error if it is not there.
 [[nodiscard]] std::string mpi_program();
 
+/// Throws InputError where there is no mpirun in the PATH.
+void require_mpirun();
+
 /// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. kEndSignals
 /// (child_process.hpp) are passed on. Ranks of this host that outlive mpirun are killed. Throws InputError where there
 /// is no mpirun.

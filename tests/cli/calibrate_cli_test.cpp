@@ -172,7 +172,7 @@ TEST_F(CalibrateCli, an_interrupted_calibration_says_what_there_is) {
     Background command("TMPDIR='" + folder_ + "temporary' '" AUSPEX_BINARY "' calibrate --max-ranks 2 " + out() +
                            "--measurements " + rows,
                        folder_ + "error");
-    EXPECT_EQ(command.fault_of_wait_for("test -s " + rows), "");
+    ASSERT_EQ(command.fault_of_wait_for("test -s " + rows), "");
     // Meanwhile nobody else writes there.
     const std::string holder = "process " + std::to_string(command.process()) + " on ";
     expect_refused("--max-ranks 2 " + out() + "--measurements " + folder_ + "other.csv",

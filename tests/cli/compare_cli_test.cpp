@@ -218,9 +218,11 @@ TEST_F(CompareCli, an_interrupted_comparison_says_how_to_go_on) {
     // So many seconds after it has begun to measure.
     const auto interrupted_after = [&](int milliseconds, const std::string& arguments) {
         Background command("TMPDIR=" + scratch + " '" AUSPEX_BINARY "' " + arguments, folder_ + "error");
-        EXPECT_EQ(command.fault_of_wait_for("sh -c 'ls " + scratch + " | grep -q auspex- && test -e " + folder_ +
-                                            "report/cases.jsonl'"),
-                  "");
+        const std::string fault = command.fault_of_wait_for("sh -c 'ls " + scratch + " | grep -q auspex- && test -e " +
+                                                            folder_ + "report/cases.jsonl'");
+        if (!fault.empty()) {
+            return fault;
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds{milliseconds});
         EXPECT_EQ(command.end(SIGTERM), 1);
         for (const auto& entry : std::filesystem::directory_iterator(scratch)) {

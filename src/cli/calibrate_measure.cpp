@@ -1,8 +1,6 @@
 /// @file Parts, launches, probes.
 #include "cli/calibrate_measure.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -24,11 +22,11 @@
 #include "cli/calibrate_ticker.hpp"
 #include "cli/calibration_file.hpp"
 #include "cli/child_process.hpp"
-#include "cli/file_lock.hpp"
 #include "cli/input_files.hpp"
 #include "cli/installation.hpp"
 #include "cli/measure_task.hpp"
 #include "cli/new_folder.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
 #include "compare/probe.hpp"
@@ -147,18 +145,6 @@ std::string netlab_settings() {
 
 std::string text_of_hosts(const std::string& hostfile) {
     return blame_flag("--hostfile", hostfile, [&] { return read_input_file(hostfile, "a list of hosts, one a line"); });
-}
-
-/// As exec(3) looks for it.
-void require_mpirun() {
-    const char* const path = std::getenv("PATH");
-    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        if (access((fs::path(folder) / "mpirun").c_str(), X_OK) == 0) {
-            return;
-        }
-    }
-    throw InputError("mpirun", "found no such program; expected Open MPI's mpirun in the PATH");
 }
 
 /// Where the measurements are that a failure leaves.
@@ -440,7 +426,8 @@ CalibrationRows measure_machine(const Options& options, const Stack& stack, cons
     if (options.calibrate.fresh) {
         require_mpirun();
     }
-    const FileLock lock(file, "another calibration");
+    OutputLocks locks(options.command_line);
+    locks.take_file(file, file);
     const CalibrationFile measurements(file);
     const std::string before = prepare(options, measurements, now);
     CalibrationRows result;

@@ -1,5 +1,11 @@
-/// @file Handlers and masks of signals.
+/// @file Handlers and masks of signals; words for exec(3), words of what it ran.
 #include "cli/child_process.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
 
 namespace auspex {
 namespace {
@@ -67,6 +73,17 @@ std::vector<char*> argv_of(std::vector<std::string>& words) {
     }
     argv.push_back(nullptr);
     return argv;
+}
+
+bool is_in_path(const char* program) {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::string last_lines(const std::vector<std::string>& lines) {

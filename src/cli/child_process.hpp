@@ -45,7 +45,11 @@ class SignalsHeld {
 /// For exec(3): pointers into `words`, and the null pointer behind the last.
 [[nodiscard]] std::vector<char*> argv_of(std::vector<std::string>& words);
 
-/// What a child said at last, in one line: of its lines the last five that are neither empty nor rulers, joined by " / ".
+/// Is there a program of this name that execvp(3) would find?
+[[nodiscard]] bool is_in_path(const char* program);
+
+/// What a child said at last, in one line: of its lines the last five that are neither empty nor rulers, joined by " /
+/// ".
 [[nodiscard]] std::string last_lines(const std::vector<std::string>& lines);
 
 }  // namespace auspex

@@ -11,11 +11,11 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/json_writer.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
 #include "compare/machine_writer.hpp"
 #include "report/calibration_report.hpp"
-#include "report/report_files.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
@@ -264,6 +264,8 @@ void run_calibrate(const Options& options) {
     require_sense(options);
     const std::string out = out_of(options), measurements = measurements_of(options);
     require_two_files(options, out, measurements);
+    OutputLocks locks(options.command_line);
+    locks.take_file("--out " + out, out);
     require_own_file(out);
     if (options.out.empty()) {
         std::error_code status;  // what is wrong with the folder, the file's own check says
@@ -272,8 +274,7 @@ void run_calibrate(const Options& options) {
     require_writable("--out", out);
     const std::string& report_folder = options.calibrate.report;
     if (!report_folder.empty()) {
-        blame_flag("--report", report_folder,
-                   [&] { static_cast<void>(make_report_folder(report_folder, "index.html")); });
+        locks.take_folder("--report", report_folder);
         require_writable("--report", (fs::path(report_folder) / "index.html").string());
     }
     CalibrationReport report;

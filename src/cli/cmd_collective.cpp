@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/json_writer.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
 #include "report/collective_sweep.hpp"
@@ -388,6 +389,8 @@ void print_json(const CollectiveSweep& sweep, const CollectiveJob& job, const Op
 
 void run_collective(const Options& options) {
     const Asked asked = read(options);
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
     const CollectiveSweep sweep = time_all(options, asked);
     if (!options.out.empty()) {
         write_collective_sweep(sweep, options.out);

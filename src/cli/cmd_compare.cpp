@@ -19,6 +19,7 @@
 #include "cli/compare_predictions.hpp"
 #include "cli/compare_runs.hpp"
 #include "cli/new_folder.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/verify_run.hpp"
 #include "compare/compared_operations.hpp"
@@ -47,6 +48,10 @@ void check_flags(const Options& options) {
     if (options.train.resume && options.out.empty()) {
         throw InputError("--resume", "found without --out; expected both, for runs are kept there");
     }
+}
+
+/// Unless the command is to go on with them.
+void refuse_earlier_runs(const Options& options) {
     std::error_code status;
     if (const std::string records = records_of(options);
         !options.train.resume && std::filesystem::is_regular_file(records, status)) {
@@ -70,12 +75,13 @@ void require_writable(const std::filesystem::path& file) {
 }
 
 /// Folders and files of --out, and what is there already.
-void prepare_out(const Options& options, const std::vector<CompareCase>& cases, RunPlan& plan) {
+void prepare_out(const Options& options, const std::vector<CompareCase>& cases, OutputLocks& locks, RunPlan& plan) {
     if (options.out.empty()) {
         return;
     }
-    const std::filesystem::path folder =
-        make_report_folder(options.out, "index.html, comparison.json, cases.csv, cases.jsonl and traces");
+    const std::filesystem::path folder = options.out;
+    locks.take_folder("--out", options.out);
+    refuse_earlier_runs(options);
     plan.traces = make_report_folder((folder / "traces").string(), "traces").string();
     plan.records = records_of(options);
     for (const char* file : {"index.html", "comparison.json", "cases.csv", "cases.jsonl"}) {
@@ -158,16 +164,17 @@ struct Compared {
 };
 
 /// Throws Interrupted.
-Compared compare(const Options& options) {
+Compared compare(const Options& options, OutputLocks& locks) {
     const SignalsNoted signals;
     const NewFolder scratch(temporary_folder(), "auspex-compare-");
     Compared result;
     Comparison& comparison = result.comparison;
     const std::vector<CompareCase> cases = compare_cases(options, scratch.path(), comparison.warnings);
     std::ranges::copy(notes_of_surroundings(), std::back_inserter(comparison.warnings));
+    require_mpirun();
     RunPlan plan;
     plan.scratch = scratch.path();
-    prepare_out(options, cases, plan);
+    prepare_out(options, cases, locks, plan);
     std::vector<ComparedCase> compared(cases.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
         compared[i].plan = cases[i].plan;
@@ -203,9 +210,9 @@ Compared compare(const Options& options) {
     return result;
 }
 
-Compared compare_or_say_how_to_go_on(const Options& options) {
+Compared compare_or_say_how_to_go_on(const Options& options, OutputLocks& locks) {
     try {
-        return compare(options);
+        return compare(options, locks);
     } catch (const Interrupted&) {
         std::error_code status;
         const std::string records = records_of(options);
@@ -227,7 +234,8 @@ void write_report(const Options& options, const Compared& compared) {
 
 void run_compare(const Options& options) {
     check_flags(options);
-    const Compared compared = compare_or_say_how_to_go_on(options);
+    OutputLocks locks(options.command_line);
+    const Compared compared = compare_or_say_how_to_go_on(options, locks);
     if (!options.out.empty()) {
         write_report(options, compared);
     }

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/json_writer.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
 #include "exec/data/prepare.hpp"
@@ -125,10 +126,12 @@ void print(const DatasetInfo& info, const std::string& folder, const Options& op
 
 void run_data_prepare(const Options& options) {
     std::map<std::string, ProgressLine> lines;
-    const DatasetInfo info =
-        prepare_dataset(request_of(options), [&](const char* what, std::size_t done, std::size_t all) {
-            lines.try_emplace(what, what).first->second.show(done, all);
-        });
+    const PrepareRequest request = request_of(options);
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
+    const DatasetInfo info = prepare_dataset(request, [&](const char* what, std::size_t done, std::size_t all) {
+        lines.try_emplace(what, what).first->second.show(done, all);
+    });
     print(info, options.out, options);
 }
 
@@ -143,6 +146,8 @@ void run_data_show(const Options& options) {
 
 void run_data_export_megatron(const Options& options) {
     const Dataset dataset = Dataset::open(options.data);
+    OutputLocks locks(options.command_line);
+    locks.take_file("--out " + options.out, options.out);
     export_megatron(dataset, options.out);
     if (options.json) {
         JsonWriter json(std::cout);

@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "report/fabric_drawing.hpp"
 #include "report/report_files.hpp"
@@ -178,6 +179,8 @@ void run_fabric(const Options& options) {
     require_roles(options.overrides, {"machine"});
     const JsonDocument document = load_document("machine", options.machine, options.overrides);
     const Machine machine = load_machine(document);
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
     const FabricGraph graph(machine);
     const FabricTotals totals = totals_of(graph);
     const std::vector<StatedCheck> checks = check_stated(machine, totals);

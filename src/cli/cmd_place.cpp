@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "report/placement_report.hpp"
 #include "report/story.hpp"
@@ -95,6 +96,8 @@ void print_text(const PlacementReport& report, const Options& options) {
 
 void run_place(const Options& options) {
     const Inputs inputs = load_all(options);
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
     PlacementReport report;
     const int tiles = options.tiles.empty() ? 0 : options.tiles.front();
     for (const PlacementWord& placement : options.placements) {

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
 #include "report/scaling_report.hpp"
@@ -203,6 +204,8 @@ void run_scale(const Options& options) {
     for (const int tiles : options.tiles) {
         sizes.push_back(sized(inputs, mode, options.tiles.front(), tiles));
     }
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
     std::vector<ScalePoint> points;
     ProgressLine progress("sizes predicted");
     for (std::size_t i = 0; i < sizes.size(); ++i) {

@@ -16,10 +16,10 @@
 #include "base/error.hpp"
 #include "cli/child_process.hpp"
 #include "cli/commands.hpp"
-#include "cli/folder_lock.hpp"
 #include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/new_folder.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
 #include "cli/train_supervise.hpp"
@@ -112,14 +112,13 @@ void run_train(const Options& options) {
     const TrainSetup setup = load_train_setup(options, 0);
     const SignalsNoted signals;
     std::string parent;
-    std::optional<FolderLock> lock;
+    OutputLocks locks(options.command_line);
     if (options.train.checkpoint.empty()) {
         parent = temporary_folder();
     } else {
         // Beside the checkpoints, which all hosts see; a place that cannot be written to is found out before any step.
         parent = options.train.checkpoint;
-        lock.emplace(parent, kLauncherLock, std::chrono::seconds{0});
-        if (lock->is_held()) {
+        if (locks.take_folder("--checkpoint", parent)) {
             remove_left_folders(parent);
         }
     }

@@ -8,12 +8,12 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/json_writer.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/verify_layout_checks.hpp"
 #include "cli/verify_recovery.hpp"
-#include "report/report_files.hpp"
 #include "report/text.hpp"
 
 namespace auspex {
@@ -240,9 +240,9 @@ void run_verify(const Options& options) {
         throw InputError("auspex verify", "found itself started by an MPI launcher; expected to start mpirun itself");
     }
     require_sense(options);
-    if (!options.out.empty()) {
-        static_cast<void>(make_report_folder(options.out, "the report"));
-    }
+    require_mpirun();
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
     const ExecutorReport report = Verification(options).run();
     if (!options.out.empty()) {
         write_executor_report(report, options.out);

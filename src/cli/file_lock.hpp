@@ -1,22 +1,37 @@
 #pragma once
-/// @file One program at a time for a file that grows and is replaced.
+/// @file One command at a time for what a command writes.
+#include <chrono>
 #include <string>
 
 namespace auspex {
 
-/// Holds the lock FILE.lock while it lives and removes it at the end; the system lets go of it when the process ends,
-/// however it does. Throws InputError, naming FILE, where another process holds it. Where the file system has no locks,
-/// or the folder cannot be written to, nothing is held.
+/// What is locked, and what others are told who want it meanwhile.
+struct LockWords {
+    std::string file;      ///< the lock: a file of its own, beside or in what is written
+    std::string place;     ///< what is written, as messages name it: "--out build/compare"
+    std::string expected;  ///< instead: "one command at a time, or another folder"
+    std::string command;   ///< that holds it: of this process
+};
+
+/// Holds a lock of flock(2) while it lives. The file says which process holds it, and is removed at the end; the system
+/// lets go of the lock when the process ends, however it does, and a file that is left means nothing. Waits for
+/// `patience`, then throws InputError, which names the place and who holds it. Where the file cannot be made nothing is
+/// held, for then nothing can be written there either; where the file system has no locks, nothing is held, and a note
+/// on stderr says so.
 class FileLock {
  public:
-    /// `user`: who else may hold it, for the message: "another calibration".
-    FileLock(const std::string& file, const std::string& user);
+    explicit FileLock(LockWords words, std::chrono::milliseconds patience = {});
     ~FileLock();
     FileLock(const FileLock&) = delete;
     FileLock& operator=(const FileLock&) = delete;
+    [[nodiscard]] bool is_held() const { return descriptor_ >= 0; }
 
  private:
-    std::string lock_;
+    enum class Try { kHeld, kTaken, kImpossible };
+    [[nodiscard]] Try try_once();
+    void say_who_holds_it() const;
+
+    LockWords words_;
     int descriptor_ = -1;
 };
 

@@ -10,11 +10,11 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "cli/folder_lock.hpp"
 #include "cli/input_files.hpp"
 #include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/mpi_measure.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/train_output.hpp"
 #include "cli/train_setup.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
@@ -59,9 +59,9 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
         folder->write_status(rank, {getpid(), -1, host});
     }
     TrainSetup setup = load_train_setup(options, session.size());
-    std::optional<FolderLock> lock;
-    if (rank == 0 && !setup.options.checkpoint_folder.empty()) {
-        lock.emplace(setup.options.checkpoint_folder, kWriterLock, kPredecessorFirst);
+    OutputLocks locks(options.command_line);
+    if (rank == 0) {
+        locks.take_folder("--checkpoint", setup.options.checkpoint_folder, kWriterLock, kPredecessorFirst);
     }
     bind_rank(setup.run.stack, rank);
     communicator = make_mpi_communicator(setup.run.layout, transport_of(setup.run.stack));

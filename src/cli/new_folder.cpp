@@ -1,6 +1,8 @@
 /// @file mkdtemp(3), and removal.
 #include "cli/new_folder.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,16 +17,19 @@ namespace fs = std::filesystem;
 std::string temporary_folder() {
     std::error_code status;
     const fs::path folder = fs::temp_directory_path(status);
-    if (!status) {
+    if (!status && access(folder.c_str(), W_OK | X_OK) == 0) {
         return folder.string();
     }
+    const std::string found =
+        status ? "found no such folder"
+               : "found a folder that cannot be written to (" + std::string(std::strerror(errno)) + ")";
     for (const char* const name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
         if (const char* const value = std::getenv(name); value != nullptr) {
             throw InputError(std::string(name) + "=" + value,
-                             "found no such folder; expected one that can be written to, for temporary files");
+                             found + "; expected one that can be written to, for temporary files");
         }
     }
-    throw InputError("/tmp", "found no such folder; expected it, or another in TMPDIR, for temporary files");
+    throw InputError("/tmp", found + "; expected one that can be, or another in TMPDIR, for temporary files");
 }
 
 NewFolder::NewFolder(const std::string& parent, const std::string& prefix) {

@@ -5,7 +5,7 @@
 namespace auspex {
 
 /// Where the system keeps what lives for a short time: TMPDIR, or /tmp. Throws InputError, naming the variable, where
-/// that is no folder.
+/// that is no folder that can be written to.
 [[nodiscard]] std::string temporary_folder();
 
 /// PARENT/PREFIX and six letters that make it a new one; removed at the end, with what is in it. Throws InputError

@@ -16,6 +16,7 @@
 #include <iostream>
 #include <regex>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -31,6 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kNoProgram = 127;
+constexpr std::string_view kNoMpirun = "found no such program; expected Open MPI's mpirun in the PATH";
 
 std::vector<std::string> command_of(const Launch& launch) {
     std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none"};
@@ -52,8 +54,8 @@ std::vector<std::string> command_of(const Launch& launch) {
 }
 
 /// In the child: becomes mpirun, in a process group of its own, so that signals come through this program only.
-[[noreturn]] void become(std::vector<std::string>& words, const RunFolder& folder, int output, int errors,
-                         const SignalsHeld& held) {
+[[noreturn]] void become(std::vector<std::string>& words, const Launch& launch, const RunFolder& folder, int output,
+                         int errors, const SignalsHeld& held) {
     held.let_go_in_child();
     const std::vector<char*> argv = argv_of(words);
     setenv(kRunFolderVariable, folder.path().c_str(), 1);
@@ -61,6 +63,9 @@ std::vector<std::string> command_of(const Launch& launch) {
     if (geteuid() == 0) {
         setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
         setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    }
+    if (launch.hostfile.empty() && !is_in_path("ssh") && !is_in_path("rsh")) {
+        setenv("OMPI_MCA_plm_rsh_agent", "", 0);  // mpirun would refuse to start even where it needs neither
     }
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -230,6 +235,12 @@ std::optional<int> rank_of_launcher(int ranks) {
     return rank ? rank : number("PMI_RANK");
 }
 
+void require_mpirun() {
+    if (!is_in_path("mpirun")) {
+        throw InputError("mpirun", std::string(kNoMpirun));
+    }
+}
+
 LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
     std::vector<std::string> words = command_of(launch);
     folder.forget_ranks(launch.ranks);
@@ -245,7 +256,7 @@ LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
             throw std::runtime_error(std::string("mpirun could not be started: ") + std::strerror(errno));
         }
         if (process == 0) {
-            become(words, folder, output.to, errors.to, held);
+            become(words, launch, folder, output.to, errors.to, held);
         }
     }
     close(output.to);
@@ -263,7 +274,7 @@ LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
     end_what_is_left(folder);
     outcome.exit_code = exit_code_of(status);
     if (outcome.exit_code == kNoProgram && folder.progress() == 0 && outcome.failure.empty()) {
-        throw InputError("mpirun", "found no such program; expected Open MPI's mpirun in the PATH");
+        throw InputError("mpirun", std::string(kNoMpirun));
     }
     outcome.is_output_lost = streams.is_output_lost();
     return outcome;

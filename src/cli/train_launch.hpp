@@ -35,6 +35,9 @@ struct LaunchOutcome {
 /// single task with a shell in it; else PMIX_RANK or PMI_RANK.
 [[nodiscard]] std::optional<int> rank_of_launcher(int ranks);
 
+/// Throws InputError where there is no mpirun in the PATH.
+void require_mpirun();
+
 /// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. kEndSignals
 /// (child_process.hpp) are passed on. Ranks of this host that outlive mpirun are killed. Throws InputError where there
 /// is no mpirun.

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "base/error.hpp"
-#include "cli/folder_lock.hpp"
+#include "cli/output_locks.hpp"
 #include "cli/train_slots.hpp"
 #include "exec/checkpoint.hpp"
 
@@ -83,10 +83,11 @@ std::string verdict_on(const RankFailure& failure) {
 }
 
 /// Waits for ranks of the last launch on other hosts, then finds where the next one begins.
-int step_to_go_on_from(const TrainSetup& setup, const std::string& what) {
+int step_to_go_on_from(const Options& options, const TrainSetup& setup, const std::string& what) {
     try {
         constexpr std::chrono::seconds kPatience{30};
-        const FolderLock nobody_writes(setup.options.checkpoint_folder, kWriterLock, kPatience);
+        OutputLocks nobody_writes(options.command_line);
+        nobody_writes.take_folder("--checkpoint", setup.options.checkpoint_folder, kWriterLock, kPatience);
         return std::max(0, step_of_checkpoint(setup));
     } catch (const InputError& error) {
         throw std::runtime_error(what + "; it cannot go on: " + error.what());
@@ -199,11 +200,12 @@ void supervise(const Options& options, const TrainSetup& setup, const Launch& fi
         for (const int slot : bad) {
             slots.leave_out(slot);
         }
+        const int from = step_to_go_on_from(options, setup, what);
         const Restart restart{failure.reason,
                               failure.ranks.empty() ? -1 : failure.ranks.front(),
                               bad.empty() ? -1 : bad.front(),
                               failure.step,
-                              step_to_go_on_from(setup, what),
+                              from,
                               slots.used()};
         folder.append_restart(restart);
         std::cerr << "auspex: " << what << "; relaunching on slots " << list_of(restart.slots) << " from step "

@@ -273,8 +273,9 @@ std::vector<int> others_by_core(const CoreClock& begin, const CoreClock& end) {
     for (const auto& [number, process] : end.processes) {
         if (process.is_other && number != kInit) {
             const ProcessClock* before = same_process(begin, number, process);
+            // A thread that has ended takes its time along.
             wanted.at(static_cast<std::size_t>(process.core)) +=
-                process.wanted_s - (before != nullptr ? before->wanted_s : 0);
+                std::max(0.0, process.wanted_s - (before != nullptr ? before->wanted_s : 0));
         }
     }
     std::vector<int> others;

@@ -1,6 +1,7 @@
 /// @file auspex calibrate as people call it: what it refuses, and before it measures anything.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 namespace auspex {
 namespace {
 
+using testing_cli::Background;
 using testing_cli::text_of;
 
 constexpr const char* kHeader =
@@ -166,14 +168,21 @@ TEST_F(CalibrateCli, an_interrupted_calibration_says_what_there_is) {
         GTEST_SKIP() << "no mpirun";
     }
     std::filesystem::create_directories(folder_ + "temporary");
-    const std::string rows = folder_ + "rows.csv", error = folder_ + "error";
-    const std::string command =
-        "cd '" + folder_ + "' && TMPDIR='" + folder_ +
-        "temporary' '" AUSPEX_BINARY "' calibrate --max-ranks 2 --out new.json --measurements " + rows + " 2>'" +
-        error + "' & while [ ! -s '" + rows + "' ] && kill -0 $!; do sleep 0.02; done; kill $!; wait $!";
-    const int status = std::system(command.c_str());
-    EXPECT_EQ(WEXITSTATUS(status), 1);
-    EXPECT_NE(text_of(error).find("auspex: failed: interrupted; "), std::string::npos) << text_of(error);
+    const std::string rows = folder_ + "rows.csv";
+    Background command("TMPDIR='" + folder_ + "temporary' '" AUSPEX_BINARY "' calibrate --max-ranks 2 " + out() +
+                           "--measurements " + rows,
+                       folder_ + "error");
+    ASSERT_EQ(command.fault_of_wait_for("test -s " + rows), "");
+    // Meanwhile nobody else writes there.
+    const std::string holder = "process " + std::to_string(command.process()) + " on ";
+    expect_refused("--max-ranks 2 " + out() + "--measurements " + folder_ + "other.csv",
+                   {"--out ", "new.json: found ", holder.c_str(), "auspex calibrate --max-ranks 2"});
+    expect_refused("--max-ranks 2 --out " + folder_ + "other.json --measurements " + rows,
+                   {"rows.csv: found ", holder.c_str()});
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "other.csv"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "other.json"));
+    EXPECT_EQ(command.end(SIGTERM), 1);
+    EXPECT_NE(command.said().find("auspex: failed: interrupted; "), std::string::npos) << command.said();
     for (const auto& entry : std::filesystem::directory_iterator(folder_ + "temporary")) {
         EXPECT_FALSE(entry.path().filename().string().starts_with("auspex-")) << entry.path();  // mpirun may leave some
     }

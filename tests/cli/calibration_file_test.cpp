@@ -10,7 +10,8 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "cli/file_lock.hpp"
+#include "cli/output_locks.hpp"
+#include "cli/run_folder.hpp"
 #include "exec/measure/core_probe.hpp"
 
 namespace auspex {
@@ -241,13 +242,18 @@ TEST_F(CalibrationFileTest, TablesFromElsewhereAreNotBegunAnew) {
 }
 
 TEST_F(CalibrationFileTest, OneAtATime) {
-    std::optional<FileLock> lock(std::in_place, path_, "another calibration");
-    const std::string fault = fault_of([&] { const FileLock second(path_, "another calibration"); });
-    EXPECT_NE(fault.find(path_), std::string::npos) << fault;
-    EXPECT_NE(fault.find("another calibration"), std::string::npos) << fault;
-    lock.reset();
+    const auto lock_it = [&](const char* command) { OutputLocks(command).take_file(path_, path_); };
+    std::optional<OutputLocks> first("auspex calibrate --fresh");
+    first->take_file(path_, path_);
+    EXPECT_EQ(fault_of([&] { lock_it("auspex calibrate"); }),
+              path_ + ": found process " + std::to_string(getpid()) + " on " + own_host() +
+                  ", \"auspex calibrate --fresh\", that writes there; expected one command at a time, or another file");
+    first.reset();
     EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
-    EXPECT_EQ(fault_of([&] { const FileLock later(path_, "another calibration"); }), "");
+    // A file that a killed process has left locks nobody out, and is not believed.
+    std::ofstream(path_ + ".lock") << "process 1 on nowhere, \"auspex\",\n";
+    EXPECT_EQ(fault_of([&] { lock_it("auspex calibrate"); }), "");
+    EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
 }
 
 TEST_F(CalibrationFileTest, RowsOfUnknownConditionsAreNotGoneOnWith) {

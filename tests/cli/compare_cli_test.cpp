@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/json.hpp"
@@ -15,6 +18,7 @@
 namespace auspex {
 namespace {
 
+using testing_cli::Background;
 using testing_cli::Outcome;
 using testing_cli::text_of;
 
@@ -212,24 +216,49 @@ TEST_F(CompareCli, an_interrupted_comparison_says_how_to_go_on) {
     const std::string scratch = folder_ + "tmp";
     std::filesystem::create_directories(scratch);
     // So many seconds after it has begun to measure.
-    const auto interrupted_after = [&](const char* seconds, const std::string& arguments) {
-        const std::string started = folder_ + "report/cases.jsonl", error = folder_ + "error";
-        const std::string command = "cd '" + std::string(AUSPEX_SOURCE_DIR) + "' && { TMPDIR=" + scratch + " '" +
-                                    AUSPEX_BINARY + "' " + arguments + " >/dev/null 2>'" + error +
-                                    "' & } && while [ ! -e " + started + " ]; do sleep 0.05; done && sleep " + seconds +
-                                    " && kill -TERM $! && wait $!";
-        static_cast<void>(std::system(command.c_str()));
+    const auto interrupted_after = [&](int milliseconds, const std::string& arguments) {
+        Background command("TMPDIR=" + scratch + " '" AUSPEX_BINARY "' " + arguments, folder_ + "error");
+        const std::string fault = command.fault_of_wait_for("sh -c 'ls " + scratch + " | grep -q auspex- && test -e " +
+                                                            folder_ + "report/cases.jsonl'");
+        if (!fault.empty()) {
+            return fault;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{milliseconds});
+        EXPECT_EQ(command.end(SIGTERM), 1);
         for (const auto& entry : std::filesystem::directory_iterator(scratch)) {
             EXPECT_FALSE(entry.path().filename().string().starts_with("auspex-")) << entry.path();
         }
-        return text_of(error);
+        return command.said();
     };
     const std::string advice = "auspex: failed: interrupted; runs are in " + folder_ +
                                "report/cases.jsonl, the same command with --resume goes on from there\n";
-    EXPECT_EQ(interrupted_after("1", one_layout() + " --repeat 500"), advice);
-    for (const char* seconds : {"0.3", "0.5", "1.1"}) {
-        EXPECT_EQ(interrupted_after(seconds, one_layout() + " --repeat 500 --resume"), advice);
+    EXPECT_EQ(interrupted_after(1000, one_layout() + " --repeat 500"), advice);
+    for (const int milliseconds : {300, 500, 1100}) {
+        EXPECT_EQ(interrupted_after(milliseconds, one_layout() + " --repeat 500 --resume"), advice);
     }
+}
+
+TEST_F(CompareCli, two_comparisons_do_not_write_into_one_folder) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const std::string arguments = one_layout() + " --repeat 500", records_file = folder_ + "report/cases.jsonl";
+    Background first("TMPDIR='" + folder_ + "' '" AUSPEX_BINARY "' " + arguments, folder_ + "first");
+    ASSERT_EQ(first.fault_of_wait_for("test -e " + records_file), "");
+    const std::string holder = "process " + std::to_string(first.process()) + " on ";
+    for (const char* flag : {"", " --resume"}) {
+        EXPECT_EQ(
+            fault_of_refusal(arguments + flag, {"--out ", "report: found ", holder.c_str(), "auspex compare --steps",
+                                                "expected one command at a time, or another folder"}),
+            "");
+    }
+    EXPECT_EQ(fault_of_refusal("verify --out " + folder_ + "report", {"--out ", "report: found ", holder.c_str()}), "");
+    // The lock goes with the process, however it ends.
+    EXPECT_EQ(first.end(SIGKILL), 128 + SIGKILL);
+    EXPECT_TRUE(std::filesystem::exists(folder_ + "report/.auspex-lock"));
+    const Outcome next = run(one_layout() + " --repeat 1 --resume");
+    EXPECT_EQ(next.exit_code, 0) << next.error;
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "report/.auspex-lock"));
 }
 
 TEST_F(CompareCli, absurd_times_of_earlier_runs_are_refused) {

@@ -90,9 +90,9 @@ TEST_F(TrainCli, checkpoints_go_to_a_folder_that_can_be_written_to_and_that_no_o
     expect_refused(kToy + data_ + "--checkpoint " + file + "/x", {"file/x", "Not a directory"});
     const std::string used = folder_ + "used", of_the_other = used + "/auspex-run-other";
     std::filesystem::create_directories(of_the_other);
-    const int lock = open((used + "/.launcher-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int lock = open((used + "/.auspex-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ASSERT_EQ(flock(lock, LOCK_EX), 0);
-    expect_refused(kToy + data_ + "--checkpoint " + used, {"--checkpoint", "another run"});
+    expect_refused(kToy + data_ + "--checkpoint " + used, {"--checkpoint", "another command that writes there"});
     EXPECT_TRUE(std::filesystem::exists(of_the_other));
     close(lock);
 }

@@ -6,6 +6,7 @@ set -u
 cd "${1:-.}" || exit 2
 netlab=tools/netlab
 problems=0
+. tests/tools/wait_for.sh
 
 complain() {
     echo "netlab_test: $*"
@@ -56,7 +57,8 @@ if ((EUID != 0)); then
 fi
 "$netlab" status >/dev/null && skip "a network is up; this test would take it down"
 said=$("$netlab" up --nodes 2 --slots 2 --rate 200mbit 2>&1) || skip "$said"
-trap '"$netlab" down' EXIT
+scratch=$(mktemp -d)
+trap '"$netlab" down; rm -rf "$scratch"' EXIT
 
 expect_words "up" "2 nodes of 2 slots, links 200mbit" "$said"
 "$netlab" up --nodes 2 --slots 2 --rate 200mbit >/dev/null || complain "a second \"up\" failed"
@@ -95,15 +97,14 @@ status=0
 said=$("$netlab" run --nodes 2 --slots 1 --rate none -- bash -c \
     '[[ "$1" == "$AUSPEX_NETLAB_FLAGS" && -r $2 ]] && wc -l <"$2" && exit 7' - '{flags}' '{hostfile}' 2>&1) || status=$?
 [[ $status == 7 && $said == 2 ]] || complain "\"run\" ended with $status and said \"$said\"; expected 7 and 2"
-"$netlab" run --nodes 2 --rate none -- sleep 60 &
+is_up() { "$netlab" status >/dev/null; }
+"$netlab" run --nodes 2 --rate none -- sleep 60 2>"$scratch/said" &
 process=$!
-for ((look = 0; look < 100; look++)); do
-    "$netlab" status >/dev/null && break
-    sleep 0.1
-done
+wait_for "$process" "$scratch/said" 10 is_up || complain "\"run\" did not come up"
 expect_refusal 'in use' down
 sleep 1
 kill -TERM "$process"
+wait_for "$process" "$scratch/said" 20 has_ended "$process" || kill -KILL "$process"
 status=0
 wait "$process" || status=$?
 [[ $status == 143 ]] || complain "an interrupted \"run\" ended with $status instead of 143"
@@ -111,20 +112,17 @@ wait "$process" || status=$?
 
 # What a killed "run" leaves, "down" ends.
 # shellcheck disable=SC2016
-"$netlab" run --nodes 2 --rate none -- bash -c 'echo $$ >"$1"; sleep 60' - "/tmp/netlab-test.$$" &
+"$netlab" run --nodes 2 --rate none -- bash -c 'echo $$ >"$1"; sleep 60' - "$scratch/command" 2>"$scratch/said" &
 process=$!
-for ((look = 0; look < 100; look++)); do
-    [[ -s /tmp/netlab-test.$$ && -e /run/auspex-netlab/command ]] && break
-    sleep 0.1
-done
+has_begun() { [[ -s $scratch/command && -e /run/auspex-netlab/command ]]; }
+wait_for "$process" "$scratch/said" 10 has_begun || complain "the command of a \"run\" did not begin"
 kill -KILL "$process"
 wait "$process" 2>/dev/null
-left=$(cat "/tmp/netlab-test.$$")
-rm -f "/tmp/netlab-test.$$"
+left=$(cat "$scratch/command")
 kill -0 "$left" || complain "the command of a killed \"run\" did not go on; there is nothing to test"
 said=$("$netlab" down 2>&1) || complain "\"down\" behind a killed \"run\" failed"
 expect_words "down" "ending the command of a \"run\" that was killed" "$said"
-grep -q '^State:[[:space:]]*[A-Ya-y]' "/proc/$left/status" 2>/dev/null && complain "the command of a killed \"run\" goes on"
-trap - EXIT
+has_ended "$left" || complain "the command of a killed \"run\" goes on"
+trap 'rm -rf "$scratch"' EXIT
 [[ $(ip netns list) != *auspex-node* && ! -e /run/auspex-netlab ]] || complain "a killed \"run\" left its network"
 ((problems == 0))

@@ -1,0 +1,23 @@
+# What /proc says of the computer: less than usual, or other things.
+proc() { cat "/proc/$1"; }
+proc stat | grep -v '^cpu' >"$scratch/stat-without-cores"
+proc stat | sed -E '/^cpu/s/^((\S+\s+){7}\S+).*/\1/' >"$scratch/stat-without-steal" # as Linux 2.6.10 and gVisor have it
+proc meminfo | sed -E 's/^(SwapTotal|SwapFree):.*/\1: 0 kB/' >"$scratch/meminfo-without-swap"
+proc meminfo | grep -v '^MemAvailable' | sed 's/^MemTotal: */MemTotal:\t/' >"$scratch/meminfo-short"
+proc cpuinfo | grep -vi '^model name' >"$scratch/cpuinfo-without-names" # as on ARM
+: >"$scratch/nothing"
+for pair in stat-without-cores:/proc/stat stat-without-steal:/proc/stat meminfo-without-swap:/proc/meminfo \
+    meminfo-short:/proc/meminfo cpuinfo-without-names:/proc/cpuinfo; do
+    mounting "$(in_place_of "${pair#*:}" "${pair%%:*}")"
+    cmp -s "$scratch/${pair%%:*}" <("${surrounding[@]}" cat "${pair#*:}") || skip "nothing can be put in the place of ${pair#*:}"
+    expect_same compare
+done
+# Kernels without autogroups, and sandboxes that hide all of the kernel's settings.
+mkdir "$scratch/empty"
+mounting "$(in_place_of /proc/sys/kernel empty)"
+expect_same predict train compare
+mounting "$(in_place_of /proc/stat stat-without-cores) $(in_place_of /proc/cpuinfo cpuinfo-without-names) $(
+    in_place_of /proc/meminfo meminfo-short) $(in_place_of /proc/sys/kernel empty)"
+expect_calibration
+mounting "$(in_place_of /proc/meminfo nothing)"
+expect_same predict train

@@ -11,6 +11,7 @@
 #include "exec/measure/turn_bench.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/process_binding.hpp"
+#include "exec/system/cores.hpp"
 
 namespace auspex {
 namespace {
@@ -30,6 +31,7 @@ class Observer {
         MessageBench bench{.communicator = world,
                            .make_communicator = [](const Layout& layout) { return make_mpi_communicator(layout); },
                            .node_of_rank = {0, 0, 1, 1},
+                           .sizes = {},
                            .skip = [this](const Measurement& m) { return is_skipped(m); },
                            .report = [this](const Measurement& m) { take(m); }};
         bench.budget_s = 0.1;

@@ -23,6 +23,7 @@ skip() {
     exit 1
 }
 
+. tests/tools/wait_for.sh
 . $here/commands.sh
 . $here/namespaces.sh
 . "$here/$name.sh"

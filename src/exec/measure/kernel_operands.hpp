@@ -1,5 +1,6 @@
 #pragma once
 /// @file Arrays that a kernel of the trainer works on, and the call itself, made from nothing but the call's sizes.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,9 +30,12 @@ class OperandArrays {
         const std::span<const float> normal = normal_numbers();
         T* const values = allocate<T>(count);
         std::size_t next = rng_.below(normal.size());
-        for (std::size_t i = 0; i < count; ++i) {
-            values[i] = stored<T>(mean + scale * normal[next]);
-            next = next + 1 == normal.size() ? 0 : next + 1;
+        for (std::size_t made = 0; made < count; next = 0) {
+            const std::size_t run = std::min(count - made, normal.size() - next);
+            for (std::size_t i = 0; i < run; ++i) {
+                values[made + i] = stored<T>(mean + scale * normal[next + i]);
+            }
+            made += run;
         }
         return values;
     }

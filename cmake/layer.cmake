@@ -3,6 +3,7 @@
 add_library(auspex_flags INTERFACE)
 target_compile_options(auspex_flags INTERFACE
     -ffp-contract=off
+    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=" # failed checks name files from here, wherever it was built
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
     -Woverloaded-virtual -Wimplicit-fallthrough
     $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wuseless-cast -Wno-restrict -Wno-maybe-uninitialized>

@@ -32,12 +32,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kNoProgram = 127;
+/// Where Open MPI uses UCX, that would complain among what ranks print.
+constexpr const char* kUcxLog = "UCX_LOG_FILE";
 constexpr std::string_view kNoMpirun = "found no such program; expected Open MPI's mpirun in the PATH";
 
 std::vector<std::string> command_of(const Launch& launch) {
     std::vector<std::string> words{"mpirun", "--oversubscribe", "--bind-to", "none"};
     words.insert(words.end(), {"--mca", "mpi_yield_when_idle", launch.waits_by_yielding ? "1" : "0"});
-    words.insert(words.end(), {"-x", kRunFolderVariable, "-x", "OMP_NUM_THREADS"});
+    words.insert(words.end(), {"-x", kRunFolderVariable, "-x", "OMP_NUM_THREADS", "-x", kUcxLog});
     if (std::getenv(kDataVariable) != nullptr) {
         words.insert(words.end(), {"-x", kDataVariable});
     }
@@ -60,6 +62,7 @@ std::vector<std::string> command_of(const Launch& launch) {
     const std::vector<char*> argv = argv_of(words);
     setenv(kRunFolderVariable, folder.path().c_str(), 1);
     setenv("OMP_NUM_THREADS", "1", 1);
+    setenv(kUcxLog, "stderr", 0);
     if (geteuid() == 0) {
         setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
         setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);

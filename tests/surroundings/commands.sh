@@ -1,6 +1,7 @@
 # The commands, each with what it comes to wherever it runs: a few lines of its output. To be sourced.
 #
-# surrounding=(PROGRAM ARGUMENT...) stands in front of a command; without it the surroundings are ordinary.
+# surrounding=(PROGRAM ARGUMENT...) stands in front of a command; without it the surroundings are ordinary, whose results are
+# kept in the folder $ordinary.
 # Commands write below $work; what they say on stderr is in $said.
 
 surrounding=()
@@ -60,19 +61,22 @@ compare() {
         grep -c '</html>' "$work/compare/index.html" && ls "$work/compare"
 }
 
+# Sees to it that $ordinary/COMMAND holds what the command comes to in ordinary surroundings.
+see_ordinary() { # COMMAND
+    local -a surrounding=()
+    [[ -s $ordinary/$1 ]] || { "$1" >"$scratch/seen" && mv "$scratch/seen" "$ordinary/$1"; } ||
+        complain "in ordinary surroundings $1 fails: $(<"$said")"
+}
+
 # Each command's result is that of ordinary surroundings.
 expect_same() { # COMMAND...
-    local command expected found
-    local -a odd=("${surrounding[@]}")
+    local command found
     for command in "$@"; do
-        expected=$scratch/expected-$command
-        surrounding=()
-        [[ -e $expected ]] || $command >"$expected" || complain "in ordinary surroundings $command fails: $(<"$said")"
-        surrounding=("${odd[@]}")
+        see_ordinary "$command"
         found=$($command) || complain "$command ends with $?: $(tail -n 5 "$said")"
-        [[ -n $found && $found == "$(<"$expected")" ]] ||
+        [[ -n $found && $found == "$(<"$ordinary/$command")" ]] ||
             complain "$command does not give what it gives in ordinary surroundings:" \
-                "$(diff "$expected" <(echo "$found") | head -n 10)"
+                "$(diff "$ordinary/$command" <(echo "$found") | head -n 10)"
     done
 }
 
@@ -86,14 +90,14 @@ expect_refusal() { # EXIT_CODE WORDS COMMAND ARGUMENT...
         complain "\"$*\" ended with $status and said \"$out$(<"$said")\"; expected $code and one line with \"$words\""
 }
 
-# This computer is measured: what is read of it and its caches, and the first kernels; the rest is the same everywhere. With
-# AUSPEX_SURROUNDINGS=whole all of it, a minute or more, and a step is predicted.
-expect_calibration() {
+# This computer is measured: what is read of it, its caches and, where KIND is "kernel", the first kernels; the rest is the same
+# everywhere. With AUSPEX_SURROUNDINGS=whole all of it, a minute or more, and a step is predicted.
+expect_calibration() { # [KIND]
     rm -rf "$work"/new.*
     [[ ${AUSPEX_SURROUNDINGS:-} == whole ]] && { expect_whole_calibration; return; }
     "${surrounding[@]}" "$auspex" calibrate --max-ranks 2 --precision fp32 --budget-s 5 --out "$work/new.json" >/dev/null 2>"$said" &
     local calibrate=$!
-    wait_for "$calibrate" "$said" 120 grep -qs '^kernel,' "$work/new.csv" || complain "calibrate measures no kernel: $(<"$said")"
+    wait_for "$calibrate" "$said" 120 grep -qs "^${1:-host,sweep}," "$work/new.csv" || complain "calibrate measures nothing: $(<"$said")"
     kill -TERM "$calibrate" 2>/dev/null
     wait "$calibrate"
     (($(grep -c '^host,sweep,' "$work/new.csv") >= 20)) || complain "calibrate does not look where caches end: $(<"$said")"

@@ -1,6 +1,6 @@
 # No terminal, nothing to read from, nowhere to write to.
 surrounding=(setsid --wait bash -c 'exec "$@" <&-' -)
-expect_same predict train checkpoint verify compare
+expect_same predict train checkpoint compare
 surrounding=(bash -c 'exec "$@" <&- 2>&-' -)
 expect_same predict train
 [[ -c /dev/full ]] || skip "no /dev/full"

@@ -2,4 +2,4 @@
 command -v taskset >/dev/null || skip "no taskset"
 surrounding=(taskset --cpu-list "$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[,-].*//')")
 expect_same predict train prepare verify compare
-expect_calibration
+expect_calibration kernel

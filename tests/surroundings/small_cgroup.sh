@@ -29,4 +29,4 @@ fi
 surrounding=(bash -c 'for folder; do shift; [[ $folder == -- ]] && break; echo $$ >"$folder/cgroup.procs"; done; exec "$@"' - "${made[@]}" --)
 [[ $("${surrounding[@]}" nproc) == 1 || ! -d $root/cpuset/$group ]] || complain "the group has not one core"
 expect_same predict train prepare compare
-expect_calibration
+expect_calibration kernel

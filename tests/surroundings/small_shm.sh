@@ -5,6 +5,9 @@ for how in "mount -t tmpfs -o size=64m none /dev/shm" "mount -t tmpfs -o ro none
     mounting "$how"
     "${surrounding[@]}" true || complain "not made: $how"
     before=$problems
-    expect_same train verify compare
+    expect_same train compare
     ((problems == before)) || echo "with $how"
 done
+# Open MPI tries UCX, which complains about that.
+surrounding+=(env OMPI_MCA_pml=^cm)
+expect_same compare

@@ -45,7 +45,7 @@ TEST_F(CalibrateCli, rows_of_another_machine_need_the_machine_and_a_name) {
     expect_refused(out() + "--from " + rows, {"--from", "--machine"});
     expect_refused("--from " + rows + " --machine aurora", {"--out"});
     expect_refused(out() + "--from " + rows + " --machine aurora --fresh", {"--from", "measuring"});
-    for (const char* flag : {"--hostfile " AUSPEX_SOURCE_DIR "/README.md", "--mpirun=-v"}) {
+    for (const char* flag : {"--hostfile '" AUSPEX_SOURCE_DIR "/README.md'", "--mpirun=-v"}) {
         expect_refused(out() + "--from " + rows + " --machine aurora " + flag, {"--from", "measuring"});
     }
     expect_refused(out() + "--from " + rows + " --machine aurora", {"rows.csv:1", "the header"});

@@ -28,5 +28,5 @@ fi
 ((${#made[@]} > 0)) || skip "no cgroup can be made here"
 surrounding=(bash -c 'for folder; do shift; [[ $folder == -- ]] && break; echo $$ >"$folder/cgroup.procs"; done; exec "$@"' - "${made[@]}" --)
 [[ $("${surrounding[@]}" nproc) == 1 || ! -d $root/cpuset/$group ]] || complain "the group has not one core"
-expect_same predict train prepare compare
+expect_same predict train prepare
 expect_calibration kernel

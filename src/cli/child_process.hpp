@@ -48,8 +48,8 @@ class SignalsHeld {
 /// Is there a program of this name that execvp(3) would find?
 [[nodiscard]] bool is_in_path(const char* program);
 
-/// What a child said at last, in one line: of its lines the last five that are neither empty nor rulers, joined by " /
-/// ".
+/// What a child said at last, in one line: of its lines the last five that are neither empty nor rulers, with " / "
+/// between them.
 [[nodiscard]] std::string last_lines(const std::vector<std::string>& lines);
 
 }  // namespace auspex

@@ -244,8 +244,8 @@ std::string next_step_text(const Options& options, const std::string& out, const
     const std::string layouts = hostfile.empty() ? "one-node" : "nodes";
     const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
     const std::string flags = options.train.mpirun.empty() ? "" : " --mpirun=" + quoted_for_shell(options.train.mpirun);
-    return "Next: auspex compare --layouts " + layouts + (out == kDefaultOut ? "" : machine) + stack +
-           hosts + flags + "; docs/calibration.md says how to read the verdicts.";
+    return "Next: auspex compare --layouts " + layouts + (out == kDefaultOut ? "" : machine) + stack + hosts + flags +
+           "; docs/calibration.md says how to read the verdicts.";
 }
 
 void print_text(const CalibrationReport& report) {
@@ -264,13 +264,13 @@ void run_calibrate(const Options& options) {
     require_sense(options);
     const std::string out = out_of(options), measurements = measurements_of(options);
     require_two_files(options, out, measurements);
-    OutputLocks locks(options.command_line);
-    locks.take_file("--out " + out, out);
-    require_own_file(out);
     if (options.out.empty()) {
         std::error_code status;  // what is wrong with the folder, the file's own check says
         fs::create_directories(fs::path(out).parent_path(), status);
     }
+    OutputLocks locks(options.command_line);
+    locks.take_file("--out " + out, out);
+    require_own_file(out);
     require_writable("--out", out);
     const std::string& report_folder = options.calibrate.report;
     if (!report_folder.empty()) {

@@ -4,11 +4,14 @@
 #include "cli/blame_flag.hpp"
 #include "cli/commands.hpp"
 #include "cli/manual_pages.hpp"
+#include "cli/output_locks.hpp"
 #include "report/report_files.hpp"
 
 namespace auspex {
 
 void run_manual(const Options& options) {
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
     for (const ManualPage& page : manual_pages(commands())) {
         const auto folder =
             blame_flag("--out", options.out, [&] { return make_report_folder(options.out, page.file); });

@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/installation.hpp"
 #include "cli/json_writer.hpp"
@@ -12,26 +13,46 @@
 namespace auspex {
 namespace {
 
-std::string data_folder() {
-    const std::filesystem::path given = given_data_folder();
-    return (given.empty() ? own_data_folder() : given).string();
+struct DataFolder {
+    std::string folder;
+    std::string problem;  ///< with the one that the environment names
+};
+
+DataFolder data_folder() {
+    try {
+        const std::filesystem::path given = given_data_folder();
+        return {(given.empty() ? own_data_folder() : given).string(), ""};
+    } catch (const InputError& error) {
+        return {"", error.what()};
+    }
 }
 
-/// Behind the space that is before each.
+/// Behind the space that is before each. "native": of the processor that they were built on, which nobody checks.
 std::string instruction_sets() {
     const std::string sets = kKernelInstructionSets;
-    return sets.empty() ? "" : sets.substr(1);
+    return !sets.empty() ? sets.substr(1) : kKernelsAreNative ? "native" : "";
+}
+
+std::string kernels_text() {
+    const std::string sets = kKernelInstructionSets;
+    if (sets.empty()) {
+        return kKernelsAreNative ? "processors like the one they were built on (not checked)"
+                                 : "any processor of this architecture";
+    }
+    return "processors with" + sets;
 }
 
 std::string or_none(const std::string& text) { return text.empty() ? "none" : text; }
 
 void print_json() {
+    const DataFolder data = data_folder();
     JsonWriter json(std::cout);
     json.begin_object().member("version", AUSPEX_VERSION).member("commit", kBuildCommit);
     json.member("commit_date", kBuildCommitDate).member("compiler", AUSPEX_COMPILER);
     json.member("build_type", AUSPEX_BUILD_TYPE).member("kernel_instruction_sets", instruction_sets());
     json.member("tbb", TBB_runtime_version()).member("onednn", kOneDnnVersion);
-    json.member("trainer", find_mpi_program()).member("data", data_folder()).end_object();
+    json.member("trainer", find_mpi_program()).member("data", data.folder);
+    json.member("data_problem", data.problem).end_object();
 }
 
 }  // namespace
@@ -41,12 +62,13 @@ void run_version(const Options& options) {
         print_json();
         return;
     }
-    const std::string date = kBuildCommitDate, sets = instruction_sets();
+    const std::string date = kBuildCommitDate;
+    const DataFolder data = data_folder();
     std::cout << "auspex " << AUSPEX_VERSION << ", " << kBuildCommit << (date.empty() ? "" : " of " + date)
-              << "\ncompiler  " << AUSPEX_COMPILER << ", " << AUSPEX_BUILD_TYPE << "\nkernels   for "
-              << (sets.empty() ? "any processor of this architecture" : "processors with " + sets) << ", oneDNN "
-              << or_none(kOneDnnVersion) << "\nthreads   TBB " << TBB_runtime_version() << "\ntrainer   "
-              << or_none(find_mpi_program()) << "\ndata      " << or_none(data_folder()) << "\n";
+              << "\ncompiler  " << AUSPEX_COMPILER << ", " << AUSPEX_BUILD_TYPE << "\nkernels   for " << kernels_text()
+              << ", oneDNN " << or_none(kOneDnnVersion) << "\nthreads   TBB " << TBB_runtime_version() << "\ntrainer   "
+              << or_none(find_mpi_program()) << "\ndata      " << or_none(data.folder)
+              << (data.problem.empty() ? "" : ", " + data.problem) << "\n";
 }
 
 }  // namespace auspex

@@ -30,6 +30,42 @@ bool is_in_place(int descriptor, const std::string& file) {
            held.st_ino == there.st_ino;
 }
 
+struct OpenedFile {
+    int descriptor = -1;
+    bool is_new = false;
+};
+
+/// A new one can be written to by everybody, whatever the umask: a network file system locks only what can be written.
+OpenedFile open_or_make(const char* file) {
+    constexpr int kAlways = O_CLOEXEC | O_NONBLOCK;
+    constexpr int kMake = O_RDWR | O_CREAT | O_EXCL;
+    constexpr mode_t kForAll = 0666;
+    OpenedFile opened;
+    for (const int how : {kMake, O_RDWR, O_RDONLY, kMake}) {  // again: another may have gone meanwhile
+        opened.descriptor = open(file, how | kAlways, kForAll);
+        opened.is_new = opened.descriptor >= 0 && how == kMake;
+        if (opened.is_new) {
+            static_cast<void>(fchmod(opened.descriptor, kForAll));
+        }
+        if (opened.descriptor >= 0) {
+            break;
+        }
+    }
+    return opened;
+}
+
+void note_no_lock(const std::string& place, const std::string& reason) {
+    std::cerr << message_line("auspex: note: ",
+                              place + ": " + reason + ": nothing keeps another command from writing there meanwhile")
+              << std::endl;
+}
+
+[[noreturn]] void refuse_foreign(const LockWords& words) {
+    throw InputError(words.place, "found the lock " + words.file +
+                                      " of another user, without permission to write to it; expected that permission, "
+                                      "or no such file where no command runs");
+}
+
 /// "process 4711 on node7, "auspex compare --out build/compare"": the line that the holder has written.
 std::string holder_of(const std::string& file) {
     constexpr std::string_view kUnknown = "another command";  // it has not got to that line yet
@@ -59,11 +95,9 @@ FileLock::FileLock(LockWords words, std::chrono::milliseconds patience) : words_
 }
 
 FileLock::Try FileLock::try_once() {
-    constexpr mode_t kMode = 0666;
     const char* const file = words_.file.c_str();
-    while (
-        (descriptor_ = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode)) >= 0 ||
-        (errno == EACCES && (descriptor_ = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) >= 0)) {  // of another user
+    for (OpenedFile opened = open_or_make(file); opened.descriptor >= 0; opened = open_or_make(file)) {
+        descriptor_ = opened.descriptor;
         const int error = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (error == 0 && is_in_place(descriptor_, words_.file)) {
             say_who_holds_it();
@@ -73,14 +107,28 @@ FileLock::Try FileLock::try_once() {
         if (error == EWOULDBLOCK) {
             return Try::kTaken;
         }
+        if (error == EBADF) {  // can only be read, on a network file system
+            refuse_foreign(words_);
+        }
         if (error != 0 && error != EINTR && error != ESTALE) {  // stale: removed meanwhile, on a network file system
-            std::cerr << message_line("auspex: note: ",
-                                      words_.place + ": its file system has no locks (" + std::strerror(error) +
-                                          "): nothing keeps another command from writing there meanwhile")
-                      << std::endl;
-            unlink(file);
+            note_no_lock(words_.place, "its file system has no locks (" + std::string(std::strerror(error)) + ")");
+            if (opened.is_new) {  // another's may be held, where only this try has failed
+                unlink(file);
+            }
             return Try::kImpossible;
         }
+    }
+    return without_file(errno);
+}
+
+FileLock::Try FileLock::without_file(int error) const {
+    struct stat there {};
+    if (lstat(words_.file.c_str(), &there) == 0) {
+        refuse_foreign(words_);
+    }
+    constexpr std::array kNothingIsWritten{ENOENT, ENOTDIR, EACCES, EPERM, EROFS};  // what is refused says so itself
+    if (std::ranges::find(kNothingIsWritten, error) == kNothingIsWritten.end()) {
+        note_no_lock(words_.place, "no lock " + words_.file + " can be made (" + std::strerror(error) + ")");
     }
     return Try::kImpossible;
 }

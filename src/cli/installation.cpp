@@ -16,9 +16,12 @@ namespace fs = std::filesystem;
 
 constexpr std::array kSubfolders{"machines", "stacks", "workloads", "plans"};
 
+constexpr const char* kOwnFile = "/proc/self/exe";
+
+/// Empty where there is no /proc.
 fs::path program_folder() {
     std::error_code status;
-    return fs::read_symlink("/proc/self/exe", status).parent_path();
+    return fs::read_symlink(kOwnFile, status).parent_path();
 }
 
 /// The first of the four folders that is not there, or nullptr.
@@ -33,10 +36,14 @@ const char* missing_subfolder(const fs::path& folder) {
 }  // namespace
 
 fs::path own_data_folder() {
+    const fs::path own = program_folder();
+    if (own.empty()) {
+        return {};
+    }
     // Of bin/auspex, of libexec/auspex/auspex-mpi, of REPOSITORY/build/PRESET/auspex.
     for (const char* way : {AUSPEX_DATA_FROM_BIN, AUSPEX_DATA_FROM_LIBEXEC, "../.."}) {
         std::error_code status;
-        const fs::path folder = fs::canonical(program_folder() / way, status);
+        const fs::path folder = fs::canonical(own / way, status);
         if (!status && missing_subfolder(folder) == nullptr) {
             return folder;
         }
@@ -62,8 +69,12 @@ fs::path given_data_folder() {
 }
 
 std::string find_mpi_program() {
+    const fs::path own = program_folder();
+    if (own.empty()) {
+        return "";
+    }
     for (const char* way : {".", AUSPEX_LIBEXEC_FROM_BIN}) {
-        const fs::path file = (program_folder() / way / "auspex-mpi").lexically_normal();
+        const fs::path file = (own / way / "auspex-mpi").lexically_normal();
         std::error_code status;
         if (fs::is_regular_file(file, status)) {
             return file.string();
@@ -82,7 +93,12 @@ void require_instruction_sets() {
 std::string mpi_program() {
     std::string file = find_mpi_program();
     if (file.empty()) {
-        const fs::path installed = (program_folder() / AUSPEX_LIBEXEC_FROM_BIN / "auspex-mpi").lexically_normal();
+        const fs::path own = program_folder();
+        if (own.empty()) {
+            throw std::runtime_error(std::string(kOwnFile) +
+                                     ": found no link to this program, beside which the trainer lies; expected /proc");
+        }
+        const fs::path installed = (own / AUSPEX_LIBEXEC_FROM_BIN / "auspex-mpi").lexically_normal();
         throw std::runtime_error("found no trainer, neither " + installed.string() + " nor auspex-mpi beside auspex; " +
                                  "packages that are called portable have none");
     }

@@ -9,7 +9,7 @@ namespace auspex {
 inline constexpr const char* kDataVariable = "AUSPEX_DATA";
 
 /// The folder with machines/, stacks/, workloads/ and plans/ that came with this program: PREFIX/share/auspex, or the
-/// repository in whose build/PRESET it runs. Empty where there is none.
+/// repository in whose build/PRESET it runs. Empty where there is none, or no /proc.
 [[nodiscard]] std::filesystem::path own_data_folder();
 /// The folder that the environment's AUSPEX_DATA names; empty where that is not set, or empty. Throws InputError unless
 /// it has those four folders.
@@ -20,7 +20,7 @@ void require_instruction_sets();
 
 /// auspex-mpi: PREFIX/libexec/auspex/auspex-mpi, or beside this program in a build folder. Empty where there is none.
 [[nodiscard]] std::string find_mpi_program();
-/// The same. Throws std::runtime_error where there is none, or where this processor cannot run it.
+/// The same. Throws std::runtime_error where there is none, or no /proc, or where this processor cannot run it.
 [[nodiscard]] std::string mpi_program();
 
 }  // namespace auspex

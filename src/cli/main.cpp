@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
-#include "cli/installation.hpp"
 #include "cli/messages.hpp"
 #include "cli/train_setup.hpp"
 
@@ -209,7 +208,6 @@ std::size_t words_that_name(const Command& command, const std::vector<std::strin
 }
 
 void run(const Command& command, const Options& options) {
-    static_cast<void>(given_data_folder());  // a wrong AUSPEX_DATA is told at once
     try {
         command.run(options);
     } catch (const InputError& error) {

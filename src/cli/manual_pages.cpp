@@ -73,8 +73,7 @@ std::string examples(const char* lines) {
 /// What holds for all of them.
 std::string common_end() {
     return ".SH \"EXIT STATUS\"\n0: done. 1: failed, or a check does not hold. 2: bad input, which one line on "
-           "standard "
-           "error names.\n.SH ENVIRONMENT\n.TP\n" +
+           "standard error names.\n.SH ENVIRONMENT\n.TP\n" +
            bold(kDataVariable) +
            "\na folder with machines/, stacks/, workloads/ and plans/. Names are looked for there first, then in the "
            "working directory. Without it they are looked for in the working directory first, then among the data that "

@@ -166,7 +166,10 @@ class Measuring {
         constexpr double kShare = 0.25, kMost = 1024.0 * 1024 * 1024;  // of the memory for each rank's arrays
         const int ranks = communicator_->world_size() / count_of(computers_);
         MemorySizes sizes;
-        sizes.most_bytes = std::min(kMost, kShare * computer_.memory_bytes / std::max(1, ranks));
+        // The least of all: control groups differ, and all ranks are to measure the same.
+        double least = -std::min(kMost, kShare * computer_.memory_bytes / std::max(1, ranks));
+        communicator_->all_reduce(GroupKind::kWorld, &least, 1, ElementType::kDouble, ReduceOp::kMax);
+        sizes.most_bytes = -least;
         std::array<double, 2> ends{};
         if (file_) {
             run_cache_sweep(
@@ -196,9 +199,12 @@ class Measuring {
                 wanted.push_back({call, precision, OperandPlace::kCache, 0});
             }
             for (const CpuCall& call : memory_calls()) {
-                wanted.push_back({call, precision, OperandPlace::kMemory, kFarRing * cache});
+                const double bytes = cpu_bytes(call, precision), fewest = kFewestOperandSets * bytes;
+                const double far = std::max(fewest, std::min(kFarRing * cache, sizes_.most_bytes));
+                wanted.push_back({call, precision, OperandPlace::kMemory, far});
                 for (const double ring : kNearerRings) {
-                    if (precision == CpuPrecision::kFp32 && cpu_bytes(call, precision) < kLargeCall) {
+                    if (precision == CpuPrecision::kFp32 && bytes < kLargeCall && ring * cache >= fewest &&
+                        ring * cache < far) {
                         wanted.push_back({call, precision, OperandPlace::kMemory, ring * cache});
                     }
                 }

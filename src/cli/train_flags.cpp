@@ -44,7 +44,8 @@ std::uint64_t parse_weights_seed(const std::string& text) {
 FlagText train_flag_text(Flag flag) {
     switch (flag) {
         case Flag::kTrainRanks: return {"ranks", "N", "or -n N: ranks of the run; without it what the plan's dp gives"};
-        case Flag::kTrainStack: return {"stack", "FILE", "software stack file, or the name of one (default auspex)", "stack"};
+        case Flag::kTrainStack:
+            return {"stack", "FILE", "software stack file, or the name of one (default auspex)", "stack"};
         case Flag::kTrainSeed: return {"seed", "N", "of the initial weights (default 1)"};
         case Flag::kSteps:
             return {"steps", "N",

@@ -133,14 +133,15 @@ bool CacheSize::is_contradicted() const {
     return told_bytes > 0 && measured_bytes > 0 && !agree(told_bytes, measured_bytes);
 }
 
+bool CacheSize::is_measured_taken() const { return measured_bytes > 0 && (told_bytes <= 0 || is_contradicted()); }
+
 double CacheSize::bytes(double otherwise) const {
-    const bool is_told = told_bytes > 0 && !is_contradicted();
-    return is_told ? told_bytes : measured_bytes > 0 ? measured_bytes : otherwise;
+    return is_measured_taken() ? measured_bytes : told_bytes > 0 ? told_bytes : otherwise;
 }
 
 double most_bytes(const CacheSize& last_level) {
     const double taken = last_level.bytes(kAssumedLastLevel);
-    return taken == last_level.measured_bytes ? 2 * taken : taken;
+    return last_level.is_measured_taken() ? 2 * taken : taken;
 }
 
 std::vector<double> ends_of_levels(const std::vector<Measurement>& sweep) {
@@ -164,10 +165,14 @@ std::vector<double> ends_of_levels(const std::vector<Measurement>& sweep) {
 }
 
 CacheSizes cache_sizes(const std::vector<Measurement>& rows) {
-    const std::vector<double> ends = ends_of_levels(timed_host_rows(rows, "sweep"));
+    const std::vector<Measurement> sweep = timed_host_rows(rows, "sweep");
+    const std::vector<double> ends = ends_of_levels(sweep);
     CacheSizes sizes{{told(rows, "own_cache"), 0}, {told(rows, "last_level_cache"), 0}};
     // Copies of no more than a last level that is very large, or of a small memory, end before it does.
-    const bool is_last_unseen = !ends.empty() && agree(ends.back(), sizes.own.told_bytes);
+    constexpr double kWellBeyond = 4;
+    const bool is_last_unseen =
+        !ends.empty() && agree(ends.back(), sizes.own.told_bytes) &&
+        std::ranges::max(sweep, {}, &Measurement::bytes).bytes < kWellBeyond * sizes.last_level.bytes(kAssumedLastLevel);
     if (is_last_unseen) {
         sizes.own.measured_bytes = ends.back();
     } else if (!ends.empty()) {

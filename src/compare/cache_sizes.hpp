@@ -15,8 +15,9 @@ struct CacheSize {
     /// Told and measured differ by more than a factor of two. Less is no contradiction: copies see a cache that is
     /// shared with neighbours, in pages that lie where they lie, at sizes two an octave.
     [[nodiscard]] bool is_contradicted() const;
-    /// What is measured where nothing is told or that is contradicted, else what is told; `otherwise` where nothing is
-    /// known.
+    /// Where something is measured, and nothing told or that is contradicted.
+    [[nodiscard]] bool is_measured_taken() const;
+    /// What is measured where that is taken, else what is told; `otherwise` where nothing is known.
     [[nodiscard]] double bytes(double otherwise) const;
 };
 

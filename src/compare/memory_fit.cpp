@@ -22,6 +22,10 @@ std::vector<Measurement> copies_alone(const std::vector<Measurement>& rows, doub
     return copies;
 }
 
+double largest_of(const std::vector<Measurement>& copies) {
+    return std::ranges::max(copies, {}, &Measurement::bytes).bytes;
+}
+
 FittedNumber fitted(const KneeNumber& number, const std::string& how) {
     return {number.value, number.interval.low, number.interval.high, ConstantKind::kFitted, how};
 }
@@ -135,7 +139,12 @@ void fit_cache(const std::vector<Measurement>& rows, FittedHost& host, Calibrati
     host.cache_bytes = fitted(knee.reach_bytes, "copies of working sets of many sizes");
     FittedNumber extra = fitted(knee.extra_byte_s, "");
     constexpr double kLeast = 1e-13;
-    extra.value = std::max(extra.value, kLeast);
+    if (extra.value < kLeast) {
+        extra.value = kLeast;
+        calibration.warnings.push_back("copies of up to " + format_quantity(largest_of(copies), Dimension::kBytes) +
+                                       " take no longer than small ones: all lie in a cache, and how fast memory is "
+                                       "cannot be told");
+    }
     host.core_memory_bytes_per_s = inverse_of(
         extra, ConstantKind::kFitted, "copies of sets that the last-level cache does not keep over those that it does");
     FitQuality quality = quality_of("sharing", "copies_alone");

@@ -42,9 +42,9 @@ int local_rank_of(int rank) {
 }
 
 std::optional<int> bind_to_core(int local_rank) {
-    const std::vector<int> cores = allowed_cores();
-    const int first = first_core();
-    const int core = cores[static_cast<std::size_t>(first + local_rank) % cores.size()];
+    const std::vector<int> cores = cores_of_mask();
+    const std::size_t first = static_cast<std::size_t>(first_core()), number = static_cast<std::size_t>(local_rank);
+    const int core = cores[(first + number % allowed_cores().size()) % cores.size()];
     return stay_on_core(core) ? std::optional(core) : std::nullopt;
 }
 

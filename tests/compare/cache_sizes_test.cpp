@@ -94,10 +94,31 @@ TEST(CacheSizes, measured_wins_over_a_contradicted_or_missing_word) {
         expect_near(last.measured_bytes, 24 * kMi);
         EXPECT_EQ(last.is_contradicted(), is_contradicted) << told;
         expect_near(last.bytes(1), taken);
-        EXPECT_GE(most_bytes(last), last.bytes(1));
         const auto notes = notes_of(cache_sizes(rows));
         EXPECT_EQ(notes.size(), told == 32 * kMi ? 1U : 2U) << "the own cache is not told either";
     }
+}
+
+// Twice what copies show where that is taken, for neighbours may have had a part; what is told or assumed as it is.
+TEST(CacheSizes, the_most_that_a_last_level_may_have) {
+    EXPECT_EQ(most_bytes({32 * kMi, 0}), 32 * kMi);
+    EXPECT_EQ(most_bytes({32 * kMi, 32 * kMi}), 32 * kMi);
+    EXPECT_EQ(most_bytes({32 * kMi, 24 * kMi}), 32 * kMi);
+    EXPECT_EQ(most_bytes({0, 24 * kMi}), 48 * kMi);
+    EXPECT_EQ(most_bytes({508 * kMi, 24 * kMi}), 48 * kMi);
+    EXPECT_EQ(most_bytes({0, 0}), kAssumedLastLevel);
+}
+
+// A last level that copies go far beyond without seeing is not there for them.
+TEST(CacheSizes, a_told_last_level_that_no_copy_shows_is_contradicted) {
+    std::vector<Measurement> rows = sweep(230e9, {{kMi, 30e9}}, 0.02);
+    rows.push_back(row_of("own_cache", kMi, 0));
+    rows.push_back(row_of("last_level_cache", 32 * kMi, 0));
+    const CacheSizes sizes = cache_sizes(rows);
+    expect_near(sizes.last_level.measured_bytes, kMi);
+    EXPECT_TRUE(sizes.last_level.is_contradicted());
+    EXPECT_EQ(sizes.own.bytes(1), kMi);
+    EXPECT_EQ(notes_of(sizes).size(), 1U);
 }
 
 // A sweep that ends inside the last level says nothing of it.

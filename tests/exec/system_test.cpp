@@ -1,12 +1,17 @@
 /// @file What the system says, and limits: control groups of both versions, cores, caches.
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "exec/system/caches.hpp"
 #include "exec/system/computer.hpp"
@@ -109,6 +114,27 @@ TEST(Cores, there_is_one_at_least_and_a_thread_stays_where_it_is_put) {
         EXPECT_FALSE(stay_on_core(kNoCore));
     }).join();
     EXPECT_EQ(allowed_cores(), cores);
+}
+
+TEST(Cores, of_1500_with_holes_all_are_found) {
+    constexpr std::size_t kCores = 1500, kOffline = 7;  // every seventh
+    std::vector<int> online;
+    for (std::size_t core = 0; core < kCores; ++core) {
+        if (core % kOffline != 0) {
+            online.push_back(static_cast<int>(core));
+        }
+    }
+    const auto read = [&](std::size_t bytes, cpu_set_t* mask) {
+        if (bytes * 8 < kCores) {
+            errno = EINVAL;
+            return -1;
+        }
+        for (const int core : online) {
+            CPU_SET_S(static_cast<std::size_t>(core), bytes, mask);
+        }
+        return 0;
+    };
+    EXPECT_EQ(cores_of_mask(read), online);
 }
 
 TEST(Computer, has_a_name_a_system_and_memory) {

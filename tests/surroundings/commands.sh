@@ -96,10 +96,12 @@ expect_calibration() { # [KIND]
     rm -rf "$work"/new.*
     [[ ${AUSPEX_SURROUNDINGS:-} == whole ]] && { expect_whole_calibration; return; }
     "${surrounding[@]}" "$auspex" calibrate --max-ranks 2 --precision fp32 --budget-s 5 --out "$work/new.json" >/dev/null 2>"$said" &
-    local calibrate=$!
+    local calibrate=$! status=0
     wait_for "$calibrate" "$said" 120 grep -qs "^${1:-host,sweep}," "$work/new.csv" || complain "calibrate measures nothing: $(<"$said")"
     kill -TERM "$calibrate" 2>/dev/null
-    wait "$calibrate"
+    wait "$calibrate" || status=$?
+    [[ $status == @(1|143) && $(<"$said") == *interrupted* ]] ||
+        complain "calibrate ended with $status, and not because it was interrupted: $(<"$said")"
     (($(grep -c '^host,sweep,' "$work/new.csv") >= 20)) || complain "calibrate does not look where caches end: $(<"$said")"
     grep -q '^host,computer,' "$work/new.csv" || complain "calibrate does not say which computer it is: $(<"$said")"
 }

@@ -27,6 +27,7 @@ skip() {
     exit 1
 }
 
+command -v mpirun >/dev/null || skip "no mpirun"
 . tests/tools/wait_for.sh
 . $here/commands.sh
 . $here/namespaces.sh

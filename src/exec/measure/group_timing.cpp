@@ -232,7 +232,7 @@ double steady_seconds() {
 }
 
 std::vector<int> cores_of_ranks(Communicator& world) {
-    const std::vector<int> cores = allowed_cores();
+    const std::vector<int> cores = cores_of_mask();
     std::vector<std::int64_t> core_of(static_cast<std::size_t>(world.world_size()));
     std::vector<std::size_t> offsets(core_of.size() + 1);
     for (std::size_t rank = 0; rank < offsets.size(); ++rank) {

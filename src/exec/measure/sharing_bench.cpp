@@ -35,7 +35,9 @@ class Bench {
 
     void run() {
         for (const CpuCall& call : sharing_calls()) {
-            add_kernel(call);
+            if (kFewestOperandSets * cpu_bytes(call, CpuPrecision::kFp32) <= bench_.sizes.most_bytes) {
+                add_kernel(call);
+            }
         }
         add_copies();
         if (const int others = others_on_core(); most(others) > 0) {

@@ -26,8 +26,7 @@ class CoreMask {
     CoreMask& operator=(const CoreMask&) = delete;
     ~CoreMask() { CPU_FREE(set_); }
 
-    /// Of this thread. EINVAL: the kernel has more cores than the mask.
-    bool read() { return sched_getaffinity(0, bytes_, set_) == 0; }
+    bool fill(const MaskReader& read) { return read(bytes_, set_) == 0; }
     bool apply() { return sched_setaffinity(0, bytes_, set_) == 0; }
     void add(std::size_t core) { CPU_SET_S(core, bytes_, set_); }
     [[nodiscard]] std::vector<int> cores() const {
@@ -45,11 +44,22 @@ class CoreMask {
     std::size_t bytes_, cores_;
 };
 
+std::size_t cores_within(double limit, std::size_t all) {
+    return std::min(all,
+                    limit < static_cast<double>(all) ? std::max<std::size_t>(1, static_cast<std::size_t>(limit)) : all);
+}
+
+}  // namespace
+
 std::vector<int> cores_of_mask() {
+    return cores_of_mask([](std::size_t bytes, cpu_set_t* mask) { return sched_getaffinity(0, bytes, mask); });
+}
+
+std::vector<int> cores_of_mask(const MaskReader& read) {
     constexpr std::size_t kFirst = 1024, kMost = 1 << 20;
     for (std::size_t cores = kFirst; cores <= kMost; cores *= 2) {
         CoreMask mask(cores);
-        if (mask.read()) {
+        if (mask.fill(read)) {
             return mask.cores();
         }
         if (errno != EINVAL) {
@@ -62,13 +72,6 @@ std::vector<int> cores_of_mask() {
     }
     return all;
 }
-
-std::size_t cores_within(double limit, std::size_t all) {
-    return std::min(all,
-                    limit < static_cast<double>(all) ? std::max<std::size_t>(1, static_cast<std::size_t>(limit)) : all);
-}
-
-}  // namespace
 
 std::vector<int> allowed_cores() {
     std::vector<int> cores = cores_of_mask();
@@ -91,7 +94,7 @@ std::string note_of_limited_cores() {
     }
     std::ostringstream text;
     text << "the control group of this process has the time of " << limit << " of " << all
-         << (all > 1 ? " cores (cpu.max): " : " core (cpu.max): ");
+         << (all > 1 ? " cores: " : " core: ");
     if (limit < 1) {
         text << "whatever runs is stopped for part of each tenth of a second, and what is measured is not what a core "
                 "can do";

@@ -24,6 +24,7 @@ constexpr double kApart = 4, kLeastRise = 0.25;
 
 struct Levels {
     std::vector<double> ends;
+    std::vector<double> rises;                                 ///< what a byte beyond each end takes longer, s
     double squares = std::numeric_limits<double>::infinity();  ///< of relative errors, the mean
     bool are_distinct = true;                                  ///< each slower than the one before by kLeastRise
 };
@@ -40,7 +41,7 @@ Levels fitted(const std::vector<Measurement>& sweep, std::vector<double> ends) {
         }
     }
     const PositiveFit fit = fit_positive(observations, 0, 0);
-    Levels levels{std::move(ends), 0, true};
+    Levels levels{std::move(ends), {}, 0, true};
     for (const double residual : fit.residuals) {
         levels.squares += residual * residual / static_cast<double>(sweep.size());
     }
@@ -48,6 +49,7 @@ Levels fitted(const std::vector<Measurement>& sweep, std::vector<double> ends) {
     for (std::size_t i = 1; i < fit.coefficients.size(); ++i) {
         levels.are_distinct = levels.are_distinct && fit.coefficients[i].value >= kLeastRise * height;
         height += fit.coefficients[i].value;
+        levels.rises.push_back(fit.coefficients[i].value);
     }
     return levels;
 }
@@ -101,12 +103,47 @@ double criterion(const Levels& levels, std::size_t rows) {
     return n * std::log(levels.squares + kLeastSigma * kLeastSigma) + parameters * std::log(n);
 }
 
+Levels levels_of(std::vector<Measurement> rows) {
+    constexpr std::size_t kMostLevels = 4, kFewestRows = 8;
+    if (rows.size() < kFewestRows) {
+        return {};
+    }
+    std::ranges::sort(rows, {}, &Measurement::bytes);
+    Levels best = fitted(rows, {}), levels = best;
+    for (std::size_t count = 1; count <= kMostLevels; ++count) {
+        levels = settled(rows, with_one_more(rows, levels.ends));
+        if (levels.ends.size() < count) {
+            break;
+        }
+        if (levels.are_distinct && criterion(levels, rows.size()) < criterion(best, rows.size())) {
+            best = levels;
+        }
+    }
+    return best;
+}
+
 double told(const std::vector<Measurement>& rows, std::string_view name) {
     const std::vector<Measurement> found = rows_of(rows, "host", name);
     return found.empty() ? 0 : found.back().bytes;
 }
 
 bool agree(double a, double b) { return std::max(a, b) <= kContradiction * std::min(a, b); }
+
+/// Which end is that of a core's own caches: the one that is told; else the largest that a core's own have while
+/// another lies beyond it; else the last but one.
+std::optional<std::size_t> own_among(const std::vector<double>& ends, double told_bytes) {
+    constexpr double kMostOwn = 8.0 * 1024 * 1024;  // second levels of processors to 2026 have up to 4 MiB a core
+    std::optional<std::size_t> own;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        if (told_bytes > 0 && agree(ends[i], told_bytes)) {
+            return i;
+        }
+        if (i + 1 < ends.size() && (ends[i] <= kMostOwn || !own)) {
+            own = i;
+        }
+    }
+    return own;
+}
 
 std::optional<std::string> note_of(const char* level, const CacheSize& size, double otherwise) {
     const auto text = [](double bytes) { return format_quantity(bytes, Dimension::kBytes); };
@@ -144,40 +181,25 @@ double most_bytes(const CacheSize& last_level) {
     return last_level.is_measured_taken() ? 2 * taken : taken;
 }
 
-std::vector<double> ends_of_levels(const std::vector<Measurement>& sweep) {
-    constexpr std::size_t kMostLevels = 4, kFewestRows = 8;
-    if (sweep.size() < kFewestRows) {
-        return {};
-    }
-    std::vector<Measurement> rows = sweep;
-    std::ranges::sort(rows, {}, &Measurement::bytes);
-    Levels best = fitted(rows, {}), levels = best;
-    for (std::size_t count = 1; count <= kMostLevels; ++count) {
-        levels = settled(rows, with_one_more(rows, levels.ends));
-        if (levels.ends.size() < count) {
-            break;
-        }
-        if (levels.are_distinct && criterion(levels, rows.size()) < criterion(best, rows.size())) {
-            best = levels;
-        }
-    }
-    return best.ends;
-}
+std::vector<double> ends_of_levels(const std::vector<Measurement>& sweep) { return levels_of(sweep).ends; }
 
 CacheSizes cache_sizes(const std::vector<Measurement>& rows) {
     const std::vector<Measurement> sweep = timed_host_rows(rows, "sweep");
-    const std::vector<double> ends = ends_of_levels(sweep);
+    const Levels levels = levels_of(sweep);
     CacheSizes sizes{{told(rows, "own_cache"), 0}, {told(rows, "last_level_cache"), 0}};
-    // Copies of no more than a last level that is very large, or of a small memory, end before it does.
-    constexpr double kWellBeyond = 4;
-    const bool is_last_unseen =
-        !ends.empty() && agree(ends.back(), sizes.own.told_bytes) &&
-        std::ranges::max(sweep, {}, &Measurement::bytes).bytes < kWellBeyond * sizes.last_level.bytes(kAssumedLastLevel);
-    if (is_last_unseen) {
-        sizes.own.measured_bytes = ends.back();
-    } else if (!ends.empty()) {
-        sizes.last_level.measured_bytes = ends.back();
-        sizes.own.measured_bytes = ends.size() > 1 ? ends[ends.size() - 2] : 0;
+    const std::optional<std::size_t> own = own_among(levels.ends, sizes.own.told_bytes);
+    const std::size_t beyond = own ? *own + 1 : 0;
+    if (beyond < levels.ends.size()) {
+        const auto first = levels.rises.begin() + static_cast<std::ptrdiff_t>(beyond);
+        const auto steepest = std::max_element(first, levels.rises.end());
+        sizes.own.measured_bytes = own ? levels.ends[*own] : 0;
+        sizes.last_level.measured_bytes = levels.ends[static_cast<std::size_t>(steepest - levels.rises.begin())];
+    } else if (own) {
+        // Copies of no more than a last level that is very large, or of a small memory, end before it does.
+        constexpr double kWellBeyond = 4;
+        const double last = sizes.last_level.bytes(kAssumedLastLevel);
+        const bool is_last_unseen = std::ranges::max(sweep, {}, &Measurement::bytes).bytes < kWellBeyond * last;
+        (is_last_unseen ? sizes.own : sizes.last_level).measured_bytes = levels.ends[*own];
     }
     return sizes;
 }

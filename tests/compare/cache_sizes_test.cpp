@@ -109,6 +109,21 @@ TEST(CacheSizes, the_most_that_a_last_level_may_have) {
     EXPECT_EQ(most_bytes({0, 0}), kAssumedLastLevel);
 }
 
+// Between a cache of 24 MiB and memory there is no step where neighbours and pages have parts of it, but a slope, which
+// may look like two levels; the last level ends where it is steepest, and a core's own caches before that.
+TEST(CacheSizes, a_slope_behind_the_last_level_is_no_level_of_its_own) {
+    for (const double told_own : {0.0, kMi}) {
+        std::vector<Measurement> rows =
+            sweep(260e9, {{96 * 1024, 210e9}, {kMi, 98e9}, {24 * kMi, 42e9}, {96 * kMi, 33e9}}, 0.02);
+        if (told_own > 0) {
+            rows.push_back(row_of("own_cache", told_own, 0));
+        }
+        const CacheSizes sizes = cache_sizes(rows);
+        expect_near(sizes.own.measured_bytes, kMi);
+        expect_near(sizes.last_level.measured_bytes, 24 * kMi);
+    }
+}
+
 // A last level that copies go far beyond without seeing is not there for them.
 TEST(CacheSizes, a_told_last_level_that_no_copy_shows_is_contradicted) {
     std::vector<Measurement> rows = sweep(230e9, {{kMi, 30e9}}, 0.02);

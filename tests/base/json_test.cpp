@@ -2,11 +2,13 @@
 #include "base/json.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -102,7 +104,7 @@ TEST(Json, files_that_cannot_be_are_refused) {
     EXPECT_EQ(load(folder + "no-such.json"), folder + "no-such.json: found no such file; expected a JSON file");
     EXPECT_NE(load(folder).find("found a directory"), std::string::npos);
     EXPECT_NE(load("/dev/zero").find("no regular file"), std::string::npos);
-    const std::string empty = folder + "auspex-empty.json";
+    const std::string empty = folder + "auspex-empty-" + std::to_string(getpid()) + ".json";
     std::ofstream(empty).close();
     EXPECT_EQ(load(empty), empty + ": found an empty file; expected a JSON object");
     std::filesystem::resize_file(empty, (std::uintmax_t{64} << 20) + 1);

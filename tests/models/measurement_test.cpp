@@ -2,6 +2,7 @@
 #include "models/measurement.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -210,7 +211,8 @@ TEST(Measurements, EveryKindHasNumbersThatItCannotLeaveOut) {
 }
 
 TEST(Measurements, AFileIsLoadedByName) {
-    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "auspex_measurements.csv";
+    const std::filesystem::path file =
+        std::filesystem::path(testing::TempDir()) / ("auspex-measurements-" + std::to_string(getpid()) + ".csv");
     std::ofstream(file) << kHeader << kKernel;
     EXPECT_EQ(load_measurements(file.string()).size(), 1U);
     std::ofstream(file) << kHeader << "kernel\n";

@@ -2,10 +2,12 @@
 #include "models/plan.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -173,8 +175,8 @@ class PlanTrace : public ::testing::Test {
     }
     // One folder a test: tests of one program may run side by side.
     std::filesystem::path folder_ =
-        std::filesystem::path(::testing::TempDir()) /
-        (std::string("auspex_plan_trace_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+        std::filesystem::path(::testing::TempDir()) / ("auspex-plan-trace-" + std::to_string(getpid()) +
+                                                       ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(PlanTrace, counts_are_normalised_to_shares_and_the_path_is_relative_to_the_plan) {

@@ -2,10 +2,12 @@
 #include "models/routing_record.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
@@ -36,8 +38,8 @@ class Record : public testing::Test {
         return "accepted";
     }
 
-    fs::path folder_ = fs::path(testing::TempDir()) /
-                       (std::string("auspex_record_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::path folder_ = fs::path(testing::TempDir()) / ("auspex-record-" + std::to_string(getpid()) +
+                                                       testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 std::string text_of(const std::string& file) {

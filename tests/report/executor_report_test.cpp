@@ -2,11 +2,13 @@
 #include "report/executor_report.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <string>
 
 namespace auspex {
 namespace {
@@ -76,7 +78,8 @@ TEST(ExecutorReport, differences_read_well) {
 }
 
 TEST(ExecutorReport, files_carry_the_command_and_the_numbers) {
-    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "auspex-executor-report";
+    const std::filesystem::path folder =
+        std::filesystem::path(testing::TempDir()) / ("auspex-executor-report-" + std::to_string(getpid()));
     write_executor_report(small_report(), folder.string());
     for (const char* name : {"index.html", "report.md"}) {
         const std::string text = text_of(folder / name);

@@ -2,10 +2,12 @@
 #include "report/placement_report.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 #include "base/error.hpp"
 #include "report_fixture.hpp"
@@ -55,7 +57,8 @@ TEST(PlacementReport, links_that_only_one_placement_uses_are_compared_with_nothi
 }
 
 TEST(PlacementReport, its_files_name_placements_command_and_busiest_link) {
-    const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "placements";
+    const std::filesystem::path folder =
+        std::filesystem::path(::testing::TempDir()) / ("auspex-placements-" + std::to_string(getpid()));
     write_placement_report(two_placements(), folder.string());
     const std::string markdown = text_of(folder / "report.md"), csv = text_of(folder / "placements.csv");
     for (const char* part : {"contiguous", "random", "auspex place", "group 0 to group 1"}) {
@@ -70,6 +73,7 @@ TEST(PlacementReport, its_files_name_placements_command_and_busiest_link) {
     }
     EXPECT_EQ(rows, 3U);
     EXPECT_NE(text_of(folder / "losses.svg").find("<svg xmlns"), std::string::npos);
+    std::filesystem::remove_all(folder);
     EXPECT_THROW(write_placement_report(two_placements(), "/proc/nope"), InputError);
 }
 

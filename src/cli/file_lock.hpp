@@ -16,9 +16,9 @@ struct LockWords {
 /// Holds a lock of flock(2) while it lives. The file says which process holds it, and is removed at the end; the system
 /// lets go of the lock when the process ends, however it does, and a file that is left means nothing. Waits for
 /// `patience`, then throws InputError, which names the place and who holds it; at once where the file is another user's
-/// and cannot be written to. Where there is no folder for the file, or one that can only be read, nothing is held (a file
-/// there that can be written to all the same is not guarded); where the file system has no locks, nothing is held, and a
-/// note on stderr says so.
+/// and cannot be written to. Where there is no folder for the file, or one that can only be read, nothing is held (a
+/// file there that can be written to all the same is not guarded); where the file system has no locks, nothing is held,
+/// and a note on stderr says so.
 class FileLock {
  public:
     explicit FileLock(LockWords words, std::chrono::milliseconds patience = {});

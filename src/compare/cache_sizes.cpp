@@ -198,7 +198,7 @@ CacheSizes cache_sizes(const std::vector<Measurement>& rows) {
         // Copies of no more than a last level that is very large, or of a small memory, end before it does.
         constexpr double kWellBeyond = 4;
         const double last = sizes.last_level.bytes(kAssumedLastLevel);
-        const bool is_last_unseen = std::ranges::max(sweep, {}, &Measurement::bytes).bytes < kWellBeyond * last;
+        const bool is_last_unseen = largest_bytes(sweep) < kWellBeyond * last;
         (is_last_unseen ? sizes.own : sizes.last_level).measured_bytes = levels.ends[*own];
     }
     return sizes;

@@ -39,9 +39,9 @@ inline constexpr double kAssumedOwnCache = 1024.0 * 1024, kAssumedLastLevel = 32
 /// each level at least a quarter slower than the one before. Empty where there are too few rows, or no level ends.
 [[nodiscard]] std::vector<double> ends_of_levels(const std::vector<Measurement>& sweep);
 
-/// From rows "host" named "own_cache" and "last_level_cache" (told), and "sweep". A core's own caches end where they are
-/// told to, where copies show that, else at the largest end that a core's own can have; the last level is the steepest
-/// end beyond, for pages and neighbours make a second one of what is not steep.
+/// From rows "host" named "own_cache" and "last_level_cache" (told), and "sweep". A core's own caches end where they
+/// are told to, where copies show that, else at the largest end that a core's own can have; the last level is the
+/// steepest end beyond, for pages and neighbours make a second one of what is not steep.
 [[nodiscard]] CacheSizes cache_sizes(const std::vector<Measurement>& rows);
 
 /// A sentence a level where the system's word does not stand: contradicted, missing, or neither told nor found.

@@ -210,4 +210,8 @@ std::vector<Measurement> timed_host_rows(const std::vector<Measurement>& rows, s
     return found;
 }
 
+double largest_bytes(const std::vector<Measurement>& rows) {
+    return std::ranges::max(rows, {}, &Measurement::bytes).bytes;
+}
+
 }  // namespace auspex

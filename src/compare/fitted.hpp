@@ -90,5 +90,7 @@ void add_quality(FitQuality quality, Calibration& calibration);
                                                std::string_view name);
 /// Rows of kind "host" and a name that have a time: the kind's others have bytes only.
 [[nodiscard]] std::vector<Measurement> timed_host_rows(const std::vector<Measurement>& rows, std::string_view name);
+/// The most that `bytes` of a row is; there is one row at least.
+[[nodiscard]] double largest_bytes(const std::vector<Measurement>& rows);
 
 }  // namespace auspex

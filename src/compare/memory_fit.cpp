@@ -22,10 +22,6 @@ std::vector<Measurement> copies_alone(const std::vector<Measurement>& rows, doub
     return copies;
 }
 
-double largest_of(const std::vector<Measurement>& copies) {
-    return std::ranges::max(copies, {}, &Measurement::bytes).bytes;
-}
-
 FittedNumber fitted(const KneeNumber& number, const std::string& how) {
     return {number.value, number.interval.low, number.interval.high, ConstantKind::kFitted, how};
 }
@@ -141,7 +137,7 @@ void fit_cache(const std::vector<Measurement>& rows, FittedHost& host, Calibrati
     constexpr double kLeast = 1e-13;
     if (extra.value < kLeast) {
         extra.value = kLeast;
-        calibration.warnings.push_back("copies of up to " + format_quantity(largest_of(copies), Dimension::kBytes) +
+        calibration.warnings.push_back("copies of up to " + format_quantity(largest_bytes(copies), Dimension::kBytes) +
                                        " take no longer than small ones: all lie in a cache, and how fast memory is "
                                        "cannot be told");
     }

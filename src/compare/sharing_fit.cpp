@@ -210,8 +210,7 @@ void read_computer(const std::vector<Measurement>& rows, FittedHost& host, Calib
     host.most_cache_bytes = most_bytes(calibration.caches.last_level);
     if (const std::vector<Measurement> copies = timed_host_rows(rows, "copy"); !copies.empty()) {
         // Of a cache larger than all copies, no end can be found.
-        host.most_cache_bytes =
-            std::min(host.most_cache_bytes, std::ranges::max(copies, {}, &Measurement::bytes).bytes);
+        host.most_cache_bytes = std::min(host.most_cache_bytes, largest_bytes(copies));
     }
     // A tenth quantile of n normal values scatters by 1.71 of their standard deviations over sqrt(n).
     constexpr double kTenthQuantile = 1.71, kSigmasOf95 = 1.96;

@@ -15,8 +15,8 @@ inline constexpr const char* kFirstCoreVariable = "AUSPEX_FIRST_CORE";
 
 /// Binds this thread, and those it starts from now on, to
 ///   core = cores[(first + local rank mod allowed_cores().size()) mod cores.size()], cores: those of the mask, first:
-/// AUSPEX_FIRST_CORE, and returns that; nothing where the system refuses. Throws InputError where AUSPEX_FIRST_CORE is no
-/// whole number from 0 to 100000.
+/// AUSPEX_FIRST_CORE, and returns that; nothing where the system refuses. Throws InputError where AUSPEX_FIRST_CORE is
+/// no whole number from 0 to 100000.
 std::optional<int> bind_to_core(int local_rank);
 
 /// The same for a rank, where the stack binds its processes (Stack::binds_ranks); else nothing.

@@ -27,7 +27,8 @@ std::size_t sets_for(OperandPlace place, double set_bytes, const MemorySizes& si
         wanted = 4 * sizes.own_cache_bytes / set_bytes;
         most = std::min(static_cast<double>(kMostCachedSets), sizes.last_level_cache_bytes / 2 / set_bytes);
     }
-    return std::max<std::size_t>(kFewestOperandSets, static_cast<std::size_t>(std::min(std::ceil(wanted), std::floor(most))));
+    return std::max<std::size_t>(kFewestOperandSets,
+                                 static_cast<std::size_t>(std::min(std::ceil(wanted), std::floor(most))));
 }
 
 class Ring : public PreparedKernel {

@@ -36,8 +36,8 @@ inline constexpr int kFewestOperandSets = 2;
 
 /// Makes the sets of operands that the place asks for, of random numbers as large as those of training. At least
 /// kFewestOperandSets; beyond that kCache: four times the core's own caches, but at most 64 sets and half of the last
-/// level; kMemory: twice the last level, at most `most_bytes`. far_bytes is not looked at. Aborts where the call's sizes
-/// are not whole positive numbers, or not those of a call that the trainer could make.
+/// level; kMemory: twice the last level, at most `most_bytes`. far_bytes is not looked at. Aborts where the call's
+/// sizes are not whole positive numbers, or not those of a call that the trainer could make.
 [[nodiscard]] std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision,
                                                              OperandPlace place, const MemorySizes& sizes);
 

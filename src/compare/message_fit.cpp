@@ -63,6 +63,7 @@ enum Term : std::size_t { kSend, kRest, kSendByte, kRestByte, kRendezvous, kTerm
 
 struct PathRows {
     std::vector<Timed> send, ping_pong, stream;
+    std::string where;
     double eager_bytes = 0;
     bool is_far = false;
 };
@@ -113,7 +114,7 @@ Rest split_rest(const PathRows& rows, const FittedNumber& rest, const FittedNumb
 FitQuality quality_of(const PathRows& rows, const std::vector<Timed>& points, const PositiveFit& fit) {
     FitQuality quality;
     quality.kind = "message";
-    quality.name = rows.is_far ? "far" : "near";
+    quality.name = rows.where;
     constexpr std::array kNames{"send", "receive and wait", "send byte", "receive byte", "rendezvous"};
     for (std::size_t i = 0; i < kTerms; ++i) {
         const FittedCoefficient& term = fit.coefficients[i];
@@ -166,10 +167,35 @@ FittedPath path_of(const PathRows& rows, const PositiveFit& fit) {
     return path;
 }
 
-PathRows path_rows(const std::vector<Measurement>& rows, const Host& host, bool is_far) {
-    const char* const where = is_far ? "far" : "near";
-    return {timed_rows(rows, "send", where, host), timed_rows(rows, "ping_pong", where, host),
-            timed_rows(rows, "stream", where, host), is_far ? kFarEager : kNearEager, is_far};
+PathRows path_rows(const std::vector<Measurement>& rows, const Host& host, const std::string& where) {
+    const bool is_far = where == "far";
+    return {timed_rows(rows, "send", where, host),   timed_rows(rows, "ping_pong", where, host),
+            timed_rows(rows, "stream", where, host), where,
+            is_far ? kFarEager : kNearEager,         is_far};
+}
+
+/// Between cores of a node; where it has one core only, between processes of that.
+PathRows near_rows(const std::vector<Measurement>& rows, const Host& host) {
+    const auto is_near = [](const Measurement& row) { return row.kind == "message" && row.where == "near"; };
+    return path_rows(rows, host, std::ranges::any_of(rows, is_near) ? "near" : "shared");
+}
+
+/// On a shared core what is left of a short ping-pong is the switch, which passes of a token tell, and no look.
+void fit_shared_wait(FittedHost& host) {
+    host.near.receive_s = derived(host.near.send_s, "taken as what sending takes");
+    host.poll_s = {0, 0, 0, ConstantKind::kDerived, "one core: a look comes with the switch, and is in it"};
+}
+
+void fit_wait(const PathRows& rows, const FittedNumber& rest_s, FittedHost& host, Calibration& calibration) {
+    if (std::ranges::none_of(rows.stream, [](const Timed& timed) { return timed.row.bytes <= kShort; })) {
+        calibration.warnings.emplace_back(
+            "nothing tells what receiving a message takes (rows of kind \"message\" named \"stream\", where \"near\", "
+            "of up to 400 B): what sending takes is assumed");
+    }
+    const Rest rest = split_rest(rows, rest_s, host.near.send_s);
+    host.near.receive_s = rest.receive_s;
+    host.poll_s =
+        derived(scaled(rest.wait_s, 2), "twice what is left of a short ping-pong: a look comes half a poll late");
 }
 
 void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) {
@@ -177,21 +203,17 @@ void fit_near(const PathRows& rows, FittedHost& host, Calibration& calibration) 
     if (!fit) {
         throw InputError("measurements",
                          "found too few messages between processes of one node; expected rows of kind \"message\", "
-                         "where \"near\", named \"ping_pong\" and \"send\"");
+                         "where \"near\" (on one core, \"shared\"), named \"ping_pong\" and \"send\"");
     }
     host.near = path_of(rows, *fit);
     host.near.at_once_bytes = {kNearAtOnce, kNearAtOnce, kNearAtOnce, ConstantKind::kSpecified,
                                "an eighth of Open MPI's default box for this path, less the longest of its heads"};
-    if (std::ranges::none_of(rows.stream, [](const Timed& timed) { return timed.row.bytes <= kShort; })) {
-        calibration.warnings.emplace_back(
-            "nothing tells what receiving a message takes (rows of kind \"message\" named \"stream\", where \"near\", "
-            "of up to 400 B): what sending takes is assumed");
-    }
-    const Rest rest = split_rest(rows, fitted(fit->coefficients[kRest], ""), host.near.send_s);
-    host.near.receive_s = rest.receive_s;
     host.near.latency_s = {0, 0, 0, ConstantKind::kDerived, "no wire: what is left of a short ping-pong is in poll"};
-    host.poll_s =
-        derived(scaled(rest.wait_s, 2), "twice what is left of a short ping-pong: a look comes half a poll late");
+    if (rows.where == "shared") {
+        fit_shared_wait(host);
+    } else {
+        fit_wait(rows, fitted(fit->coefficients[kRest], ""), host, calibration);
+    }
     host.nic_bytes_per_s = inverse_of(sum_of(host.near.send_byte_s, host.near.receive_byte_s, ""),
                                       ConstantKind::kFitted, "one node: as between two of its processes");
 }
@@ -261,9 +283,8 @@ void fit_far(PathRows rows, FittedHost& host, Calibration& calibration) {
 
 void fit_messages(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration) {
     const Host known = host_of(host);
-    const PathRows near = path_rows(rows, known, false);
-    fit_near(near, host, calibration);
-    fit_far(path_rows(rows, known, true), host, calibration);
+    fit_near(near_rows(rows, known), host, calibration);
+    fit_far(path_rows(rows, known, "far"), host, calibration);
     if (host.nodes > 1 && !host.far) {
         throw InputError("measurements",
                          "found too few messages between nodes; expected rows of kind \"message\", where \"far\", "

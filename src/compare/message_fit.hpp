@@ -19,8 +19,10 @@ namespace auspex {
 /// A short message of a long row takes as long as the slower side: where that is the receiver, "stream" is receive,
 /// else a receiver is taken to spend what a sender does. What is left of a short near ping-pong is the time until a
 /// waiting process looks, half of poll. Bytes that come from afar are taken to cost the receiver what they cost the
-/// sender. Far messages: nic = b / stream of long ones; wire = max((b - burst) / nic, b / (2 nic)) on a NIC that rests
-/// half the time, burst = b - nic (ping_pong - that of the shortest) of those of 0.1 to 1 MB.
+/// sender. On one core, where rows are "shared" and none "near", each short ping-pong has a switch in it, which
+/// "pass" rows tell: poll is 0, receive is send. Far messages: nic = b / stream of long ones; wire = max((b - burst) /
+/// nic, b / (2 nic)) on a NIC that rests half the time, burst = b - nic (ping_pong - that of the shortest) of those of
+/// 0.1 to 1 MB.
 void fit_messages(const std::vector<Measurement>& rows, FittedHost& host, Calibration& calibration);
 
 }  // namespace auspex

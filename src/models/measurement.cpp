@@ -183,7 +183,7 @@ void check_kind(const Line& line, const Measurement& row) {
         check_word(line, column::kPrecision, {"fp32", "bf16"});
         check_positive(line, {column::kRows, column::kColumns, column::kDepth});
     } else if (row.kind == "message") {
-        check_word(line, column::kWhere, {"near", "far"});
+        check_word(line, column::kWhere, {"near", "shared", "far"});
         check_positive(line, {column::kBytes});
     } else if (row.kind == "collective" || row.kind == "link" || row.kind == "memory") {
         check_positive(line, {column::kBytes});
@@ -195,7 +195,7 @@ Measurement read_row(const Line& line) {
                {"kernel", "message", "collective", "host", "gemm", "memory", "attention", "link", "start"});
     check_filled(line, column::kName);
     check_word(line, column::kPrecision, {"fp32", "bf16", ""});
-    check_word(line, column::kWhere, {"cache", "memory", "near", "far", ""});
+    check_word(line, column::kWhere, {"cache", "memory", "near", "shared", "far", ""});
     check_filled(line, column::kSource);
     Measurement row;
     row.kind = line.fields[column::kKind];

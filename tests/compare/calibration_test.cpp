@@ -196,6 +196,26 @@ TEST(Calibration, takes_messages_apart) {
     EXPECT_NEAR(host.switch_s / kSwitch, 1, 0.05);
 }
 
+// ping_pong = send + receive + switch there, and passes of a token tell the switch.
+TEST(Calibration, on_one_core_a_ping_pong_waits_for_the_switch) {
+    std::vector<Measurement> rows = made_up(false);
+    for (Measurement& row : rows) {
+        if (row.where == "near") {
+            row.where = "shared";
+            row.seconds += row.name == "ping_pong" ? kSwitch - kPoll / 2 : 0;
+        }
+    }
+    const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
+    const Host host = machine_of(calibration).host;
+    EXPECT_NEAR(host.near.send_s / kSend, 1, 0.02);
+    EXPECT_NEAR(host.near.send_byte_s / kSendByte, 1, 0.05);
+    EXPECT_NEAR(host.near.receive_byte_s / kReceiveByte, 1, 0.02);
+    EXPECT_EQ(host.near.receive_s, host.near.send_s);
+    EXPECT_EQ(host.poll_s, 0);
+    EXPECT_NEAR((host.switch_s + 2 * host.near.send_s) / (kSwitch + kSend + kReceive), 1, 0.02);
+    EXPECT_TRUE(std::ranges::any_of(calibration.fits, [](const FitQuality& fit) { return fit.name == "shared"; }));
+}
+
 TEST(Calibration, turns_tell_what_others_push_out) {
     const Host host = machine_of(calibrate_host("made-up", made_up(false), trainer_stack())).host;
     EXPECT_NEAR(host.core_reach_bytes / kCoreReach, 1, 1e-6);

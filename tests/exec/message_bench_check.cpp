@@ -88,13 +88,10 @@ class Observer {
 };
 
 /// On rank 0: all kinds of measurements are there. `shares_cores`: some ranks are bound to the same core; `one_core`:
-/// all are, and near messages, which are between cores, there are none.
+/// all are, and the messages of a node are between ranks of that core.
 bool has_all(const Observer& observer, bool shares_cores, bool one_core) {
     bool fine = observer.has_no_faults();
-    for (const std::string where : {"near", "far"}) {
-        if (where == "near" && one_core) {
-            continue;
-        }
+    for (const std::string where : {one_core ? "shared" : "near", "far"}) {
         for (const std::string name : {"ping_pong", "send", "stream"}) {
             fine = fine && observer.has("message", name, where);
         }

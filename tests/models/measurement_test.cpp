@@ -174,7 +174,7 @@ TEST(Measurements, WordsAreRefusedWithThoseThatAreAllowed) {
     expect_refused("kernel,copy,,cache,1,1,1,1,1,1,1,,1e-6,,,x", "\"precision\": found nothing", "\"fp32\", \"bf16\"");
     expect_refused("kernel,copy,fp32,near,1,1,1,1,1,1,1,,1e-6,,,x", "\"where\"", "\"cache\", \"memory\"");
     expect_refused("kernel,copy,fp32,disk,1,1,1,1,1,1,1,,1e-6,,,x", "\"where\"", "\"cache\", \"memory\"");
-    expect_refused("message,send,,cache,,,,,1,2,1,8,1e-6,,,x", "\"where\"", "\"near\", \"far\"");
+    expect_refused("message,send,,cache,,,,,1,2,1,8,1e-6,,,x", "\"where\"", "\"near\", \"shared\", \"far\"");
     expect_refused("gemm,large,,,8,8,8,,,,,,1e-6,,,x", "\"precision\"", "\"fp32\", \"bf16\"");
     expect_refused("start,kernel,,,,,,,,,,,1e-6,,,", "\"source\"", "not empty");
 }

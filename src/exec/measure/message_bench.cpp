@@ -155,7 +155,8 @@ class Bench {
     void run() {
         const auto elsewhere = [this](int rank) { return core(rank) != core(0) || core(0) < 0; };
         const auto is_near = [this](int rank) { return node(rank) == node(0); };
-        add_pair("near", first_rank([&](int rank) { return is_near(rank) && elsewhere(rank); }));
+        const auto near = first_rank([&](int rank) { return is_near(rank) && elsewhere(rank); });
+        add_pair(near ? "near" : "shared", near ? near : first_rank(is_near));
         auto far = first_rank([&](int rank) { return !is_near(rank) && elsewhere(rank); });
         far = far ? far : first_rank([&](int rank) { return !is_near(rank); });
         add_pair("far", far);

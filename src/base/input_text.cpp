@@ -68,7 +68,9 @@ std::string read_input_file(const std::string& file, const std::string& expected
     std::error_code status;
     const std::filesystem::path path(file);
     if (!std::filesystem::exists(path, status)) {
-        throw InputError(file, "found no such file; expected " + expected);
+        throw InputError(file, (status ? "found a place that cannot be looked into (" + status.message() + ")"
+                                       : "found no such file") +
+                                   "; expected " + expected);
     }
     if (!std::filesystem::is_regular_file(path, status)) {
         throw InputError(

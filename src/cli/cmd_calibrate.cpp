@@ -60,8 +60,9 @@ void require_writable(const char* flag, const std::string& file) {
 }
 
 void require_two_files(const Options& options, const std::string& out, const std::string& measurements) {
-    std::error_code status;
-    if (fs::weakly_canonical(out, status) == fs::weakly_canonical(measurements, status)) {
+    std::error_code status, other_status;  // a path that cannot be followed is a matter of who opens it
+    const fs::path one = fs::weakly_canonical(out, status), other = fs::weakly_canonical(measurements, other_status);
+    if (!status && !other_status && one == other) {
         throw InputError("--out " + out, std::string("found the file of ") +
                                              (options.calibrate.from.empty() ? "--measurements" : "--from") +
                                              "; expected two files");
@@ -232,6 +233,10 @@ void print_json(const CalibrationReport& report) {
     json.end_array().end_object();
 }
 
+bool has_laws(const Machine& machine, CpuPrecision precision) {
+    return std::ranges::any_of(machine.host.laws[static_cast<std::size_t>(precision)], &CpuLaw::known);
+}
+
 /// The command to go on with.
 std::string next_step_text(const Options& options, const std::string& out, const Machine& of_out) {
     const std::string stack = options.stack.empty() ? "" : " --stack " + quoted_for_shell(options.stack);
@@ -244,8 +249,10 @@ std::string next_step_text(const Options& options, const std::string& out, const
     const std::string layouts = hostfile.empty() ? "one-node" : "nodes";
     const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
     const std::string flags = options.train.mpirun.empty() ? "" : " --mpirun=" + quoted_for_shell(options.train.mpirun);
+    const bool has_all = has_laws(of_out, CpuPrecision::kBf16);
+    const char* const precision = has_all ? "" : " --set plan.precision=fp32 --set plan.gradient_dtype=fp32";
     return "Next: auspex compare --layouts " + layouts + (out == kDefaultOut ? "" : machine) + stack + hosts + flags +
-           "; docs/calibration.md says how to read the verdicts.";
+           precision + "; docs/calibration.md says how to read the verdicts.";
 }
 
 void print_text(const CalibrationReport& report) {

@@ -24,6 +24,7 @@
 #include "cli/verify_run.hpp"
 #include "compare/compared_operations.hpp"
 #include "compare/probe.hpp"
+#include "exec/system/cores.hpp"
 #include "report/comparison_report.hpp"
 #include "report/report_files.hpp"
 #include "report/text.hpp"
@@ -41,8 +42,8 @@ void check_flags(const Options& options) {
     if (rank_of_launcher(0)) {
         throw InputError("auspex compare", "found itself started by an MPI launcher; expected to start mpirun itself");
     }
-    if (options.train.steps > 0 && options.train.steps < kFewestSteps) {
-        throw InputError("--steps", "found " + std::to_string(options.train.steps) +
+    if (options.train.steps && *options.train.steps < kFewestSteps) {
+        throw InputError("--steps", "found " + std::to_string(*options.train.steps) +
                                         "; expected at least 3, for the first two do not count");
     }
     if (options.train.resume && options.out.empty()) {
@@ -158,6 +159,16 @@ void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<Co
     }
 }
 
+/// What is predicted is predicted for the machine's cores, whatever may be used here.
+std::string note_of_other_cores(const Options& options, const Machine& machine) {
+    const auto cores = static_cast<int>(allowed_cores().size());
+    if (!options.train.hostfile.empty() || machine.host.cores == cores) {
+        return "";
+    }
+    return "predicted for the " + counted(machine.host.cores, "core") + " of machine " + machine.name +
+           ", measured on " + std::to_string(cores) + ": calibrate with those that compare may use";
+}
+
 struct Compared {
     Comparison comparison;
     std::string machine;  ///< its name
@@ -172,9 +183,11 @@ Compared compare(const Options& options, OutputLocks& locks) {
     const std::vector<CompareCase> cases = compare_cases(options, scratch.path(), comparison.warnings);
     std::ranges::copy(notes_of_surroundings(), std::back_inserter(comparison.warnings));
     require_mpirun();
+    if (const std::string note = note_of_other_cores(options, cases.front().inputs.machine); !note.empty()) {
+        comparison.warnings.push_back(note);
+    }
     RunPlan plan;
     plan.scratch = scratch.path();
-    prepare_out(options, cases, locks, plan);
     std::vector<ComparedCase> compared(cases.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
         compared[i].plan = cases[i].plan;
@@ -183,6 +196,7 @@ Compared compare(const Options& options, OutputLocks& locks) {
         plan.expected_s.push_back(compared[i].predicted_step_s);
         throw_if_interrupted();
     }
+    prepare_out(options, cases, locks, plan);
     result.machine = cases.front().inputs.machine.name;
     plan.reference_probe_s = cases.front().inputs.machine.host.probe_s;
     if (!plan.earlier.note.empty()) {

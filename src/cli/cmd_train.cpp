@@ -122,6 +122,7 @@ void run_train(const Options& options) {
             remove_left_folders(parent);
         }
     }
+    require_mpirun();
     const NewFolder place(parent, kRunFolderPrefix);
     const RunFolder folder(place.path());
     if (isatty(STDOUT_FILENO) == 1) {
@@ -133,7 +134,7 @@ void run_train(const Options& options) {
     launch.waits_by_yielding = !setup.run.stack.has_processes || setup.run.stack.waits_by_yielding;
     launch.hostfile = options.train.hostfile;
     launch.mpirun_flags = options.train.mpirun;
-    launch.steps = options.train.steps;
+    launch.steps = options.train.steps.value_or(0);
     std::cout.flush();
     if (options.train.supervise) {
         supervise(options, setup, launch, folder);

@@ -37,6 +37,9 @@ std::vector<VerifyLayout> wanted_layouts(const Options& options) {
 
 /// Throws InputError where there would be nothing to compare, or a table without learned routing.
 void require_sense(const Options& options) {
+    if (options.train.steps == 0) {
+        throw InputError("--steps", "found 0; expected at least 1");
+    }
     if (wanted_layouts(options).empty()) {
         throw InputError("--max-ranks", "found " + std::to_string(options.max_ranks) +
                                             "; expected at least 2, as the smallest layout has");

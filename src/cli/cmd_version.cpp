@@ -62,13 +62,13 @@ void run_version(const Options& options) {
         print_json();
         return;
     }
-    const std::string date = kBuildCommitDate;
+    const std::string commit = kBuildCommit, date = kBuildCommitDate;
     const DataFolder data = data_folder();
-    std::cout << "auspex " << AUSPEX_VERSION << ", " << kBuildCommit << (date.empty() ? "" : " of " + date)
-              << "\ncompiler  " << AUSPEX_COMPILER << ", " << AUSPEX_BUILD_TYPE << "\nkernels   for " << kernels_text()
-              << ", oneDNN " << or_none(kOneDnnVersion) << "\nthreads   TBB " << TBB_runtime_version() << "\ntrainer   "
-              << or_none(find_mpi_program()) << "\ndata      " << or_none(data.folder)
-              << (data.problem.empty() ? "" : ", " + data.problem) << "\n";
+    std::cout << "auspex " << AUSPEX_VERSION << ", " << (commit.empty() ? "unknown commit" : "commit " + commit)
+              << (date.empty() ? "" : " of " + date) << "\ncompiler  " << AUSPEX_COMPILER << ", " << AUSPEX_BUILD_TYPE
+              << "\nkernels   for " << kernels_text() << ", oneDNN " << or_none(kOneDnnVersion) << "\nthreads   TBB "
+              << TBB_runtime_version() << "\ntrainer   " << or_none(find_mpi_program()) << "\ndata      "
+              << or_none(data.folder) << (data.problem.empty() ? "" : ", " + data.problem) << "\n";
 }
 
 }  // namespace auspex

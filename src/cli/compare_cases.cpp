@@ -280,7 +280,7 @@ RunOrigin common_origin(const Options& options) {
     RunOrigin origin;
     origin["computer"] = short_digest(this_computer().model + ", " + std::to_string(allowed_cores().size()) + " cores");
     origin["trainer"] = short_digest(AUSPEX_VERSION + digest_of_file(mpi_program(), "the trainer's program"));
-    origin["steps"] = std::to_string(options.train.steps);
+    origin["steps"] = std::to_string(options.train.steps.value_or(0));
     origin["mpirun flags"] = short_digest(options.train.mpirun);
     origin["data"] = options.data.empty() ? "random"
                                           : digest_of_file(fs::path(options.data) / "dataset.json",

@@ -202,7 +202,7 @@ class Measurer {
     [[nodiscard]] int steps_of(std::size_t i) const {
         const std::vector<CaseRun>& runs = measured_[i].runs;
         const double step_s = runs.empty() ? plan_.expected_s[i] : runs.back().step_s;
-        return std::max(options_.train.steps, counted_steps(step_s) + kWarmUp);
+        return std::max(options_.train.steps.value_or(0), counted_steps(step_s) + kWarmUp);
     }
 
     std::string data_for(const CompareCase& one) {

@@ -101,7 +101,7 @@ std::string find_input(const std::string& role, const std::string& name) {
     const bool is_bare = name.find('/') == std::string::npos && !name.ends_with(of_role.extension);
     const bool is_of_calibration = role == "machine" && fs::path(name).stem() == "local";
     if (!is_bare) {
-        if (is_of_calibration && !fs::exists(name, status)) {
+        if (is_of_calibration && !fs::exists(name, status) && !status) {
             throw InputError("--machine " + name, "found no such file" + std::string(kMakeLocal));
         }
         return name;

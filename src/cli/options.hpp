@@ -108,7 +108,7 @@ struct FlagText {
 
 /// What `auspex train` alone takes.
 struct TrainFlags {
-    int steps = 0;
+    std::optional<int> steps;
     bool resume = false;
     bool probes_cores = false;
     std::string checkpoint, weights, export_weights, export_gradients, record_routing, plot;

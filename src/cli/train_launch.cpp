@@ -242,6 +242,12 @@ void require_mpirun() {
     if (!is_in_path("mpirun")) {
         throw InputError("mpirun", std::string(kNoMpirun));
     }
+    if (access(".", X_OK) != 0) {
+        throw InputError(
+            "the working directory",
+            "found one that cannot be entered (" + std::string(std::strerror(errno)) +
+                "); expected one that can, for mpirun starts the ranks in it; predict and scale need none");
+    }
 }
 
 LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {

@@ -35,7 +35,7 @@ struct LaunchOutcome {
 /// single task with a shell in it; else PMIX_RANK or PMI_RANK.
 [[nodiscard]] std::optional<int> rank_of_launcher(int ranks);
 
-/// Throws InputError where there is no mpirun in the PATH.
+/// Throws InputError where there is no mpirun in the PATH, or ranks could not be started in the working directory.
 void require_mpirun();
 
 /// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. kEndSignals

@@ -160,7 +160,7 @@ std::string summary_text(const Options& options, const TrainResult& result) {
     const std::vector<StepReport>& steps = result.report.steps;
     const std::string files = files_text(options, result.report);
     if (steps.empty()) {
-        return (options.train.steps > 0 ? "no step was left to run\n" : "") + files;
+        return (options.train.steps.value_or(0) > 0 ? "no step was left to run\n" : "") + files;
     }
     std::string text = "\n" + counted(static_cast<double>(steps.size()), "step") + ": loss " +
                        fixed(steps.front().loss, 4) + " -> " + fixed(steps.back().loss, 4) + ", " + rate_text(steps) +

@@ -51,7 +51,7 @@ RunInputs load_run(const Options& options, int ranks) {
     run.training = run.workload.training;
     run.layout = rank_grid(run.plan, run.plan.pp * run.plan.dp * run.plan.ep * run.plan.etp);
     run.program = build_program(run.workload, run.plan, run.stack, run.layout);
-    run.last_step = options.train.steps - 1;
+    run.last_step = options.train.steps.value_or(0) - 1;
     run.seed = options.seed.value_or(1);
     return run;
 }
@@ -173,7 +173,7 @@ TrainSetup load_train_setup(const Options& options, int ranks) {
     setup.run = load_run(options, ranks > 0 ? ranks : options.ranks);
     RunOptions& run = setup.options;
     run.data = options.data;
-    run.steps = train.steps;
+    run.steps = train.steps.value_or(0);
     run.checkpoint_folder = train.checkpoint;
     run.checkpoint_every = train.checkpoint_every;
     run.model_every = train.model_every;
@@ -190,9 +190,9 @@ TrainSetup load_train_setup(const Options& options, int ranks) {
             throw InputError("--inject", "found rank " + std::to_string(run.fault->rank) + "; expected one of the " +
                                              std::to_string(setup.run.layout.tiles) + " ranks of the run");
         }
-        if (run.fault->step >= train.steps) {
+        if (run.fault->step >= run.steps) {
             throw InputError("--inject", "found step " + std::to_string(run.fault->step) + "; expected one before " +
-                                             std::to_string(train.steps) + ", where --steps ends the run");
+                                             std::to_string(run.steps) + ", where --steps ends the run");
         }
     }
     if (!train.weights.empty()) {

@@ -17,7 +17,7 @@ VerifySession::VerifySession(const Options& options)
       data_(options.data),
       workload_(options.workload.empty() ? "toy-moe" : options.workload) {
     constexpr int kSteps = 50;
-    steps_ = options.train.steps > 0 ? options.train.steps : kSteps;
+    steps_ = options.train.steps.value_or(kSteps);
     if (data_.empty()) {
         make_data();
     }

@@ -3,7 +3,7 @@
 
 namespace auspex {
 
-/// As git describes it, "-dirty" where files differed from it; "unknown commit" where the sources were no clone.
+/// As git describes it, "-dirty" where files differed from it; empty where the sources were no clone.
 extern const char* const kBuildCommit;
 /// "2026-11-22"; empty where there is no commit.
 extern const char* const kBuildCommitDate;

@@ -145,16 +145,17 @@ std::optional<std::size_t> own_among(const std::vector<double>& ends, double tol
     return own;
 }
 
-std::optional<std::string> note_of(const char* level, const CacheSize& size, double otherwise) {
+/// `use`: what is done with a size that copies show.
+std::optional<std::string> note_of(const char* level, const CacheSize& size, double otherwise, const char* use) {
     const auto text = [](double bytes) { return format_quantity(bytes, Dimension::kBytes); };
     const std::string head = std::string(level) + ": ";
     if (size.is_contradicted()) {
         return head + "the system says " + text(size.told_bytes) + ", copies take longer from " +
-               text(size.measured_bytes) + " on: that is taken";
+               text(size.measured_bytes) + " on: " + use;
     }
     if (size.told_bytes <= 0 && size.measured_bytes > 0) {
         return head + "the system does not say how large it is, copies take longer from " + text(size.measured_bytes) +
-               " on: that is taken";
+               " on: " + use;
     }
     if (size.told_bytes <= 0) {
         return head +
@@ -206,8 +207,9 @@ CacheSizes cache_sizes(const std::vector<Measurement>& rows) {
 
 std::vector<std::string> notes_of(const CacheSizes& sizes) {
     std::vector<std::string> notes;
-    for (const auto& note : {note_of("a core's own cache", sizes.own, kAssumedOwnCache),
-                             note_of("the last-level cache", sizes.last_level, kAssumedLastLevel)}) {
+    for (const auto& note : {note_of("a core's own cache", sizes.own, kAssumedOwnCache, "that is taken"),
+                             note_of("the last-level cache", sizes.last_level, kAssumedLastLevel,
+                                     "its end is fitted, to twice that at most")}) {
         if (note) {
             notes.push_back(*note);
         }

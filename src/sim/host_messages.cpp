@@ -67,7 +67,8 @@ HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision preci
     if (!host.laws[static_cast<std::size_t>(precision)][static_cast<std::size_t>(call.kernel)].known) {
         const std::string kernel(to_string(call.kernel)), in(to_string(precision));
         throw InputError(machine.file + ": $.host.kernels." + in + "." + kernel,
-                         "found no law; expected one: a step of this plan calls the kernel (auspex calibrate)");
+                         "found no law; expected one: a step of this plan calls the kernel in " + in +
+                             " (auspex calibrate measures both precisions, --set plan.precision changes the plan's)");
     }
     const CpuLaw& law = host.laws[static_cast<std::size_t>(precision)][static_cast<std::size_t>(call.kernel)];
     const double far = call.far_bytes > 0 ? call.far_bytes * missing_share(host, law, set) : 0;

@@ -88,6 +88,7 @@ TEST_F(CompareCli, wrong_flags_are_refused) {
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --machine dgx-a100", {"dgx-a100", "host section"}), "")
         << "the workload is toy-moe";
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --steps 2", {"--steps", "at least 3"}), "");
+    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --steps 0", {"--steps", "at least 3"}), "");
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --repeat 0", {"--repeat", "\"0\""}), "");
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --resume", {"--resume", "--out"}), "");
     EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --machine dgx-a100",
@@ -236,6 +237,16 @@ TEST_F(CompareCli, an_interrupted_comparison_says_how_to_go_on) {
     for (const int milliseconds : {300, 500, 1100}) {
         EXPECT_EQ(interrupted_after(milliseconds, one_layout() + " --repeat 500 --resume"), advice);
     }
+}
+
+TEST_F(CompareCli, a_machine_of_other_cores_than_may_be_used_is_warned_of) {
+    if (!has_mpirun()) {
+        GTEST_SKIP() << "no mpirun";
+    }
+    const Outcome outcome = run(one_layout() + " --repeat 1 --set machine.host.cores=3000");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_NE(outcome.out.find("predicted for the 3,000 cores of machine dgx-a100, measured on "), std::string::npos)
+        << outcome.out;
 }
 
 TEST_F(CompareCli, two_comparisons_do_not_write_into_one_folder) {

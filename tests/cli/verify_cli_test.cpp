@@ -52,6 +52,7 @@ TEST_F(VerifyCli, a_prediction_says_whether_the_trainer_runs_its_program) {
 
 TEST_F(VerifyCli, wrong_numbers_are_refused) {
     EXPECT_EQ(fault_of_refusal("verify --kills -1", {"--kills", "\"-1\"", "0 to"}), "");
+    EXPECT_EQ(fault_of_refusal("verify --steps 0", {"--steps", "found 0"}), "");
     EXPECT_EQ(fault_of_refusal("verify --layouts 0", {"--layouts", "\"0\""}), "");
     EXPECT_EQ(fault_of_refusal("verify --max-ranks 1", {"--max-ranks", "found 1", "at least 2"}), "");
     EXPECT_EQ(fault_of_refusal("verify --workload toy-dense", {"--workload toy-dense", "without experts"}), "");

@@ -456,7 +456,7 @@ TEST(Calibration, the_last_level_needs_no_word_of_the_system) {
     EXPECT_NEAR(cache_of(with_told(0, true), warnings) / kCache, 1, 0.05);
     EXPECT_NE(warnings.find("does not say how large it is, copies take longer from"), std::string::npos) << warnings;
     EXPECT_NEAR(cache_of(with_told(16 * kCache, true), warnings) / kCache, 1, 0.05);
-    EXPECT_NE(warnings.find("that is taken"), std::string::npos) << warnings;
+    EXPECT_NE(warnings.find("its end is fitted"), std::string::npos) << warnings;
     EXPECT_NEAR(cache_of(with_told(0, false), warnings) / kCache, 1, 0.05);
     EXPECT_NE(warnings.find("is assumed"), std::string::npos) << warnings;
 }

@@ -23,3 +23,8 @@ said_by=$("${surrounding[@]}" ./quickstart --install-only 2>&1) || [[ $said_by =
 chmod 700 "$work"
 expect_refusal 2 "--out $work/scaling" "$auspex" scale --machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b \
     --tiles 384 --out "$work/scaling"
+cd "$work" # which he cannot enter
+expect_refusal 2 "found one that cannot be entered" "$auspex" train -n 2 "${toy[@]}" --data "$scratch/data" --steps 2
+expect_refusal 2 "cannot be written to (Permission denied)" "$auspex" calibrate --max-ranks 2
+expect_refusal 2 "cannot be looked into (Permission denied)" "$auspex" predict --machine "$work/machine.json" --stack auspex \
+    "${toy[@]}"

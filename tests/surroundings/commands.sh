@@ -90,14 +90,14 @@ expect_refusal() { # EXIT_CODE WORDS COMMAND ARGUMENT...
         complain "\"$*\" ended with $status and said \"$out$(<"$said")\"; expected $code and one line with \"$words\""
 }
 
-# This computer is measured: what is read of it, its caches and, where KIND is "kernel", the first kernels; the rest is the same
+# This computer is measured: what is read of it, and its caches; the rest is the same
 # everywhere. With AUSPEX_SURROUNDINGS=whole all of it, a minute or more, and a step is predicted.
-expect_calibration() { # [KIND]
+expect_calibration() {
     rm -rf "$work"/new.*
     [[ ${AUSPEX_SURROUNDINGS:-} == whole ]] && { expect_whole_calibration; return; }
     "${surrounding[@]}" "$auspex" calibrate --max-ranks 2 --precision fp32 --budget-s 5 --out "$work/new.json" >/dev/null 2>"$said" &
     local calibrate=$! status=0
-    wait_for "$calibrate" "$said" 120 grep -qs "^${1:-host,sweep}," "$work/new.csv" || complain "calibrate measures nothing: $(<"$said")"
+    wait_for "$calibrate" "$said" 120 grep -qs '^host,sweep,' "$work/new.csv" || complain "calibrate measures nothing: $(<"$said")"
     kill -TERM "$calibrate" 2>/dev/null
     wait "$calibrate" || status=$?
     [[ $status == @(1|143) && $(<"$said") == *interrupted* ]] ||

@@ -126,7 +126,7 @@ void run_program(const Options& options) {
     const Inputs inputs = load_all(options);
     const int wanted = options.tiles.empty() ? 0 : options.tiles.front();
     const Plan plan = resolve_plan(inputs.plan, inputs.workload, wanted);
-    const Layout layout = make_layout(plan, inputs.machine, plan.pp * plan.dp * plan.ep * plan.etp);
+    const Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
     const Program program = build_program(inputs.workload, plan, inputs.stack, layout);
     check_program(program);
     if (options.check_executor) {

@@ -242,7 +242,7 @@ CompareCase load_case(const Options& options, const Wanted& wanted) {
     require_short_name(one.workload, wanted.workload_from);
     one.asked_ranks = one.inputs.plan.dp == 0 ? options.ranks : 0;
     const Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.asked_ranks);
-    const Layout layout = rank_grid(plan, plan.pp * plan.dp * plan.ep * plan.etp);
+    const Layout layout = rank_grid(plan, tiles_of(plan));
     const Program program = build_program(one.inputs.workload, plan, one.inputs.stack, layout);
     if (!executor_runs(one.inputs.workload, plan, one.inputs.stack, program)) {
         throw InputError(one.plan_file,

@@ -49,7 +49,7 @@ RunInputs load_run(const Options& options, int ranks) {
     run.workload = load_workload(load_document("workload", options.workload, options.overrides));
     run.plan = plan_for(load_plan(load_document("plan", options.plan, options.overrides)), run.workload, ranks);
     run.training = run.workload.training;
-    run.layout = rank_grid(run.plan, run.plan.pp * run.plan.dp * run.plan.ep * run.plan.etp);
+    run.layout = rank_grid(run.plan, tiles_of(run.plan));
     run.program = build_program(run.workload, run.plan, run.stack, run.layout);
     run.last_step = options.train.steps.value_or(0) - 1;
     run.seed = options.seed.value_or(1);

@@ -39,7 +39,7 @@ void for_each_choice(const RunInputs& run, const RoutingRecord& record, const Gr
     const auto k = static_cast<std::size_t>(record.top_k), tokens = static_cast<std::size_t>(record.tokens);
     for (std::size_t step = 0; step < static_cast<std::size_t>(record.steps); ++step) {
         for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-            const LayerRange layers = layers_of(run.workload, plan, chunk * plan.pp + place.stage);
+            const LayerRange layers = layers_of(run.workload, plan, virtual_stage_of(plan, chunk, place.stage));
             for (int layer = std::max(layers.first, run.workload.first_dense_layers); layer < layers.last; ++layer) {
                 const auto moe_layer = static_cast<std::size_t>(layer - run.workload.first_dense_layers);
                 const std::size_t row = step * static_cast<std::size_t>(record.layers) + moe_layer;

@@ -350,8 +350,8 @@ void join_groups(const Layout& layout, Hub& hub, Communicators& communicators) {
     join(GroupKind::kWorld, 0);
     for (int stage = 0; stage < layout.pp; ++stage) {
         for (int n = 0; n < layout.stage_ranks; ++n) {
-            communicators[index_of(layout.rank(stage, n))].set_neighbours(
-                layout.rank((stage + 1) % layout.pp, n), layout.rank((stage + layout.pp - 1) % layout.pp, n));
+            communicators[index_of(layout.rank(stage, n))].set_neighbours(layout.rank(layout.next_stage(stage), n),
+                                                                          layout.rank(layout.previous_stage(stage), n));
         }
     }
 }

@@ -75,7 +75,7 @@ CurrentOperation operation_of(const Rank<P>& rank, const Operation& op, const Bl
     CurrentOperation current{op, block, use.micro_batch, -1, {}, false};
     if (block.kind != BlockKind::kOptimizer) {
         const Plan& plan = rank.plan();
-        current.virtual_stage = block.chunk * plan.pp + rank.place.stage;
+        current.virtual_stage = virtual_stage_of(plan, block.chunk, rank.place.stage);
         current.layers = layers_of(rank.workload(), plan, current.virtual_stage);
         current.last_virtual_stage = current.virtual_stage == plan.pp * plan.virtual_stages - 1;
     }

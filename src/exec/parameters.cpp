@@ -146,7 +146,7 @@ ParameterTable parameter_table(const Workload& workload, const Plan& plan, const
         builder.add_embedding();
     }
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const LayerRange range = layers_of(workload, plan, chunk * plan.pp + place.stage);
+        const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, place.stage));
         for (int layer = range.first; layer < range.last; ++layer) {
             builder.add_layer(layer);
         }

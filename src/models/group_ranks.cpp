@@ -106,8 +106,8 @@ std::vector<int> group_ranks(const Layout& layout, GroupKind kind, int stage) {
             std::iota(world.begin(), world.end(), 0);
             return world;
         }
-        case GroupKind::kNextStage: return neighbours(layout, stage, (stage + 1) % layout.pp);
-        case GroupKind::kPreviousStage: return neighbours(layout, stage, (stage + layout.pp - 1) % layout.pp);
+        case GroupKind::kNextStage: return neighbours(layout, stage, layout.next_stage(stage));
+        case GroupKind::kPreviousStage: return neighbours(layout, stage, layout.previous_stage(stage));
         default: return ranks_in_stage(layout, family_of(layout, kind), stage);
     }
 }

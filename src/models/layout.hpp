@@ -39,6 +39,9 @@ struct Layout {
     int pp_stride = 1;                  ///< rank distance between neighbouring stages' counterparts
     /// Rank of the n-th rank of a stage, n = (dp index * ep + ep index) * etp + etp index, whatever the order of axes.
     [[nodiscard]] int rank(int stage, int n) const;
+    /// Neighbours among stages, wrapping round: where a virtual stage's chunk ends the next one begins at stage 0.
+    [[nodiscard]] int next_stage(int stage) const { return (stage + 1) % pp; }
+    [[nodiscard]] int previous_stage(int stage) const { return (stage + pp - 1) % pp; }
     std::array<int, 4> stride{};  ///< rank strides of dp, pp, ep, etp (indexed by Axis)
 };
 

@@ -80,6 +80,9 @@ struct Plan {
 /// do.
 [[nodiscard]] Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles);
 
+/// pp * dp * ep * etp. Requires a resolved plan.
+[[nodiscard]] constexpr int tiles_of(const Plan& plan) { return plan.pp * plan.dp * plan.ep * plan.etp; }
+
 /// "contiguous", "scattered", "random", "scheduled"; "list".
 [[nodiscard]] const char* to_string(PlacementKind);
 /// The placement that a word names; none for an unknown one, and for lists, which have no word.

@@ -227,7 +227,7 @@ Program build_program(const Workload& workload, const Plan& plan, const Stack& s
         role.stage = stage;
         std::vector<std::uint32_t> forward, backward, last_backward;
         for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-            const int v = chunk * plan.pp + stage;
+            const int v = virtual_stage_of(plan, chunk, stage);
             forward.push_back(stages.forward(chunk, v));
             backward.push_back(stages.backward(chunk, v, false));
             last_backward.push_back(overlapped ? stages.backward(chunk, v, true) : backward.back());

@@ -21,7 +21,7 @@ Arrays arrays_of(const Workload& w, const Plan& plan, int stage) {
     const StageParameters p = stage_parameters(w, plan, stage);
     Arrays a{p.dense, p.experts};
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const LayerRange range = layers_of(w, plan, chunk * plan.pp + stage);
+        const LayerRange range = layers_of(w, plan, virtual_stage_of(plan, chunk, stage));
         for (int layer = range.first; layer < range.last; ++layer) {
             a.dense_tensors += dense_tensors(w, layer);
             a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;

@@ -72,7 +72,7 @@ MemorySizes memory_sizes(const Workload& w, const Plan& plan, const Stack& stack
 }
 
 ChunkSizes chunk_sizes(const Workload& workload, const Plan& plan, const Stack& stack, int stage, int chunk) {
-    const int chunks = plan.pp * plan.virtual_stages, v = chunk * plan.pp + stage;
+    const int chunks = plan.pp * plan.virtual_stages, v = virtual_stage_of(plan, chunk, stage);
     ChunkSizes c;
     c.layers = layers_of(workload, plan, v);
     c.last = v == chunks - 1;

@@ -168,8 +168,10 @@ struct Program {
     }
 };
 
-/// Layers [first, last) of each virtual stage v = chunk * pp + stage; layers are dealt as evenly as they go, the first
-/// stages get the rest.
+/// v = chunk * pp + stage: the order in which a micro-batch passes the chunks of all stages.
+[[nodiscard]] constexpr int virtual_stage_of(const Plan& plan, int chunk, int stage) { return chunk * plan.pp + stage; }
+
+/// Layers [first, last) of each virtual stage; layers are dealt as evenly as they go, the first stages get the rest.
 struct LayerRange {
     int first = 0, last = 0;
 };

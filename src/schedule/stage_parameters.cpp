@@ -66,7 +66,7 @@ StageParameters head_parameters(const Workload& workload, const Plan& plan, int 
 std::vector<StageParameters> stage_units(const Workload& workload, const Plan& plan, int stage) {
     std::vector<StageParameters> units;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const int v = chunk * plan.pp + stage;
+        const int v = virtual_stage_of(plan, chunk, stage);
         const LayerRange range = layers_of(workload, plan, v);
         for (int layer = range.first; layer < range.last; ++layer) {
             units.push_back(layer_parameters(workload, plan, layer));

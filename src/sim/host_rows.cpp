@@ -174,8 +174,8 @@ struct HostRows::Parts {
             for (int n = 0; n < layout.stage_ranks; ++n) {
                 Member& member = members[static_cast<std::size_t>(layout.rank(stage, n))];
                 member.stage = stage;
-                member.next = layout.rank((stage + 1) % layout.pp, n);
-                member.previous = layout.rank((stage + layout.pp - 1) % layout.pp, n);
+                member.next = layout.rank(layout.next_stage(stage), n);
+                member.previous = layout.rank(layout.previous_stage(stage), n);
             }
             for (std::size_t kind = 0; kind < kGroups; ++kind) {
                 for (const std::vector<int>& ranks : groups_of(layout, static_cast<GroupKind>(kind), stage)) {

@@ -32,7 +32,7 @@ std::size_t heaviest_stage(const PlayResult& result) {
 }
 
 Layout lay_out(const Plan& resolved, const Machine& machine) {
-    return make_layout(resolved, machine, resolved.pp * resolved.dp * resolved.ep * resolved.etp);
+    return make_layout(resolved, machine, tiles_of(resolved));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ inline RunInputs run_inputs(const Workload& workload, const Plan& plan, const Tr
     run.plan = resolve_plan(plan, workload, 0);
     run.stack = stack;
     run.training = training;
-    run.layout = make_layout(run.plan, kMachine, run.plan.pp * run.plan.dp * run.plan.ep * run.plan.etp);
+    run.layout = make_layout(run.plan, kMachine, tiles_of(run.plan));
     run.program = build_program(run.workload, run.plan, run.stack, run.layout);
     run.last_step = 10;
     return run;

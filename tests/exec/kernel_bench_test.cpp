@@ -219,7 +219,7 @@ std::vector<std::string> plan_texts(const std::string& file) {
 void add_shapes(const Workload& workload, const Plan& asked, std::set<Shape>& shapes) {
     static const Stack stack = load_stack(JsonDocument::load("stacks/auspex.json"));
     const Plan plan = resolve_plan(asked, workload, 0);
-    const Layout layout = rank_grid(plan, plan.pp * plan.dp * plan.ep * plan.etp);
+    const Layout layout = rank_grid(plan, tiles_of(plan));
     const Program program = build_program(workload, plan, stack, layout);
     for (const Role& role : program.roles) {
         for (const BlockUse& use : role.order) {

@@ -85,7 +85,7 @@ void use(const Plan& plan, const Workload& workload, const Machine& machine, Rng
     constexpr std::array<int, 8> kTiles{0, 1, 12, 96, 768, 3072, 12288, 1000003};
     const int tiles = any_of(kTiles, rng);
     const Plan resolved = resolve_plan(plan, workload, tiles);
-    const Layout layout = make_layout(resolved, machine, resolved.pp * resolved.dp * resolved.ep * resolved.etp);
+    const Layout layout = make_layout(resolved, machine, tiles_of(resolved));
     AUSPEX_CHECK(layout.tiles >= 1, "a resolved plan has tiles");
     if (workload.num_experts > 0 && workload.num_experts < 4096) {
         const RoutingLoad load = routing_load(resolved.routing, workload.num_experts, resolved.ep, 1, 1);

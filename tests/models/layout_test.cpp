@@ -38,8 +38,6 @@ Plan grid(int pp, int dp, int ep, int etp, int tp, int cp) {
     return plan;
 }
 
-int tiles_of(const Plan& plan) { return plan.pp * plan.dp * plan.ep * plan.etp; }
-
 std::string refusal(const Plan& plan, const Machine& machine, int tiles) {
     try {
         static_cast<void>(make_layout(plan, machine, tiles));

@@ -24,7 +24,7 @@ struct Made {
 
     Made(const std::string& model, const Plan& drawn) : c{workload(model), {}, stack("auspex")} {
         c.plan = resolve_plan(drawn, c.workload, 0);
-        layout = rank_grid(c.plan, c.plan.pp * c.plan.dp * c.plan.ep * c.plan.etp);
+        layout = rank_grid(c.plan, tiles_of(c.plan));
         program = build_program(c.workload, c.plan, c.stack, layout);
     }
     /// The calls behind what walking to an operation takes, which comes first everywhere.

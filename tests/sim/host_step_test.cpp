@@ -124,8 +124,7 @@ bool plays_random_plan(std::uint64_t seed) {
     host.core_slice_s = seed % 5 == 0 ? 0 : 1e-3;
     host.nodes_per_computer = 1 + static_cast<int>(seed % 2);
     host.near.eager_bytes = host.far.eager_bytes = seed % 7 < 4 ? 0 : 4096;
-    const SimulatedStep step = prepare_step(
-        inputs, testing_steps::plain_options(inputs.plan.pp * inputs.plan.dp * inputs.plan.ep * inputs.plan.etp));
+    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options(tiles_of(inputs.plan)));
     if (inputs.workload.hidden_size > 64) {  // hours of a core, in turns of a millisecond
         return false;
     }

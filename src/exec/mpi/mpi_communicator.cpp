@@ -111,8 +111,8 @@ class MpiCommunicator : public Communicator {
         for (int stage = 0; stage < layout.pp; ++stage) {
             for (int n = 0; n < layout.stage_ranks; ++n) {
                 if (layout.rank(stage, n) == rank_) {
-                    next_ = layout.rank((stage + 1) % layout.pp, n);
-                    previous_ = layout.rank((stage + layout.pp - 1) % layout.pp, n);
+                    next_ = layout.rank(layout.next_stage(stage), n);
+                    previous_ = layout.rank(layout.previous_stage(stage), n);
                 }
             }
         }

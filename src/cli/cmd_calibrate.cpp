@@ -249,8 +249,8 @@ std::string next_step_text(const Options& options, const std::string& out, const
     const std::string layouts = hostfile.empty() ? "one-node" : "nodes";
     const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
     const std::string flags = options.train.mpirun.empty() ? "" : " --mpirun=" + quoted_for_shell(options.train.mpirun);
-    const bool has_all = has_laws(of_out, CpuPrecision::kBf16);
-    const char* const precision = has_all ? "" : " --set plan.precision=fp32 --set plan.gradient_dtype=fp32";
+    const bool has_bf16 = has_laws(of_out, CpuPrecision::kBf16);
+    const char* const precision = has_bf16 ? "" : " --set plan.precision=fp32 --set plan.gradient_dtype=fp32";
     return "Next: auspex compare --layouts " + layouts + (out == kDefaultOut ? "" : machine) + stack + hosts + flags +
            precision + "; docs/calibration.md says how to read the verdicts.";
 }

@@ -64,17 +64,17 @@ enum Term : std::size_t { kSend, kRest, kSendByte, kRestByte, kRendezvous, kTerm
 struct PathRows {
     std::vector<Timed> send, ping_pong, stream;
     std::string where;
-    double eager_bytes = 0;
-    bool is_far = false;
+    [[nodiscard]] bool is_far() const { return where == "far"; }
+    [[nodiscard]] double eager_bytes() const { return is_far() ? kFarEager : kNearEager; }
 };
 
 std::vector<double> sizes_of(const PathRows& rows, const Measurement& row) {
-    const double is_long = row.bytes > rows.eager_bytes ? 1 : 0;
-    const double handed_over = rows.is_far || is_long == 0 ? row.bytes : 0;
+    const double is_long = row.bytes > rows.eager_bytes() ? 1 : 0;
+    const double handed_over = rows.is_far() || is_long == 0 ? row.bytes : 0;
     if (row.name == "send") {
         return {1, 0, handed_over, 0, 0};
     }
-    return {1, 1, rows.is_far ? 2 * row.bytes : handed_over, rows.is_far ? 0 : row.bytes, is_long};
+    return {1, 1, rows.is_far() ? 2 * row.bytes : handed_over, rows.is_far() ? 0 : row.bytes, is_long};
 }
 
 FittedNumber fitted(const FittedCoefficient& coefficient, const std::string& how) {
@@ -118,7 +118,7 @@ FitQuality quality_of(const PathRows& rows, const std::vector<Timed>& points, co
     constexpr std::array kNames{"send", "receive and wait", "send byte", "receive byte", "rendezvous"};
     for (std::size_t i = 0; i < kTerms; ++i) {
         const FittedCoefficient& term = fit.coefficients[i];
-        if (!rows.is_far || i != kRestByte) {
+        if (!rows.is_far() || i != kRestByte) {
             quality.terms.push_back({kNames.at(i), term.value, term.low, term.high});
         }
     }
@@ -159,19 +159,17 @@ FittedPath path_of(const PathRows& rows, const PositiveFit& fit) {
     FittedPath path;
     path.send_s = fitted(fit.coefficients[kSend], how);
     path.send_byte_s = fitted(fit.coefficients[kSendByte], how);
-    path.receive_byte_s = rows.is_far ? derived(path.send_byte_s, "taken as what sending takes")
-                                      : fitted(fit.coefficients[kRestByte], how);
+    path.receive_byte_s = rows.is_far() ? derived(path.send_byte_s, "taken as what sending takes")
+                                        : fitted(fit.coefficients[kRestByte], how);
     path.rendezvous_s = fitted(fit.coefficients[kRendezvous], how);
-    path.eager_bytes = {rows.eager_bytes, rows.eager_bytes, rows.eager_bytes, ConstantKind::kSpecified,
+    path.eager_bytes = {rows.eager_bytes(), rows.eager_bytes(), rows.eager_bytes(), ConstantKind::kSpecified,
                         "Open MPI's default for this path, less the longest of its heads"};
     return path;
 }
 
 PathRows path_rows(const std::vector<Measurement>& rows, const Host& host, const std::string& where) {
-    const bool is_far = where == "far";
-    return {timed_rows(rows, "send", where, host),   timed_rows(rows, "ping_pong", where, host),
-            timed_rows(rows, "stream", where, host), where,
-            is_far ? kFarEager : kNearEager,         is_far};
+    return {timed_rows(rows, "send", where, host), timed_rows(rows, "ping_pong", where, host),
+            timed_rows(rows, "stream", where, host), where};
 }
 
 /// Between cores of a node; where it has one core only, between processes of that.

@@ -5,9 +5,9 @@
 
 #include "base/rng.hpp"
 #include "models/layout.hpp"
-#include "sim/flow_pattern.hpp"
-#include "sim/max_min.hpp"
-#include "sim/network.hpp"
+#include "sim/network/collective/flow_pattern.hpp"
+#include "sim/network/collective/network.hpp"
+#include "sim/network/sharing/max_min.hpp"
 
 namespace auspex {
 namespace {

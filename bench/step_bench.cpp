@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "sim/simulate.hpp"
-#include "sim/unfolded.hpp"
+#include "sim/predict/predict.hpp"
+#include "sim/predict/simulate.hpp"
+#include "sim/predict/unfolded.hpp"
 
 namespace auspex {
 namespace {

@@ -29,12 +29,12 @@
 #include "cli/output_locks.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
-#include "compare/probe.hpp"
-#include "exec/durable_file.hpp"
-#include "exec/measure/core_probe.hpp"
+#include "exec/checkpoint/durable_file.hpp"
+#include "exec/run/core_probe.hpp"
 #include "exec/system/computer.hpp"
 #include "exec/system/cores.hpp"
-#include "report/text.hpp"
+#include "microbench/probe.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

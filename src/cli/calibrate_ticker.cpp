@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 

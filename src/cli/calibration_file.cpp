@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/output_file.hpp"
-#include "exec/measure/core_probe.hpp"
+#include "exec/run/core_probe.hpp"
 
 namespace auspex {
 namespace {

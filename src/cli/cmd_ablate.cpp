@@ -4,7 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

@@ -14,9 +14,9 @@
 #include "cli/output_locks.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/train_setup.hpp"
-#include "compare/machine_writer.hpp"
-#include "report/calibration_report.hpp"
-#include "report/text.hpp"
+#include "compare/fit/machine_writer.hpp"
+#include "report/calibration/calibration_report.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

@@ -15,8 +15,8 @@
 #include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
-#include "report/collective_sweep.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
+#include "report/scaling/collective_sweep.hpp"
 
 namespace auspex {
 namespace {

@@ -22,12 +22,12 @@
 #include "cli/output_locks.hpp"
 #include "cli/train_launch.hpp"
 #include "cli/verify_run.hpp"
-#include "compare/compared_operations.hpp"
-#include "compare/probe.hpp"
+#include "compare/evaluate/compared_operations.hpp"
 #include "exec/system/cores.hpp"
-#include "report/comparison_report.hpp"
-#include "report/report_files.hpp"
-#include "report/text.hpp"
+#include "microbench/probe.hpp"
+#include "report/comparison/comparison_report.hpp"
+#include "report/parts/report_files.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/progress_line.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec/data/tokenizer.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

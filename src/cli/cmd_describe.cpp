@@ -10,7 +10,7 @@
 #include "cli/json_writer.hpp"
 #include "models/plan.hpp"
 #include "models/workload.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

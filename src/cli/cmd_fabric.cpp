@@ -9,10 +9,10 @@
 #include "cli/input_files.hpp"
 #include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
-#include "report/fabric_drawing.hpp"
-#include "report/report_files.hpp"
-#include "report/text.hpp"
-#include "sim/fabric_totals.hpp"
+#include "report/fabric/fabric_drawing.hpp"
+#include "report/parts/report_files.hpp"
+#include "report/parts/text.hpp"
+#include "sim/network/fabric/fabric_totals.hpp"
 
 namespace auspex {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/manual_pages.hpp"
 #include "cli/output_locks.hpp"
-#include "report/report_files.hpp"
+#include "report/parts/report_files.hpp"
 
 namespace auspex {
 

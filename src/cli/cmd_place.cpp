@@ -6,9 +6,9 @@
 #include "cli/input_files.hpp"
 #include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
-#include "report/placement_report.hpp"
-#include "report/story.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
+#include "report/scaling/placement_report.hpp"
+#include "report/scaling/story.hpp"
 
 namespace auspex {
 namespace {

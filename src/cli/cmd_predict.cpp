@@ -8,7 +8,7 @@
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
-#include "report/trace.hpp"
+#include "report/parts/trace.hpp"
 
 namespace auspex {
 namespace {

@@ -6,11 +6,11 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
-#include "exec/bindings.hpp"
+#include "exec/run/bindings.hpp"
 #include "models/layout.hpp"
-#include "report/text.hpp"
-#include "schedule/program.hpp"
-#include "schedule/text.hpp"
+#include "report/parts/text.hpp"
+#include "schedule/program/program.hpp"
+#include "schedule/program/text.hpp"
 
 namespace auspex {
 namespace {

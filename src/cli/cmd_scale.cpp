@@ -12,8 +12,8 @@
 #include "cli/output_locks.hpp"
 #include "cli/prediction_output.hpp"
 #include "cli/progress_line.hpp"
-#include "report/scaling_report.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
+#include "report/scaling/scaling_report.hpp"
 
 namespace auspex {
 namespace {

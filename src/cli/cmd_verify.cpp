@@ -14,7 +14,7 @@
 #include "cli/train_launch.hpp"
 #include "cli/verify_layout_checks.hpp"
 #include "cli/verify_recovery.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

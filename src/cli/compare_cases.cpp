@@ -22,9 +22,9 @@
 #include "cli/train_slots.hpp"
 #include "exec/system/computer.hpp"
 #include "exec/system/cores.hpp"
-#include "report/text.hpp"
-#include "schedule/memory.hpp"
-#include "schedule/program.hpp"
+#include "report/parts/text.hpp"
+#include "schedule/memory/memory.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/compare_records.hpp"
 #include "cli/options.hpp"
-#include "sim/predict.hpp"
+#include "sim/predict/predict.hpp"
 
 namespace auspex {
 

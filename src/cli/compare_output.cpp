@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "cli/json_writer.hpp"
-#include "report/comparison_report.hpp"
-#include "report/text.hpp"
-#include "report/text_table.hpp"
+#include "report/comparison/comparison_text.hpp"
+#include "report/parts/text.hpp"
+#include "report/parts/text_table.hpp"
 
 namespace auspex {
 namespace {
@@ -127,7 +127,8 @@ std::string memory_text(const Comparison& comparison) {
 /// What to do where a goal is missed or something else ran; empty: nothing.
 std::string next_step_text(const Comparison& comparison) {
     if (comparison.disturbed) {
-        return "Next: run it again while nothing else uses the cores; docs/calibration.md, Disturbed machines, says what "
+        return "Next: run it again while nothing else uses the cores; docs/calibration.md, Disturbed machines, says "
+               "what "
                "counts as that";
     }
     const std::vector<Verdict> verdicts = verdicts_of(comparison);

@@ -3,7 +3,7 @@
 #include <ostream>
 #include <string>
 
-#include "compare/comparison.hpp"
+#include "compare/evaluate/comparison.hpp"
 
 namespace auspex {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/compare_cases.hpp"
-#include "compare/comparison.hpp"
+#include "compare/evaluate/comparison.hpp"
 
 namespace auspex {
 

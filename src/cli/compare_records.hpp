@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.hpp"
+#include "compare/evaluate/comparison.hpp"
 
 namespace auspex {
 

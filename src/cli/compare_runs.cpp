@@ -13,13 +13,13 @@
 #include "base/rng.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verify_run.hpp"
-#include "compare/compared_operations.hpp"
-#include "compare/probe.hpp"
-#include "compare/trace_file.hpp"
+#include "compare/evaluate/compared_operations.hpp"
+#include "compare/evaluate/trace_file.hpp"
 #include "exec/data/megatron.hpp"
 #include "exec/data/prepare.hpp"
-#include "exec/measure/core_probe.hpp"
-#include "report/text.hpp"
+#include "exec/run/core_probe.hpp"
+#include "microbench/probe.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "cli/options.hpp"
-#include "report/scaling_report.hpp"
-#include "sim/predict.hpp"
+#include "report/scaling/scaling_report.hpp"
+#include "sim/predict/predict.hpp"
 
 namespace auspex {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "exec/instruction_sets.hpp"
+#include "exec/run/instruction_sets.hpp"
 
 namespace auspex {
 namespace {

@@ -18,7 +18,8 @@
 #include "cli/train_output.hpp"
 #include "cli/train_setup.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
-#include "exec/process_binding.hpp"
+#include "exec/run/interpreter.hpp"
+#include "exec/run/process_binding.hpp"
 
 namespace auspex {
 namespace {

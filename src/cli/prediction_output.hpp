@@ -5,7 +5,7 @@
 #include "cli/json_writer.hpp"
 #include "cli/options.hpp"
 #include "models/plan.hpp"
-#include "sim/predict.hpp"
+#include "sim/predict/predict.hpp"
 
 namespace auspex {
 

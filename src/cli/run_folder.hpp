@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/trainer.hpp"
+#include "exec/run/trainer.hpp"
 
 namespace auspex {
 

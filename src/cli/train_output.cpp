@@ -12,11 +12,11 @@
 #include "base/units.hpp"
 #include "cli/json_writer.hpp"
 #include "cli/train_setup.hpp"
-#include "report/loss_chart.hpp"
-#include "report/report_files.hpp"
-#include "report/text.hpp"
-#include "report/text_table.hpp"
-#include "report/trace.hpp"
+#include "report/parts/report_files.hpp"
+#include "report/parts/text.hpp"
+#include "report/parts/text_table.hpp"
+#include "report/parts/trace.hpp"
+#include "report/training/loss_chart.hpp"
 
 namespace auspex {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cli/options.hpp"
 #include "cli/run_folder.hpp"
-#include "exec/trainer.hpp"
+#include "exec/run/trainer.hpp"
 
 namespace auspex {
 

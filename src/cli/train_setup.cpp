@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "cli/input_files.hpp"
-#include "exec/run_checks.hpp"
-#include "exec/weights_file.hpp"
+#include "exec/checkpoint/weights_file.hpp"
+#include "exec/run/run_checks.hpp"
 
 namespace auspex {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/options.hpp"
-#include "exec/trainer.hpp"
+#include "exec/run/trainer.hpp"
 
 namespace auspex {
 

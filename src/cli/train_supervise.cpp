@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "cli/output_locks.hpp"
 #include "cli/train_slots.hpp"
-#include "exec/checkpoint.hpp"
+#include "exec/checkpoint/checkpoint.hpp"
 
 namespace auspex {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "cli/json_writer.hpp"
-#include "report/text.hpp"
-#include "schedule/memory.hpp"
+#include "report/parts/text.hpp"
+#include "schedule/memory/memory.hpp"
 
 namespace auspex {
 namespace {

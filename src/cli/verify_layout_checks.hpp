@@ -4,7 +4,7 @@
 
 #include "cli/verify_run.hpp"
 #include "cli/verify_session.hpp"
-#include "report/executor_report.hpp"
+#include "report/training/executor_report.hpp"
 
 namespace auspex {
 

@@ -15,8 +15,8 @@
 #include "base/rng.hpp"
 #include "cli/run_folder.hpp"
 #include "cli/verify_compare.hpp"
-#include "exec/checkpoint_manifest.hpp"
-#include "report/text.hpp"
+#include "exec/checkpoint/checkpoint_manifest.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

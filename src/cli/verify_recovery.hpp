@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "cli/verify_session.hpp"
-#include "report/executor_report.hpp"
+#include "report/training/executor_report.hpp"
 
 namespace auspex {
 

@@ -8,7 +8,7 @@
 #include "cli/input_files.hpp"
 #include "cli/verify_text.hpp"
 #include "exec/data/prepare.hpp"
-#include "report/executor_report.hpp"
+#include "report/training/executor_report.hpp"
 
 namespace auspex {
 

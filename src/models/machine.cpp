@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "models/host_section.hpp"
+#include "models/cpu/host_section.hpp"
 
 namespace auspex {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/constant.hpp"
 #include "base/json.hpp"
-#include "models/host.hpp"
+#include "models/cpu/host.hpp"
 
 namespace auspex {
 

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
-#include "models/cpu_kernel.hpp"
+#include "models/cpu/cpu_kernel.hpp"
 
 namespace auspex {
 namespace {

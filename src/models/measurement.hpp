@@ -18,7 +18,7 @@ struct Measurement {
     int active = 1;      ///< ranks that did the same at the same time
     int ranks = 1;       ///< of the collective or message: members
     int nodes = 1;       ///< that they lie on
-    double bytes = 0;    ///< of a message or collective (schedule/communication.hpp)
+    double bytes = 0;    ///< of a message or collective (schedule/program/communication.hpp)
     double seconds = 0;  ///< median of the repetitions
     double spread = 0;   ///< relative: (75th - 25th percentile) / 1.349 / median
     int count = 1;       ///< repetitions

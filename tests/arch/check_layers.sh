@@ -1,58 +1,79 @@
 #!/bin/sh
-# Checks what the compiler does not: includes point only down the layers, third-party headers stay in their home and out of
-# our headers, files stay short, and some words do not occur.
+# Checks what the compiler does not: includes point only down the rooms and never in a circle, third-party headers stay in
+# their home and out of our headers, files stay short and folders small, and some words do not occur.
 # usage: check_layers.sh REPOSITORY
 set -u
 cd "${1:-.}" || exit 2
 
 sources=$(find src tests bench -type f \( -name '*.cpp' -o -name '*.hpp' \) | LC_ALL=C sort)
 [ -n "$sources" ] || { echo "no sources under $(pwd)"; exit 2; }
+problems=0
 
 # shellcheck disable=SC2086
 LC_ALL=C awk '
 BEGIN {
-    n = split("base models schedule sim exec compare report cli", order, " ")
+    # From the ground up: an include points into its own room or into one to the left. Rooms of one group, "(…)", do not
+    # know each other.
+    n = split("base models/cpu models schedule schedule/program schedule/kernel_calls schedule/memory " \
+              "sim/network/sharing sim/network/node sim/network/fabric sim/network/collective sim/engine sim/cpu sim/predict " \
+              "exec/kernels exec/data exec/system exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi " \
+              "microbench compare/fit/laws compare/fit compare/evaluate " \
+              "report/parts report/calibration report/comparison report/fabric report/training report/scaling " \
+              "cli", order, " ")
     for (i = 1; i <= n; i++) level[order[i]] = i
-    stranger["sim"] = "exec"
-    stranger["exec"] = "sim"
-    # third-party header prefix -> folders that may include it, in .cpp files only
+    apart("sim/cpu", "sim/engine")
+    split("exec/kernels exec/data exec/system exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi " \
+          "microbench", trainer, " ")
+    split("sim/network/sharing sim/network/node sim/network/fabric sim/network/collective sim/engine sim/cpu sim/predict",
+          simulator, " ")
+    for (t in trainer) for (s in simulator) apart(trainer[t], simulator[s])
+    for (t in trainer) { apart("compare/fit/laws", trainer[t]); apart("compare/fit", trainer[t]); apart("compare/evaluate", trainer[t]) }
+    apart("compare/fit", "compare/evaluate")
+    # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"
-    home["boost/graph/"] = "schedule sim"
+    home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
     home["boost/program_options"] = "cli"
-    home["oneapi/tbb"] = "sim cli tests"
-    home["tbb/"] = "sim cli tests"
+    home["oneapi/tbb"] = "sim/predict cli tests"
+    home["tbb/"] = "sim/predict cli tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
-    home["Eigen/"] = "exec compare bench"
-    home["dnnl"] = "exec"
+    home["Eigen/"] = "exec/kernels compare/fit/laws bench"
+    home["dnnl"] = "exec/kernels"
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"
     home["openssl/"] = "base"
     max_lines = 500
 }
+function apart(a, b) { strangers[a, b] = strangers[b, a] = 1 }
 function complain(what) { printf "%s:%d: %s\n", FILENAME, FNR, what; problems++ }
+function room_of(path) {  # the folder of the file, or the nearest above it that is a room
+    sub(/\/[^\/]*$/, "", path)
+    while (!(path in level) && sub(/\/[^\/]*$/, "", path)) {}
+    return path
+}
 FNR == 1 {
     split(FILENAME, part, "/")
-    folder = part[1] == "src" ? part[2] : part[1]
-    subfolder = part[2] "/" part[3]
+    is_ours = part[1] == "src"
+    room = is_ours ? room_of(substr(FILENAME, 5)) : part[1]
     is_header = FILENAME ~ /\.hpp$/
-    if (part[1] == "src" && !(folder in level)) complain("folder " folder " is no layer")
+    if (is_ours && !(room in level)) complain("the folder is no room")
 }
 FNR == max_lines + 1 { complain("the file has more than " max_lines " lines") }
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
     target = $0
     sub(/^[^<"]*[<"]/, "", target)
     sub(/[>"].*$/, "", target)
-    split(target, piece, "/")
-    if ((folder in level) && (piece[1] in level) && index(target, "/") && level[piece[1]] > level[folder])
-        complain(folder " includes " target ": includes point only down (" folder " is below " piece[1] ")")
-    if ((folder in stranger) && piece[1] == stranger[folder] && index(target, "/"))
-        complain(folder " includes " target ": these two do not know each other")
+    other = room_of(target)
+    if (is_ours && index(target, "/") && (other in level)) {
+        if (level[other] > level[room])
+            complain(room " includes " target ": includes point only down (" room " is below " other ")")
+        if ((room, other) in strangers) complain(room " includes " target ": these two do not know each other")
+    }
     for (prefix in home) {
         if (index(target, prefix) != 1) continue
         allowed = 0
         m = split(home[prefix], homes, " ")
-        for (i = 1; i <= m; i++) if (homes[i] == folder || homes[i] == subfolder) allowed = 1
+        for (i = 1; i <= m; i++) if (homes[i] == room) allowed = 1
         if (!allowed) complain("<" target "> belongs in: " home[prefix])
         else if (is_header) complain("<" target "> in a header; only .cpp files may include it")
     }
@@ -61,9 +82,26 @@ FNR == max_lines + 1 { complain("the file has more than " max_lines " lines") }
     next
 }
 /(^|[^A-Za-z_])(TODO|FIXME|XXX)([^A-Za-z_]|$)/ { complain("unfinished work: finish it or leave it out") }
+is_ours && /using[ \t]+namespace/ { complain("using namespace") }
 /using[ \t]+namespace[ \t]+std/ { complain("using namespace std") }
 /(^|[^A-Za-z_:>.])s?rand[ \t]*\(/ { complain("rand(): use base/rng.hpp") }
 END {
     if (problems) { printf "%d problem(s)\n", problems; exit 1 }
 }
-' $sources
+' $sources || problems=1
+
+# A circle: a source with its header is one brick; tsort names the bricks of a loop of includes.
+# shellcheck disable=SC2086
+circles=$(awk '/^#include "/ {
+    brick = FILENAME; sub(/^src\//, "", brick); sub(/\.[ch]pp$/, "", brick)
+    target = $2; gsub(/"/, "", target); sub(/\.hpp$/, "", target)
+    if (FILENAME ~ /^src\// && brick != target) print brick, target
+}' $sources | sort -u | tsort 2>&1 >/dev/null)
+[ -z "$circles" ] || { echo "includes run in a circle:"; echo "$circles"; problems=1; }
+
+max_files=30
+for folder in $(find src tests -type d); do
+    files=$(find "$folder" -maxdepth 1 -type f \( -name '*.cpp' -o -name '*.hpp' \) | wc -l)
+    [ "$files" -le $max_files ] || { echo "$folder: $files files; at most $max_files"; problems=1; }
+done
+exit $problems

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "cli/output_locks.hpp"
 #include "cli/run_folder.hpp"
-#include "exec/measure/core_probe.hpp"
+#include "exec/run/core_probe.hpp"
 
 namespace auspex {
 namespace {

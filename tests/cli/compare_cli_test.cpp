@@ -13,7 +13,7 @@
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
-#include "models/cpu_kernel.hpp"
+#include "models/cpu/cpu_kernel.hpp"
 
 namespace auspex {
 namespace {

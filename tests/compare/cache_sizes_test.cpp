@@ -1,12 +1,12 @@
 /// @file Ends of levels from made-up sweeps: with noise, neighbours, missing and wrong words of the system.
-#include "compare/cache_sizes.hpp"
+#include "compare/fit/laws/cache_sizes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/rng.hpp"
-#include "models/host.hpp"
+#include "models/cpu/host.hpp"
 
 namespace auspex {
 namespace {

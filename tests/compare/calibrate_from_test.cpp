@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "compare/calibration.hpp"
+#include "compare/fit/calibration.hpp"
 
 namespace auspex {
 namespace {

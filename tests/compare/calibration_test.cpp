@@ -1,5 +1,5 @@
 /// @file A computer that is made up: calibration finds what its rows were made with, and writes a file that loads.
-#include "compare/calibration.hpp"
+#include "compare/fit/calibration.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
-#include "compare/fitted.hpp"
+#include "compare/fit/laws/fitted.hpp"
 
 namespace auspex {
 namespace {

@@ -1,5 +1,5 @@
 /// @file Which traced steps stand for a layout, operation times of timelines, and where the error is.
-#include "compare/compared_operations.hpp"
+#include "compare/evaluate/compared_operations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Errors, noise floor, rankings and verdicts of made-up cases.
-#include "compare/comparison.hpp"
+#include "compare/evaluate/comparison.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Of many experiments with known truth, about 95 % have it in their intervals.
-#include "compare/interval.hpp"
+#include "base/interval.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 
 #include "base/quantiles.hpp"
 #include "base/rng.hpp"
-#include "compare/fitted.hpp"
-#include "compare/knee_fit.hpp"
-#include "compare/positive_fit.hpp"
-#include "models/host.hpp"
+#include "compare/fit/laws/fitted.hpp"
+#include "compare/fit/laws/knee_fit.hpp"
+#include "compare/fit/laws/positive_fit.hpp"
+#include "models/cpu/host.hpp"
 
 namespace auspex {
 namespace {

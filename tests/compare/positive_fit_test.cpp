@@ -1,5 +1,5 @@
 /// @file Coefficients come back from data that were made with them.
-#include "compare/positive_fit.hpp"
+#include "compare/fit/laws/positive_fit.hpp"
 
 #include <gtest/gtest.h>
 

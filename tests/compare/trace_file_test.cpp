@@ -1,5 +1,5 @@
 /// @file A timeline that is written as a Chrome trace and read again is the same.
-#include "compare/trace_file.hpp"
+#include "compare/evaluate/trace_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file The arena's counts, and what it hands out again.
-#include "exec/arena.hpp"
+#include "exec/state/arena.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file What the executor says that it cannot do.
-#include "exec/bindings.hpp"
+#include "exec/run/bindings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Checkpoints: round trips over layouts, damage found, failures that leave the other one whole.
-#include "exec/checkpoint.hpp"
+#include "exec/checkpoint/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "base/error.hpp"
-#include "exec/checkpoint_manifest.hpp"
+#include "exec/checkpoint/checkpoint_manifest.hpp"
 #include "state_fixture.hpp"
 
 namespace auspex::state_fixture {

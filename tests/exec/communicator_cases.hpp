@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "exec/communicator.hpp"
 #include "exec/kernels/scalar.hpp"
-#include "exec/reduction.hpp"
+#include "exec/transport/communicator.hpp"
+#include "exec/transport/reduction.hpp"
 #include "models/layout.hpp"
 #include "models/plan.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "communicator_cases.hpp"
-#include "exec/in_process.hpp"
-#include "schedule/program.hpp"
+#include "exec/transport/in_process.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex {
 namespace {

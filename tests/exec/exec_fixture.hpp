@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "exec/collection.hpp"
-#include "exec/in_process.hpp"
-#include "exec/interpreter.hpp"
-#include "exec/optimizer.hpp"
-#include "exec/tensor_slices.hpp"
+#include "exec/run/collection.hpp"
+#include "exec/run/interpreter.hpp"
+#include "exec/state/optimizer.hpp"
+#include "exec/state/tensor_slices.hpp"
+#include "exec/transport/in_process.hpp"
 #include "models/machine.hpp"
 
 namespace auspex::exec_fixture {

@@ -1,5 +1,5 @@
 /// @file Numbers that are not finite: the step stops before weights change, and names the ranks where they came from.
-#include "exec/health.hpp"
+#include "exec/operations/health.hpp"
 
 #include <gtest/gtest.h>
 

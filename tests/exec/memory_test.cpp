@@ -1,5 +1,5 @@
 /// @file Memory of a step as predicted and as the arena counted it: equal, label by label, to the byte.
-#include "schedule/memory.hpp"
+#include "schedule/memory/memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "communicator_cases.hpp"
-#include "exec/in_process.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
+#include "exec/transport/in_process.hpp"
 
 namespace auspex {
 namespace {

@@ -1,5 +1,5 @@
 /// @file AdamW by hand, and the optimizer's block on every layout against one rank.
-#include "exec/optimizer.hpp"
+#include "exec/state/optimizer.hpp"
 
 #include <gtest/gtest.h>
 

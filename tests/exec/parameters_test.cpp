@@ -1,5 +1,5 @@
 /// @file Which tensors a rank holds, and the weights that a run begins with.
-#include "exec/parameters.hpp"
+#include "exec/state/parameters.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Which core a rank is bound to. Each case runs on a thread of its own, whose end undoes the binding.
-#include "exec/process_binding.hpp"
+#include "exec/run/process_binding.hpp"
 
 #include <gtest/gtest.h>
 

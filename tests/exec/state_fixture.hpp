@@ -1,6 +1,6 @@
 #pragma once
 /// @file Ranks that have parameters and optimizer states, and whole tensors collected from them. No passes are run.
-#include "exec/operations.hpp"
+#include "exec/operations/operations.hpp"
 #include "exec_fixture.hpp"
 #include "file_fixture.hpp"
 

@@ -1,5 +1,5 @@
 /// @file Whole runs on threads: the same losses under every plan, resumed runs, replayed routing, injected faults.
-#include "exec/trainer.hpp"
+#include "exec/run/trainer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/error.hpp"
-#include "exec/checkpoint_manifest.hpp"
+#include "exec/checkpoint/checkpoint_manifest.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec_fixture.hpp"
 #include "file_fixture.hpp"

@@ -1,11 +1,11 @@
 /// @file Whole models in a file: written from every layout, read onto every other, and bad files refused.
-#include "exec/weights_file.hpp"
+#include "exec/checkpoint/weights_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "base/sha256.hpp"
-#include "exec/checkpoint.hpp"
+#include "exec/checkpoint/checkpoint.hpp"
 #include "state_fixture.hpp"
 
 namespace auspex::state_fixture {

@@ -24,12 +24,12 @@
 #include "base/rng.hpp"
 #include "base/sha256.hpp"
 #include "damage.hpp"
-#include "exec/checkpoint_manifest.hpp"
+#include "exec/checkpoint/checkpoint_manifest.hpp"
+#include "exec/checkpoint/weights_file.hpp"
 #include "exec/data/dataset.hpp"
 #include "exec/data/megatron.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec/data/tokenizer.hpp"
-#include "exec/weights_file.hpp"
 #include "models/routing_record.hpp"
 
 namespace auspex {

@@ -1,5 +1,5 @@
 /// @file Laws of the trainer's kernels: their terms, how sizes grow, and the seconds that they give.
-#include "models/cpu_kernel.hpp"
+#include "models/cpu/cpu_kernel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "models/host.hpp"
+#include "models/cpu/host.hpp"
 
 namespace auspex {
 namespace {

@@ -1,6 +1,6 @@
 /// @file The host section of machine files: every number arrives in its field with its provenance, and slips are
 /// refused by path.
-#include "models/host_section.hpp"
+#include "models/cpu/host_section.hpp"
 
 #include <gtest/gtest.h>
 

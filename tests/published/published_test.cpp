@@ -7,7 +7,8 @@
 #include <cstdio>
 
 #include "../sim/step_fixture.hpp"
-#include "sim/collective_run.hpp"
+#include "sim/network/collective/collective_run.hpp"
+#include "sim/predict/predict.hpp"
 
 namespace auspex {
 namespace {

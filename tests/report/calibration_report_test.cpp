@@ -1,5 +1,5 @@
 /// @file What the tables and the figures of a calibration say.
-#include "report/calibration_report.hpp"
+#include "report/calibration/calibration_report.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "report/residual_chart.hpp"
+#include "report/calibration/residual_chart.hpp"
 
 namespace auspex {
 namespace {

@@ -1,5 +1,5 @@
 /// @file The files of a sweep over message sizes.
-#include "report/collective_sweep.hpp"
+#include "report/scaling/collective_sweep.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file What the page and the text of a comparison say.
-#include "report/comparison_report.hpp"
+#include "report/comparison/comparison_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "report/comparison_charts.hpp"
+#include "report/comparison/comparison_charts.hpp"
+#include "report/comparison/comparison_text.hpp"
 
 namespace auspex {
 namespace {

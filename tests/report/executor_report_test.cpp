@@ -1,5 +1,5 @@
 /// @file The report of a verification: what passes, what does not, and every file is there.
-#include "report/executor_report.hpp"
+#include "report/training/executor_report.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

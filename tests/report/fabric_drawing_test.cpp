@@ -1,5 +1,5 @@
 /// @file The picture of a machine: nothing written over anything else, and a small network drawn whole.
-#include "report/fabric_drawing.hpp"
+#include "report/fabric/fabric_drawing.hpp"
 
 #include <gtest/gtest.h>
 

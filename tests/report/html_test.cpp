@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "report/scaling_report.hpp"
-#include "report/text.hpp"
+#include "report/parts/text.hpp"
+#include "report/scaling/scaling_report.hpp"
 #include "report_fixture.hpp"
 
 namespace auspex {

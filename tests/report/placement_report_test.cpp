@@ -1,5 +1,5 @@
 /// @file The report of placements: what differs comes first, and every file is there.
-#include "report/placement_report.hpp"
+#include "report/scaling/placement_report.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /// @file An invented but plausible scaling report: six points, eight stages, every kind of constant.
 #include <cmath>
 
-#include "report/scaling_report.hpp"
+#include "report/scaling/scaling_report.hpp"
 
 namespace auspex {
 

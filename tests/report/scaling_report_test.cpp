@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "report/scaling_report.hpp"
-#include "report/story.hpp"
+#include "report/scaling/scaling_report.hpp"
+#include "report/scaling/story.hpp"
 #include "report_fixture.hpp"
 
 namespace auspex {

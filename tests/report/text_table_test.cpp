@@ -1,5 +1,5 @@
 /// @file Columns of text.
-#include "report/text_table.hpp"
+#include "report/parts/text_table.hpp"
 
 #include <gtest/gtest.h>
 

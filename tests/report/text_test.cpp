@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/rng.hpp"
-#include "report/svg.hpp"
-#include "report/text.hpp"
+#include "report/parts/svg.hpp"
+#include "report/parts/text.hpp"
 
 namespace auspex {
 namespace {

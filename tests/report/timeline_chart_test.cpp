@@ -1,5 +1,5 @@
 /// @file Groups of operations, and a chart of two timelines.
-#include "report/timeline_chart.hpp"
+#include "report/parts/timeline_chart.hpp"
 
 #include <gtest/gtest.h>
 

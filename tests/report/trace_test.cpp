@@ -11,7 +11,7 @@
 
 #include "base/json.hpp"
 #include "base/rng.hpp"
-#include "report/trace.hpp"
+#include "report/parts/trace.hpp"
 
 namespace auspex {
 namespace {

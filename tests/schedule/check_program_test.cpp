@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "plan_fixture.hpp"
-#include "schedule/text.hpp"
+#include "schedule/program/text.hpp"
 
 namespace auspex {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "plan_fixture.hpp"
-#include "schedule/program.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex {
 namespace {

@@ -1,6 +1,6 @@
 /// @file Kernel calls of the trainer's operations against the program's own kernels, and against what is known of
 /// single operations.
-#include "schedule/kernel_calls.hpp"
+#include "schedule/kernel_calls/kernel_calls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "plan_fixture.hpp"
-#include "schedule/memory.hpp"
+#include "schedule/memory/memory.hpp"
 
 namespace auspex {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plan_fixture.hpp"
-#include "schedule/program.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex {
 namespace {

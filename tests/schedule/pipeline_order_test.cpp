@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "schedule/program.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex {
 namespace {

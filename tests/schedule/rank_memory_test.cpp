@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "plan_fixture.hpp"
-#include "schedule/memory.hpp"
+#include "schedule/memory/memory.hpp"
 
 namespace auspex {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "plan_fixture.hpp"
-#include "schedule/program.hpp"
-#include "schedule/text.hpp"
+#include "schedule/program/program.hpp"
+#include "schedule/program/text.hpp"
 
 namespace auspex {
 namespace {

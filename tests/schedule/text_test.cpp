@@ -6,7 +6,7 @@
 
 #include "base/input_text.hpp"
 #include "plan_fixture.hpp"
-#include "schedule/text.hpp"
+#include "schedule/program/text.hpp"
 
 namespace auspex {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "sim/collective_phases.hpp"
+#include "sim/network/collective/collective_phases.hpp"
 
 namespace auspex::testing_collectives {
 

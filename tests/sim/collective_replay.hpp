@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/collective_phases.hpp"
+#include "sim/network/collective/collective_phases.hpp"
 
 namespace auspex::testing_collectives {
 

@@ -1,5 +1,5 @@
 /// @file One collective by itself: which ranks form its groups, its bandwidths, and the choice among algorithms.
-#include "sim/collective_run.hpp"
+#include "sim/network/collective/collective_run.hpp"
 
 #include <gtest/gtest.h>
 

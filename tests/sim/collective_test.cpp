@@ -9,7 +9,7 @@
 
 #include "collective_closed_form.hpp"
 #include "collective_replay.hpp"
-#include "sim/collective_phases.hpp"
+#include "sim/network/collective/collective_phases.hpp"
 
 namespace auspex {
 namespace {

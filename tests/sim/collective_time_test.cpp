@@ -6,7 +6,7 @@
 
 #include "collective_closed_form.hpp"
 #include "network_fixture.hpp"
-#include "sim/network.hpp"
+#include "sim/network/collective/network.hpp"
 
 namespace auspex {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "network_fixture.hpp"
-#include "sim/flow_pattern.hpp"
+#include "sim/network/collective/flow_pattern.hpp"
 
 namespace auspex {
 namespace {

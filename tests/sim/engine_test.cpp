@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sim/engine_state.hpp"
+#include "sim/engine/player_state.hpp"
 #include "step_fixture.hpp"
 
 namespace auspex {

@@ -1,5 +1,5 @@
 /// @file The whole machine's graph: its totals by hand, and the routes of Fabric as its shortest paths.
-#include "sim/fabric_graph.hpp"
+#include "sim/network/fabric/fabric_graph.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "network_fixture.hpp"
-#include "sim/fabric_totals.hpp"
+#include "sim/network/fabric/fabric_totals.hpp"
 
 namespace auspex {
 namespace {

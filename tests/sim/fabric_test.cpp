@@ -1,5 +1,5 @@
 /// @file Routes and capacities of the fabric, by hand.
-#include "sim/fabric.hpp"
+#include "sim/network/fabric/fabric.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "../sim/step_fixture.hpp"
-#include "sim/host_player.hpp"
-#include "sim/host_step.hpp"
+#include "sim/cpu/host_player.hpp"
+#include "sim/cpu/host_step.hpp"
 
 namespace auspex::testing_hosts {
 

@@ -1,5 +1,5 @@
 /// @file What ranks of a core take from one another's caches, by equations.
-#include "sim/host_refill.hpp"
+#include "sim/cpu/host_refill.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,9 @@
 
 #include "base/error.hpp"
 #include "host_fixture.hpp"
-#include "schedule/kernel_calls.hpp"
-#include "sim/host_rows.hpp"
+#include "schedule/kernel_calls/kernel_calls.hpp"
+#include "sim/cpu/host_rows.hpp"
+#include "sim/predict/predict.hpp"
 
 namespace auspex::testing_hosts {
 namespace {

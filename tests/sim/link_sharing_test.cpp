@@ -1,5 +1,5 @@
 /// @file Rates of transfers that come and go equal those of all that are active, solved from scratch.
-#include "sim/link_sharing.hpp"
+#include "sim/network/sharing/link_sharing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Bytes on links over a step: what ranks send, and no link beyond its capacity.
-#include "sim/link_use.hpp"
+#include "sim/engine/link_use.hpp"
 
 #include <gtest/gtest.h>
 

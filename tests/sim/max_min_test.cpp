@@ -1,5 +1,5 @@
 /// @file Max-min fair rates: by hand, by certificate, and by symmetry.
-#include "sim/max_min.hpp"
+#include "sim/network/sharing/max_min.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 /// @file Patterns and their rates: against flows one by one, in company, and with more capacity.
-#include "sim/network.hpp"
+#include "sim/network/collective/network.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
 #include "network_fixture.hpp"
-#include "sim/flow_pattern.hpp"
-#include "sim/max_min.hpp"
+#include "sim/network/collective/flow_pattern.hpp"
+#include "sim/network/sharing/max_min.hpp"
 
 namespace auspex {
 namespace {

@@ -1,5 +1,5 @@
 /// @file Loads kept once for nodes alike are those of all links, and few values among many links those of a map.
-#include "sim/pattern_loads.hpp"
+#include "sim/network/sharing/pattern_loads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/rng.hpp"
-#include "sim/alike_nodes.hpp"
-#include "sim/sparse_links.hpp"
+#include "sim/network/sharing/alike_nodes.hpp"
+#include "sim/network/sharing/sparse_links.hpp"
 
 namespace auspex {
 namespace {

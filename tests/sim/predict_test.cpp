@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "sim/predict/predict.hpp"
 #include "step_fixture.hpp"
 
 namespace auspex {

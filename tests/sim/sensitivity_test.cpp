@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/sensitivity.hpp"
+#include "sim/predict/sensitivity.hpp"
 #include "step_fixture.hpp"
 
 namespace auspex {

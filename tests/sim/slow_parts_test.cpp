@@ -1,5 +1,5 @@
 /// @file Names of slow parts: what they meet, and what is refused.
-#include "sim/slow_parts.hpp"
+#include "sim/engine/slow_parts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "../schedule/plan_fixture.hpp"
-#include "sim/simulate.hpp"
+#include "sim/predict/simulate.hpp"
 
 namespace auspex::testing_steps {
 

@@ -1,13 +1,14 @@
 /// @file The unfolded lens against the folded one, against closed forms, and against itself.
-#include "sim/unfolded.hpp"
+#include "sim/predict/unfolded.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "sim/engine_player.hpp"
-#include "sim/link_sharing.hpp"
+#include "sim/engine/player.hpp"
+#include "sim/network/sharing/link_sharing.hpp"
+#include "sim/predict/predict.hpp"
 #include "step_fixture.hpp"
 
 namespace auspex {

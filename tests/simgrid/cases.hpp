@@ -5,8 +5,8 @@
 
 #include "models/layout.hpp"
 #include "models/machine.hpp"
-#include "schedule/communication.hpp"
-#include "sim/collective_phases.hpp"
+#include "schedule/program/communication.hpp"
+#include "sim/network/collective/collective_phases.hpp"
 
 namespace auspex::simgrid_check {
 

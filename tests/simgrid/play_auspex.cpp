@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "play.hpp"
-#include "sim/network.hpp"
+#include "sim/network/collective/network.hpp"
 
 namespace auspex::simgrid_check {
 namespace {

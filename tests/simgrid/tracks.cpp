@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "sim/group_set.hpp"
+#include "sim/network/collective/group_set.hpp"
 
 namespace auspex::simgrid_check {
 namespace {

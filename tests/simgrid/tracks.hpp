@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cases.hpp"
-#include "sim/fabric.hpp"
+#include "sim/network/fabric/fabric.hpp"
 
 namespace auspex::simgrid_check {
 

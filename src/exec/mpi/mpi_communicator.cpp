@@ -1,4 +1,4 @@
-/// @file Collectives and messages over Open MPI, with the sums of exec/reduction.hpp.
+/// @file Collectives and messages over Open MPI, with the sums of exec/transport/reduction.hpp.
 #include "exec/mpi/mpi_communicator.hpp"
 
 #define OMPI_SKIP_MPICXX 1
@@ -14,8 +14,7 @@
 
 #include "base/error.hpp"
 #include "exec/mpi/kept_memory.hpp"
-#include "exec/parameters.hpp"
-#include "exec/reduction.hpp"
+#include "exec/transport/reduction.hpp"
 
 namespace auspex {
 namespace {

@@ -2,8 +2,8 @@
 /// @file Ranks as processes under Open MPI.
 #include <memory>
 
-#include "exec/communicator.hpp"
 #include "exec/mpi/mpi_session.hpp"
+#include "exec/transport/communicator.hpp"
 #include "models/stack.hpp"
 
 namespace auspex {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "exec/communicator.hpp"
+#include "exec/transport/communicator.hpp"
 
 namespace auspex {
 

@@ -1,0 +1,91 @@
+#pragma once
+/// @file Layouts as measured and as predicted, side by side.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/timeline.hpp"
+
+namespace auspex {
+
+/// One operation name, the mean over ranks of its time in a step.
+struct OperationPair {
+    std::string name;
+    double measured_s = 0, predicted_s = 0;
+};
+
+/// One run of a layout.
+struct ComparedRun {
+    double step_s = 0;    ///< median of its steps
+    double speed = 0;     ///< of the slowest core during these steps, over that of the calibration; 0: not known
+    bool counts = true;   ///< cores had their full speed, and nothing else ran
+    double traced_s = 0;  ///< its last step, the one that has a trace; 0: there is none
+    bool is_traced_at_full_speed = true;      ///< by the probes around that step
+    std::vector<OperationPair> operations{};  ///< of that step: measured_s only
+};
+
+/// One layout, measured and predicted.
+struct ComparedCase {
+    std::string plan, workload;
+    int ranks = 1, nodes = 1;
+    std::vector<ComparedRun> runs;  ///< in the order in which they were run
+    double measured_step_s = 0;     ///< median of those that count, of all where none does
+    std::optional<double> noise;    ///< relative_noise() of the same runs; none of a single one
+    double predicted_step_s = 0;
+    double interval_low_s = 0, interval_high_s = 0;  ///< 90 %: of the prediction; summarise() widens them
+    double error = 0;                                ///< predicted / measured - 1
+    double error_all_runs = 0;                       ///< predicted / median of all runs - 1
+    double core_speed = 1;                           ///< that the prediction is made with: 1 is that of the calibration
+    bool disturbed = false;   ///< probes or runs say that something else ran, and no run was without
+    std::vector<int> others;  ///< of a disturbed case, by core: the most processes of others that could always run
+    double slowdown = 1;      ///< of the slowest against the fastest of the same runs
+    double measured_memory_bytes = 0, predicted_memory_bytes = 0;  ///< of the fullest rank: peak of all labels
+    std::vector<OperationPair> operations;                         ///< most measured time first
+    bool operations_are_typical = true;                            ///< trace_is_typical() of a run that they are of
+    std::optional<Timeline> measured_timeline, predicted_timeline;
+
+    [[nodiscard]] bool interval_holds() const {
+        return interval_low_s <= measured_step_s && measured_step_s <= interval_high_s;
+    }
+};
+
+[[nodiscard]] bool any_counts(const std::vector<ComparedRun>& runs);
+/// A number of the runs that count, of all where none does.
+[[nodiscard]] std::vector<double> of_counted(const std::vector<ComparedRun>& runs, double ComparedRun::*value);
+/// Step times of the runs that count; of all where none does.
+[[nodiscard]] std::vector<double> counted_steps_s(const ComparedCase& one);
+
+/// A layout of which no run came to its end.
+struct FailedCase {
+    std::string plan, workload, error;
+};
+
+/// Of the `of` cases of so many ranks the interval of `holds` holds.
+struct IntervalCoverage {
+    int ranks = 1, holds = 0, of = 0;
+};
+
+struct Comparison {
+    std::vector<ComparedCase> cases;
+    std::vector<FailedCase> failed;
+    double median_abs_error = 0, p90_abs_error = 0, max_abs_error = 0;  ///< over cases, of |error|
+    double median_abs_error_all_runs = 0, p90_abs_error_all_runs = 0;   ///< over cases, of |error_all_runs|
+    std::optional<double> noise_floor;  ///< median of the cases' noise; none where no case has any
+    /// Of predictions, over pairs further apart than twice the noise; none where there is no such pair.
+    std::optional<double> kendall_tau;
+    int tau_pairs = 0;
+    /// The same of one half of the repeats against the other, over cases of at least two runs; none where no pair of
+    /// them is that far apart.
+    std::optional<double> kendall_tau_of_repeats;
+    int tau_pairs_of_repeats = 0;
+    std::optional<double> regret_of_predicted_best;  ///< of the worst workload; none where each has a single layout
+    double spread = 1;                               ///< slowest over fastest case, measured
+    std::map<std::string, double> spreads;           ///< the same within each workload
+    std::vector<IntervalCoverage> coverage;          ///< fewest ranks first
+    bool disturbed = false;
+    std::vector<std::string> warnings;
+    std::vector<OperationPair> operations;  ///< summed over cases
+};
+
+}  // namespace auspex

@@ -1,0 +1,15 @@
+#pragma once
+/// @file Reads the Chrome traces that the trainer writes back into timelines.
+#include "base/json.hpp"
+#include "schedule/timeline.hpp"
+
+namespace auspex {
+
+/// The inverse of write_chrome_trace (report/parts/trace.hpp), tracks without spans included. Throws InputError for
+/// anything that it does not write.
+[[nodiscard]] Timeline read_chrome_trace(const JsonDocument& document);
+
+/// End of the last span.
+[[nodiscard]] Picoseconds end_of(const Timeline& timeline);
+
+}  // namespace auspex

@@ -1,0 +1,489 @@
+/// @file Measured tables to the constants of a machine file: rates, latencies, shares; collectives as a check.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/statistics.hpp"
+#include "compare/fit/calibration.hpp"
+#include "compare/fit/collective_check.hpp"
+#include "compare/fit/laws/fitted.hpp"
+#include "compare/fit/laws/positive_fit.hpp"
+#include "compare/fit/machine_edit.hpp"
+#include "compare/fit/rank_rate.hpp"
+#include "models/kernel_cost.hpp"
+
+namespace auspex {
+namespace {
+
+using Rows = std::vector<Measurement>;
+using SizeOf = std::function<double(const Measurement&)>;
+
+constexpr int kBootstrapSamples = 200;
+constexpr std::uint64_t kSeed = 1;
+/// A law with a start or a depth needs so many rows, over so wide a range of sizes; fewer give a rate alone.
+constexpr std::size_t kRowsOfALaw = 3;
+constexpr double kRangeOfALaw = 3;
+
+/// Rows of this kind check laws and make none.
+constexpr const char* kCollective = "collective";
+
+/// What is worked on.
+struct Work {
+    JsonDocument document;
+    Machine machine;  ///< of the document as it is now
+    const Stack& stack;
+    Calibration calibration;
+};
+
+std::string percent(double share) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%+.1f %%", 100 * share);
+    return text.data();
+}
+
+/// rows_of; those of fewer busy tiles than others have are left out, and a warning says so.
+Rows busiest_rows_of(Work& work, const Rows& all, std::string_view kind, std::string_view name) {
+    Rows rows = rows_of(all, kind, name);
+    int most = 1;
+    for (const Measurement& row : rows) {
+        most = std::max(most, row.active);
+    }
+    const std::size_t dropped = std::erase_if(rows, [most](const Measurement& row) { return row.active < most; });
+    if (dropped > 0) {
+        work.calibration.warnings.push_back("rows of " + std::string(kind) + " " + std::string(name) +
+                                            " with fewer than " + std::to_string(most) +
+                                            " busy tiles are not used: " + std::to_string(dropped));
+    }
+    return rows;
+}
+
+Rows of_precision(const Rows& rows, std::string_view precision) {
+    Rows found;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
+                 [precision](const Measurement& row) { return row.precision == precision; });
+    return found;
+}
+
+double range_of(const Rows& rows, const SizeOf& size) {
+    const auto [least, most] = std::minmax_element(
+        rows.begin(), rows.end(), [&](const Measurement& a, const Measurement& b) { return size(a) < size(b); });
+    return size(*most) / size(*least);
+}
+
+bool carry_a_law(const Rows& rows, const SizeOf& size) {
+    return rows.size() >= kRowsOfALaw && range_of(rows, size) >= kRangeOfALaw;
+}
+
+/// Median of a value of single rows, with the smallest and the largest.
+Estimate median_of(const Rows& rows, const SizeOf& value) {
+    std::vector<double> values;
+    std::transform(rows.begin(), rows.end(), std::back_inserter(values), value);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return {median(values), *low, *high, false};
+}
+
+Estimate estimate_of(const FittedCoefficient& coefficient) {
+    return {coefficient.value, coefficient.low, coefficient.high, true};
+}
+
+/// seconds = start + size / rate.
+struct RateLaw {
+    Estimate rate;
+    std::optional<Estimate> start_s;
+};
+
+RateLaw fit_rate(const Rows& rows, const SizeOf& size) {
+    if (!carry_a_law(rows, size)) {
+        return {median_of(rows, [&](const Measurement& row) { return size(row) / row.seconds; }), std::nullopt};
+    }
+    std::vector<Observation> observations;
+    for (const Measurement& row : rows) {
+        observations.push_back({{1, size(row)}, row.seconds});
+    }
+    const PositiveFit fit = fit_positive(observations, kBootstrapSamples, kSeed);
+    if (fit.coefficients[1].value <= 0) {
+        throw InputError(line_of(rows.front()), "found times of " + rows.front().kind + " " + rows.front().name +
+                                                    " that do not grow with size; expected longer ones for more bytes");
+    }
+    return {inverse(estimate_of(fit.coefficients[1])), estimate_of(fit.coefficients[0])};
+}
+
+double predicted_s(const RateLaw& law, double size) {
+    return (law.start_s ? law.start_s->value : 0) + size / law.rate.value;
+}
+
+/// Says how well a law describes its rows.
+void judge(Work& work, const Rows& rows, std::vector<FitQuality::Term> terms, const SizeOf& predicted) {
+    FitQuality fit{rows.front().kind,
+                   rows.front().name,
+                   rows.front().precision,
+                   std::move(terms),
+                   rows,
+                   {},
+                   0,
+                   0,
+                   0,
+                   false,
+                   "good"};
+    std::vector<double> errors;
+    std::size_t worst = 0;
+    for (const Measurement& row : rows) {
+        fit.predicted.push_back(predicted(row));
+        errors.push_back(std::abs(fit.predicted.back() / row.seconds - 1));
+        worst = errors.back() > errors[worst] ? errors.size() - 1 : worst;
+    }
+    fit.typical_error = median(errors);
+    fit.worst_error = errors[worst];
+    fit.is_poor = is_poor_fit(fit.typical_error, fit.worst_error);
+    if (fit.is_poor) {
+        fit.verdict =
+            (fit.typical_error > kGoodTypical ? "poor: typical error " + percent_text(fit.typical_error) + ", row "
+                                              : "poor: row ") +
+            std::to_string(worst + 1) + " of " + std::to_string(rows.size()) + " is off by " +
+            percent(fit.predicted[worst] / rows[worst].seconds - 1) +
+            (rows[worst].place.empty() ? "" : ", " + rows[worst].place);
+        work.calibration.warnings.push_back(fit.kind + " " + fit.name + " " + fit.verdict);
+    } else if (rows.size() == 1 && fit.kind != kCollective) {
+        fit.verdict = kOneRow;
+    }
+    for (std::vector<ConstantChange>* const list : {&work.calibration.changes, &work.calibration.advice}) {
+        for (ConstantChange& change : *list) {
+            const bool is_determined = fit.is_poor || change.low > 0;
+            change.verdict = !change.verdict.empty() ? change.verdict : is_determined ? fit.verdict : kNotDetermined;
+        }
+    }
+    work.calibration.fits.push_back(std::move(fit));
+}
+
+const Constant* find_constant(const std::vector<Constant>& constants, const std::string& path) {
+    const auto found = std::find_if(constants.begin(), constants.end(),
+                                    [&](const Constant& constant) { return constant.path == path; });
+    return found == constants.end() ? nullptr : &*found;
+}
+
+/// Remembers what a constant was and is. One that comes out of several kinds of rows was what it was before the first.
+void note_change(Work& work, const Constant& before, const Constant& now, const Estimate& estimate, const Rows& rows) {
+    std::vector<ConstantChange>& changes = work.calibration.changes;
+    auto known = std::find_if(changes.begin(), changes.end(),
+                              [&](const ConstantChange& change) { return change.now.path == now.path; });
+    if (known == changes.end()) {
+        known = changes.insert(changes.end(), {before, now, 0, 0, "", ""});
+    }
+    *known = {known->before, now, estimate.low, estimate.high, rows_in_words(rows), ""};
+}
+
+/// Replaces a constant, reads the machine again, and gives the constant as a term.
+FitQuality::Term put(Work& work, const std::string& path, Dimension dimension, const Estimate& estimate,
+                     const Rows& rows) {
+    const std::string full_path = "machine." + path;
+    const Machine before = work.machine;
+    try {
+        replace_constant(work.document, path, dimension, estimate, rows);
+        work.machine = load_machine(work.document);
+    } catch (const InputError& error) {
+        throw InputError(line_of(rows.front()),
+                         "found " + rows_in_words(rows) + " that the machine cannot take: " + error.what());
+    }
+    const Constant* const was = find_constant(before.constants, full_path);
+    const Constant* const now = find_constant(work.machine.constants, full_path);
+    if (was != nullptr && now != nullptr) {
+        note_change(work, *was, *now, estimate, rows);
+    }
+    return {path, estimate.value, estimate.low, estimate.high};
+}
+
+/// A share cannot be above 1: the rows then contradict the rate that they are a share of.
+FitQuality::Term put_share(Work& work, const std::string& path, Estimate estimate, const Rows& rows) {
+    if (estimate.value > 1) {
+        work.calibration.warnings.push_back(
+            path + " comes out above 1: 1 is taken; look at the rows of the rate that it is a share of");
+        estimate = {1, std::min(estimate.low, 1.0), 1, estimate.is_fitted};
+    }
+    return put(work, path, Dimension::kNone, estimate, rows);
+}
+
+double products(const Measurement& row) { return row.rows * row.columns * row.depth * std::max(row.groups, 1.0); }
+
+/// The rate that shares of a precision are of.
+double sustained_rate(const Tile& tile, const Measurement& row) {
+    return row.precision == "fp32" ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s;
+}
+
+/// Large products with every tile busy: the rate itself.
+void take_sustained(Work& work, const Rows& rows) {
+    for (const char* const precision : {"bf16", "fp32"}) {
+        const Rows of_one = of_precision(rows, precision);
+        if (of_one.empty()) {
+            continue;
+        }
+        if (of_one.front().active < work.machine.node.tiles) {
+            work.calibration.warnings.push_back("gemm sustained " + std::string(precision) + ": " +
+                                                std::to_string(of_one.front().active) + " of " +
+                                                std::to_string(work.machine.node.tiles) +
+                                                " tiles were busy; the machine's rate is one with all of them");
+        }
+        const auto rate = [](const Measurement& row) { return 2 * products(row) / row.seconds; };
+        const Estimate estimate = median_of(of_one, rate);
+        const FitQuality::Term term =
+            put(work, "tile.gemm_" + std::string(precision), Dimension::kFlopPerSecond, estimate, of_one);
+        judge(work, of_one, {term}, [&](const Measurement& row) { return 2 * products(row) / estimate.value; });
+    }
+}
+
+/// Seconds at the sustained rate if depth cost nothing: FLOP over rate, and the last wave's empty cores.
+double full_depth_s(const Tile& tile, const Measurement& row) {
+    Tile of_no_depth = tile;
+    of_no_depth.gemm_half_depth = 0;
+    const double filled = gemm_efficiency(of_no_depth, row.rows, row.columns, row.depth, std::max(row.groups, 1.0));
+    return 2 * products(row) / (sustained_rate(tile, row) * filled);
+}
+
+/// Products with a model's shapes: seconds = full_depth_s / ceiling (1 + half_depth / depth).
+void take_shapes(Work& work, const Rows& rows) {
+    if (rows.empty()) {
+        return;
+    }
+    std::vector<FitQuality::Term> terms;
+    if (carry_a_law(rows, [](const Measurement& row) { return row.depth; })) {
+        std::vector<Observation> observations;
+        for (const Measurement& row : rows) {
+            const double full_s = full_depth_s(work.machine.tile, row);
+            observations.push_back({{full_s, full_s / row.depth}, row.seconds});
+        }
+        const PositiveFit fit = fit_positive(observations, kBootstrapSamples, kSeed);
+        const Estimate reciprocal = estimate_of(fit.coefficients[0]);
+        if (reciprocal.value <= 0) {
+            throw InputError(line_of(rows.front()),
+                             "found rates of gemm shape that grow in step with depth; expected a ceiling");
+        }
+        const Estimate half_depth = scaled(estimate_of(fit.coefficients[1]), 1 / reciprocal.value);
+        terms.push_back(put(work, "tile.gemm_half_depth", Dimension::kNone, half_depth, rows));
+        terms.push_back(put_share(work, "tile.gemm_ceiling", inverse(reciprocal), rows));
+    } else {
+        const double half_depth = work.machine.tile.gemm_half_depth;
+        const auto share = [&](const Measurement& row) {
+            return full_depth_s(work.machine.tile, row) * (1 + half_depth / row.depth) / row.seconds;
+        };
+        terms.push_back(put_share(work, "tile.gemm_ceiling", median_of(rows, share), rows));
+    }
+    const Tile& tile = work.machine.tile;
+    judge(work, rows, terms, [&](const Measurement& row) {
+        return full_depth_s(tile, row) / tile.gemm_ceiling * (1 + tile.gemm_half_depth / row.depth);
+    });
+}
+
+double bytes_of(const Measurement& row) { return row.bytes; }
+
+void take_memory(Work& work, const Rows& triad, const Rows& elementwise) {
+    if (!triad.empty()) {
+        const RateLaw law = fit_rate(triad, bytes_of);
+        const auto term = put(work, "tile.hbm_bandwidth", Dimension::kBytesPerSecond, law.rate, triad);
+        judge(work, triad, {term}, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+    }
+    if (!elementwise.empty()) {
+        const RateLaw law = fit_rate(elementwise, bytes_of);
+        const auto term = put_share(work, "tile.memory_efficiency",
+                                    scaled(law.rate, 1 / work.machine.tile.hbm_bytes_per_s), elementwise);
+        judge(work, elementwise, {term}, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+    }
+}
+
+/// FLOP of causal flash attention as they are executed: 2 products of half of S x S forward, 5 backward.
+double attention_flop(const Measurement& row) {
+    const double forward = 2 * row.rows * row.rows * row.depth * row.groups;
+    return row.name == "backward" ? 2.5 * forward : forward;
+}
+
+void take_attention(Work& work, Rows rows, const Rows& backward) {
+    rows.insert(rows.end(), backward.begin(), backward.end());
+    if (rows.empty()) {
+        return;
+    }
+    for (const Measurement& row : rows) {
+        if (!(row.rows > 0 && row.depth > 0 && row.groups > 0)) {
+            throw InputError(line_of(row),
+                             "found a row of kind attention without rows (sequence), depth (head size) or "
+                             "groups (sequences times heads); expected numbers above 0");
+        }
+    }
+    const auto full_s = [&](const Measurement& row) {
+        return attention_flop(row) / sustained_rate(work.machine.tile, row);
+    };
+    const auto term =
+        put_share(work, "tile.attention_efficiency",
+                  median_of(rows, [&](const Measurement& row) { return full_s(row) / row.seconds; }), rows);
+    judge(work, rows, {term},
+          [&](const Measurement& row) { return full_s(row) / work.machine.tile.attention_efficiency; });
+}
+
+/// A row's name and the constant that its rows determine.
+struct Place {
+    const char* name;
+    const char* path;
+};
+constexpr std::array<Place, 4> kStarts{{{"kernel", "tile.kernel_launch"},
+                                        {"scale_up", "node.scale_up_latency"},
+                                        {"nic", "node.nic.latency"},
+                                        {"network_switch", "fabric.switch_latency"}}};
+constexpr std::array<Place, 8> kLinks{{{"pair", "node.pair_bandwidth"},
+                                       {"mesh", "node.mesh_bandwidth"},
+                                       {"switch", "node.switch_bandwidth"},
+                                       {"pcie", "node.pcie_bandwidth"},
+                                       {"socket_out", "node.socket_bandwidth_out"},
+                                       {"socket_in", "node.socket_bandwidth_in"},
+                                       {"host_memory", "node.host_memory_bandwidth"},
+                                       {"nic", "node.nic.bandwidth"}}};
+
+/// Rows of what one rank moves between nodes: of the stack, no constant of the machine.
+constexpr const char* kRankLink = "rank";
+
+void take_starts(Work& work, const Rows& all) {
+    for (const Place& place : kStarts) {
+        const Rows rows = rows_of(all, "start", place.name);
+        if (!rows.empty()) {
+            const Estimate estimate = median_of(rows, [](const Measurement& row) { return row.seconds; });
+            const auto term = put(work, place.path, Dimension::kSeconds, estimate, rows);
+            judge(work, rows, {term}, [&](const Measurement&) { return estimate.value; });
+        }
+    }
+}
+
+/// Between tiles of a node, and from rank to rank between nodes: not what moves bytes alone.
+bool is_of_messages(const Rows& rows) {
+    const std::string& name = rows.front().name;
+    return name == "pair" || name == "mesh" || name == "switch" || name == kRankLink;
+}
+
+/// What a message takes beside its bytes is the wire's latency and the stack's software together; which is which, no
+/// message tells. So the machine keeps its latency, unless the whole is surely less.
+void split_start(Work& work, const Rows& rows, const Estimate& start) {
+    const bool is_far = rows.front().name == kRankLink;
+    const char* const path = is_far ? "node.nic.latency" : "node.scale_up_latency";
+    const double latency_s = is_far ? work.machine.node.nic_latency_s : work.machine.node.scale_up_latency_s;
+    const auto seconds = [](double s) { return format_quantity(s, Dimension::kSeconds); };
+    std::string text =
+        "link " + rows.front().name + ": a message takes " + seconds(start.value) + " beside its bytes; ";
+    if (start.high < latency_s) {
+        put(work, path, Dimension::kSeconds, start, rows);
+        text += std::string(path) + " was longer and is set to it";
+    } else if (start.value <= latency_s) {
+        text += "that may be all of " + std::string(path) + ", which stays " + seconds(latency_s);
+    } else {
+        const double software_s = is_far ? work.stack.scale_out_message_s : work.stack.scale_up_message_s;
+        text += std::string(path) + " stays " + seconds(latency_s) + ", so that " + seconds(start.value - latency_s) +
+                " are for switches and software: the constant " + (is_far ? "scale_out_message" : "scale_up_message") +
+                " of the stack " + work.stack.name + " is " + seconds(software_s);
+    }
+    work.calibration.warnings.push_back(text);
+}
+
+void take_links(Work& work, const Rows& all) {
+    for (const Place& place : kLinks) {
+        const Rows rows = rows_of(all, "link", place.name);
+        if (rows.empty()) {
+            continue;
+        }
+        const RateLaw law = fit_rate(rows, bytes_of);
+        const auto term = put(work, place.path, Dimension::kBytesPerSecond, law.rate, rows);
+        if (law.start_s && is_of_messages(rows)) {
+            split_start(work, rows, *law.start_s);
+        }
+        judge(work, rows, {term}, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+    }
+}
+
+/// What one rank moves to another node, its transport and all: of the stack, not of the NIC.
+void take_rank(Work& work, const Rows& rows) {
+    if (rows.empty()) {
+        return;
+    }
+    const RateLaw law = fit_rate(rows, bytes_of);
+    const RankAdvice advice = advice_of_rank(work.machine, work.stack, rows, law.rate);
+    work.calibration.warnings.push_back("link rank: " + advice.text);
+    std::vector<FitQuality::Term> terms;
+    if (advice.change) {
+        const ConstantChange& change = *advice.change;
+        terms.push_back({change.now.path, change.now.value, change.low, change.high});
+        work.calibration.advice.push_back(change);
+    }
+    if (law.start_s) {
+        split_start(work, rows, *law.start_s);
+    }
+    judge(work, rows, terms, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+}
+
+/// Refuses rows that nothing here would read.
+void check_names(const Rows& rows) {
+    static const std::map<std::string, std::vector<std::string>, std::less<>> kNames = [] {
+        std::map<std::string, std::vector<std::string>, std::less<>> names{{"gemm", {"sustained", "shape"}},
+                                                                           {"memory", {"triad", "elementwise"}},
+                                                                           {"attention", {"forward", "backward"}}};
+        for (const Place& place : kStarts) {
+            names["start"].emplace_back(place.name);
+        }
+        for (const Place& place : kLinks) {
+            names["link"].emplace_back(place.name);
+        }
+        names["link"].emplace_back(kRankLink);
+        return names;
+    }();
+    for (const Measurement& row : rows) {
+        if (row.kind == kCollective) {
+            continue;
+        }
+        const auto known = kNames.find(row.kind);
+        if (known == kNames.end()) {
+            throw InputError(line_of(row), "found a row of kind \"" + row.kind +
+                                               "\"; expected gemm, memory, attention, start, link or collective: the "
+                                               "others are of auspex calibrate on the machine itself");
+        }
+        if (std::find(known->second.begin(), known->second.end(), row.name) == known->second.end()) {
+            std::string list;
+            for (const std::string& name : known->second) {
+                list += (list.empty() ? "" : ", ") + name;
+            }
+            throw InputError(line_of(row), "found a row of kind " + row.kind + " and name \"" + row.name +
+                                               "\"; expected one of " + list);
+        }
+    }
+}
+
+/// A group of rows that were measured in different ways shows it.
+void check_collectives(Work& work, const Rows& rows) {
+    std::map<std::string, Rows> groups;
+    for (const Measurement& row : rows) {
+        if (row.kind == kCollective) {
+            groups[row.name].push_back(row);
+        }
+    }
+    for (const auto& [name, of_one] : groups) {
+        judge(work, of_one, {},
+              [&](const Measurement& row) { return measured_collective_s(work.machine, work.stack, row); });
+    }
+}
+
+}  // namespace
+
+Calibration calibrate_from(const JsonDocument& base, const std::vector<Measurement>& measurements, const Stack& stack) {
+    check_names(measurements);
+    Work work{base, load_machine(base), stack, {}};
+    take_sustained(work, busiest_rows_of(work, measurements, "gemm", "sustained"));
+    take_shapes(work, busiest_rows_of(work, measurements, "gemm", "shape"));
+    take_memory(work, busiest_rows_of(work, measurements, "memory", "triad"),
+                busiest_rows_of(work, measurements, "memory", "elementwise"));
+    take_attention(work, busiest_rows_of(work, measurements, "attention", "forward"),
+                   busiest_rows_of(work, measurements, "attention", "backward"));
+    take_starts(work, measurements);
+    take_links(work, measurements);
+    take_rank(work, rows_of(measurements, "link", kRankLink));
+    check_collectives(work, measurements);
+    work.calibration.machine_json = laid_out(work.document.dump());
+    return std::move(work.calibration);
+}
+
+}  // namespace auspex

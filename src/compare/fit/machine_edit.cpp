@@ -1,0 +1,148 @@
+/// @file Writes sourced constants into a machine document.
+#include "compare/fit/machine_edit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/input_text.hpp"
+#include "base/interval.hpp"
+#include "base/unit_text.hpp"
+
+namespace auspex {
+namespace {
+
+/// A normal distribution's 95 % lie within so many standard deviations.
+constexpr double kSigmasOf95 = 1.96;
+/// No constant of a real machine is known better.
+constexpr double kLeastUncertainty = 0.002;
+
+/// A plain number, or a text with its unit.
+std::string quantity_json(double value, Dimension dimension) {
+    return dimension == Dimension::kNone ? six_digits(value) : json_quote(in_unit(value, dimension));
+}
+
+/// One standard deviation of an estimate: of the smallest and the largest of single rows, of what is between them.
+double sigma_of(const Estimate& estimate, const std::vector<Measurement>& rows) {
+    const double range = estimate.high - estimate.low;
+    return estimate.is_fitted || rows.size() < 2 ? range / (2 * kSigmasOf95)
+                                                 : sigma_of_median(range, static_cast<int>(rows.size()));
+}
+
+/// Whether the object that opens at `begin` holds another one.
+bool holds_object(const std::string& text, std::size_t begin) {
+    bool in_string = false;
+    for (std::size_t i = begin + 1; i < text.size(); ++i) {
+        if (in_string) {
+            in_string = text[i] != '"';
+            if (text[i] == '\\') {
+                ++i;
+            }
+        } else if (text[i] == '"') {
+            in_string = true;
+        } else if (text[i] == '{' || text[i] == '}') {
+            return text[i] == '{';
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string sources_of(const std::vector<Measurement>& rows) {
+    std::vector<std::string> seen;
+    std::string text, head;
+    for (const Measurement& row : rows) {
+        if (std::find(seen.begin(), seen.end(), row.source) != seen.end()) {
+            continue;
+        }
+        const std::size_t colon = row.source.find(": ");
+        const std::string own_head = row.source.substr(0, colon);
+        const bool is_same = !seen.empty() && colon != std::string::npos && own_head == head;
+        text += (seen.empty() ? "" : "; ") + (is_same ? row.source.substr(colon + 2) : row.source);
+        seen.push_back(row.source);
+        head = own_head;
+    }
+    return text;
+}
+
+std::string rows_in_words(const std::vector<Measurement>& rows) {
+    const Measurement& first = rows.front();
+    const bool is_one =
+        std::all_of(rows.begin(), rows.end(), [&](const Measurement& row) { return row.name == first.name; });
+    return std::to_string(rows.size()) + (rows.size() == 1 ? " row of " : " rows of ") + first.kind +
+           (is_one ? " " + first.name : "");
+}
+
+Estimate scaled(const Estimate& estimate, double factor) {
+    return {estimate.value * factor, estimate.low * factor, estimate.high * factor, estimate.is_fitted};
+}
+
+Estimate inverse(const Estimate& estimate) {
+    AUSPEX_CHECK(estimate.value > 0 && estimate.high > 0, "what is inverted is positive");
+    return {1 / estimate.value, 1 / estimate.high, estimate.low > 0 ? 1 / estimate.low : 1 / estimate.value,
+            estimate.is_fitted};
+}
+
+void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const Estimate& estimate,
+                      const std::vector<Measurement>& rows) {
+    JsonValue section = machine.root();
+    for (const JsonPathStep& step : json_path_steps(path, "constant")) {
+        section = section.at(step.key);
+    }
+    std::string text = "{\"value\": " + quantity_json(estimate.value, dimension) +
+                       ", \"source\": " + json_quote(sources_of(rows)) +
+                       ", \"kind\": " + (estimate.is_fitted ? "\"fitted\"" : "\"measured\"");
+    if (estimate.high > estimate.low && estimate.value > 0) {
+        const double sigma = sigma_of(estimate, rows) / estimate.value;
+        text += ", \"uncertainty\": " + six_digits(std::max(sigma, kLeastUncertainty));
+    }
+    machine.set(path, text + "}");
+}
+
+std::string laid_out(const std::string& compact_json) {
+    std::string out;
+    std::vector<bool> is_tall;  ///< of each open object or array
+    bool in_string = false;
+    const auto break_line = [&] { out += '\n' + std::string(2 * is_tall.size(), ' '); };
+    for (std::size_t i = 0; i < compact_json.size(); ++i) {
+        const char c = compact_json[i];
+        if (in_string) {
+            out += c;
+            if (c == '\\') {
+                out += compact_json[++i];
+            } else {
+                in_string = c != '"';
+            }
+            continue;
+        }
+        in_string = c == '"';
+        if (c == '{' || c == '[') {
+            out += c;
+            is_tall.push_back(c == '{' && holds_object(compact_json, i));
+            if (is_tall.back()) {
+                break_line();
+            }
+        } else if (c == '}' || c == ']') {
+            const bool was_tall = is_tall.back();
+            is_tall.pop_back();
+            if (was_tall) {
+                break_line();
+            }
+            out += c;
+        } else if (c == ',') {
+            out += c;
+            if (!is_tall.empty() && is_tall.back()) {
+                break_line();
+            } else {
+                out += ' ';
+            }
+        } else {
+            out += c;
+            out += c == ':' ? " " : "";
+        }
+    }
+    return out + '\n';
+}
+
+}  // namespace auspex

@@ -1,0 +1,249 @@
+/// @file Writes the sections of a machine file, every number with value, source, kind and uncertainty.
+#include "compare/fit/machine_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/unit_text.hpp"
+
+namespace auspex {
+namespace {
+
+std::string time_text(double s) { return json_quote(in_unit(s, Dimension::kSeconds)); }
+std::string rate_text(double bytes_per_s) { return json_quote(in_unit(bytes_per_s, Dimension::kBytesPerSecond)); }
+std::string bytes_text(double bytes) { return json_quote(in_unit(bytes, Dimension::kBytes)); }
+
+/// Lines "key": {…} of one object, with commas between them.
+class Object {
+ public:
+    Object(std::string indent, const FittedHost& host) : indent_(std::move(indent)), host_(host) {}
+
+    Object& plain(std::string_view key, const std::string& json) {
+        out_ += (out_.empty() ? "" : ",\n") + indent_ + json_quote(key) + ": " + json;
+        return *this;
+    }
+    Object& number(std::string_view key, const FittedNumber& number, const std::string& value) {
+        const bool is_made_here = number.kind != ConstantKind::kAssumed && number.kind != ConstantKind::kSpecified;
+        const std::string source =
+            is_made_here ? "auspex calibrate on " + host_.computer + ": " + number.how : number.how;
+        return plain(key, "{\"value\": " + value + ", \"source\": " + json_quote(source) +
+                              ", \"kind\": " + json_quote(to_string(number.kind)) +
+                              ", \"uncertainty\": " + six_digits(relative_uncertainty(number)) + "}");
+    }
+    Object& time(std::string_view key, const FittedNumber& n) { return number(key, n, time_text(n.value)); }
+    Object& rate(std::string_view key, const FittedNumber& n) { return number(key, n, rate_text(n.value)); }
+    Object& assumed(std::string_view key, const std::string& value, std::string_view why) {
+        return plain(key, "{\"value\": " + value + ", \"source\": " + json_quote(why) + ", \"kind\": \"assumed\"}");
+    }
+    [[nodiscard]] std::string text() const { return "{\n" + out_ + "\n" + indent_.substr(0, indent_.size() - 2) + "}"; }
+
+ private:
+    std::string indent_, out_;
+    const FittedHost& host_;
+};
+
+const FittedLaw* law_of(const FittedHost& host, CpuKernel kernel, CpuPrecision precision) {
+    const auto law = std::find_if(host.laws.begin(), host.laws.end(), [&](const FittedLaw& candidate) {
+        return candidate.kernel == kernel && candidate.precision == precision;
+    });
+    return law == host.laws.end() ? nullptr : &*law;
+}
+
+/// A law, of fp32 where there is one.
+const FittedLaw* law_of(const FittedHost& host, CpuKernel kernel) {
+    const FittedLaw* const fp32 = law_of(host, kernel, CpuPrecision::kFp32);
+    return fp32 != nullptr ? fp32 : law_of(host, kernel, CpuPrecision::kBf16);
+}
+
+/// A number that a law gives for one call: it is as uncertain as the law's residuals.
+FittedNumber by_laws(double value, double relative_error, const std::string& how) {
+    constexpr double kSigmasOf95 = 1.96;
+    const double reach = kSigmasOf95 * relative_error;
+    return {value, value * std::max(0.0, 1 - reach), value * (1 + reach), ConstantKind::kDerived, how};
+}
+
+/// FLOP a second of a large square product by the law; that of the other precision where this one has no law.
+FittedNumber product_rate(const FittedHost& host, CpuPrecision precision) {
+    constexpr double kSide = 512, kFlop = 2 * kSide * kSide * kSide;
+    const CpuCall call{CpuKernel::kGemmForward, kSide, kSide, kSide};
+    const FittedLaw* const own = law_of(host, call.kernel, precision);
+    const FittedLaw* const law = own != nullptr ? own : law_of(host, call.kernel);
+    if (law == nullptr) {
+        throw InputError("measurements", "found no law of gemm_forward; expected timings of it from the cache");
+    }
+    return by_laws(
+        kFlop / cpu_seconds(host_of(host), call, law->precision), law->relative_error,
+        "a product of 512 x 512 x 512 by the law of gemm_forward, " + std::string(to_string(law->precision)));
+}
+
+/// FLOP of causal attention a second over those of a product, one sequence of 256 with heads of 64.
+FittedNumber attention_efficiency(const FittedHost& host) {
+    constexpr double kSequence = 256, kHead = 64, kHeads = 4;
+    constexpr double kFlop = 2 * kSequence * kSequence * kHead * kHeads;
+    const CpuCall call{CpuKernel::kAttentionForward, kSequence, 1, kHead, kHeads};
+    const FittedLaw* const law = law_of(host, call.kernel);
+    if (law == nullptr) {
+        return {0.5, 0.2, 0.8, ConstantKind::kAssumed, "attention was not timed"};
+    }
+    const double product_flop_per_s = product_rate(host, law->precision).value;
+    const double share = kFlop / cpu_seconds(host_of(host), call, law->precision) / product_flop_per_s;
+    const FittedLaw* const product = law_of(host, CpuKernel::kGemmForward);
+    return by_laws(std::clamp(share, 0.02, 1.0), std::hypot(law->relative_error, product->relative_error),
+                   "the law of attention_forward over that of products");
+}
+
+std::string tile_text(const FittedHost& host) {
+    const FittedNumber fp32 = product_rate(host, CpuPrecision::kFp32), bf16 = product_rate(host, CpuPrecision::kBf16);
+    const auto flop = [](const FittedNumber& n) { return json_quote(in_unit(n.value, Dimension::kFlopPerSecond)); };
+    Object tile("    ", host);
+    tile.plain("comment", json_quote("A tile is a rank with a core of its own, for the lenses that know no cores."));
+    tile.plain("name", json_quote("one core of " + host.computer));
+    tile.number("peak_bf16", bf16, flop(bf16)).number("gemm_bf16", bf16, flop(bf16));
+    tile.number("gemm_fp32", fp32, flop(fp32)).number("vector_fp32", fp32, flop(fp32));
+    tile.rate("hbm_bandwidth", scaled(host.memory_bytes_per_s, 1.0 / host.cores));
+    tile.plain("hbm_capacity", "{\"value\": " + bytes_text(host.memory_bytes) +
+                                   ", \"source\": \"memory of the computer, which any one rank may use\", \"kind\": "
+                                   "\"specified\"}");
+    tile.assumed("reserved", "\"0 B\"", "what the operating system keeps is not counted");
+    tile.plain("cores", "1").plain("gemm_tile_m", "16").plain("gemm_tile_n", "16");
+    tile.assumed("gemm_half_depth", "0", "in the rate of products");
+    tile.assumed("gemm_small_block", "1", "in the rate of products");
+    tile.assumed("gemm_ceiling", "1", "in the rate of products");
+    const FittedNumber attention = attention_efficiency(host);
+    tile.number("attention_efficiency", attention, six_digits(attention.value));
+    tile.assumed("memory_efficiency", "1", "the bandwidth is one that kernels reach");
+    tile.assumed("kernel_launch", "\"200 ns\"", "a function call and its first lines; each law has its own start");
+    tile.assumed("speed_sigma", "0", "cores of one computer").assumed("speed_worst", "1", "cores of one computer");
+    tile.assumed("collective_compute_share", "0", "nothing computes beside a message");
+    return tile.text();
+}
+
+std::string node_text(const FittedHost& host) {
+    const FittedPath& near = host.near;
+    const FittedNumber rate = inverse_of(sum_of(near.send_byte_s, near.receive_byte_s, ""), ConstantKind::kDerived,
+                                         "what both sides of a message between two processes spend on a byte");
+    const FittedNumber latency =
+        sum_of(near.send_s, near.receive_s, "what both sides of a message between two processes spend on it");
+    Object nic("      ", host);
+    nic.plain("count", "1").rate("bandwidth", host.nic_bytes_per_s).plain("attachment", "\"device\"");
+    nic.time("latency", host.far ? host.far->latency_s : latency);
+    Object node("    ", host);
+    node.plain("tiles", std::to_string(host.ranks_per_node)).plain("tiles_per_card", "1").plain("sockets", "1");
+    node.plain("scale_up", "\"switch\"").rate("switch_bandwidth", rate).time("scale_up_latency", latency);
+    for (const char* key : {"pcie_bandwidth", "socket_bandwidth_out", "socket_bandwidth_in"}) {
+        node.rate(key, host.memory_bytes_per_s);
+    }
+    return node.plain("nic", nic.text()).text();
+}
+
+std::string fabric_text(const FittedHost& host) {
+    Object fabric("    ", host);
+    fabric.plain("comment", json_quote("One switch that is never full."));
+    fabric.plain("kind", "\"fat-tree\"").plain("levels", "2").rate("link_bandwidth", host.nic_bytes_per_s);
+    fabric.assumed("switch_latency", "\"0 s\"", "in the latency of messages");
+    fabric.plain("nodes_per_leaf", std::to_string(host.nodes));
+    fabric.assumed("taper", "1", "one switch").plain("max_nodes", std::to_string(host.nodes));
+    return fabric.plain("routing", "\"adaptive\"").text();
+}
+
+std::string path_text(const FittedPath& path, const FittedHost& host) {
+    Object object("        ", host);
+    object.time("send", path.send_s).time("receive", path.receive_s);
+    object.time("send_byte", path.send_byte_s).time("receive_byte", path.receive_byte_s);
+    object.number("eager", path.eager_bytes, bytes_text(path.eager_bytes.value));
+    if (path.at_once_bytes) {
+        object.number("at_once", *path.at_once_bytes, bytes_text(path.at_once_bytes->value));
+    }
+    if (path.burst_bytes && path.burst_bytes->value > 0) {
+        object.number("burst", *path.burst_bytes, bytes_text(path.burst_bytes->value));
+    }
+    return object.time("rendezvous", path.rendezvous_s).time("latency", path.latency_s).text();
+}
+
+std::string law_text(const FittedLaw& law, const FittedHost& host) {
+    const auto names = cpu_terms(law.kernel);
+    Object object("          ", host);
+    object.plain("source", json_quote("auspex calibrate on " + host.computer + ": " + law.terms.front().how));
+    object.plain("kind", "\"fitted\"").plain("error", six_digits(law.relative_error));
+    for (std::size_t i = 0; i < law.terms.size(); ++i) {
+        object.plain(names[i], "{\"value\": " + time_text(law.terms[i].value) +
+                                   ", \"uncertainty\": " + six_digits(relative_uncertainty(law.terms[i])) + "}");
+    }
+    if (law.far_byte_s) {
+        object.time("far_byte", *law.far_byte_s);
+    }
+    if (law.reach_bytes) {
+        object.number("reach", *law.reach_bytes, bytes_text(law.reach_bytes->value));
+    }
+    return object.text();
+}
+
+std::string kernels_text(const FittedHost& host) {
+    Object kernels("      ", host);
+    for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+        Object laws("        ", host);
+        bool has_any = false;
+        for (const FittedLaw& law : host.laws) {
+            if (law.precision == precision) {
+                laws.plain(to_string(law.kernel), law_text(law, host));
+                has_any = true;
+            }
+        }
+        if (has_any) {
+            kernels.plain(to_string(precision), laws.text());
+        }
+    }
+    return kernels.text();
+}
+
+std::string host_text(const FittedHost& host) {
+    Object messages("      ", host);
+    messages.plain("near", path_text(host.near, host));
+    if (host.far) {
+        messages.plain("far", path_text(*host.far, host));
+    }
+    Object object("    ", host);
+    object.plain("cores", std::to_string(host.cores));
+    object.plain("nodes_per_computer", std::to_string(host.nodes_per_computer));
+    object.time("core_slice", host.core_slice_s).time("switch", host.switch_s).time("poll", host.poll_s);
+    if (host.refill_byte_s.value > 0) {
+        object.number("core_reach", host.core_reach_bytes, bytes_text(host.core_reach_bytes.value));
+        object.time("refill_byte", host.refill_byte_s);
+    }
+    object.number("busy_speed", host.busy_speed, six_digits(host.busy_speed.value));
+    object.number("last_level_cache", host.cache_bytes, bytes_text(host.cache_bytes.value));
+    object.rate("cache_bandwidth", host.cache_bytes_per_s).rate("memory_bandwidth", host.memory_bytes_per_s);
+    object.rate("core_memory_bandwidth", host.core_memory_bytes_per_s).time("probe", host.probe_s);
+    return object.plain("messages", messages.text()).plain("kernels", kernels_text(host)).text();
+}
+
+std::string other_sections(const FittedHost& host) {
+    Object noise("    ", host), storage("    ", host), reliability("    ", host);
+    noise.assumed("os_event_rate", "\"0 Hz\"", "in the laws: they are medians of timings under this system");
+    noise.assumed("os_event_length", "\"0 s\"", "in the laws");
+    noise.assumed("network_jitter", "0", "in the costs of messages");
+    for (const char* key : {"write_bandwidth", "read_bandwidth"}) {
+        storage.assumed(key, "\"1 GB/s\"", "a disk: not measured");
+    }
+    reliability.assumed("node_mtbf", "\"8760 h\"", "a computer that fails once a year: no number is known");
+    reliability.assumed("restart", "\"1 s\"", "starting processes on one computer");
+    return "  \"noise\": " + noise.text() + ",\n  \"storage\": " + storage.text() +
+           ",\n  \"reliability\": " + reliability.text();
+}
+
+}  // namespace
+
+std::string machine_text(const FittedHost& host) {
+    const std::string what = "Processes on " + std::to_string(host.cores) + " cores of " + host.computer +
+                             ": written by auspex calibrate, which writes it again.";
+    return std::string("{\n  ") + json_quote(kWrittenByKey) + ": " + json_quote(kWrittenBy) +
+           ",\n  \"$schema\": \"../schemas/machine.schema.json\",\n  \"name\": " + json_quote(host.machine) +
+           ",\n  \"description\": " + json_quote(what) +
+           ",\n  \"default_stack\": \"auspex\",\n  \"tile\": " + tile_text(host) + ",\n  \"node\": " + node_text(host) +
+           ",\n  \"fabric\": " + fabric_text(host) + ",\n" + other_sections(host) +
+           ",\n  \"host\": " + host_text(host) + "\n}\n";
+}
+
+}  // namespace auspex

@@ -1,0 +1,161 @@
+/// @file Attention: projection, norm and rotation of queries and keys, scores, output, forward and backward.
+#include "exec/kernels/attention.hpp"
+#include "exec/kernels/norm.hpp"
+#include "exec/operations/half.hpp"
+
+namespace auspex {
+namespace {
+
+template <class P>
+struct Attention {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    Rank<P>& rank;
+    const CurrentOperation& current;
+    AttentionTensors<P>& tensors;
+    const LayerSlots& slots;
+    const RankShapes& s;
+    RunningValues<P>& running;
+
+    Attention(Rank<P>& on, const CurrentOperation& operation)
+        : rank(on),
+          current(operation),
+          tensors(attention_of(on, operation)),
+          slots(slots_of(on, operation)),
+          s(on.shapes),
+          running(on.running) {}
+
+    /// Of a tensor that lives as long as the half is kept.
+    template <class T>
+    [[nodiscard]] Buffer<T> kept(std::size_t count) const {
+        return {*rank.arena, label_of(current.op.phase, !rank.plan().recompute_attention), count};
+    }
+    template <class T>
+    [[nodiscard]] Buffer<T> workspace(std::size_t count) const {
+        return {*rank.arena, MemoryLabel::kWorkspace, count};
+    }
+
+    void qkv_projection() {
+        if (current.forward()) {
+            tensors.qkv = kept<V>(s.t * s.qkv);
+        }
+        run_first_linear(rank, current, tensors, s.qkv, slots.qkv, tensors.qkv);
+    }
+
+    /// Forward: squares; backward: products. Of this rank's columns.
+    void qk_norm_sums() {
+        const std::size_t ld = s.qkv;
+        if (current.forward()) {
+            tensors.sums = kept<R>(s.t * 2);
+            square_sums(s.t, s.q, tensors.qkv.data(), ld, tensors.sums.data(), 0);
+            square_sums(s.t, s.kv, tensors.qkv.data() + s.q, ld, tensors.sums.data(), 1);
+        } else {
+            running.qk_sums = workspace<R>(s.t * 2);
+            qk_norm_products(s.t, s.q, tensors.qkv.data(), ld, weight_at(rank, slots.q_norm), running.upstream.data(),
+                             ld, running.qk_sums.data(), 0);
+            qk_norm_products(s.t, s.kv, tensors.qkv.data() + s.q, ld, weight_at(rank, slots.k_norm),
+                             running.upstream.data() + s.q, ld, running.qk_sums.data(), 1);
+        }
+    }
+
+    void qk_norm() {
+        if (s.tp == 1) {
+            qk_norm_sums();
+        }
+        const double epsilon = rank.training().norm_epsilon;
+        const V* qkv = tensors.qkv.data();
+        const R* sums = tensors.sums.data();
+        if (current.forward()) {
+            const std::size_t ld = s.q + s.kv;
+            tensors.qk = kept<V>(s.t * ld);
+            qk_norm_forward(s.t, s.q, s.q * s.tp, epsilon, qkv, s.qkv, weight_at(rank, slots.q_norm), sums, 0,
+                            tensors.qk.data(), ld);
+            qk_norm_forward(s.t, s.kv, s.kv * s.tp, epsilon, qkv + s.q, s.qkv, weight_at(rank, slots.k_norm), sums, 1,
+                            tensors.qk.data() + s.q, ld);
+        } else {
+            const R* products = running.qk_sums.data();
+            V* gradient = running.upstream.data();
+            qk_norm_backward(s.t, s.q, s.q * s.tp, epsilon, qkv, s.qkv, weight_at(rank, slots.q_norm), sums, products,
+                             0, gradient, s.qkv, gradient_at(rank, slots.q_norm));
+            qk_norm_backward(s.t, s.kv, s.kv * s.tp, epsilon, qkv + s.q, s.qkv, weight_at(rank, slots.k_norm), sums,
+                             products, 1, gradient + s.q, s.qkv, gradient_at(rank, slots.k_norm));
+            running.qk_sums.reset();
+        }
+    }
+
+    /// Queries and keys follow one another in a row: all their heads are turned at once.
+    void rotary_embedding() {
+        Buffer<V>& turned = !current.forward() ? running.upstream : tensors.qk.empty() ? tensors.qkv : tensors.qk;
+        rotate(s.t, s.sequence, s.heads + s.kv_heads, s.head, rank.training().rope_theta, turned.data(),
+               turned.size() / s.t, !current.forward());
+    }
+
+    void attention() {
+        const bool normed = !tensors.qk.empty();
+        const std::size_t ld = normed ? s.q + s.kv : s.qkv;
+        const AttentionSizes sizes{s.sequences, s.sequence, s.heads, s.kv_heads, s.head, ld, ld, s.qkv, s.qkv};
+        const V* q = normed ? tensors.qk.data() : tensors.qkv.data();
+        const V *k = q + s.q, *v = tensors.qkv.data() + s.q + s.kv;
+        if (current.forward()) {
+            tensors.output = kept<V>(s.t * s.q);
+            tensors.lse = kept<R>(s.t * s.heads);
+            attention_forward(sizes, q, k, v, tensors.output.data(), tensors.lse.data());
+            return;
+        }
+        running.upstream = workspace<V>(s.t * s.qkv);
+        Buffer<R> delta = workspace<R>(s.t * s.heads);
+        V* gradient = running.upstream.data();
+        attention_backward(sizes, q, k, v, tensors.output.data(), tensors.lse.data(), running.x.data(), delta.data(),
+                           gradient, gradient + s.q, gradient + s.q + s.kv);
+        running.x.reset();
+    }
+
+    void attention_output() {
+        run_last_linear(rank, current, tensors.output, s.q, slots.attention_output);
+        if (current.forward()) {
+            leave();
+        }
+    }
+
+    /// After the half's inside: forward, what it does not keep goes; recomputed, the output that nobody reads.
+    void leave() {
+        if (current.op.phase == Phase::kRecompute) {
+            running.x.reset();
+            return;
+        }
+        tensors.entered.reset();
+        if (rank.plan().recompute_norm) {
+            tensors.norm.reset();
+        }
+        if (rank.plan().recompute_attention) {
+            tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
+            tensors.lse.reset(), tensors.output.reset();
+        }
+    }
+};
+
+}  // namespace
+
+template <class P>
+bool run_attention_operation(Rank<P>& rank, const CurrentOperation& current) {
+    const auto on = [&] { return Attention<P>(rank, current); };
+    switch (current.op.kind) {
+        case OpKind::kAttentionNorm:
+            run_half_norm(rank, current, attention_of(rank, current), slots_of(rank, current).attention_norm);
+            return true;
+        case OpKind::kQkvProjection: on().qkv_projection(); return true;
+        case OpKind::kQkNormSums: on().qk_norm_sums(); return true;
+        case OpKind::kQkNorm: on().qk_norm(); return true;
+        case OpKind::kRotaryEmbedding: on().rotary_embedding(); return true;
+        case OpKind::kAttention: on().attention(); return true;
+        case OpKind::kAttentionOutput: on().attention_output(); return true;
+        default: return false;
+    }
+}
+
+template bool run_attention_operation(Rank<Fp32>&, const CurrentOperation&);
+template bool run_attention_operation(Rank<Fp64>&, const CurrentOperation&);
+template bool run_attention_operation(Rank<Bf16Precision>&, const CurrentOperation&);
+template bool run_attention_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
+
+}  // namespace auspex

@@ -1,0 +1,121 @@
+/// @file The dense feed-forward half, and the sums of both halves with the residual stream.
+#include "exec/kernels/elementwise.hpp"
+#include "exec/operations/half.hpp"
+
+namespace auspex {
+namespace {
+
+template <class P>
+struct DenseFeedForward {
+    using V = typename P::Value;
+    Rank<P>& rank;
+    const CurrentOperation& current;
+    FeedForwardTensors<P>& tensors;
+    const LayerSlots& slots;
+    const RankShapes& s;
+    RunningValues<P>& running;
+
+    DenseFeedForward(Rank<P>& on, const CurrentOperation& operation)
+        : rank(on),
+          current(operation),
+          tensors(feed_forward_of(on, operation)),
+          slots(slots_of(on, operation)),
+          s(on.shapes),
+          running(on.running) {}
+
+    [[nodiscard]] Buffer<V> kept(std::size_t count) const {
+        return {*rank.arena, label_of(current.op.phase, !rank.plan().recompute_expert), count};
+    }
+    [[nodiscard]] Buffer<V> workspace(std::size_t count) const { return {*rank.arena, MemoryLabel::kWorkspace, count}; }
+
+    void gate_up_projection() {
+        if (current.forward()) {
+            tensors.gate_up = kept(s.t * 2 * s.inner);
+        }
+        run_first_linear(rank, current, tensors, 2 * s.inner, slots.gate_up, tensors.gate_up);
+    }
+
+    void activation() {
+        if (current.forward()) {
+            tensors.product = kept(s.t * s.inner);
+            swiglu_forward(s.t, s.inner, tensors.gate_up.data(), tensors.product.data());
+        } else {
+            running.upstream = workspace(s.t * 2 * s.inner);
+            swiglu_backward(s.t, s.inner, tensors.gate_up.data(), running.x.data(), running.upstream.data());
+            running.x.reset();
+        }
+    }
+
+    void down_projection() {
+        run_last_linear(rank, current, tensors.product, s.inner, slots.down);
+        if (current.forward()) {
+            leave();
+        }
+    }
+
+    /// After the half's inside: forward, what it does not keep goes; recomputed, the output that nobody reads.
+    void leave() {
+        if (current.op.phase == Phase::kRecompute) {
+            running.x.reset();
+            return;
+        }
+        tensors.entered.reset();
+        if (rank.plan().recompute_norm) {
+            tensors.norm.reset();
+        }
+        if (rank.plan().recompute_expert) {
+            tensors.gate_up.reset(), tensors.product.reset();
+        }
+    }
+};
+
+/// Forward: the half's input and what it has made become the next half's input, or the output of the chunk. Backward:
+/// the gradient through the half is added to the gradient past it.
+template <class P>
+void residual_add(Rank<P>& rank, const CurrentOperation& current) {
+    using V = typename P::Value;
+    const std::size_t count = rank.shapes.t_slice * rank.shapes.h;
+    RunningValues<P>& running = rank.running;
+    if (current.op.phase != Phase::kForward) {
+        add(count, running.g.data(), running.x.data(), running.g.data());
+        running.x.reset();
+        return;
+    }
+    PassTensors<P>& pass = pass_of(rank, current);
+    const std::size_t layer = current.layer_of_chunk();
+    const bool after_attention = !in_feed_forward(rank, current);
+    const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.last_virtual_stage;
+    const V* past = after_attention ? pass.attention[layer].input.data() : pass.feed_forward[layer].input.data();
+    Buffer<V> sum(*rank.arena, leaves_chunk ? MemoryLabel::kWorkspace : MemoryLabel::kActivations, count);
+    add(count, past, running.x.data(), sum.data());
+    running.x.reset();
+    Buffer<V>& next = after_attention                     ? pass.feed_forward[layer].input
+                      : layer + 1 < pass.attention.size() ? pass.attention[layer + 1].input
+                      : leaves_chunk                      ? running.x
+                                                          : pass.head.input;
+    next = std::move(sum);
+}
+
+}  // namespace
+
+template <class P>
+bool run_feed_forward_operation(Rank<P>& rank, const CurrentOperation& current) {
+    const auto on = [&] { return DenseFeedForward<P>(rank, current); };
+    switch (current.op.kind) {
+        case OpKind::kFeedForwardNorm:
+            run_half_norm(rank, current, feed_forward_of(rank, current), slots_of(rank, current).feed_forward_norm);
+            return true;
+        case OpKind::kGateUpProjection: on().gate_up_projection(); return true;
+        case OpKind::kActivation: on().activation(); return true;
+        case OpKind::kDownProjection: on().down_projection(); return true;
+        case OpKind::kResidualAdd: residual_add(rank, current); return true;
+        default: return false;
+    }
+}
+
+template bool run_feed_forward_operation(Rank<Fp32>&, const CurrentOperation&);
+template bool run_feed_forward_operation(Rank<Fp64>&, const CurrentOperation&);
+template bool run_feed_forward_operation(Rank<Bf16Precision>&, const CurrentOperation&);
+template bool run_feed_forward_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
+
+}  // namespace auspex

@@ -1,0 +1,179 @@
+/// @file The router: logits, choices, its losses, and their gradients; and which function an operation of the block is.
+#include <algorithm>
+#include <type_traits>
+
+#include "base/error.hpp"
+#include "exec/kernels/gemm.hpp"
+#include "exec/kernels/routing.hpp"
+#include "exec/operations/expert_context.hpp"
+
+namespace auspex {
+namespace {
+
+/// Number of a MoE layer, counted from the model's first.
+template <class P>
+int moe_layer_of(const ExpertContext<P>& on) {
+    return on.current.op.layer - on.rank.workload().first_dense_layers;
+}
+
+/// What the sums of the router's losses are multiplied by.
+struct LossScales {
+    double z = 0;        ///< mean over the tokens of the global batch and the model's MoE layers
+    double balance = 0;  ///< over its sequences and layers; 0 with a global auxiliary loss, which the head computes
+};
+template <class P>
+LossScales loss_scales(const Rank<P>& rank) {
+    const Workload& workload = rank.workload();
+    const double layers = workload.layers - workload.first_dense_layers;
+    const double sequences = rank.run->layout.global_batch;
+    return {rank.training().z_loss / (rank.tokens_of_batch() * layers),
+            workload.global_aux_loss ? 0 : rank.training().auxiliary_loss / (sequences * layers)};
+}
+
+/// This layer's part of the pass's buffer of router logits.
+template <class P>
+typename P::Value* travelling_logits(ExpertContext<P>& on) {
+    const std::size_t size = on.s.t * on.s.experts;
+    return pass_of(on.rank, on.current).router_logits.data() + static_cast<std::size_t>(moe_layer_of(on)) * size;
+}
+
+/// Logits are rounded as a linear layer's output is: what travels for a global auxiliary loss is what choices were made
+/// from.
+template <class P>
+void round_logits(ExpertContext<P>& on) {
+    if constexpr (!std::is_same_v<typename P::Value, typename P::Real>) {
+        std::ranges::transform(on.x.logits.span(), on.x.logits.data(),
+                               [](auto logit) { return real(stored<typename P::Value>(logit)); });
+    }
+}
+
+template <class P>
+void router(ExpertContext<P>& on) {
+    using R = typename P::Real;
+    const RankShapes& s = on.s;
+    if (on.forward()) {
+        on.x.logits = on.template kept<R>(s.t * s.experts);
+        linear_forward(s.t, s.experts, s.h, on.input(), weight_at(on.rank, on.slots.router), on.x.logits.data());
+        round_logits(on);
+    } else if (on.current.op.phase == Phase::kBackwardInput) {
+        linear_input_gradient(s.t, s.experts, s.h, on.x.d_logits.data(), weight_at(on.rank, on.slots.router),
+                              on.running.x.data(), true);
+    } else {
+        linear_weight_gradient(s.t, s.experts, s.h, on.x.d_logits.data(), on.input(),
+                               gradient_at(on.rank, on.slots.router));
+        on.x.d_logits.reset();
+        on.running.saved.reset();
+    }
+}
+
+template <class P>
+void choose(ExpertContext<P>& on) {
+    const RankShapes& s = on.s;
+    AUSPEX_CHECK(on.rank.routing != nullptr, "a rank knows who chooses its experts");
+    const RoutingSource& source = *on.rank.routing;
+    const std::int64_t first_token = first_token_of(on.rank, on.current.micro_batch);
+    const int top_k = static_cast<int>(s.top_k);
+    if (source.mode == RoutingMode::kLearned) {
+        choose_experts(s.t, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data());
+    } else {
+        dictated_choices(source, on.rank.step, moe_layer_of(on), first_token, static_cast<int>(s.experts), top_k,
+                         on.x.choices.span());
+    }
+    if (on.current.op.phase == Phase::kForward) {
+        record_choices(source, on.rank.step, moe_layer_of(on), first_token, top_k, on.x.choices.span());
+    }
+}
+
+/// Tensor-parallel ranks route the same tokens: the first one speaks for all.
+template <class P>
+void add_losses(ExpertContext<P>& on) {
+    const RankShapes& s = on.s;
+    const LossScales scales = loss_scales(on.rank);
+    if (on.rank.workload().global_aux_loss) {
+        std::ranges::transform(on.x.logits.span(), travelling_logits(on),
+                               [](auto logit) { return stored<typename P::Value>(logit); });
+    }
+    if (on.rank.place.tp != 0) {
+        return;
+    }
+    on.rank.loss.z += scales.z * router_z_sum(s.t, s.experts, on.x.logits.data());
+    if (scales.balance != 0) {
+        on.rank.loss.auxiliary += scales.balance * balance_sum(s.sequences, s.sequence, s.experts, s.top_k,
+                                                               on.x.probabilities.data(), on.x.choices.data());
+    }
+}
+
+template <class P>
+void router_top_k(ExpertContext<P>& on) {
+    using R = typename P::Real;
+    const RankShapes& s = on.s;
+    on.x.probabilities = on.template kept<R>(s.t * s.experts);
+    on.x.choices = on.template kept<std::int64_t>(s.t * s.top_k);
+    on.x.weights = on.template kept<R>(s.t * s.top_k);
+    router_softmax(s.t, s.experts, on.x.logits.data(), on.x.probabilities.data());
+    choose(on);
+    choice_weights(s.t, s.experts, s.top_k, on.rank.training().normalize_top_k, on.x.probabilities.data(),
+                   on.x.choices.data(), on.x.weights.data());
+    if (on.current.op.phase == Phase::kForward) {
+        add_losses(on);
+    }
+}
+
+/// Gradients of the logits through the choices' weights are parts on each tp rank, which the sum over tp after the
+/// router completes; those of the losses are whole, and added on the first tp rank only.
+template <class P>
+void router_top_k_backward(ExpertContext<P>& on) {
+    using R = typename P::Real;
+    const RankShapes& s = on.s;
+    const LossScales scales = loss_scales(on.rank);
+    const bool speaks = on.rank.place.tp == 0;
+    on.x.d_logits = on.template workspace<R>(s.t * s.experts);
+    R* const gradient = on.x.d_logits.data();
+    std::ranges::fill(on.x.d_logits.span(), R{0});
+    choice_weights_backward(s.t, s.experts, s.top_k, on.rank.training().normalize_top_k, on.x.probabilities.data(),
+                            on.x.choices.data(), on.x.d_weights.data(), gradient);
+    if (speaks && scales.balance != 0) {
+        balance_backward(s.sequences, s.sequence, s.experts, s.top_k, on.x.choices.data(), scales.balance, gradient);
+    }
+    router_softmax_backward(s.t, s.experts, on.x.probabilities.data(), gradient, gradient);
+    if (speaks) {
+        router_z_backward(s.t, s.experts, on.x.logits.data(), scales.z, gradient);
+    }
+    if (speaks && on.rank.workload().global_aux_loss) {
+        const typename P::Value* const from_head = travelling_logits(on);
+        for (std::size_t i = 0; i < on.x.d_logits.size(); ++i) {
+            gradient[i] += real(from_head[i]);
+        }
+    }
+    on.x.d_weights.reset();
+}
+
+}  // namespace
+
+template <class P>
+bool run_expert_operation(Rank<P>& rank, const CurrentOperation& current) {
+    const auto run = [&](void (*operation)(ExpertContext<P>&)) {
+        ExpertContext<P> on(rank, current);
+        operation(on);
+        return true;
+    };
+    switch (current.op.kind) {
+        case OpKind::kRouter: return run(router<P>);
+        case OpKind::kRouterTopK:
+            return run(current.op.phase == Phase::kBackwardInput ? router_top_k_backward<P> : router_top_k<P>);
+        case OpKind::kTokenCommunication: return run(token_communication<P>);
+        case OpKind::kTokenCounting: return run(token_counting<P>);
+        case OpKind::kIndexGeneration: return run(index_generation<P>);
+        case OpKind::kExpertComputation: return run(expert_computation<P>);
+        case OpKind::kOutputReduction: return run(output_reduction<P>);
+        case OpKind::kTokenReturn: return run(token_return<P>);
+        default: return false;
+    }
+}
+
+template bool run_expert_operation(Rank<Fp32>&, const CurrentOperation&);
+template bool run_expert_operation(Rank<Fp64>&, const CurrentOperation&);
+template bool run_expert_operation(Rank<Bf16Precision>&, const CurrentOperation&);
+template bool run_expert_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
+
+}  // namespace auspex

@@ -1,0 +1,145 @@
+/// @file Embedding, final norm, LM head, cross entropy.
+#include "exec/operations/head_operations.hpp"
+
+#include "base/error.hpp"
+#include "exec/kernels/elementwise.hpp"
+#include "exec/kernels/gemm.hpp"
+#include "exec/kernels/norm.hpp"
+#include "exec/operations/half.hpp"
+
+namespace auspex {
+namespace {
+
+/// Tokens of a micro-batch [t] that the model reads (first = 0) or should say (first = 1: each one's successor).
+template <class P>
+std::vector<std::int32_t> tokens_from(const Rank<P>& rank, int micro_batch, std::size_t first) {
+    const RankShapes& s = rank.shapes;
+    const MicroBatchTokens& tokens = rank.tokens.at(static_cast<std::size_t>(micro_batch));
+    AUSPEX_CHECK(tokens.size() == s.sequences * (s.sequence + 1), "every sequence has the token that follows it");
+    std::vector<std::int32_t> rows;
+    rows.reserve(s.t);
+    for (std::size_t i = 0; i < s.sequences; ++i) {
+        const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i * (s.sequence + 1) + first);
+        rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(s.sequence));
+    }
+    return rows;
+}
+
+template <class P>
+struct Head {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    Rank<P>& rank;
+    const CurrentOperation& current;
+    PassTensors<P>& pass;
+    HeadTensors<P>& head;
+    const RankShapes& s;
+    RunningValues<P>& running;
+
+    Head(Rank<P>& on, const CurrentOperation& operation)
+        : rank(on),
+          current(operation),
+          pass(pass_of(on, operation)),
+          head(pass.head),
+          s(on.shapes),
+          running(on.running) {}
+
+    /// First token of the rank's part of the vocabulary.
+    [[nodiscard]] std::int32_t first_token() const { return rank.place.tp * static_cast<std::int32_t>(s.vocabulary); }
+    [[nodiscard]] const V* lm_head_input() const {
+        return head.entered.empty() ? head.norm.data() : head.entered.data();
+    }
+
+    void embedding() {
+        const std::vector<std::int32_t> tokens = tokens_from(rank, current.micro_batch, 0);
+        if (current.forward()) {
+            const MemoryLabel label = s.sliced ? MemoryLabel::kWorkspace : MemoryLabel::kActivations;
+            Buffer<V>& x = s.sliced ? running.x : pass.attention.front().input;
+            x = Buffer<V>(*rank.arena, label, s.t * s.h);
+            embedding_forward(s.t, s.h, tokens.data(), first_token(), s.vocabulary,
+                              weight_at(rank, rank.table.embedding), x.data());
+            pass.router_logits = make_router_logits(rank, current.layers.last);
+            return;
+        }
+        const Buffer<V>& gradient = s.sliced ? running.x : running.g;
+        embedding_backward(s.t, s.h, tokens.data(), first_token(), s.vocabulary, gradient.data(),
+                           gradient_at(rank, rank.table.embedding));
+        running.x.reset(), running.g.reset();
+        pass.router_logits.reset();
+    }
+
+    void final_norm() {
+        const double epsilon = rank.training().norm_epsilon;
+        const V* weight = weight_at(rank, rank.table.final_norm);
+        if (current.forward()) {
+            head.norm = Buffer<V>(*rank.arena, MemoryLabel::kActivations, s.t_slice * s.h);
+            norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, head.input.data(), weight, head.norm.data());
+            return;
+        }
+        running.g = Buffer<V>(*rank.arena, MemoryLabel::kWorkspace, s.t_slice * s.h);
+        norm_backward(rank.workload().norm, s.t_slice, s.h, epsilon, head.input.data(), weight, running.x.data(),
+                      running.g.data(), gradient_at(rank, rank.table.final_norm));
+        running.x.reset();
+        head.input.reset(), head.norm.reset();
+    }
+
+    void lm_head() {
+        if (current.forward()) {
+            head.logits = Buffer<R>(*rank.arena, MemoryLabel::kLogits, s.t * s.vocabulary);
+            linear_forward(s.t, s.vocabulary, s.h, lm_head_input(), weight_at(rank, rank.table.lm_head),
+                           head.logits.data());
+        } else if (current.op.phase == Phase::kBackwardInput) {
+            running.x = Buffer<V>(*rank.arena, MemoryLabel::kWorkspace, s.t * s.h);
+            linear_input_gradient(s.t, s.vocabulary, s.h, head.logits.data(), weight_at(rank, rank.table.lm_head),
+                                  running.x.data());
+        } else {
+            linear_weight_gradient(s.t, s.vocabulary, s.h, head.logits.data(), lm_head_input(),
+                                   gradient_at(rank, rank.table.lm_head));
+            head.logits.reset(), head.parts.reset(), head.entered.reset();
+        }
+    }
+
+    void cross_entropy() {
+        const std::vector<std::int32_t> targets = tokens_from(rank, current.micro_batch, 1);
+        const double balance_scale = rank.training().auxiliary_loss / rank.run->layout.global_batch;
+        if (current.forward()) {
+            head.parts = Buffer<R>(*rank.arena, MemoryLabel::kLogits, s.t * 3);
+            cross_entropy_parts(s.t, s.vocabulary, head.logits.data(), targets.data(), first_token(),
+                                head.parts.data());
+            if (s.tp == 1) {
+                add_cross_entropy(rank, head);
+            }
+            if (!pass.router_logits.empty() && rank.place.tp == 0) {
+                rank.loss.auxiliary += balance_scale * global_balance_sum(rank, current.micro_batch,
+                                                                          std::as_const(pass.router_logits).span());
+            }
+            return;
+        }
+        cross_entropy_backward(s.t, s.vocabulary, head.logits.data(), targets.data(), first_token(), head.parts.data(),
+                               1 / rank.tokens_of_batch());
+        if (!pass.router_logits.empty()) {
+            global_balance_backward(rank, current.micro_batch, balance_scale, pass.router_logits.span());
+        }
+    }
+};
+
+}  // namespace
+
+template <class P>
+bool run_head_operation(Rank<P>& rank, const CurrentOperation& current) {
+    const auto on = [&] { return Head<P>(rank, current); };
+    switch (current.op.kind) {
+        case OpKind::kEmbedding: on().embedding(); return true;
+        case OpKind::kFinalNorm: on().final_norm(); return true;
+        case OpKind::kLmHead: on().lm_head(); return true;
+        case OpKind::kCrossEntropy: on().cross_entropy(); return true;
+        default: return false;
+    }
+}
+
+template bool run_head_operation(Rank<Fp32>&, const CurrentOperation&);
+template bool run_head_operation(Rank<Fp64>&, const CurrentOperation&);
+template bool run_head_operation(Rank<Bf16Precision>&, const CurrentOperation&);
+template bool run_head_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
+
+}  // namespace auspex

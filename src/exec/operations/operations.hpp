@@ -1,0 +1,54 @@
+#pragma once
+/// @file The kernels and calls that operations are bound to, by the part of the model that they belong to. Each
+/// function runs one operation whole, and returns false if it is none of its own.
+#include "exec/state/rank.hpp"
+
+namespace auspex {
+
+// attention_operations.cpp: kAttentionNorm, kQkvProjection, kQkNormSums, kQkNorm, kRotaryEmbedding, kAttention,
+// kAttentionOutput.
+template <class P>
+[[nodiscard]] bool run_attention_operation(Rank<P>& rank, const CurrentOperation& current);
+// dense_operations.cpp: kFeedForwardNorm, kGateUpProjection, kActivation, kDownProjection, kResidualAdd (both halves).
+template <class P>
+[[nodiscard]] bool run_feed_forward_operation(Rank<P>& rank, const CurrentOperation& current);
+// expert_operations.cpp: kRouter, kRouterTopK, kTokenCommunication, kTokenCounting, kIndexGeneration,
+// kExpertComputation, kOutputReduction, kTokenReturn.
+template <class P>
+[[nodiscard]] bool run_expert_operation(Rank<P>& rank, const CurrentOperation& current);
+// head_operations.cpp: kEmbedding, kFinalNorm, kLmHead, kCrossEntropy.
+template <class P>
+[[nodiscard]] bool run_head_operation(Rank<P>& rank, const CurrentOperation& current);
+// tp_operations.cpp: kTpAllReduce, kTpReduceScatter, kTpAllGather.
+template <class P>
+[[nodiscard]] bool run_tp_operation(Rank<P>& rank, const CurrentOperation& current);
+// pipeline_messages.cpp: kSendForward, kReceiveForward, kSendBackward, kReceiveBackward.
+template <class P>
+[[nodiscard]] bool run_message(Rank<P>& rank, const CurrentOperation& current);
+// step_operations.cpp: kGradientCheck, kGradientTpAllReduce, kGradientEpAllReduce, kGradientReduceExperts,
+// kGradientReduceDense, kGradientNorm, kGradientNormAllReduce, kOptimizerUpdate, kParameterGatherExperts,
+// kParameterGatherDense, kWorldAllReduce, kHostSync, kBarrier, kStepHost.
+template <class P>
+[[nodiscard]] bool run_step_operation(Rank<P>& rank, const CurrentOperation& current);
+
+/// Label of a tensor that a forward pass keeps (`kept`) or its recomputation makes again.
+[[nodiscard]] inline MemoryLabel label_of(Phase phase, bool kept) {
+    return phase == Phase::kForward && kept ? MemoryLabel::kActivations : MemoryLabel::kWorkspace;
+}
+template <class V>
+[[nodiscard]] ElementType element_type();
+
+template <>
+[[nodiscard]] inline ElementType element_type<Bf16>() {
+    return ElementType::kBf16;
+}
+template <>
+[[nodiscard]] inline ElementType element_type<float>() {
+    return ElementType::kFloat;
+}
+template <>
+[[nodiscard]] inline ElementType element_type<double>() {
+    return ElementType::kDouble;
+}
+
+}  // namespace auspex

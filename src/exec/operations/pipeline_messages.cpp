@@ -1,0 +1,92 @@
+/// @file Messages between virtual stages: the running value, and router logits or their gradients where they travel.
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "exec/operations/half.hpp"
+#include "exec/operations/head_operations.hpp"
+#include "exec/operations/health.hpp"
+
+namespace auspex {
+namespace {
+
+template <class P>
+struct Messages {
+    using V = typename P::Value;
+    Rank<P>& rank;
+    const CurrentOperation& current;
+    PassTensors<P>& pass;
+    const RankShapes& s;
+
+    Messages(Rank<P>& on, const CurrentOperation& operation)
+        : rank(on), current(operation), pass(pass_of(on, operation)), s(on.shapes) {}
+
+    [[nodiscard]] bool travel() const {
+        return rank.run->stack.router_logits_travel && rank.workload().global_aux_loss;
+    }
+    /// Router logits, in elements, of all MoE layers before the boundary.
+    [[nodiscard]] std::size_t travelling() const {
+        const int last = layers_of(rank.workload(), rank.plan(), current.op.message).last;
+        return travel() ? static_cast<std::size_t>(moe_layers_before(rank.workload(), last)) * s.t * s.experts : 0;
+    }
+    [[nodiscard]] std::size_t elements() const {
+        const std::size_t count = s.t_slice * s.h + travelling();
+        const double bytes = message_bytes(rank.workload(), rank.plan(), rank.run->stack, current.op.message);
+        AUSPEX_CHECK(static_cast<double>(count) == bytes / rank.plan().weight_bytes,
+                     "a message is as long as the program says");
+        return count;
+    }
+    /// Boundaries cross in both directions, and with two stages both directions join the same two ranks.
+    [[nodiscard]] int tag() const {
+        const bool forward = current.op.kind == OpKind::kSendForward || current.op.kind == OpKind::kReceiveForward;
+        return (current.op.message * rank.plan().micro_batches + current.micro_batch) * 2 + (forward ? 0 : 1);
+    }
+
+    /// Sends and releases.
+    void send(Buffer<V>& value) {
+        look_at_contribution(rank, current, std::as_const(value).span());
+        look_at_contribution(rank, current, std::as_const(pass.router_logits).span().first(travelling()));
+        const std::span<const std::byte> parts[] = {
+            std::as_bytes(std::as_const(value).span()),
+            std::as_bytes(std::as_const(pass.router_logits).span().first(travelling()))};
+        AUSPEX_CHECK(value.size() + travelling() == elements(), "the value sent is a slice of the residual stream");
+        rank.communicator->send(current.op.group, parts, tag());
+        value.reset();
+        pass.router_logits.reset();
+    }
+
+    void receive(Buffer<V>& value, MemoryLabel label) {
+        Buffer<V> message(*rank.arena, MemoryLabel::kCommunication, elements());
+        rank.communicator->receive(current.op.group, std::as_writable_bytes(message.span()), tag());
+        value = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
+        std::copy_n(message.data(), value.size(), value.data());
+        if (travel()) {
+            pass.router_logits = make_router_logits(rank, current.layers.last);
+            std::copy_n(message.data() + value.size(), travelling(), pass.router_logits.data());
+        }
+    }
+};
+
+}  // namespace
+
+template <class P>
+bool run_message(Rank<P>& rank, const CurrentOperation& current) {
+    const auto on = [&] { return Messages<P>(rank, current); };
+    switch (current.op.kind) {
+        case OpKind::kSendForward: on().send(rank.running.x); return true;
+        case OpKind::kSendBackward: on().send(rank.running.g); return true;
+        case OpKind::kReceiveForward:
+            on().receive(pass_of(rank, current).attention.front().input, MemoryLabel::kActivations);
+            return true;
+        case OpKind::kReceiveBackward: on().receive(rank.running.g, MemoryLabel::kWorkspace); return true;
+        default: return false;
+    }
+}
+
+template bool run_message(Rank<Fp32>&, const CurrentOperation&);
+template bool run_message(Rank<Fp64>&, const CurrentOperation&);
+template bool run_message(Rank<Bf16Precision>&, const CurrentOperation&);
+template bool run_message(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
+
+}  // namespace auspex

@@ -1,0 +1,172 @@
+/// @file The optimizer block: health, sums of gradients, norm, update, gathered parameters.
+#include <algorithm>
+#include <cmath>
+
+#include "exec/operations/health.hpp"
+#include "exec/operations/operations.hpp"
+#include "exec/state/optimizer.hpp"
+
+namespace auspex {
+namespace {
+
+template <class G>
+bool is_finite(const Buffer<G>& values) {
+    return all_finite(values.size(), values.data());
+}
+
+bool is_finite(const LossParts& loss) {
+    return std::isfinite(loss.cross_entropy) && std::isfinite(loss.auxiliary) && std::isfinite(loss.z);
+}
+
+template <class P>
+void check_gradients(Rank<P>& rank) {
+    const Weights<P>& w = rank.weights;
+    if (!is_finite(rank.loss) || !is_finite(w.dense_gradient) || !is_finite(w.experts_gradient)) {
+        rank.first_not_finite = std::min(rank.first_not_finite, kPlaceOfCheck);
+    }
+    if (rank.communicator->world_size() == 1) {
+        rank.unhealthy = first_unhealthy(std::vector{health_flag(rank.first_not_finite)});
+    }
+}
+
+template <class P>
+void all_reduce_floats(Rank<P>& rank, std::span<float> values) {
+    rank.communicator->all_reduce(GroupKind::kWorld, values.data(), values.size(), ElementType::kFloat, ReduceOp::kSum);
+}
+
+template <class P>
+void share_health(Rank<P>& rank) {
+    std::vector<float> flags(static_cast<std::size_t>(rank.communicator->world_size()));
+    flags[static_cast<std::size_t>(rank.communicator->world_rank())] = health_flag(rank.first_not_finite);
+    all_reduce_floats(rank, flags);
+    rank.unhealthy = first_unhealthy(flags);
+}
+
+/// A stack with one loss term gets the sum as cross entropy.
+template <class P>
+void share_loss(Rank<P>& rank) {
+    const LossParts& own = rank.loss;
+    if (rank.run->stack.loss_terms == 3) {
+        float parts[3] = {static_cast<float>(own.cross_entropy), static_cast<float>(own.auxiliary),
+                          static_cast<float>(own.z)};
+        all_reduce_floats(rank, parts);
+        rank.total_loss = {parts[0], parts[1], parts[2]};
+        return;
+    }
+    float sum[1] = {static_cast<float>(own.cross_entropy + own.auxiliary + own.z)};
+    all_reduce_floats(rank, sum);
+    rank.total_loss = {sum[0], 0, 0};
+}
+
+/// Tensors of which every tp rank has a part of the gradient: brought together, summed, put back.
+template <class P>
+void sum_over_tp(Rank<P>& rank) {
+    using G = typename P::Gradient;
+    std::size_t count = 0;
+    for (const Parameter& p : rank.table.dense) {
+        count += p.summed_over_tp ? p.size : 0;
+    }
+    Buffer<G> together(*rank.arena, MemoryLabel::kCommunication, count);
+    Buffer<G>& gradients = rank.weights.dense_gradient;
+    const auto for_each_tensor = [&](const auto& copy) {
+        G* at = together.data();
+        for (const Parameter& p : rank.table.dense) {
+            if (p.summed_over_tp) {
+                copy(gradients.data() + p.offset, at, p.size);
+                at += p.size;
+            }
+        }
+    };
+    for_each_tensor([](const G* gradient, G* at, std::size_t size) { std::copy_n(gradient, size, at); });
+    rank.communicator->all_reduce(GroupKind::kTp, together.data(), count, element_type<G>(), ReduceOp::kSum);
+    for_each_tensor([](G* gradient, const G* at, std::size_t size) { std::copy_n(at, size, gradient); });
+}
+
+/// Gradients of the dense part over the ranks that own the same shard: all at once, or, where the operation is
+/// repeated, tensor by tensor.
+template <class P>
+void sum_over_ep(Rank<P>& rank, const Operation& op) {
+    using G = typename P::Gradient;
+    G* gradients = rank.weights.dense_gradient.data();
+    const auto sum = [&](std::size_t begin, std::size_t count) {
+        rank.communicator->all_reduce(op.group, gradients + begin, count, element_type<G>(), ReduceOp::kSum);
+    };
+    if (op.repeat == 1) {
+        sum(0, rank.table.dense_size);
+        return;
+    }
+    for (const Parameter& p : rank.table.dense) {
+        sum(p.offset, p.size);
+    }
+}
+
+template <class P>
+void reduce_gradients(Rank<P>& rank, const Operation& op, bool experts) {
+    using G = typename P::Gradient;
+    Buffer<G>& gradients = experts ? rank.weights.experts_gradient : rank.weights.dense_gradient;
+    const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
+    if (sharding.is_sharded) {
+        rank.communicator->reduce_scatter(op.group, gradients.data(), sharding.offsets, element_type<G>());
+    } else {
+        rank.communicator->all_reduce(op.group, gradients.data(), gradients.size(), element_type<G>(), ReduceOp::kSum);
+    }
+}
+
+template <class P>
+void gather_parameters(Rank<P>& rank, const Operation& op, bool experts) {
+    using V = typename P::Value;
+    Buffer<V>& weights = experts ? rank.weights.experts : rank.weights.dense;
+    const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
+    rank.communicator->all_gather(op.group, weights.data(), sharding.offsets, element_type<V>());
+}
+
+/// The rank's part of the squared norm, as it is handed over; a world of one has no all-reduce that would finish norm
+/// and loss.
+template <class P>
+void begin_gradient_norm(Rank<P>& rank) {
+    rank.gradient_norm = double{static_cast<float>(shard_square_sum(rank))};
+    if (rank.communicator->world_size() == 1) {
+        rank.gradient_norm = std::sqrt(rank.gradient_norm);
+        rank.total_loss = rank.loss;
+    }
+}
+
+template <class P>
+void finish_gradient_norm(Rank<P>& rank) {
+    float squares[1] = {static_cast<float>(rank.gradient_norm)};
+    all_reduce_floats(rank, squares);
+    rank.gradient_norm = std::sqrt(double{squares[0]});
+}
+
+}  // namespace
+
+template <class P>
+bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
+    const Operation& op = current.op;
+    switch (op.kind) {
+        case OpKind::kGradientCheck: check_gradients(rank); return true;
+        case OpKind::kGradientTpAllReduce: sum_over_tp(rank); return true;
+        case OpKind::kGradientEpAllReduce: sum_over_ep(rank, op); return true;
+        case OpKind::kGradientReduceExperts: reduce_gradients(rank, op, true); return true;
+        case OpKind::kGradientReduceDense: reduce_gradients(rank, op, false); return true;
+        case OpKind::kGradientNorm: begin_gradient_norm(rank); return true;
+        case OpKind::kGradientNormAllReduce: finish_gradient_norm(rank); return true;
+        case OpKind::kOptimizerUpdate: update_shards(rank); return true;
+        case OpKind::kParameterGatherExperts: gather_parameters(rank, op, true); return true;
+        case OpKind::kParameterGatherDense: gather_parameters(rank, op, false); return true;
+        case OpKind::kWorldAllReduce:
+            op.carries == Carries::kHealth ? share_health(rank) : share_loss(rank);
+            return true;
+        case OpKind::kBarrier: rank.communicator->barrier(op.group); return true;
+        case OpKind::kHostSync:
+        case OpKind::kStepHost: return true;
+        default: return false;
+    }
+}
+
+template bool run_step_operation<Fp32>(Rank<Fp32>&, const CurrentOperation&);
+template bool run_step_operation<Fp64>(Rank<Fp64>&, const CurrentOperation&);
+template bool run_step_operation<Bf16Precision>(Rank<Bf16Precision>&, const CurrentOperation&);
+template bool run_step_operation<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
+
+}  // namespace auspex

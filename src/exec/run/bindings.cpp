@@ -1,0 +1,172 @@
+/// @file What has no kernel or call: found by looking at settings, and at every operation of the program.
+#include "exec/run/bindings.hpp"
+
+#include <set>
+
+namespace auspex {
+namespace {
+
+class Findings {
+ public:
+    /// "operation KIND: REASON", once, where `unbound` holds.
+    void add(bool unbound, OpKind kind, const std::string& reason) {
+        std::string line = std::string("operation ") + to_string(kind) + ": " + reason;
+        if (unbound && seen_.insert(line).second) {
+            lines_.push_back(std::move(line));
+        }
+    }
+    [[nodiscard]] std::vector<std::string> take() { return std::move(lines_); }
+
+ private:
+    std::set<std::string> seen_;
+    std::vector<std::string> lines_;
+};
+
+void look_at_model(Findings& found, const Workload& w) {
+    found.add(w.attention == AttentionKind::kLatent, OpKind::kAttention, "latent attention is not bound");
+    found.add(w.feed_forward == FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
+    found.add(w.biases, OpKind::kQkvProjection, "biases of linear layers are not bound");
+    found.add(w.learned_positions, OpKind::kEmbedding, "learned positions are not bound, rotary embedding is");
+    found.add(w.norm == NormKind::kLayer, OpKind::kAttentionNorm, "layer norm with parameters is not bound");
+    found.add(w.qk_norm && w.norm != NormKind::kRms, OpKind::kQkNorm,
+              "queries and keys are normalised by RMS norms only");
+    found.add(w.shared_experts > 0, OpKind::kSharedExpert, "shared experts are not bound");
+    found.add(w.head_size % 2 != 0, OpKind::kRotaryEmbedding,
+              "head_size " + std::to_string(w.head_size) + " is odd: dimensions are turned in pairs");
+}
+
+void look_at_grid(Findings& found, const Workload& w, const Plan& p) {
+    found.add(p.cp > 1, OpKind::kKeyValueGather, "context parallelism is not bound");
+    found.add(p.etp != p.tp, OpKind::kExpertComputation,
+              "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
+    found.add(w.tied_embeddings && p.pp * p.virtual_stages > 1, OpKind::kTiedEmbeddingAllReduce,
+              "tied embeddings are bound on one virtual stage only");
+    const auto divides = [&](int number, OpKind kind, const std::string& name) {
+        found.add(number % p.tp != 0, kind,
+                  name + " " + std::to_string(number) + " is not divisible by tp " + std::to_string(p.tp));
+    };
+    divides(w.kv_heads, OpKind::kQkvProjection, "kv_heads");
+    divides(w.vocab_size, OpKind::kEmbedding, "vocab_size");
+    divides(w.intermediate_size, OpKind::kGateUpProjection, "intermediate_size");
+    divides(w.expert_size, OpKind::kExpertComputation, "expert_size");
+    found.add(p.sequence_parallel && p.micro_batch_size * w.sequence_length % p.tp != 0, OpKind::kTpReduceScatter,
+              "the tokens of a micro-batch are not divisible by tp " + std::to_string(p.tp));
+}
+
+void look_at_choices(Findings& found, const Workload& w, const Plan& p, const Stack& stack) {
+    const bool knows_precision = p.precision == "bf16" || (p.precision == "fp32" && p.gradient_bytes == 4);
+    found.add(!knows_precision, OpKind::kOptimizerUpdate,
+              "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
+                  " bytes is not bound");
+    found.add(p.optimizer == OptimizerSharding::kFsdp, OpKind::kParameterGatherDense, "fsdp is not bound");
+    const std::string beside = " beside compute is not bound";
+    found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,
+              "overlap of tp" + beside);
+    found.add(p.overlap_ep, OpKind::kTokenCommunication, "overlap of ep" + beside);
+    found.add(p.overlap_pp, OpKind::kSendForward, "overlap of pp" + beside);
+    found.add(p.overlap_dp, OpKind::kGradientReduceDense,
+              stack.reduction == Reduction::kBucketed ? "reduction in buckets during the backward pass is not bound"
+                                                      : "overlap of dp" + beside);
+    found.add(stack.per_parameter_ep_all_reduce && p.optimizer == OptimizerSharding::kSharded && p.ep > 1,
+              OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
+    found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
+              "a global auxiliary loss over several stages needs a stack whose router logits travel");
+}
+
+bool is_bound(const Operation& op, const Block& block) {
+    switch (op.kind) {
+        case OpKind::kQueryDown:
+        case OpKind::kKeyValueDown:
+        case OpKind::kQueryUp:
+        case OpKind::kKeyValueUp:
+        case OpKind::kKeyValueGather:
+        case OpKind::kSharedExpert:
+        case OpKind::kTiedEmbeddingAllReduce:
+        case OpKind::kCount: return false;
+        case OpKind::kGradientTpAllReduce:
+        case OpKind::kGradientEpAllReduce:
+        case OpKind::kGradientReduceExperts:
+        case OpKind::kGradientReduceDense:
+        case OpKind::kParameterGatherExperts:
+        case OpKind::kParameterGatherDense: return block.kind == BlockKind::kOptimizer;
+        case OpKind::kEmbedding:
+        case OpKind::kAttentionNorm:
+        case OpKind::kQkvProjection:
+        case OpKind::kQkNormSums:
+        case OpKind::kQkNorm:
+        case OpKind::kRotaryEmbedding:
+        case OpKind::kAttention:
+        case OpKind::kAttentionOutput:
+        case OpKind::kResidualAdd:
+        case OpKind::kFeedForwardNorm:
+        case OpKind::kGateUpProjection:
+        case OpKind::kActivation:
+        case OpKind::kDownProjection:
+        case OpKind::kRouter:
+        case OpKind::kRouterTopK:
+        case OpKind::kTokenCommunication:
+        case OpKind::kTokenCounting:
+        case OpKind::kIndexGeneration:
+        case OpKind::kExpertComputation:
+        case OpKind::kOutputReduction:
+        case OpKind::kTokenReturn:
+        case OpKind::kFinalNorm:
+        case OpKind::kLmHead:
+        case OpKind::kCrossEntropy:
+        case OpKind::kTpAllReduce:
+        case OpKind::kTpReduceScatter:
+        case OpKind::kTpAllGather:
+        case OpKind::kReceiveForward:
+        case OpKind::kSendForward:
+        case OpKind::kReceiveBackward:
+        case OpKind::kSendBackward:
+        case OpKind::kHostSync:
+        case OpKind::kBarrier:
+        case OpKind::kGradientCheck:
+        case OpKind::kGradientNorm:
+        case OpKind::kGradientNormAllReduce:
+        case OpKind::kOptimizerUpdate:
+        case OpKind::kWorldAllReduce:
+        case OpKind::kStepHost: return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<std::string> unbound_operations(const Workload& workload, const Plan& plan, const Stack& stack,
+                                            const Program& program) {
+    Findings found;
+    look_at_model(found, workload);
+    look_at_grid(found, workload, plan);
+    look_at_choices(found, workload, plan, stack);
+    for (const Block& block : program.blocks) {
+        for (const Operation& op : program.operations_of(block)) {
+            found.add(!is_bound(op, block), op.kind,
+                      std::string("no kernel or call in a ") + to_string(block.kind) + " block");
+        }
+    }
+    return found.take();
+}
+
+std::vector<std::string> refused_settings(const Workload& w, const Plan& p, const Stack& stack) {
+    Findings found;
+    found.add(!stack.check_gradients, OpKind::kGradientCheck,
+              "a stack without check_gradients would change weights by gradients that are not finite");
+    found.add(stack.world_all_reduces_per_step < 1 && p.pp * p.dp * p.ep * p.tp > 1, OpKind::kWorldAllReduce,
+              "a stack without world_all_reduces_per_step does not add up the loss of several ranks");
+    if (w.num_experts == 0) {
+        return found.take();
+    }
+    found.add(p.routing.kind == RoutingDistribution::kZipf || p.routing.kind == RoutingDistribution::kDirichlet,
+              OpKind::kRouterTopK, "shares drawn from a distribution cannot be forced on tokens");
+    found.add(p.routing.kind == RoutingDistribution::kTrace && !p.routing.record, OpKind::kRouterTopK,
+              "a trace that has shares of experts and no choices of tokens cannot be replayed");
+    const std::int64_t choices = std::int64_t{p.micro_batch_size} * w.sequence_length * w.top_k;
+    found.add(p.routing.kind == RoutingDistribution::kUniform && choices % w.num_experts != 0, OpKind::kRouterTopK,
+              "uniform routing deals " + std::to_string(choices) + " choices of a micro-batch to " +
+                  std::to_string(w.num_experts) + " experts, which does not come out even");
+    return found.take();
+}
+
+}  // namespace auspex

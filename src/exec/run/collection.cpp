@@ -1,0 +1,117 @@
+/// @file Reports, timelines and recorded routing on their way to rank 0.
+#include "exec/run/collection.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/error.hpp"
+#include "exec/run/interpreter.hpp"
+
+namespace auspex {
+namespace {
+
+/// The numbers of a RankReport, as bytes.
+struct ReportHead {
+    int rank = 0;
+    LabelBytes peaks{}, at_peak{};
+    std::size_t peak_bytes = 0, reserved_bytes = 0, transport_bytes = 0, blas_bytes = 0;
+};
+
+template <typename T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return std::as_bytes(std::span(values));
+}
+
+template <typename T>
+std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    AUSPEX_CHECK(bytes.size() % sizeof(T) == 0, "whole elements were sent");
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(values)).begin());
+    return values;
+}
+
+/// Calls take(index) for every choice that a rank records: those of its tokens in the MoE layers of its stage.
+template <class Take>
+void for_each_choice(const RunInputs& run, const RoutingRecord& record, const GridPlace& place, const Take& take) {
+    const Plan& plan = run.plan;
+    const auto own = static_cast<std::size_t>(record.tokens / run.layout.data_parallel);
+    const auto k = static_cast<std::size_t>(record.top_k), tokens = static_cast<std::size_t>(record.tokens);
+    for (std::size_t step = 0; step < static_cast<std::size_t>(record.steps); ++step) {
+        for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+            const LayerRange layers = layers_of(run.workload, plan, virtual_stage_of(plan, chunk, place.stage));
+            for (int layer = std::max(layers.first, run.workload.first_dense_layers); layer < layers.last; ++layer) {
+                const auto moe_layer = static_cast<std::size_t>(layer - run.workload.first_dense_layers);
+                const std::size_t row = step * static_cast<std::size_t>(record.layers) + moe_layer;
+                const std::size_t first = (row * tokens + static_cast<std::size_t>(place.data) * own) * k;
+                for (std::size_t i = 0; i < own * k; ++i) {
+                    take(first + i);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<RankReport> collect_reports(Communicator& communicator, const RankReport& own) {
+    const std::vector<ReportHead> head{
+        {own.rank, own.peaks, own.at_peak, own.peak_bytes, own.reserved_bytes, own.transport_bytes, own.blas_bytes}};
+    communicator.send_bytes(0, bytes_of(head));
+    communicator.send_bytes(0, bytes_of(own.counts));
+    std::vector<RankReport> reports;
+    for (int rank = 0; communicator.world_rank() == 0 && rank < communicator.world_size(); ++rank) {
+        const ReportHead h = from_bytes<ReportHead>(communicator.receive_bytes(rank)).at(0);
+        reports.push_back({h.rank, h.peaks, h.at_peak, h.peak_bytes, h.reserved_bytes, h.transport_bytes, h.blas_bytes,
+                           from_bytes<OperationCount>(communicator.receive_bytes(rank))});
+    }
+    return reports;
+}
+
+Timeline collect_timelines(Communicator& communicator, const Timeline& own) {
+    communicator.send_bytes(0, bytes_of(own.spans));
+    Timeline all;
+    for (int rank = 0; communicator.world_rank() == 0 && rank < communicator.world_size(); ++rank) {
+        Timeline one = empty_rank_timeline(rank);
+        const auto first_track = static_cast<std::uint32_t>(all.tracks.size());
+        all.tracks.insert(all.tracks.end(), one.tracks.begin(), one.tracks.end());
+        all.names = std::move(one.names);
+        for (Span span : from_bytes<Span>(communicator.receive_bytes(rank))) {
+            span.track += first_track;
+            all.spans.push_back(span);
+        }
+    }
+    return all;
+}
+
+RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end_step) {
+    const Workload& workload = run.workload;
+    RoutingRecord record;
+    record.first_step = first_step, record.steps = end_step - first_step;
+    record.layers = workload.layers - workload.first_dense_layers;
+    record.top_k = workload.top_k, record.num_experts = workload.num_experts;
+    record.tokens = run.layout.global_batch * workload.sequence_length;
+    record.choices.resize(static_cast<std::size_t>(record.steps) * static_cast<std::size_t>(record.layers) *
+                          static_cast<std::size_t>(record.tokens) * static_cast<std::size_t>(record.top_k));
+    return record;
+}
+
+void collect_routing(Communicator& communicator, const RunInputs& run, RoutingRecord& record) {
+    const GridPlace own = grid_place(run.layout, communicator.world_rank());
+    std::vector<std::uint16_t> choices;
+    if (own.tp == 0 && own.rank != 0) {
+        for_each_choice(run, record, own, [&](std::size_t i) { choices.push_back(record.choices[i]); });
+        communicator.send_bytes(0, bytes_of(choices));
+    }
+    for (int rank = 1; own.rank == 0 && rank < communicator.world_size(); ++rank) {
+        const GridPlace place = grid_place(run.layout, rank);
+        if (place.tp == 0) {
+            choices = from_bytes<std::uint16_t>(communicator.receive_bytes(rank));
+            auto next = choices.begin();
+            for_each_choice(run, record, place, [&](std::size_t i) { record.choices[i] = *next++; });
+        }
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,105 @@
+/// @file The state before step 0: every weight depends on nothing but the seed, its tensor's name and its place there.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <type_traits>
+
+#include "exec/run/interpreter.hpp"
+#include "exec/state/optimizer.hpp"
+#include "exec/state/tensor_slices.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kCut = 3;  ///< deviations
+
+/// The finaliser of splitmix64: a bijection whose every output bit depends on every input bit.
+std::uint64_t mixed(std::uint64_t z) {
+    z += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+/// FNV-1a, 64 bits.
+std::uint64_t hash_of(const std::string& name) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char letter : name) {
+        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+    }
+    return hash;
+}
+
+/// In (0, 1].
+double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11) + 1) * 0x1.0p-53; }
+
+/// Standard normal, cut: Box-Muller on two hashes of (stream, index), drawn again while it lies outside.
+double cut_normal(std::uint64_t stream, std::uint64_t index) {
+    std::uint64_t state = mixed(stream ^ mixed(index));
+    for (;;) {
+        const std::uint64_t first = mixed(state), second = mixed(first);
+        const double x = std::sqrt(-2 * std::log(uniform(first))) * std::cos(2 * std::numbers::pi * uniform(second));
+        if (std::abs(x) <= kCut) {
+            return x;
+        }
+        state = second;
+    }
+}
+
+/// The initial values of elements [begin, end) of a slice, one call each: take(element of the slice, value).
+template <class Take>
+void draw(const Parameter& parameter, std::uint64_t seed, double deviation, std::size_t begin, std::size_t end,
+          const Take& take) {
+    const bool is_norm = parameter.shape.size() == 1;
+    const std::uint64_t stream = mixed(seed ^ hash_of(parameter.name));
+    for_each_run(slice_of(parameter), begin, end, [&](std::size_t whole, std::size_t at, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            take(at + i, is_norm ? 1 : deviation * cut_normal(stream, whole + i));
+        }
+    });
+}
+
+template <class P>
+void draw_weights(Rank<P>& rank, const std::vector<Parameter>& table, Buffer<typename P::Value>& weights,
+                  Buffer<float>& master, ShardRange shard) {
+    using Value = typename P::Value;
+    for (const Parameter& p : table) {
+        draw(p, rank.run->seed, rank.training().initial_deviation, 0, p.size, [&](std::size_t i, double value) {
+            const std::size_t flat = p.offset + i;
+            weights[flat] = stored<Value>(value);
+            if constexpr (std::is_same_v<Value, Bf16>) {
+                if (flat >= shard.begin && flat < shard.end) {
+                    master[flat - shard.begin] = static_cast<float>(value);
+                }
+            }
+        });
+    }
+}
+
+}  // namespace
+
+template <class P>
+void initialise_rank(Rank<P>& rank) {
+    const auto gradients = [&](std::size_t size) {
+        Buffer<typename P::Gradient> buffer(*rank.arena, MemoryLabel::kGradients, size);
+        std::fill_n(buffer.data(), size, typename P::Gradient{});
+        return buffer;
+    };
+    const ParameterTable& table = rank.table;
+    Weights<P>& w = rank.weights;
+    w.dense = Buffer<typename P::Value>(*rank.arena, MemoryLabel::kWeights, table.dense_size);
+    w.experts = Buffer<typename P::Value>(*rank.arena, MemoryLabel::kWeights, table.experts_size);
+    w.dense_gradient = gradients(table.dense_size);
+    w.experts_gradient = gradients(table.experts_size);
+    OptimizerState<P>& state = *rank.optimizer;
+    state = make_optimizer_state(rank);
+    draw_weights(rank, table.dense, w.dense, state.dense_master, state.dense);
+    draw_weights(rank, table.experts, w.experts, state.experts_master, state.experts);
+}
+
+template void initialise_rank<Fp32>(Rank<Fp32>&);
+template void initialise_rank<Fp64>(Rank<Fp64>&);
+template void initialise_rank<Bf16Precision>(Rank<Bf16Precision>&);
+template void initialise_rank<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&);
+
+}  // namespace auspex

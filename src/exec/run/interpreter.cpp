@@ -1,0 +1,178 @@
+/// @file Walks the program of a step.
+#include "exec/run/interpreter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string soft_failure_message(int step, const std::vector<int>& ranks) {
+    if (ranks.empty()) {
+        return "step " + std::to_string(step) + ": the sum of the ranks' gradients, or its norm, is not finite";
+    }
+    std::string list;
+    for (const int rank : ranks) {
+        list += (list.empty() ? " " : ", ") + std::to_string(rank);
+    }
+    return "step " + std::to_string(step) + ": loss or gradients are not finite, first on rank" +
+           (ranks.size() > 1 ? "s" : "") + list;
+}
+
+template <class P>
+void begin_step(Rank<P>& rank) {
+    rank.loss = rank.total_loss = {};
+    rank.gradient_norm = 0;
+    rank.first_not_finite = kAllFinite;
+    rank.unhealthy.clear();
+    rank.counts.assign(static_cast<std::size_t>(OpKind::kCount), {});
+    using G = typename P::Gradient;
+    std::ranges::fill(rank.weights.dense_gradient.span(), G{});
+    std::ranges::fill(rank.weights.experts_gradient.span(), G{});
+}
+
+template <class P>
+void run_operation(Rank<P>& rank, const CurrentOperation& current) {
+    const bool bound = run_attention_operation(rank, current) || run_feed_forward_operation(rank, current) ||
+                       run_expert_operation(rank, current) || run_head_operation(rank, current) ||
+                       run_tp_operation(rank, current) || run_message(rank, current) ||
+                       run_step_operation(rank, current);
+    AUSPEX_CHECK(bound, "every operation of the program is bound");
+}
+
+Span span_of(const CurrentOperation& current, Clock::time_point epoch, Clock::time_point start, Clock::time_point end) {
+    const auto since_epoch = [&](Clock::time_point time) {
+        return to_picoseconds(std::chrono::duration<double>(time - epoch).count());
+    };
+    return {static_cast<std::uint32_t>(current.op.stream),
+            static_cast<std::uint32_t>(operation_name_index(current.op.kind, current.op.phase)),
+            since_epoch(start),
+            since_epoch(end),
+            current.micro_batch,
+            current.op.layer};
+}
+
+/// All ranks know of a failure after the all-reduce of their flags, or of their parts of the norm; a rank alone after
+/// its own check and norm.
+template <class P>
+void stop_if_unhealthy(const Rank<P>& rank, const Operation& op) {
+    const bool alone = rank.run->layout.tiles == 1;
+    const bool knows_ranks = (op.kind == OpKind::kWorldAllReduce && op.carries == Carries::kHealth) ||
+                             (op.kind == OpKind::kGradientCheck && alone);
+    const bool knows_norm = op.kind == OpKind::kGradientNormAllReduce || (op.kind == OpKind::kGradientNorm && alone);
+    if ((knows_ranks && !rank.unhealthy.empty()) || (knows_norm && !std::isfinite(rank.gradient_norm))) {
+        throw SoftFailure(rank.step, rank.unhealthy);
+    }
+}
+
+template <class P>
+CurrentOperation operation_of(const Rank<P>& rank, const Operation& op, const Block& block, const BlockUse& use) {
+    CurrentOperation current{op, block, use.micro_batch, -1, {}, false};
+    if (block.kind != BlockKind::kOptimizer) {
+        const Plan& plan = rank.plan();
+        current.virtual_stage = virtual_stage_of(plan, block.chunk, rank.place.stage);
+        current.layers = layers_of(rank.workload(), plan, current.virtual_stage);
+        current.last_virtual_stage = current.virtual_stage == plan.pp * plan.virtual_stages - 1;
+    }
+    return current;
+}
+
+template <class P>
+void begin_pass(Rank<P>& rank, const Block& block, const BlockUse& use) {
+    const int virtual_stage = block.chunk * rank.plan().pp + rank.place.stage;
+    const LayerRange layers = layers_of(rank.workload(), rank.plan(), virtual_stage);
+    PassTensors<P>& pass = rank.passes[{block.chunk, use.micro_batch}];
+    pass.attention.resize(static_cast<std::size_t>(layers.last - layers.first));
+    pass.feed_forward.resize(pass.attention.size());
+}
+
+/// The rank's communicator counts while this lives.
+template <class P>
+class CountedCalls {
+ public:
+    explicit CountedCalls(Rank<P>& rank) : rank_(rank), real_(rank.communicator), counting_(*real_) {
+        rank.communicator = &counting_;
+    }
+    ~CountedCalls() { rank_.communicator = real_; }
+    CountedCalls(const CountedCalls&) = delete;
+    CountedCalls& operator=(const CountedCalls&) = delete;
+
+    void run(const CurrentOperation& current) {
+        counting_.begin(current.op);
+        run_operation(rank_, current);
+        rank_.counts[static_cast<std::size_t>(current.op.kind)] += counting_.end();
+    }
+
+ private:
+    Rank<P>& rank_;
+    Communicator* real_;
+    CountingCommunicator counting_;
+};
+
+/// Operations release what they do not leave for others: nothing may be left for the end of a block to release.
+template <class P>
+void end_block(Rank<P>& rank, const Block& block, const BlockUse& use) {
+    const std::size_t live = rank.arena->live_bytes();
+    rank.running = {};
+    if (block.kind == BlockKind::kBackward) {
+        rank.passes.erase({block.chunk, use.micro_batch});
+    }
+    AUSPEX_CHECK(rank.arena->live_bytes() == live, "a pass ends with all of its tensors released");
+}
+
+}  // namespace
+
+SoftFailure::SoftFailure(int failed_step, std::vector<int> failed_ranks)
+    : std::runtime_error(soft_failure_message(failed_step, failed_ranks)),
+      step(failed_step),
+      ranks(std::move(failed_ranks)) {}
+
+Timeline empty_rank_timeline(int rank) {
+    Timeline timeline;
+    for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
+        timeline.tracks.push_back({"rank " + std::to_string(rank), to_string(static_cast<Stream>(stream))});
+    }
+    for (std::size_t i = 0; i < kOperationNames; ++i) {
+        timeline.names.push_back(operation_name(i));
+    }
+    return timeline;
+}
+
+template <class P>
+void run_step(Rank<P>& rank, Timeline* timeline, Clock::time_point epoch) {
+    begin_step(rank);
+    CountedCalls<P> calls(rank);
+    const Program& program = rank.run->program;
+    for (const BlockUse& use : program.roles[static_cast<std::size_t>(rank.place.stage)].order) {
+        const Block& block = program.blocks[use.block];
+        if (block.kind == BlockKind::kForward) {
+            begin_pass(rank, block, use);
+        }
+        for (const Operation& op : program.operations_of(block)) {
+            const CurrentOperation current = operation_of(rank, op, block, use);
+            const Clock::time_point start = Clock::now();
+            calls.run(current);
+            if (timeline != nullptr) {
+                timeline->spans.push_back(span_of(current, epoch, start, Clock::now()));
+            }
+            if (rank.after_operation) {
+                rank.after_operation(op);
+            }
+            stop_if_unhealthy(rank, op);
+        }
+        end_block(rank, block, use);
+    }
+    AUSPEX_CHECK(rank.passes.empty(), "every forward pass has had its backward pass");
+}
+
+template void run_step<Fp32>(Rank<Fp32>&, Timeline*, Clock::time_point);
+template void run_step<Fp64>(Rank<Fp64>&, Timeline*, Clock::time_point);
+template void run_step<Bf16Precision>(Rank<Bf16Precision>&, Timeline*, Clock::time_point);
+template void run_step<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&, Timeline*, Clock::time_point);
+
+}  // namespace auspex

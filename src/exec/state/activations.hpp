@@ -1,0 +1,100 @@
+#pragma once
+/// @file What a pass leaves for the backward pass, and what flows between operations. docs/memory.md has sizes, labels
+/// and lifetimes.
+#include <cstdint>
+#include <vector>
+
+#include "exec/kernels/scalar.hpp"
+#include "exec/state/arena.hpp"
+
+namespace auspex {
+
+template <class P>
+struct AttentionTensors {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    Buffer<V> input;    ///< [t_slice, h]: the residual stream
+    Buffer<V> norm;     ///< [t_slice, h]
+    Buffer<V> entered;  ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
+    Buffer<V> qkv;      ///< [t, qkv] as projected; without QK-norm rotated in place
+    Buffer<R> sums;     ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm
+    Buffer<V> qk;       ///< [t, q + kv]: normalised, then rotated; only with QK-norm
+    Buffer<R> lse;      ///< [t, heads]
+    Buffer<V> output;   ///< [t, q]
+};
+
+template <class P>
+struct ExpertTensors {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    Buffer<R> logits, probabilities;  ///< [t, N]
+    Buffer<std::int64_t> choices;     ///< [t, K]: expert numbers
+    Buffer<R> weights;                ///< [t, K]
+    // all-gather dispatch over ep > 1; with ep = 1 tokens, choices and weights are the rank's own
+    Buffer<V> tokens;                  ///< [T, h]
+    Buffer<std::int64_t> all_choices;  ///< [T, K]
+    Buffer<R> all_weights;             ///< [T, K]
+    Buffer<std::int64_t> mask;         ///< loop only: [N, K, tokens counted], released after index generation
+    Buffer<std::int64_t> offsets;      ///< [E + 1]: first row of each local expert, the last is R; sent: [N + 1] of
+                                       ///< the rows that leave
+    Buffer<std::int32_t> row_slots;    ///< row -> token * K + choice, sorted by expert; [R], sent: [t K]
+    // all-to-all dispatch over ep > 1 (sent)
+    Buffer<V> send_rows;                    ///< [t K, h], released once sent
+    Buffer<std::int64_t> send_experts;      ///< [t K]: the expert of each row, released once sent
+    Buffer<V> received;                     ///< [R, h] in order of arrival; released once sorted
+    Buffer<std::int64_t> received_experts;  ///< [R]
+    std::vector<std::size_t> arrived_from;  ///< [ep]: rows received from each rank of the group
+    Buffer<std::int64_t> arrival_offsets;   ///< [E + 1]: rows of each local expert, after sorting
+    Buffer<std::int32_t> arrival;           ///< [R]: sorted row -> place of arrival; only with E > 1
+    Buffer<V> permuted;  ///< [R, h]: rows sorted by expert; empty where `received` is sorted already (E = 1)
+    Buffer<V> gate_up;   ///< [R, 2 expert_inner]
+    Buffer<V> product;   ///< [R, expert_inner]
+    Buffer<V> outputs;   ///< [R, h]: sorted by expert; sent: sorted back (E > 1) and released once returned
+    Buffer<V> returned;  ///< sent: [t K, h], in the order of row_slots
+    // gradients between operations of one backward pass; d_sent: of returned rows, then of sent rows
+    Buffer<V> d_rows, d_product, d_gate_up, d_permuted, d_tokens, d_sent;
+    Buffer<R> d_all_weights, d_weights, d_logits;
+};
+
+template <class P>
+struct FeedForwardTensors {
+    using V = typename P::Value;
+    Buffer<V> input, norm, entered;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
+    Buffer<V> gate_up, product;      ///< dense: [t, 2 inner], [t, inner]
+    ExpertTensors<P> experts;
+};
+
+template <class P>
+struct HeadTensors {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    Buffer<V> input;    ///< [t_slice, h]: output of the last layer
+    Buffer<V> norm;     ///< [t_slice, h]
+    Buffer<V> entered;  ///< [t, h]: gathered over tp; only with sliced sequences
+    Buffer<R> logits;   ///< [t, vocabulary]; the gradient replaces it
+    Buffer<R> parts;    ///< [t, 3]: maximum, sum of exponentials, target's logit
+};
+
+/// Everything of one micro-batch in one model chunk, from its forward to its backward pass.
+template <class P>
+struct PassTensors {
+    std::vector<AttentionTensors<P>> attention;  ///< by layer of the chunk, from 0
+    std::vector<FeedForwardTensors<P>> feed_forward;
+    HeadTensors<P> head;
+    Buffer<typename P::Value> router_logits;  ///< [MoE layers so far, t, N] of the model, with a global auxiliary loss;
+                                              ///< backward: their gradients
+};
+
+/// Values that flow from one operation to the next.
+template <class P>
+struct RunningValues {
+    using V = typename P::Value;
+    Buffer<V> x;         ///< forward: what the current half has made; backward: gradient on its way through the half
+    Buffer<V> g;         ///< backward: gradient of the residual stream [t_slice, h]
+    Buffer<V> full;      ///< backward: g gathered over tp [t, h]; only with sliced sequences
+    Buffer<V> saved;     ///< backward: a half's norm output gathered over tp once more [t, h]
+    Buffer<V> upstream;  ///< backward: gradient of a linear layer's output, until its weight gradient is done
+    Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
+};
+
+}  // namespace auspex

@@ -1,0 +1,159 @@
+/// @file Shards of parameters, their norm, and AdamW.
+#include "exec/state/optimizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "base/error.hpp"
+#include "exec/state/tensor_slices.hpp"
+
+namespace auspex {
+namespace {
+
+std::vector<std::size_t> shard_offsets(std::size_t size, std::size_t shards) {
+    std::vector<std::size_t> offsets;
+    for (std::size_t i = 0; i <= shards; ++i) {
+        offsets.push_back(shard_begin(size, i, shards));
+    }
+    return offsets;
+}
+
+/// The spans of one part in gradients, moments, master and weights.
+template <class P>
+void update_part(Rank<P>& rank, const AdamW& adam, const TensorPart& part) {
+    OptimizerState<P>& state = *rank.optimizer;
+    const bool expert = part.is_expert;
+    const std::size_t flat = part.parameter->offset + part.begin;
+    const std::size_t in_shard = flat - (expert ? state.experts : state.dense).begin;
+    auto& weights = expert ? rank.weights.experts : rank.weights.dense;
+    const auto& gradients = expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
+    auto& m = expert ? state.experts_m : state.dense_m;
+    auto& v = expert ? state.experts_v : state.dense_v;
+    auto& master = expert ? state.experts_master : state.dense_master;
+    update<P>(adam, gradients.span().subspan(flat, part.size()), m.span().subspan(in_shard, part.size()),
+              v.span().subspan(in_shard, part.size()),
+              master.empty() ? std::span<float>{} : master.span().subspan(in_shard, part.size()),
+              weights.span().subspan(flat, part.size()));
+}
+
+}  // namespace
+
+Sharding sharding_of(const Plan& plan, const Communicator& communicator, const ParameterTable& table, bool experts) {
+    const auto with_replicas = [&](Sharding s, GroupKind group) {
+        s.replica_group = group;
+        s.replicas = communicator.size(group);
+        s.replica = communicator.place(group);
+        return s;
+    };
+    const std::size_t size = experts ? table.experts_size : table.dense_size;
+    Sharding s;
+    if (plan.optimizer == OptimizerSharding::kReplicated) {
+        s.offsets = {0, size};
+        return with_replicas(s, experts ? GroupKind::kExpertDp : GroupKind::kDenseDp);
+    }
+    AUSPEX_CHECK(plan.optimizer != OptimizerSharding::kFsdp, "fsdp is not bound");
+    const bool sharded = plan.optimizer == OptimizerSharding::kSharded;
+    s.is_sharded = true;
+    s.shard_group = experts ? GroupKind::kExpertDp : sharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
+    s.offsets = shard_offsets(size, static_cast<std::size_t>(communicator.size(s.shard_group)));
+    s.place = static_cast<std::size_t>(communicator.place(s.shard_group));
+    return sharded && !experts ? with_replicas(s, GroupKind::kDenseDpInner) : s;
+}
+
+template <class P>
+OptimizerState<P> make_optimizer_state(const Rank<P>& rank) {
+    OptimizerState<P> state;
+    state.dense = sharding_of(rank.plan(), *rank.communicator, rank.table, false).range();
+    state.experts = sharding_of(rank.plan(), *rank.communicator, rank.table, true).range();
+    const auto zeros = [&](MemoryLabel label, std::size_t count) {
+        Buffer<float> buffer(*rank.arena, label, count);
+        std::fill_n(buffer.data(), count, 0.0F);
+        return buffer;
+    };
+    if constexpr (std::is_same_v<typename P::Value, Bf16>) {
+        state.dense_master = zeros(MemoryLabel::kMasterWeights, state.dense.size());
+        state.experts_master = zeros(MemoryLabel::kMasterWeights, state.experts.size());
+    }
+    state.dense_m = zeros(MemoryLabel::kMoments, state.dense.size());
+    state.dense_v = zeros(MemoryLabel::kMoments, state.dense.size());
+    state.experts_m = zeros(MemoryLabel::kMoments, state.experts.size());
+    state.experts_v = zeros(MemoryLabel::kMoments, state.experts.size());
+    return state;
+}
+
+template <class P>
+void update(const AdamW& adam, std::span<const typename P::Gradient> gradients, std::span<float> m, std::span<float> v,
+            std::span<float> master, std::span<typename P::Value> weights) {
+    using R = typename P::Real;
+    using Stored = typename P::Value;
+    const auto b1 = static_cast<R>(adam.beta1), b2 = static_cast<R>(adam.beta2);
+    const auto c1 = static_cast<R>(1 - adam.beta1), c2 = static_cast<R>(1 - adam.beta2);
+    const auto scale = static_cast<R>(adam.gradient_scale), keep = static_cast<R>(1 - adam.rate * adam.decay);
+    const auto rate = static_cast<R>(adam.rate / (1 - std::pow(adam.beta1, adam.t)));
+    const auto correction = static_cast<R>(1 / std::sqrt(1 - std::pow(adam.beta2, adam.t)));
+    const auto epsilon = static_cast<R>(adam.epsilon);
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+        const R g = static_cast<R>(real(gradients[i])) * scale;
+        const R first = b1 * static_cast<R>(m[i]) + c1 * g;
+        const R second = b2 * static_cast<R>(v[i]) + c2 * g * g;
+        const R step = rate * first / (std::sqrt(second) * correction + epsilon);
+        m[i] = static_cast<float>(first);
+        v[i] = static_cast<float>(second);
+        if constexpr (std::is_same_v<Stored, Bf16>) {
+            master[i] = keep * master[i] - step;
+            weights[i] = stored<Bf16>(master[i]);
+        } else {
+            weights[i] = keep * weights[i] - step;
+        }
+    }
+}
+
+double clip_scale(double norm, double clip) { return clip > 0 ? clip / std::max(norm, clip) : 1; }
+
+template <class P>
+double shard_square_sum(const Rank<P>& rank) {
+    const double replicas[2] = {
+        static_cast<double>(sharding_of(rank.plan(), *rank.communicator, rank.table, false).replicas),
+        static_cast<double>(sharding_of(rank.plan(), *rank.communicator, rank.table, true).replicas)};
+    double sum = 0;
+    for (const TensorPart& part : shard_parts(rank)) {
+        const auto& all = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
+        double squares = 0;
+        for (const auto gradient : all.span().subspan(part.parameter->offset + part.begin, part.size())) {
+            const auto g = static_cast<double>(real(gradient));
+            squares += g * g;
+        }
+        sum += squares / replicas[part.is_expert ? 1 : 0] / (part.parameter->whole_on_tp ? rank.plan().tp : 1);
+    }
+    return sum;
+}
+
+template <class P>
+void update_shards(Rank<P>& rank) {
+    const Training& t = rank.training();
+    AdamW adam{.rate = learning_rate_at(t, rank.step, rank.run->last_step),
+               .beta1 = t.beta1,
+               .beta2 = t.beta2,
+               .epsilon = t.epsilon,
+               .gradient_scale = clip_scale(rank.gradient_norm, t.clip),
+               .t = rank.step + 1};
+    for (const TensorPart& part : shard_parts(rank)) {
+        adam.decay = part.parameter->decayed ? t.weight_decay : 0;
+        update_part(rank, adam, part);
+    }
+}
+
+#define AUSPEX_INSTANTIATE(P)                                                                               \
+    template OptimizerState<P> make_optimizer_state<P>(const Rank<P>&);                                     \
+    template void update<P>(const AdamW&, std::span<const P::Gradient>, std::span<float>, std::span<float>, \
+                            std::span<float>, std::span<P::Value>);                                         \
+    template double shard_square_sum<P>(const Rank<P>&);                                                    \
+    template void update_shards<P>(Rank<P>&);
+AUSPEX_INSTANTIATE(Fp32)
+AUSPEX_INSTANTIATE(Fp64)
+AUSPEX_INSTANTIATE(Bf16Precision)
+AUSPEX_INSTANTIATE(Bf16WithFp32Gradients)
+#undef AUSPEX_INSTANTIATE
+
+}  // namespace auspex

@@ -1,0 +1,172 @@
+/// @file The tensors of a rank in the order of its flat arrays.
+#include "exec/state/parameters.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "schedule/program/program.hpp"
+
+namespace auspex {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+/// Lays tensors one behind the other.
+class TableBuilder {
+ public:
+    TableBuilder(const Workload& workload, const Plan& plan, const GridPlace& place)
+        : w_(workload), plan_(plan), place_(place) {
+        table_.layers.resize(static_cast<std::size_t>(workload.layers));
+    }
+
+    void add_embedding() { table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0); }
+
+    void add_head() {
+        if (w_.norm == NormKind::kRms) {
+            table_.final_norm = norm("model.norm.weight", w_.hidden_size, -1);
+        }
+        if (w_.tied_embeddings) {
+            AUSPEX_CHECK(table_.embedding != LayerSlots::kNone, "tied embeddings need one stage");
+            table_.lm_head = table_.embedding;
+        } else {
+            table_.lm_head = dense("lm_head.weight", {w_.vocab_size, w_.hidden_size}, 0);
+        }
+    }
+
+    void add_layer(int layer) {
+        layer_ = layer;
+        add_attention();
+        add_feed_forward();
+        layer_ = -1;
+    }
+
+    ParameterTable take() { return std::move(table_); }
+
+ private:
+    [[nodiscard]] std::string name(const std::string& inside) const {
+        return "model.layers." + std::to_string(layer_) + "." + inside + ".weight";
+    }
+
+    [[nodiscard]] Parameter tensor(std::string full_name, Shape shape, int split) const {
+        Parameter p;
+        p.name = std::move(full_name);
+        p.layer = layer_;
+        p.decayed = shape.size() >= 2;
+        p.whole_on_tp = split < 0;
+        p.split_dimension = split;
+        p.parts = split < 0 ? 1 : plan_.tp;
+        p.part = split < 0 ? 0 : place_.tp;
+        AUSPEX_CHECK(split < 0 || shape[static_cast<std::size_t>(split)] % plan_.tp == 0, "tp divides every shape");
+        p.size = 1;
+        for (const std::int64_t extent : shape) {
+            p.size *= static_cast<std::size_t>(extent);
+        }
+        p.size /= static_cast<std::size_t>(p.parts);
+        p.shape = std::move(shape);
+        return p;
+    }
+
+    std::size_t append(std::vector<Parameter>& list, std::size_t& size, Parameter p) {
+        p.offset = size;
+        size += p.size;
+        list.push_back(std::move(p));
+        return list.back().offset;
+    }
+    std::size_t dense(std::string full_name, Shape shape, int split) {
+        return append(table_.dense, table_.dense_size, tensor(std::move(full_name), std::move(shape), split));
+    }
+    std::size_t expert(std::string full_name, Shape shape, int split) {
+        return append(table_.experts, table_.experts_size, tensor(std::move(full_name), std::move(shape), split));
+    }
+    std::size_t norm(std::string full_name, int width, int split) {
+        Parameter p = tensor(std::move(full_name), {width}, split);
+        p.summed_over_tp = split < 0 && plan_.tp > 1 && plan_.sequence_parallel;
+        return append(table_.dense, table_.dense_size, std::move(p));
+    }
+
+    LayerSlots& slots() { return table_.layers[static_cast<std::size_t>(layer_)]; }
+
+    void add_attention() {
+        const int h = w_.hidden_size, q = w_.heads * w_.head_size, kv = w_.kv_heads * w_.head_size;
+        const bool normed = w_.norm == NormKind::kRms;
+        if (normed) {
+            slots().attention_norm = norm(name("input_layernorm"), h, -1);
+        }
+        slots().qkv = dense(name("self_attn.q_proj"), {q, h}, 0);
+        dense(name("self_attn.k_proj"), {kv, h}, 0);
+        dense(name("self_attn.v_proj"), {kv, h}, 0);
+        if (normed && w_.qk_norm) {
+            slots().q_norm = norm(name("self_attn.q_norm"), q, 0);
+            slots().k_norm = norm(name("self_attn.k_norm"), kv, 0);
+        }
+        slots().attention_output = dense(name("self_attn.o_proj"), {h, q}, 1);
+    }
+
+    void add_feed_forward() {
+        const int h = w_.hidden_size;
+        if (w_.norm == NormKind::kRms) {
+            slots().feed_forward_norm = norm(name("post_attention_layernorm"), h, -1);
+        }
+        if (w_.is_moe_layer(layer_)) {
+            add_experts();
+            return;
+        }
+        slots().gate_up = dense(name("mlp.gate_proj"), {w_.intermediate_size, h}, 0);
+        dense(name("mlp.up_proj"), {w_.intermediate_size, h}, 0);
+        slots().down = dense(name("mlp.down_proj"), {h, w_.intermediate_size}, 1);
+    }
+
+    void add_experts() {
+        const int h = w_.hidden_size, width = w_.expert_size, local = w_.num_experts / plan_.ep;
+        Parameter router = tensor(name("mlp.gate"), {w_.num_experts, h}, -1);
+        router.summed_over_tp = plan_.tp > 1;
+        slots().router = append(table_.dense, table_.dense_size, std::move(router));
+        slots().experts = table_.experts_size;
+        for (int e = place_.ep * local; e < (place_.ep + 1) * local; ++e) {
+            const std::string inside = "mlp.experts." + std::to_string(e) + ".";
+            expert(name(inside + "gate_proj"), {width, h}, 0);
+            expert(name(inside + "up_proj"), {width, h}, 0);
+            expert(name(inside + "down_proj"), {h, width}, 1);
+        }
+        slots().expert_stride = (table_.experts_size - slots().experts) / static_cast<std::size_t>(local);
+    }
+
+    const Workload& w_;
+    const Plan& plan_;
+    const GridPlace& place_;
+    ParameterTable table_;
+    int layer_ = -1;  ///< being added; -1: outside the layers
+};
+
+}  // namespace
+
+ParameterTable parameter_table(const Workload& workload, const Plan& plan, const GridPlace& place) {
+    TableBuilder builder(workload, plan, place);
+    if (place.stage == 0) {
+        builder.add_embedding();
+    }
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, place.stage));
+        for (int layer = range.first; layer < range.last; ++layer) {
+            builder.add_layer(layer);
+        }
+    }
+    if (place.stage == plan.pp - 1) {
+        builder.add_head();
+    }
+    return builder.take();
+}
+
+ParameterTable whole_model(const Workload& workload) { return parameter_table(workload, Plan{}, GridPlace{}); }
+
+std::vector<const Parameter*> all_tensors(const ParameterTable& table) {
+    std::vector<const Parameter*> all;
+    for (const auto* list : {&table.dense, &table.experts}) {
+        for (const Parameter& p : *list) {
+            all.push_back(&p);
+        }
+    }
+    return all;
+}
+
+}  // namespace auspex

@@ -1,0 +1,62 @@
+#pragma once
+/// @file The parameters of a rank: which tensors, which slice of each, where in its two flat arrays.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exec/state/arena.hpp"
+#include "exec/state/shapes.hpp"
+
+namespace auspex {
+
+/// One tensor, or the slice of it that a rank holds. Names and shapes are those of Hugging Face's OlmoeForCausalLM
+/// (MoE) and OlmoForCausalLM (dense): "model.layers.3.mlp.experts.5.down_proj.weight" [hidden, expert_size].
+struct Parameter {
+    std::string name;
+    std::vector<std::int64_t> shape;  ///< of the whole tensor, row-major; linear weights are [out, in]
+    int split_dimension = -1;         ///< along which the rank has part `part` of `parts` equal ones; -1: whole
+    int parts = 1, part = 0;
+    int layer = -1;
+    std::size_t offset = 0;       ///< of the slice (row-major by itself) in its flat array
+    std::size_t size = 0;         ///< elements of the slice
+    bool decayed = true;          ///< weight decay applies: two dimensions or more
+    bool summed_over_tp = false;  ///< gradients of the tp ranks are parts: router; with sequence parallelism norms (not
+                                  ///< those of queries and keys, which are split with the heads)
+    bool whole_on_tp = false;     ///< every tp rank holds all of it: counts 1/tp in the gradient norm
+};
+
+/// Offsets of one layer's weights; kNone where the layer has none. Fused neighbours: q, k, v rows follow one another,
+/// so do gate and up, so that one product makes all.
+struct LayerSlots {
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    // in the dense array
+    std::size_t attention_norm = kNone, qkv = kNone, q_norm = kNone, k_norm = kNone, attention_output = kNone;
+    std::size_t feed_forward_norm = kNone, router = kNone, gate_up = kNone, down = kNone;
+    // in the experts' array: local expert e has gate_up [2 expert_inner, h] at experts + e * expert_stride, and down
+    // [h, expert_inner] behind it, at + 2 * expert_inner * h
+    std::size_t experts = kNone, expert_stride = 0;
+};
+
+/// The dense array: embedding, layers of chunk 0, layers of chunk 1, …, final norm, LM head, as far as the stage has
+/// them; the experts' array: MoE layers in the same order, local experts in order.
+struct ParameterTable {
+    std::vector<Parameter> dense, experts;
+    std::size_t dense_size = 0, experts_size = 0;
+    std::vector<LayerSlots> layers;  ///< indexed by the model's layer number; untouched for layers of other stages
+    std::size_t embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone, lm_head = LayerSlots::kNone;
+    ///< lm_head == embedding where tied (one stage)
+};
+[[nodiscard]] ParameterTable parameter_table(const Workload& workload, const Plan& plan, const GridPlace& place);
+/// As one rank would hold it: every tensor of the model, whole.
+[[nodiscard]] ParameterTable whole_model(const Workload& workload);
+/// The dense ones, then the experts'.
+[[nodiscard]] std::vector<const Parameter*> all_tensors(const ParameterTable& table);
+
+template <class P>
+struct Weights {
+    Buffer<typename P::Value> dense, experts;
+    Buffer<typename P::Gradient> dense_gradient, experts_gradient;
+};
+
+}  // namespace auspex

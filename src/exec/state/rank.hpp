@@ -1,0 +1,114 @@
+#pragma once
+/// @file One rank of a training run: everything that its operations read and write.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/state/activations.hpp"
+#include "exec/state/arena.hpp"
+#include "exec/state/parameters.hpp"
+#include "exec/state/routing_source.hpp"
+#include "exec/state/shapes.hpp"
+#include "exec/transport/counting_communicator.hpp"
+#include "models/training.hpp"
+#include "schedule/program/program.hpp"
+#include "schedule/timeline.hpp"
+
+namespace auspex {
+
+/// What a run is about; outlives its ranks.
+struct RunInputs {
+    Workload workload;
+    Plan plan;  ///< resolved
+    Stack stack;
+    Training training;
+    Layout layout;
+    Program program;
+    int last_step = 0;  ///< of the whole run, for the cosine
+    std::uint64_t seed = 1;
+};
+
+/// Tokens of one micro-batch: sequences * (S + 1) numbers, each sequence with the token that follows it.
+using MicroBatchTokens = std::vector<std::int32_t>;
+
+/// Parts of the loss that a rank has seen in this step; they add up over ranks to the step's loss.
+struct LossParts {
+    double cross_entropy = 0;  ///< mean over the tokens of the global batch
+    double auxiliary = 0;      ///< weighted by its coefficient
+    double z = 0;              ///< weighted by its coefficient
+};
+
+/// Rank::first_not_finite (exec/operations/health.hpp): a place in the step's passes, below kPlaceOfCheck; or one of
+/// these.
+inline constexpr std::int32_t kPlaceOfCheck = (1 << 24) - 2;  ///< kGradientCheck: loss and gradients
+inline constexpr std::int32_t kAllFinite = std::numeric_limits<std::int32_t>::max();
+
+template <class P>
+struct OptimizerState;
+
+template <class P>
+struct Rank {
+    const RunInputs* run = nullptr;
+    Communicator* communicator = nullptr;
+    Arena* arena = nullptr;
+    GridPlace place;
+    RankShapes shapes;
+    ParameterTable table;
+    Weights<P> weights;
+    OptimizerState<P>* optimizer = nullptr;
+    RoutingSource* routing = nullptr;
+
+    int step = 0;
+    std::vector<MicroBatchTokens> tokens;                  ///< of this step, by micro-batch
+    std::map<std::pair<int, int>, PassTensors<P>> passes;  ///< in flight, by (chunk, micro-batch)
+    RunningValues<P> running;
+    LossParts loss;                              ///< of this rank
+    LossParts total_loss;                        ///< after the kLoss all-reduce
+    double gradient_norm = 0;                    ///< global, before clipping
+    std::int32_t first_not_finite = kAllFinite;  ///< where in the step a number of its own first was not finite
+    std::vector<int> unhealthy;          ///< ranks where numbers first were not finite, after the kHealth all-reduce
+    std::vector<OperationCount> counts;  ///< by OpKind, of this step
+    std::function<void(const Operation&)> after_operation;  ///< called after each, if set: injected faults
+
+    [[nodiscard]] const Workload& workload() const { return run->workload; }
+    [[nodiscard]] const Plan& plan() const { return run->plan; }
+    [[nodiscard]] const Training& training() const { return run->training; }
+    [[nodiscard]] double tokens_of_batch() const {
+        return static_cast<double>(run->layout.global_batch) * static_cast<double>(shapes.sequence);
+    }
+};
+/// The calling rank of a run, with its place, sizes and parameters; weights are not allocated yet. The arguments
+/// outlive it. Without `routing` it can run no router.
+template <class P>
+[[nodiscard]] Rank<P> make_rank(const RunInputs& run, Communicator& communicator, Arena& arena,
+                                OptimizerState<P>& optimizer, RoutingSource* routing) {
+    Rank<P> rank;
+    rank.run = &run;
+    rank.communicator = &communicator;
+    rank.arena = &arena;
+    rank.optimizer = &optimizer;
+    rank.routing = routing;
+    rank.place = grid_place(run.layout, communicator.world_rank());
+    rank.shapes = rank_shapes(run.workload, run.plan);
+    rank.table = parameter_table(run.workload, run.plan, rank.place);
+    return rank;
+}
+
+/// The operation being executed, with what its block says of it.
+struct CurrentOperation {
+    const Operation& op;
+    const Block& block;
+    int micro_batch = 0;
+    int virtual_stage = 0;  ///< of the block's chunk; -1 in the optimizer block
+    LayerRange layers;      ///< of the virtual stage
+    bool last_virtual_stage = false;
+    [[nodiscard]] bool forward() const { return op.phase == Phase::kForward || op.phase == Phase::kRecompute; }
+    [[nodiscard]] std::size_t layer_of_chunk() const { return static_cast<std::size_t>(op.layer - layers.first); }
+};
+
+}  // namespace auspex

@@ -1,0 +1,110 @@
+/// @file Settings by name, and their comparison.
+#include "exec/state/run_settings.hpp"
+
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+
+namespace auspex {
+namespace {
+
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(int value) { return std::to_string(value); }
+std::string text_of(double value) { return json_number(value); }
+
+const char* word_of(NormKind norm) {
+    return norm == NormKind::kRms ? "rms" : norm == NormKind::kNonParametric ? "non-parametric" : "layer";
+}
+
+const char* word_of(RoutingDistribution routing) {
+    return routing == RoutingDistribution::kUniform ? "uniform"
+           : routing == RoutingDistribution::kTrace ? "trace"
+                                                    : "learned";
+}
+
+}  // namespace
+
+Settings model_settings(const Workload& w, const Training& t) {
+    return {{"layers", text_of(w.layers)},
+            {"hidden_size", text_of(w.hidden_size)},
+            {"heads", text_of(w.heads)},
+            {"kv_heads", text_of(w.kv_heads)},
+            {"head_size", text_of(w.head_size)},
+            {"intermediate_size", text_of(w.intermediate_size)},
+            {"vocab_size", text_of(w.vocab_size)},
+            {"tied_embeddings", text_of(w.tied_embeddings)},
+            {"qk_norm", text_of(w.qk_norm)},
+            {"learned_positions", text_of(w.learned_positions)},
+            {"biases", text_of(w.biases)},
+            {"norm", word_of(w.norm)},
+            {"norm_epsilon", text_of(t.norm_epsilon)},
+            {"feed_forward", w.feed_forward == FeedForward::kSwiGlu ? "swiglu" : "gelu"},
+            {"attention", w.attention == AttentionKind::kMultiHead ? "multi-head" : "latent"},
+            {"q_rank", text_of(w.q_rank)},
+            {"kv_rank", text_of(w.kv_rank)},
+            {"rope_head_size", text_of(w.rope_head_size)},
+            {"value_head_size", text_of(w.value_head_size)},
+            {"rope_theta", text_of(t.rope_theta)},
+            {"num_experts", text_of(w.num_experts)},
+            {"top_k", text_of(w.top_k)},
+            {"normalize_top_k", text_of(t.normalize_top_k)},
+            {"expert_size", text_of(w.expert_size)},
+            {"shared_experts", text_of(w.shared_experts)},
+            {"first_dense_layers", text_of(w.first_dense_layers)}};
+}
+
+Settings training_settings(const RunInputs& run, const DatasetInfo& data) {
+    const Training& t = run.training;
+    return {{"dataset", content_digest(data)},
+            {"seed", std::to_string(run.seed)},
+            {"sequence_length", text_of(run.workload.sequence_length)},
+            {"global_batch", text_of(run.layout.global_batch)},
+            {"micro_batch_size", text_of(run.plan.micro_batch_size)},
+            {"precision", run.plan.precision},
+            {"gradient_bytes", text_of(run.plan.gradient_bytes)},
+            {"routing", word_of(run.plan.routing.kind)},
+            {"learning_rate", text_of(t.learning_rate)},
+            {"final_learning_rate", text_of(t.final_learning_rate)},
+            {"warmup_steps", text_of(t.warmup_steps)},
+            {"decay_end", text_of(t.decay_steps > 0 ? t.decay_steps : run.last_step + 1)},
+            {"beta1", text_of(t.beta1)},
+            {"beta2", text_of(t.beta2)},
+            {"epsilon", text_of(t.epsilon)},
+            {"weight_decay", text_of(t.weight_decay)},
+            {"clip", text_of(t.clip)},
+            {"auxiliary_loss", text_of(t.auxiliary_loss)},
+            {"global_aux_loss", text_of(run.workload.global_aux_loss)},
+            {"z_loss", text_of(t.z_loss)},
+            {"initial_deviation", text_of(t.initial_deviation)}};
+}
+
+std::string content_digest(const DatasetInfo& data) {
+    std::string text = std::to_string(data.sequence_length) + " " + std::to_string(data.vocabulary) + " " +
+                       std::to_string(data.token_bytes) + "\n";
+    for (const DatasetShard& shard : data.shards) {
+        text += std::to_string(shard.rows) + " " + shard.sha256 + "\n";
+    }
+    return sha256_hex(text);
+}
+
+std::string changes(const Settings& before, const Settings& now) {
+    std::string text;
+    const auto add = [&](const std::string& name, const std::string& value, const std::string& was) {
+        text += (text.empty() ? "" : "; ") + name + " " + was + ", now " + value;
+    };
+    for (const auto& [name, value] : now) {
+        const auto found = before.find(name);
+        if (found == before.end()) {
+            add(name, value, "unknown");
+        } else if (found->second != value) {
+            add(name, value, found->second);
+        }
+    }
+    for (const auto& [name, value] : before) {
+        if (!now.contains(name)) {
+            add(name, "unknown", value);
+        }
+    }
+    return text;
+}
+
+}  // namespace auspex

@@ -1,0 +1,35 @@
+/// @file Sizes on a rank, and its place in the grid.
+#include "exec/state/shapes.hpp"
+
+#include "base/error.hpp"
+
+namespace auspex {
+
+RankShapes rank_shapes(const Workload& workload, const Plan& plan) {
+    const auto size = [](int value) { return static_cast<std::size_t>(value); };
+    RankShapes s;
+    s.tp = size(plan.tp), s.ep = size(plan.ep);
+    s.sequences = size(plan.micro_batch_size), s.sequence = size(workload.sequence_length);
+    s.t = s.sequences * s.sequence;
+    s.sliced = plan.sequence_parallel && plan.tp > 1;
+    s.t_slice = s.sliced ? s.t / s.tp : s.t;
+    s.h = size(workload.hidden_size);
+    s.heads = size(workload.heads) / s.tp, s.kv_heads = size(workload.kv_heads) / s.tp;
+    s.head = size(workload.head_size);
+    s.q = s.heads * s.head, s.kv = s.kv_heads * s.head, s.qkv = s.q + 2 * s.kv;
+    s.inner = size(workload.intermediate_size) / s.tp;
+    s.vocabulary = size(workload.vocab_size) / s.tp;
+    s.experts = size(workload.num_experts), s.local_experts = s.experts / s.ep;
+    s.top_k = size(workload.top_k);
+    s.expert_inner = size(workload.expert_size) / size(plan.etp);
+    s.gathered = s.ep * s.t;
+    s.sent = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    return s;
+}
+
+GridPlace grid_place(const Layout& layout, int rank) {
+    const StagePlace place = stage_place(layout, rank);
+    return {rank, place.stage, place.dp * layout.ep + place.ep, place.ep, place.etp};
+}
+
+}  // namespace auspex

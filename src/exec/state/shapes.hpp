@@ -1,0 +1,46 @@
+#pragma once
+/// @file Sizes of what one rank computes, as whole numbers.
+#include <cstddef>
+
+#include "models/layout.hpp"
+#include "models/plan.hpp"
+#include "models/workload.hpp"
+
+namespace auspex {
+
+struct RankShapes {
+    std::size_t sequences = 1;            ///< of a micro-batch
+    std::size_t sequence = 0;             ///< S
+    std::size_t t = 0;                    ///< tokens of a micro-batch: sequences * S
+    std::size_t t_slice = 0;              ///< tokens of norms and residuals: t / tp with sequence parallelism, else t
+    std::size_t h = 0;                    ///< hidden_size
+    std::size_t heads = 0, kv_heads = 0;  ///< of this rank
+    std::size_t head = 0;                 ///< head_size
+    std::size_t q = 0, kv = 0;            ///< heads * head, kv_heads * head
+    std::size_t qkv = 0;            ///< q + 2 kv: width of a row of the fused projection, queries then keys then values
+    std::size_t inner = 0;          ///< intermediate_size / tp
+    std::size_t vocabulary = 0;     ///< vocab_size / tp
+    std::size_t experts = 0;        ///< N
+    std::size_t local_experts = 0;  ///< N / ep
+    std::size_t top_k = 0;
+    std::size_t expert_inner = 0;  ///< expert_size / etp
+    std::size_t gathered = 0;      ///< ep * t: tokens that an expert-parallel group has together
+    std::size_t tp = 1, ep = 1;
+    bool sliced =
+        false;          ///< sequence parallelism with tp > 1: t_slice < t, and gathers and scatters are in the program
+    bool sent = false;  ///< all-to-all dispatch with ep > 1
+};
+/// Requires a plan that unbound_operations (exec/run/bindings.hpp) has nothing against.
+[[nodiscard]] RankShapes rank_shapes(const Workload& workload, const Plan& plan);
+
+/// Where a rank stands in the grid.
+struct GridPlace {
+    int rank = 0;
+    int stage = 0;
+    int data = 0;  ///< index among data_parallel: which sequences of the batch are its own
+    int ep = 0, tp = 0;
+};
+/// n = (dp index * ep + ep index) * tp + tp index within a stage (Layout::rank); data = dp index * ep + ep index.
+[[nodiscard]] GridPlace grid_place(const Layout& layout, int rank);
+
+}  // namespace auspex

@@ -1,0 +1,232 @@
+/// @file Shapes that the kernels are timed at: sizes from lists, spread over all of them together by a sequence of low
+/// discrepancy. Widths are such as models have. Numbers of tokens are odd multiples of 8, those of elements not powers
+/// of two, and sequences are none of a workload's: no shape is that of a training run that is to be predicted.
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "base/error.hpp"
+#include "microbench/kernel_bench.hpp"
+
+namespace auspex {
+namespace {
+
+using List = std::span<const double>;
+
+constexpr double kOne[] = {1};
+constexpr double kTokens[] = {24, 40, 56, 88, 120, 168, 248, 360, 520, 744, 1064, 1512, 2152, 3048, 4088};
+constexpr double kFewTokens[] = {8, 24, 40, 56, 88, 120, 168, 248, 360, 520, 1064, 2152, 4088};
+/// Of one expert.
+constexpr double kRowsOfExpert[] = {3, 7, 13, 21, 35, 57, 93, 151, 245, 397};
+constexpr double kWidths[] = {32, 64, 128, 192, 256, 320, 384, 512, 640, 768, 1024};
+/// Of what layers read; what they make: a router's few outputs and a vocabulary's many.
+constexpr double kProductWidths[] = {16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+constexpr double kOutputs[] = {8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072, 5120};
+constexpr double kInner[] = {16, 32, 64, 96, 128, 192, 256, 384, 512};
+constexpr double kHidden[] = {96, 192, 320, 384, 512, 640, 768};
+constexpr double kVocabularies[] = {256, 384, 768, 1024, 1536, 2048, 3072, 5120, 8192};
+constexpr double kExperts[] = {2, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+constexpr double kTopK[] = {1, 2, 3, 4, 6, 8};
+constexpr double kHeadSizes[] = {16, 32, 64, 128};
+constexpr double kSequences[] = {32, 96, 160, 192, 320, 384, 448, 512};
+constexpr double kHeads[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
+constexpr double kSlots[] = {248, 520, 1064, 2152, 4088, 9000, 18000, 36008};
+constexpr double kElements[] = {1800, 3000, 7000, 15000, 36000, 80000, 150000, 300000, 560000};
+constexpr double kBytes[] = {6000, 14000, 40000, 90000, 200000, 500000, 900000, 1800000, 3000000};
+constexpr double kParts[] = {2, 3, 4, 6, 8, 12, 16};
+constexpr double kBlocks[] = {1, 2, 3, 5, 8};
+constexpr double kTensorParts[] = {1, 2, 5, 12, 30, 64};
+
+/// What a family's sizes are, beyond numbers from lists.
+enum class Rule : std::uint8_t {
+    kFree,
+    kWholeHeads,    ///< columns are heads * depth: the list's are numbers of heads
+    kFromExperts,   ///< rows are those of one expert, times groups
+    kAmongExperts,  ///< depth and groups are at most columns
+    kWholeTriples,  ///< columns are triples
+};
+
+/// Kernels that take the same sizes, and how many shapes each gets.
+struct Family {
+    std::vector<CpuKernel> kernels;
+    int count = 8;
+    Rule rule = Rule::kFree;
+    List rows = kOne, columns = kOne, depth = kOne, groups = kOne;
+};
+
+std::vector<Family> families() {
+    using enum CpuKernel;
+    return {
+        {{kGemmForward}, 28, Rule::kFree, kFewTokens, kOutputs, kProductWidths},
+        {{kGemmInputGradient}, 28, Rule::kFree, kFewTokens, kProductWidths, kOutputs},
+        {{kGemmWeightGradient}, 28, Rule::kFree, kOutputs, kProductWidths, kFewTokens},
+        {{kNormForward, kNormBackward, kSquareSums, kQkNormForward, kQkNormProducts, kQkNormBackward},
+         8,
+         Rule::kFree,
+         kTokens,
+         kWidths},
+        {{kRotate}, 9, Rule::kWholeHeads, kTokens, kHeads, kHeadSizes},
+        {{kAttentionForward, kAttentionBackward}, 14, Rule::kFree, kSequences, kOne, kHeadSizes, kHeads},
+        {{kSwigluForward, kSwigluBackward}, 8, Rule::kFree, kTokens, kWidths},
+        {{kAdd}, 8, Rule::kFree, kOne, kElements},
+        {{kEmbeddingForward, kEmbeddingBackward}, 9, Rule::kFree, kTokens, kWidths},
+        {{kCrossEntropyParts, kCrossEntropyBackward}, 8, Rule::kFree, kTokens, kVocabularies},
+        {{kRouterForward, kRouterUniform, kRouterLosses, kRouterBackward},
+         9,
+         Rule::kAmongExperts,
+         kTokens,
+         kExperts,
+         kTopK},
+        {{kCountChoices, kSortSlots}, 9, Rule::kFree, kSlots, kExperts},
+        {{kOneHotMask}, 8, Rule::kAmongExperts, kTokens, kExperts, kTopK},
+        {{kFindInMask}, 9, Rule::kAmongExperts, kTokens, kExperts, kTopK, kExperts},
+        {{kGatherRows}, 8, Rule::kFree, kTokens, kWidths},
+        {{kSumRows, kSumRowsFused}, 11, Rule::kFree, kTokens, kWidths, kTopK},
+        {{kSumRowsBackward, kSumRowsBackwardFused}, 8, Rule::kFree, kTokens, kWidths},
+        {{kExpertsForwardLoop, kExpertsForwardGrouped, kExpertsForwardFused, kExpertsBackwardLoop,
+          kExpertsBackwardGrouped, kExpertsBackwardFused, kExpertsWeightsLoop, kExpertsWeightsGrouped},
+         14,
+         Rule::kFromExperts,
+         kRowsOfExpert,
+         kInner,
+         kHidden,
+         kExperts},
+        {{kZero, kCopy}, 8, Rule::kFree, kOne, kBytes},
+        {{kFiniteCheck, kFiniteCheckGradients, kSquareSum}, 8, Rule::kFree, kOne, kElements},
+        {{kAdamW}, 8, Rule::kFree, kTensorParts, kElements},
+        {{kReduceParts, kReducePartsGradients}, 9, Rule::kFree, kOne, kElements, kParts},
+        {{kReduceSoftmaxParts}, 8, Rule::kWholeTriples, kOne, kTokens, kParts},
+        {{kOperation}, 5, Rule::kFree, kOne, kBlocks},
+    };
+}
+
+/// Size `dimension` of shape `index`: of the R4 sequence of Roberts, multiples of powers of the inverse of
+/// x^5 = x + 1's root.
+double pick(List list, int index, int dimension) {
+    constexpr double kRoot = 1.1673039782614187;
+    const double share = 0.5 + index * std::pow(kRoot, -dimension);
+    const double place = (share - std::floor(share)) * static_cast<double>(list.size());
+    return list[static_cast<std::size_t>(place)];
+}
+
+CpuCall shape(const Family& family, CpuKernel kernel, int index) {
+    CpuCall c{.kernel = kernel,
+              .rows = pick(family.rows, index, 1),
+              .columns = pick(family.columns, index, 2),
+              .depth = pick(family.depth, index, 3),
+              .groups = pick(family.groups, index, 4)};
+    if (family.rule == Rule::kWholeHeads) {
+        c.columns *= c.depth;
+    } else if (family.rule == Rule::kFromExperts) {
+        c.rows *= c.groups;
+    } else if (family.rule == Rule::kWholeTriples) {
+        c.columns *= 3;
+    }
+    return c;
+}
+
+bool is_one_of(CpuKernel kernel, std::initializer_list<CpuKernel> kernels) {
+    return std::ranges::find(kernels, kernel) != kernels.end();
+}
+
+/// Roughly, on any core: which shapes are worth timing.
+double rough_seconds(const CpuCall& c) {
+    using enum CpuKernel;
+    constexpr double kProduct_s = 15e-12, kElement_s = 0.3e-9, kByte_s = 0.1e-9, kBranch_s = 4e-9, kSlot_s = 1e-9,
+                     kOperation_s = 1e-6;
+    const double bytes = kByte_s * cpu_bytes(c, CpuPrecision::kFp32);
+    if (c.kernel <= kGemmWeightGradient) {
+        return bytes + kProduct_s * c.rows * c.columns * c.depth;
+    }
+    if (is_one_of(c.kernel, {kAttentionForward, kAttentionBackward})) {
+        return bytes + c.groups * c.rows * c.rows * (2 * kElement_s + 3 * kProduct_s * c.depth);
+    }
+    if (c.kernel >= kExpertsForwardLoop && c.kernel <= kExpertsWeightsGrouped) {
+        return bytes + c.rows * c.columns * (5 * kElement_s + 3 * kProduct_s * c.depth);
+    }
+    if (is_one_of(c.kernel, {kRouterForward, kRouterUniform, kRouterLosses, kRouterBackward})) {
+        return bytes + kBranch_s * c.rows * c.columns;
+    }
+    if (c.kernel == kOperation) {
+        return kOperation_s;
+    }
+    if (is_one_of(c.kernel, {kCountChoices, kSortSlots})) {
+        return kSlot_s * c.rows;
+    }
+    return bytes + kElement_s * c.rows * c.columns;
+}
+
+/// Of the arrays: queries' rows lie within those of queries, keys and values.
+double operand_bytes(const CpuCall& c) {
+    const bool within_rows = c.kernel >= CpuKernel::kSquareSums && c.kernel <= CpuKernel::kQkNormBackward;
+    return (within_rows ? 3 : 1) * cpu_bytes(c, CpuPrecision::kFp32);
+}
+
+/// Neither lost in the clock nor so long or large that the arrays of several sets leave the last-level cache.
+bool is_worth_timing(const Family& family, const CpuCall& c) {
+    constexpr double kShortest_s = 5e-7, kLongest_s = 4e-3, kMostBytes = 7e6;
+    if (family.rule == Rule::kAmongExperts && (c.depth > c.columns || c.groups > c.columns)) {
+        return false;
+    }
+    const double seconds = rough_seconds(c);
+    return seconds > kShortest_s && seconds < kLongest_s && operand_bytes(c) < kMostBytes;
+}
+
+bool is_same(const CpuCall& a, const CpuCall& b) {
+    return a.kernel == b.kernel && a.rows == b.rows && a.columns == b.columns && a.depth == b.depth &&
+           a.groups == b.groups;
+}
+
+void add_shapes(const Family& family, CpuKernel kernel, std::vector<CpuCall>& calls) {
+    constexpr int kMostTries = 10000;
+    int found = 0;
+    for (int index = 0; found < family.count; ++index) {
+        AUSPEX_CHECK(index < kMostTries, "a family of kernels has shapes enough");
+        const CpuCall call = shape(family, kernel, index);
+        const auto same = [&call](const CpuCall& other) { return is_same(call, other); };
+        if (is_worth_timing(family, call) && std::ranges::none_of(calls, same)) {
+            calls.push_back(call);
+            ++found;
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<CpuCall> calibration_calls() {
+    std::vector<CpuCall> calls;
+    for (const Family& family : families()) {
+        for (const CpuKernel kernel : family.kernels) {
+            add_shapes(family, kernel, calls);
+        }
+    }
+    std::ranges::stable_sort(calls, {}, &CpuCall::kernel);
+    return calls;
+}
+
+std::vector<CpuCall> memory_calls() {
+    constexpr double kSmall = 1.5e5, kLarge = 1.5e6;
+    const std::vector<CpuCall> all = calibration_calls();
+    std::vector<CpuCall> chosen;
+    for (std::size_t i = 0; i < kCpuKernels; ++i) {
+        for (const double wanted : {kSmall, kLarge}) {
+            const CpuCall* nearest = nullptr;
+            const auto distance = [wanted](const CpuCall& call) {
+                return std::abs(std::log(cpu_bytes(call, CpuPrecision::kFp32) / wanted));
+            };
+            for (const CpuCall& call : all) {
+                const auto same = [&call](const CpuCall& other) { return is_same(call, other); };
+                if (call.kernel == static_cast<CpuKernel>(i) && cpu_bytes(call, CpuPrecision::kFp32) > 0 &&
+                    std::ranges::none_of(chosen, same) && (nearest == nullptr || distance(call) < distance(*nearest))) {
+                    nearest = &call;
+                }
+            }
+            if (nearest != nullptr) {
+                chosen.push_back(*nearest);
+            }
+        }
+    }
+    return chosen;
+}
+
+}  // namespace auspex

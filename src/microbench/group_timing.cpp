@@ -1,0 +1,259 @@
+/// @file Rows of calls that begin together, their number agreed on, their times gathered.
+#include "microbench/group_timing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/quantiles.hpp"
+#include "exec/run/core_probe.hpp"
+#include "exec/system/cores.hpp"
+#include "microbench/looks.hpp"
+#include "models/plan.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kRow_s = 2e-3;     ///< long enough for the clock and for the skew of a barrier not to matter
+constexpr double kLongRow_s = 0.1;  ///< rows as long as this are repeated less
+constexpr int kMostCalls = 4000, kMostRows = 100, kLeastRows = 5, kLeastLongRows = 3;
+
+double longest(Communicator& world, double seconds) {
+    world.all_reduce(GroupKind::kWorld, &seconds, 1, ElementType::kDouble, ReduceOp::kMax);
+    return seconds;
+}
+
+void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// Seconds of one call, and wall time of all of this rank's part.
+struct RowTime {
+    double call_s = -1, wall_s = 0;
+};
+
+RowTime run_row(const TimedPart& part, int calls) {
+    part.meet();
+    const double begin = steady_seconds();
+    const double call_s = part.run(calls);
+    return {call_s, steady_seconds() - begin};
+}
+
+/// Wall time of one call, by a row of one, which also warms up, and where that is short by one of several, in which the
+/// skew of a barrier counts for less.
+double call_estimate(Communicator& world, const TimedPart& part) {
+    constexpr double kNap_s = 2e-3;  ///< those who take no part come late rather than wait in the others' way
+    constexpr int kSeveral = 10;
+    double call_s = 0;
+    for (const bool is_first : {true, false}) {
+        const int calls = is_first || call_s > 5 * kRow_s ? 1 : kSeveral;
+        RowTime row;
+        if (part.takes_part) {
+            row = run_row(part, calls);
+        } else {
+            sleep_s(kNap_s);
+        }
+        call_s = longest(world, row.wall_s) / calls;
+    }
+    return std::max(call_s, 1e-7);
+}
+
+/// Times [rank][row] to one time a row: those that count.
+std::vector<double> across_ranks(const std::vector<double>& times, std::size_t rows, AcrossRanks across) {
+    std::vector<double> joined;
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::vector<double> counted;
+        for (std::size_t at = row; at < times.size(); at += rows) {
+            if (times[at] >= 0) {
+                counted.push_back(times[at]);
+            }
+        }
+        if (!counted.empty()) {
+            joined.push_back(across == AcrossRanks::kMedian ? median(counted)
+                                                            : *std::max_element(counted.begin(), counted.end()));
+        }
+    }
+    return joined;
+}
+
+/// Every rank's values, rank by rank; as many on each.
+std::vector<double> gathered(Communicator& world, const std::vector<double>& own) {
+    const auto ranks = static_cast<std::size_t>(world.world_size());
+    std::vector<double> all(ranks * own.size());
+    std::vector<std::size_t> offsets;
+    for (std::size_t rank = 0; rank <= ranks; ++rank) {
+        offsets.push_back(rank * own.size());
+    }
+    std::copy(own.begin(), own.end(),
+              all.begin() + static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(world.world_rank())]));
+    world.all_gather(GroupKind::kWorld, all.data(), offsets, ElementType::kDouble);
+    return all;
+}
+
+struct Rows {
+    std::vector<double> calm, others;  ///< by whether all cores had their full speed
+};
+
+/// So many rows of so many calls, with probes of every rank's core between them.
+Rows run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
+              double nap_s) {
+    CoreProbe probe;
+    std::vector<double> times(count, -1), probes(count);
+    double before_s = probe.seconds();
+    for (std::size_t row = 0; row < count; ++row) {
+        if (part.takes_part) {
+            times[row] = run_row(part, calls).call_s;
+            part.meet();  // others may still need this rank's core for their row
+        }
+        const double after_s = part.takes_part ? probe.seconds() : 0;
+        probes[row] = std::max(before_s, after_s);
+        before_s = after_s;
+    }
+    if (!part.takes_part) {
+        sleep_s(nap_s);
+        probes.assign(count, 0);
+    }
+    const std::vector<double> joined = across_ranks(gathered(bench.communicator, times), count, across);
+    const std::vector<double> slowest =
+        across_ranks(gathered(bench.communicator, probes), count, AcrossRanks::kSlowest);
+    Rows rows;
+    if (joined.size() < count) {  // some rows have no time on any rank: whose probes are whose is not known
+        rows.others = joined;
+        return rows;
+    }
+    for (std::size_t row = 0; row < count; ++row) {
+        const bool is_calm = bench.calm_probe_s == 0 || slowest[row] <= bench.calm_probe_s;
+        (is_calm ? rows.calm : rows.others).push_back(joined[row]);
+    }
+    return rows;
+}
+
+/// The rows of one task; every rank returns the same.
+Rows timed_rows(const MessageBench& bench, const TimedTask& task, double budget_s) {
+    const TimedPart part = task.prepare();
+    const double call_s = call_estimate(bench.communicator, part);
+    const int calls = static_cast<int>(std::clamp(std::ceil(kRow_s / call_s), 1.0, double{kMostCalls}));
+    const double row_s = call_s * calls;
+    const int least = row_s < kLongRow_s ? kLeastRows : kLeastLongRows;
+    const auto count = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMostRows}));
+    return run_rows(bench, part, task.across, calls, count, row_s * static_cast<double>(count));
+}
+
+/// What rank 0 wants, on every rank.
+std::vector<char> wanted_tasks(const MessageBench& bench, const std::vector<TimedTask>& tasks) {
+    std::vector<char> wanted(tasks.size(), 1);
+    if (bench.communicator.world_rank() == 0 && bench.skip) {
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            wanted[i] = bench.skip(tasks[i].measurement) ? 0 : 1;
+        }
+    }
+    bench.communicator.broadcast(GroupKind::kWorld, 0, wanted.data(), wanted.size());
+    return wanted;
+}
+
+/// What the looks at a task have found so far.
+struct Looks {
+    std::vector<Look> found;
+    double took_s = 0;  ///< of all of them
+};
+
+/// Nothing where no row had a time.
+std::optional<Look> look_of(Rows rows) {
+    const bool is_calm = rows.calm.size() >= kLeastLongRows;
+    if (!is_calm) {
+        rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
+    }
+    if (rows.calm.empty()) {
+        return std::nullopt;
+    }
+    return Look{median(rows.calm), relative_spread(rows.calm), static_cast<int>(rows.calm.size()), is_calm};
+}
+
+void report_looks(const MessageBench& bench, Measurement measurement, const Looks& looks) {
+    if (bench.communicator.world_rank() != 0 || !bench.report || looks.found.empty()) {
+        return;
+    }
+    const Look look = joined(looks.found);
+    measurement.seconds = look.seconds;
+    measurement.spread = look.spread;
+    measurement.count = look.count;
+    measurement.source = look.is_calm ? kThisMachine : kSlowed;
+    bench.report(measurement);
+}
+
+/// Sizes of the same thing.
+std::string series_of(const Measurement& measurement) {
+    return measurement.kind + " " + measurement.name + " " + measurement.where + " " +
+           std::to_string(measurement.active) + " " + std::to_string(measurement.ranks);
+}
+
+}  // namespace
+
+void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
+    constexpr int kLooks = 3;
+    constexpr double kLongLook_s = 0.15;    ///< one look at what takes so long
+    constexpr double kTooLong_s = 1;        ///< larger sizes than one that took so long are left out
+    std::map<std::string, double> took_of;  ///< the last look at a series
+    const std::vector<char> wanted = wanted_tasks(bench, tasks);
+    auto left = static_cast<double>(kLooks * std::count(wanted.begin(), wanted.end(), 1));
+    const double end = steady_seconds() + bench.budget_s;
+    std::vector<Looks> looks(tasks.size());
+    for (int i = 0; i < kLooks; ++i) {
+        for (std::size_t task = 0; task < tasks.size(); ++task) {
+            left -= wanted[task];
+            double& series_s = took_of[series_of(tasks[task].measurement)];
+            const bool is_too_long = series_s > kTooLong_s && !tasks[task].has_fixed_length;
+            if (wanted[task] == 0 || looks[task].took_s > kLongLook_s || is_too_long) {
+                continue;
+            }
+            const double begin = steady_seconds();
+            const double left_s = longest(bench.communicator, end - begin);
+            const auto look = look_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
+            series_s = longest(bench.communicator, steady_seconds() - begin);
+            looks[task].took_s += series_s;
+            if (look) {
+                looks[task].found.push_back(*look);
+            }
+        }
+    }
+    for (std::size_t task = 0; task < tasks.size(); ++task) {
+        if (wanted[task] != 0) {
+            report_looks(bench, tasks[task].measurement, looks[task]);
+        }
+    }
+}
+
+double steady_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<int> cores_of_ranks(Communicator& world) {
+    const std::vector<int> cores = cores_of_mask();
+    std::vector<std::int64_t> core_of(static_cast<std::size_t>(world.world_size()));
+    std::vector<std::size_t> offsets(core_of.size() + 1);
+    for (std::size_t rank = 0; rank < offsets.size(); ++rank) {
+        offsets[rank] = rank;
+    }
+    core_of[static_cast<std::size_t>(world.world_rank())] = cores.size() == 1 ? cores.front() : -1;
+    world.all_gather(GroupKind::kWorld, core_of.data(), offsets, ElementType::kInt64);
+    return {core_of.begin(), core_of.end()};
+}
+
+Layout stages_apart(int ranks, int distance) {
+    Plan plan;
+    plan.name = plan.file = "ranks that exchange messages";
+    plan.pp = ranks / distance, plan.dp = distance;
+    plan.rank_order = {Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
+    return rank_grid(plan, ranks);
+}
+
+int nodes_of(const MessageBench& bench, int ranks) {
+    const auto begin = bench.node_of_rank.begin();
+    return bench.node_of_rank.empty() ? 1 : static_cast<int>(std::set<int>(begin, begin + ranks).size());
+}
+
+}  // namespace auspex

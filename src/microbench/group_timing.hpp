@@ -1,0 +1,49 @@
+#pragma once
+/// @file Measurements that several ranks take together: how often, in what order, and what is made of their times.
+#include <functional>
+#include <vector>
+
+#include "microbench/bench_setup.hpp"
+
+namespace auspex {
+
+/// One rank's part of a measurement.
+struct TimedPart {
+    bool takes_part = false;     ///< false: this rank sleeps meanwhile, and has no functions
+    std::function<void()> meet;  ///< before each row, with the others who take part
+    /// That many calls in a row, as many on every rank. Returns seconds of one of them; negative: this rank's time does
+    /// not count.
+    std::function<double(int calls)> run;
+};
+
+enum class AcrossRanks { kSlowest, kMedian };
+
+/// What to measure, and how each rank gets ready for it. `prepare` is called right before, and what it made is let go
+/// after.
+struct TimedTask {
+    Measurement measurement;  ///< without seconds, spread, count
+    AcrossRanks across = AcrossRanks::kSlowest;
+    bool has_fixed_length = false;  ///< a call takes as long whatever the size: none is left out after a long one
+    std::function<TimedPart()> prepare;
+};
+
+/// Runs on every rank, with tasks that differ in `prepare` only: asks bench.skip, shares bench.budget_s out among
+/// those that are left, and reports. Each is looked at three times, seconds apart (once if that takes long): a
+/// neighbour, or the way between two cores of a virtual machine, spoils some of them. What counts of them: joined
+/// (looks.hpp). Requires tasks in the same order on every rank.
+void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks);
+
+/// Seconds of steady time since some moment, the same for all processes of a computer.
+[[nodiscard]] double steady_seconds();
+
+/// The core of every rank, -1 where it is not bound to one. Collective.
+[[nodiscard]] std::vector<int> cores_of_ranks(Communicator& world);
+
+/// A grid whose stages are `distance` ranks apart, the number of stages as large as that allows: each rank's next and
+/// previous stage are those ranks.
+[[nodiscard]] Layout stages_apart(int ranks, int distance);
+
+/// The number of nodes that ranks [0, ranks) lie on.
+[[nodiscard]] int nodes_of(const MessageBench& bench, int ranks);
+
+}  // namespace auspex

@@ -1,0 +1,274 @@
+/// @file Operands of the router's kernels, of orders of rows, and of the experts' products. Routing is even: of every
+/// `experts` slots in a row each expert has one, in an order that is drawn anew, so that the rows of an expert come
+/// from tokens at uneven distances.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "base/error.hpp"
+#include "exec/kernels/experts.hpp"
+#include "exec/kernels/routing.hpp"
+#include "exec/state/routing_source.hpp"
+#include "microbench/kernel_operands.hpp"
+
+namespace auspex {
+namespace {
+
+using Call = std::function<void()>;
+
+/// Experts that sums and gradients of sums choose from, at least: their calls do not say how many there are.
+constexpr std::size_t kManyExperts = 16;
+
+std::int64_t* even_choices(std::size_t slots, std::size_t experts, OperandArrays& arrays) {
+    auto* const choices = arrays.filled(slots, std::int64_t{0});
+    std::vector<std::int64_t> block(experts);
+    std::iota(block.begin(), block.end(), std::int64_t{0});
+    for (std::size_t begin = 0; begin < slots; begin += experts) {
+        for (std::size_t last = experts - 1; last > 0; --last) {
+            std::swap(block[last], block[arrays.rng().below(last + 1)]);
+        }
+        std::copy_n(block.begin(), std::min(experts, slots - begin), choices + begin);
+    }
+    return choices;
+}
+
+/// With the rows of all experts.
+Assignment even_assignment(std::size_t tokens, std::size_t top_k, std::size_t experts, OperandArrays& arrays) {
+    const std::size_t slots = tokens * top_k;
+    const std::int64_t* const choices = even_choices(slots, experts, arrays);
+    auto* const offsets = arrays.filled(experts + 1, std::int64_t{0});
+    auto* const row_slots = arrays.filled(slots, std::int32_t{0});
+    count_choices(slots, choices, 0, experts, offsets);
+    sort_slots(slots, choices, 0, experts, offsets, row_slots);
+    return {tokens, top_k, 0, experts, choices, offsets, row_slots};
+}
+
+/// Choices of a token where a call does not say how many: as a model of few experts has them, if rows allow it.
+std::size_t choices_of(std::size_t rows) { return rows % 2 == 0 ? 2 : 1; }
+
+template <class P>
+Call router_forward_call(const CallSizes& s, OperandArrays& arrays) {
+    using R = typename P::Real;
+    const R* const logits = arrays.numbers<R>(s.rows * s.columns);
+    R* const probabilities = arrays.filled(s.rows * s.columns, R{0});
+    R* const weights = arrays.filled(s.rows * s.depth, R{0});
+    auto* const choices = arrays.filled(s.rows * s.depth, std::int64_t{0});
+    const auto around = [=](const auto& choose) {
+        router_softmax(s.rows, s.columns, logits, probabilities);
+        choose();
+        choice_weights(s.rows, s.columns, s.depth, false, static_cast<const R*>(probabilities),
+                       static_cast<const std::int64_t*>(choices), weights);
+    };
+    if (s.kernel == CpuKernel::kRouterUniform) {
+        return [=] {
+            around([=] {
+                dictated_choices(RoutingSource{.mode = RoutingMode::kUniform}, 0, 0, 0, static_cast<int>(s.columns),
+                                 static_cast<int>(s.depth), {choices, s.rows * s.depth});
+            });
+        };
+    }
+    return [=] {
+        around([=] { choose_experts(s.rows, s.columns, s.depth, static_cast<const R*>(probabilities), choices); });
+    };
+}
+
+/// The rows are one sequence.
+template <class P>
+Call router_losses_call(const CallSizes& s, OperandArrays& arrays) {
+    using R = typename P::Real;
+    const R* const logits = arrays.numbers<R>(s.rows * s.columns);
+    R* const probabilities = arrays.filled(s.rows * s.columns, R{0});
+    router_softmax(s.rows, s.columns, logits, probabilities);
+    const std::int64_t* const choices = even_choices(s.rows * s.depth, s.columns, arrays);
+    if (s.kernel == CpuKernel::kRouterLosses) {
+        double* const losses = arrays.filled(2, 0.0);
+        return [=] {
+            losses[0] += router_z_sum(s.rows, s.columns, logits);
+            losses[1] += balance_sum(1, s.rows, s.columns, s.depth, static_cast<const R*>(probabilities), choices);
+        };
+    }
+    const R* const d_weights = arrays.numbers<R>(s.rows * s.depth);
+    R* const gradient = arrays.filled(s.rows * s.columns, R{0});
+    return [=] {
+        const R* const p = probabilities;
+        std::fill_n(gradient, s.rows * s.columns, R{0});
+        choice_weights_backward(s.rows, s.columns, s.depth, false, p, choices, d_weights, gradient);
+        balance_backward<R>(1, s.rows, s.columns, s.depth, choices, 1e-2, gradient);
+        router_softmax_backward(s.rows, s.columns, p, static_cast<const R*>(gradient), gradient);
+        router_z_backward(s.rows, s.columns, logits, 1e-3, gradient);
+    };
+}
+
+/// Counting and sorting of slots.
+Call order_call(const CallSizes& s, OperandArrays& arrays) {
+    const Assignment of = even_assignment(s.rows, 1, s.columns, arrays);
+    auto* const offsets = arrays.filled(s.columns + 1, std::int64_t{0});
+    if (s.kernel == CpuKernel::kCountChoices) {
+        return [=] { count_choices(s.rows, of.choices, 0, s.columns, offsets); };
+    }
+    auto* const row_slots = arrays.filled(s.rows, std::int32_t{0});
+    return [=] { sort_slots(s.rows, of.choices, 0, s.columns, of.offsets, row_slots); };
+}
+
+Call mask_call(const CallSizes& s, OperandArrays& arrays) {
+    AUSPEX_CHECK(s.groups <= s.columns, "the experts looked for are among all");
+    const std::size_t slots = s.rows * s.depth;
+    const std::int64_t* const choices = even_choices(slots, s.columns, arrays);
+    auto* const mask = arrays.filled(slots * s.columns, std::int64_t{0});
+    if (s.kernel == CpuKernel::kOneHotMask) {
+        return [=] { one_hot_mask(s.rows, s.depth, s.columns, choices, mask); };
+    }
+    one_hot_mask(s.rows, s.depth, s.columns, choices, mask);
+    auto* const row_slots = arrays.filled(slots, std::int32_t{0});
+    return [=] {
+        std::size_t found = 0;
+        for (std::size_t e = 0; e < s.groups; ++e) {
+            found +=
+                find_in_mask(s.rows, s.depth, s.columns, e, static_cast<const std::int64_t*>(mask), row_slots + found);
+        }
+    };
+}
+
+template <class P>
+Call gather_call(const CallSizes& s, OperandArrays& arrays) {
+    using V = typename P::Value;
+    const std::size_t top_k = choices_of(s.rows), tokens = s.rows / top_k;
+    const Assignment of = even_assignment(tokens, top_k, kManyExperts, arrays);
+    const V* const from = arrays.numbers<V>(tokens * s.columns);
+    V* const to = arrays.filled(s.rows * s.columns, V{});
+    return [=] { gather_rows(of.rows(), s.columns, from, of.tokens_of_rows(), to); };
+}
+
+template <class P>
+Call sum_rows_call(const CallSizes& s, OperandArrays& arrays) {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    const ExpertKernels kernels =
+        s.kernel == CpuKernel::kSumRowsFused ? ExpertKernels::kFused : ExpertKernels::kGrouped;
+    const Assignment of = even_assignment(s.rows, s.depth, std::max(kManyExperts, s.depth), arrays);
+    const std::size_t slots = s.rows * s.depth;
+    const V* const rows = arrays.numbers<V>(slots * s.columns);
+    const R* const weights = arrays.numbers<R>(slots, 0.1F, 0.5F);
+    V* const sums = arrays.filled(s.rows * s.columns, V{});
+    return [=] { sum_rows(kernels, of, s.columns, rows, weights, sums); };
+}
+
+template <class P>
+Call sum_rows_backward_call(const CallSizes& s, OperandArrays& arrays) {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    const ExpertKernels kernels =
+        s.kernel == CpuKernel::kSumRowsBackwardFused ? ExpertKernels::kFused : ExpertKernels::kGrouped;
+    const std::size_t top_k = choices_of(s.rows), tokens = s.rows / top_k;
+    const Assignment of = even_assignment(tokens, top_k, kManyExperts, arrays);
+    const V *const d_sums = arrays.numbers<V>(tokens * s.columns), *const rows = arrays.numbers<V>(s.rows * s.columns);
+    const R* const weights = arrays.numbers<R>(s.rows, 0.1F, 0.5F);
+    V* const d_rows = arrays.filled(s.rows * s.columns, V{});
+    R* const d_weights = arrays.filled(s.rows, R{0});
+    return [=] { sum_rows_backward(kernels, of, of.rows(), s.columns, d_sums, rows, weights, d_rows, d_weights); };
+}
+
+ExpertKernels expert_kernels(CpuKernel kernel) {
+    switch (kernel) {
+        case CpuKernel::kExpertsForwardLoop:
+        case CpuKernel::kExpertsBackwardLoop:
+        case CpuKernel::kExpertsWeightsLoop: return ExpertKernels::kLoop;
+        case CpuKernel::kExpertsForwardFused:
+        case CpuKernel::kExpertsBackwardFused: return ExpertKernels::kFused;
+        default: return ExpertKernels::kGrouped;
+    }
+}
+
+/// Rows are split as evenly as they can be.
+ExpertShape expert_shape(const CallSizes& s, OperandArrays& arrays) {
+    auto* const offsets = arrays.filled(s.groups + 1, std::int64_t{0});
+    for (std::size_t e = 0; e <= s.groups; ++e) {
+        offsets[e] = static_cast<std::int64_t>(s.rows * e / s.groups);
+    }
+    return {s.groups, s.depth, s.columns, 3 * s.columns * s.depth, offsets};
+}
+
+/// Weights of all experts, scaled so that outputs are as large as inputs.
+template <typename V>
+const V* expert_weights(const ExpertShape& shape, OperandArrays& arrays) {
+    const double summed = static_cast<double>(std::max(shape.hidden, shape.inner));
+    return arrays.numbers<V>(shape.experts * shape.stride, static_cast<float>(1 / std::sqrt(summed)));
+}
+
+template <class P>
+Call experts_forward_call(const CallSizes& s, OperandArrays& arrays) {
+    using V = typename P::Value;
+    const ExpertKernels kernels = expert_kernels(s.kernel);
+    const ExpertShape shape = expert_shape(s, arrays);
+    const V* const weights = expert_weights<V>(shape, arrays);
+    ExpertForward<V> x;
+    x.source = arrays.numbers<V>(s.rows * shape.hidden);
+    x.gate_up = arrays.filled(s.rows * 2 * shape.inner, V{});
+    x.product = arrays.filled(s.rows * shape.inner, V{});
+    x.outputs = arrays.filled(s.rows * shape.hidden, V{});
+    return [=] { expert_forward<V>(kernels, shape, weights, x); };
+}
+
+template <class P>
+Call experts_backward_call(const CallSizes& s, OperandArrays& arrays) {
+    using V = typename P::Value;
+    const ExpertKernels kernels = expert_kernels(s.kernel);
+    const ExpertShape shape = expert_shape(s, arrays);
+    const V* const weights = expert_weights<V>(shape, arrays);
+    ExpertBackward<V> x;
+    x.gate_up = arrays.numbers<V>(s.rows * 2 * shape.inner);
+    x.d_rows = arrays.numbers<V>(s.rows * shape.hidden);
+    x.d_product = arrays.filled(s.rows * shape.inner, V{});
+    x.d_gate_up = arrays.filled(s.rows * 2 * shape.inner, V{});
+    x.d_permuted = arrays.filled(s.rows * shape.hidden, V{});
+    return [=] { expert_backward<V>(kernels, shape, weights, x); };
+}
+
+template <class P>
+Call experts_weights_call(const CallSizes& s, OperandArrays& arrays) {
+    using V = typename P::Value;
+    const ExpertKernels kernels = expert_kernels(s.kernel);
+    const ExpertShape shape = expert_shape(s, arrays);
+    const V *const rows = arrays.numbers<V>(s.rows * shape.hidden),
+                   *const product = arrays.numbers<V>(s.rows * shape.inner),
+                   *const d_rows = arrays.numbers<V>(s.rows * shape.hidden),
+                   *const d_gate_up = arrays.numbers<V>(s.rows * 2 * shape.inner);
+    auto* const gradients = arrays.filled(shape.experts * shape.stride, typename P::Gradient{});
+    return [=] { expert_weight_gradients(kernels, shape, rows, product, d_rows, d_gate_up, gradients); };
+}
+
+}  // namespace
+
+template <class P>
+Call expert_call(const CallSizes& s, OperandArrays& arrays) {
+    switch (s.kernel) {
+        case CpuKernel::kRouterForward:
+        case CpuKernel::kRouterUniform: return router_forward_call<P>(s, arrays);
+        case CpuKernel::kRouterLosses:
+        case CpuKernel::kRouterBackward: return router_losses_call<P>(s, arrays);
+        case CpuKernel::kCountChoices:
+        case CpuKernel::kSortSlots: return order_call(s, arrays);
+        case CpuKernel::kOneHotMask:
+        case CpuKernel::kFindInMask: return mask_call(s, arrays);
+        case CpuKernel::kGatherRows: return gather_call<P>(s, arrays);
+        case CpuKernel::kSumRows:
+        case CpuKernel::kSumRowsFused: return sum_rows_call<P>(s, arrays);
+        case CpuKernel::kSumRowsBackward:
+        case CpuKernel::kSumRowsBackwardFused: return sum_rows_backward_call<P>(s, arrays);
+        case CpuKernel::kExpertsForwardLoop:
+        case CpuKernel::kExpertsForwardGrouped:
+        case CpuKernel::kExpertsForwardFused: return experts_forward_call<P>(s, arrays);
+        case CpuKernel::kExpertsBackwardLoop:
+        case CpuKernel::kExpertsBackwardGrouped:
+        case CpuKernel::kExpertsBackwardFused: return experts_backward_call<P>(s, arrays);
+        case CpuKernel::kExpertsWeightsLoop:
+        case CpuKernel::kExpertsWeightsGrouped: return experts_weights_call<P>(s, arrays);
+        default: return {};
+    }
+}
+
+template Call expert_call<Fp32>(const CallSizes&, OperandArrays&);
+template Call expert_call<Bf16Precision>(const CallSizes&, OperandArrays&);
+
+}  // namespace auspex

@@ -1,0 +1,260 @@
+/// @file Names, terms, sizes and bytes of the trainer's kernels.
+#include "models/cpu/cpu_kernel.hpp"
+
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+// Sizes that terms are made of. Letters: m rows, n columns, k depth, g groups.
+
+/// Columns of a product as the core's vectors of 16 floats take them.
+constexpr double kVector = 16;
+double in_vectors(double columns) { return std::ceil(columns / kVector) * kVector; }
+/// Columns that a product makes at a time (oneDNN, AVX-512): for each panel of them the left operand is read again.
+constexpr double kPanel = 48;
+/// Products with fewer columns read a right operand that is stored by columns as it lies, a stride of `depth` apart.
+constexpr double kThin = 128;
+/// Queries that attention takes at a time (exec/kernels/attention.cpp).
+constexpr double kBand = 64;
+double bands(double sequence) { return std::ceil(sequence / kBand); }
+/// Scores of one head: each query with all keys up to the last query of its band.
+double scores(double sequence) {
+    const double whole = std::floor(sequence / kBand), rest = sequence - whole * kBand;
+    return kBand * kBand * whole * (whole + 1) / 2 + rest * sequence;
+}
+
+double once(const CpuCall&) { return 1; }
+double rows(const CpuCall& c) { return c.rows; }
+double columns(const CpuCall& c) { return c.columns; }
+double groups(const CpuCall& c) { return c.groups; }
+double row_columns(const CpuCall& c) { return c.rows * c.columns; }
+double row_depths(const CpuCall& c) { return c.rows * c.depth; }
+double column_depths(const CpuCall& c) { return c.columns * c.depth; }
+double product(const CpuCall& c) { return c.rows * c.columns * c.depth; }
+double vector_product(const CpuCall& c) { return c.rows * in_vectors(c.columns) * c.depth; }
+double panel_left(const CpuCall& c) { return c.rows * c.depth * std::ceil(c.columns / kPanel); }
+double thin_right(const CpuCall& c) { return c.columns < kThin ? c.columns * c.depth * c.depth : 0; }
+double group_weights(const CpuCall& c) { return c.groups * c.columns * c.depth; }
+double heads(const CpuCall& c) { return c.rows * c.columns / c.depth; }
+/// Half heads are turned in vectors of 16 floats, or 32 values of bf16; what is left of them one by one.
+double rest_of(const CpuCall& c, double lanes) { return heads(c) * std::fmod(c.depth / 2, lanes); }
+double rest_of_16(const CpuCall& c) { return rest_of(c, 16); }
+double rest_of_32(const CpuCall& c) { return rest_of(c, 32); }
+/// Expected times that an expert of a random order is among the largest k so far; each moves half of them.
+double insertions(const CpuCall& c) { return row_depths(c) * (1 + std::log(std::fmax(c.columns / c.depth, 1))); }
+double shifts(const CpuCall& c) { return insertions(c) * c.depth / 2; }
+double comparisons(const CpuCall& c) { return c.rows * std::log2(std::fmax(c.rows, 2)); }
+double group_bands(const CpuCall& c) { return c.groups * bands(c.rows); }
+double group_rows(const CpuCall& c) { return c.groups * c.rows; }
+double group_scores(const CpuCall& c) { return c.groups * scores(c.rows); }
+double score_products(const CpuCall& c) { return group_scores(c) * in_vectors(c.depth); }
+double group_elements(const CpuCall& c) { return c.groups * c.rows * c.depth; }
+/// The mask's cache lines, 64 bytes of 8-byte numbers, that a search for every group's expert reads.
+double mask_lines(const CpuCall& c) { return group_elements(c) * std::fmin(c.columns / 8, 1); }
+double found_slots(const CpuCall& c) { return group_elements(c) / c.columns; }
+
+struct Term {
+    std::string_view name;
+    double (*size)(const CpuCall&);
+};
+
+struct Law {
+    std::string_view kernel;
+    std::size_t count = 0;
+    std::array<std::string_view, kMostCpuTerms> names{};
+    std::array<double (*)(const CpuCall&), kMostCpuTerms> sizes{};
+
+    template <typename... Terms>
+    constexpr explicit Law(std::string_view of, Terms... terms) : kernel(of), count(sizeof...(terms)) {
+        static_assert(sizeof...(terms) <= kMostCpuTerms);
+        std::size_t i = 0;
+        ((names[i] = terms.name, sizes[i] = terms.size, ++i), ...);
+    }
+};
+
+constexpr Term kStart{"start", once}, kRow{"row", rows}, kColumn{"column", columns}, kElement{"element", row_columns};
+
+// Families of kernels that do alike.
+
+template <typename... More>
+constexpr Law gemm(std::string_view name, More... more) {
+    return Law(name, kStart, Term{"product", vector_product}, Term{"output", row_columns}, Term{"left", panel_left},
+               Term{"right", column_depths}, more...);
+}
+/// Passes along rows, and once a call over a weight or a gradient as long as a row.
+constexpr Law norm(std::string_view name) { return Law(name, kStart, kRow, kColumn, kElement); }
+constexpr Law by_row(std::string_view name) { return Law(name, kStart, kRow, kElement); }
+constexpr Law attention(std::string_view name) {
+    return Law(name, kStart, Term{"band", group_bands}, Term{"row", group_rows}, Term{"score", group_scores},
+               Term{"product", score_products}, Term{"element", group_elements});
+}
+template <typename... More>
+constexpr Law router(std::string_view name, More... more) {
+    return Law(name, kStart, kRow, kElement, Term{"choice", row_depths}, more...);
+}
+constexpr Law sort(std::string_view name) { return Law(name, kStart, Term{"slot", rows}, Term{"expert", columns}); }
+constexpr Law sum_rows(std::string_view name) {
+    return Law(name, kStart, Term{"token", rows}, Term{"row", row_depths}, Term{"element", product},
+               Term{"output", row_columns});
+}
+/// An expert's weights are packed for its products, or its gradient is read and written; the widths are passed over by
+/// packing, activation and output.
+constexpr Law experts(std::string_view name) {
+    return Law(name, Term{"expert", groups}, Term{"product", product}, Term{"weight", group_weights},
+               Term{"inner", row_columns}, Term{"hidden", row_depths});
+}
+constexpr Law stream(std::string_view name, std::string_view unit) { return Law(name, kStart, Term{unit, columns}); }
+constexpr Law reduction(std::string_view name) {
+    return Law(name, kStart, Term{"element", column_depths}, Term{"output", columns});
+}
+
+/// In the order of CpuKernel.
+constexpr std::array<Law, kCpuKernels> kLaws{
+    gemm("gemm_forward", Term{"thin", thin_right}),
+    gemm("gemm_input_gradient"),
+    gemm("gemm_weight_gradient"),
+    norm("norm_forward"),
+    norm("norm_backward"),
+    by_row("square_sums"),
+    norm("qk_norm_forward"),
+    norm("qk_norm_products"),
+    norm("qk_norm_backward"),
+    Law("rotate", kStart, kRow, Term{"head", heads}, kElement, Term{"rest_of_16", rest_of_16},
+        Term{"rest_of_32", rest_of_32}),
+    attention("attention_forward"),
+    attention("attention_backward"),
+    by_row("swiglu_forward"),
+    by_row("swiglu_backward"),
+    stream("add", "element"),
+    by_row("embedding_forward"),
+    Law("embedding_backward", kStart, kRow, Term{"comparison", comparisons}, kElement),
+    by_row("cross_entropy_parts"),
+    by_row("cross_entropy_backward"),
+    router("router_forward", Term{"insertion", insertions}, Term{"shift", shifts}),
+    router("router_uniform"),
+    router("router_losses"),
+    router("router_backward"),
+    sort("count_choices"),
+    sort("sort_slots"),
+    Law("one_hot_mask", kStart, Term{"slot", row_depths}, Term{"element", product}),
+    Law("find_in_mask", Term{"expert", groups}, Term{"slot", group_elements}, Term{"line", mask_lines},
+        Term{"found", found_slots}),
+    by_row("gather_rows"),
+    sum_rows("sum_rows"),
+    sum_rows("sum_rows_fused"),
+    by_row("sum_rows_backward"),
+    by_row("sum_rows_backward_fused"),
+    experts("experts_forward_loop"),
+    experts("experts_forward_grouped"),
+    experts("experts_forward_fused"),
+    experts("experts_backward_loop"),
+    experts("experts_backward_grouped"),
+    experts("experts_backward_fused"),
+    experts("experts_weights_loop"),
+    experts("experts_weights_grouped"),
+    stream("zero", "byte"),
+    stream("copy", "byte"),
+    stream("finite_check", "element"),
+    stream("finite_check_gradients", "element"),
+    stream("square_sum", "element"),
+    Law("adamw", Term{"part", rows}, Term{"element", columns}),
+    reduction("reduce_parts"),
+    reduction("reduce_parts_gradients"),
+    reduction("reduce_softmax_parts"),
+    stream("operation", "block"),
+};
+
+// Bytes of what is stored alike in every precision.
+constexpr double kReal = 4, kNumber = 8, kSlot = 4, kLine = 64;
+
+/// Of one element: moments and master weights are read and written in fp32.
+double adamw_bytes(CpuPrecision precision) { return precision == CpuPrecision::kBf16 ? 2 + 16 + 8 + 2 : 4 + 16 + 8; }
+
+const Law& law_of(CpuKernel kernel) {
+    AUSPEX_CHECK(kernel < CpuKernel::kCount, "a kernel of the trainer");
+    return kLaws[static_cast<std::size_t>(kernel)];
+}
+
+}  // namespace
+
+std::string_view to_string(CpuKernel kernel) { return law_of(kernel).kernel; }
+
+std::string_view to_string(CpuPrecision precision) { return precision == CpuPrecision::kBf16 ? "bf16" : "fp32"; }
+
+std::span<const std::string_view> cpu_terms(CpuKernel kernel) {
+    const Law& law = law_of(kernel);
+    return {law.names.data(), law.count};
+}
+
+std::array<double, kMostCpuTerms> cpu_sizes(const CpuCall& call) {
+    const Law& law = law_of(call.kernel);
+    std::array<double, kMostCpuTerms> sizes{};
+    for (std::size_t i = 0; i < law.count; ++i) {
+        sizes[i] = law.sizes[i](call);
+    }
+    return sizes;
+}
+
+double cpu_bytes(const CpuCall& c, CpuPrecision precision) {
+    const double v = precision == CpuPrecision::kBf16 ? 2 : 4;
+    const double of_rows = c.rows * c.columns, weights = 3 * group_weights(c);
+    switch (c.kernel) {
+        case CpuKernel::kGemmForward:
+        case CpuKernel::kGemmInputGradient: return v * (of_rows + row_depths(c) + column_depths(c));
+        case CpuKernel::kGemmWeightGradient: return v * (2 * of_rows + row_depths(c) + column_depths(c));
+        case CpuKernel::kSquareSums: return v * of_rows;
+        case CpuKernel::kNormForward:
+        case CpuKernel::kQkNormForward:
+        case CpuKernel::kQkNormProducts:
+        case CpuKernel::kRotate:
+        case CpuKernel::kEmbeddingForward:
+        case CpuKernel::kGatherRows: return 2 * v * of_rows;
+        case CpuKernel::kNormBackward:
+        case CpuKernel::kQkNormBackward:
+        case CpuKernel::kSwigluForward:
+        case CpuKernel::kAdd:
+        case CpuKernel::kEmbeddingBackward:
+        case CpuKernel::kSumRowsBackward:
+        case CpuKernel::kSumRowsBackwardFused: return 3 * v * of_rows;
+        case CpuKernel::kSwigluBackward: return 5 * v * of_rows;
+        case CpuKernel::kAttentionForward: return 4 * v * group_elements(c);
+        case CpuKernel::kAttentionBackward: return 8 * v * group_elements(c);
+        case CpuKernel::kCrossEntropyParts: return kReal * of_rows;
+        case CpuKernel::kCrossEntropyBackward: return 2 * kReal * of_rows;
+        case CpuKernel::kRouterForward:
+        case CpuKernel::kRouterUniform: return 2 * kReal * of_rows + (kNumber + kReal) * row_depths(c);
+        case CpuKernel::kRouterLosses: return 2 * kReal * of_rows + kNumber * row_depths(c);
+        case CpuKernel::kRouterBackward: return 4 * kReal * of_rows + (kNumber + kReal) * row_depths(c);
+        case CpuKernel::kCountChoices: return kNumber * c.rows;
+        case CpuKernel::kSortSlots: return (kNumber + kSlot) * c.rows;
+        case CpuKernel::kOneHotMask: return kNumber * (product(c) + row_depths(c));
+        case CpuKernel::kFindInMask: return std::fmin(kLine, kNumber * c.columns) * group_elements(c);
+        case CpuKernel::kSumRows:
+        case CpuKernel::kSumRowsFused: return v * (product(c) + of_rows);
+        case CpuKernel::kExpertsForwardLoop:
+        case CpuKernel::kExpertsForwardGrouped:
+        case CpuKernel::kExpertsForwardFused: return v * (weights + 2 * row_depths(c) + 3 * of_rows);
+        case CpuKernel::kExpertsBackwardLoop:
+        case CpuKernel::kExpertsBackwardGrouped:
+        case CpuKernel::kExpertsBackwardFused: return v * (weights + 2 * row_depths(c) + 5 * of_rows);
+        case CpuKernel::kExpertsWeightsLoop:
+        case CpuKernel::kExpertsWeightsGrouped: return v * (2 * weights + 2 * row_depths(c) + 3 * of_rows);
+        case CpuKernel::kZero: return c.columns;
+        case CpuKernel::kCopy: return 2 * c.columns;
+        case CpuKernel::kFiniteCheck:
+        case CpuKernel::kFiniteCheckGradients:
+        case CpuKernel::kSquareSum: return v * c.columns;
+        case CpuKernel::kAdamW: return adamw_bytes(precision) * c.columns;
+        case CpuKernel::kReduceParts:
+        case CpuKernel::kReducePartsGradients: return v * (column_depths(c) + c.columns);
+        case CpuKernel::kReduceSoftmaxParts: return kReal * (column_depths(c) + c.columns);
+        case CpuKernel::kOperation: return 0;
+        case CpuKernel::kCount: break;
+    }
+    check_failed("kernel", "a kernel of the trainer", __FILE__, __LINE__);
+}
+
+}  // namespace auspex

@@ -1,0 +1,23 @@
+#pragma once
+/// @file The four inputs of a prediction.
+#include "base/json.hpp"
+#include "models/machine.hpp"
+#include "models/plan.hpp"
+#include "models/stack.hpp"
+#include "models/workload.hpp"
+
+namespace auspex {
+
+/// The four inputs, as loaded and as documents (for overrides, hashes and sensitivity).
+struct Inputs {
+    JsonDocument machine_document, stack_document, workload_document, plan_document;
+    Machine machine;
+    Stack stack;
+    Workload workload;
+    Plan plan;  ///< as in the file, not yet resolved
+};
+
+/// Loads the documents' contents again (after overrides). Throws InputError.
+[[nodiscard]] Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan);
+
+}  // namespace auspex

@@ -1,0 +1,208 @@
+/// @file Tables of fits and constants; the page around the residual charts.
+#include "report/calibration/calibration_report.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/units.hpp"
+#include "report/calibration/residual_chart.hpp"
+#include "report/parts/page.hpp"
+#include "report/parts/page_style.hpp"
+#include "report/parts/report_files.hpp"
+#include "report/parts/text.hpp"
+#include "report/parts/text_table.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kSigmas = 1.96;
+
+constexpr const char* kResiduals =
+    "Predicted over measured time of every measurement, against the measured one. A good law has its marks close to 1 "
+    "at all times; marks that rise or fall together from left to right show a term that is missing, single ones a "
+    "disturbed measurement. The lines next to 1 are 5 % off. Marks beyond a factor of two stand at the edge.";
+
+/// The worst of all points, and where there are outliers what is worst without them.
+std::string worst_text(const FitQuality& fit) {
+    const double worst = std::max(fit.worst_error, fit.farthest_error);
+    return percent(worst) +
+           (fit.outliers > 0 ? " (" + percent(fit.worst_error) + " without " + counted(fit.outliers, "outlier") + ")"
+                             : "");
+}
+
+std::vector<TextRow> fit_rows(const Calibration& calibration) {
+    std::vector<TextRow> rows{{"fit", "precision", "points", "typical error", "worst", "verdict"}};
+    for (const FitQuality& fit : calibration.fits) {
+        const bool is_checked = fit.verdict != kOneRow;
+        rows.push_back({fit.name, fit.precision.empty() ? fit.kind : fit.precision, std::to_string(fit.points.size()),
+                        is_checked ? percent(fit.typical_error) : "-", is_checked ? worst_text(fit) : "-",
+                        fit.verdict});
+    }
+    return rows;
+}
+
+std::vector<TextRow> constant_rows(const std::vector<Constant>& constants) {
+    std::vector<TextRow> rows{{"constant", "value", "from", "to", "kind"}};
+    for (const Constant& constant : constants) {
+        const double reach = kSigmas * constant.relative_uncertainty;
+        const auto text = [&](double factor) { return format_quantity(constant.value * factor, constant.dimension); };
+        rows.push_back(
+            {constant.path, text(1), text(std::max(0.0, 1 - reach)), text(1 + reach), to_string(constant.kind)});
+    }
+    return rows;
+}
+
+std::vector<TextRow> change_rows(const std::vector<ConstantChange>& changes) {
+    std::vector<TextRow> rows{{"constant", "before", "now", "from", "to", "rows", "verdict"}};
+    for (const ConstantChange& change : changes) {
+        const auto text = [&](double value) { return format_quantity(value, change.now.dimension); };
+        const bool has_interval = change.verdict != kOneRow;
+        rows.push_back({change.now.path, text(change.before.value), text(change.now.value),
+                        has_interval ? text(change.low) : "-", has_interval ? text(change.high) : "-", change.rows,
+                        change.verdict});
+    }
+    return rows;
+}
+
+std::string what_stayed(const CalibrationReport& report) {
+    const std::size_t stayed = report.constants_of_machine - report.calibration.changes.size();
+    return counted(static_cast<double>(stayed), "other constant") + " of the machine stayed: no row determines " +
+           (stayed == 1 ? "it." : "them.");
+}
+
+std::string html_rows(const std::vector<TextRow>& rows, std::size_t left, std::string_view caption) {
+    std::vector<std::vector<Cell>> cells;
+    for (const TextRow& row : rows) {
+        std::vector<Cell>& line = cells.emplace_back();
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line.push_back(i < left || i + 1 == row.size() ? Cell{row[i]} : number(row[i]));
+        }
+    }
+    return html_table(cells, caption);
+}
+
+std::string terms_table(const Calibration& calibration) {
+    std::vector<TextRow> rows{{"fit", "precision", "term", "value", "from", "to"}};
+    for (const FitQuality& fit : calibration.fits) {
+        for (const FitQuality::Term& term : fit.terms) {
+            const auto text = [](double s) { return significant(s * 1e9, 4) + " ns"; };
+            rows.push_back({fit.name, fit.precision, term.name, text(term.value), text(term.low), text(term.high)});
+        }
+    }
+    return html_rows(rows, 3,
+                     "Seconds for each unit of a term: a call, a row, an element, a multiply-add of a product, a byte. "
+                     "Intervals are 95 %, from fits to resampled measurements.");
+}
+
+/// The words in which all names begin; of a single name all of it. Requires that the first word is the same.
+std::string common_head(const std::vector<const FitQuality*>& fits) {
+    std::string head = fits.front()->name;
+    for (const FitQuality* fit : fits) {
+        while (fit->name != head && !fit->name.starts_with(head + "_")) {
+            head.erase(std::min(head.rfind('_'), head.size()));
+        }
+    }
+    return head;
+}
+
+/// "kernel copy", "kernels gemm_…", "kernels sum_rows, …"; of other kinds the kind.
+std::string title_of(const std::vector<const FitQuality*>& fits) {
+    if (fits.front()->kind != "kernel") {
+        return fits.front()->kind;
+    }
+    const std::string head = common_head(fits);
+    const auto named = std::ranges::count_if(fits, [&](const FitQuality* fit) { return fit->name == head; });
+    return named == std::ssize(fits) ? "kernel " + head : "kernels " + head + (named > 0 ? ", …" : "_…");
+}
+
+/// Kernels by the first word of their names, so that forward and backward stand together; messages, collectives.
+std::string charts(const Calibration& calibration) {
+    std::map<std::string, std::vector<const FitQuality*>> families;
+    for (const FitQuality& fit : calibration.fits) {
+        const std::string head = fit.name.substr(0, fit.name.find('_'));
+        families[fit.kind == "kernel" ? fit.kind + " " + head : fit.kind].push_back(&fit);
+    }
+    std::string out;
+    for (const auto& [family, fits] : families) {
+        for (std::size_t first = 0; first < fits.size(); first += kMostResiduals) {
+            const std::size_t count = std::min(kMostResiduals, fits.size() - first);
+            out += html_figure(residual_chart(title_of(fits), std::span(fits).subspan(first, count)), "");
+        }
+    }
+    return out;
+}
+
+std::string render_html(const CalibrationReport& report) {
+    const std::string title = "Calibration of " + report.machine;
+    std::string out =
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
+        html_escape(title) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n<h1>" +
+        html_escape(title) + "</h1>\n" + html_paragraph(verdict_of(report), "summary");
+    const Calibration& calibration = report.calibration;
+    if (!calibration.warnings.empty()) {
+        out += html_heading("warnings", "Warnings") + html_list(calibration.warnings);
+    }
+    out += html_heading("fits", "Fits") +
+           html_rows(fit_rows(calibration), 2,
+                     "A fit is good if its typical error (the median) is at most 5 % and its worst, outliers apart, at "
+                     "most 20 %, with an outlier in ten points at most; the column has the worst of all. Collectives "
+                     "are not fitted but predicted from the costs of messages.");
+    out += html_heading("residuals", "Residuals") + html_paragraph(kResiduals) + charts(calibration);
+    if (report.is_from) {
+        out += html_heading("changes", "Changed constants") +
+               html_rows(change_rows(calibration.changes), 1,
+                         "From and to: about 95 % of a law's, the smallest and largest of single rows. " +
+                             what_stayed(report) + " Sources stand in the machine file.");
+        if (!calibration.advice.empty()) {
+            out += html_rows(change_rows(calibration.advice), 1,
+                             "Constants of the stack of which the rows speak; its file stays as it is.");
+        }
+    }
+    out += html_heading("constants", "Constants") +
+           html_rows(constant_rows(report.constants), 1,
+                     report.is_from ? "All that are measured or fitted, with intervals of 95 %, assumed ones apart."
+                                    : "With intervals of 95 %, assumed ones apart; laws of kernels stand below.");
+    out += report.is_from ? "" : html_heading("terms", "Terms") + terms_table(calibration);
+    return out + html_heading("provenance", "Where this page comes from") +
+           html_paragraph("Measurements are in " + report.measurements_file + ", the machine file is " +
+                          report.machine_file + ". This command makes both again:") +
+           "<pre>" + html_escape(report.command) + "</pre>\n</main></body>\n</html>\n";
+}
+
+}  // namespace
+
+std::string verdict_of(const CalibrationReport& report) {
+    const std::vector<FitQuality>& fits = report.calibration.fits;
+    const auto poor = std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.is_poor; });
+    const auto unchecked =
+        std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.verdict == kOneRow; });
+    const std::string all = counted(static_cast<double>(fits.size()), "fit");
+    const std::string some =
+        poor == 0 ? (unchecked == 0 ? ", all good." : ", none of them poor.")
+                  : ", " + thousands(static_cast<double>(poor)) + " of them poor: their verdicts say where.";
+    return all + some +
+           (unchecked == 0 ? "" : " Of one row, and not checked: " + thousands(static_cast<double>(unchecked)) + ".");
+}
+
+std::string fits_text(const Calibration& calibration) { return text_table(fit_rows(calibration), {0, 1, 5}); }
+
+std::string constants_text(const std::vector<Constant>& constants) {
+    return text_table(constant_rows(constants), {0, 4});
+}
+
+std::string changes_text(const CalibrationReport& report) {
+    const std::vector<ConstantChange>& changes = report.calibration.changes;
+    const std::vector<ConstantChange>& advice = report.calibration.advice;
+    std::string text = changes.empty() ? "" : text_table(change_rows(changes), {0, 5, 6});
+    if (!advice.empty()) {
+        text += "\nOf the stack, whose file stays as it is:\n" + text_table(change_rows(advice), {0, 5, 6});
+    }
+    return text + (text.empty() ? "" : "\n") + what_stayed(report) + "\n";
+}
+
+void write_calibration_report(const CalibrationReport& report, const std::string& directory) {
+    write_report_file(make_report_folder(directory, "index.html") / "index.html", render_html(report));
+}
+
+}  // namespace auspex

@@ -1,0 +1,17 @@
+#pragma once
+/// @file Predicted over measured, against the measured time.
+#include <span>
+#include <string>
+
+#include "compare/fit/calibration.hpp"
+
+namespace auspex {
+
+/// Most fits in one chart: as many as there are curve colours.
+inline constexpr std::size_t kMostResiduals = 7;
+
+/// Inline SVG: a mark for each point, a colour for each fit; marks beyond a factor of two stand at the edge. Requires 1
+/// to kMostResiduals fits with points.
+[[nodiscard]] std::string residual_chart(const std::string& title, std::span<const FitQuality* const> fits);
+
+}  // namespace auspex

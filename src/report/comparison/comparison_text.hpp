@@ -1,0 +1,36 @@
+#pragma once
+/// @file A comparison in words and rows, for page and terminal.
+#include <string>
+#include <vector>
+
+#include "compare/evaluate/comparison.hpp"
+
+namespace auspex {
+
+/// How to read a single operation that is far off.
+inline constexpr const char* kWhereWaitsShow =
+    "A rank that loses its core or waits shows it in the operation it is in: a short one may be far off for that "
+    "alone.";
+
+/// Largest |error| first.
+[[nodiscard]] std::vector<const ComparedCase*> worst_first(const Comparison& comparison);
+/// "1.2 %", or that it is not known.
+[[nodiscard]] std::string noise_floor_text(const Comparison& comparison);
+/// Kendall's tau of one half of the repeats against the other, or that it is not judged.
+[[nodiscard]] std::string tau_of_repeats_text(const Comparison& comparison);
+/// "+3.1 %": predicted over measured, minus 1.
+[[nodiscard]] std::string error_text(double error);
+/// A row a layout, the worst error first, below a head: layout, workload, ranks, measured, noise, predicted, error,
+/// interval, what is notable.
+[[nodiscard]] std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparison);
+/// Errors, intervals, noise, rankings in words, a line each.
+[[nodiscard]] std::vector<std::string> summary_lines(const Comparison& comparison);
+/// "2 layouts never ran to an end: dp2 on small-moe, …"; empty where none failed.
+[[nodiscard]] std::string failed_text(const Comparison& comparison);
+/// Of how many layouts the operations and the timeline are of a step unlike the others of its run; empty: of none.
+[[nodiscard]] std::string operations_note(const Comparison& comparison);
+/// "most of the error: attention -22.1 ms (-18.9 %), …": the three operations with the largest |predicted - measured|,
+/// summed over layouts; empty without operations.
+[[nodiscard]] std::string largest_errors_text(const Comparison& comparison);
+
+}  // namespace auspex

@@ -1,0 +1,13 @@
+#pragma once
+/// @file An input file and its hash, as reports name it.
+#include <string>
+
+namespace auspex {
+
+struct InputFile {
+    std::string role;  ///< "machine", "stack", "workload", "plan"
+    std::string file;
+    std::string sha256;  ///< of the file's bytes
+};
+
+}  // namespace auspex

@@ -1,0 +1,228 @@
+/// @file The stacked bars: where a step goes, and what fills the memory.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "report/parts/svg.hpp"
+#include "report/parts/text.hpp"
+#include "report/scaling/charts.hpp"
+#include "report/scaling/placement_report.hpp"
+#include "report/scaling/story.hpp"
+
+namespace auspex {
+
+namespace {
+
+constexpr double kWidth = 860, kHeight = 470;
+constexpr double kLeft = 70, kRight = 650, kTop = 34, kBottom = 410;
+constexpr double kLabelX = kRight + 20, kLabelGap = 17;
+/// Beyond this ratio of longest to shortest bar the short ones could not be read: all are drawn as shares.
+constexpr double kReadableRatio = 4;
+constexpr double kTextHeight = 14;
+
+struct Segment {
+    double value = 0;
+    std::size_t color = 0;
+    std::string inside, tooltip;  ///< inside: shown where there is room
+};
+
+struct Bar {
+    std::string name, total;
+    std::vector<Segment> segments;
+};
+
+struct BarChart {
+    std::string axis_name, value_name;
+    std::vector<Bar> bars;
+    std::vector<std::string> names;  ///< by color: written beside the last bar
+    double top = 1;                  ///< of the value axis
+    double limit = 0;                ///< drawn as a line across, unless 0
+    std::string limit_name{};
+};
+
+double slot_of(const BarChart& chart) { return (kRight - kLeft) / static_cast<double>(chart.bars.size()); }
+
+/// Draws the bar and says where each color's segment has its middle, -1 where there is none.
+std::vector<double> draw_bar(Svg& svg, const Bar& bar, double center, double width, const SvgScale& y) {
+    std::vector<double> middles(kColorCount, -1);
+    double below = 0;
+    for (const Segment& segment : bar.segments) {
+        const double top = y(below + segment.value);
+        const double height = y(below) - top;
+        below += segment.value;
+        if (height <= 0) {
+            continue;
+        }
+        const std::string color = std::to_string(segment.color);
+        svg.rect({center - width / 2, top}, width, height, "segment l" + color, segment.tooltip);
+        middles[segment.color] = top + height / 2;
+        if (height >= kTextHeight && width >= 8.0 * static_cast<double>(segment.inside.size())) {
+            svg.text({center, top + height / 2 + 4.5}, segment.inside, "inside t" + color, "middle");
+        }
+    }
+    svg.text({center, y(below) - 7}, bar.total, "total", "middle");
+    return middles;
+}
+
+void draw_frame(Svg& svg, const BarChart& chart, const SvgScale& y) {
+    const std::vector<double> ticks = round_ticks(0, chart.top, 6);
+    for (const double tick : ticks) {
+        if (tick <= chart.top * 1.0001) {
+            svg.line({kLeft, y(tick)}, {kRight, y(tick)}, "grid");
+            svg.text({kLeft - 8, y(tick) + 4.5}, fixed(tick, decimals_of_step(ticks[1] - ticks[0])), "tick", "end");
+        }
+    }
+    svg.text_upwards({20, (kTop + kBottom) / 2}, chart.value_name, "name");
+    svg.text({(kLeft + kRight) / 2, kBottom + 46}, chart.axis_name, "name", "middle");
+}
+
+void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
+    const double slot = slot_of(chart);
+    const double width = std::min(slot * 0.72, 84.0);
+    std::size_t longest = 1;
+    for (const Bar& bar : chart.bars) {
+        longest = std::max({longest, bar.name.size(), bar.total.size()});
+    }
+    // Names that would touch: only every n-th is written.
+    const auto every = static_cast<std::size_t>(std::ceil((8.0 * static_cast<double>(longest) + 6) / slot));
+    std::vector<double> middles;
+    double edge = kRight;
+    for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+        const double center = kLeft + slot * (static_cast<double>(i) + 0.5);
+        Bar bar = chart.bars[i];
+        if (i % every == 0) {
+            svg.text({center, kBottom + 21}, bar.name, "tick", "middle");
+        } else {
+            bar.total.clear();
+        }
+        middles = draw_bar(svg, bar, center, width, y);
+        edge = center + width / 2;
+    }
+    svg.line({kLeft, kBottom}, {kRight, kBottom}, "axis");  // over the bars' outlines
+    std::vector<SvgLabel> labels;
+    for (std::size_t color = 0; color < chart.names.size(); ++color) {
+        if (middles[color] >= 0) {
+            labels.push_back({middles[color], chart.names[color], "label", middles[color]});
+        }
+    }
+    if (chart.limit > 0) {
+        svg.line({kLeft, y(chart.limit)}, {kRight, y(chart.limit)}, "limit");
+        labels.push_back({y(chart.limit), chart.limit_name, "limit-text", y(chart.limit)});
+    }
+    spread_labels(labels, kLabelGap, kTop, kBottom - 4);
+    svg.labels(labels, edge + 2, kLabelX);
+}
+
+/// A step, and what stands under its bar and in its tooltips.
+struct NamedStep {
+    std::string name, tooltip_name;
+    const Prediction* prediction;
+};
+
+BarChart loss_bars(const std::vector<NamedStep>& steps, const std::string& axis_name) {
+    double shortest = steps.front().prediction->step_time_s, longest = shortest;
+    for (const NamedStep& step : steps) {
+        shortest = std::min(shortest, step.prediction->step_time_s);
+        longest = std::max(longest, step.prediction->step_time_s);
+    }
+    const bool as_shares = longest > kReadableRatio * shortest;
+    BarChart chart{
+        axis_name, as_shares ? "percent of the step" : "seconds of one step", {}, {}, as_shares ? 100 : longest};
+    for (const NamedStep& step : steps) {
+        const Prediction& p = *step.prediction;
+        Bar bar{step.name, duration(p.step_time_s), {}};
+        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+            const double seconds = to_seconds(p.losses[loss]);
+            const double share = seconds / p.step_time_s;
+            bar.segments.push_back({as_shares ? share * 100 : seconds, loss, percent(share),
+                                    readable(static_cast<Loss>(loss)) + ", " + step.tooltip_name + ": " +
+                                        duration(seconds) + ", " + percent(share)});
+        }
+        chart.bars.push_back(std::move(bar));
+    }
+    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        chart.names.push_back(readable(static_cast<Loss>(loss)));
+    }
+    return chart;
+}
+
+/// Labels in the order of their colors. The stages' labels in order of first appearance; more than the palette has are
+/// one "other".
+std::vector<std::string> memory_names(const MemoryReport& memory) {
+    std::vector<std::string> names;
+    for (const StageMemory& stage : memory.by_stage) {
+        for (const auto& [label, bytes] : stage.by_label) {
+            if (bytes > 0 && std::find(names.begin(), names.end(), label) == names.end()) {
+                names.push_back(label);
+            }
+        }
+    }
+    if (names.size() > kColorCount) {
+        names.resize(kColorCount - 1);
+        names.emplace_back("other");
+    }
+    return names;
+}
+
+Bar memory_bar(const StageMemory& stage, const std::vector<std::string>& names) {
+    std::vector<double> bytes(names.size(), 0);
+    for (const auto& [label, amount] : stage.by_label) {
+        const auto found = std::find(names.begin(), names.end(), label);
+        if (amount > 0) {
+            bytes[std::min(static_cast<std::size_t>(found - names.begin()), names.size() - 1)] += amount;
+        }
+    }
+    Bar bar{std::to_string(stage.stage), significant(stage.peak_bytes / 1e9), {}};
+    for (std::size_t color = 0; color < names.size(); ++color) {
+        bar.segments.push_back({bytes[color] / 1e9, color, significant(bytes[color] / 1e9),
+                                names[color] + ", stage " + bar.name + ": " + significant(bytes[color] / 1e9) + " GB"});
+    }
+    return bar;
+}
+
+std::string draw(const BarChart& chart, std::string_view title, std::string_view description, double headroom) {
+    Svg svg(kWidth, kHeight, title, description);
+    const SvgScale y{0, chart.top * headroom, kBottom, kTop};
+    draw_frame(svg, chart, y);
+    draw_bars(svg, chart, y);
+    return std::move(svg).finish();
+}
+
+}  // namespace
+
+std::string loss_chart(const ScalingReport& report) {
+    std::vector<NamedStep> steps;
+    for (const ScalePoint& point : report.points) {
+        const std::string tiles = thousands(point.prediction.tiles);
+        steps.push_back({tiles, tiles + " tiles", &point.prediction});
+    }
+    return draw(loss_bars(steps, "tiles"), "Where the time of a step goes",
+                "A stacked bar for each number of tiles; the table below has the numbers", 1.02);
+}
+
+std::string placement_chart(const PlacementReport& report) {
+    std::vector<NamedStep> steps;
+    for (const PlacedStep& step : report.steps) {
+        steps.push_back({step.placement, step.placement, &step.prediction});
+    }
+    return draw(loss_bars(steps, "placement"), "Where the time of a step goes, by placement",
+                "A stacked bar for each placement; the report has the numbers", 1.02);
+}
+
+std::string memory_chart(const ScalingReport& report) {
+    const MemoryReport& memory = report.points.front().prediction.memory;
+    const double capacity = memory.capacity_bytes / 1e9;
+    BarChart chart{"pipeline stage",
+                   "GB in each tile at the peak",
+                   {},
+                   memory_names(memory),
+                   std::max(capacity, memory.peak_bytes / 1e9),
+                   capacity,
+                   "a tile has " + significant(capacity) + " GB"};
+    for (const StageMemory& stage : memory.by_stage) {
+        chart.bars.push_back(memory_bar(stage, chart.names));
+    }
+    return draw(chart, "Memory of each pipeline stage", memory.verdict, 1.06);
+}
+
+}  // namespace auspex

@@ -1,0 +1,21 @@
+#pragma once
+/// @file The four pictures of a scaling report, as inline SVG. All require at least one point.
+#include <string>
+
+#include "report/scaling/scale_points.hpp"
+
+namespace auspex {
+
+/// Losses (and memory labels) have colours l0 … l11 in the style sheet.
+inline constexpr std::size_t kColorCount = 12;
+
+/// Efficiency against tiles: the prediction, the same without single causes, the ideal, and the spread between them.
+[[nodiscard]] std::string efficiency_chart(const ScalingReport& report);
+/// Tokens per second against tiles, both logarithmic, with the interval of the step time.
+[[nodiscard]] std::string throughput_chart(const ScalingReport& report);
+/// Where the step goes, a bar per point; in seconds, or as shares where the steps differ too much to share an axis.
+[[nodiscard]] std::string loss_chart(const ScalingReport& report);
+/// Memory by stage and label of the first point, against what a tile has.
+[[nodiscard]] std::string memory_chart(const ScalingReport& report);
+
+}  // namespace auspex

@@ -1,0 +1,42 @@
+#pragma once
+/// @file One job on several placements, side by side: a Markdown page, a CSV table and a chart.
+#include <string>
+#include <vector>
+
+#include "report/scaling/scale_points.hpp"
+
+namespace auspex {
+
+struct PlacedStep {
+    std::string placement;  ///< "contiguous", "random", ...
+    Prediction prediction;
+};
+
+struct PlacementReport {
+    std::string title, command;
+    std::vector<InputFile> inputs;
+    std::vector<std::string> overrides;
+    std::vector<PlacedStep> steps;  ///< at least one; the first is what the others are compared with
+};
+
+/// Operations (sharing of links included, waiting for others not) whose time differs between placements by more than a
+/// thousandth of the first step, the largest difference first.
+struct OperationDifference {
+    std::string name;
+    std::vector<double> seconds;  ///< by placement
+};
+[[nodiscard]] std::vector<OperationDifference> largest_differences(const PlacementReport& report, std::size_t most);
+
+/// Kinds of links that any placement uses, the most crowded first, with the use by placement (kind empty: none).
+struct LinkUseComparison {
+    std::string kind;
+    std::vector<LinkUse> uses;
+};
+[[nodiscard]] std::vector<LinkUseComparison> compare_link_use(const PlacementReport& report);
+
+/// Losses by placement, as inline SVG.
+[[nodiscard]] std::string placement_chart(const PlacementReport& report);
+/// Writes DIR/report.md, DIR/placements.csv and DIR/losses.svg (creating DIR). Throws InputError when it cannot.
+void write_placement_report(const PlacementReport& report, const std::string& directory);
+
+}  // namespace auspex

@@ -1,0 +1,33 @@
+#pragma once
+/// @file What a scaling report says: a prediction for each number of tiles.
+#include <string>
+#include <vector>
+
+#include "report/parts/input_file.hpp"
+#include "sim/predict/prediction.hpp"
+
+namespace auspex {
+
+struct ScalePoint {
+    Prediction prediction;
+    double efficiency =
+        1;  ///< per-tile throughput over that of the first point (weak); speed-up over ideal speed-up (strong)
+    double efficiency_without_routing_bias = 1;  ///< the same with the machine's minimal_bias 0
+    double efficiency_without_background = 1;    ///< the same with background_load 0
+    double efficiency_without_both = 1;
+    double efficiency_without_stragglers = 1;  ///< tiles of equal speed
+};
+
+struct ScalingReport {
+    std::string title;    ///< "Mula-220B-A10B on Aurora, 384 to 12,288 tiles"
+    std::string mode;     ///< "weak" or "strong"
+    std::string command;  ///< the command line that makes this report again
+    std::string machine, workload, stack, plan;
+    std::vector<std::string> layout_lines;  ///< the layout in words
+    std::vector<InputFile> inputs;
+    std::vector<std::string> overrides;  ///< "plan.pp = 4": what the command line changed in the files
+    std::vector<Constant> constants;     ///< all of machine and stack
+    std::vector<ScalePoint> points;
+};
+
+}  // namespace auspex

@@ -1,0 +1,17 @@
+#pragma once
+/// @file The scaling report: one self-contained HTML page, a Markdown page and a CSV table.
+#include <string>
+#include <vector>
+
+#include "report/scaling/scale_points.hpp"
+
+namespace auspex {
+
+/// Writes DIR/index.html, DIR/report.md, DIR/points.csv and, with two points or more, DIR/efficiency.svg (creating
+/// DIR). Throws InputError when the folder cannot be written.
+void write_scaling_report(const ScalingReport& report, const std::string& directory);
+[[nodiscard]] std::string render_html(const ScalingReport& report);
+[[nodiscard]] std::string render_markdown(const ScalingReport& report);
+[[nodiscard]] std::string render_csv(const ScalingReport& report);
+
+}  // namespace auspex

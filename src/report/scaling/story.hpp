@@ -1,0 +1,55 @@
+#pragma once
+/// @file What a scaling report says in words, shared by the HTML and the Markdown page. Plain text: the pages escape
+/// it.
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/scaling/scale_points.hpp"
+
+namespace auspex {
+
+/// Refuses what no page can show: no points, or a point without a step.
+void require_points(const ScalingReport& report);
+
+/// The loss as tables and pictures name it: "exposed dp" for exposed_dp.
+[[nodiscard]] std::string readable(Loss loss);
+/// What a part has changed by, in seconds: signed, and 0 for less than a nanosecond, which is rounding.
+[[nodiscard]] std::string change_text(double seconds);
+/// The loss in a sentence: "data-parallel communication".
+[[nodiscard]] const char* plain_name(Loss loss);
+
+[[nodiscard]] std::vector<std::string> summary_sentences(const ScalingReport& report);
+
+struct LossGrowth {
+    Loss loss{};
+    double first_s = 0, last_s = 0;
+    double first_share = 0, last_share = 0;  ///< of the step
+};
+/// First against last point, largest growth first (in seconds; of the share under strong scaling, where all seconds
+/// shrink); losses that are zero in both are left out.
+[[nodiscard]] std::vector<LossGrowth> loss_growth(const ScalingReport& report);
+
+struct KindCount {
+    ConstantKind kind{};
+    std::size_t count = 0;
+    const char* meaning = "";
+};
+[[nodiscard]] std::array<KindCount, 5> constants_by_kind(const ScalingReport& report);
+
+/// The points' notes, each once; one that not every point carries names its points.
+[[nodiscard]] std::vector<std::string> notes_of(const ScalingReport& report);
+
+/// Word and meaning, for a reader who has never seen the tool.
+[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& glossary();
+
+/// "weak scaling: …" in one clause.
+[[nodiscard]] std::string mode_in_words(const ScalingReport& report);
+
+/// Low and high of the step time relative to it: {-0.08, 0.09}.
+[[nodiscard]] std::array<double, 2> relative_interval(const Prediction& prediction);
+/// "9.10–11.4"
+[[nodiscard]] std::string interval_text(double low, double high);
+
+}  // namespace auspex

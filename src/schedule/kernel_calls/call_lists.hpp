@@ -1,0 +1,58 @@
+#pragma once
+/// @file The kernel calls of an operation, by the part of the model that it belongs to, and the words they are written
+/// in.
+#include <vector>
+
+#include "schedule/kernel_calls/operation_calls.hpp"
+#include "schedule/program/block_builder.hpp"
+
+namespace auspex {
+
+/// Sizes on one rank that calls are made of (exec/state/shapes.hpp), beside those of Shapes.
+struct OperationSizes {
+    Shapes s;
+    const Layout& layout;
+    int stage = 0;
+    double sequences = 1, sequence = 0;
+    double heads = 0, head = 0, q = 0, kv = 0, qkv = 0;  ///< of this rank
+    double inner = 0, vocabulary = 0;                    ///< of this rank
+    double all_experts = 0, experts = 0, top_k = 0;      ///< N, E of this rank, K
+    double w = 4, g = 4;                                 ///< bytes of a weight or value, and of a gradient
+    bool keeps_norm = true, keeps_attention = true, keeps_feed_forward = true;  ///< from forward to backward pass
+};
+[[nodiscard]] OperationSizes operation_sizes(const Workload& workload, const Plan& plan, const Stack& stack,
+                                             const Layout& layout, int stage);
+
+/// An operation that runs its forward kernels: in a forward pass, or recomputed.
+[[nodiscard]] inline bool runs_forward(const Operation& op) {
+    return op.phase == Phase::kForward || op.phase == Phase::kRecompute;
+}
+
+// Calls. Weights and their gradients are far, and so is what a half keeps for its backward pass (saved): it is written
+// to memory that nobody has touched for long, and read when much else has passed through the caches. What a pass has
+// just made is near, and so are the small tensors of router and head.
+[[nodiscard]] CpuCall row_call(CpuKernel kernel, double rows, double columns, double depth = 1);
+/// Of `elements` or bytes in one row.
+[[nodiscard]] CpuCall flat_call(CpuKernel kernel, double columns);
+/// A linear layer [rows, in] -> [rows, out]: its product of the operation's phase.
+[[nodiscard]] CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out,
+                                  double in);  /// The call with `elements` of values more that are far, unless they are
+                                               /// made again: forward those that it writes for
+/// its half to keep, backward those that it finds kept.
+[[nodiscard]] CpuCall saved(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps, double elements);
+
+/// The router's softmax and choices of `rows` tokens, as the plan's routing has them made.
+[[nodiscard]] CpuCall router_choice(const OperationSizes& z, double rows);
+/// The look at what is handed over, and its copy into a buffer: `elements` of values.
+[[nodiscard]] std::vector<CpuCall> look_and_copy(const OperationSizes& z, double elements);
+
+// Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).
+[[nodiscard]] bool attention_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool feed_forward_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool head_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool expert_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+
+}  // namespace auspex

@@ -1,0 +1,109 @@
+/// @file The kernel calls of an operation; those of tensor-parallel sums and messages.
+#include "schedule/kernel_calls/kernel_calls.hpp"
+
+#include "base/error.hpp"
+#include "schedule/kernel_calls/call_lists.hpp"
+
+namespace auspex {
+CpuCall row_call(CpuKernel kernel, double rows, double columns, double depth) {
+    CpuCall call;
+    call.kernel = kernel;
+    call.rows = rows, call.columns = columns, call.depth = depth;
+    return call;
+}
+
+CpuCall flat_call(CpuKernel kernel, double columns) { return row_call(kernel, 1, columns); }
+
+CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out, double in) {
+    CpuCall call;
+    if (runs_forward(op)) {
+        call = row_call(CpuKernel::kGemmForward, rows, out, in);
+    } else if (op.phase == Phase::kBackwardInput) {
+        call = row_call(CpuKernel::kGemmInputGradient, rows, in, out);
+    } else {
+        call = row_call(CpuKernel::kGemmWeightGradient, out, in, rows);
+    }
+    call.far_bytes = out * in * (op.phase == Phase::kBackwardWeight ? 2 * z.g : z.w);
+    return call;
+}
+
+CpuCall saved(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps, double elements) {
+    call.far_bytes += keeps && op.phase != Phase::kRecompute ? elements * z.w : 0;
+    return call;
+}
+
+CpuCall router_choice(const OperationSizes& z, double rows) {
+    const bool learned = z.s.plan.routing.kind == RoutingDistribution::kLearned;
+    return row_call(learned ? CpuKernel::kRouterForward : CpuKernel::kRouterUniform, rows, z.all_experts, z.top_k);
+}
+
+std::vector<CpuCall> look_and_copy(const OperationSizes& z, double elements) {
+    return {flat_call(CpuKernel::kFiniteCheck, elements), flat_call(CpuKernel::kCopy, elements * z.w)};
+}
+
+OperationSizes operation_sizes(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,
+                               int stage) {
+    OperationSizes z{shapes_of(workload, plan, stack), layout, stage};
+    z.sequences = plan.micro_batch_size, z.sequence = workload.sequence_length;
+    z.heads = workload.heads / z.s.tp, z.head = workload.head_size;
+    z.q = z.heads * z.head, z.kv = workload.kv_heads / z.s.tp * z.head, z.qkv = z.q + 2 * z.kv;
+    z.inner = workload.intermediate_size / z.s.tp, z.vocabulary = workload.vocab_size / z.s.tp;
+    z.all_experts = workload.num_experts, z.experts = z.s.experts_on_rank, z.top_k = workload.top_k;
+    z.w = plan.weight_bytes, z.g = plan.gradient_bytes;
+    z.keeps_norm = !plan.recompute_norm, z.keeps_attention = !plan.recompute_attention;
+    z.keeps_feed_forward = !plan.recompute_expert;
+    return z;
+}
+
+bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+    const double whole = z.s.t * z.s.h, slice = z.s.t_norm * z.s.h;
+    switch (op.kind) {
+        case OpKind::kTpAllReduce: {
+            const double elements = op.carries == Carries::kQkNormSums     ? 2 * z.s.t
+                                    : op.carries == Carries::kSoftmaxParts ? 3 * z.s.t
+                                                                           : whole;
+            calls.before = {flat_call(CpuKernel::kFiniteCheck, elements)};
+            return true;
+        }
+        case OpKind::kTpReduceScatter:
+            calls.before = {flat_call(CpuKernel::kFiniteCheck, whole)};
+            calls.after = {flat_call(CpuKernel::kCopy, slice * z.w)};
+            return true;
+        case OpKind::kTpAllGather: calls.before = look_and_copy(z, slice); return true;
+        default: return false;
+    }
+}
+
+/// A message is copied into the transport before it leaves, and out of a buffer after it has come.
+bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+    const bool sends = op.kind == OpKind::kSendForward || op.kind == OpKind::kSendBackward;
+    if (!sends && op.kind != OpKind::kReceiveForward && op.kind != OpKind::kReceiveBackward) {
+        return false;
+    }
+    const double bytes = message_bytes(z.s.workload, z.s.plan, z.s.stack, op.message);
+    if (sends) {
+        calls.before = look_and_copy(z, bytes / z.w);
+    } else {
+        calls.after = {flat_call(CpuKernel::kCopy, bytes)};
+    }
+    return true;
+}
+
+OperationCalls kernel_calls(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,
+                            int stage, const Operation& op) {
+    const OperationSizes z = operation_sizes(workload, plan, stack, layout, stage);
+    OperationCalls calls;
+    const bool known = attention_calls(z, op, calls) || feed_forward_calls(z, op, calls) ||
+                       expert_calls(z, op, calls) || head_calls(z, op, calls) || tp_calls(z, op, calls) ||
+                       message_calls(z, op, calls) || step_calls(z, op, calls);
+    AUSPEX_CHECK(known, "an operation that the trainer runs");
+    constexpr double kBlocks = 2;
+    calls.before.insert(calls.before.begin(), flat_call(CpuKernel::kOperation, kBlocks));
+    return calls;
+}
+
+CpuPrecision cpu_precision(const Plan& plan) {
+    return plan.weight_bytes < 4 ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+}
+
+}  // namespace auspex

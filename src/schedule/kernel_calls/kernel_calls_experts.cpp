@@ -1,0 +1,258 @@
+/// @file The kernel calls of the mixture-of-experts block, routing even.
+#include <algorithm>
+
+#include "schedule/kernel_calls/call_lists.hpp"
+
+namespace auspex {
+namespace {
+
+using Calls = std::vector<CpuCall>;
+
+// Bytes of an index, and of a number that is computed with: a choice's weight.
+constexpr double kIndexBytes = 8, kRealBytes = 4;
+
+/// Sizes of one rank's block, and the ways it goes (exec/operations/expert_context.hpp).
+struct ExpertBlock {
+    const OperationSizes& z;
+    ExpertKernels kernels;
+    bool sent;             ///< all-to-all over ep > 1
+    bool gathered;         ///< all-gather over ep > 1
+    bool sorts_arrivals;   ///< sent, and the rank has several experts
+    double rows;           ///< that the rank's experts compute
+    double tokens, slots;  ///< counted here, and their choices
+    double counted;        ///< experts that are told apart here
+    double rows_of_token;  ///< of a token counted here, mean, that stay here
+
+    explicit ExpertBlock(const OperationSizes& sizes)
+        : z(sizes),
+          kernels(sizes.s.plan.expert_kernels),
+          sent(sizes.s.sent),
+          gathered(sizes.s.plan.ep > 1 && !sent),
+          sorts_arrivals(sent && sizes.experts > 1),
+          rows(sizes.s.routed_rows),
+          tokens(sent ? sizes.s.t : sizes.s.gathered),
+          slots(tokens * sizes.top_k),
+          counted(sent ? sizes.all_experts : sizes.experts),
+          rows_of_token(rows / tokens) {}
+    [[nodiscard]] bool loop() const { return kernels == ExpertKernels::kLoop; }
+    [[nodiscard]] bool fused() const { return kernels == ExpertKernels::kFused; }
+
+    [[nodiscard]] CpuCall sum_rows(double each) const {
+        return row_call(fused() ? CpuKernel::kSumRowsFused : CpuKernel::kSumRows, tokens, z.s.h, each);
+    }
+    [[nodiscard]] CpuCall sum_rows_backward(double count) const {
+        return row_call(fused() ? CpuKernel::kSumRowsBackwardFused : CpuKernel::kSumRowsBackward, count, z.s.h);
+    }
+    /// `elements` of values more that the half keeps.
+    [[nodiscard]] CpuCall with_saved(const Operation& op, const CpuCall& call, double elements) const {
+        return saved(z, op, call, z.keeps_feed_forward, elements);
+    }
+    [[nodiscard]] CpuCall move_rows() const { return row_call(CpuKernel::kGatherRows, rows, z.s.h); }
+    /// One of the kernels over the rank's experts.
+    [[nodiscard]] CpuCall experts(CpuKernel of_loop, CpuKernel of_grouped, CpuKernel of_fused) const {
+        CpuCall call = row_call(loop() ? of_loop : fused() ? of_fused : of_grouped, rows, z.s.expert_size, z.s.h);
+        call.groups = z.experts;
+        call.far_bytes = 3 * z.experts * z.s.expert_size * z.s.h * z.w;
+        return call;
+    }
+    /// Gradients of the choices' weights begin at 0.
+    [[nodiscard]] CpuCall clear_weight_gradients() const { return flat_call(CpuKernel::kZero, slots * kRealBytes); }
+};
+
+CpuCall repeated(CpuCall call, double times) {
+    call.repeat = times;
+    return call;
+}
+
+/// The z-loss and balance sums are those of the first tp rank, which the others wait for. In bf16 logits are rounded.
+Calls router(const OperationSizes& z, const Operation& op) {
+    Calls calls{linear_call(z, op, z.s.t, z.all_experts, z.s.h)};
+    if (runs_forward(op) && cpu_precision(z.s.plan) == CpuPrecision::kBf16) {
+        calls.push_back(flat_call(CpuKernel::kAdd, z.s.t * z.all_experts));
+    }
+    return calls;
+}
+
+Calls router_top_k(const OperationSizes& z, const Operation& op) {
+    const double logits = z.s.t * z.all_experts;
+    const bool global = z.s.workload.global_aux_loss;
+    const auto call = [&](CpuKernel kernel) { return row_call(kernel, z.s.t, z.all_experts, z.top_k); };
+    if (!runs_forward(op)) {
+        Calls calls{call(CpuKernel::kRouterBackward)};
+        if (global) {
+            calls.push_back(flat_call(CpuKernel::kAdd, logits));
+        }
+        return calls;
+    }
+    Calls calls{router_choice(z, z.s.t)};
+    if (op.phase == Phase::kForward) {
+        calls.push_back(call(CpuKernel::kRouterLosses));
+        if (global) {
+            calls.push_back(flat_call(CpuKernel::kCopy, logits * kRealBytes));
+        }
+    }
+    return calls;
+}
+
+Calls token_counting(const ExpertBlock& b) {
+    Calls calls{row_call(CpuKernel::kCountChoices, b.slots, b.counted)};
+    if (b.loop()) {
+        calls.push_back(row_call(CpuKernel::kOneHotMask, b.tokens, b.z.all_experts, b.z.top_k));
+    }
+    return calls;
+}
+
+/// With all-to-all rows are also gathered, and the expert of each looked up, which takes what a count takes; backward
+/// their gradients are summed by token.
+Calls index_generation(const ExpertBlock& b, const Operation& op) {
+    if (!runs_forward(op)) {
+        return {b.sum_rows(b.z.top_k)};
+    }
+    Calls calls;
+    if (b.loop()) {
+        calls = {row_call(CpuKernel::kFindInMask, b.tokens, b.z.all_experts, b.z.top_k)};
+        calls.back().groups = b.counted;
+    } else {
+        calls = {row_call(CpuKernel::kSortSlots, b.slots, b.counted)};
+    }
+    if (b.sent) {
+        calls.push_back(b.move_rows());
+        calls.push_back(row_call(CpuKernel::kCountChoices, b.slots, b.counted));
+    }
+    return calls;
+}
+
+/// Kept are sorted rows, gates and ups, products, and outputs where they are summed here.
+Calls experts_forward(const ExpertBlock& b, const Operation& op) {
+    const double hidden = b.rows * b.z.s.h, inner = b.rows * b.z.s.expert_size;
+    Calls calls;
+    if (b.sent) {
+        calls.push_back(row_call(CpuKernel::kCountChoices, b.rows, b.z.experts));
+    }
+    if (b.sorts_arrivals) {
+        calls.push_back(row_call(CpuKernel::kSortSlots, b.rows, b.z.experts));
+    }
+    if (!b.sent || b.sorts_arrivals) {
+        calls.push_back(b.with_saved(op, b.move_rows(), hidden));
+    }
+    const CpuCall products =
+        b.experts(CpuKernel::kExpertsForwardLoop, CpuKernel::kExpertsForwardGrouped, CpuKernel::kExpertsForwardFused);
+    calls.push_back(b.with_saved(op, products, 3 * inner + (b.sent ? 0 : hidden)));
+    if (b.sorts_arrivals) {
+        calls.push_back(b.move_rows());
+    }
+    return calls;
+}
+
+/// Gradients of the sums by token: outputs were kept, or what has come back.
+CpuCall sums_backward(const ExpertBlock& b, const Operation& op, double rows) {
+    return b.with_saved(op, b.sum_rows_backward(rows), rows * b.z.s.h);
+}
+
+/// kLoop without all-to-all: expert by expert also the gradients of the sums, and its rows into a cleared tensor of all
+/// tokens, which is added to the others'.
+Calls experts_backward(const ExpertBlock& b, const Operation& op) {
+    const CpuCall products = b.with_saved(op,
+                                          b.experts(CpuKernel::kExpertsBackwardLoop, CpuKernel::kExpertsBackwardGrouped,
+                                                    CpuKernel::kExpertsBackwardFused),
+                                          2 * b.rows * b.z.s.expert_size);
+    if (b.sent) {
+        return b.sorts_arrivals ? Calls{b.move_rows(), products, b.move_rows()} : Calls{products};
+    }
+    if (!b.loop()) {
+        return {products, b.sum_rows(b.rows_of_token)};
+    }
+    const double elements = b.tokens * b.z.s.h, experts = b.z.experts;
+    return {b.clear_weight_gradients(),
+            flat_call(CpuKernel::kZero, elements * b.z.w),
+            repeated(sums_backward(b, op, b.rows / experts), experts),
+            products,
+            repeated(b.sum_rows(b.rows_of_token / experts), experts),
+            repeated(flat_call(CpuKernel::kAdd, elements), experts)};
+}
+
+/// Rows and products were kept.
+CpuCall experts_weights(const ExpertBlock& b, const Operation& op) {
+    CpuCall call =
+        b.experts(CpuKernel::kExpertsWeightsLoop, CpuKernel::kExpertsWeightsGrouped, CpuKernel::kExpertsWeightsGrouped);
+    call.far_bytes *= 2 * b.z.g / b.z.w;
+    return b.with_saved(op, call, b.rows * (b.z.s.h + b.z.s.expert_size));
+}
+
+Calls expert_computation(const ExpertBlock& b, const Operation& op) {
+    return runs_forward(op)                     ? experts_forward(b, op)
+           : op.phase == Phase::kBackwardWeight ? Calls{experts_weights(b, op)}
+                                                : experts_backward(b, op);
+}
+
+Calls output_reduction(const ExpertBlock& b, const Operation& op) {
+    if (runs_forward(op)) {
+        return {b.sum_rows(b.rows_of_token)};
+    }
+    const CpuCall sums = sums_backward(b, op, b.rows);
+    return b.sent ? Calls{sums} : Calls{b.clear_weight_gradients(), sums};
+}
+
+/// `values` for every ep rank, and weights of choices, gathered: a look, and a copy of the rank's own into the whole.
+void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
+    calls.before = look_and_copy(b.z, b.z.s.t * b.z.s.h);
+    if (with_choices) {
+        const double choices = b.z.s.t * b.z.top_k;
+        calls.before.push_back(flat_call(CpuKernel::kCopy, choices * kIndexBytes));
+        calls.before.push_back(flat_call(CpuKernel::kFiniteCheck, choices));
+        calls.before.push_back(flat_call(CpuKernel::kCopy, choices * kRealBytes));
+    }
+}
+
+/// Values of all tokens summed over the ep ranks: a look, and a copy of the rank's own out of the whole.
+void reduce_to_own(OperationCalls& calls, const ExpertBlock& b, bool with_weights) {
+    const OperationSizes& z = b.z;
+    calls.before = {flat_call(CpuKernel::kFiniteCheck, b.tokens * z.s.h)};
+    calls.after = {flat_call(CpuKernel::kCopy, z.s.t * z.s.h * z.w)};
+    if (with_weights) {
+        calls.before.push_back(flat_call(CpuKernel::kFiniteCheck, b.slots));
+        calls.after.push_back(flat_call(CpuKernel::kCopy, z.s.t * z.top_k * kRealBytes));
+    }
+}
+
+void token_communication(OperationCalls& calls, const ExpertBlock& b, const Operation& op) {
+    if (b.sent) {
+        calls.before = {flat_call(CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
+        if (runs_forward(op)) {
+            calls.after = {flat_call(CpuKernel::kCopy, b.rows * kIndexBytes)};
+        }
+    } else if (runs_forward(op)) {
+        gather(calls, b, true);
+    } else {
+        reduce_to_own(calls, b, true);
+    }
+}
+
+void token_return(OperationCalls& calls, const ExpertBlock& b, const Operation& op) {
+    if (b.sent) {
+        calls.before = {flat_call(CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
+    } else if (runs_forward(op)) {
+        reduce_to_own(calls, b, false);
+    } else {
+        gather(calls, b, false);
+    }
+}
+
+}  // namespace
+
+bool expert_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+    const ExpertBlock b(z);
+    switch (op.kind) {
+        case OpKind::kRouter: calls.before = router(z, op); return true;
+        case OpKind::kRouterTopK: calls.before = router_top_k(z, op); return true;
+        case OpKind::kTokenCommunication: token_communication(calls, b, op); return true;
+        case OpKind::kTokenCounting: calls.before = token_counting(b); return true;
+        case OpKind::kIndexGeneration: calls.before = index_generation(b, op); return true;
+        case OpKind::kExpertComputation: calls.before = expert_computation(b, op); return true;
+        case OpKind::kOutputReduction: calls.before = output_reduction(b, op); return true;
+        case OpKind::kTokenReturn: token_return(calls, b, op); return true;
+        default: return false;
+    }
+}
+
+}  // namespace auspex

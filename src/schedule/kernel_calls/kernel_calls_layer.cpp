@@ -1,0 +1,157 @@
+/// @file The kernel calls of attention, dense feed-forward and the model's two ends.
+#include "schedule/kernel_calls/call_lists.hpp"
+
+namespace auspex {
+namespace {
+
+using Calls = std::vector<CpuCall>;
+
+/// A norm. Its input is always kept, and read once more where it is recomputed. Without a weight the mean is taken off:
+/// one more sum over a row forward, two backward.
+Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
+    const bool forward = runs_forward(op);
+    const double rows = z.s.t_norm;
+    Calls calls{row_call(forward ? CpuKernel::kNormForward : CpuKernel::kNormBackward, rows, z.s.h)};
+    calls.front().far_bytes = op.phase != Phase::kForward || keeps ? rows * z.s.h * z.w : 0;
+    if (z.s.workload.norm == NormKind::kNonParametric) {
+        calls.push_back(row_call(CpuKernel::kSquareSums, rows, z.s.h));
+        calls.back().repeat = forward ? 1 : 2;
+    }
+    return calls;
+}
+
+/// The first linear layer of a half. Its output is kept; its weight's gradient reads the norm's output, unless that has
+/// just been gathered.
+CpuCall first_linear(const OperationSizes& z, const Operation& op, double out, bool keeps) {
+    const CpuCall call = linear_call(z, op, z.s.t, out, z.s.h);
+    if (runs_forward(op)) {
+        return saved(z, op, call, keeps, z.s.t * out);
+    }
+    const bool sliced = z.s.plan.sequence_parallel && z.s.tp > 1;
+    return saved(z, op, call, op.phase == Phase::kBackwardWeight && z.keeps_norm && !sliced, z.s.t * z.s.h);
+}
+
+/// The last one, of a kept input.
+CpuCall last_linear(const OperationSizes& z, const Operation& op, double in, bool keeps) {
+    return saved(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight, z.s.t * in);
+}
+
+/// A kernel over the queries, then over the keys, with a kept tensor as wide as they are, or without.
+Calls queries_and_keys(const OperationSizes& z, const Operation& op, CpuKernel kernel, bool keeps) {
+    Calls calls;
+    for (const double width : {z.q, z.kv}) {
+        calls.push_back(saved(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
+    }
+    return calls;
+}
+
+Calls qk_norm_sums(const OperationSizes& z, const Operation& op) {
+    return runs_forward(op) ? queries_and_keys(z, op, CpuKernel::kSquareSums, false)
+                            : queries_and_keys(z, op, CpuKernel::kQkNormProducts, true);
+}
+
+/// What is normalised is kept; backward the sums before have just read what was.
+Calls qk_norm(const OperationSizes& z, const Operation& op) {
+    Calls calls = z.s.tp == 1 ? qk_norm_sums(z, op) : Calls{};
+    const Calls norms = runs_forward(op) ? queries_and_keys(z, op, CpuKernel::kQkNormForward, true)
+                                         : queries_and_keys(z, op, CpuKernel::kQkNormBackward, false);
+    calls.insert(calls.end(), norms.begin(), norms.end());
+    return calls;
+}
+
+/// The output is kept; backward queries, keys and values are read, and the output just has been.
+CpuCall attention(const OperationSizes& z, const Operation& op) {
+    const bool forward = runs_forward(op);
+    CpuCall call =
+        row_call(forward ? CpuKernel::kAttentionForward : CpuKernel::kAttentionBackward, z.sequence, 1, z.head);
+    call.groups = z.sequences * z.heads;
+    return saved(z, op, call, z.keeps_attention, z.s.t * (forward ? z.q : z.qkv));
+}
+
+/// The product is kept; backward gate and up are read.
+CpuCall activation(const OperationSizes& z, const Operation& op) {
+    const bool forward = runs_forward(op);
+    return saved(z, op, row_call(forward ? CpuKernel::kSwigluForward : CpuKernel::kSwigluBackward, z.s.t, z.inner),
+                 z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : 2));
+}
+
+/// The sum is the kept input of the next half.
+CpuCall residual_add(const OperationSizes& z, const Operation& op) {
+    const double elements = z.s.t_norm * z.s.h;
+    return saved(z, op, flat_call(CpuKernel::kAdd, elements), op.phase == Phase::kForward, elements);
+}
+
+/// The tokens of a micro-batch, 4 bytes each, brought together.
+CpuCall token_copy(const OperationSizes& z) { return flat_call(CpuKernel::kCopy, 4 * z.s.t); }
+
+/// Forward rows of the table, and the first layer's kept input; backward the rows whose tokens are in the rank's part
+/// of the vocabulary.
+Calls embedding(const OperationSizes& z, const Operation& op) {
+    const double own_rows = z.s.t / z.s.tp;
+    if (runs_forward(op)) {
+        CpuCall call = row_call(CpuKernel::kEmbeddingForward, z.s.t, z.s.h);
+        call.far_bytes = (own_rows + z.s.t) * z.s.h * z.w;
+        return {token_copy(z), call};
+    }
+    CpuCall call = row_call(CpuKernel::kEmbeddingBackward, own_rows, z.s.h);
+    call.far_bytes = 2 * own_rows * z.s.h * z.g;
+    return {token_copy(z), call};
+}
+
+/// With a global auxiliary loss router logits of all layers are gone through twice, row by row: softmax, choices and
+/// their count; softmax once more, and sums or gradients. Taken as one router and its losses, or its backward pass.
+Calls cross_entropy(const OperationSizes& z, const Operation& op) {
+    const Workload& w = z.s.workload;
+    const bool forward = runs_forward(op);
+    Calls calls{token_copy(z), row_call(forward ? CpuKernel::kCrossEntropyParts : CpuKernel::kCrossEntropyBackward,
+                                        z.s.t, z.vocabulary)};
+    if (w.global_aux_loss) {
+        const double rows = (w.layers - w.first_dense_layers) * z.s.t;
+        calls.push_back(router_choice(z, rows));
+        calls.push_back(
+            row_call(forward ? CpuKernel::kRouterLosses : CpuKernel::kRouterBackward, rows, z.all_experts, z.top_k));
+    }
+    return calls;
+}
+
+}  // namespace
+
+bool attention_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+    switch (op.kind) {
+        case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
+        case OpKind::kQkvProjection: calls.before = {first_linear(z, op, z.qkv, z.keeps_attention)}; return true;
+        case OpKind::kQkNormSums: calls.before = qk_norm_sums(z, op); return true;
+        case OpKind::kQkNorm: calls.before = qk_norm(z, op); return true;
+        case OpKind::kRotaryEmbedding:
+            calls.before = {row_call(CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
+            return true;
+        case OpKind::kAttention: calls.before = {attention(z, op)}; return true;
+        case OpKind::kAttentionOutput: calls.before = {last_linear(z, op, z.q, z.keeps_attention)}; return true;
+        default: return false;
+    }
+}
+
+bool feed_forward_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+    switch (op.kind) {
+        case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
+        case OpKind::kGateUpProjection:
+            calls.before = {first_linear(z, op, 2 * z.inner, z.keeps_feed_forward)};
+            return true;
+        case OpKind::kActivation: calls.before = {activation(z, op)}; return true;
+        case OpKind::kDownProjection: calls.before = {last_linear(z, op, z.inner, z.keeps_feed_forward)}; return true;
+        case OpKind::kResidualAdd: calls.before = {residual_add(z, op)}; return true;
+        default: return false;
+    }
+}
+
+bool head_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+    switch (op.kind) {
+        case OpKind::kEmbedding: calls.before = embedding(z, op); return true;
+        case OpKind::kFinalNorm: calls.before = norm_calls(z, op, true); return true;
+        case OpKind::kLmHead: calls.before = {linear_call(z, op, z.s.t, z.vocabulary, z.s.h)}; return true;
+        case OpKind::kCrossEntropy: calls.before = cross_entropy(z, op); return true;
+        default: return false;
+    }
+}
+
+}  // namespace auspex

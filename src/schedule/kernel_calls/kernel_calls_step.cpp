@@ -1,0 +1,117 @@
+/// @file The kernel calls of the optimizer block, and of a step's begin.
+#include "schedule/kernel_calls/call_lists.hpp"
+
+namespace auspex {
+namespace {
+
+/// Numbers of a stage's two arrays: elements, and of its tensors how many lie in each (exec/state/parameters.hpp).
+struct Arrays {
+    double dense = 0, experts = 0;
+    double dense_tensors = 0, expert_tensors = 0;
+};
+
+/// Tensors of one layer that lie in the dense array: query, key, value and output projection, the two halves' norms,
+/// those of queries and keys, and the router or the dense feed-forward's three.
+double dense_tensors(const Workload& w, int layer) {
+    const bool normed = w.norm == NormKind::kRms;
+    return 4 + (normed ? 2 : 0) + (normed && w.qk_norm ? 2 : 0) + (w.is_moe_layer(layer) ? 1 : 3);
+}
+
+Arrays arrays_of(const Workload& w, const Plan& plan, int stage) {
+    const StageParameters p = stage_parameters(w, plan, stage);
+    Arrays a{p.dense, p.experts};
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const LayerRange range = layers_of(w, plan, virtual_stage_of(plan, chunk, stage));
+        for (int layer = range.first; layer < range.last; ++layer) {
+            a.dense_tensors += dense_tensors(w, layer);
+            a.expert_tensors += w.is_moe_layer(layer) ? 3.0 * w.num_experts / plan.ep : 0;
+        }
+    }
+    const bool is_first = stage == 0, is_last = stage == plan.pp - 1;
+    a.dense_tensors +=
+        (is_first ? 1 : 0) + (is_last && w.norm == NormKind::kRms ? 1 : 0) + (is_last && !w.tied_embeddings ? 1 : 0);
+    return a;
+}
+
+/// The rank's shards: elements, and the parts of tensors that they are made of. A shard's ends cut tensors, which adds
+/// a part to each shard but one.
+struct Shards {
+    double elements = 0, parts = 0;
+};
+Shards shards_of(const OperationSizes& z) {
+    const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage);
+    const OptimizerShards n = optimizer_shards(z.s.plan, z.layout);
+    const auto parts = [](double tensors, int shards) { return tensors > 0 ? (tensors + shards - 1) / shards : 0; };
+    return {a.dense / n.dense + a.experts / n.experts,
+            parts(a.dense_tensors, n.dense) + parts(a.expert_tensors, n.experts)};
+}
+
+CpuCall far_call(CpuKernel kernel, double columns, double bytes) {
+    CpuCall call = flat_call(kernel, columns);
+    call.far_bytes = bytes;
+    return call;
+}
+
+/// One call for each of the two arrays that is not empty.
+std::vector<CpuCall> over_gradients(const StageParameters& p, const Plan& plan, CpuKernel kernel,
+                                    double columns_per_element) {
+    std::vector<CpuCall> calls;
+    for (const double elements : {p.dense, p.experts}) {
+        if (elements > 0) {
+            calls.push_back(far_call(kernel, elements * columns_per_element, elements * plan.gradient_bytes));
+        }
+    }
+    return calls;
+}
+
+CpuCall gradient_norm(const OperationSizes& z) {
+    const Shards shards = shards_of(z);
+    CpuCall call =
+        far_call(CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
+    call.repeat = shards.parts;
+    return call;
+}
+
+/// Moments, master weights where there are some, the gradient, and the weight, which fp32 reads too.
+CpuCall optimizer_update(const OperationSizes& z) {
+    const Shards shards = shards_of(z);
+    CpuCall call = far_call(CpuKernel::kAdamW, shards.elements, 0);
+    call.rows = shards.parts;
+    call.far_bytes = cpu_bytes(call, cpu_precision(z.s.plan));
+    return call;
+}
+
+}  // namespace
+
+bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+    switch (op.kind) {
+        case OpKind::kGradientCheck:
+            calls.before = over_gradients(stage_parameters(z.s.workload, z.s.plan, z.stage), z.s.plan,
+                                          CpuKernel::kFiniteCheckGradients, 1);
+            return true;
+        case OpKind::kGradientTpAllReduce:  // tensors brought together, and put back
+            calls.before = {far_call(CpuKernel::kCopy, op.bytes, op.bytes)};
+            calls.after = calls.before;
+            return true;
+        case OpKind::kGradientNorm: calls.before = {gradient_norm(z)}; return true;
+        case OpKind::kOptimizerUpdate: calls.before = {optimizer_update(z)}; return true;
+        case OpKind::kGradientEpAllReduce:
+        case OpKind::kGradientReduceExperts:
+        case OpKind::kGradientReduceDense:
+        case OpKind::kGradientNormAllReduce:
+        case OpKind::kParameterGatherExperts:
+        case OpKind::kParameterGatherDense:
+        case OpKind::kWorldAllReduce:
+        case OpKind::kHostSync:
+        case OpKind::kBarrier:
+        case OpKind::kStepHost: return true;  // in place, or nothing
+        default: return false;
+    }
+}
+
+std::vector<CpuCall> calls_before_step(const Workload& workload, const Plan& plan, const Layout& /*layout*/,
+                                       int stage) {
+    return over_gradients(stage_parameters(workload, plan, stage), plan, CpuKernel::kZero, plan.gradient_bytes);
+}
+
+}  // namespace auspex

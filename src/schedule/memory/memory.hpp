@@ -1,0 +1,57 @@
+#pragma once
+/// @file Memory of a tile over the step, by label: a walk over the program by the rules of docs/memory.md.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/machine.hpp"
+#include "models/routing_record.hpp"
+#include "schedule/memory/memory_label.hpp"
+#include "schedule/program/program.hpp"
+
+namespace auspex {
+
+struct StageMemory {
+    int stage = 0;
+    double peak_bytes = 0;
+    std::string peak_operation;                                 ///< where in the step the peak occurs
+    std::vector<std::pair<std::string, double>> by_label;       ///< at the peak
+    std::vector<std::pair<std::string, double>> peak_by_label;  ///< of each label by itself, in the same order
+};
+
+/// Live bytes of a stage's ranks, for predictions: the labels of MemoryLabel, and `runtime`, the machine's
+/// reserved_bytes. Shards of optimizer states are even, in fractions of a parameter; every MoE layer computes
+/// heaviest_rank times the rows of uniform routing, rounded up. With fsdp, weights, gradients and states are sharded
+/// alike, and `communication` has two gathered units and their gradients, of the size of the largest of the stage's
+/// layers, embedding and LM head, all the time. Requires a resolved plan and its program.
+/// Ignores: fragmentation, allocator rounding, buffers inside libraries.
+[[nodiscard]] StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
+                                       const Machine& machine, const Layout& layout, const Program& program, int stage,
+                                       double heaviest_rank);
+
+/// Live bytes of one rank, exactly.
+struct RankMemory {
+    LabelBytes fixed{};            ///< all the time: weights, gradients, optimizer states
+    LabelBytes peaks{};            ///< of each label by itself, the most at any time
+    std::uint64_t peak_bytes = 0;  ///< of the sum over labels
+    LabelBytes at_peak{};          ///< by label when the sum has its peak
+    BlockUse use;                  ///< the pass in which it has it
+    std::uint32_t operation = 0;   ///< of the block, that reaches it
+};
+
+/// What the trainer's arena has to show for a step. The rank's shard of optimizer states is elements
+/// [size * p / n, size * (p + 1) / n) of each flat array, p its place in the group of n that shards it. `routing`: of
+/// recorded steps (the peaks are those over all of them); null: uniform. Requires a resolved plan and its program.
+/// Throws InputError for a record of another model or batch, or with etp != tp or cp > 1, which no run records.
+[[nodiscard]] RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& stack,
+                                     const Layout& layout, const Program& program, int rank,
+                                     const RoutingRecord* routing);
+
+/// Of the rank of the stage that holds most at its peak, from recorded routing, and the machine's `runtime`. Throws as
+/// rank_memory does.
+[[nodiscard]] StageMemory recorded_stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
+                                                const Machine& machine, const Layout& layout, const Program& program,
+                                                int stage, const RoutingRecord& record);
+
+}  // namespace auspex

@@ -1,0 +1,52 @@
+/// @file Rows of a rank from the choices of recorded steps.
+#include "schedule/memory/memory_routing.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+void require(const char* what, std::int64_t found, std::int64_t expected) {
+    if (found != expected) {
+        throw InputError("routing", std::string("found ") + what + " " + std::to_string(found) + "; expected " +
+                                        std::to_string(expected));
+    }
+}
+
+}  // namespace
+
+void check_record(const RoutingRecord& record, const Workload& workload, const Plan& plan, const Layout& layout) {
+    const int mixture_layers =
+        workload.num_experts > 0 ? std::max(0, workload.layers - workload.first_dense_layers) : 0;
+    require("layers", record.layers, mixture_layers);
+    require("top_k", record.top_k, workload.top_k);
+    require("num_experts", record.num_experts, workload.num_experts);
+    require("tokens", record.tokens, std::int64_t{layout.global_batch} * workload.sequence_length);
+    require("etp", plan.etp, plan.tp);
+    require("cp", plan.cp, 1);
+}
+
+std::vector<std::uint64_t> recorded_rows(const RoutingRecord& record, const Workload& workload, const Plan& plan,
+                                         const StagePlace& place, LayerRange layers, int step, int micro_batch) {
+    const int local = workload.num_experts / plan.ep, first = place.ep * local;
+    const std::int64_t tokens = std::int64_t{plan.micro_batch_size} * workload.sequence_length;
+    std::vector<std::uint64_t> rows;
+    for (int layer = layers.first; layer < layers.last; ++layer) {
+        std::int64_t sum = 0;
+        for (int ep = 0; workload.is_moe_layer(layer) && ep < plan.ep; ++ep) {
+            const std::int64_t data = std::int64_t{place.dp} * plan.ep + ep;
+            const std::int64_t begin = (data * plan.micro_batches + micro_batch) * tokens;
+            const std::vector<std::int64_t> by_expert =
+                choices_by_expert(record, step, layer - workload.first_dense_layers, begin, tokens);
+            sum = std::accumulate(by_expert.begin() + first, by_expert.begin() + first + local, sum);
+        }
+        rows.push_back(static_cast<std::uint64_t>(sum));
+    }
+    return rows;
+}
+
+}  // namespace auspex

@@ -1,0 +1,91 @@
+/// @file (workload, plan, stack) -> the sizes of one rank's tensors.
+#include "schedule/memory/memory_sizes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace auspex {
+namespace {
+
+std::uint64_t whole(int number) { return static_cast<std::uint64_t>(number); }
+std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
+std::uint64_t divided(std::uint64_t number, int by) { return (number + whole(by) - 1) / whole(by); }
+
+void set_attention(MemorySizes& s, const Workload& w, const Plan& plan) {
+    const std::uint64_t kv_heads = divided(whole(w.kv_heads), plan.tp), head = whole(w.head_size);
+    s.heads = divided(whole(w.heads), plan.tp);
+    s.normed = w.qk_norm ? (s.heads + kv_heads) * head : 0;
+    s.latent = w.attention == AttentionKind::kLatent;
+    if (!s.latent) {
+        s.query = s.value = s.heads * head;
+        s.key_value = 2 * kv_heads * head;
+        return;
+    }
+    s.query = s.heads * whole(w.head_size + w.rope_head_size);
+    s.key_value = s.heads * whole(w.head_size + w.value_head_size);
+    s.value = s.heads * whole(w.value_head_size);
+    s.shared_key = whole(w.rope_head_size);
+    s.q_rank = whole(w.q_rank);
+    s.kv_latent = whole(w.kv_rank + w.rope_head_size);
+    s.normed += whole(w.q_rank + w.kv_rank);
+}
+
+void set_experts(MemorySizes& s, const Workload& w, const Plan& plan) {
+    s.ep = whole(plan.ep);
+    s.t_routed = divided(s.t * whole(plan.etp), plan.tp);
+    s.gathered = s.ep * s.t_routed;
+    s.experts = whole(w.num_experts);
+    s.local_experts = s.experts / s.ep;
+    s.top_k = whole(w.top_k);
+    s.expert_inner = divided(whole(w.expert_size), plan.etp);
+    s.shared_inner = divided(whole(w.shared_experts) * whole(w.expert_size), plan.tp);
+    s.rows = s.sent_rows = s.t_routed * s.top_k;
+    s.sent = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    s.loop = plan.expert_kernels == ExpertKernels::kLoop;
+    s.apart = plan.etp != plan.tp;
+}
+
+}  // namespace
+
+MemorySizes memory_sizes(const Workload& w, const Plan& plan, const Stack& stack) {
+    MemorySizes s;
+    s.sequence = whole(w.sequence_length);
+    s.t = divided(whole(plan.micro_batch_size) * s.sequence, plan.cp);
+    s.slice = divided(s.t, plan.tp);
+    s.ts = plan.sequence_parallel ? s.slice : s.t;
+    s.cp = whole(plan.cp);
+    s.a = whole(plan.weight_bytes);
+    s.h = whole(w.hidden_size);
+    s.gates = w.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    s.inner = divided(whole(w.intermediate_size), plan.tp);
+    s.vocabulary = divided(whole(w.vocab_size), plan.tp);
+    s.split_tp = plan.tp > 1;
+    s.sliced = plan.sequence_parallel && plan.tp > 1;
+    s.keeps_scores = stack.kernels.attention > 1;
+    s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
+    s.keeps_norm = !plan.recompute_norm;
+    s.keeps_attention = !plan.recompute_attention;
+    s.keeps_experts = !plan.recompute_expert;
+    set_attention(s, w, plan);
+    set_experts(s, w, plan);
+    return s;
+}
+
+ChunkSizes chunk_sizes(const Workload& workload, const Plan& plan, const Stack& stack, int stage, int chunk) {
+    const int chunks = plan.pp * plan.virtual_stages, v = virtual_stage_of(plan, chunk, stage);
+    ChunkSizes c;
+    c.layers = layers_of(workload, plan, v);
+    c.last = v == chunks - 1;
+    const int all = c.layers.last - c.layers.first;
+    c.dense_layers = workload.num_experts > 0 ? std::clamp(workload.first_dense_layers - c.layers.first, 0, all) : all;
+    c.received = v > 0 ? whole(message_bytes(workload, plan, stack, v - 1)) : 0;
+    c.received_back = !c.last ? whole(message_bytes(workload, plan, stack, v)) : 0;
+    if (workload.global_aux_loss && (stack.router_logits_travel || chunks == 1)) {
+        const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
+        const int mixture_layers = std::max(0, c.layers.last - workload.first_dense_layers);
+        c.router_logits = whole(mixture_layers * tokens * workload.num_experts * plan.weight_bytes);
+    }
+    return c;
+}
+
+}  // namespace auspex

@@ -1,0 +1,52 @@
+#pragma once
+/// @file Sizes that docs/memory.md is written in, as whole numbers, for one rank of a plan.
+#include <cstdint>
+
+#include "schedule/program/program.hpp"
+
+namespace auspex {
+
+/// Elements unless said otherwise; what does not divide is rounded up.
+struct MemorySizes {
+    std::uint64_t t = 0;         ///< tokens of a micro-batch on a rank: micro_batch_size * S / cp
+    std::uint64_t slice = 0;     ///< t / tp
+    std::uint64_t ts = 0;        ///< tokens of norms and residuals: the slice with sequence parallelism, else t
+    std::uint64_t t_routed = 0;  ///< tokens that a rank routes: t * etp / tp
+    std::uint64_t gathered = 0;  ///< T: ep * t_routed
+    std::uint64_t sequence = 0;  ///< S
+    std::uint64_t a = 2;         ///< bytes of an activation
+    std::uint64_t h = 0, heads = 0;
+    std::uint64_t query = 0, key_value = 0, value = 0;  ///< widths; query and key_value as projected
+    std::uint64_t shared_key = 0;  ///< latent attention: the rotated part of keys, which all heads share; else 0
+    std::uint64_t normed = 0;      ///< width of queries and keys, or latents, that are normalised
+    std::uint64_t q_rank = 0, kv_latent = 0;  ///< latent attention: kv_latent = kv_rank + rope_head_size
+    std::uint64_t gates = 2;                  ///< 2 with SwiGLU, 1 with GELU
+    std::uint64_t inner = 0, vocabulary = 0, shared_inner = 0;
+    std::uint64_t experts = 0, local_experts = 0, top_k = 0, expert_inner = 0;
+    std::uint64_t rows = 0;       ///< R, uniform: t_routed * top_k
+    std::uint64_t sent_rows = 0;  ///< that leave a rank: t_routed * top_k
+    std::uint64_t ep = 1, cp = 1;
+    bool latent = false, sent = false, loop = false;
+    bool split_tp = false;           ///< tp > 1
+    bool sliced = false;             ///< sequence parallelism with tp > 1
+    bool apart = false;              ///< etp != tp
+    bool keeps_scores = false;       ///< attention writes its scores to memory
+    bool keeps_bf16_logits = false;  ///< cross entropy in several passes: logits a second time, as activations
+    bool keeps_norm = true, keeps_attention = true, keeps_experts = true;
+};
+/// Requires a resolved plan.
+[[nodiscard]] MemorySizes memory_sizes(const Workload& workload, const Plan& plan, const Stack& stack);
+
+/// Where a model chunk sits, and what it exchanges.
+struct ChunkSizes {
+    LayerRange layers;
+    int dense_layers = 0;             ///< of them, without experts: the first
+    bool last = false;                ///< the model's last chunk, with final norm and LM head
+    std::uint64_t received = 0;       ///< bytes of the message from the chunk before
+    std::uint64_t received_back = 0;  ///< bytes of the message of gradients from the chunk behind
+    std::uint64_t router_logits = 0;  ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
+};
+[[nodiscard]] ChunkSizes chunk_sizes(const Workload& workload, const Plan& plan, const Stack& stack, int stage,
+                                     int chunk);
+
+}  // namespace auspex

@@ -1,0 +1,346 @@
+/// @file What operations outside the experts make and release.
+#include "schedule/memory/memory_walk.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace auspex {
+namespace {
+
+constexpr std::uint64_t kReal = 4;
+constexpr auto kActivations = MemoryLabel::kActivations;
+constexpr auto kWorkspace = MemoryLabel::kWorkspace;
+
+std::size_t place(MemoryLabel label) { return static_cast<std::size_t>(label); }
+
+}  // namespace
+
+void MemoryTally::make(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
+    const auto more = static_cast<std::int64_t>(bytes);
+    tensors.bytes[place(label)] += more;
+    result_.change[place(label)] += more;
+    result_.label_peaks[place(label)] = std::max(result_.label_peaks[place(label)], result_.change[place(label)]);
+    sum_ += more;
+}
+
+void MemoryTally::release(Tensors& tensors) {
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        dying_[i] += tensors.bytes[i];
+    }
+    tensors = {};
+}
+
+void MemoryTally::replace(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
+    release(tensors);
+    make(tensors, label, bytes);
+}
+
+void MemoryTally::make_for_now(MemoryLabel label, std::uint64_t bytes) {
+    Tensors tensors;
+    make(tensors, label, bytes);
+    release(tensors);
+}
+
+void MemoryTally::end_operation(std::uint32_t operation) {
+    if (sum_ > result_.peak) {
+        result_.peak = sum_;
+        result_.at_peak = result_.change;
+        result_.operation = operation;
+    }
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        result_.change[i] -= dying_[i];
+        sum_ -= dying_[i];
+    }
+    dying_ = {};
+}
+
+BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const std::uint64_t> rows,
+                     PassMemory& pass)
+    : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass) {}
+
+BlockMemory BlockWalk::run(const Program& program, const Block& block) {
+    const auto halves = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
+    if (block.kind == BlockKind::kForward) {
+        pass_.halves.assign(halves, {});
+    }
+    half_ = block.kind == BlockKind::kBackward ? static_cast<int>(halves) - 1 : 0;
+    const std::span<const Operation> operations = program.operations_of(block);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        phase_ = operations[i].phase;
+        step(operations[i]);
+        tally_.end_operation(static_cast<std::uint32_t>(i));
+    }
+    return tally_.result();
+}
+
+void BlockWalk::step(const Operation& op) {
+    switch (op.kind) {
+        case OpKind::kEmbedding:
+        case OpKind::kFinalNorm:
+        case OpKind::kLmHead:
+        case OpKind::kCrossEntropy: return gradient() ? head_gradient(op) : head_step(op);
+        case OpKind::kAttentionNorm:
+        case OpKind::kFeedForwardNorm: return norm_step();
+        case OpKind::kQkvProjection:
+        case OpKind::kQkNormSums:
+        case OpKind::kQkNorm:
+        case OpKind::kKeyValueGather:
+        case OpKind::kAttention:
+        case OpKind::kAttentionOutput: return gradient() ? attention_gradient(op) : attention_step(op);
+        case OpKind::kQueryDown:
+        case OpKind::kKeyValueDown:
+        case OpKind::kQueryUp:
+        case OpKind::kKeyValueUp: return gradient() ? latent_gradient(op) : latent_step(op);
+        case OpKind::kGateUpProjection:
+        case OpKind::kActivation:
+        case OpKind::kDownProjection: return gradient() ? dense_gradient(op) : dense_step(op);
+        case OpKind::kResidualAdd: return residual_step();
+        case OpKind::kRouter:
+        case OpKind::kRouterTopK:
+        case OpKind::kTokenCommunication:
+        case OpKind::kTokenCounting:
+        case OpKind::kIndexGeneration:
+        case OpKind::kExpertComputation:
+        case OpKind::kOutputReduction:
+        case OpKind::kTokenReturn: return gradient() ? experts_gradient(op) : experts_step(op);
+        case OpKind::kSharedExpert: return gradient() ? shared_gradient() : shared_step();
+        case OpKind::kTpAllReduce:
+        case OpKind::kTpReduceScatter: return tp_step(op);
+        case OpKind::kTpAllGather: return gather_step(op);
+        case OpKind::kReceiveForward:
+        case OpKind::kSendForward:
+        case OpKind::kReceiveBackward:
+        case OpKind::kSendBackward: return message_step(op);
+        default: return optimizer_step(op);
+    }
+}
+
+std::uint64_t BlockWalk::rows() const { return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(half_ / 2)]; }
+
+MemoryLabel BlockWalk::label_of(bool kept) const { return forward() && kept ? kActivations : kWorkspace; }
+
+void BlockWalk::keep(bool kept, std::uint64_t bytes) {
+    tally_.make(forward() && !kept ? passing_ : half(), label_of(kept), bytes);
+}
+
+void BlockWalk::end_inside(std::uint64_t elements) {
+    tally_.replace(x_, kWorkspace, elements * s_.a);
+    if (recomputes()) {
+        tally_.release(x_);
+    }
+    tally_.release(passing_);
+}
+
+void BlockWalk::norm_step() {
+    if (!gradient()) {
+        return keep(s_.keeps_norm, s_.ts * s_.h * s_.a);
+    }
+    tally_.replace(x_, kWorkspace, s_.ts * s_.h * s_.a);
+    tally_.release(half());
+}
+
+void BlockWalk::residual_step() {
+    tally_.release(x_);
+    if (gradient()) {
+        --half_;
+        return;
+    }
+    ++half_;
+    const std::uint64_t bytes = s_.ts * s_.h * s_.a;
+    if (in_halves()) {
+        tally_.make(half(), kActivations, bytes);
+    } else if (chunk_.last) {
+        tally_.make(pass_.head, kActivations, bytes);
+    } else {
+        work(output_, bytes);
+    }
+}
+
+void BlockWalk::attention_step(const Operation& op) {
+    const bool kept = s_.keeps_attention;
+    switch (op.kind) {
+        case OpKind::kQkvProjection: return keep(kept, s_.t * (s_.query + s_.key_value) * s_.a);
+        case OpKind::kQkNormSums: sums_made_ = true; return keep(kept, s_.t * 2 * kReal);
+        case OpKind::kQkNorm:
+            keep(kept, s_.t * s_.normed * s_.a + (sums_made_ ? 0 : s_.t * 2 * kReal));
+            sums_made_ = false;
+            return;
+        case OpKind::kKeyValueGather: return keep(kept, s_.t * s_.cp * (s_.key_value + s_.shared_key) * s_.a);
+        case OpKind::kAttention:
+            return keep(kept, s_.t * (s_.value * s_.a + s_.heads * kReal) +
+                                  (s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0));
+        default: return end_inside(s_.t * s_.h);
+    }
+}
+
+void BlockWalk::attention_gradient(const Operation& op) {
+    const std::uint64_t keys = (s_.key_value + s_.shared_key) * s_.a;
+    switch (op.kind) {
+        case OpKind::kAttentionOutput: return weight() ? tally_.release(gathered_g_) : work(x_, s_.t * s_.value * s_.a);
+        case OpKind::kAttention:
+            work(d_query_, s_.t * s_.query * s_.a);
+            work(d_key_value_, s_.t * s_.cp * keys);
+            tally_.make_for_now(kWorkspace, s_.t * s_.heads * kReal);
+            tally_.make_for_now(kWorkspace, s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0);
+            return tally_.release(x_);
+        case OpKind::kKeyValueGather: return tally_.replace(d_key_value_, kWorkspace, s_.t * keys);
+        case OpKind::kQkNormSums: sums_made_ = true; return work(d_sums_, s_.t * 2 * kReal);
+        case OpKind::kQkNorm:
+            work(d_sums_, sums_made_ ? 0 : s_.t * 2 * kReal);
+            sums_made_ = false;
+            return tally_.release(d_sums_);
+        default: break;
+    }
+    if (!weight()) {
+        return work(x_, s_.t * s_.h * s_.a);
+    }
+    tally_.release(d_query_);
+    tally_.release(d_key_value_);
+    tally_.release(saved_);
+}
+
+void BlockWalk::latent_step(const Operation& op) {
+    const std::uint64_t width = op.kind == OpKind::kQueryDown      ? s_.q_rank
+                                : op.kind == OpKind::kKeyValueDown ? s_.kv_latent
+                                : op.kind == OpKind::kQueryUp      ? s_.query
+                                                                   : s_.key_value;
+    keep(s_.keeps_attention, s_.t * width * s_.a);
+}
+
+void BlockWalk::latent_gradient(const Operation& op) {
+    const bool from_latent = op.kind == OpKind::kKeyValueUp || (op.kind == OpKind::kQueryUp && s_.q_rank > 0);
+    if (!weight()) {
+        if (from_latent) {
+            const bool query = op.kind == OpKind::kQueryUp;
+            return work(query ? d_q_latent_ : d_kv_latent_, s_.t * (query ? s_.q_rank : s_.kv_latent) * s_.a);
+        }
+        const bool first = x_.bytes[place(kWorkspace)] == 0;
+        return work(x_, first ? s_.t * s_.h * s_.a : 0);
+    }
+    switch (op.kind) {
+        case OpKind::kKeyValueUp: return tally_.release(d_key_value_);
+        case OpKind::kQueryUp: return tally_.release(d_query_);
+        case OpKind::kKeyValueDown: tally_.release(d_kv_latent_); break;
+        default: tally_.release(d_q_latent_); break;
+    }
+    if (op.kind == OpKind::kQueryDown || s_.q_rank == 0) {
+        tally_.release(saved_);
+    }
+}
+
+void BlockWalk::dense_step(const Operation& op) {
+    switch (op.kind) {
+        case OpKind::kGateUpProjection: return keep(s_.keeps_experts, s_.t * s_.gates * s_.inner * s_.a);
+        case OpKind::kActivation: return keep(s_.keeps_experts, s_.t * s_.inner * s_.a);
+        default: return end_inside(s_.t * s_.h);
+    }
+}
+
+void BlockWalk::dense_gradient(const Operation& op) {
+    switch (op.kind) {
+        case OpKind::kDownProjection:
+            return weight() ? tally_.release(gathered_g_) : work(d_inner_, s_.t * s_.inner * s_.a);
+        case OpKind::kActivation: work(d_gate_up_, s_.t * s_.gates * s_.inner * s_.a); return tally_.release(d_inner_);
+        default: break;
+    }
+    if (!weight()) {
+        return work(x_, s_.t * s_.h * s_.a);
+    }
+    tally_.release(d_gate_up_);
+    tally_.release(saved_);
+}
+
+void BlockWalk::head_step(const Operation& op) {
+    switch (op.kind) {
+        case OpKind::kEmbedding:
+            tally_.make(s_.sliced ? x_ : half(), s_.sliced ? kWorkspace : kActivations, s_.t * s_.h * s_.a);
+            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        case OpKind::kFinalNorm: return tally_.make(pass_.head, kActivations, s_.ts * s_.h * s_.a);
+        case OpKind::kLmHead:
+            return tally_.make(pass_.logits, MemoryLabel::kLogits,
+                               s_.t * s_.vocabulary * (kReal + (s_.keeps_bf16_logits ? s_.a : 0)));
+        default: return tally_.make(pass_.logits, MemoryLabel::kLogits, s_.t * 3 * kReal);
+    }
+}
+
+void BlockWalk::head_gradient(const Operation& op) {
+    switch (op.kind) {
+        case OpKind::kEmbedding:
+            tally_.release(g_);
+            tally_.release(gathered_g_);
+            return tally_.release(pass_.router_logits);
+        case OpKind::kFinalNorm:
+            work(g_, s_.ts * s_.h * s_.a);
+            tally_.release(x_);
+            return tally_.release(pass_.head);
+        case OpKind::kLmHead:
+            if (!weight()) {
+                return work(x_, s_.t * s_.h * s_.a);
+            }
+            tally_.release(pass_.logits);
+            return tally_.release(pass_.entered_head);
+        default: return;
+    }
+}
+
+void BlockWalk::tp_step(const Operation& op) {
+    const bool shared = sums_shared_ && op.group == GroupKind::kTp;
+    sums_shared_ = sums_shared_ && !shared;
+    if (op.kind == OpKind::kTpAllReduce) {
+        return;
+    }
+    const std::uint64_t bytes = s_.slice * s_.h * s_.a;
+    if (forward() && op.layer < 0) {
+        tally_.make(half(), kActivations, bytes);
+        return tally_.release(x_);
+    }
+    tally_.replace(shared ? shared_ : x_, kWorkspace, bytes);
+}
+
+void BlockWalk::gather_step(const Operation& op) {
+    const bool over_etp = op.group == GroupKind::kEtp;
+    const std::uint64_t bytes = (over_etp ? s_.t_routed : s_.t) * s_.h * s_.a;
+    if (op.carries == Carries::kSavedInput) {
+        return work(saved_, bytes);
+    }
+    if (forward() && op.layer < 0) {
+        return tally_.make(pass_.entered_head, kActivations, bytes);
+    }
+    if (!in_halves()) {  // before the embedding
+        work(gathered_g_, bytes);
+        return tally_.release(g_);
+    }
+    const bool beside_experts = mixture() && s_.apart && !over_etp;
+    if (beside_experts && !s_.sliced) {  // slices put together again
+        return tally_.replace(x_, kWorkspace, bytes);
+    }
+    if (gradient()) {
+        return work(beside_experts ? shared_g_ : gathered_g_, bytes);
+    }
+    const bool tokens = mixture() && s_.ep == 1 && !beside_experts;
+    return tokens ? keep(s_.keeps_experts, bytes) : keep(false, bytes);
+}
+
+void BlockWalk::message_step(const Operation& op) {
+    const std::uint64_t bytes = s_.ts * s_.h * s_.a;
+    switch (op.kind) {
+        case OpKind::kReceiveForward:
+            tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received);
+            tally_.make(half(), kActivations, bytes);
+            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        case OpKind::kSendForward: tally_.release(output_); return tally_.release(pass_.router_logits);
+        case OpKind::kReceiveBackward:
+            tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received_back);
+            work(g_, bytes);
+            return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
+        default: tally_.release(g_); return tally_.release(pass_.router_logits);
+    }
+}
+
+void BlockWalk::optimizer_step(const Operation& op) {
+    if (op.kind == OpKind::kGradientTpAllReduce || op.kind == OpKind::kTiedEmbeddingAllReduce) {
+        tally_.make_for_now(MemoryLabel::kCommunication, static_cast<std::uint64_t>(std::llround(op.bytes)));
+    }
+}
+
+}  // namespace auspex

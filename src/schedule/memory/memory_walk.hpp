@@ -1,0 +1,131 @@
+#pragma once
+/// @file Tensors made and released by the operations of a block. docs/memory.md is the rule; names are its names.
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "schedule/memory/memory_label.hpp"
+#include "schedule/memory/memory_sizes.hpp"
+
+namespace auspex {
+
+/// Differences may be negative.
+using BytesByLabel = std::array<std::int64_t, kMemoryLabelCount>;
+
+/// Tensors that die together.
+struct Tensors {
+    BytesByLabel bytes{};
+};
+
+/// What a micro-batch leaves in a model chunk between its forward and its backward pass.
+struct PassMemory {
+    std::vector<Tensors> halves;  ///< attention and feed-forward of each layer in turn: input, norm, what is kept
+    Tensors head;                 ///< input and output of the final norm
+    Tensors entered_head;         ///< that output gathered over tp
+    Tensors logits;
+    Tensors router_logits;
+};
+
+/// What one use of a block does to memory, against what was live when it began.
+struct BlockMemory {
+    BytesByLabel change{};        ///< when it has ended
+    BytesByLabel label_peaks{};   ///< of each label, the most
+    std::int64_t peak = 0;        ///< of the sum over labels
+    BytesByLabel at_peak{};       ///< by label when the sum has its peak
+    std::uint32_t operation = 0;  ///< of the block, that reaches the peak
+};
+
+/// Counts bytes while operations run: what an operation makes is there when it begins, what it releases goes when it
+/// ends.
+class MemoryTally {
+ public:
+    void make(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
+    void release(Tensors& tensors);
+    /// Makes a tensor in place of others: `tensors` are released.
+    void replace(Tensors& tensors, MemoryLabel label, std::uint64_t bytes);
+    /// Of one operation only.
+    void make_for_now(MemoryLabel label, std::uint64_t bytes);
+    void end_operation(std::uint32_t operation);
+    [[nodiscard]] const BlockMemory& result() const { return result_; }
+
+ private:
+    BlockMemory result_;  ///< result_.change is what is live
+    std::int64_t sum_ = 0;
+    BytesByLabel dying_{};
+};
+
+/// Walks one block in the order of its operations.
+class BlockWalk {
+ public:
+    /// `rows` has R of each layer of the chunk, MoE or not; empty: sizes.rows for all.
+    BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const std::uint64_t> rows, PassMemory& pass);
+    [[nodiscard]] BlockMemory run(const Program& program, const Block& block);
+
+ private:
+    void step(const Operation& op);
+    void attention_step(const Operation& op);
+    void attention_gradient(const Operation& op);
+    void latent_step(const Operation& op);
+    void latent_gradient(const Operation& op);
+    void dense_step(const Operation& op);
+    void dense_gradient(const Operation& op);
+    void norm_step();
+    void residual_step();
+    void head_step(const Operation& op);
+    void head_gradient(const Operation& op);
+    void tp_step(const Operation& op);
+    void gather_step(const Operation& op);
+    void message_step(const Operation& op);
+    void optimizer_step(const Operation& op);
+    // memory_experts.cpp
+    void experts_step(const Operation& op);
+    void dispatch_step();
+    void compute_step();
+    void return_step(const Operation& op);
+    void experts_gradient(const Operation& op);
+    void rows_gradient();
+    void compute_gradient();
+    void shared_step();
+    void shared_gradient();
+
+    /// A tensor of the current half, that the half keeps or (`kept` false) does not: made again by a recomputation.
+    void keep(bool kept, std::uint64_t bytes);
+    [[nodiscard]] MemoryLabel label_of(bool kept) const;
+    /// The last value of a half's inside.
+    void end_inside(std::uint64_t elements);
+    void work(Tensors& tensors, std::uint64_t bytes) { tally_.make(tensors, MemoryLabel::kWorkspace, bytes); }
+    [[nodiscard]] bool forward() const { return phase_ == Phase::kForward; }
+    [[nodiscard]] bool recomputes() const { return phase_ == Phase::kRecompute; }
+    [[nodiscard]] bool gradient() const { return phase_ == Phase::kBackwardInput || phase_ == Phase::kBackwardWeight; }
+    [[nodiscard]] bool weight() const { return phase_ == Phase::kBackwardWeight; }
+    [[nodiscard]] bool in_feed_forward() const { return half_ % 2 == 1; }
+    /// The current half has a router.
+    [[nodiscard]] bool mixture() const { return in_feed_forward() && half_ / 2 >= chunk_.dense_layers; }
+    [[nodiscard]] bool in_halves() const { return half_ >= 0 && half_ < static_cast<int>(pass_.halves.size()); }
+    [[nodiscard]] Tensors& half() { return pass_.halves[static_cast<std::size_t>(half_)]; }
+    [[nodiscard]] std::uint64_t rows() const;
+
+    const MemorySizes& s_;
+    const ChunkSizes& chunk_;
+    std::span<const std::uint64_t> rows_;
+    PassMemory& pass_;
+    MemoryTally tally_;
+    Phase phase_ = Phase::kForward;
+    int half_ = 0;  ///< place of the current half in the chunk; behind the last, or -1, when all have run
+    // forward
+    Tensors passing_;  ///< what the current half does not keep
+    Tensors x_;        ///< what it has made last; backward: the gradient on its way through it
+    Tensors output_;   ///< of the chunk
+    // backward
+    Tensors g_, gathered_g_, saved_;
+    Tensors d_query_, d_key_value_, d_q_latent_, d_kv_latent_, d_inner_, d_gate_up_, d_sums_;
+    bool sums_made_ = false;  ///< of queries and keys, by qk_norm_sums
+    // experts
+    Tensors mask_, leaving_, arrived_;
+    Tensors d_returned_, d_rows_, d_arrived_, d_permuted_, d_weights_, d_logits_;
+    Tensors shared_, shared_g_, d_shared_;
+    bool sums_shared_ = false;  ///< the next sum over tp is that of the shared experts
+};
+
+}  // namespace auspex

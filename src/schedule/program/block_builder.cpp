@@ -1,0 +1,191 @@
+/// @file Emitting operations: dependencies, blocking and overlap.
+#include "schedule/program/block_builder.hpp"
+
+#include "base/error.hpp"
+
+namespace auspex {
+
+Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack) {
+    Shapes s{workload, plan, stack};
+    s.t = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
+    s.t_norm = plan.sequence_parallel ? s.t / plan.tp : s.t;
+    s.t_routed = s.t * plan.etp / plan.tp;
+    s.a = plan.weight_bytes;
+    s.h = workload.hidden_size;
+    s.tp = plan.tp;
+    s.experts_on_rank = static_cast<double>(workload.num_experts) / plan.ep;
+    s.gathered = s.t_routed * plan.ep;
+    s.routed_rows = s.t_routed * workload.top_k;
+    s.expert_size = static_cast<double>(workload.expert_size) / plan.etp;
+    s.sent = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    return s;
+}
+
+BlockBuilder::BlockBuilder(Program& program, const Shapes& shapes) : program_(program), shapes_(shapes) {}
+
+void BlockBuilder::begin(BlockKind kind, int chunk, bool last_micro_batch) {
+    Block block;
+    block.kind = kind;
+    block.chunk = chunk;
+    block.last_micro_batch = last_micro_batch;
+    block.op_begin = static_cast<std::uint32_t>(program_.operations.size());
+    program_.blocks.push_back(block);
+    last_compute_ = blocking_ = required_ = kNoValue;
+    joins_ = 0;
+    for (std::size_t stream = 1; stream < kStreamCount; ++stream) {
+        if (!overlaps(static_cast<Stream>(stream))) {
+            joins_ = static_cast<std::uint8_t>(joins_ |
+                                               (1U << stream));  // what blocks has ended before the next pass begins
+        }
+    }
+}
+
+std::uint32_t BlockBuilder::end() {
+    program_.blocks.back().op_end = static_cast<std::uint32_t>(program_.operations.size());
+    return static_cast<std::uint32_t>(program_.blocks.size() - 1);
+}
+
+bool BlockBuilder::overlaps(Stream stream) const {
+    switch (stream) {
+        case Stream::kTp: return program_.overlap_tp;
+        case Stream::kEp: return program_.overlap_ep;
+        case Stream::kDp: return program_.overlap_dp;
+        case Stream::kPp: return program_.overlap_pp;
+        case Stream::kCp:
+        case Stream::kCompute: break;
+    }
+    return false;
+}
+
+Value BlockBuilder::emit(Operation op, std::initializer_list<Value> inputs) {
+    const auto index = static_cast<Value>(program_.operations.size() - program_.blocks.back().op_begin);
+    op.dep_begin = static_cast<std::uint32_t>(program_.dependencies.size());
+    for (const Value input : inputs) {
+        if (input != kNoValue) {
+            AUSPEX_CHECK(input < index, "an operation depends on earlier ones only");
+            program_.dependencies.push_back(static_cast<std::uint32_t>(input));
+        }
+    }
+    op.dep_end = static_cast<std::uint32_t>(program_.dependencies.size());
+    op.phase = phase_;
+    op.layer = layer_;
+    op.joins = static_cast<std::uint8_t>(op.joins | joins_);
+    joins_ = 0;
+    program_.operations.push_back(op);
+    return index;
+}
+
+namespace {
+
+template <typename Kernels>
+void append_kernels(Program& program, Operation& op, const Kernels& kernels) {
+    op.kernel_begin = static_cast<std::uint32_t>(program.kernels.size());
+    program.kernels.insert(program.kernels.end(), kernels.begin(), kernels.end());
+    op.kernel_end = static_cast<std::uint32_t>(program.kernels.size());
+}
+
+/// The inputs with one more, as a fixed small list: operations have at most three inputs.
+struct Inputs4 {
+    Value v[4] = {kNoValue, kNoValue, kNoValue, kNoValue};
+    Inputs4(std::initializer_list<Value> inputs, Value more) {
+        AUSPEX_CHECK(inputs.size() <= 3, "an operation has at most three inputs");
+        std::size_t i = 0;
+        bool seen = false;
+        for (const Value input : inputs) {
+            v[i++] = input;
+            seen = seen || input == more;
+        }
+        v[3] = seen ? kNoValue : more;
+    }
+};
+
+}  // namespace
+
+Value BlockBuilder::emit_compute(Operation op, std::initializer_list<Value> inputs) {
+    const Inputs4 all(inputs, blocking_);
+    const Value required = required_;
+    blocking_ = required_ = kNoValue;
+    return last_compute_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3], required});
+}
+
+Value BlockBuilder::host(OpKind kind, double host_s) {
+    Operation op;
+    op.kind = kind;
+    op.host_s = host_s;
+    return emit_compute(op, {last_compute_});
+}
+
+Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<Kernel>& kernels) {
+    Operation op;
+    op.kind = kind;
+    append_kernels(program_, op, kernels);
+    return emit_compute(op, inputs);
+}
+
+Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<Kernel> kernels) {
+    Operation op;
+    op.kind = kind;
+    append_kernels(program_, op, kernels);
+    return emit_compute(op, inputs);
+}
+
+Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes,
+                                std::initializer_list<Value> inputs, const CommTraits& traits) {
+    if (size <= 1 || (bytes <= 0 && comm != CommKind::kBarrier)) {
+        return inputs.size() == 0 ? kNoValue : *inputs.begin();
+    }
+    Operation op;
+    op.kind = kind;
+    op.stream = stream;
+    op.comm = comm;
+    op.group = group;
+    op.bytes = bytes;
+    op.repeat = traits.repeat;
+    op.routed = traits.routed;
+    op.carries = traits.carries;
+    const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
+    const bool beside = overlaps(stream);
+    if (before == kNoValue && (!beside || inputs.size() == 0)) {
+        joins_ = static_cast<std::uint8_t>(joins_ |
+                                           1U);  // first in its pass: the kernels of the pass before must have ended
+    }
+    if (beside) {
+        const Inputs4 all(inputs, inputs.size() == 0 ? before : kNoValue);
+        return emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
+    }
+    const Inputs4 all(inputs, before);
+    return blocking_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
+}
+
+Value BlockBuilder::send(OpKind kind, int boundary, double bytes, Value input) {
+    Operation op;
+    op.kind = kind;
+    op.stream = Stream::kPp;
+    op.comm = CommKind::kSend;
+    op.group = kind == OpKind::kSendForward ? GroupKind::kNextStage : GroupKind::kPreviousStage;
+    op.bytes = bytes;
+    op.message = boundary;
+    const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
+    const Value sent = emit(op, {input, before == input ? kNoValue : before});
+    if (!overlaps(Stream::kPp)) {
+        blocking_ = sent;
+    }
+    return sent;
+}
+
+Value BlockBuilder::receive(OpKind kind, int boundary) {
+    Operation op;
+    op.kind = kind;
+    op.comm = CommKind::kReceive;
+    op.group = kind == OpKind::kReceiveForward ? GroupKind::kPreviousStage : GroupKind::kNextStage;
+    op.message = boundary;
+    return last_compute_ = emit(op, {});
+}
+
+void BlockBuilder::join(std::initializer_list<Stream> streams) {
+    for (const Stream stream : streams) {
+        joins_ = static_cast<std::uint8_t>(joins_ | (1U << static_cast<unsigned>(stream)));
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,132 @@
+#pragma once
+/// @file Emits the operations of one block with their dependencies; what blocks and what may overlap is decided here,
+/// once.
+#include <initializer_list>
+#include <vector>
+
+#include "schedule/program/program.hpp"
+
+namespace auspex {
+
+/// Sizes that every operation of a stage is made from. Letters: t tokens of a micro-batch on a rank, a bytes of an
+/// activation element.
+struct Shapes {
+    const Workload& workload;
+    const Plan& plan;
+    const Stack& stack;
+    double t = 0;         ///< micro_batch_size * S / cp
+    double t_norm = 0;    ///< tokens of norms and residuals: t / tp with sequence parallelism
+    double t_routed = 0;  ///< tokens that a rank routes: t * etp / tp
+    double a = 2;         ///< bytes of an activation
+    double h = 0;         ///< hidden_size
+    double tp = 1;
+    double experts_on_rank = 0;
+    double gathered = 0;     ///< tokens of the ep group together: ep * t_routed
+    double routed_rows = 0;  ///< (token, expert) pairs a rank computes: t_routed * top_k
+    double expert_size = 0;  ///< of the rank's part of an expert: expert_size / etp
+    bool sent = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no rank
+                        ///< ever holds the gathered ones
+};
+[[nodiscard]] Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack);
+
+/// Index of the operation in its block that produced a value; kNoValue for what was there before the block.
+using Value = std::int64_t;
+inline constexpr Value kNoValue = -1;
+
+/// What a communication may have beside its kind, group and bytes.
+struct CommTraits {
+    int repeat = 1;       ///< done this many times in a row, `bytes` each
+    bool routed = false;  ///< bytes grow with the tokens routed to the busiest rank
+    Carries carries = Carries::kRunningValue;
+};
+
+class BlockBuilder {
+ public:
+    BlockBuilder(Program& program, const Shapes& shapes);
+
+    void begin(BlockKind kind, int chunk, bool last_micro_batch);
+    /// Closes the block and returns its index.
+    std::uint32_t end();
+
+    void set(Phase phase, int layer) { phase_ = phase, layer_ = static_cast<std::int16_t>(layer); }
+    void set_phase(Phase phase) { phase_ = phase; }
+    [[nodiscard]] Phase phase() const { return phase_; }
+    [[nodiscard]] const Shapes& shapes() const { return shapes_; }
+
+    /// Kernels on the compute stream. Waits for `inputs` and for any communication that this software does not overlap.
+    Value compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<Kernel> kernels);
+    /// An operation without kernels of its own, of a fixed host time.
+    Value host(OpKind kind, double host_s);
+    Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<Kernel>& kernels);
+    /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Without inputs
+    /// it waits for all kernels so far. Where its stream may not overlap, it always does, and the next kernel waits for
+    /// it.
+    Value communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes,
+                      std::initializer_list<Value> inputs, const CommTraits& traits = {});
+    /// A message across a virtual-stage boundary.
+    Value send(OpKind kind, int boundary, double bytes, Value input);
+    Value receive(OpKind kind, int boundary);
+    /// The next kernel also waits for this value (parameters that were gathered for it).
+    void require(Value value) { required_ = value; }
+    /// The next operation emitted waits for everything earlier on these streams.
+    void join(std::initializer_list<Stream> streams);
+
+ private:
+    Value emit(Operation op, std::initializer_list<Value> inputs);
+    Value emit_compute(Operation op, std::initializer_list<Value> inputs);
+    [[nodiscard]] bool overlaps(Stream stream) const;
+    Program& program_;
+    const Shapes& shapes_;
+    Phase phase_ = Phase::kForward;
+    std::int16_t layer_ = -1;
+    Value last_compute_ = kNoValue;
+    Value blocking_ = kNoValue;  ///< communication that the next kernel must wait for
+    Value required_ = kNoValue;
+    std::uint8_t joins_ = 0;
+};
+
+// Layers, forward and backward. Each takes the value it consumes and returns the one it produces.
+Value attention_forward(BlockBuilder& builder, Value x);
+Value attention_backward(BlockBuilder& builder, Value gradient);
+Value feed_forward_forward(BlockBuilder& builder, int layer, Value x);
+Value feed_forward_backward(BlockBuilder& builder, int layer, Value gradient);
+/// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
+Value reduce_over_tp(BlockBuilder& builder, Value x);
+/// The sequence gathered over tp where sequence parallelism has split it.
+Value gather_over_tp(BlockBuilder& builder, Value x, Carries carries = Carries::kRunningValue);
+/// Tokens on their way into the experts, and out.
+Value enter_experts(BlockBuilder& builder, Value x, Carries carries = Carries::kRunningValue);
+Value leave_experts(BlockBuilder& builder, Value x);
+/// The mixture-of-experts block between its norm and the residual: router, dispatch, experts, reduction, return, and
+/// the shared experts. In Phase::kRecompute without the sums that gradients do not need.
+Value experts_forward(BlockBuilder& builder, Value input);
+Value experts_backward(BlockBuilder& builder, Value outer);
+
+/// Width of the queries, keys and values that one rank makes, and of what it attends with.
+struct AttentionWidths {
+    double query, key_value, qk, value;
+    double
+        gathered;  ///< of keys and values as cp gathers them: with latent attention the rotated key is shared by heads
+    double rotated;  ///< of queries and keys that rotary embedding turns
+    double normed;   ///< of queries and keys, or the latents, that are normalised
+};
+[[nodiscard]] AttentionWidths attention_widths(const Shapes& shapes);
+
+/// `groups` products [m, k] x [k, n] in the plan's precision.
+[[nodiscard]] Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
+/// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.
+/// `copies` ranks do the very same product (a layer that tp does not split): each spends the time, model FLOP are
+/// counted once.
+[[nodiscard]] Kernel linear_forward(const Shapes& shapes, double m, double n, double k, double copies = 1);
+[[nodiscard]] Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k, double copies = 1);
+[[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k,
+                                                         double groups = 1, double copies = 1);
+
+/// Sums gradients for these parameters of a rank: over tp those of which every tp rank has a part, then over replicas
+/// (dense and experts apart). Returns the last sum, kNoValue if there is none.
+Value emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);
+
+/// The optimizer block of a stage; `gradients_reduced`: backward has already done that.
+std::uint32_t build_optimizer_block(BlockBuilder& builder, const Layout& layout, int stage, bool gradients_reduced);
+
+}  // namespace auspex

@@ -1,0 +1,250 @@
+/// @file (workload, plan, stack) -> program: the blocks of every virtual stage, and the order in which each role runs
+/// them.
+#include <algorithm>
+#include <string>
+
+#include "base/error.hpp"
+#include "schedule/program/block_builder.hpp"
+
+namespace auspex {
+namespace {
+
+void check_overlap(const Plan& plan, const Stack& stack) {
+    const struct {
+        bool wanted, possible;
+        const char* name;
+    } streams[] = {{plan.overlap_tp, stack.can_overlap_tp, "tp"},
+                   {plan.overlap_ep, stack.can_overlap_ep, "ep"},
+                   {plan.overlap_dp, stack.can_overlap_dp, "dp"},
+                   {plan.overlap_pp, stack.can_overlap_pp, "pp"}};
+    std::string possible;
+    for (const auto& stream : streams) {
+        possible += stream.possible ? std::string(possible.empty() ? "" : " ") + stream.name : "";
+    }
+    for (const auto& stream : streams) {
+        if (stream.wanted && !stream.possible) {
+            throw InputError(plan.file + ": $.overlap",
+                             std::string("found \"") + stream.name + "\"; stack " + stack.name +
+                                 " can overlap: " + (possible.empty() ? "nothing" : possible));
+        }
+    }
+}
+
+/// Builds the blocks of one virtual stage.
+class StageBuilder {
+ public:
+    StageBuilder(BlockBuilder& builder, const Layout& layout) : b_(builder), s_(builder.shapes()), layout_(layout) {}
+
+    std::uint32_t forward(int chunk, int v) {
+        b_.begin(BlockKind::kForward, chunk, false);
+        b_.set(Phase::kForward, -1);
+        Value x = kNoValue;
+        if (v == 0) {
+            b_.require(gather(embedding_parameters(s_.workload, s_.plan, v), kNoValue));
+            x = b_.compute(OpKind::kEmbedding, {},
+                           {memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
+            x = reduce_over_tp(b_, x);  // each rank looks up its own part of the vocabulary
+        } else {
+            x = b_.receive(OpKind::kReceiveForward, v - 1);
+        }
+        const LayerRange range = layers_of(s_.workload, s_.plan, v);
+        Value gathered = gather_layer(range.first, range, x);
+        for (int layer = range.first; layer < range.last; ++layer) {
+            const Value next = gather_layer(layer + 1, range, x);
+            b_.set(Phase::kForward, layer);
+            b_.require(gathered);
+            x = attention_forward(b_, x);
+            x = feed_forward_forward(b_, layer, x);
+            gathered = next;
+        }
+        b_.set(Phase::kForward, -1);
+        if (v == last_virtual_stage()) {
+            b_.require(gather(head_parameters(s_.workload, s_.plan, v), x));
+            x = head_forward(x);
+        }
+        finish_pass();
+        if (v != last_virtual_stage()) {
+            b_.send(OpKind::kSendForward, v, message_bytes(s_.workload, s_.plan, s_.stack, v), x);
+        }
+        return b_.end();
+    }
+
+    std::uint32_t backward(int chunk, int v, bool last_micro_batch) {
+        b_.begin(BlockKind::kBackward, chunk, last_micro_batch);
+        b_.set(Phase::kBackwardInput, -1);
+        StageParameters bucket;
+        Value g = kNoValue;
+        if (v == last_virtual_stage()) {
+            b_.require(gather(head_parameters(s_.workload, s_.plan, v), kNoValue));
+            g = head_backward();
+            reduce(bucket, head_parameters(s_.workload, s_.plan, v), false, last_micro_batch);
+        } else {
+            g = b_.receive(OpKind::kReceiveBackward, v);
+        }
+        const LayerRange range = layers_of(s_.workload, s_.plan, v);
+        Value gathered = gather_layer(range.last - 1, range, g);
+        for (int layer = range.last - 1; layer >= range.first; --layer) {
+            const Value next = gather_layer(layer - 1, range, g);
+            b_.set(Phase::kBackwardInput, layer);
+            b_.require(gathered);
+            g = feed_forward_backward(b_, layer, g);
+            g = attention_backward(b_, g);
+            gathered = next;
+            reduce(bucket, layer_parameters(s_.workload, s_.plan, layer), layer == range.first && v != 0,
+                   last_micro_batch);
+        }
+        if (v == 0 && s_.plan.sequence_parallel) {
+            g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp,
+                               s_.t * s_.h * s_.a, {g});
+        }
+        b_.set(Phase::kBackwardWeight, -1);
+        if (v == 0) {
+            embedding_backward(g);
+            reduce(bucket, embedding_parameters(s_.workload, s_.plan, v), true, last_micro_batch);
+        }
+        b_.set(Phase::kBackwardInput, -1);
+        finish_pass();
+        if (v != 0) {
+            b_.send(OpKind::kSendBackward, v - 1, message_bytes(s_.workload, s_.plan, s_.stack, v - 1), g);
+        }
+        return b_.end();
+    }
+
+ private:
+    [[nodiscard]] int last_virtual_stage() const { return s_.plan.pp * s_.plan.virtual_stages - 1; }
+
+    void finish_pass() {
+        if (s_.stack.sync_after_pass) {
+            b_.host(OpKind::kHostSync, s_.stack.host_sync_s);
+        }
+    }
+
+    Value head_forward(Value x) {
+        const double vocabulary = s_.workload.vocab_size / s_.tp;
+        x = b_.compute(OpKind::kFinalNorm, {x},
+                       {memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
+        if (s_.plan.sequence_parallel) {
+            x = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp,
+                               s_.t * s_.h * s_.a, {x});
+        }
+        x = b_.compute(OpKind::kLmHead, {x}, {linear_forward(s_, s_.t, vocabulary, s_.h)});
+        const double passes = s_.stack.kernels.cross_entropy;
+        x = b_.compute(OpKind::kCrossEntropy, {x}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
+        return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp,
+                              3 * s_.t * 4, {x}, {.carries = Carries::kSoftmaxParts});
+    }
+
+    Value head_backward() {
+        const double vocabulary = s_.workload.vocab_size / s_.tp;
+        const double passes = s_.stack.kernels.cross_entropy;
+        const Value g =
+            b_.compute(OpKind::kCrossEntropy, {}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
+        Value x = b_.compute(OpKind::kLmHead, {g}, {linear_input_gradient(s_, s_.t, vocabulary, s_.h)});
+        x = reduce_over_tp(b_, x);
+        b_.set(Phase::kBackwardWeight, -1);
+        b_.compute(OpKind::kLmHead, {g}, linear_weight_gradient(s_, s_.t, vocabulary, s_.h));
+        b_.set(Phase::kBackwardInput, -1);
+        return b_.compute(OpKind::kFinalNorm, {x},
+                          {memory_kernel(3 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
+    }
+
+    /// The gradient of the table: rows scattered, and where it is a dense tensor the passes that clear it and add it
+    /// up.
+    void embedding_backward(Value g) {
+        const double table = static_cast<double>(s_.workload.vocab_size) * s_.h / s_.tp * s_.plan.gradient_bytes;
+        b_.compute(OpKind::kEmbedding, {g},
+                   {memory_kernel(2 * s_.t_norm * s_.h * s_.a + 3 * table * s_.stack.kernels.gradient_accumulation,
+                                  1.0 + s_.stack.kernels.gradient_accumulation)});
+    }
+
+    [[nodiscard]] bool fsdp() const { return s_.plan.optimizer == OptimizerSharding::kFsdp; }
+
+    /// fsdp: parameters gathered before they are used. Otherwise nothing.
+    Value gather(const StageParameters& p, Value after) {
+        if (!fsdp()) {
+            return kNoValue;
+        }
+        const double w = s_.plan.weight_bytes;
+        const Value experts =
+            b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, GroupKind::kExpertDp,
+                           group_size(layout_, GroupKind::kExpertDp), p.experts * w, {after});
+        return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, GroupKind::kDenseDp,
+                              group_size(layout_, GroupKind::kDenseDp), p.dense * w, {experts, after});
+    }
+    /// The same for a layer; asked one layer ahead, so that overlap can hide it.
+    Value gather_layer(int layer, LayerRange range, Value after) {
+        return layer < range.first || layer >= range.last
+                   ? kNoValue
+                   : gather(layer_parameters(s_.workload, s_.plan, layer), after);
+    }
+
+    /// Gradients summed while backward goes on: with fsdp after every micro-batch, with bucketed overlap after the
+    /// last, as buckets fill.
+    void reduce(StageParameters& bucket, const StageParameters& more, bool flush, bool last_micro_batch) {
+        const bool overlapped = s_.stack.reduction == Reduction::kBucketed && s_.plan.overlap_dp && last_micro_batch;
+        if (!fsdp() && !overlapped) {
+            return;
+        }
+        bucket += more;
+        if (fsdp() || flush || (bucket.dense + bucket.experts) * s_.plan.gradient_bytes >= s_.stack.bucket_bytes) {
+            emit_gradient_reduction(b_, layout_, bucket);
+            bucket = {};
+        }
+    }
+
+    BlockBuilder& b_;
+    const Shapes& s_;
+    const Layout& layout_;
+};
+
+}  // namespace
+
+double message_bytes(const Workload& workload, const Plan& plan, const Stack& stack, int boundary) {
+    const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
+    const double slice = plan.sequence_parallel ? tokens / plan.tp : tokens;
+    double bytes = slice * workload.hidden_size * plan.weight_bytes;
+    if (stack.router_logits_travel && workload.global_aux_loss) {
+        const int layers = layers_of(workload, plan, boundary).last - workload.first_dense_layers;
+        bytes += std::max(0, layers) * tokens * workload.num_experts * plan.weight_bytes;
+    }
+    return bytes;
+}
+
+Program build_program(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout) {
+    check_overlap(plan, stack);
+    Program program;
+    program.micro_batches = plan.micro_batches;
+    program.chunks = plan.virtual_stages;
+    program.overlap_tp = plan.overlap_tp, program.overlap_ep = plan.overlap_ep, program.overlap_dp = plan.overlap_dp;
+    program.overlap_pp = plan.overlap_pp || !stack.blocking_sends;
+    const Shapes shapes = shapes_of(workload, plan, stack);
+    BlockBuilder builder(program, shapes);
+    StageBuilder stages(builder, layout);
+    const bool fsdp = plan.optimizer == OptimizerSharding::kFsdp;
+    const bool overlapped = !fsdp && stack.reduction == Reduction::kBucketed && plan.overlap_dp;
+    for (int stage = 0; stage < plan.pp; ++stage) {
+        Role role;
+        role.stage = stage;
+        std::vector<std::uint32_t> forward, backward, last_backward;
+        for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+            const int v = virtual_stage_of(plan, chunk, stage);
+            forward.push_back(stages.forward(chunk, v));
+            backward.push_back(stages.backward(chunk, v, false));
+            last_backward.push_back(overlapped ? stages.backward(chunk, v, true) : backward.back());
+        }
+        std::vector<int> backwards_left(static_cast<std::size_t>(plan.virtual_stages), plan.micro_batches);
+        for (const Pass& pass : pipeline_order(plan, stage)) {
+            const auto chunk = static_cast<std::size_t>(pass.chunk);
+            const bool last = pass.backward && --backwards_left[chunk] == 0;
+            role.order.push_back({!pass.backward ? forward[chunk]
+                                  : last         ? last_backward[chunk]
+                                                 : backward[chunk],
+                                  pass.micro_batch});
+        }
+        role.order.push_back({build_optimizer_block(builder, layout, stage, fsdp || overlapped), -1});
+        program.roles.push_back(std::move(role));
+    }
+    return program;
+}
+
+}  // namespace auspex

@@ -1,0 +1,353 @@
+/// @file The mixture-of-experts block: the five stages of FastSparseMoE, and the loop over experts of the Hugging Face
+/// block that it replaces.
+///
+/// Letters: T tokens gathered over the ep ranks, K chosen, N experts, E experts on the rank, R = t_routed K routed rows
+/// on the rank, H hidden, I expert size, a bytes of an element. Sources of the kernel lists: arXiv:2604.00785
+/// section 3.1 (five stages); the OlmoeSparseMoeBlock of Hugging Face transformers (loop): per expert a `where` on a
+/// one-hot mask of 64-bit integers, an index gather, three products, SiLU, product, scaling, index_add.
+///
+/// All-to-all dispatch forms no [T, H] tensor: a rank counts, indexes and permutes the t_routed tokens of its own
+/// before it sends their R rows, and sums them up again, by their weights, after they have come back. What arrives at
+/// the experts is R rows, sorted by expert on arrival and back before they leave, unless the rank has one expert.
+#include "schedule/program/block_builder.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kIndexBytes = 8;       // torch.int64
+constexpr double kWeightBytes = 4;      // of a choice, and its gradient: fp32
+constexpr double kCacheLineBytes = 64;  // least that a strided read moves
+
+/// Sizes of this rank's expert work under uniform routing.
+struct ExpertSizes {
+    double rows;
+    double tokens;   ///< counted, indexed and summed here: the gathered ones, or with all-to-all the rank's own
+    double present;  ///< in the tensor that the experts read: the gathered tokens, or with all-to-all the rows received
+    double indexed;  ///< experts that an index is made for: the rank's, or with all-to-all those of every rank
+    double experts, h, i, a, k, all;
+    double rows_each;  ///< rows of one expert
+    double sorted;     ///< elements of the rows that all-to-all dispatch sorts by expert, or back
+};
+
+ExpertSizes sizes_of(const Shapes& s) {
+    const double rows = s.routed_rows;
+    const auto all = static_cast<double>(s.workload.num_experts);
+    return {rows,
+            s.sent ? s.t_routed : s.gathered,
+            s.sent ? rows : s.gathered,
+            s.sent ? all : s.experts_on_rank,
+            s.experts_on_rank,
+            s.h,
+            s.expert_size,
+            s.a,
+            static_cast<double>(s.workload.top_k),
+            all,
+            rows / s.experts_on_rank,
+            s.sent && s.experts_on_rank > 1 ? rows * s.h : 0};
+}
+
+Kernel routed(Kernel kernel) {
+    kernel.routed = true;
+    return kernel;
+}
+Kernel routed_memory(double bytes, double launches) { return routed(memory_kernel(bytes, launches)); }
+
+/// The expert products as the plan runs them: one grouped kernel, or one launch an expert. `m, n, k` are of one expert.
+Kernel expert_product(const Shapes& s, double m, double n, double k) {
+    const double experts = s.experts_on_rank;
+    Kernel kernel = routed(plan_gemm(s, m, n, k, s.plan.expert_kernels == ExpertKernels::kLoop ? 1 : experts));
+    if (s.plan.expert_kernels == ExpertKernels::kLoop) {
+        kernel.repeat = experts;
+    }
+    return kernel;
+}
+
+void append_weight_gradient(const Shapes& s, std::vector<Kernel>& kernels, double m, double n, double k) {
+    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    for (Kernel kernel : linear_weight_gradient(s, m, n, k, loop ? 1 : s.experts_on_rank)) {
+        if (kernel.type == KernelType::kGemm) {
+            kernel.routed = kernel.routed_depth = true;  // the rows are the depth of this product
+        }
+        kernel.repeat = loop ? s.experts_on_rank : 1;
+        kernels.push_back(kernel);
+    }
+}
+
+// Loop baseline: kernels of the five stages, each list for all experts of the rank.
+
+std::vector<Kernel> loop_counting(const ExpertSizes& z) {
+    return {memory_kernel(z.all * z.k * z.tokens * kIndexBytes, 3)};
+}
+
+std::vector<Kernel> loop_indices(const ExpertSizes& z) {
+    Kernel where = memory_kernel(z.indexed * z.tokens * z.k * kCacheLineBytes,
+                                 3 * z.indexed);  // the permuted mask is read across its rows
+    where.host_syncs = z.indexed;
+    return {where};
+}
+
+std::vector<Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
+    for (int gate = 0; gate < static_cast<int>(gates); ++gate) {
+        kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
+    }
+    kernels.push_back(routed_memory((2 + 3 * (gates - 1)) * z.rows * z.i * z.a, gates * z.experts));
+    kernels.push_back(expert_product(s, z.rows_each, z.h, z.i));
+    // Scaling by the weights; with all-to-all they are at home, and outputs go each to its row's place instead.
+    kernels.push_back(routed_memory(2 * z.rows * z.h * z.a, z.experts));
+    return kernels;
+}
+
+/// index_add, and the cast before it.
+std::vector<Kernel> loop_reduction(const ExpertSizes& z) {
+    return {routed_memory(5 * z.rows * z.h * z.a, 2 * z.experts)};
+}
+
+/// Backward of index_add is a gather; of the scaling (not with all-to-all, which scales at home) two products and a
+/// sum; of the index gather a zeroed [T, H] tensor per expert, a sorted scatter into it, and its addition to the
+/// gradient gathered so far: 4 passes over [T, H] for every expert, however few its rows ([R, H] with all-to-all).
+std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
+    if (!s.sent) {
+        kernels.push_back(routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts));
+    }
+    kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
+    kernels.push_back(routed_memory((3 + 6 * (gates - 1)) * z.rows * z.i * z.a, (2 * gates - 1) * z.experts));
+    for (int gate = 0; gate < static_cast<int>(gates); ++gate) {
+        kernels.push_back(expert_product(s, z.rows_each, z.h, z.i));
+    }
+    kernels.push_back(routed_memory(3 * z.rows * z.h * z.a, z.experts));
+    kernels.push_back(routed_memory(2 * z.rows * z.h * z.a, 4 * z.experts));
+    Kernel zeroed = memory_kernel(4 * z.experts * z.present * z.h * z.a, 2 * z.experts);
+    zeroed.routed = s.sent;
+    kernels.push_back(zeroed);
+    return kernels;
+}
+
+// Grouped and fused: a few kernels for all experts.
+
+/// `grouped` has the products of `fused`, but index, permute and reduction work as separate framework kernels: that
+/// many passes.
+double index_passes(const Shapes& s) { return s.plan.expert_kernels == ExpertKernels::kFused ? 1 : 3; }
+
+/// Rows brought into the order of experts before the products (or, `after` them, back): from the gathered tokens by
+/// their indices, or with all-to-all from the order of arrival.
+Kernel reorder(const Shapes& s, double elements) {
+    const double scans = index_passes(s);
+    return routed_memory(elements * s.a * scans, elements > 0 ? scans : 0);
+}
+
+std::vector<Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    return {reorder(s, s.sent ? 2 * z.sorted : 2 * z.rows * z.h), expert_product(s, z.rows_each, gates * z.i, z.h),
+            routed_memory((gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
+            expert_product(s, z.rows_each, z.h, z.i), reorder(s, 2 * z.sorted)};
+}
+
+std::vector<Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    return {reorder(s, 2 * z.sorted), expert_product(s, z.rows_each, z.i, z.h),
+            routed_memory((2 * gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
+            expert_product(s, z.rows_each, z.h, gates * z.i),
+            reorder(s, s.sent ? 2 * z.sorted : (z.rows + z.tokens) * z.h)};
+}
+
+std::vector<Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {
+    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const int gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    std::vector<Kernel> kernels;
+    append_weight_gradient(s, kernels, z.rows_each, z.h, z.i);
+    for (int gate = 0; gate < (loop ? gates : 1); ++gate) {
+        append_weight_gradient(s, kernels, z.rows_each, (loop ? 1 : gates) * z.i, z.h);
+    }
+    return kernels;
+}
+
+/// What a row takes along beside its H elements. All-gather: a token's K choices and their weights, and backward the
+/// gradients of these weights. All-to-all: the row's expert; weights stay at home.
+double row_extra_bytes(const Shapes& s, OpKind kind, bool towards_experts) {
+    if (kind != OpKind::kTokenCommunication) {
+        return 0;
+    }
+    if (s.plan.dispatch == Dispatch::kAllToAll) {
+        return towards_experts ? kIndexBytes : 0;
+    }
+    return s.workload.top_k * (kWeightBytes + (towards_experts ? kIndexBytes : 0));
+}
+
+/// Tokens to the ranks that hold their experts, or back: all of them to everyone, or each to its own.
+Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, Value x) {
+    const Shapes& s = b.shapes();
+    const double row = s.h * s.a + row_extra_bytes(s, kind, towards_experts);
+    if (s.plan.dispatch == Dispatch::kAllToAll) {
+        return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, GroupKind::kEp, s.plan.ep, s.routed_rows * row,
+                             {x}, {.routed = true});
+    }
+    return b.communicate(kind, Stream::kEp, towards_experts ? CommKind::kAllGather : CommKind::kReduceScatter,
+                         GroupKind::kEp, s.plan.ep, s.gathered * row, {x});
+}
+
+double shared_width(const Shapes& s) {
+    return static_cast<double>(s.workload.shared_experts) * s.workload.expert_size / s.tp;
+}
+
+/// Shared experts are split over tp. Where routed ones are split alike their sums over ranks are one and the same;
+/// otherwise each has its own, and they meet behind them.
+bool shared_apart(const Shapes& s) { return s.plan.etp != s.plan.tp; }
+
+/// `input` as the block gets it, `entered` as its routed experts do. The sum over tp starts here, so that dispatch and
+/// routed experts can hide it.
+Value shared_forward(BlockBuilder& b, Value input, Value entered) {
+    const Shapes& s = b.shapes();
+    if (s.workload.shared_experts == 0) {
+        return kNoValue;
+    }
+    const double width = shared_width(s);
+    const Value x = shared_apart(s) ? gather_over_tp(b, input) : entered;
+    const Value shared = b.compute(
+        OpKind::kSharedExpert, {x},
+        {linear_forward(s, s.t, 2 * width, s.h), memory_kernel(3 * s.t * width * s.a, s.stack.kernels.activation),
+         linear_forward(s, s.t, s.h, width)});
+    return shared_apart(s) && b.phase() != Phase::kRecompute ? reduce_over_tp(b, shared) : shared;
+}
+
+/// The routed experts' outputs, or input gradients, summed over ranks, and those of the shared experts added to them.
+Value leave_with_shared(BlockBuilder& b, Value x, Value shared) {
+    const Shapes& s = b.shapes();
+    const double tokens = shared_apart(s) ? s.t_norm : s.t;
+    const auto add = [&] {
+        return shared == kNoValue
+                   ? x
+                   : b.compute(OpKind::kSharedExpert, {x, shared}, {memory_kernel(3 * tokens * s.h * s.a, 1)});
+    };
+    if (shared_apart(s)) {
+        x = leave_experts(b, x);
+        return add();
+    }
+    return leave_experts(b, add());
+}
+
+Kernel router_top_k(const Shapes& s, double passes) {
+    return memory_kernel(passes * 2 * s.t_routed * s.workload.num_experts * 4, passes);
+}
+
+/// Counting of the choices by expert, and the indices that sort them; with all-to-all also the rows, gathered from the
+/// tokens by these indices.
+Value index_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
+    const Shapes& s = b.shapes();
+    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const double scans = index_passes(s), indices = z.tokens * z.k;
+    x = b.compute(
+        OpKind::kTokenCounting, {x},
+        loop ? loop_counting(z) : std::vector<Kernel>{memory_kernel(indices * kIndexBytes * scans, 3 * scans)});
+    std::vector<Kernel> kernels =
+        loop ? loop_indices(z)
+             : std::vector<Kernel>{memory_kernel((indices * kIndexBytes + 3 * z.rows * 4) * scans, scans)};
+    if (s.sent) {
+        kernels.push_back(memory_kernel(2 * z.rows * z.h * z.a * scans, scans));
+    }
+    return b.compute(OpKind::kIndexGeneration, {x}, kernels);
+}
+
+/// The sum over the K outputs of each token, in front of the return or, with all-to-all, at home behind it.
+Value return_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
+    const Shapes& s = b.shapes();
+    const double scans = index_passes(s);
+    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    x = s.sent ? exchange(b, OpKind::kTokenReturn, false, x) : x;
+    Kernel sum = memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans);
+    x = b.compute(OpKind::kOutputReduction, {x}, loop && !s.sent ? loop_reduction(z) : std::vector<Kernel>{sum});
+    return s.sent ? x : exchange(b, OpKind::kTokenReturn, false, x);
+}
+
+/// Backward of return_tokens: a token's gradient goes to its K rows, times their weights, and to the weights.
+Value return_tokens_backward(BlockBuilder& b, const ExpertSizes& z, Value g) {
+    const Shapes& s = b.shapes();
+    const double scans = index_passes(s);
+    g = s.sent ? g : exchange(b, OpKind::kTokenReturn, true, g);
+    if (s.sent || s.plan.expert_kernels != ExpertKernels::kLoop) {  // the loop has it among its experts' kernels
+        g = b.compute(OpKind::kOutputReduction, {g},
+                      {memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * scans, 2 * scans)});
+    }
+    return s.sent ? exchange(b, OpKind::kTokenReturn, true, g) : g;
+}
+
+struct SharedGradient {
+    Value sum = kNoValue;    ///< of the input
+    Value saved = kNoValue;  ///< the input once more, for the weights of router and shared experts
+};
+
+/// Backward of the shared experts: `outer` is the gradient that the block gets, `entered` as its routed experts get it.
+SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
+    const Shapes& s = b.shapes();
+    const bool sharing = s.workload.shared_experts > 0, apart = shared_apart(s);
+    SharedGradient result;
+    // The rank's slice of the sequence is all that is kept, unless the gathered tokens hold the rest.
+    if (s.plan.sequence_parallel && s.tp > 1 && !s.plan.recompute_expert && (s.sent || (sharing && apart))) {
+        result.saved = sharing && apart ? gather_over_tp(b, outer, Carries::kSavedInput)
+                                        : enter_experts(b, outer, Carries::kSavedInput);
+    }
+    if (!sharing) {
+        return result;
+    }
+    const double width = shared_width(s);
+    const Value g = apart ? gather_over_tp(b, outer) : entered;
+    result.sum = b.compute(
+        OpKind::kSharedExpert, {g},
+        {linear_input_gradient(s, s.t, s.h, width), memory_kernel(5 * s.t * width * s.a, s.stack.kernels.activation),
+         linear_input_gradient(s, s.t, 2 * width, s.h)});
+    result.sum = apart ? reduce_over_tp(b, result.sum) : result.sum;
+    b.set_phase(Phase::kBackwardWeight);
+    std::vector<Kernel> kernels = linear_weight_gradient(s, s.t, s.h, width);
+    const std::vector<Kernel> up = linear_weight_gradient(s, s.t, 2 * width, s.h);
+    kernels.insert(kernels.end(), up.begin(), up.end());
+    b.compute(OpKind::kSharedExpert, {g, result.saved}, kernels);
+    b.set_phase(Phase::kBackwardInput);
+    return result;
+}
+
+}  // namespace
+
+Value experts_forward(BlockBuilder& b, Value input) {
+    const Shapes& s = b.shapes();
+    const ExpertSizes z = sizes_of(s);
+    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const Value entered = enter_experts(b, input);
+    Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
+    x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, s.stack.kernels.router_topk)});
+    x = s.sent ? index_tokens(b, z, x) : x;
+    x = exchange(b, OpKind::kTokenCommunication, true, x);
+    const Value shared = shared_forward(b, input, entered);
+    x = s.sent ? x : index_tokens(b, z, x);
+    x = b.compute(OpKind::kExpertComputation, {x}, loop ? loop_forward(s, z) : grouped_forward(s, z));
+    x = return_tokens(b, z, x);
+    return b.phase() == Phase::kRecompute ? x : leave_with_shared(b, x, shared);
+}
+
+Value experts_backward(BlockBuilder& b, Value outer) {
+    const Shapes& s = b.shapes();
+    const ExpertSizes z = sizes_of(s);
+    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const Value entered = enter_experts(b, outer);
+    const Value rows = return_tokens_backward(b, z, entered);
+    Value g = b.compute(OpKind::kExpertComputation, {rows}, loop ? loop_backward(s, z) : grouped_backward(s, z));
+    g = exchange(b, OpKind::kTokenCommunication, false, g);
+    b.set_phase(Phase::kBackwardWeight);
+    b.compute(OpKind::kExpertComputation, {rows}, weight_gradients(s, z));
+    b.set_phase(Phase::kBackwardInput);
+    const SharedGradient shared = shared_backward(b, outer, entered);
+    if (s.sent) {
+        g = b.compute(OpKind::kIndexGeneration, {g},
+                      {memory_kernel((z.rows + z.tokens) * z.h * z.a * index_passes(s), index_passes(s))});
+    }
+    g = b.compute(OpKind::kRouterTopK, {g}, {router_top_k(s, 2.0 * s.stack.kernels.router_topk)});
+    const Value input = b.compute(OpKind::kRouter, {g}, {linear_input_gradient(s, s.t_routed, z.all, z.h, s.plan.etp)});
+    b.set_phase(Phase::kBackwardWeight);
+    b.compute(OpKind::kRouter, {g, shared.saved}, linear_weight_gradient(s, s.t_routed, z.all, z.h, 1, s.plan.etp));
+    b.set_phase(Phase::kBackwardInput);
+    return leave_with_shared(b, input, shared.sum);
+}
+
+}  // namespace auspex

@@ -1,0 +1,287 @@
+/// @file The operations of a transformer layer: attention and dense feed-forward, forward and backward.
+#include "schedule/program/block_builder.hpp"
+
+namespace auspex {
+
+Kernel plan_gemm(const Shapes& s, double m, double n, double k, double groups) {
+    Kernel kernel = gemm_kernel(m, n, k, s.a, groups);
+    kernel.fp32 = s.plan.weight_bytes == 4;
+    return kernel;
+}
+
+Kernel linear_forward(const Shapes& s, double m, double n, double k, double copies) {
+    Kernel kernel = plan_gemm(s, m, n, k);
+    kernel.flop /= copies;
+    return kernel;
+}
+
+Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) {
+    return linear_forward(s, m, k, n, copies);
+}
+
+std::vector<Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
+                                           double copies) {
+    std::vector<Kernel> kernels{plan_gemm(s, k, n, m, groups)};
+    kernels.front().flop /= copies;
+    if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
+        const double passes = s.stack.kernels.gradient_accumulation;
+        kernels.push_back(memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
+    }
+    return kernels;
+}
+
+AttentionWidths attention_widths(const Shapes& s) {
+    const Workload& w = s.workload;
+    const double heads = w.heads / s.tp, kv_heads = w.kv_heads / s.tp;
+    const double normed = w.qk_norm ? (heads + kv_heads) * w.head_size : 0;
+    if (w.attention == AttentionKind::kLatent) {
+        const double qk = w.head_size + w.rope_head_size, key_value = heads * (w.head_size + w.value_head_size);
+        return {heads * qk,
+                key_value,
+                heads * qk,
+                heads * w.value_head_size,
+                key_value + w.rope_head_size,
+                (heads + 1) * w.rope_head_size,
+                normed + w.q_rank + w.kv_rank};
+    }
+    const double query = heads * w.head_size, key_value = 2 * kv_heads * w.head_size;
+    const double rotated = w.learned_positions ? 0 : query + key_value / 2;
+    return {query, key_value, query, query, key_value, rotated, normed};
+}
+
+namespace {
+
+/// Element-wise work of `passes` kernels, each moving `bytes`; backwards the framework issues more of them.
+Kernel passes(const Shapes& s, const BlockBuilder& builder, int count, double bytes) {
+    const bool backward = builder.phase() == Phase::kBackwardInput;
+    const double kernels = count * (backward && count > 1 ? s.stack.backward_launch_ratio : 1);
+    return memory_kernel(kernels * bytes * (backward && count == 1 ? 1.5 : 1), kernels);
+}
+
+/// FLOP of causal attention: QK^T and PV over half of S x S.
+Kernel attention_kernel(const Shapes& s, bool backward) {
+    const AttentionWidths w = attention_widths(s);
+    const double sequence = s.workload.sequence_length;
+    Kernel kernel;
+    kernel.type = KernelType::kAttention;
+    kernel.fp32 = s.plan.weight_bytes == 4;
+    kernel.flop = s.t * sequence * (w.qk + w.value) * (backward ? 2 : 1);
+    const bool flash = s.stack.kernels.attention == 1;
+    kernel.work_flop =
+        kernel.flop *
+        (backward && flash ? 1.25 : 1);  // flash attention forms the scores once more: 5 products instead of 4
+    kernel.launches = s.stack.kernels.attention;
+    kernel.bytes = s.a * s.t * (w.query + w.key_value + w.value) * (backward ? 2 : 1);
+    if (!flash) {
+        const double scores = s.t * sequence * s.workload.heads / s.tp;
+        kernel.bytes += scores * s.a * s.stack.kernels.attention * (backward ? 2 : 1);
+    }
+    return kernel;
+}
+
+/// One linear layer of the attention block: name, rows are s.t, columns, depth.
+struct Linear {
+    OpKind kind;
+    double n, k;
+    double copies = 1;       ///< ranks of a tp group that do all of it
+    bool from_norm = false;  ///< reads the norm's output, gathered over tp
+};
+
+std::vector<Linear> projections_of(const Shapes& s) {
+    const Workload& w = s.workload;
+    const AttentionWidths widths = attention_widths(s);
+    if (w.attention == AttentionKind::kMultiHead) {
+        return {{OpKind::kQkvProjection, widths.query + widths.key_value, s.h, 1, true}};
+    }
+    std::vector<Linear> list;
+    const double q_rank = w.q_rank, kv_rank = w.kv_rank;
+    if (w.q_rank > 0) {
+        list.push_back({OpKind::kQueryDown, q_rank, s.h, s.tp, true});
+    }
+    list.push_back({OpKind::kKeyValueDown, kv_rank + w.rope_head_size, s.h, s.tp, true});
+    list.push_back({OpKind::kQueryUp, widths.query, w.q_rank > 0 ? q_rank : s.h, 1, w.q_rank == 0});
+    list.push_back({OpKind::kKeyValueUp, widths.key_value, kv_rank});
+    return list;
+}
+
+/// Projections in front of the norms: those down to the latents, or the one of queries and keys.
+std::size_t projections_before_norm(const Shapes& s) {
+    const bool latent = s.workload.attention == AttentionKind::kLatent;
+    return !latent || s.workload.q_rank == 0 ? 1 : 2;
+}
+
+double norm_bytes(const Shapes& s) { return 2 * s.t_norm * s.h * s.a; }
+
+/// Queries and keys are normalised over all heads together, of which a tp rank has a part: forward the sums of squares,
+/// backward those of products of values and gradients, two numbers a token.
+Value qk_norm_sums(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    if (!s.workload.qk_norm || s.plan.tp == 1) {
+        return x;
+    }
+    const double tensors_read = b.phase() == Phase::kBackwardInput ? 2 : 1;
+    x = b.compute(OpKind::kQkNormSums, {x}, {memory_kernel(tensors_read * s.t * attention_widths(s).normed * s.a, 1)});
+    return b.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s.plan.tp,
+                         s.t * 2 * 4, {x}, {.carries = Carries::kQkNormSums});
+}
+
+/// Norms of queries and keys or of the latents, and rotary embedding; nothing where the model has none.
+Value qk_norm(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    const double bytes = 2 * s.t * attention_widths(s).normed * s.a;
+    return bytes > 0 ? b.compute(OpKind::kQkNorm, {qk_norm_sums(b, x)}, {passes(s, b, s.stack.kernels.qk_norm, bytes)})
+                     : x;
+}
+Value rotate(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    const double bytes = 2 * s.t * attention_widths(s).rotated * s.a;
+    return bytes > 0 ? b.compute(OpKind::kRotaryEmbedding, {x}, {passes(s, b, s.stack.kernels.rope, bytes)}) : x;
+}
+
+Value norm(BlockBuilder& b, OpKind kind, Value x) {
+    return b.compute(kind, {x}, {passes(b.shapes(), b, b.shapes().stack.kernels.norm, norm_bytes(b.shapes()))});
+}
+
+Value residual(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    return b.compute(OpKind::kResidualAdd, {x}, {memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+}
+
+Value attention_inner_forward(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    x = gather_over_tp(b, x);
+    const std::vector<Linear> projections = projections_of(s);
+    for (std::size_t i = 0; i < projections.size(); ++i) {
+        const Linear& linear = projections[i];
+        x = b.compute(linear.kind, {x}, {linear_forward(s, s.t, linear.n, linear.k, linear.copies)});
+        x = i + 1 == projections_before_norm(s) ? qk_norm(b, x) : x;
+    }
+    x = rotate(b, x);
+    x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, GroupKind::kCp, s.plan.cp,
+                      s.t * s.plan.cp * attention_widths(s).gathered * s.a, {x});
+    x = b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
+    return b.compute(OpKind::kAttentionOutput, {x}, {linear_forward(s, s.t, s.h, attention_widths(s).value)});
+}
+
+Value dense_inner_forward(BlockBuilder& b, Value x) {
+    const Shapes& s = b.shapes();
+    const double width = s.workload.intermediate_size / s.tp;
+    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    x = gather_over_tp(b, x);
+    x = b.compute(OpKind::kGateUpProjection, {x}, {linear_forward(s, s.t, gates * width, s.h)});
+    x = b.compute(OpKind::kActivation, {x},
+                  {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
+    return b.compute(OpKind::kDownProjection, {x}, {linear_forward(s, s.t, s.h, width)});
+}
+
+/// Sequence parallelism keeps only the rank's slice of a half's input; unless recomputing has just gathered it, the
+/// weight gradients of its first layers need it gathered once more.
+Value saved_input(BlockBuilder& b, Value after, bool recomputed) {
+    const Plan& plan = b.shapes().plan;
+    return plan.sequence_parallel && plan.tp > 1 && !recomputed ? gather_over_tp(b, after, Carries::kSavedInput)
+                                                                : kNoValue;
+}
+
+/// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former. The `first`
+/// of a half sums its input gradient over tp; the sum starts before the weight gradient, so that it can hide behind it.
+Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient, Value saved = kNoValue,
+                      bool first = false) {
+    const Shapes& s = b.shapes();
+    Value input =
+        b.compute(linear.kind, {gradient}, {linear_input_gradient(s, s.t, linear.n, linear.k, linear.copies)});
+    input = first ? reduce_over_tp(b, input) : input;
+    b.set_phase(Phase::kBackwardWeight);
+    b.compute(linear.kind, {gradient, linear.from_norm ? saved : kNoValue},
+              linear_weight_gradient(s, s.t, linear.n, linear.k, 1, linear.copies));
+    b.set_phase(Phase::kBackwardInput);
+    return input;
+}
+
+Value dense_inner_backward(BlockBuilder& b, Value g) {
+    const Shapes& s = b.shapes();
+    const double width = s.workload.intermediate_size / s.tp;
+    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    g = gather_over_tp(b, g);
+    g = linear_backward(b, {OpKind::kDownProjection, s.h, width}, g);
+    g = b.compute(OpKind::kActivation, {g},
+                  {passes(s, b, s.stack.kernels.activation, (gates + 1) * s.t * width * s.a)});
+    const Value saved = saved_input(b, g, s.plan.recompute_expert);
+    return linear_backward(b, {OpKind::kGateUpProjection, gates * width, s.h, 1, true}, g, saved, true);
+}
+
+Value attention_inner_backward(BlockBuilder& b, Value g) {
+    const Shapes& s = b.shapes();
+    g = gather_over_tp(b, g);
+    g = linear_backward(b, {OpKind::kAttentionOutput, s.h, attention_widths(s).value}, g);
+    g = b.compute(OpKind::kAttention, {g}, {attention_kernel(s, true)});
+    g = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kReduceScatter, GroupKind::kCp, s.plan.cp,
+                      s.t * s.plan.cp * attention_widths(s).gathered * s.a, {g});
+    g = rotate(b, g);
+    const Value saved = saved_input(b, g, s.plan.recompute_attention);
+    const std::vector<Linear> projections = projections_of(s);
+    for (std::size_t i = projections.size(); i-- > 0;) {
+        g = i + 1 == projections_before_norm(s) ? qk_norm(b, g) : g;
+        g = linear_backward(b, projections[i], g, saved, i == 0);
+    }
+    return g;
+}
+
+/// The sum of the gradients through a branch and past it.
+Value branch_sum(BlockBuilder& b, Value through, Value past) {
+    const Shapes& s = b.shapes();
+    return b.compute(OpKind::kResidualAdd, {through, past},
+                     {memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+}
+
+/// Runs `forward` once more in front of its backward; the activations it makes again are what the backward waits for.
+template <typename Forward>
+void recompute(BlockBuilder& b, Forward&& forward) {
+    b.set_phase(Phase::kRecompute);
+    forward();
+    b.set_phase(Phase::kBackwardInput);
+}
+
+}  // namespace
+
+Value attention_forward(BlockBuilder& b, Value x) {
+    x = norm(b, OpKind::kAttentionNorm, x);
+    x = attention_inner_forward(b, x);
+    return residual(b, reduce_over_tp(b, x));
+}
+
+Value feed_forward_forward(BlockBuilder& b, int layer, Value x) {
+    x = norm(b, OpKind::kFeedForwardNorm, x);
+    if (b.shapes().workload.is_moe_layer(layer)) {
+        return residual(b, experts_forward(b, x));
+    }
+    return residual(b, reduce_over_tp(b, dense_inner_forward(b, x)));
+}
+
+Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
+    const Plan& plan = b.shapes().plan;
+    const bool mixture = b.shapes().workload.is_moe_layer(layer);
+    if (plan.recompute_norm) {
+        recompute(b, [&] { norm(b, OpKind::kFeedForwardNorm, kNoValue); });
+    }
+    if (plan.recompute_expert) {
+        recompute(b, [&] { mixture ? experts_forward(b, kNoValue) : dense_inner_forward(b, kNoValue); });
+    }
+    Value g = mixture ? experts_backward(b, gradient) : dense_inner_backward(b, gradient);
+    g = norm(b, OpKind::kFeedForwardNorm, g);
+    return branch_sum(b, g, gradient);
+}
+
+Value attention_backward(BlockBuilder& b, Value gradient) {
+    const Plan& plan = b.shapes().plan;
+    if (plan.recompute_norm) {
+        recompute(b, [&] { norm(b, OpKind::kAttentionNorm, kNoValue); });
+    }
+    if (plan.recompute_attention) {
+        recompute(b, [&] { attention_inner_forward(b, kNoValue); });
+    }
+    Value g = attention_inner_backward(b, gradient);
+    g = norm(b, OpKind::kAttentionNorm, g);
+    return branch_sum(b, g, gradient);
+}
+
+}  // namespace auspex

@@ -1,0 +1,241 @@
+#pragma once
+/// @file The program: what every pipeline role does in one step, as data. The simulator plays it; an executor can run
+/// the very same.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/kernel_cost.hpp"
+#include "models/layout.hpp"
+#include "models/plan.hpp"
+#include "models/stack.hpp"
+#include "models/workload.hpp"
+#include "schedule/program/communication.hpp"
+
+namespace auspex {
+
+/// Operations of one stream run in program order; different streams run beside each other as dependencies allow.
+enum class Stream : std::uint8_t { kCompute, kTp, kEp, kDp, kPp, kCp };
+inline constexpr std::size_t kStreamCount = 6;
+[[nodiscard]] const char* to_string(Stream stream);
+
+enum class Phase : std::uint8_t { kForward, kRecompute, kBackwardInput, kBackwardWeight, kOptimizer };
+inline constexpr std::size_t kPhaseCount = 5;
+[[nodiscard]] const char* to_string(Phase phase);
+
+/// What an operation is; with its phase and layer it names one thing that an executor binds to a kernel or an MPI call.
+/// The five stages of FastSparseMoE are kTokenCommunication (after kRouter, kRouterTopK), kTokenCounting,
+/// kIndexGeneration, kExpertComputation, and kOutputReduction, whose communication is kTokenReturn.
+enum class OpKind : std::uint8_t {
+    kEmbedding,
+    kAttentionNorm,
+    kQkvProjection,
+    kQueryDown,
+    kKeyValueDown,
+    kQueryUp,
+    kKeyValueUp,
+    kQkNormSums,  ///< sums of squares of queries and keys, where tp splits the width that is normalised
+    kQkNorm,
+    kRotaryEmbedding,
+    kKeyValueGather,
+    kAttention,
+    kAttentionOutput,
+    kResidualAdd,
+    kFeedForwardNorm,
+    kGateUpProjection,
+    kActivation,
+    kDownProjection,
+    kRouter,
+    kRouterTopK,
+    kTokenCommunication,
+    kTokenCounting,
+    kIndexGeneration,
+    kExpertComputation,
+    kOutputReduction,
+    kTokenReturn,
+    kSharedExpert,
+    kFinalNorm,
+    kLmHead,
+    kCrossEntropy,
+    kTpAllReduce,
+    kTpReduceScatter,
+    kTpAllGather,
+    kReceiveForward,
+    kSendForward,
+    kReceiveBackward,
+    kSendBackward,
+    kHostSync,
+    kBarrier,
+    kGradientCheck,        ///< looks for NaN and infinity in a rank's own gradients, before they meet others
+    kGradientTpAllReduce,  ///< of parameters that every tp rank holds whole and that saw a part of the work
+    kGradientEpAllReduce,
+    kGradientReduceExperts,
+    kGradientReduceDense,
+    kTiedEmbeddingAllReduce,
+    kGradientNorm,
+    kGradientNormAllReduce,
+    kOptimizerUpdate,
+    kParameterGatherExperts,
+    kParameterGatherDense,
+    kWorldAllReduce,
+    kStepHost,
+    kCount
+};
+[[nodiscard]] const char* to_string(OpKind kind);
+[[nodiscard]] const char* to_string(GroupKind kind);
+
+/// A number for every (kind, phase), below kOperationNames; tables and timelines are indexed by it.
+inline constexpr std::size_t kOperationNames = static_cast<std::size_t>(OpKind::kCount) * kPhaseCount;
+[[nodiscard]] constexpr std::size_t operation_name_index(OpKind kind, Phase phase) {
+    return static_cast<std::size_t>(kind) * kPhaseCount + static_cast<std::size_t>(phase);
+}
+/// "expert_computation", "expert_computation.recompute": the kind, and the phase unless it is forward or optimizer.
+[[nodiscard]] std::string operation_name(std::size_t index);
+
+/// What a communication carries, where its kind does not tell.
+enum class Carries : std::uint8_t {
+    kRunningValue,  ///< the value that flows through the block; parameters, gradients, messages
+    kSavedInput,    ///< the input of a half, kept sliced along the sequence, once more for weight gradients
+    kQkNormSums,    ///< sums of squares (backward: of products) that normalise queries and keys, fp32
+    kSoftmaxParts,  ///< maximum, sum of exponentials and target's logit of each token, fp32
+    kLoss,          ///< the step's loss, in stack.loss_terms parts, fp32
+    kHealth  ///< one number of every rank, fp32: 0 while all it had to do with is finite, else where it first was not
+};
+[[nodiscard]] const char* to_string(Carries carries);
+
+/// One operation of a block. Either kernels (kernel_count > 0), or a communication (comm != kNone).
+struct Operation {
+    OpKind kind = OpKind::kCount;
+    Phase phase = Phase::kForward;
+    Stream stream = Stream::kCompute;
+    CommKind comm = CommKind::kNone;
+    GroupKind group = GroupKind::kTp;  ///< of a communication
+    Carries carries = Carries::kRunningValue;
+    std::uint8_t joins = 0;  ///< bit s: every earlier operation of stream s must have ended first
+    bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
+    std::int16_t layer = -1;
+    std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
+    std::int32_t repeat = 1;    ///< a communication done this many times in a row, `bytes` each
+    double bytes = 0;           ///< of a communication (schedule/program/communication.hpp)
+    double host_s = 0;          ///< host time that holds the compute stream
+    std::uint32_t kernel_begin = 0, kernel_end = 0;  ///< into Program::kernels
+    std::uint32_t dep_begin = 0,
+                  dep_end = 0;  ///< into Program::dependencies: indices within the block, all smaller than its own
+};
+
+enum class BlockKind : std::uint8_t { kForward, kBackward, kOptimizer };
+[[nodiscard]] const char* to_string(BlockKind kind);
+
+/// A template of operations: the forward or backward pass of one micro-batch through one model chunk, or the optimizer
+/// step.
+struct Block {
+    BlockKind kind = BlockKind::kForward;
+    int chunk = 0;                  ///< virtual stage index on its role
+    bool last_micro_batch = false;  ///< backward: gradients are complete after it and may be reduced
+    std::uint32_t op_begin = 0, op_end = 0;
+};
+
+struct BlockUse {
+    std::uint32_t block = 0;
+    int micro_batch = -1;
+};
+
+/// Ranks that run the same program: one per pipeline stage.
+struct Role {
+    int stage = 0;
+    std::vector<BlockUse> order;
+};
+
+/// One step. Messages match by (kind, boundary, micro-batch); world operations match by their order in each role.
+struct Program {
+    std::vector<Kernel> kernels;
+    std::vector<Operation> operations;
+    std::vector<std::uint32_t> dependencies;
+    std::vector<Block> blocks;
+    std::vector<Role> roles;
+    int micro_batches = 1, chunks = 1;
+    bool overlap_tp = false, overlap_ep = false, overlap_dp = false, overlap_pp = false;
+
+    [[nodiscard]] std::span<const Operation> operations_of(const Block& block) const {
+        return {operations.data() + block.op_begin, block.op_end - block.op_begin};
+    }
+    [[nodiscard]] std::span<const std::uint32_t> dependencies_of(const Operation& op) const {
+        return {dependencies.data() + op.dep_begin, op.dep_end - op.dep_begin};
+    }
+    [[nodiscard]] std::span<const Kernel> kernels_of(const Operation& op) const {
+        return {kernels.data() + op.kernel_begin, op.kernel_end - op.kernel_begin};
+    }
+};
+
+/// v = chunk * pp + stage: the order in which a micro-batch passes the chunks of all stages.
+[[nodiscard]] constexpr int virtual_stage_of(const Plan& plan, int chunk, int stage) { return chunk * plan.pp + stage; }
+
+/// Layers [first, last) of each virtual stage; layers are dealt as evenly as they go, the first stages get the rest.
+struct LayerRange {
+    int first = 0, last = 0;
+};
+[[nodiscard]] LayerRange layers_of(const Workload& workload, const Plan& plan, int virtual_stage);
+
+/// Parameters that one rank of a stage holds, by how they are sharded over the stage's ranks.
+struct StageParameters {
+    double dense = 0;  ///< attention, norms, router, shared experts, dense feed-forward, embedding, LM head; divided by
+                       ///< tp, but router, projections down to latents and norms (those of queries and keys apart,
+                       ///< which are split with the heads), which every tp rank holds whole
+    double experts = 0;          ///< routed experts; divided by ep and etp
+    int replicated_tensors = 0;  ///< separately stored tensors of the dense part
+    double summed_over_tp = 0;   ///< of dense: held whole, but each tp rank makes only a part of the gradient; 0 with
+                                 ///< tp = 1
+    StageParameters& operator+=(const StageParameters& more);
+};
+/// Of one layer.
+[[nodiscard]] StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer);
+/// Of the embedding (first virtual stage) and of final norm and LM head (last one); zero elsewhere.
+[[nodiscard]] StageParameters embedding_parameters(const Workload& workload, const Plan& plan, int virtual_stage);
+[[nodiscard]] StageParameters head_parameters(const Workload& workload, const Plan& plan, int virtual_stage);
+/// Each layer of a stage, and per chunk its embedding and its head (zero where they sit elsewhere): what fsdp gathers
+/// at a time.
+[[nodiscard]] std::vector<StageParameters> stage_units(const Workload& workload, const Plan& plan, int stage);
+/// Of all layers of a stage, with embedding, final norm and LM head where they sit.
+[[nodiscard]] StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage);
+
+/// Ranks over which the optimizer states of each part are sharded.
+struct OptimizerShards {
+    int dense = 1, experts = 1;
+};
+[[nodiscard]] OptimizerShards optimizer_shards(const Plan& plan, const Layout& layout);
+
+/// Bytes of the message that crosses a virtual-stage boundary, one direction: activations, and with a stack whose
+/// router logits travel those of every MoE layer before the boundary.
+[[nodiscard]] double message_bytes(const Workload& workload, const Plan& plan, const Stack& stack, int boundary);
+
+/// Builds the step's program. Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack
+/// cannot do.
+[[nodiscard]] Program build_program(const Workload& workload, const Plan& plan, const Stack& stack,
+                                    const Layout& layout);
+
+/// The order in which a stage runs its passes: pairs of (is backward, chunk, micro-batch).
+struct Pass {
+    bool backward = false;
+    int chunk = 0;
+    int micro_batch = 0;
+};
+/// gpipe: all forwards, then all backwards in the same order. 1f1b: warm-up of min(pp - 1 - stage, m) forwards, then
+/// one forward and one backward in turn. interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473),
+/// warm-up 2 (pp - 1 - stage) + (virtual_stages - 1) pp.
+[[nodiscard]] std::vector<Pass> pipeline_order(const Plan& plan, int stage);
+
+/// Throws std::logic_error naming the first defect: a dependency cycle, a send without its receive (or two), world
+/// operations that differ in kind, bytes or what they carry between roles, a pass that is missing. `build_program`
+/// output always passes; the check guards generators to come.
+void check_program(const Program& program);
+
+/// Sums over the program of one role: for tests against closed forms.
+struct ProgramTotals {
+    double useful_flop = 0;  ///< forward and backward
+    double recompute_flop = 0;
+    std::uint64_t operations = 0;
+};
+[[nodiscard]] ProgramTotals totals_of(const Program& program, const Role& role);
+
+}  // namespace auspex

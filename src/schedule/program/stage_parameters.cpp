@@ -1,0 +1,88 @@
+/// @file Parameters that a rank of a pipeline stage holds.
+#include "schedule/program/program.hpp"
+
+namespace auspex {
+namespace {
+
+/// Of a norm over `width` elements.
+double norm_parameters(const Workload& w, double width) {
+    return w.norm == NormKind::kNonParametric ? 0 : w.norm == NormKind::kLayer ? 2 * width : width;
+}
+
+/// Latent attention's projections down to the latents, and their norms: every rank of a tp group holds them whole, and
+/// gets a gradient through its own heads only.
+double latent_parameters(const Workload& w) {
+    if (w.attention != AttentionKind::kLatent) {
+        return 0;
+    }
+    const double normed = static_cast<double>(w.q_rank) + w.kv_rank;
+    return (normed + w.rope_head_size) * (w.hidden_size + (w.biases ? 1.0 : 0.0)) + norm_parameters(w, normed);
+}
+
+/// Norms of the residual stream: their gradients are parts where each tp rank has a slice of the sequence.
+double part_of_slices(const Plan& plan, double norms) { return plan.tp > 1 && plan.sequence_parallel ? norms : 0; }
+
+}  // namespace
+
+StageParameters& StageParameters::operator+=(const StageParameters& more) {
+    dense += more.dense;
+    experts += more.experts;
+    replicated_tensors += more.replicated_tensors;
+    summed_over_tp += more.summed_over_tp;
+    return *this;
+}
+
+StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer) {
+    const ParameterCount count = count_layer_parameters(workload, layer);
+    StageParameters p;
+    const double norms = norm_parameters(workload, 2.0 * workload.hidden_size);
+    const double made_in_parts = count.router + latent_parameters(workload);
+    const double whole = norms + made_in_parts;
+    p.dense = (count.total() - count.experts - whole) / plan.tp + whole;
+    p.experts = count.experts / (static_cast<double>(plan.ep) * plan.etp);
+    p.replicated_tensors = replicated_tensors_per_layer(workload, layer);
+    p.summed_over_tp = (plan.tp > 1 ? made_in_parts : 0) + part_of_slices(plan, norms);
+    return p;
+}
+
+StageParameters embedding_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {
+    const ParameterCount all = count_parameters(workload);
+    return virtual_stage != 0
+               ? StageParameters{}
+               : StageParameters{all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0), 0};
+}
+
+StageParameters head_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {
+    const int last = plan.pp * plan.virtual_stages - 1;
+    if (virtual_stage != last) {
+        return {};
+    }
+    const ParameterCount all = count_parameters(workload);
+    const bool copy = workload.tied_embeddings && last > 0;  // the first stage's table, kept a second time
+    const double norm = norm_parameters(workload, workload.hidden_size);
+    return {(copy ? all.embedding : all.lm_head) / plan.tp + norm, 0, 2, part_of_slices(plan, norm)};
+}
+
+std::vector<StageParameters> stage_units(const Workload& workload, const Plan& plan, int stage) {
+    std::vector<StageParameters> units;
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        const int v = virtual_stage_of(plan, chunk, stage);
+        const LayerRange range = layers_of(workload, plan, v);
+        for (int layer = range.first; layer < range.last; ++layer) {
+            units.push_back(layer_parameters(workload, plan, layer));
+        }
+        units.push_back(embedding_parameters(workload, plan, v));
+        units.push_back(head_parameters(workload, plan, v));
+    }
+    return units;
+}
+
+StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage) {
+    StageParameters sum;
+    for (const StageParameters& unit : stage_units(workload, plan, stage)) {
+        sum += unit;
+    }
+    return sum;
+}
+
+}  // namespace auspex

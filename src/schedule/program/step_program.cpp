@@ -1,0 +1,17 @@
+/// @file Inputs to the program of a step.
+#include "schedule/program/step_program.hpp"
+
+namespace auspex {
+
+StepProgram make_step_program(const Inputs& inputs, int tiles) {
+    StepProgram s;
+    s.plan = resolve_plan(inputs.plan, inputs.workload, tiles);
+    s.layout = make_layout(s.plan, inputs.machine, tiles_of(s.plan));
+    s.program = build_program(inputs.workload, s.plan, inputs.stack, s.layout);
+    if (inputs.workload.num_experts > 0) {
+        s.load = routing_load(s.plan.routing, inputs.workload.num_experts, s.plan.ep, 1);
+    }
+    return s;
+}
+
+}  // namespace auspex

@@ -1,0 +1,64 @@
+#pragma once
+/// @file The trainer's collectives as sends, receives, waits and sums of each member.
+#include <cstdint>
+#include <vector>
+
+#include "models/cpu/host.hpp"
+#include "models/machine.hpp"
+#include "models/stack.hpp"
+#include "schedule/program/communication.hpp"
+#include "sim/cpu/host_actions.hpp"
+
+namespace auspex {
+
+/// One member's view of a group.
+struct HostGroup {
+    std::vector<int> ranks;
+    std::size_t place = 0;  ///< of the member among them
+};
+
+/// What a collective moves: numbers, cut between members by shard_begin. `sum` is the kernel that adds parts up.
+struct HostData {
+    std::uint64_t elements = 0;
+    double element_bytes = 4;
+    std::uint64_t together = 1;  ///< elements that cannot be parted
+    CpuKernel sum = CpuKernel::kReduceParts;
+    CpuPrecision precision = CpuPrecision::kFp32;  ///< of the sum
+};
+
+/// A call's work on a core: the machine's law, what it takes from the cache, and of its far bytes what misses the
+/// caches with this working set (their time is added to the law's). Throws InputError where the machine has no law of
+/// the kernel.
+[[nodiscard]] HostWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision precision,
+                               const WorkingSet& set);
+
+/// Throws InputError, naming the rule, unless the stack's collectives are those of the trainer's transport: all-reduce,
+/// reduce-scatter and all-to-all direct, all-gather ring, each over one level.
+void require_host_collectives(const Stack& stack, const Machine& machine);
+
+/// Appends to a row. Messages without bytes are not sent, as in the transport.
+class HostCollectives {
+ public:
+    HostCollectives(const Machine& machine, const Stack& stack) : machine_(machine), stack_(stack) {}
+
+    /// Each sends every other its segment at once, and adds up what has come, in the order of ranks.
+    void reduce_scatter(HostRow& row, const HostGroup& group, int tag, const HostData& data) const;
+    /// Up to stack.gathered_all_reduce_bytes: each sends all it has to every other, and adds up. Longer: a
+    /// reduce-scatter, then each sends its sums to every other at once.
+    void all_reduce(HostRow& row, const HostGroup& group, int tag, const HostData& data) const;
+    /// A ring: n - 1 rounds, each passes on to the next what has come from the previous one.
+    void all_gather(HostRow& row, const HostGroup& group, int tag, const HostData& data) const;
+    /// `bytes` to every other at once; the member's own part is copied.
+    void all_to_all(HostRow& row, const HostGroup& group, int tag, double bytes, CpuPrecision precision) const;
+    /// Rounds k = 0, 1, … of empty messages to the member 2^k places on, until all have heard of all. Stands in for
+    /// the MPI library's own.
+    void barrier(HostRow& row, const HostGroup& group, int tag) const;
+
+ private:
+    void add_parts(HostRow& row, const HostGroup& group, const HostData& data, std::uint64_t elements) const;
+
+    const Machine& machine_;
+    const Stack& stack_;
+};
+
+}  // namespace auspex

@@ -1,0 +1,382 @@
+/// @file Costing of operations and folding of blocks into pieces.
+#include "sim/engine/cost_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "base/error.hpp"
+#include "schedule/step_length.hpp"
+#include "sim/engine/cost_transfers.hpp"
+
+namespace auspex {
+namespace {
+
+/// Time of a compute operation by cause.
+struct ComputeTime {
+    double nominal_s = 0, imbalance_s = 0, straggler_s = 0;
+    double rate_bound_s = 0;  ///< of nominal_s
+};
+
+ComputeTime compute_time(const Program& program, const Operation& op, const Machine& machine, const Stack& stack,
+                         const CostOptions& options, int stage) {
+    ComputeTime time;
+    time.nominal_s = op.host_s;
+    for (const Kernel& kernel : program.kernels_of(op)) {
+        const KernelTime even = kernel_time(kernel, machine, stack);
+        time.nominal_s += even.rate_bound_s + even.overhead_s;
+        time.rate_bound_s += even.rate_bound_s;
+        if (kernel.routed && options.load.heaviest_rank > 1) {
+            const KernelTime heavy = kernel_time(kernel, machine, stack, options.load.heaviest_rank);
+            time.imbalance_s += std::max(0.0, heavy.rate_bound_s - even.rate_bound_s);
+        }
+    }
+    time.straggler_s = (time.rate_bound_s + time.imbalance_s) * (options.slowdown[static_cast<std::size_t>(stage)] - 1);
+    return time;
+}
+
+Loss loss_of_compute(const Operation& op) {
+    if (op.kind == OpKind::kHostSync || op.kind == OpKind::kStepHost) {
+        return Loss::kWaiting;
+    }
+    return op.phase == Phase::kRecompute   ? Loss::kRecompute
+           : op.phase == Phase::kOptimizer ? Loss::kOptimizer
+                                           : Loss::kUsefulCompute;
+}
+
+Loss loss_of_stream(Stream stream) {
+    switch (stream) {
+        case Stream::kTp: return Loss::kExposedTp;
+        case Stream::kEp: return Loss::kExposedEp;
+        case Stream::kDp: return Loss::kExposedDp;
+        case Stream::kPp: return Loss::kExposedPp;
+        case Stream::kCp: return Loss::kExposedCp;
+        case Stream::kCompute: break;
+    }
+    return Loss::kWaiting;
+}
+
+bool is_world(const Operation& op) { return op.comm != CommKind::kNone && op.group == GroupKind::kWorld; }
+
+/// The groups of a kind as the actors of any stage see them: stages are laid alike.
+Meeting meeting_in(const Layout& layout, GroupKind kind) {
+    std::unordered_map<int, std::uint32_t> place_of;
+    for (int n = 0; n < layout.stage_ranks; ++n) {
+        place_of.emplace(layout.rank(0, n), static_cast<std::uint32_t>(n));
+    }
+    Meeting meeting;
+    meeting.group_of.resize(static_cast<std::size_t>(layout.stage_ranks));
+    for (const std::vector<int>& group : groups_of(layout, kind, 0)) {
+        for (const int rank : group) {
+            const std::uint32_t place = place_of.at(rank);
+            meeting.group_of[place] = static_cast<std::uint32_t>(meeting.groups());
+            meeting.actors.push_back(place);
+        }
+        meeting.begin.push_back(static_cast<std::uint32_t>(meeting.actors.size()));
+    }
+    return meeting;
+}
+
+class Coster {
+ public:
+    Coster(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout, Network& network,
+           const CostOptions& options)
+        : program_(program),
+          machine_(machine),
+          stack_(stack),
+          layout_(layout),
+          options_(options),
+          by_rank_(options.grain == Grain::kRanks),
+          transfers_(program, machine, stack, layout, network, options.load, options.grain, options.link_factors) {}
+
+    CostedProgram run() {
+        out_.program = &program_;
+        out_.collective_compute_share = machine_.tile.collective_compute_share;
+        out_.blocks.resize(program_.blocks.size());
+        out_.serial = transfers_.is_serial();
+        out_.ep = static_cast<std::uint32_t>(layout_.ep), out_.etp = static_cast<std::uint32_t>(layout_.etp);
+        out_.per_stage = by_rank_ ? static_cast<std::uint32_t>(layout_.stage_ranks) : 1;
+        fold_ = options_.fold && out_.serial;
+        // A network keeps no links of patterns that it meets as kWorld first, which meet nobody: others may be the
+        // same.
+        for (const bool world : {false, true}) {
+            unroll_all(world);
+        }
+        transfers_.decide_sharing();
+        for_each_block(
+            [&](std::uint32_t block, int stage) { cost_block(program_.blocks[block], out_.blocks[block], stage); });
+        out_.transfers = transfers_.take_transfers();
+        return std::move(out_);
+    }
+
+ private:
+    void unroll_all(bool world) {
+        for_each_block([&](std::uint32_t block, int stage) {
+            for (const Operation& op : program_.operations_of(program_.blocks[block])) {
+                if (op.comm != CommKind::kNone && op.comm != CommKind::kReceive && is_world(op) == world) {
+                    transfers_.index_of(op, stage);
+                }
+            }
+        });
+    }
+
+    /// Calls visit(block, stage) once for every block that a role runs.
+    template <class Visit>
+    void for_each_block(Visit&& visit) const {
+        std::vector<std::uint8_t> seen(program_.blocks.size(), 0);
+        for (const Role& role : program_.roles) {
+            for (const BlockUse& use : role.order) {
+                if (seen[use.block] == 0) {
+                    seen[use.block] = 1;
+                    visit(use.block, role.stage);
+                }
+            }
+        }
+    }
+
+    void cost_block(const Block& block, CostedBlock& costed, int stage) {
+        costed.kind = block.kind;
+        costed.piece_begin = static_cast<std::uint32_t>(out_.pieces.size());
+        const auto ops = program_.operations_of(block);
+        piece_of_op_.assign(ops.size(), 0);
+        compute_since_sync_s_ = 0;
+        bool open = false;
+        for (std::uint32_t i = 0; i < ops.size(); ++i) {
+            Piece piece = piece_for(ops[i], i, stage);
+            require_simulable(piece, ops[i], stage);
+            const bool simple = fold_ && can_be_in_stretch(piece);
+            if (open && simple && follows(ops, i)) {
+                extend(out_.pieces.back(), piece, ops[i]);
+                if (out_.pieces.back().duration >= kLongestTime) {
+                    refuse_long_step("compute of stage " + std::to_string(stage));
+                }
+            } else {
+                if (simple) {
+                    as_stretch(piece, ops[i]);
+                }
+                add_dependencies(piece, ops[i], costed.piece_begin);
+                out_.pieces.push_back(piece);
+                open = simple;
+            }
+            piece_of_op_[i] = static_cast<std::uint32_t>(out_.pieces.size()) - 1 - costed.piece_begin;
+        }
+        costed.piece_end = static_cast<std::uint32_t>(out_.pieces.size());
+        chain_streams(costed);
+    }
+
+    static void require_simulable(const Piece& piece, const Operation& op, int stage) {
+        if (piece.duration >= kLongestTime || piece.jitter >= kLongestTime) {
+            refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
+                             std::to_string(stage));
+        }
+    }
+
+    /// By rank a group has to meet for a communication.
+    [[nodiscard]] bool can_be_in_stretch(const Piece& piece) const {
+        return piece.type == Piece::Type::kCompute ||
+               (!by_rank_ && piece.type == Piece::Type::kTransfer && !member_of(piece).shares && piece.message < 0);
+    }
+
+    [[nodiscard]] const CostedTransfer::Member& member_of(const Piece& piece) const {
+        return transfers_.transfers()[piece.transfer].members.front();
+    }
+
+    /// True if operation i cannot start before, and starts as soon as, operation i - 1 has ended.
+    bool follows(std::span<const Operation> ops, std::uint32_t i) const {
+        if (ops[i].joins != 0) {
+            return false;
+        }
+        const auto deps = program_.dependencies_of(ops[i]);
+        const bool waits = std::find(deps.begin(), deps.end(), i - 1) != deps.end();
+        return waits || (ops[i].stream == Stream::kCompute && ops[i - 1].stream == Stream::kCompute);
+    }
+
+    /// Turns a private transfer into a stretch on the compute stream, its time booked by loss.
+    void as_stretch(Piece& piece, const Operation& op) const {
+        if (piece.type == Piece::Type::kTransfer) {
+            const CostedTransfer::Member& member = member_of(piece);
+            piece.type = Piece::Type::kCompute;
+            piece.duration = member.alone + piece.jitter;
+            piece.parts[static_cast<std::size_t>(Loss::kJitter)] += piece.jitter;
+            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] += member.imbalance;
+            piece.parts[static_cast<std::size_t>(piece.loss)] += member.alone - member.imbalance;
+            piece.joins = static_cast<std::uint8_t>(piece.joins | (1U << static_cast<unsigned>(op.stream)));
+            piece.stream = Stream::kCompute;
+        }
+    }
+
+    void extend(Piece& stretch, Piece piece, const Operation& op) {
+        as_stretch(piece, op);
+        stretch.duration += piece.duration;
+        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+            stretch.parts[loss] += piece.parts[loss];
+            stretch.rate_bound_s[loss] += piece.rate_bound_s[loss];
+        }
+        if (piece.uneven != kNone) {
+            if (stretch.uneven == kNone) {
+                stretch.uneven = piece.uneven;
+            } else {
+                for (std::uint32_t place = 0; place < out_.ep; ++place) {
+                    out_.uneven_s[stretch.uneven + place] += out_.uneven_s[piece.uneven + place];
+                }
+            }
+        }
+        stretch.op_end = piece.op_end;
+    }
+
+    void add_dependencies(Piece& piece, const Operation& op, std::uint32_t piece_begin) {
+        piece.dep_begin = static_cast<std::uint32_t>(out_.dependencies.size());
+        for (const std::uint32_t dep : program_.dependencies_of(op)) {
+            if (out_.pieces[piece_begin + piece_of_op_[dep]].stream != piece.stream) {
+                out_.dependencies.push_back(piece_of_op_[dep]);
+            }
+        }
+        piece.dep_end = static_cast<std::uint32_t>(out_.dependencies.size());
+    }
+
+    void chain_streams(CostedBlock& costed) {
+        costed.first.fill(kNone);
+        for (std::uint32_t i = costed.piece_end; i-- > costed.piece_begin;) {
+            std::uint32_t& first = costed.first[static_cast<std::size_t>(out_.pieces[i].stream)];
+            out_.pieces[i].next = first;
+            first = i - costed.piece_begin;
+        }
+    }
+
+    Piece piece_for(const Operation& op, std::uint32_t index, int stage) {
+        Piece piece;
+        piece.stream = op.stream;
+        piece.joins = op.joins;
+        piece.op_begin = index;
+        piece.op_end = index + 1;
+        piece.message = op.message;
+        piece.backward_message = op.kind == OpKind::kSendBackward || op.kind == OpKind::kReceiveBackward;
+        if (op.comm == CommKind::kReceive) {
+            piece.type = Piece::Type::kReceive;
+        } else if (op.comm == CommKind::kNone) {
+            cost_compute(piece, op, stage);
+        } else {
+            cost_communication(piece, op, stage);
+        }
+        return piece;
+    }
+
+    void cost_compute(Piece& piece, const Operation& op, int stage) {
+        const ComputeTime time = compute_time(program_, op, machine_, stack_, options_, stage);
+        compute_since_sync_s_ += time.nominal_s + time.imbalance_s + time.straggler_s;
+        piece.loss = loss_of_compute(op);
+        piece.parts[static_cast<std::size_t>(piece.loss)] = to_picoseconds(time.nominal_s);
+        if (by_rank_) {
+            piece.rate_bound_s[static_cast<std::size_t>(piece.loss)] = time.rate_bound_s;
+            add_uneven_time(piece, op);
+        } else {
+            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
+            piece.parts[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(time.straggler_s);
+        }
+        for (const Picoseconds part : piece.parts) {
+            piece.duration += part;
+        }
+    }
+
+    /// What each place of an ep group computes longer, or shorter, than with the mean load.
+    void add_uneven_time(Piece& piece, const Operation& op) {
+        const auto kernels = program_.kernels_of(op);
+        const std::vector<double>& loads = options_.load.by_rank;
+        if (loads.empty() || std::none_of(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.routed; })) {
+            return;
+        }
+        AUSPEX_CHECK(loads.size() == out_.ep, "a load for every place of an ep group");
+        piece.uneven = static_cast<std::uint32_t>(out_.uneven_s.size());
+        for (const double load : loads) {
+            double seconds = 0;
+            for (const Kernel& kernel : kernels) {
+                seconds += kernel.routed ? kernel_time(kernel, machine_, stack_, load).rate_bound_s -
+                                               kernel_time(kernel, machine_, stack_).rate_bound_s
+                                         : 0;
+            }
+            out_.uneven_s.push_back(seconds);
+        }
+    }
+
+    void cost_communication(Piece& piece, const Operation& op, int stage) {
+        piece.type = is_world(op) ? Piece::Type::kWorld : Piece::Type::kTransfer;
+        piece.loss = is_world(op) ? Loss::kWaiting : loss_of_stream(op.stream);
+        piece.transfer = transfers_.index_of(op, stage);
+        if (!by_rank_) {
+            piece.jitter = to_picoseconds(noise_s(op, member_of(piece)));
+        } else if (!is_world(op) && op.comm != CommKind::kSend) {
+            piece.meeting = meeting_of(op.group, op.stream);
+        }
+    }
+
+    std::uint32_t meeting_of(GroupKind group, Stream stream) {
+        const auto [found, is_new] =
+            meetings_.try_emplace({group, stream}, static_cast<std::uint32_t>(out_.meetings.size()));
+        if (is_new) {
+            out_.meetings.push_back(meeting_in(layout_, group));
+        }
+        return found->second;
+    }
+
+    double noise_s(const Operation& op, const CostedTransfer::Member& member) {
+        const Noise& noise = machine_.noise;
+        const double ranks = op.comm == CommKind::kSend ? 1 : group_size(layout_, op.group);
+        const double interruptions_s =
+            noise.os_event_s * (1 - std::exp(-noise.os_events_per_s * ranks * compute_since_sync_s_));
+        compute_since_sync_s_ = 0;
+        return interruptions_s + to_seconds(member.alone) * member.jitter * expected_normal_maximum(ranks);
+    }
+
+    const Program& program_;
+    const Machine& machine_;
+    const Stack& stack_;
+    const Layout& layout_;
+    const CostOptions& options_;
+    bool by_rank_, fold_ = false;
+    TransferCosts transfers_;
+    CostedProgram out_;
+    double compute_since_sync_s_ = 0;
+    std::vector<std::uint32_t> piece_of_op_;
+    std::map<std::pair<GroupKind, Stream>, std::uint32_t> meetings_;
+};
+
+}  // namespace
+
+CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
+                           Network& network, const CostOptions& options) {
+    AUSPEX_CHECK(options.slowdown.size() == program.roles.size(), "one slowdown a stage");
+    return Coster(program, machine, stack, layout, network, options).run();
+}
+
+OperationTimes time_by_operation(const Program& program, const Machine& machine, const Stack& stack, Network& network,
+                                 const CostOptions& options) {
+    OperationTimes times;
+    times.seconds.assign(kOperationNames, 0);
+    times.count.assign(times.seconds.size(), 0);
+    for (const Role& role : program.roles) {
+        std::map<std::uint32_t, std::uint64_t> uses;
+        for (const BlockUse& use : role.order) {
+            ++uses[use.block];
+        }
+        for (const auto& [block, count] : uses) {
+            for (const Operation& op : program.operations_of(program.blocks[block])) {
+                const std::size_t name = operation_name_index(op.kind, op.phase);
+                double seconds = 0;
+                if (op.comm == CommKind::kNone) {
+                    const ComputeTime time = compute_time(program, op, machine, stack, options, role.stage);
+                    seconds = time.nominal_s + time.imbalance_s + time.straggler_s;
+                } else if (op.comm != CommKind::kReceive) {
+                    const double scale = op.routed ? options.load.heaviest_rank : 1;
+                    seconds =
+                        op.repeat * network.solo_time_s(network.unroll(op.comm, op.group, role.stage, op.bytes, scale));
+                }
+                times.seconds[name] += seconds * static_cast<double>(count) / static_cast<double>(program.roles.size());
+                times.count[name] += static_cast<double>(count) / static_cast<double>(program.roles.size());
+            }
+        }
+    }
+    return times;
+}
+
+}  // namespace auspex

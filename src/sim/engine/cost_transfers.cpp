@@ -1,0 +1,305 @@
+/// @file Unrolling by group, and who can meet whom on a link.
+#include "sim/engine/cost_transfers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+
+#include "base/error.hpp"
+#include "schedule/step_length.hpp"
+
+namespace auspex {
+namespace {
+
+/// A link can slow its users when what they want at their rates when alone is beyond its capacity by more than
+/// rounding.
+constexpr double kRounding = 1e-9;
+
+bool is_world(const Operation& op) { return op.group == GroupKind::kWorld; }
+
+/// What bounds a pattern when alone: a rate, and the slowed link of that rate if there is one.
+struct Bound {
+    double rate;
+    std::uint32_t link = kNone;
+};
+
+Bound slowed_bound(const Network& network, PatternId pattern, std::span<const double> factors) {
+    Bound bound{network.solo_rate(pattern)};
+    if (!factors.empty()) {
+        for (const LinkLoad& on : network.loads(pattern)) {
+            const double rate = slowed_capacity(network.fabric(), on.link, factors) / on.load;
+            if (factors[on.link] < 1 && rate < bound.rate) {
+                bound = {rate, on.link};
+            }
+        }
+    }
+    return bound;
+}
+
+}  // namespace
+
+double slowed_capacity(const Fabric& fabric, std::uint32_t link, std::span<const double> factors) {
+    return fabric.capacity_bytes_per_s(link) * (factors.empty() ? 1 : factors[link]);
+}
+
+double slowed_solo_rate(const Network& network, PatternId pattern, std::span<const double> factors) {
+    return slowed_bound(network, pattern, factors).rate;
+}
+
+std::uint32_t slowed_bottleneck(const Network& network, PatternId pattern, std::span<const double> factors) {
+    return slowed_bound(network, pattern, factors).link;
+}
+
+TransferCosts::TransferCosts(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
+                             Network& network, const RoutingLoad& load, Grain grain,
+                             std::span<const double> link_factors)
+    : program_(program),
+      machine_(machine),
+      stack_(stack),
+      layout_(layout),
+      network_(network),
+      load_(load),
+      grain_(grain),
+      link_factors_(link_factors),
+      serial_(!program.overlap_tp && !program.overlap_ep && !program.overlap_dp) {}
+
+std::uint32_t TransferCosts::index_of(const Operation& op, int stage) {
+    const auto key = std::make_tuple(op.comm, op.group, stage, op.stream, op.bytes, op.repeat, op.routed);
+    const auto [found, is_new] = index_.try_emplace(key, static_cast<std::uint32_t>(transfers_.size()));
+    if (is_new) {
+        transfers_.push_back(unroll(op, stage));
+        uses_.push_back({op.comm, op.group, stage, op.stream});
+    }
+    return found->second;
+}
+
+CostedTransfer TransferCosts::unroll(const Operation& op, int stage) {
+    CostedTransfer out;
+    if (grain_ == Grain::kStages || is_world(op)) {
+        append(out, op, stage, kAllSiblings);
+        return out;
+    }
+    const auto groups = static_cast<int>(network_.sibling_count(op.group, stage));
+    for (int member = 0; member < groups; ++member) {
+        append(out, op, stage, member);
+    }
+    return out;
+}
+
+void TransferCosts::append(CostedTransfer& out, const Operation& op, int stage, int member) {
+    const double scale = op.routed ? load_.heaviest_rank : 1;
+    const Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes, scale, member);
+    CostedTransfer::Member& costed = out.members.emplace_back();
+    costed.phase_begin = static_cast<std::uint32_t>(out.phases.size());
+    for (TransferPhase phase : transfer.phases) {
+        phase.latency_s *= op.repeat;
+        phase.reduction_s *= op.repeat;
+        phase.bytes *= op.repeat;
+        out.phases.push_back(phase);
+    }
+    costed.phase_end = static_cast<std::uint32_t>(out.phases.size());
+    costed.alone = time_alone(std::span(out.phases).subspan(costed.phase_begin));
+    if (costed.alone >= kLongestTime) {
+        refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
+                         std::to_string(stage));
+    }
+    note_slow_links(costed, std::span(out.phases).subspan(costed.phase_begin));
+    if (op.routed && load_.heaviest_rank > 1) {
+        costed.imbalance = std::max<Picoseconds>(0, costed.alone - even_time(op, stage, member));
+    }
+    if (transfer.leaves_node && transfer.rounds > 0) {
+        costed.jitter = machine_.noise.network_jitter / std::sqrt(transfer.rounds);
+    }
+}
+
+Picoseconds TransferCosts::time_alone(std::span<const TransferPhase> phases) const {
+    Picoseconds time = 0;
+    for (const TransferPhase& phase : phases) {
+        time = sum_of_times(time, to_picoseconds(phase.latency_s));
+        time = sum_of_times(time, to_picoseconds_up(phase.bytes / solo_rate(phase.pattern)));
+    }
+    return time;
+}
+
+void TransferCosts::note_slow_links(CostedTransfer::Member& member, std::span<const TransferPhase> phases) const {
+    Picoseconds most = 0;
+    for (const TransferPhase& phase : phases) {
+        const std::uint32_t link = slowed_bottleneck(network_, phase.pattern, link_factors_);
+        if (link != kNone) {
+            const Picoseconds added = to_picoseconds_up(phase.bytes / solo_rate(phase.pattern)) -
+                                      to_picoseconds_up(phase.bytes / network_.solo_rate(phase.pattern));
+            member.slow += added;
+            if (added > most) {
+                most = added;
+                member.slow_link = link;
+            }
+        }
+    }
+}
+
+Picoseconds TransferCosts::even_time(const Operation& op, int stage, int member) {
+    if (!even_) {
+        even_.emplace(machine_, stack_, layout_);
+    }
+    return even_->solo_duration(even_->unroll(op.comm, op.group, stage, op.bytes, 1, member), op.repeat);
+}
+
+void TransferCosts::decide_sharing() {
+    if (grain_ == Grain::kStages) {
+        share_by_stage();
+    } else {
+        share_by_link();
+    }
+}
+
+void TransferCosts::share_by_stage() {
+    std::vector<std::vector<PatternId>> by_stage(program_.roles.size());
+    std::set<std::tuple<int, PatternId, Stream>> streams;  // kinds of groups that coincide have the same patterns
+    for (std::size_t t = 0; t < transfers_.size(); ++t) {
+        if (uses_[t].group != GroupKind::kWorld) {
+            auto& list = by_stage[static_cast<std::size_t>(uses_[t].stage)];
+            for (const TransferPhase& phase : transfers_[t].phases) {
+                list.push_back(phase.pattern);
+                streams.emplace(uses_[t].stage, phase.pattern, uses_[t].stream);
+            }
+        }
+    }
+    for (auto& list : by_stage) {
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+    const auto is_on_other_stream = [&](const Use& use, PatternId pattern) {
+        const auto first = streams.lower_bound({use.stage, pattern, Stream::kCompute});
+        const auto end = streams.lower_bound({use.stage, pattern + 1, Stream::kCompute});
+        return std::any_of(first, end, [&](const auto& user) {
+            const Stream other = std::get<Stream>(user);
+            return other != use.stream && (!serial_ || other == Stream::kPp);
+        });
+    };
+    for (std::size_t t = 0; t < transfers_.size(); ++t) {
+        const Use& use = uses_[t];
+        const auto meets_others = [&](const TransferPhase& phase) {
+            for (std::size_t other = 0; other < by_stage.size(); ++other) {
+                const bool own = static_cast<int>(other) == use.stage;
+                const bool blocks = own && serial_ && !program_.overlap_pp;
+                if (!blocks && (!network_.is_disjoint(phase.pattern, by_stage[other]) ||
+                                (own && is_on_other_stream(use, phase.pattern)))) {
+                    return true;
+                }
+            }
+            return false;
+        };
+        const bool can_meet = program_.roles.size() == 1
+                                  ? !serial_
+                                  : use.stream == Stream::kPp || std::any_of(transfers_[t].phases.begin(),
+                                                                             transfers_[t].phases.end(), meets_others);
+        transfers_[t].members.front().shares =
+            use.group != GroupKind::kWorld && !transfers_[t].phases.empty() && can_meet;
+    }
+}
+
+/// Sets of ranks that use a link, cut down to those that all its users have in common.
+struct TransferCosts::Sets {
+    static constexpr std::uint32_t kUnused = kNone - 1;
+    struct Common {
+        std::uint32_t set = kUnused;  ///< kNone: no common rank
+    };
+    SparseLinks<Common> common;
+    std::vector<std::vector<int>> sets;
+    std::unordered_map<std::uint64_t, std::uint32_t> intersections;
+
+    std::uint32_t add(std::vector<int> ranks) {
+        std::sort(ranks.begin(), ranks.end());
+        sets.push_back(std::move(ranks));
+        return static_cast<std::uint32_t>(sets.size() - 1);
+    }
+    /// `set` kNone: of nobody who would wait for the end.
+    void use(std::uint32_t link, std::uint32_t set) {
+        std::uint32_t& now = common[link].set;
+        if (now == kUnused || set == kNone) {
+            now = set;
+        } else if (now != kNone && now != set) {
+            now = intersect(now, set);
+        }
+    }
+    std::uint32_t intersect(std::uint32_t a, std::uint32_t b) {
+        const auto [found, is_new] = intersections.try_emplace(std::uint64_t{a} << 32U | b, kNone);
+        if (is_new) {
+            std::vector<int> both;
+            std::set_intersection(sets[a].begin(), sets[a].end(), sets[b].begin(), sets[b].end(),
+                                  std::back_inserter(both));
+            if (both.size() == sets[a].size()) {
+                found->second = a;
+            } else if (!both.empty()) {
+                found->second = add(std::move(both));
+            }
+        }
+        return found->second;
+    }
+};
+
+/// Load times rate when alone, over all patterns.
+SparseLinks<double> TransferCosts::wanted_by_link() const {
+    SparseLinks<double> wanted(network_.fabric().link_count());
+    std::vector<std::uint8_t> seen(network_.pattern_count(), 0);
+    for (const CostedTransfer& transfer : transfers_) {
+        for (const TransferPhase& phase : transfer.phases) {
+            if (seen[phase.pattern]++ == 0) {
+                const double rate = solo_rate(phase.pattern);
+                for (const LinkLoad& on : network_.loads(phase.pattern)) {
+                    wanted[on.link] += on.load * rate;
+                }
+            }
+            seen[phase.pattern] = 1;
+        }
+    }
+    return wanted;
+}
+
+void TransferCosts::note_links(Sets& sets, std::size_t t, const SparseLinks<double>& wanted) const {
+    const CostedTransfer& transfer = transfers_[t];
+    const bool is_async = uses_[t].stream == Stream::kPp && program_.overlap_pp;
+    std::vector<std::vector<int>> groups = groups_of(layout_, uses_[t].group, uses_[t].stage);
+    for (std::size_t m = 0; m < transfer.members.size(); ++m) {
+        if (uses_[t].comm == CommKind::kSend) {
+            groups[m].resize(1);  // the receiver does not wait
+        }
+        const std::uint32_t set = is_async ? kNone : sets.add(std::move(groups[m]));
+        for (std::uint32_t p = transfer.members[m].phase_begin; p < transfer.members[m].phase_end; ++p) {
+            for (const LinkLoad& on : network_.loads(transfer.phases[p].pattern)) {
+                if (wanted.at(on.link) > slowed_capacity(network_.fabric(), on.link, link_factors_) * (1 + kRounding)) {
+                    sets.use(on.link, set);
+                }
+            }
+        }
+    }
+}
+
+void TransferCosts::share_by_link() {
+    const SparseLinks<double> wanted = wanted_by_link();
+    Sets sets{SparseLinks<Sets::Common>(network_.fabric().link_count()), {}, {}};
+    for (std::size_t t = 0; t < transfers_.size() && serial_; ++t) {
+        if (uses_[t].group != GroupKind::kWorld) {
+            note_links(sets, t, wanted);
+        }
+    }
+    for (std::size_t t = 0; t < transfers_.size(); ++t) {
+        CostedTransfer& transfer = transfers_[t];
+        for (CostedTransfer::Member& member : transfer.members) {
+            const auto phases =
+                std::span(transfer.phases).subspan(member.phase_begin, member.phase_end - member.phase_begin);
+            const auto meets_others = [&](const TransferPhase& phase) {
+                const PatternLoads& loads = network_.loads(phase.pattern);
+                return std::any_of(loads.begin(), loads.end(),
+                                   [&](const LinkLoad& on) { return sets.common.at(on.link).set == kNone; });
+            };
+            member.shares =
+                uses_[t].group != GroupKind::kWorld && !phases.empty() &&
+                (!serial_ || uses_[t].stream == Stream::kPp || std::any_of(phases.begin(), phases.end(), meets_others));
+        }
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,88 @@
+#pragma once
+/// @file Times of a program's communications by group, and which of them have their links to themselves.
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "models/machine.hpp"
+#include "models/routing.hpp"
+#include "models/stack.hpp"
+#include "sim/engine/costed_program.hpp"
+#include "sim/network/sharing/sparse_links.hpp"
+
+namespace auspex {
+
+/// Whose communications are told apart.
+enum class Grain {
+    kStages,  ///< folded: all sibling groups of a stage are one
+    kRanks,   ///< unfolded: every group by itself
+};
+
+/// Capacity of a link, and the rate of a pattern when alone, with factors on the capacities of links (each at most 1;
+/// empty: none).
+[[nodiscard]] double slowed_capacity(const Fabric& fabric, std::uint32_t link, std::span<const double> factors);
+[[nodiscard]] double slowed_solo_rate(const Network& network, PatternId pattern, std::span<const double> factors);
+/// The link with a factor below 1 that bounds it; kNone if none does.
+[[nodiscard]] std::uint32_t slowed_bottleneck(const Network& network, PatternId pattern,
+                                              std::span<const double> factors);
+
+/// Collects the communications of a program (index_of), then says which share links (decide_sharing).
+class TransferCosts {
+ public:
+    /// `link_factors`: on the capacity of each link, kRanks only; empty: 1.
+    TransferCosts(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
+                  Network& network, const RoutingLoad& load, Grain grain, std::span<const double> link_factors);
+
+    /// Number of the operation's communication in this stage; unrolls it when it is met first.
+    std::uint32_t index_of(const Operation& op, int stage);
+
+    /// Nothing but pipeline messages runs beside compute or another collective of the same actor.
+    [[nodiscard]] bool is_serial() const { return serial_; }
+
+    /// Sets Member::shares. kStages: a communication has its links to itself if no other stage, and with asynchronous
+    /// messages not even this one, uses them meanwhile. kRanks: if all groups that use one of its links have a member
+    /// in common, who does one thing at a time. Links that could carry all at their rates when alone do not count.
+    void decide_sharing();
+
+    [[nodiscard]] const std::vector<CostedTransfer>& transfers() const { return transfers_; }
+    [[nodiscard]] std::vector<CostedTransfer> take_transfers() { return std::move(transfers_); }
+
+ private:
+    struct Use {
+        CommKind comm;
+        GroupKind group;
+        int stage;
+        Stream stream;
+    };
+    struct Sets;
+    CostedTransfer unroll(const Operation& op, int stage);
+    void append(CostedTransfer& out, const Operation& op, int stage, int member);
+    [[nodiscard]] double solo_rate(PatternId pattern) const {
+        return slowed_solo_rate(network_, pattern, link_factors_);
+    }
+    [[nodiscard]] Picoseconds time_alone(std::span<const TransferPhase> phases) const;
+    void note_slow_links(CostedTransfer::Member& member, std::span<const TransferPhase> phases) const;
+    [[nodiscard]] Picoseconds even_time(const Operation& op, int stage, int member);
+    void share_by_stage();
+    void share_by_link();
+    void note_links(Sets& sets, std::size_t transfer, const SparseLinks<double>& wanted) const;
+    [[nodiscard]] SparseLinks<double> wanted_by_link() const;
+
+    const Program& program_;
+    const Machine& machine_;
+    const Stack& stack_;
+    const Layout& layout_;
+    Network& network_;
+    std::optional<Network> even_;  ///< without routing shares: for what uneven all-to-alls would take if they were even
+    const RoutingLoad& load_;
+    Grain grain_;
+    std::span<const double> link_factors_;
+    bool serial_;
+    std::vector<CostedTransfer> transfers_;
+    std::vector<Use> uses_;
+    std::map<std::tuple<CommKind, GroupKind, int, Stream, double, int, bool>, std::uint32_t> index_;
+};
+
+}  // namespace auspex

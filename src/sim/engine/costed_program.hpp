@@ -1,0 +1,87 @@
+#pragma once
+/// @file A program with a time on everything: what the engine plays. Plain data.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/time.hpp"
+#include "schedule/losses.hpp"
+#include "schedule/program/program.hpp"
+#include "sim/network/collective/network.hpp"
+
+namespace auspex {
+
+inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+/// A piece of a block that the engine starts and ends at once: one operation, or a stretch of operations that follow
+/// one another without a gap and touch no link that anyone else uses, so that nothing can happen inside.
+struct Piece {
+    enum class Type : std::uint8_t { kCompute, kTransfer, kReceive, kWorld };
+    Type type = Type::kCompute;
+    Stream stream = Stream::kCompute;
+    std::uint8_t joins = 0;  ///< bit s: every earlier piece of stream s must have ended
+    Loss loss =
+        Loss::kUsefulCompute;  ///< what the time counts as; for transfers: what it counts as when compute waits for it
+    std::uint32_t op_begin = 0, op_end = 0;    ///< operations of the block, for names and traces
+    std::uint32_t dep_begin = 0, dep_end = 0;  ///< into CostedProgram::dependencies: pieces of the same block
+    std::uint32_t next = kNone;                ///< next piece of the same stream in the block
+    std::int32_t message = -1;
+    bool backward_message = false;
+    Picoseconds duration = 0;  ///< of kCompute: on a tile of speed 1 with the mean load, as folded: the stragglers' too
+    Picoseconds jitter = 0;    ///< folded: what noise adds to a transfer, at its start
+    std::uint32_t transfer = kNone;  ///< kTransfer, kWorld: index into CostedProgram::transfers
+    std::uint32_t meeting = kNone;   ///< kTransfer: index into CostedProgram::meetings; kNone: an actor by itself
+    LossTimes parts{};               ///< of `duration` by loss (for kCompute)
+    /// Of kCompute, unfolded: the seconds that a tile of speed v takes 1/v times as long for, by loss.
+    std::array<double, kLossCount> rate_bound_s{};
+    std::uint32_t uneven = kNone;  ///< into CostedProgram::uneven_s: seconds more (or less) by place in the ep group
+};
+
+struct CostedBlock {
+    BlockKind kind = BlockKind::kForward;
+    std::uint32_t piece_begin = 0, piece_end = 0;
+    std::array<std::uint32_t, kStreamCount> first{};  ///< piece of each stream within the block; kNone: none
+};
+
+/// A communication of one stage, by its groups: folded one entry for all siblings.
+struct CostedTransfer {
+    struct Member {
+        std::uint32_t phase_begin = 0, phase_end = 0;
+        Picoseconds alone = 0;            ///< with no other transfer beside it
+        Picoseconds imbalance = 0;        ///< the part of it that uneven routing adds
+        double jitter = 0;                ///< unfolded: relative standard deviation
+        bool shares = false;              ///< others may use its links meanwhile
+        Picoseconds slow = 0;             ///< unfolded: the part of `alone` that links slow by request add
+        std::uint32_t slow_link = kNone;  ///< the one that adds most
+    };
+    std::vector<Member> members;
+    std::vector<TransferPhase> phases;  ///< repeats of the operation applied
+};
+
+/// How the actors of a stage meet for one kind of communication. Actors of a stage are 0 .. per_stage - 1.
+struct Meeting {
+    std::vector<std::uint32_t> group_of;  ///< by actor
+    std::vector<std::uint32_t> begin{0};  ///< members of group g: actors[begin[g] .. begin[g + 1])
+    std::vector<std::uint32_t> actors;
+    [[nodiscard]] std::size_t groups() const { return begin.size() - 1; }
+};
+
+/// A program with a time on everything.
+struct CostedProgram {
+    const Program* program = nullptr;
+    std::vector<Piece> pieces;
+    std::vector<std::uint32_t> dependencies;  ///< on pieces of other streams: those of a stream run in order anyway
+    std::vector<CostedBlock> blocks;          ///< as Program::blocks
+    std::vector<CostedTransfer> transfers;
+    double collective_compute_share = 0;
+    bool serial = false;  ///< of an actor, nothing but pipeline messages runs beside compute or another collective
+    bool walks = true;    ///< compute goes ahead of the events where it can; false: to test that it changes nothing
+    // unfolded
+    std::uint32_t per_stage = 1;  ///< actors of a stage: 1 folded, else its ranks
+    std::vector<Meeting> meetings;
+    std::uint32_t ep = 1, etp = 1;  ///< place of actor n in its ep group: n / etp % ep
+    std::vector<double> uneven_s;
+};
+
+}  // namespace auspex

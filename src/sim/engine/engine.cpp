@@ -1,0 +1,17 @@
+/// @file The folded lens: one actor a role, patterns of all sibling groups, rates remembered by set.
+#include "sim/engine/engine.hpp"
+
+#include "sim/engine/player.hpp"
+#include "sim/network/collective/pattern_sharing.hpp"
+
+namespace auspex {
+
+PlayResult play(const CostedProgram& costed, Network& network, Timeline* timeline) {
+    if (timeline != nullptr) {
+        *timeline = empty_timeline(*costed.program);
+    }
+    PatternSharing sharing(network);
+    return Player(costed, sharing, nullptr, timeline).run();
+}
+
+}  // namespace auspex

@@ -1,0 +1,19 @@
+#pragma once
+/// @file The discrete-event engine: plays a costed program in virtual time, transfers sharing links max-min fairly.
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "schedule/timeline.hpp"
+#include "sim/engine/costed_program.hpp"
+#include "sim/engine/play_result.hpp"
+#include "sim/network/collective/network.hpp"
+
+namespace auspex {
+
+/// Plays the program with one actor a role: a communication stands for all sibling groups of the stage. Deterministic:
+/// events are ordered by (time, sequence). Aborts (invariant) if a role cannot finish. Throws InputError for a step of
+/// kLongestTime or more.
+[[nodiscard]] PlayResult play(const CostedProgram& costed, Network& network, Timeline* timeline);
+
+}  // namespace auspex

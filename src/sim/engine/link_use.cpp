@@ -1,0 +1,101 @@
+/// @file Bytes by pattern, then by link, then by kind.
+#include "sim/engine/link_use.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "sim/network/collective/network.hpp"
+#include "sim/network/sharing/alike_nodes.hpp"
+#include "sim/network/sharing/sparse_links.hpp"
+
+namespace auspex {
+namespace {
+
+/// Bytes that one flow of each pattern moves in a step.
+std::map<PatternId, double> bytes_by_pattern(const Program& program, Network& network, const RoutingLoad& load) {
+    std::map<PatternId, double> bytes;
+    for (const Role& role : program.roles) {
+        std::map<std::uint32_t, int> uses;
+        for (const BlockUse& use : role.order) {
+            ++uses[use.block];
+        }
+        for (const auto& [block, count] : uses) {
+            for (const Operation& op : program.operations_of(program.blocks[block])) {
+                if (op.comm == CommKind::kNone || op.comm == CommKind::kReceive || op.group == GroupKind::kWorld) {
+                    continue;
+                }
+                const double scale = op.routed ? load.heaviest_rank : 1;
+                for (const TransferPhase& phase :
+                     network.unroll(op.comm, op.group, role.stage, op.bytes, scale).phases) {
+                    bytes[phase.pattern] += phase.bytes * op.repeat * count;
+                }
+            }
+        }
+    }
+    return bytes;
+}
+
+/// What a link carries at most, or, of a pair of groups or switches whose traffic detours, what its direct links do.
+double physical_capacity(const Fabric& fabric, std::uint32_t link) {
+    for (const DetourLinks& pairs : fabric.detours()) {
+        if (link >= pairs.first && link < pairs.end) {
+            return pairs.direct_bytes_per_s;
+        }
+    }
+    return fabric.capacity_bytes_per_s(link);
+}
+
+/// The sum of patterns, each times its bytes.
+PatternLoads bytes_on_links(const std::map<PatternId, double>& bytes, const Network& network) {
+    const Fabric& fabric = network.fabric();
+    AlikeNodes nodes(fabric.nodes());
+    for (const auto& [pattern, each] : bytes) {
+        nodes.add(network.loads(pattern));
+    }
+    nodes.find();
+    SparseLinks<double> on_firsts(fabric.link_count());
+    for (const auto& [pattern, each] : bytes) {
+        nodes.for_each_first(network.loads(pattern),
+                             [&](std::uint32_t link, double load) { on_firsts[link] += load * each; });
+    }
+    return nodes.spread(on_firsts, fabric.links_per_node());
+}
+
+}  // namespace
+
+std::vector<LinkUse> link_use(const Program& program, Network& network, const RoutingLoad& load, double step_s) {
+    const Fabric& fabric = network.fabric();
+    const PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, network, load), network);
+    std::array<LinkUse, kLinkKinds> by_kind;
+    std::array<std::uint32_t, kLinkKinds> busiest{}, used{};
+    for (const LinkLoad& on : bytes) {
+        if (on.load <= 0) {
+            continue;
+        }
+        const auto kind = static_cast<std::size_t>(fabric.kind(on.link));
+        const double share = on.load / (physical_capacity(fabric, on.link) * step_s);
+        by_kind[kind].bytes += on.load;
+        by_kind[kind].mean_share += share;
+        ++used[kind];
+        if (share > by_kind[kind].busiest_share) {
+            by_kind[kind].busiest_share = share;
+            busiest[kind] = on.link;
+        }
+    }
+    std::vector<LinkUse> found;
+    for (std::size_t kind = 0; kind < kLinkKinds; ++kind) {
+        if (used[kind] > 0) {
+            by_kind[kind].kind = to_string(static_cast<LinkKind>(kind));
+            by_kind[kind].between_nodes = static_cast<LinkKind>(kind) >= LinkKind::kLocal;
+            by_kind[kind].busiest = fabric.name(busiest[kind]);
+            by_kind[kind].mean_share /= used[kind];
+            found.push_back(std::move(by_kind[kind]));
+        }
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const LinkUse& a, const LinkUse& b) { return a.busiest_share > b.busiest_share; });
+    return found;
+}
+
+}  // namespace auspex

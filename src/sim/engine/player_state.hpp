@@ -1,0 +1,153 @@
+#pragma once
+/// @file What the engine keeps while it plays: events, streams, actors, transfers under way.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/time.hpp"
+#include "sim/engine/costed_program.hpp"
+
+namespace auspex {
+
+inline constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
+
+/// The one order of events: time, then the sequence in which they were made.
+struct Event {
+    Picoseconds time;
+    std::uint64_t sequence;
+    enum class Type : std::uint8_t { kComputeEnd, kTransferStep, kWorldEnd, kWake } type;
+    std::uint32_t subject = 0;     ///< actor, index of the active transfer, or number of the world operation
+    std::uint32_t generation = 0;  ///< of what is expected: an event of an older one is void
+    friend bool operator<(const Event& a, const Event& b) {  // std heaps keep the largest on top
+        return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
+    }
+};
+
+/// How much later something happens than without noise; that again than with even routing, too; and that than with
+/// all links at full capacity as well.
+struct Delay {
+    Picoseconds noise = 0, imbalance = 0, slow_links = 0;
+    Picoseconds tiles = 0;                  ///< how much later than without the noise of tiles alone
+    Loss slow_links_loss = Loss::kWaiting;  ///< what waiting for slow links counts as
+    std::uint32_t slow_link = kNone;        ///< the last of them
+};
+
+inline void add_slow_link(Delay& delay, Picoseconds added, Loss loss, std::uint32_t link) {
+    if (added > 0) {
+        delay.slow_links += added;
+        delay.slow_links_loss = loss;
+        delay.slow_link = link;
+    }
+}
+
+/// When something happens.
+struct Moment {
+    Picoseconds at = 0;
+    Delay delay;
+};
+
+/// When what needs both can happen. Its delays are differences between the later of both as played, and as it would be
+/// without noise and so on: what one has lost while it would have waited for the other anyway delays nobody.
+[[nodiscard]] inline Moment later_of(const Moment& a, const Moment& b) {
+    const Picoseconds steady_a = a.at - a.delay.noise, steady_b = b.at - b.delay.noise;
+    const Picoseconds even_a = steady_a - a.delay.imbalance, even_b = steady_b - b.delay.imbalance;
+    const Picoseconds quick = std::max(even_a - a.delay.slow_links, even_b - b.delay.slow_links);
+    Moment both = even_a < even_b ? b : a;  // with its slow link
+    both.at = std::max(a.at, b.at);
+    both.delay.noise = both.at - std::max(steady_a, steady_b);
+    both.delay.imbalance = std::max(steady_a, steady_b) - std::max(even_a, even_b);
+    both.delay.slow_links = std::max(even_a, even_b) - quick;
+    both.delay.tiles = both.at - std::max(a.at - a.delay.tiles, b.at - b.delay.tiles);
+    return both;
+}
+
+/// When a pipeline message left, and when it was there.
+struct Message {
+    Picoseconds sent = kNever, arrived = kNever;
+    Delay delay;              ///< of the sender when it left
+    Picoseconds on_slow = 0;  ///< what slow links have added on its way
+    std::uint32_t slow_link = kNone;
+};
+
+/// Where a stream of an actor stands: the next piece to start, and the one in flight.
+struct StreamState {
+    std::uint32_t use = 0, piece = 0;  ///< next piece: block use, index within the block
+    std::uint32_t flat = kNone;        ///< its number among the role's pieces; kNone: no more
+    std::uint32_t in_flight = kNone;
+    Picoseconds started = 0;  ///< of the piece in flight
+    [[nodiscard]] std::uint32_t first_unfinished() const { return in_flight != kNone ? in_flight : flat; }
+};
+
+/// Where an actor stands in its program and in its accounts. An actor is a role (folded) or a rank (unfolded).
+struct ActorState {
+    const Role* role = nullptr;
+    std::uint32_t stage = 0, place = 0;  ///< place among the actors of the stage
+    std::array<StreamState, kStreamCount> streams;
+    Picoseconds clock = 0;      ///< its own time: ahead of the events' where nothing can reach it
+    Picoseconds accounted = 0;  ///< its time is divided into losses up to here
+    LossTimes losses{};
+    Delay delay;
+    bool asleep = false;            ///< it has walked to `clock` and goes on when the events are there
+    std::uint32_t synced = kNone;   ///< the message that has become ready behind another
+    Picoseconds synced_at = 0;      ///< when it did
+    std::uint32_t worlds = 0;       ///< world pieces reached
+    std::uint32_t company = kNone;  ///< the meeting that it was in last
+    // the compute piece in flight, which a collective beside it slows down
+    LossTimes parts{};
+    Picoseconds duration = 0;
+    double work_left = 0;
+    Picoseconds work_since = 0;
+    std::uint32_t compute_generation = 0;
+    int collectives = 0;
+    Loss interference = Loss::kExposedDp;
+};
+
+inline constexpr std::uint32_t kEveryone = kNone - 1;
+
+/// A communication under way: who takes part, and what is added to its time when alone.
+struct Transferring {
+    std::uint32_t actor = 0;           ///< the first of the group, or the only one
+    std::uint32_t meeting = kNone;     ///< into CostedProgram::meetings; kNone: the actor alone; kEveryone: all actors
+    Stream stream = Stream::kCompute;  ///< on which all have it in flight
+    std::uint32_t transfer = 0, member = 0;
+    Picoseconds started = 0;
+    Picoseconds late = 0;    ///< nothing happens for so long first
+    double stretch = 1;      ///< latencies and bytes are multiplied by it
+    Picoseconds jitter = 0;  ///< what both add to it when alone
+    Delay cause;             ///< of `started`
+};
+
+/// Of a transfer alone.
+[[nodiscard]] inline Picoseconds stretched(Picoseconds time, double stretch) {
+    return stretch == 1 ? time : to_picoseconds(to_seconds(time) * stretch);
+}
+
+/// A transfer whose links others may use.
+struct Active {
+    Transferring what;
+    std::uint32_t phase = 0;
+    bool flowing = false;
+    double bytes_left = 0, rate = 0;
+    Picoseconds since = 0;
+    std::uint32_t generation = 0, flow = 0;
+};
+
+/// The members of one group come together for their next communication.
+struct Gathering {
+    std::uint32_t arrived = 0;
+    std::uint32_t last = 0;  ///< actor who came latest
+    Moment latest;
+    std::uint32_t drag =
+        kNone;  ///< of its members the one for whom the others have waited longest, all meetings added up
+};
+
+/// An operation of all actors: it begins when the last has come.
+struct World {
+    Gathering gathering;
+    Transferring what;
+    Picoseconds alone = 0;
+};
+
+}  // namespace auspex

@@ -1,0 +1,82 @@
+#pragma once
+/// @file Collective algorithms as rounds of messages: who sends how much to whom, before routes and rates are known.
+#include <span>
+#include <vector>
+
+#include "models/stack.hpp"
+#include "schedule/program/communication.hpp"
+#include "sim/network/collective/group_set.hpp"
+
+namespace auspex {
+
+/// `rounds` equal rounds, each with `bytes` on every flow of the shape.
+struct Step {
+    Level level = Level::kFlat;
+    StepShape shape = StepShape::kShift;
+    int distance = 1;
+    double bytes = 0;
+    int rounds = 1;
+    double summing_bytes = 0;  ///< of memory that every rank reads and writes in a round to add up what came: p pieces,
+                               ///< its own among them, are read and one is written; 0: nothing is added up
+    const char* what = "";     ///< "reduce-scatter in the node": for people
+};
+
+/// Which algorithm, over how many levels (AlgorithmRule).
+struct AlgorithmChoice {
+    CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
+    int levels = 1;
+    auto operator<=>(const AlgorithmChoice&) const = default;
+};
+
+struct CollectivePhases {
+    AlgorithmChoice choice;  ///< the one that is played; an algorithm that cannot run on the group gives way
+    std::vector<Step> steps;
+};
+
+/// A pairwise exchange of more rounds plays this many of them, at distances spread evenly, and each for its neighbours.
+inline constexpr int kMostRoundsOfExchange = 127;
+
+/// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them, over n ranks (or nodes, or
+/// blocks, at the outermost level of several), B bytes. A block is a dragonfly group, leaf or unit; texts call it a
+/// group of nodes:
+///   ring:               reduce-scatter, all-gather (n-1) x B/n to the next rank; all-reduce both
+///   multi-ring:         k rings at once, k the ranks of a node: each over all n ranks with 1/k of the bytes, out of
+///                       every node at another rank (step_shape.hpp); one level, k > 1 and 2 or more nodes
+///   recursive doubling: all-reduce ceil(log2 n) x B at distance 1, 2, 4, ...; reduce-scatter halves and all-gather
+///                       doubles, so that block r is rank r's; ranks beyond a power of two are folded in and out
+///   Rabenseifner:       all-reduce B/2 at distance 1, B/4 at 2, ... and back; folded likewise
+///   double binary tree: all-reduce and broadcast: two trees in which no rank is inside both. B/2 over every edge, up
+///                       (not in a broadcast) and down, in ceil(log2 n) equal rounds in which all edges carry at once;
+///                       left out: the rounds in which the first parts have not yet passed all levels
+///   direct:             one round, B/n to every other rank; all-reduce two of them; broadcast the root to all
+///   pairwise:           all-to-all: B/n at distance 1 .. n-1, a round each
+///   Bruck:              all-to-all: ceil(log2 n) rounds at distance 1, 2, 4, ... of the blocks whose index has that
+///   bit (B/2 where n is a power of two); all-gather: 1, 2, 4, ... blocks of B/n
+/// A broadcast by recursive doubling is a binomial tree, by a ring a binomial scatter and an all-gather round the ring.
+/// Two levels: direct among the k ranks of a node, then B/k between nodes among ranks of the same place; all-gather the
+/// other way round; all-reduce both; an all-to-all hands on B at every level; a broadcast scatters in the root's
+/// node and gathers in all. Three levels: the same once more among the nodes of a block. Levels with one
+/// member fall away. Needs equally many ranks on every node (and nodes in every block), else one level less.
+/// What cannot run gives way: a ring for what needs a power of two, direct in one node. Requires a named algorithm (not
+/// kAuto). kSend is one round of pairs; kNone and kReceive are no rounds; a barrier is dissemination without bytes,
+/// over two levels. With `staged`, collectives and sends that leave the node begin with a copy of what each rank sends
+/// to the host and end with one back of what it receives (StepShape::kToHost, kFromHost). What two and three levels do
+/// in the node is then done in host memory, which all its k ranks share (kInHost): a reduce-scatter reads the k pieces
+/// of a rank's slice and writes their sum, B + B/k a rank; an all-to-all reads B and writes B; what would be gathered
+/// or scattered there need not be.
+[[nodiscard]] CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
+                                         bool staged);
+
+/// The algorithms that a kind can be played with; the first is what the others give way to.
+[[nodiscard]] std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm);
+
+/// Choices worth trying for kAuto; `levels` 0: any, else that number.
+[[nodiscard]] std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, int levels);
+
+/// The choice of the first rule whose max_bytes is not exceeded; {kAuto, 0} without one.
+[[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double bytes);
+
+/// The stack's rules for a kind; none for what is no collective, and for barriers.
+[[nodiscard]] std::span<const AlgorithmRule> collective_rules(const Stack& stack, CommKind comm);
+
+}  // namespace auspex

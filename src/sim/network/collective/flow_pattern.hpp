@@ -1,0 +1,94 @@
+#pragma once
+/// @file What one round of a collective puts on every link.
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "models/layout.hpp"
+#include "sim/network/collective/group_set.hpp"
+#include "sim/network/collective/step_shape.hpp"
+#include "sim/network/fabric/fabric.hpp"
+#include "sim/network/sharing/max_min.hpp"
+#include "sim/network/sharing/pattern_loads.hpp"
+#include "sim/network/sharing/sparse_links.hpp"
+
+namespace auspex {
+
+/// All sibling groups of a stage at once, as one.
+inline constexpr int kAllSiblings = -1;
+
+struct PatternKey {
+    GroupKind group;
+    int stage;
+    Level level;
+    StepShape shape;
+    int distance;
+    int member = kAllSiblings;  ///< or one group
+    bool uneven = false;        ///< flows in proportion to the share of their receiver
+    auto operator<=>(const PatternKey&) const = default;
+};
+
+/// What a pattern puts on the fabric. All its flows advance together, so that it lasts as long as its slowest flow, and
+/// that one crosses the link with the least capacity / load: the first that progressive filling fills.
+struct FlowPattern {
+    PatternKey key;
+    /// Flows on each link, weighted. Not kept for kWorld: what all ranks do together meets nobody.
+    PatternLoads loads;
+    double flows = 0;         ///< weighted
+    std::uint64_t ranks = 0;  ///< of the groups
+    double latency_s = 0;     ///< of the slowest route's wires and switches
+    int messages = 0;         ///< most that one rank sends out of its node
+    double solo_rate = 0;
+    std::uint32_t bottleneck = 0;
+    bool leaves_node = false;
+};
+
+/// Adds flows up; keeps its memory between patterns.
+class PatternBuilder {
+ public:
+    explicit PatternBuilder(const Fabric& fabric);
+    /// `shares`: of each place in a group, mean 1, for uneven patterns; else empty.
+    [[nodiscard]] FlowPattern build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares);
+
+ private:
+    void add(std::uint32_t link, double weight);
+    [[nodiscard]] std::size_t end_of_bundle(const GroupSet& groups, std::size_t first) const;
+    void add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
+                    FlowPattern& pattern);
+    void add_host_work(std::span<const int> group, StepShape shape, FlowPattern& pattern);
+    void add_rings(std::span<const int> group, int rings, FlowPattern& pattern);
+    void add_in_node(std::span<const int> group, const PatternKey& key, FlowPattern& pattern);
+    void add_ends(int from, int to, double weight, FlowPattern& pattern);
+    [[nodiscard]] bool sum_ends(const GroupSet& groups, std::size_t first, std::size_t end);
+    void add_slot_loads(int node, std::span<const LinkLoad> slots, double weight);
+    void add_slots(int node, std::span<const std::uint32_t> slots, double weight);
+    void add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern);
+    void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
+    void add_crossing(int from, int to, double flows, FlowPattern& pattern);
+    void collect(FlowPattern& pattern);
+    void keep_part(std::uint32_t node, PatternLoads& loads);
+    void add_detours(FlowPattern& pattern);
+    [[nodiscard]] double share(std::size_t place) const { return shares_.empty() ? 1 : shares_[place]; }
+
+    const Fabric& fabric_;
+    int tiles_;
+    bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are alike for all tiles of a node
+    std::span<const double> shares_;
+    Crossing crossing_;           ///< scratch
+    SparseLinks<double> load_;    ///< of the pattern in hand, until it is collected
+    std::vector<LinkLoad> part_;  ///< of its loads: those of a node by slot, or those between nodes by link
+    std::unordered_map<std::uint64_t, std::size_t> part_of_hash_;  ///< the first part of the pattern with these loads
+    /// What one flow of each of these tiles takes in its node, by slot.
+    struct Ends {
+        std::vector<int> tiles;
+        std::vector<LinkLoad> out, in;
+    };
+    Ends ends_;                        ///< of the bundle added last
+    std::vector<int> template_tiles_;  ///< the in-node group added last: others on the same tiles have the same loads
+    std::vector<LinkLoad> template_loads_;  ///< by slot
+    double template_flows_ = 0;
+};
+
+}  // namespace auspex

@@ -1,0 +1,208 @@
+/// @file Groups split by node and by block, both in the order in which a group first names them.
+#include "sim/network/collective/group_set.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+/// Ranks of a group by place (node or block), in the order of first mention.
+template <class PlaceOf>
+std::vector<std::vector<int>> split(std::span<const int> group, PlaceOf&& place_of) {
+    std::vector<std::vector<int>> parts;
+    std::map<int, std::size_t> part_of_place;
+    int last = -1;
+    std::size_t part = 0;
+    for (const int rank : group) {
+        if (const int place = place_of(rank); place != last) {
+            const auto [found, is_new] = part_of_place.try_emplace(place, parts.size());
+            if (is_new) {
+                parts.emplace_back();
+            }
+            last = place;
+            part = found->second;
+        }
+        parts[part].push_back(rank);
+    }
+    return parts;
+}
+
+/// Ranks at each place if the group visits its places one after the other by rising number, equally many at each;
+/// else 0. Two places may come in any order.
+template <class PlaceOf>
+std::size_t even_run(std::span<const int> group, PlaceOf&& place_of) {
+    std::size_t run = 1;
+    while (run < group.size() && place_of(group[run]) == place_of(group.front())) {
+        ++run;
+    }
+    if (group.size() % run != 0) {
+        return 0;
+    }
+    for (std::size_t first = 0; first < group.size(); first += run) {
+        const int place = place_of(group[first]);
+        const bool is_new = first == 0 || place_of(group[first - 1]) < place || group.size() == 2 * run;
+        for (std::size_t i = first + 1; i < first + run; ++i) {
+            if (place_of(group[i]) != place) {
+                return 0;
+            }
+        }
+        if (!is_new) {
+            return 0;
+        }
+    }
+    return run;
+}
+
+/// How many places a group has, and how many of its ranks each holds; 0: not equally many.
+struct Spread {
+    int places = 1, per_place = 1;
+};
+
+template <class PlaceOf>
+Spread spread_of(std::span<const int> group, PlaceOf&& place_of) {
+    if (const std::size_t run = even_run(group, place_of); run > 0) {
+        return {static_cast<int>(group.size() / run), static_cast<int>(run)};
+    }
+    const std::vector<std::vector<int>> parts = split(group, place_of);
+    const std::size_t first = parts.front().size();
+    const bool even = std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return part.size() == first; });
+    return {static_cast<int>(parts.size()), even ? static_cast<int>(first) : 0};
+}
+
+void close(GroupSet& set) { set.begin.push_back(static_cast<std::uint32_t>(set.ranks.size())); }
+
+/// Subgroups of ranks that share a place.
+template <class PlaceOf>
+void append_within(std::span<const int> group, PlaceOf&& place_of, GroupSet& set) {
+    if (const std::size_t run = even_run(group, place_of); run > 0) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            set.ranks.push_back(group[i]);
+            if ((i + 1) % run == 0) {
+                close(set);
+            }
+        }
+        return;
+    }
+    for (const std::vector<int>& part : split(group, place_of)) {
+        set.ranks.insert(set.ranks.end(), part.begin(), part.end());
+        close(set);
+    }
+}
+
+/// Subgroups of the i-th ranks of every place.
+template <class PlaceOf>
+void append_across(std::span<const int> group, PlaceOf&& place_of, GroupSet& set) {
+    if (const std::size_t run = even_run(group, place_of); run > 0) {
+        for (std::size_t i = 0; i < run; ++i) {
+            for (std::size_t first = 0; first < group.size(); first += run) {
+                set.ranks.push_back(group[first + i]);
+            }
+            close(set);
+        }
+        return;
+    }
+    const std::vector<std::vector<int>> parts = split(group, place_of);
+    for (std::size_t i = 0; i < parts.front().size(); ++i) {
+        for (const std::vector<int>& part : parts) {
+            AUSPEX_CHECK(part.size() == parts.front().size(), "levels need equally many ranks at every place");
+            set.ranks.push_back(part[i]);
+        }
+        close(set);
+    }
+}
+
+/// Places of ranks on a fabric.
+struct Places {
+    const Fabric& fabric;
+    [[nodiscard]] auto node() const {
+        return [tiles = fabric.tiles_per_node()](int rank) { return rank / tiles; };
+    }
+    [[nodiscard]] auto block() const {
+        return [&on = fabric, tiles = fabric.tiles_per_node()](int rank) { return on.block(rank / tiles); };
+    }
+};
+
+GroupForm form_of_one(std::span<const int> group, const Places& at) {
+    const Spread nodes = spread_of(group, at.node()), blocks = spread_of(group, at.block());
+    GroupForm form{static_cast<int>(group.size()), nodes.places, nodes.per_place, blocks.places, 0};
+    form.per_block = nodes.per_place > 0 ? blocks.per_place / nodes.per_place : 0;
+    return form;
+}
+
+}  // namespace
+
+GroupSet flatten(const std::vector<std::vector<int>>& groups) {
+    GroupSet set;
+    for (const std::vector<int>& group : groups) {
+        set.ranks.insert(set.ranks.end(), group.begin(), group.end());
+        close(set);
+    }
+    return set;
+}
+
+GroupSet equal_groups(std::vector<int> ranks, int size) {
+    GroupSet set;
+    set.ranks = std::move(ranks);
+    set.begin.reserve(set.ranks.size() / static_cast<std::size_t>(size) + 1);
+    while (set.begin.back() < set.ranks.size()) {
+        set.begin.push_back(set.begin.back() + static_cast<std::uint32_t>(size));
+    }
+    return set;
+}
+
+GroupForm form_of(const GroupSet& groups, const Fabric& fabric) {
+    const Places at{fabric};
+    GroupForm form = form_of_one(groups.group(0), at);
+    for (std::size_t g = 1; g < groups.count(); ++g) {
+        const GroupForm other = form_of_one(groups.group(g), at);
+        AUSPEX_CHECK(other.ranks == form.ranks, "sibling groups have the same size");
+        if (other.nodes != form.nodes || other.per_node != form.per_node) {
+            form.per_node = 0;
+        }
+        if (form.per_node == 0 || other.blocks != form.blocks || other.per_block != form.per_block) {
+            form.per_block = 0;
+        }
+        form.nodes = std::max(form.nodes, other.nodes);
+        form.blocks = std::max(form.blocks, other.blocks);
+    }
+    return form;
+}
+
+GroupForm form_of_pairs(const GroupSet& pairs, const Fabric& fabric) {
+    const int tiles = fabric.tiles_per_node();
+    for (std::size_t i = 0; i + 1 < pairs.ranks.size(); i += 2) {
+        if (pairs.ranks[i] / tiles != pairs.ranks[i + 1] / tiles) {
+            return {2, 2, 1, 1, 2};
+        }
+    }
+    return {2, 1, 2, 1, 1};
+}
+
+GroupSet subgroups(const GroupSet& groups, Level level, const Fabric& fabric) {
+    if (level == Level::kFlat) {
+        return groups;
+    }
+    const Places at{fabric};
+    if (level == Level::kMiddle || level == Level::kFar) {
+        const GroupSet outer = subgroups(groups, Level::kOuter, fabric);
+        GroupSet set;
+        for (std::size_t g = 0; g < outer.count(); ++g) {
+            level == Level::kMiddle ? append_within(outer.group(g), at.block(), set)
+                                    : append_across(outer.group(g), at.block(), set);
+        }
+        return set;
+    }
+    GroupSet set;
+    set.ranks.reserve(groups.ranks.size());
+    for (std::size_t g = 0; g < groups.count(); ++g) {
+        level == Level::kInner ? append_within(groups.group(g), at.node(), set)
+                               : append_across(groups.group(g), at.node(), set);
+    }
+    return set;
+}
+
+}  // namespace auspex

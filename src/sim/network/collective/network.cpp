@@ -1,0 +1,357 @@
+/// @file Patterns by key, transfers out of algorithms, and rates of sets of patterns, each found once.
+#include "sim/network/collective/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "models/group_ranks.hpp"
+#include "sim/network/collective/link_classes.hpp"
+
+namespace auspex {
+namespace {
+
+using Ids = std::vector<PatternId>;
+
+/// Finds a set by its span, so that looking up allocates nothing.
+struct ByContent {
+    using is_transparent = void;
+    bool operator()(std::span<const PatternId> a, std::span<const PatternId> b) const {
+        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    }
+};
+
+bool is_collective(CommKind comm) {
+    return comm != CommKind::kSend && comm != CommKind::kReceive && comm != CommKind::kNone;
+}
+
+/// Every message of an all-to-all goes from its first sender to its last receiver, whose share it is.
+bool goes_straight(AlgorithmChoice choice) {
+    return choice.levels == 1 &&
+           (choice.algorithm == CollectiveAlgorithm::kDirect || choice.algorithm == CollectiveAlgorithm::kPairwise);
+}
+
+}  // namespace
+
+struct Network::Impl {
+    /// Groups of a kind in a stage at one level.
+    struct PlacedGroups {
+        GroupSet groups;
+        PatternKey same_as{};  ///< kind, stage, level and member under which the very same ranks were met first
+    };
+    /// What is asked for; everything of a pattern but the round.
+    struct Asked {
+        CommKind comm;
+        GroupKind group;
+        int stage;
+        double bytes, scale;
+        int member;
+        auto operator<=>(const Asked&) const = default;
+    };
+
+    Impl(const Machine& machine, const Stack& given_stack, const Layout& given_layout)
+        : layout(given_layout),
+          stack(given_stack),
+          fabric(machine, stack, layout),
+          builder(fabric),
+          staged(machine.node.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole),
+          memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency) {}
+
+    const GroupSet& all_groups(GroupKind kind, int stage);
+    const GroupForm& form_at(GroupKind kind, int stage);
+    const PlacedGroups& groups_at(GroupKind kind, int stage, Level level, int member);
+    PatternId pattern_id(const PatternKey& asked);
+    PatternKey first_with(const GroupSet& groups, const PatternKey& place);
+    [[nodiscard]] double message_s(const Step& step, const FlowPattern& pattern) const;
+    [[nodiscard]] double reduction_s(const Step& step, const FlowPattern& pattern) const;
+    Transfer play(const Asked& asked, AlgorithmChoice choice);
+    AlgorithmChoice fastest(Asked asked, int levels);
+    [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
+
+    const LinkClasses& folded();
+    std::vector<double> solve(std::span<const PatternId> set);
+
+    Layout layout;
+    Stack stack;
+    Fabric fabric;
+    PatternBuilder builder;
+    bool staged;
+    double memory_bytes_per_s;
+    std::vector<double> shares;
+
+    std::map<std::pair<GroupKind, int>, GroupSet> flat;
+    std::map<std::pair<GroupKind, int>, GroupForm> forms;
+    std::map<std::tuple<GroupKind, int, Level, int>, PlacedGroups> placed;
+    std::map<std::uint64_t, PatternKey> first_by_hash;
+    std::map<PatternKey, PatternId> id_of_asked, id_of_key;
+    std::vector<FlowPattern> patterns;
+    Ids asked_for;  ///< all that may be active at once: every kind of group may, even on the same ranks
+    std::map<std::tuple<CommKind, GroupKind, double, double, int>, AlgorithmChoice> chosen;
+
+    LinkClasses classes;
+    bool are_folded = true;  ///< of all patterns
+    std::map<Ids, std::vector<double>, ByContent> remembered;
+    Ids last_active, sorted;
+    std::vector<double> answer;
+    std::size_t solved = 0;
+};
+
+/// Kinds of groups often coincide (experts' replicas and the outer level of dense ones): then they share their
+/// patterns.
+PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& place) {
+    std::uint64_t hash = groups.count();
+    for (const int rank : groups.ranks) {
+        hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(rank);
+    }
+    const PatternKey& first = first_by_hash.try_emplace(hash, place).first->second;
+    if (first == place) {
+        return place;
+    }
+    return placed.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : place;
+}
+
+const GroupSet& Network::Impl::all_groups(GroupKind kind, int stage) {
+    const auto [found, is_new] = flat.try_emplace(std::pair(kind, stage));
+    if (is_new) {
+        found->second = equal_groups(group_ranks(layout, kind, stage), group_size(layout, kind));
+    }
+    return found->second;
+}
+
+const GroupForm& Network::Impl::form_at(GroupKind kind, int stage) {
+    const auto [found, is_new] = forms.try_emplace(std::pair(kind, stage));
+    if (is_new) {
+        const bool pairs = kind == GroupKind::kNextStage || kind == GroupKind::kPreviousStage;
+        found->second =
+            pairs ? form_of_pairs(all_groups(kind, stage), fabric) : form_of(all_groups(kind, stage), fabric);
+    }
+    return found->second;
+}
+
+const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int stage, Level level, int member) {
+    const auto key = std::tuple(kind, stage, level, member);
+    if (const auto found = placed.find(key); found != placed.end()) {
+        return found->second;
+    }
+    PlacedGroups made;
+    if (member == kAllSiblings) {
+        made.groups = subgroups(all_groups(kind, stage), level, fabric);
+    } else {
+        const std::span<const int> one = all_groups(kind, stage).group(static_cast<std::size_t>(member));
+        made.groups = subgroups(flatten({{one.begin(), one.end()}}), level, fabric);
+    }
+    // Patterns of kWorld keep no loads: nobody else may take them for his own.
+    const PatternKey place{kind, stage, level, StepShape::kShift, 1, member};
+    made.same_as = kind == GroupKind::kWorld ? place : first_with(made.groups, place);
+    return placed.emplace(key, std::move(made)).first->second;
+}
+
+PatternId Network::Impl::pattern_id(const PatternKey& asked) {
+    if (const auto found = id_of_asked.find(asked); found != id_of_asked.end()) {
+        return found->second;
+    }
+    PatternKey key = groups_at(asked.group, asked.stage, asked.level, asked.member).same_as;
+    key.shape = asked.shape;
+    key.distance = asked.distance;
+    key.uneven = asked.uneven;
+    const auto [found, is_new] = id_of_key.try_emplace(key, static_cast<PatternId>(patterns.size()));
+    if (is_new) {
+        const GroupSet& groups = groups_at(key.group, key.stage, key.level, key.member).groups;
+        patterns.push_back(
+            builder.build(key, groups, key.uneven ? std::span<const double>(shares) : std::span<const double>()));
+    }
+    asked_for.push_back(found->second);
+    are_folded = false;
+    id_of_asked.emplace(asked, found->second);
+    return found->second;
+}
+
+/// Of one round: the software's part of its messages, and the wires.
+double Network::Impl::message_s(const Step& step, const FlowPattern& pattern) const {
+    if (!pattern.leaves_node) {
+        return pattern.latency_s + stack.scale_up_message_s;
+    }
+    const double next_message_s = step.bytes <= stack.eager_bytes ? stack.eager_message_s : stack.scale_out_message_s;
+    return pattern.latency_s + stack.scale_out_message_s + std::max(0, pattern.messages - 1) * next_message_s;
+}
+
+/// Of one round: adding up what came, with what starts and ends it on the device.
+double Network::Impl::reduction_s(const Step& step, const FlowPattern& pattern) const {
+    if (step.summing_bytes <= 0) {
+        return 0;
+    }
+    const bool on_device = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
+    return step.summing_bytes / memory_bytes_per_s + (on_device ? stack.reduction_step_s : 0);
+}
+
+Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
+    const GroupForm& form = form_at(asked.group, asked.stage);
+    const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged);
+    const bool uneven = asked.comm == CommKind::kAllToAll && shares.size() == static_cast<std::size_t>(form.ranks) &&
+                        goes_straight(phases.choice);
+    Transfer transfer;
+    transfer.choice = phases.choice;
+    for (const Step& step : phases.steps) {
+        const bool by_share = uneven && !is_host_work(step.shape);
+        const double scale = by_share ? 1 : asked.scale;
+        const PatternId id =
+            pattern_id({asked.group, asked.stage, step.level, step.shape, step.distance, asked.member, by_share});
+        const FlowPattern& pattern = patterns[id];
+        const double sent = step.bytes * step.rounds;
+        const bool at_host = is_host_work(step.shape);
+        // Half of the ranks that a set of pairs names are senders.
+        const double senders = static_cast<double>(pattern.ranks) / (step.shape == StepShape::kPairs ? 2 : 1);
+        transfer.bytes_sent += at_host ? 0 : sent * pattern.flows / senders;
+        transfer.rounds += at_host && step.shape != StepShape::kInHost ? 0 : step.rounds;
+        transfer.leaves_node = transfer.leaves_node || pattern.leaves_node;
+        const bool goes_on = !transfer.phases.empty() && transfer.phases.back().pattern == id &&
+                             transfer.phases.back().what == step.what;
+        TransferPhase& phase =
+            goes_on ? transfer.phases.back()
+                    : transfer.phases.emplace_back(TransferPhase{.pattern = id, .rounds = 0, .what = step.what});
+        const double adds_s = reduction_s(step, pattern) * step.rounds;
+        phase.latency_s += message_s(step, pattern) * step.rounds + adds_s;
+        phase.reduction_s += adds_s;
+        phase.bytes += sent * scale;
+        phase.rounds += step.rounds;
+    }
+    if (!transfer.phases.empty() && is_collective(asked.comm)) {
+        transfer.phases.front().latency_s += stack.collective_launch_s;
+    }
+    return transfer;
+}
+
+/// A library chooses by size and by the shape of the group, not by the place of a stage: the first stage decides for
+/// all.
+AlgorithmChoice Network::Impl::fastest(Asked asked, int levels) {
+    asked.stage = 0;
+    asked.member = kAllSiblings;
+    const auto [found, is_new] =
+        chosen.try_emplace(std::tuple(asked.comm, asked.group, asked.bytes, asked.scale, levels));
+    if (is_new) {
+        double least_s = std::numeric_limits<double>::infinity();
+        for (const AlgorithmChoice candidate : candidates(asked.comm, form_at(asked.group, 0), levels)) {
+            const double time_s = solo_time_s(play(asked, candidate));
+            if (time_s < least_s) {
+                least_s = time_s;
+                found->second = candidate;
+            }
+        }
+    }
+    return found->second;
+}
+
+double Network::Impl::solo_time_s(const Transfer& transfer) const {
+    double time_s = 0;
+    for (const TransferPhase& phase : transfer.phases) {
+        time_s += phase.latency_s + phase.bytes / patterns[phase.pattern].solo_rate;
+    }
+    return time_s;
+}
+
+const LinkClasses& Network::Impl::folded() {
+    if (!are_folded) {
+        are_folded = true;
+        classes.fold(patterns, asked_for, fabric);
+    }
+    return classes;
+}
+
+std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
+    if (set.size() == 1) {
+        return {patterns[set.front()].solo_rate};
+    }
+    ++solved;
+    folded();
+    return classes.rates(set);
+}
+
+Network::Network(const Machine& machine, const Stack& stack, const Layout& layout)
+    : impl_(std::make_unique<Impl>(machine, stack, layout)) {}
+Network::~Network() = default;
+Network::Network(Network&&) noexcept = default;
+
+void Network::set_routing_shares(std::vector<double> shares) {
+    AUSPEX_CHECK(impl_->patterns.empty() || shares == impl_->shares, "shares are set before patterns are made");
+    impl_->shares = std::move(shares);
+}
+
+Transfer Network::unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale, int member) {
+    return unroll_as(choice_by_rule(collective_rules(impl_->stack, comm), bytes), comm, group, stage, bytes, scale,
+                     member);
+}
+
+Transfer Network::unroll_as(AlgorithmChoice choice, CommKind comm, GroupKind group, int stage, double bytes,
+                            double scale, int member) {
+    AUSPEX_CHECK(bytes >= 0 && scale > 0, "bytes are not negative");
+    if (comm == CommKind::kNone || comm == CommKind::kReceive) {
+        return {};
+    }
+    if (group == GroupKind::kWorld) {
+        stage = 0;
+    }
+    if (impl_->form_at(group, stage).ranks == 1) {
+        return {};
+    }
+    const Impl::Asked asked{comm, group, stage, bytes, scale, member};
+    if (comm == CommKind::kSend || comm == CommKind::kBarrier) {
+        choice = {CollectiveAlgorithm::kDirect, 1};
+    } else if (choice.algorithm == CollectiveAlgorithm::kAuto) {
+        choice = impl_->fastest(asked, choice.levels);
+    }
+    return impl_->play(asked, choice);
+}
+
+std::span<const double> Network::rates(std::span<const PatternId> active) {
+    Impl& n = *impl_;
+    if (std::equal(active.begin(), active.end(), n.last_active.begin(), n.last_active.end())) {
+        return n.answer;
+    }
+    n.last_active.assign(active.begin(), active.end());
+    n.sorted.assign(active.begin(), active.end());
+    std::sort(n.sorted.begin(), n.sorted.end());
+    auto known = n.remembered.find(std::span<const PatternId>(n.sorted));
+    if (known == n.remembered.end()) {
+        known = n.remembered.emplace(n.sorted, n.solve(n.sorted)).first;
+    }
+    const std::vector<double>& of_sorted = known->second;
+    n.answer.clear();
+    for (const PatternId id : active) {
+        const auto place = std::lower_bound(n.sorted.begin(), n.sorted.end(), id) - n.sorted.begin();
+        n.answer.push_back(of_sorted[static_cast<std::size_t>(place)]);
+    }
+    return n.answer;
+}
+
+double Network::solo_rate(PatternId pattern) const { return impl_->patterns[pattern].solo_rate; }
+
+double Network::solo_time_s(const Transfer& transfer) const { return impl_->solo_time_s(transfer); }
+
+Picoseconds Network::solo_duration(const Transfer& transfer, int repeat) const {
+    Picoseconds duration = 0;
+    for (const TransferPhase& phase : transfer.phases) {
+        const double flow_s = phase.bytes * repeat / impl_->patterns[phase.pattern].solo_rate;
+        duration = sum_of_times(duration, to_picoseconds(phase.latency_s * repeat));
+        duration = sum_of_times(duration, to_picoseconds_up(flow_s));
+    }
+    return duration;
+}
+
+bool Network::can_slow(PatternId a, PatternId b) const { return impl_->folded().can_slow(a, b); }
+
+bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) const {
+    return std::none_of(others.begin(), others.end(),
+                        [&](PatternId other) { return other != pattern && can_slow(pattern, other); });
+}
+
+const PatternLoads& Network::loads(PatternId pattern) const { return impl_->patterns[pattern].loads; }
+std::uint32_t Network::bottleneck(PatternId pattern) const { return impl_->patterns[pattern].bottleneck; }
+std::size_t Network::sibling_count(GroupKind group, int stage) { return impl_->all_groups(group, stage).count(); }
+const Fabric& Network::fabric() const { return impl_->fabric; }
+std::size_t Network::pattern_count() const { return impl_->patterns.size(); }
+std::size_t Network::sets_solved() const { return impl_->solved; }
+
+}  // namespace auspex

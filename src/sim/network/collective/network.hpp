@@ -1,0 +1,95 @@
+#pragma once
+/// @file Communications unrolled into phases of flows over the fabric; rates shared max-min fairly among all that are
+/// active.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/time.hpp"
+#include "models/layout.hpp"
+#include "schedule/program/communication.hpp"
+#include "sim/network/collective/collective_phases.hpp"
+#include "sim/network/collective/flow_pattern.hpp"
+#include "sim/network/fabric/fabric.hpp"
+
+namespace auspex {
+
+/// A set of equal flows that start together (say, one ring step of every sibling group of a stage). Equal patterns
+/// share an id.
+using PatternId = std::uint32_t;
+
+/// One part of a communication: first `latency_s` in which nothing flows, then `bytes` on every flow of `pattern`,
+/// until the slowest flow ends. Repeated steps over the same pattern (ring) are one phase: latency and bytes are their
+/// sums.
+struct TransferPhase {
+    double latency_s = 0;    ///< messages, wires, and adding up what came
+    double reduction_s = 0;  ///< the part of latency_s that adds up
+    double bytes = 0;
+    PatternId pattern = 0;
+    int rounds = 1;
+    const char* what = "";
+};
+
+/// An unrolled communication: of every sibling group of the stage at the same time, or of one of them.
+struct Transfer {
+    std::vector<TransferPhase> phases;
+    AlgorithmChoice choice;
+    double bytes_sent = 0;  ///< by one rank, the mean over the group: what the closed form of the algorithm says
+    int rounds = 0;         ///< rounds in which ranks synchronise; for jitter
+    bool leaves_node = false;
+};
+
+class Network {
+ public:
+    Network(const Machine& machine, const Stack& stack, const Layout& layout);
+    ~Network();
+    Network(Network&&) noexcept;
+
+    /// Share of the routed tokens of each place in an expert-parallel group, mean 1. Empty: even. Before any unroll.
+    void set_routing_shares(std::vector<double> shares);
+
+    /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
+    /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of
+    /// as many ranks as there are shares is uneven instead, where it is direct or pairwise over one level: every flow
+    /// moves what its receiver's share gives it, and `scale` multiplies copies to and from the host only. Groups of one
+    /// rank give no phases. `member`: kAllSiblings, or the number of one group among groups_of(layout, group, stage),
+    /// by itself.
+    [[nodiscard]] Transfer unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale = 1,
+                                  int member = kAllSiblings);
+    /// The same with an algorithm of the caller's: kAuto the fastest with these levels (0: any).
+    [[nodiscard]] Transfer unroll_as(AlgorithmChoice choice, CommKind comm, GroupKind group, int stage, double bytes,
+                                     double scale = 1, int member = kAllSiblings);
+
+    /// Rate of every pattern (bytes/s of each of its flows, which advance together) while exactly these are active,
+    /// max-min fair over all links. Remembered by set. The span returned is valid until the next call. Order of
+    /// `active` does not matter to the result. A pattern may be there once for each kind of group that it was unrolled
+    /// for.
+    [[nodiscard]] std::span<const double> rates(std::span<const PatternId> active);
+    /// Rate when alone.
+    [[nodiscard]] double solo_rate(PatternId pattern) const;
+    /// Time of a transfer when nothing else is active: sum of latency + bytes / solo_rate.
+    [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
+    /// The same on the simulator's clock: every phase rounded as the engine rounds it. `repeat` times in a row.
+    [[nodiscard]] Picoseconds solo_duration(const Transfer& transfer, int repeat = 1) const;
+    /// True if the two share a link that all patterns made so far, each active once, could fill; of a pattern with
+    /// itself, always.
+    [[nodiscard]] bool can_slow(PatternId a, PatternId b) const;
+    /// True if no pattern in `others` (apart from itself) can slow this one.
+    [[nodiscard]] bool is_disjoint(PatternId pattern, std::span<const PatternId> others) const;
+
+    /// Flows (weighted) on each link; none for kWorld.
+    [[nodiscard]] const PatternLoads& loads(PatternId pattern) const;
+    /// The link that bounds it when alone.
+    [[nodiscard]] std::uint32_t bottleneck(PatternId pattern) const;
+    [[nodiscard]] std::size_t sibling_count(GroupKind group, int stage);
+    [[nodiscard]] const Fabric& fabric() const;
+    [[nodiscard]] std::size_t pattern_count() const;
+    [[nodiscard]] std::size_t sets_solved() const;
+
+ private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace auspex

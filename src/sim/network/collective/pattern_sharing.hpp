@@ -1,0 +1,39 @@
+#pragma once
+/// @file Rates of patterns that come and go: of those whom a change can reach, from the network's memory of sets.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/network/collective/network.hpp"
+
+namespace auspex {
+
+/// Active patterns fall into companies that cannot slow one another; a change asks for the rates of the companies it
+/// touches, and the network solves each company once.
+class PatternSharing {
+ public:
+    explicit PatternSharing(Network& network) : network_(network) {}
+
+    [[nodiscard]] std::uint32_t start(PatternId pattern);  ///< numbers of ended ones are used again
+    void stop(std::uint32_t flow);
+    /// After any number of starts and stops: the flows whose rates have changed (all that have started, too).
+    [[nodiscard]] std::span<const std::uint32_t> settle();
+    [[nodiscard]] double rate(std::uint32_t flow) const { return flows_[flow].rate; }
+
+ private:
+    struct Flow {
+        PatternId pattern = 0;
+        double rate = 0;
+        bool alive = false;
+        std::uint32_t mark = 0;
+    };
+    void settle_company_of(std::uint32_t flow);
+
+    Network& network_;
+    std::vector<Flow> flows_;
+    std::vector<std::uint32_t> free_, changed_, company_;
+    std::vector<PatternId> touched_, patterns_;
+    std::uint32_t mark_ = 0;
+};
+
+}  // namespace auspex

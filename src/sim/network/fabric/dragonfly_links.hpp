@@ -1,0 +1,54 @@
+#pragma once
+/// @file The switch links of a job on a dragonfly, and those that a flow takes.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/machine.hpp"
+#include "sim/network/fabric/job_blocks.hpp"
+#include "sim/network/fabric/link_ranges.hpp"
+#include "sim/network/fabric/route.hpp"
+#include "sim/network/node/link_kind.hpp"
+
+namespace auspex {
+
+/// All switches of the job's groups, and the links between these groups. Fabric says what the routings mean.
+class DragonflyLinks {
+ public:
+    DragonflyLinks(const FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links);
+    void cross(int from_node, int to_node, Crossing& crossing) const;
+    [[nodiscard]] std::string name(LinkKind kind, std::uint32_t link) const;
+    [[nodiscard]] int attachment(int node) const;
+    [[nodiscard]] const JobBlocks& job() const { return job_; }
+    [[nodiscard]] std::span<const DetourLinks> detours() const { return detours_; }
+
+ private:
+    struct End {
+        std::uint32_t group, place;  ///< group among those of the job, switch within it
+        auto operator<=>(const End&) const = default;
+    };
+    void add_single(double local, double global, LinkRanges& links);
+    void add_pairs(double local, double global, LinkRanges& links);
+    void add_pools(double local, double global, LinkRanges& links);
+    void add_detours(double local, double global);
+    [[nodiscard]] End end_of(int node) const;
+    [[nodiscard]] std::uint32_t local(std::uint32_t group, std::uint32_t from, std::uint32_t to) const;
+    [[nodiscard]] std::uint32_t spread(End end, std::uint32_t way) const;
+    double cross_minimal(End from, End to, Crossing& crossing) const;
+    [[nodiscard]] bool has_third_switch() const { return switches_ > 2; }
+    double cross_in_group(End from, End to, Crossing& crossing) const;
+    double cross_between_groups(End from, End to, Crossing& crossing) const;
+
+    FabricRecipe recipe_;
+    JobBlocks job_;
+    std::vector<std::uint32_t> switch_of_node_;  ///< within its group
+    std::uint32_t groups_, switches_;
+    double to_gateway_;  ///< local links on the way to the switch of a global link: none from that switch itself
+    std::uint32_t parallel_ = 1;  ///< kGlobal links of a pair of groups that have a number each
+    std::uint32_t local_ = kNoLink, global_ = kNoLink;
+    std::uint32_t local_spread_ = kNoLink, local_pool_ = kNoLink, global_spread_ = kNoLink, global_pool_ = kNoLink;
+    std::vector<DetourLinks> detours_;
+};
+
+}  // namespace auspex

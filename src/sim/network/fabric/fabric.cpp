@@ -1,0 +1,169 @@
+/// @file Links of the job: one node's inside copied for every node, and switch links between nodes with computed ids.
+#include "sim/network/fabric/fabric.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "sim/network/fabric/dragonfly_links.hpp"
+#include "sim/network/fabric/tree_links.hpp"
+#include "sim/network/node/node_paths.hpp"
+
+namespace auspex {
+namespace {
+
+using SwitchLinks = std::variant<DragonflyLinks, TreeLinks>;
+
+SwitchLinks switch_links(const Machine& machine, const Stack& stack, const Layout& layout, LinkRanges& links) {
+    const FabricRecipe& recipe = machine.fabric;
+    const bool dragonfly = recipe.kind == FabricKind::kDragonfly;
+    JobBlocks job = job_blocks(layout.node_of_job_node, dragonfly ? recipe.nodes_per_group : recipe.nodes_per_leaf);
+    if (dragonfly) {
+        return DragonflyLinks(recipe, stack.scale_out_efficiency, std::move(job), links);
+    }
+    return TreeLinks(machine, stack.scale_out_efficiency, std::move(job), links);
+}
+
+}  // namespace
+
+/// Links of the nodes come first, those between switches after them.
+struct Fabric::Impl {
+    Impl(const Machine& machine, const Stack& stack, const Layout& layout)
+        : inside(find_node_paths(machine.node, stack)),
+          links(layout.node_of_job_node.size() * inside.slots.size(), machine.file + ": $.fabric"),
+          switches(switch_links(machine, stack, layout, links)),
+          tiles(machine.node.tiles),
+          nic_latency_s(machine.node.nic_latency_s),
+          scale_up_latency_s(machine.node.scale_up_latency_s),
+          pinned(machine.fabric.kind != FabricKind::kDragonfly && machine.fabric.routing == RoutingKind::kMinimal) {
+        for (int t = 0; t < tiles; ++t) {
+            nic_of.push_back(nic_of_tile(machine.node, t));
+        }
+    }
+
+    [[nodiscard]] int nic(int tile) const { return nic_of[static_cast<std::size_t>(tile)]; }
+    [[nodiscard]] const JobBlocks& job() const {
+        return std::visit([](const auto& some) -> const JobBlocks& { return some.job(); }, switches);
+    }
+    [[nodiscard]] const DragonflyLinks* dragonfly() const { return std::get_if<DragonflyLinks>(&switches); }
+
+    NodePaths inside;
+    LinkRanges links;
+    SwitchLinks switches;
+    int tiles;
+    double nic_latency_s, scale_up_latency_s;
+    bool pinned;
+    std::vector<int> nic_of;  ///< [tile]
+};
+
+Fabric::Fabric(const Machine& machine, const Stack& stack, const Layout& layout)
+    : impl_(std::make_unique<Impl>(machine, stack, layout)) {}
+Fabric::~Fabric() = default;
+Fabric::Fabric(Fabric&&) noexcept = default;
+
+std::size_t Fabric::link_count() const { return impl_->links.end(); }
+double Fabric::capacity_bytes_per_s(std::uint32_t link) const {
+    const Impl& f = *impl_;
+    return link < f.links.begin() ? f.inside.slots[link % links_per_node()].bytes_per_s : f.links.of(link).bytes_per_s;
+}
+
+LinkKind Fabric::kind(std::uint32_t link) const {
+    const Impl& f = *impl_;
+    return link < f.links.begin() ? f.inside.slots[link % f.inside.slots.size()].kind : f.links.of(link).kind;
+}
+
+std::string Fabric::name(std::uint32_t link) const {
+    const Impl& f = *impl_;
+    if (link < f.links.begin()) {
+        const auto slots = static_cast<std::uint32_t>(f.inside.slots.size());
+        const NodeSlot& slot = f.inside.slots[link % slots];
+        return "node " + std::to_string(link / slots) + ": " + to_string(slot.kind) + ", " + to_string(slot.from) +
+               " to " + to_string(slot.to);
+    }
+    const LinkKind kind = f.links.of(link).kind;
+    return std::visit([&](const auto& some) { return some.name(kind, link); }, f.switches);
+}
+
+std::uint32_t Fabric::links_per_node() const { return static_cast<std::uint32_t>(impl_->inside.slots.size()); }
+std::uint32_t Fabric::first_link(int node) const { return static_cast<std::uint32_t>(node) * links_per_node(); }
+
+std::span<const std::uint32_t> Fabric::slots_between(int from_tile, int to_tile) const {
+    return impl_->inside.between[static_cast<std::size_t>(from_tile * impl_->tiles + to_tile)];
+}
+std::span<const std::uint32_t> Fabric::slots_out(int tile) const {
+    return impl_->inside.out[static_cast<std::size_t>(tile)];
+}
+std::span<const std::uint32_t> Fabric::slots_in(int tile) const {
+    return impl_->inside.in[static_cast<std::size_t>(tile)];
+}
+std::span<const std::uint32_t> Fabric::slots_to_host(int tile) const {
+    return impl_->inside.to_host[static_cast<std::size_t>(tile)];
+}
+std::span<const std::uint32_t> Fabric::slots_from_host(int tile) const {
+    return impl_->inside.from_host[static_cast<std::size_t>(tile)];
+}
+std::span<const std::uint32_t> Fabric::slots_in_host(int tile) const {
+    return impl_->inside.in_host[static_cast<std::size_t>(tile)];
+}
+
+void Fabric::cross(int from_node, int from_tile, int to_node, int to_tile, Crossing& crossing) const {
+    const Impl& f = *impl_;
+    if (const DragonflyLinks* const dragonfly = f.dragonfly()) {
+        dragonfly->cross(from_node, to_node, crossing);
+    } else {
+        std::get<TreeLinks>(f.switches).cross(from_node, f.nic(from_tile), to_node, f.nic(to_tile), crossing);
+    }
+    crossing.latency_s += f.nic_latency_s;
+}
+
+int Fabric::attachment(int node, int tile) const {
+    const DragonflyLinks* const dragonfly = impl_->dragonfly();
+    return dragonfly != nullptr ? dragonfly->attachment(node)
+                                : std::get<TreeLinks>(impl_->switches).attachment(node, impl_->nic(tile));
+}
+
+bool Fabric::alike_by_attachment() const { return !impl_->pinned; }
+
+std::span<const DetourLinks> Fabric::detours() const {
+    const DragonflyLinks* const dragonfly = impl_->dragonfly();
+    return dragonfly != nullptr ? dragonfly->detours() : std::span<const DetourLinks>();
+}
+
+int Fabric::block_count() const { return static_cast<int>(impl_->job().blocks.size()); }
+
+int Fabric::block(int node) const {
+    const JobBlocks& job = impl_->job();
+    return job.blocks[job.block_of_node[static_cast<std::size_t>(node)]];
+}
+
+int Fabric::nodes() const { return static_cast<int>(impl_->job().nodes.size()); }
+int Fabric::tiles_per_node() const { return impl_->tiles; }
+double Fabric::node_latency_s() const { return impl_->scale_up_latency_s; }
+
+Route Fabric::route(int from_rank, int to_rank) const {
+    Route route;
+    if (from_rank == to_rank) {
+        return route;
+    }
+    const int tiles = impl_->tiles, from_node = from_rank / tiles, to_node = to_rank / tiles;
+    const auto append = [&](int node, std::span<const std::uint32_t> slots) {
+        for (const std::uint32_t slot : slots) {
+            route.legs.push_back({first_link(node) + slot, 1});
+        }
+    };
+    if (from_node == to_node) {
+        append(from_node, slots_between(from_rank % tiles, to_rank % tiles));
+        route.latency_s = impl_->scale_up_latency_s;
+        return route;
+    }
+    Crossing crossing;
+    cross(from_node, from_rank % tiles, to_node, to_rank % tiles, crossing);
+    append(from_node, slots_out(from_rank % tiles));
+    route.legs.insert(route.legs.end(), crossing.legs.begin(), crossing.legs.end());
+    append(to_node, slots_in(to_rank % tiles));
+    route.latency_s = crossing.latency_s;
+    route.leaves_node = true;
+    route.leaves_group = crossing.leaves_group;
+    return route;
+}
+
+}  // namespace auspex

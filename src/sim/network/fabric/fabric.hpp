@@ -1,0 +1,83 @@
+#pragma once
+/// @file The machine as links with capacity: tiles, cards, PCIe, NICs, switches, groups, and the route of a flow over
+/// them.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/layout.hpp"
+#include "models/machine.hpp"
+#include "models/stack.hpp"
+#include "sim/network/fabric/route.hpp"
+#include "sim/network/node/link_kind.hpp"
+
+namespace auspex {
+
+/// Links of one job's nodes and of the groups they lie in, stack efficiencies applied to capacities.
+///
+/// Dragonfly, adaptive: the traffic T of a pair of groups fills the direct links (capacity C) first; the rest takes one
+/// of the other groups on its way, evenly over all that they have left. At least the share p = minimal_bias stays on
+/// the direct links, so T <= C / p: the capacity of the pair's kGlobal link. All of T leaves by the group's links
+/// together (kGlobalSpread) and counts once, its detouring part T - C twice, against those of the machine
+/// (kGlobalPool). The same between the switches of a group with its local links (kLocal, kLocalSpread, kLocalPool).
+/// Minimal: every link by itself. Valiant: by way of a third of G groups and, inside a group, of a third of its a
+/// switches; all of T counts twice against the pool, and the direct links of the pair are not used: T <= (G - 2) C,
+/// the capacity of its kGlobal link, and (a - 2) C of its kLocal link. With a = 2 there is no third switch, and the
+/// direct links serve. Between groups a flow takes, at each end, one local link of the pool to or from the switch where
+/// the global link begins, unless it hangs there itself: (a - 1) / a on average. background_load takes its share of
+/// every global link.
+///
+/// Trees and rails: a leaf has uplinks of NICs x rate of their links (nic_wire.hpp) x taper, a pod those of its leaves
+/// x pod_taper. Adaptive: each of these bundles is one link. Minimal: its links one by one; a flow takes those that its
+/// destination pins it to (tree.hpp).
+///
+/// Left out: the way between the switches of a third group, and which switch of the groups at both ends a link to
+/// another group begins at, other than minimal routing's: it counts in the kLocalPool only.
+class Fabric {
+ public:
+    Fabric(const Machine& machine, const Stack& stack, const Layout& layout);
+    ~Fabric();
+    Fabric(Fabric&&) noexcept;
+    [[nodiscard]] std::size_t link_count() const;
+    [[nodiscard]] double capacity_bytes_per_s(std::uint32_t link) const;
+    [[nodiscard]] LinkKind kind(std::uint32_t link) const;
+    [[nodiscard]] std::string name(std::uint32_t link) const;
+    /// Route from rank to rank. Same rank: no legs. Deterministic.
+    [[nodiscard]] Route route(int from_rank, int to_rank) const;
+
+    /// The same routes in parts, for those who add up many of them. Link of a node = first_link(node) + slot; every
+    /// node has the same slots. Links between nodes come after those of all nodes: from first_link(nodes()) on.
+    [[nodiscard]] std::uint32_t links_per_node() const;
+    [[nodiscard]] std::uint32_t first_link(int node) const;
+    [[nodiscard]] std::span<const std::uint32_t> slots_between(int from_tile, int to_tile) const;
+    [[nodiscard]] std::span<const std::uint32_t> slots_out(int tile) const;  ///< tile to the wire of its NIC
+    [[nodiscard]] std::span<const std::uint32_t> slots_in(int tile) const;
+    /// Copies of whole buffers between a tile and its host: none where Staging is kPipelined or NICs are on the device.
+    [[nodiscard]] std::span<const std::uint32_t> slots_to_host(int tile) const;
+    [[nodiscard]] std::span<const std::uint32_t> slots_from_host(int tile) const;
+    /// The memory of the tile's socket; none likewise.
+    [[nodiscard]] std::span<const std::uint32_t> slots_in_host(int tile) const;
+    /// Replaces what `crossing` holds. The nodes differ.
+    void cross(int from_node, int from_tile, int to_node, int to_tile, Crossing& crossing) const;
+    /// Number of the switch that a tile's NIC hangs on, among those of the job.
+    [[nodiscard]] int attachment(int node, int tile) const;
+    /// True if crossings depend on the two attachments alone; false where routing pins a flow to a link by its
+    /// destination.
+    [[nodiscard]] bool alike_by_attachment() const;
+    /// By rising links; none but under adaptive routing.
+    [[nodiscard]] std::span<const DetourLinks> detours() const;
+    /// The dragonfly group, leaf or unit of a node, as a number of the machine.
+    [[nodiscard]] int block(int node) const;
+    [[nodiscard]] int block_count() const;  ///< blocks that hold a node of the job
+    [[nodiscard]] int nodes() const;
+    [[nodiscard]] int tiles_per_node() const;
+    [[nodiscard]] double node_latency_s() const;
+
+ private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace auspex

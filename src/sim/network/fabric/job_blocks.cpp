@@ -1,0 +1,23 @@
+/// @file The blocks of a job.
+#include "sim/network/fabric/job_blocks.hpp"
+
+#include <algorithm>
+
+namespace auspex {
+
+JobBlocks job_blocks(std::span<const int> nodes, int nodes_per_block) {
+    JobBlocks job;
+    job.nodes.assign(nodes.begin(), nodes.end());
+    for (const int node : nodes) {
+        job.blocks.push_back(node / nodes_per_block);
+    }
+    std::sort(job.blocks.begin(), job.blocks.end());
+    job.blocks.erase(std::unique(job.blocks.begin(), job.blocks.end()), job.blocks.end());
+    for (const int node : nodes) {
+        const auto at = std::lower_bound(job.blocks.begin(), job.blocks.end(), node / nodes_per_block);
+        job.block_of_node.push_back(static_cast<std::uint32_t>(at - job.blocks.begin()));
+    }
+    return job;
+}
+
+}  // namespace auspex

@@ -1,0 +1,39 @@
+/// @file Ranges of links.
+#include "sim/network/fabric/link_ranges.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+/// Fifty times the links of the largest machine known.
+constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 26;
+
+}  // namespace
+
+LinkRanges::LinkRanges(std::uint64_t first, std::string where)
+    : where_(std::move(where)), begin_(static_cast<std::uint32_t>(first)), end_(first) {}
+
+std::uint32_t LinkRanges::add(LinkKind kind, std::uint64_t count, double bytes_per_s) {
+    const auto first = static_cast<std::uint32_t>(end_);
+    end_ += count;
+    if (end_ > kMostLinks) {
+        throw InputError(where_, "found " + std::to_string(end_) + " links; expected at most " +
+                                     std::to_string(kMostLinks) + " for the nodes of a job");
+    }
+    if (count > 0) {
+        ranges_.push_back({kind, first, bytes_per_s});
+    }
+    return first;
+}
+
+const LinkRanges::Range& LinkRanges::of(std::uint32_t link) const {
+    const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), link,
+                                        [](std::uint32_t id, const Range& range) { return id < range.first; });
+    return *std::prev(after);
+}
+
+}  // namespace auspex

@@ -1,0 +1,30 @@
+/// @file Names of the kinds of links.
+#include "sim/network/node/link_kind.hpp"
+
+#include "base/error.hpp"
+
+namespace auspex {
+
+const char* to_string(LinkKind kind) {
+    switch (kind) {
+        case LinkKind::kRankTransport: return "rank transport";
+        case LinkKind::kPair: return "pair";
+        case LinkKind::kMesh: return "mesh";
+        case LinkKind::kSwitchPort: return "switch port";
+        case LinkKind::kPcieCard: return "PCIe card";
+        case LinkKind::kPcieSocket: return "PCIe socket";
+        case LinkKind::kHostMemory: return "host memory";
+        case LinkKind::kNic: return "NIC";
+        case LinkKind::kLocal: return "local";
+        case LinkKind::kLocalSpread: return "local spread";
+        case LinkKind::kLocalPool: return "local pool";
+        case LinkKind::kGlobal: return "global";
+        case LinkKind::kGlobalSpread: return "global spread";
+        case LinkKind::kGlobalPool: return "global pool";
+        case LinkKind::kLeafUplink: return "leaf uplink";
+        case LinkKind::kPodUplink: return "pod uplink";
+    }
+    return "unknown";
+}
+
+}  // namespace auspex

@@ -1,0 +1,30 @@
+#pragma once
+/// @file The kinds of links.
+#include <cstddef>
+#include <cstdint>
+
+namespace auspex {
+
+/// What a link is; the report sums utilisation by kind. Every physical direction is a link of its own.
+enum class LinkKind : std::uint8_t {
+    kRankTransport,  ///< stack: what one rank's transport moves between nodes, out or in
+    kPair,           ///< between the tiles of one card
+    kMesh,           ///< between two cards of a node
+    kSwitchPort,     ///< a tile's port to the node's switch
+    kPcieCard,       ///< card to host
+    kPcieSocket,     ///< a socket's PCIe switch
+    kHostMemory,     ///< a socket's memory, reads and writes together
+    kNic,
+    kLocal,         ///< between two switches of a dragonfly group, or all ways that routing leaves to the pair
+    kLocalSpread,   ///< adaptive, Valiant: all local links of a switch together, out or in
+    kLocalPool,     ///< adaptive, Valiant: all local links of a group: who detours by a third switch takes two
+    kGlobal,        ///< between two dragonfly groups, or all ways that routing leaves to the pair
+    kGlobalSpread,  ///< adaptive, Valiant: all global links of a group together, out or in
+    kGlobalPool,    ///< adaptive, Valiant: all global links of the machine: who detours by a third group takes two
+    kLeafUplink,    ///< trees and rails: leaf to spines
+    kPodUplink,     ///< three levels: pod to cores
+};
+inline constexpr std::size_t kLinkKinds = 16;
+[[nodiscard]] const char* to_string(LinkKind kind);
+
+}  // namespace auspex

@@ -1,0 +1,67 @@
+#pragma once
+/// @file The inside of one node: its links, and which of them a flow takes between two tiles or from a tile to the
+/// wire.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/machine.hpp"
+#include "models/stack.hpp"
+#include "sim/network/node/link_kind.hpp"
+
+namespace auspex {
+
+/// What a link of the node joins. The NICs of a socket hang on one PCIe switch.
+enum class PartKind : std::uint8_t {
+    kTile,
+    kCard,
+    kNodeSwitch,
+    kSocket,
+    kHostMemory,
+    kSocketNics,
+    kNic,
+    kWire,
+    kRank,
+    kTransport
+};
+
+struct NodePart {
+    PartKind kind;
+    int index = 0;
+    auto operator<=>(const NodePart&) const = default;
+};
+/// "card 2", "NICs of socket 0", "wire".
+[[nodiscard]] std::string to_string(const NodePart& part);
+
+/// One link of the node, one direction, as every node of the job has it.
+struct NodeSlot {
+    LinkKind kind;
+    double bytes_per_s;
+    NodePart from, to;
+};
+
+/// Slots are indices into `slots`.
+struct NodePaths {
+    std::vector<NodeSlot> slots;
+    std::vector<std::vector<std::uint32_t>> between;  ///< [from tile * tiles + to tile]
+    std::vector<std::vector<std::uint32_t>> out, in;  ///< [tile]: to the wire of the tile's NIC, and from it
+    /// [tile]: copies between the tile and its socket; empty unless they are made beforehand (Staging::kWhole), when
+    /// `out` and `in` begin and end in host memory.
+    std::vector<std::vector<std::uint32_t>> to_host, from_host;
+    std::vector<std::vector<std::uint32_t>> in_host;  ///< [tile]: the memory of its socket; empty likewise
+};
+
+/// NIC that a tile sends and receives through: the machine's choice, else floor(tile * nics / tiles).
+[[nodiscard]] int nic_of_tile(const Node& node, int tile);
+/// Cards and NICs are dealt over the sockets in order.
+[[nodiscard]] int socket_of_card(const Node& node, int card);
+[[nodiscard]] int socket_of_nic(const Node& node, int nic);
+
+/// Most that one rank moves between nodes, one direction: the stack's limit where NICs hang on the host, else its NIC.
+[[nodiscard]] double transport_bytes_per_s(const Node& node, const Stack& stack);
+
+/// Efficiencies of the stack are in the capacities. Between tiles of two cards that are joined by one link for each
+/// tile, a flow takes the link of the sending tile, then the other card's pair link.
+[[nodiscard]] NodePaths find_node_paths(const Node& node, const Stack& stack);
+
+}  // namespace auspex

@@ -1,0 +1,28 @@
+#pragma once
+/// @file The parts of one node and what joins them, to be copied for every node of a machine.
+#include <cstdint>
+#include <vector>
+
+#include "models/machine.hpp"
+#include "sim/network/node/node_paths.hpp"
+
+namespace auspex {
+
+/// One direction between two parts. A passage joins parts of one piece (a card and its tiles): no link of its own.
+struct TemplateLink {
+    std::uint32_t from, to;  ///< index into parts
+    LinkKind kind;
+    bool is_passage;
+    double bytes_per_s;
+};
+
+struct NodeTemplate {
+    std::vector<NodePart> parts;  ///< tiles first, in order
+    std::vector<TemplateLink> links;
+    std::vector<std::uint32_t> nics;  ///< [NIC]: its index into parts
+};
+
+/// The links are those of find_node_paths without a stack; the wires of the NICs are left to the network.
+[[nodiscard]] NodeTemplate node_template(const Node& node);
+
+}  // namespace auspex

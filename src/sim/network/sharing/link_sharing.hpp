@@ -1,0 +1,68 @@
+#pragma once
+/// @file Rates of transfers that come and go, solved again only where a change can reach.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/network/sharing/max_min.hpp"
+
+namespace auspex {
+
+/// What one active transfer asks for. The loads must outlive it.
+struct Demand {
+    LoadList loads;
+    double solo_rate = 0;  ///< its rate when alone
+};
+
+/// A link can slow its users only if it could not carry all of them at their solo rates ("contended"): others are left
+/// out, and a change reaches only those who are joined to it by contended links. The rates are those of max_min_rates
+/// over all active, but for rounding where a link is wanted exactly to the brim.
+class LinkSharing {
+ public:
+    using Id = std::uint32_t;
+    explicit LinkSharing(std::span<const double> capacities);
+
+    [[nodiscard]] Id start(const Demand& demand);  ///< ids of ended ones are used again
+    void stop(Id id);
+    /// After any number of starts and stops: the ids whose rates have changed (all that have started, too), rising.
+    [[nodiscard]] std::span<const Id> settle();
+    [[nodiscard]] double rate(Id id) const { return active_[id].rate; }
+    [[nodiscard]] std::uint64_t solved() const { return solved_; }  ///< classes solved, over all calls
+
+ private:
+    struct User {
+        Id id;
+        std::uint32_t load;  ///< which of its loads is on the link
+    };
+    struct Active {
+        Demand demand;
+        std::vector<std::uint32_t> places;  ///< by load: where it stands among the link's users
+        double rate = 0;
+        bool alive = false, started = false;
+        std::uint32_t mark = 0;
+    };
+    struct Link {
+        double capacity = 0;
+        double wanted = 0;  ///< sum of load * solo_rate
+        std::vector<User> users;
+        std::uint32_t mark = 0, index = 0;
+        [[nodiscard]] bool is_contended() const;
+    };
+    void reach(Id id);
+    void reach_users(std::uint32_t link);
+    void solve_reached();
+
+    std::vector<Active> active_;
+    std::vector<Link> links_;
+    std::vector<Id> free_, started_, reached_, changed_;
+    std::vector<std::uint32_t> dirty_links_, reached_links_;
+    std::uint32_t mark_ = 0;
+    std::uint64_t solved_ = 0;
+    // of the solution in hand
+    std::vector<double> capacities_;
+    std::vector<LinkLoad> loads_;
+    std::vector<std::size_t> first_;
+    std::vector<LoadList> classes_;
+};
+
+}  // namespace auspex

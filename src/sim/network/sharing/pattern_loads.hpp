@@ -1,0 +1,97 @@
+#pragma once
+/// @file The loads of a pattern by link, those of nodes alike held once.
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "sim/network/sharing/max_min.hpp"
+
+namespace auspex {
+
+/// By rising link. A ring over a thousand nodes loads the same links of each: kept are the links of one of them and the
+/// numbers of all.
+class PatternLoads {
+ public:
+    static constexpr std::uint32_t kBetweenNodes = ~0U;
+    /// Loads of one node, or of the links between nodes. Parts of nodes alike begin at the same place.
+    struct Part {
+        std::uint32_t node;  ///< or kBetweenNodes
+        std::uint32_t begin, end;
+    };
+    /// Goes over all links; gives values.
+    class Iterator;
+
+    PatternLoads() = default;
+    explicit PatternLoads(std::uint32_t links_per_node) : links_per_node_(links_per_node) {}
+    /// Parts come by rising node, kBetweenNodes last. Links of a node are named by slot.
+    void add(std::uint32_t node, LoadList loads);
+    /// A node that carries what the part number `like` does.
+    void repeat(std::uint32_t node, std::size_t like);
+
+    [[nodiscard]] std::span<const Part> parts() const { return parts_; }
+    [[nodiscard]] LoadList loads(const Part& part) const {
+        return LoadList(loads_).subspan(part.begin, part.end - part.begin);
+    }
+    /// To be added to the links of loads(part).
+    [[nodiscard]] std::uint32_t first_link(const Part& part) const {
+        return part.node == kBetweenNodes ? 0 : part.node * links_per_node_;
+    }
+
+    [[nodiscard]] Iterator begin() const;
+    [[nodiscard]] Iterator end() const;
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+    std::uint32_t links_per_node_ = 0;
+    std::vector<Part> parts_;
+    std::vector<LinkLoad> loads_;
+    std::size_t size_ = 0;
+};
+
+class PatternLoads::Iterator {
+ public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = LinkLoad;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const LinkLoad*;
+    using reference = LinkLoad;
+
+    Iterator() = default;
+    Iterator(const PatternLoads& on, std::size_t part) : on_(&on), part_(part) { enter(); }
+    LinkLoad operator*() const { return {first_link_ + at_->link, at_->load}; }
+    Iterator& operator++() {
+        if (++at_ == end_) {
+            ++part_;
+            enter();
+        }
+        return *this;
+    }
+    Iterator operator++(int) {
+        Iterator before = *this;
+        ++*this;
+        return before;
+    }
+    bool operator==(const Iterator& other) const { return part_ == other.part_ && at_ == other.at_; }
+
+ private:
+    void enter() {
+        at_ = end_ = nullptr;
+        if (part_ < on_->parts_.size()) {
+            const Part& part = on_->parts_[part_];
+            at_ = on_->loads_.data() + part.begin;
+            end_ = on_->loads_.data() + part.end;
+            first_link_ = on_->first_link(part);
+        }
+    }
+    const PatternLoads* on_ = nullptr;
+    std::size_t part_ = 0;
+    const LinkLoad *at_ = nullptr, *end_ = nullptr;
+    std::uint32_t first_link_ = 0;
+};
+
+inline PatternLoads::Iterator PatternLoads::begin() const { return {*this, 0}; }
+inline PatternLoads::Iterator PatternLoads::end() const { return {*this, parts_.size()}; }
+
+}  // namespace auspex

@@ -1,0 +1,35 @@
+#pragma once
+/// @file What a user asks of a prediction.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/plan.hpp"
+#include "models/stack.hpp"
+#include "models/workload.hpp"
+#include "schedule/program/program.hpp"
+#include "sim/predict/prediction.hpp"
+
+namespace auspex {
+
+struct PredictOptions {
+    int tiles = 0;  ///< 0: what the plan's dp gives
+    double run_tokens = 0;
+    bool sensitivity = true;  ///< fill interval and top_constants (replays the step once per constant)
+    bool timeline = false;
+    /// Whether a trainer runs every operation of the program (exec knows); without it: not known to.
+    std::function<bool(const Workload&, const Plan&, const Stack&, const Program&)> executor_runs = {};
+    bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
+    Lens lens = Lens::kFolded;          ///< a machine with a host section is always played through Lens::kHost
+    /// kHost: so many processes of others, by core of every computer, want it all the time. With any of them there is
+    /// no interval: it is the step itself, and top_constants is empty.
+    std::vector<int> others = {};
+    // kUnfolded
+    std::uint64_t seed = 1;
+    int samples = 1;
+    std::vector<std::string> slow = {};           ///< named slow parts: sim/engine/slow_parts.hpp
+    std::function<void(int, int)> progress = {};  ///< called after each sample: done, of all
+};
+
+}  // namespace auspex

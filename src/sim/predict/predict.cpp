@@ -1,0 +1,368 @@
+/// @file Inputs to prediction: one simulated step, and what follows from it.
+#include "sim/predict/predict.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "sim/cpu/host_step.hpp"
+#include "sim/predict/host_lean.hpp"
+#include "sim/predict/sensitivity.hpp"
+#include "sim/predict/simulate.hpp"
+#include "sim/predict/unfolded.hpp"
+
+namespace auspex {
+namespace {
+
+std::string size_text(double bytes) {
+    char text[32];
+    const bool is_small = bytes < 0.1e9;
+    std::snprintf(text, sizeof text, is_small ? "%.1f MB" : "%.1f GB", bytes / (is_small ? 1e6 : 1e9));
+    return text;
+}
+
+/// True if the plan has a routing record of just this model and batch, so that memory can be told rank by rank.
+bool memory_is_of_record(const Inputs& inputs, const SimulatedStep& step) {
+    const auto& record = step.plan.routing.record;
+    return record && step.plan.etp == step.plan.tp && step.plan.cp == 1 &&
+           record->tokens == std::int64_t{step.layout.global_batch} * inputs.workload.sequence_length;
+}
+
+MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
+    const bool recorded = memory_is_of_record(inputs, step);
+    MemoryReport report;
+    report.capacity_bytes = inputs.machine.tile.hbm_bytes;
+    for (int stage = 0; stage < step.plan.pp; ++stage) {
+        report.by_stage.push_back(recorded ? recorded_stage_memory(inputs.workload, step.plan, inputs.stack,
+                                                                   inputs.machine, step.layout, step.program, stage,
+                                                                   *step.plan.routing.record)
+                                           : stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine,
+                                                          step.layout, step.program, stage, step.load.heaviest_rank));
+        if (report.by_stage.back().peak_bytes > report.peak_bytes) {
+            report.peak_bytes = report.by_stage.back().peak_bytes;
+            report.heaviest_stage = stage;
+        }
+    }
+    const StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
+    report.by_label = heaviest.by_label;
+    report.fits = report.peak_bytes <= report.capacity_bytes;
+    const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    report.verdict = (report.fits ? "fits: " : "does not fit: ") + size_text(report.peak_bytes) + " of " +
+                     size_text(report.capacity_bytes) +
+                     (report.fits ? "" : ", " + size_text(report.peak_bytes - report.capacity_bytes) + " too much") +
+                     "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
+                     heaviest.peak_operation + "; largest part " + largest->first + ", " + size_text(largest->second);
+    return report;
+}
+
+void fill_grid(Prediction& p, const SimulatedStep& step) {
+    p.tiles = step.layout.tiles, p.nodes = step.layout.nodes;
+    p.dp = step.plan.dp, p.ep = step.plan.ep, p.etp = step.plan.etp, p.tp = step.plan.tp, p.pp = step.plan.pp,
+    p.cp = step.plan.cp;
+    p.data_parallel = step.layout.data_parallel;
+    p.global_batch = step.layout.global_batch;
+}
+
+void fill_rates(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
+    p.tokens_per_step = static_cast<double>(p.global_batch) * inputs.workload.sequence_length;
+    p.step = step.step;
+    p.step_time_s = to_seconds(step.step);
+    p.tokens_per_s = p.tokens_per_step / p.step_time_s;
+    p.tokens_per_s_per_tile = p.tokens_per_s / p.tiles;
+    double recompute_flop = 0;
+    for (const Role& role : step.program.roles) {
+        const ProgramTotals totals = totals_of(step.program, role);
+        recompute_flop += totals.recompute_flop * step.layout.stage_ranks;
+        p.operations +=
+            totals.operations * static_cast<std::uint64_t>(p.lens == Lens::kFolded ? 1 : step.layout.stage_ranks);
+    }
+    const double model_flop = p.tokens_per_step * count_token_flop(inputs.workload).training();
+    p.peak_flop_per_s = inputs.machine.tile.peak_bf16_flop_per_s;
+    p.tflops_per_tile = model_flop / p.step_time_s / p.tiles * 1e-12;
+    p.mfu = model_flop / p.step_time_s / p.tiles / p.peak_flop_per_s;
+    p.hfu = (model_flop + recompute_flop) / p.step_time_s / p.tiles / p.peak_flop_per_s;
+}
+
+/// The sample at place ceil(share x count) by size.
+double percentile(const std::vector<double>& sorted, double share) {
+    const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+    return sorted[std::max<std::size_t>(place, 1) - 1];
+}
+
+UnfoldedReport report_of(const UnfoldedSteps& steps, const SimulatedStep& folded, std::uint64_t seed) {
+    UnfoldedReport report;
+    report.seed = seed;
+    for (const UnfoldedSample& sample : steps.samples) {
+        report.samples_s.push_back(to_seconds(sample.step));
+        report.mean_s += report.samples_s.back() / static_cast<double>(steps.samples.size());
+    }
+    std::vector<double> sorted = report.samples_s;
+    std::sort(sorted.begin(), sorted.end());
+    report.min_s = sorted.front(), report.max_s = sorted.back();
+    report.p5_s = percentile(sorted, 0.05), report.p25_s = percentile(sorted, 0.25);
+    report.p50_s = percentile(sorted, 0.5);
+    report.p75_s = percentile(sorted, 0.75), report.p95_s = percentile(sorted, 0.95);
+    report.folded_step_time_s = to_seconds(folded.step);
+    report.folded_error = report.folded_step_time_s / report.p50_s - 1;
+    report.slowest = steps.samples[steps.median].slowest;
+    report.slowest_links = steps.samples[steps.median].slowest_links;
+    report.slow = steps.slow;
+    return report;
+}
+
+/// Plays the step by rank and puts the median sample in the place of the folded step.
+UnfoldedReport unfold(const Inputs& inputs, const PredictOptions& options, SimulatedStep& step, Prediction& p) {
+    UnfoldedSteps steps = play_unfolded(
+        inputs, step,
+        {.seed = options.seed, .samples = options.samples, .slow = options.slow, .progress = options.progress});
+    UnfoldedReport report = report_of(steps, step, options.seed);
+    const UnfoldedSample& median = steps.samples[steps.median];
+    step.step = median.step;
+    step.forward_backward = median.forward_backward;
+    step.losses = median.losses;
+    step.events = median.events;
+    p.notes = std::move(steps.notes);
+    return report;
+}
+
+bool runs_on_trainer(const Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
+    return options.executor_runs && options.executor_runs(inputs.workload, step.plan, inputs.stack, step.program);
+}
+
+/// What there is of a step before it is played, and the step played on hosts.
+SimulatedStep step_on_hosts(const Inputs& inputs, const PredictOptions& options) {
+    if (!options.slow.empty()) {
+        throw InputError("--slow", "found with machine " + inputs.machine.name +
+                                       ", whose ranks are processes on CPU cores; expected a machine without a host "
+                                       "section");
+    }
+    SimulatedStep step = prepare_step(inputs, options);
+    if (options.executor_runs && !runs_on_trainer(inputs, options, step)) {
+        throw InputError(inputs.plan.file,
+                         "found a program that the trainer does not run; expected one that it does: "
+                         "machine " +
+                             inputs.machine.name +
+                             " has the trainer's own kernels and messages (auspex program "
+                             "--check-executor says why)");
+    }
+    HostStep played = play_on_hosts(inputs, step, options.timeline, options.others);
+    step.step = played.step;
+    step.forward_backward = played.forward_backward;
+    step.losses = played.losses;
+    step.events = played.events;
+    step.operation_times = std::move(played.operation_times);
+    step.timeline = std::move(played.timeline);
+    return step;
+}
+
+/// Elasticities and the interval that follows from them.
+void fill_sensitivity(Prediction& p, const Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
+    if (p.lens == Lens::kHost) {
+        p.top_constants = lean_on_host_constants(inputs, step);
+    } else {
+        const Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
+        p.top_constants = lean_on_constants(replayed, options);
+        if (replayed.plan.micro_batches != inputs.plan.micro_batches) {
+            p.notes.push_back("the interval and the constants leaned on come from a step of " +
+                              std::to_string(replayed.plan.micro_batches) + " micro-batches");
+        }
+    }
+    p.step_time_interval_s = step_interval_s(p.step_time_s, p.top_constants);
+}
+
+/// Widened, side by side, by what the samples spread: independent, so squares of the logarithms add up.
+std::array<double, 2> with_spread(std::array<double, 2> interval, const UnfoldedReport& report) {
+    const double below = std::hypot(std::log(report.p50_s / interval[0]), std::log(report.p50_s / report.p5_s));
+    const double above = std::hypot(std::log(interval[1] / report.p50_s), std::log(report.p95_s / report.p50_s));
+    return {report.p50_s * std::exp(-below), report.p50_s * std::exp(above)};
+}
+
+void fill_run(Prediction& p, double run_tokens) {
+    p.step_node_hours = p.step_time_s / 3600 * p.nodes;
+    p.run_tokens = run_tokens;
+    const double steps = run_tokens > 0 ? run_tokens / p.tokens_per_step : 1;
+    p.run_time_s = steps * p.step_time_s;
+    p.node_hours = steps * p.step_node_hours;
+}
+
+std::vector<OperationShare> operations_by_time(const OperationTimes& times) {
+    std::vector<OperationShare> list;
+    for (std::size_t i = 0; i < times.seconds.size(); ++i) {
+        if (times.seconds[i] <= 0) {
+            continue;
+        }
+        const std::string name = operation_name(i);  // two phases may share one
+        const auto known =
+            std::find_if(list.begin(), list.end(), [&](const OperationShare& share) { return share.name == name; });
+        OperationShare& share = known != list.end() ? *known : list.emplace_back(OperationShare{name, 0, 0});
+        share.seconds += times.seconds[i];
+        share.count += times.count[i];
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const OperationShare& a, const OperationShare& b) { return a.seconds > b.seconds; });
+    return list;
+}
+
+/// Groups small enough for one node that lie on two: their traffic leaves the node.
+void note_straddling(Prediction& p, const SimulatedStep& step, GroupKind kind, const char* name) {
+    const int size = group_size(step.layout, kind);
+    if (size <= 1 || size > step.layout.tiles_per_node) {
+        return;
+    }
+    const auto groups = groups_of(step.layout, kind, 0);
+    const auto straddles = [&](const std::vector<int>& group) {
+        const auto [low, high] = std::minmax_element(group.begin(), group.end());
+        return *low / step.layout.tiles_per_node != *high / step.layout.tiles_per_node;
+    };
+    const auto count = std::count_if(groups.begin(), groups.end(), straddles);
+    if (count > 0) {
+        p.notes.push_back(std::to_string(count) + " of " + std::to_string(groups.size()) + " " + name + " groups of " +
+                          std::to_string(size) + " straddle two nodes of " +
+                          std::to_string(step.layout.tiles_per_node) + " tiles in the first stage");
+    }
+}
+
+void note_what_if(Prediction& p, const Stack& stack, const std::vector<std::string>& offered, const char* field,
+                  const std::string& wanted) {
+    if (std::find(offered.begin(), offered.end(), wanted) == offered.end()) {
+        p.notes.push_back("a what-if: stack " + stack.name + " does not offer " + field + " \"" + wanted + "\"");
+    }
+}
+
+void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
+    const Stack& stack = inputs.stack;
+    if (p.lens == Lens::kHost) {
+        p.notes.push_back("machine " + inputs.machine.name +
+                          " has a host section: every rank, kernel call and message is played on its cores");
+    } else if (stack.measured_on == "none") {
+        p.notes.push_back("nothing of stack " + stack.name + " is measured: its constants are assumed");
+    } else if (stack.measured_on != inputs.machine.name) {
+        p.notes.push_back("the constants of stack " + stack.name + " come from " + stack.measured_on +
+                          " and are used on " + inputs.machine.name + " unchanged");
+    }
+    note_what_if(p, stack, stack.offers_optimizers, "optimizer", to_string(step.plan.optimizer));
+    if (inputs.workload.num_experts > 0) {
+        note_what_if(p, stack, stack.offers_expert_kernels, "expert_kernels", to_string(step.plan.expert_kernels));
+        if (step.plan.ep > 1) {
+            note_what_if(p, stack, stack.offers_dispatches, "dispatch", to_string(step.plan.dispatch));
+        }
+        if (step.plan.ep == 1 && is_skewed(step.plan.routing.kind)) {
+            p.notes.emplace_back(
+                "routing has no effect with ep = 1: unevenness of experts inside a rank is not modelled");
+        }
+    }
+    note_straddling(p, step, GroupKind::kTp, "tp");
+    note_straddling(p, step, GroupKind::kEp, "ep");
+    if (step.load.heaviest_rank > 1) {
+        char text[128];
+        std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean",
+                      step.load.heaviest_rank);
+        p.notes.emplace_back(text);
+    }
+    if (step.plan.routing.kind == RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
+        p.notes.emplace_back(
+            "learned routing is taken as even: time and memory of uneven routing need a recorded trace");
+    }
+    if (step.plan.routing.record) {
+        p.notes.emplace_back(memory_is_of_record(inputs, step)
+                                 ? "memory is that of the fullest rank of each stage with the recorded choices"
+                                 : "the routing record is of another batch: memory takes its shares of experts only");
+    }
+    p.notes.emplace_back(p.executor_proven
+                             ? "every operation of this program is one that the trainer runs; its times are simulated"
+                             : "the trainer cannot run this program (auspex program --check-executor says why); its "
+                               "times are simulated");
+}
+
+}  // namespace
+
+PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    PredictResult result;
+    Prediction& p = result.prediction;
+    p.lens = inputs.machine.host.cores > 0 ? Lens::kHost : options.lens;
+    SimulatedStep step = p.lens == Lens::kHost ? step_on_hosts(inputs, options) : simulate_step(inputs, options, true);
+    if (p.lens == Lens::kUnfolded) {
+        p.unfolded = unfold(inputs, options, step, p);
+    }
+    fill_grid(p, step);
+    fill_rates(p, inputs, step);
+    p.losses = step.losses;
+    p.forward_backward_s = to_seconds(step.forward_backward);
+    p.optimizer_s = to_seconds(step.step - step.forward_backward);
+    p.memory = memory_report(inputs, step);
+    p.events = step.events;
+    p.operations_by_time = operations_by_time(step.operation_times);
+    p.groups_touched = step.groups_touched;
+    p.link_use = step.link_use;
+    fill_run(p, options.run_tokens);
+    p.executor_proven = runs_on_trainer(inputs, options, step);
+    add_notes(p, inputs, step);
+    p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    p.step_time_interval_s = {p.step_time_s, p.step_time_s};
+    if (options.sensitivity && options.others.empty()) {
+        const auto sensitivity_begin = Clock::now();
+        fill_sensitivity(p, inputs, options, step);
+        p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();
+    }
+    if (p.unfolded) {
+        p.step_time_interval_s = with_spread(p.step_time_interval_s, *p.unfolded);
+    }
+    result.timeline = std::move(step.timeline);
+    return result;
+}
+
+Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles) {
+    Inputs scaled = inputs;
+    scaled.plan.dp = 0;
+    if (mode == ScaleMode::kWeak) {
+        return scaled;
+    }
+    const int file_dp =
+        inputs.plan.dp > 0 ? inputs.plan.dp : resolve_plan(scaled.plan, inputs.workload, reference_tiles).dp;
+    const int dp = resolve_plan(scaled.plan, inputs.workload, tiles).dp;
+    const std::int64_t passes = static_cast<std::int64_t>(inputs.plan.micro_batches) * file_dp;
+    if (passes % dp != 0) {
+        throw InputError(inputs.plan.file + ": $.micro_batches",
+                         "strong scaling keeps the plan's " + std::to_string(passes) +
+                             " micro-batches of all replicas (dp " + std::to_string(file_dp) + " x " +
+                             std::to_string(inputs.plan.micro_batches) + "); they do not divide over dp " +
+                             std::to_string(dp) + " at " + std::to_string(tiles) + " tiles; dp must divide " +
+                             std::to_string(passes));
+    }
+    scaled.plan.micro_batches = static_cast<int>(passes / dp);
+    return scaled;
+}
+
+std::vector<AblationRow> ablate(const Inputs& inputs, int tiles) {
+    const struct {
+        const char* name;
+        bool fused, ep_aware;
+    } variants[] = {
+        {"baseline", false, false}, {"fused-experts", true, false}, {"ep-aware", false, true}, {"both", true, true}};
+    std::vector<AblationRow> rows;
+    for (const auto& variant : variants) {
+        Inputs changed = inputs;
+        changed.plan.expert_kernels = variant.fused ? ExpertKernels::kFused : ExpertKernels::kLoop;
+        changed.plan.optimizer = variant.ep_aware ? OptimizerSharding::kEpAware : OptimizerSharding::kSharded;
+        PredictOptions options;
+        options.tiles = tiles;
+        options.sensitivity = false;
+        AblationRow row;
+        row.name = variant.name;
+        row.prediction = predict(changed, options).prediction;
+        row.optimizer_share = row.prediction.optimizer_s / row.prediction.step_time_s;
+        const Prediction& base = rows.empty() ? row.prediction : rows.front().prediction;
+        row.speedup_forward_backward = base.forward_backward_s / row.prediction.forward_backward_s;
+        row.speedup_optimizer = base.optimizer_s / row.prediction.optimizer_s;
+        row.speedup_training = base.step_time_s / row.prediction.step_time_s;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace auspex

@@ -1,0 +1,96 @@
+#pragma once
+/// @file What a prediction says: times, losses, memory, causes. Plain data for cli and report.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/constant.hpp"
+#include "base/time.hpp"
+#include "schedule/losses.hpp"
+#include "schedule/memory/memory.hpp"
+#include "sim/engine/link_use.hpp"
+#include "sim/engine/slow_parts.hpp"
+
+namespace auspex {
+
+struct MemoryReport {
+    double peak_bytes = 0, capacity_bytes = 0;
+    bool fits = false;
+    int heaviest_stage = 0;
+    std::vector<std::pair<std::string, double>> by_label;  ///< of the heaviest stage, at its peak
+    std::vector<StageMemory> by_stage;
+    std::string
+        verdict;  ///< one line: "fits, 41.2 of 64.0 GB on stage 0 …" or "does not fit: 112 GB, 48 GB over; largest: …"
+};
+
+/// How much of the step changes with a constant: d ln(step time) / d ln(constant).
+struct ConstantLean {
+    Constant constant;
+    double elasticity = 0;
+};
+
+/// Share of step time of one operation name, mean over tiles: where the time goes.
+struct OperationShare {
+    std::string name;
+    double seconds = 0;
+    double count = 0;  ///< times a step, the mean over tiles
+};
+
+/// How finely a step is played.
+enum class Lens {
+    kFolded,    ///< one actor a pipeline stage
+    kUnfolded,  ///< every rank, NIC and link
+    kHost       ///< every rank, kernel call and message of processes that share CPU cores
+};
+/// "folded", "unfolded", "host".
+[[nodiscard]] const char* to_string(Lens lens);
+
+/// What the unfolded lens adds to a prediction.
+struct UnfoldedReport {
+    std::uint64_t seed = 1;
+    std::vector<double> samples_s;  ///< step time of each, in the order of their numbers
+    /// Of the samples, each a sample itself: the one at place ceil(share x count) by size.
+    double p5_s = 0, p25_s = 0, p50_s = 0, p75_s = 0, p95_s = 0, min_s = 0, max_s = 0, mean_s = 0;
+    double folded_step_time_s = 0;
+    double folded_error = 0;              ///< folded / median - 1
+    std::vector<SlowTile> slowest;        ///< of the median sample, most waited for first
+    std::vector<SlowLink> slowest_links;  ///< of the median sample, the one that adds most first
+    std::vector<SlowRequest> slow;        ///< as asked for
+};
+
+struct Prediction {
+    Lens lens = Lens::kFolded;
+    int tiles = 0, nodes = 0, dp = 0, ep = 0, etp = 0, tp = 0, pp = 0, cp = 0, data_parallel = 0, global_batch = 0;
+    int groups_touched = 0;  ///< dragonfly groups, leaves or units that hold a node of the job
+    double tokens_per_step = 0;
+    Picoseconds step = 0;
+    double step_time_s = 0;
+    std::array<double, 2>
+        step_time_interval_s{};  ///< about 90 %: root sum square of elasticity x uncertainty, and the noise played
+    double tokens_per_s = 0, tokens_per_s_per_tile = 0;
+    double tflops_per_tile = 0;  ///< model TFLOP/s
+    double mfu = 0, hfu = 0;
+    double peak_flop_per_s = 0;  ///< what MFU is measured against
+    MemoryReport memory;
+    LossTimes losses{};
+    double forward_backward_s = 0, optimizer_s = 0;
+    bool executor_proven = false;  ///< every operation of the program is one that the trainer runs
+    std::uint64_t operations = 0;  ///< program operations of one step, all roles
+    std::uint64_t events = 0;
+    double elapsed_s = 0;                     ///< inputs loaded -> step result
+    double sensitivity_elapsed_s = 0;         ///< the finite differences behind interval and top_constants
+    std::vector<ConstantLean> top_constants;  ///< most leaned on first
+    std::vector<OperationShare> operations_by_time;
+    std::optional<UnfoldedReport> unfolded;  ///< kUnfolded; step, losses and events above are of the median sample
+    std::vector<LinkUse> link_use;           ///< the most crowded kind first
+    std::vector<std::string> notes;          ///< what the reader should know (routing skew, assumed layout, …)
+    double step_node_hours = 0;
+    double run_tokens = 0;  ///< --tokens, 0 if not asked
+    double node_hours = 0;  ///< of run_tokens; of one step if not asked
+    double run_time_s = 0;
+};
+
+}  // namespace auspex

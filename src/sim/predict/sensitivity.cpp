@@ -1,0 +1,122 @@
+/// @file Finite differences over constants.
+#include "sim/predict/sensitivity.hpp"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+#include "sim/predict/simulate.hpp"
+
+namespace auspex {
+namespace {
+
+bool enters_a_step(const std::string& path) {
+    return path.rfind("machine.storage.", 0) != 0 && path.rfind("machine.reliability.", 0) != 0;
+}
+
+/// The inputs with one constant multiplied; the loader judges the new value.
+Inputs with_scaled(const Inputs& inputs, const Constant& constant, double factor) {
+    Inputs changed = inputs;
+    const std::size_t dot = constant.path.find('.');
+    const std::string inside = constant.path.substr(dot + 1);
+    if (constant.path.compare(0, dot, "machine") == 0) {
+        changed.machine_document.set_quantity(inside, constant.value * factor, constant.dimension);
+        changed.machine = load_machine(changed.machine_document);
+    } else {
+        changed.stack_document.set_quantity(inside, constant.value * factor, constant.dimension);
+        changed.stack = load_stack(changed.stack_document);
+    }
+    return changed;
+}
+
+/// Constants that change links or messages; the others leave a network as it is.
+bool enters_the_network(const std::string& path) {
+    return path.rfind("machine.node.", 0) == 0 || path.rfind("machine.fabric.", 0) == 0 ||
+           path.rfind("stack.transport.", 0) == 0;
+}
+
+/// Constants that change operations; the others leave plan, layout and program as they are.
+bool enters_the_program(const std::string& path) {
+    return path.rfind("stack.", 0) == 0 && path.rfind("stack.transport.", 0) != 0;
+}
+
+/// What one thread keeps from constant to constant.
+struct Kept {
+    Network network;
+    SimulatedStep step;
+};
+
+double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step,
+                  Kept& kept) {
+    Network* const network = enters_the_network(constant.path) ? nullptr : &kept.network;
+    for (const double factor : {0.9, 1.1}) {
+        try {
+            const Inputs scaled = with_scaled(inputs, constant, factor);
+            std::optional<SimulatedStep> own;
+            if (enters_the_program(constant.path)) {
+                own = prepare_step(scaled, options);
+            }
+            SimulatedStep& changed = own ? *own : kept.step;
+            simulate_prepared(changed, scaled, options, false, network);
+            return std::log(static_cast<double>(changed.step) / static_cast<double>(step)) / std::log(factor);
+        } catch (const InputError&) {
+            continue;  // outside the constant's range on this side
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+Inputs sensitivity_inputs(const Inputs& inputs, int resolved_micro_batches, std::uint64_t events) {
+    constexpr std::uint64_t kManyEvents = 200'000;
+    Inputs shortened = inputs;
+    const int enough = 2 * inputs.plan.pp;
+    if (events > kManyEvents && resolved_micro_batches > enough) {
+        shortened.plan.micro_batches = enough;
+    }
+    return shortened;
+}
+
+std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictOptions& options) {
+    std::vector<ConstantLean> leans;
+    for (const auto* constants : {&inputs.machine.constants, &inputs.stack.constants}) {
+        for (const Constant& constant : *constants) {
+            if (constant.value != 0 && enters_a_step(constant.path)) {
+                leans.push_back({constant, 0});
+            }
+        }
+    }
+    PredictOptions plain = options;
+    plain.timeline = false;
+    const SimulatedStep nominal = simulate_step(inputs, plain, false);
+    tbb::enumerable_thread_specific<Kept> kept([&] {
+        return Kept{Network(inputs.machine, inputs.stack, nominal.layout), nominal};
+    });
+    tbb::parallel_for(std::size_t{0}, leans.size(), [&](std::size_t i) {
+        leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, nominal.step, kept.local());
+    });
+    std::stable_sort(leans.begin(), leans.end(), [](const ConstantLean& a, const ConstantLean& b) {
+        return std::fabs(a.elasticity) > std::fabs(b.elasticity);
+    });
+    while (!leans.empty() && std::fabs(leans.back().elasticity) < 1e-4) {
+        leans.pop_back();
+    }
+    return leans;
+}
+
+std::array<double, 2> step_interval_s(double step_time_s, const std::vector<ConstantLean>& leans) {
+    double variance = 0;
+    for (const ConstantLean& lean : leans) {
+        const double part = lean.elasticity * lean.constant.relative_uncertainty;
+        variance += part * part;
+    }
+    const double spread = std::exp(1.645 * std::sqrt(variance));
+    return {step_time_s / spread, step_time_s * spread};
+}
+
+}  // namespace auspex

@@ -1,0 +1,84 @@
+/// @file One folded step.
+#include "sim/predict/simulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/engine/link_use.hpp"
+
+namespace auspex {
+namespace {
+
+/// How much longer rate-bound work takes on the slowest of n tiles than on a median one.
+double slowest_of(const Tile& tile, double n) {
+    const double speed = std::max(tile.speed_worst, 1 - tile.speed_sigma * expected_normal_maximum(n));
+    return 1 / speed;
+}
+
+/// The stage with most kernel time: where a straggler hurts.
+std::size_t heaviest_stage(const PlayResult& result) {
+    std::size_t heaviest = 0;
+    Picoseconds most = -1;
+    for (std::size_t stage = 0; stage < result.losses.size(); ++stage) {
+        const LossTimes& losses = result.losses[stage];
+        const Picoseconds compute =
+            losses[static_cast<std::size_t>(Loss::kUsefulCompute)] + losses[static_cast<std::size_t>(Loss::kRecompute)];
+        if (compute > most) {
+            most = compute;
+            heaviest = stage;
+        }
+    }
+    return heaviest;
+}
+
+}  // namespace
+
+SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options) {
+    return SimulatedStep{make_step_program(inputs, options.tiles)};
+}
+
+SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times) {
+    SimulatedStep step = prepare_step(inputs, options);
+    simulate_prepared(step, inputs, options, operation_times);
+    return step;
+}
+
+void simulate_prepared(SimulatedStep& s, const Inputs& inputs, const PredictOptions& options, bool operation_times,
+                       Network* network) {
+    std::optional<Network> own;
+    if (network == nullptr) {
+        network = &own.emplace(inputs.machine, inputs.stack, s.layout);
+    }
+    const double together = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
+    network->set_routing_shares(s.routing_shares());
+    s.cost_options.load = s.load;
+    s.cost_options.fold = !options.play_every_operation && !options.timeline;
+    s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, together));
+    if (options.timeline) {
+        s.timeline.emplace();
+    }
+    const CostedProgram typical =
+        cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
+    const PlayResult first = play(typical, *network, nullptr);
+    CostOptions slow = s.cost_options;
+    slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
+    const CostedProgram straggling = cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, slow);
+    const PlayResult second = play(straggling, *network, s.timeline ? &*s.timeline : nullptr);
+    const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
+    s.step = first.step + extra;
+    s.forward_backward = std::min(s.step, first.forward_backward + extra);
+    s.losses = mean_losses(first.losses, first.step);
+    s.losses[static_cast<std::size_t>(Loss::kJitter)] += extra;
+    s.events = first.events + second.events;
+    if (operation_times) {
+        s.groups_touched = network->fabric().block_count();
+        s.link_use = link_use(s.program, *network, s.load, to_seconds(s.step));
+        s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, *network, s.cost_options);
+        const auto roles = static_cast<double>(s.program.roles.size());
+        for (std::size_t name = 0; name < kOperationNames; ++name) {
+            s.operation_times.seconds[name] += first.shared_link_excess_s[name] / roles;
+        }
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,200 @@
+/// @file Samples of an unfolded step.
+#include "sim/predict/unfolded.hpp"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+#include "sim/engine/player.hpp"
+#include "sim/engine/slow_parts.hpp"
+#include "sim/engine/variety.hpp"
+#include "sim/network/sharing/link_sharing.hpp"
+#include "sim/network/sharing/sparse_links.hpp"
+
+namespace auspex {
+namespace {
+
+/// What those patterns that can meet others put on links, and these links, with numbers of their own.
+struct SharedLinks {
+    std::vector<double> capacities;            ///< factors applied
+    std::vector<std::vector<LinkLoad>> loads;  ///< by pattern; empty: has its links to itself
+};
+
+/// What all samples share: nothing of it changes while they play.
+struct Stage {
+    const Inputs& inputs;
+    const Layout& layout;
+    Network network;
+    SlowParts slow;
+    CostedProgram costed;
+    SharedLinks links;
+    std::vector<double> solo_rates;  ///< by pattern
+    std::vector<int> ranks;          ///< of each actor
+};
+
+/// Rates by LinkSharing over all groups' patterns.
+class RankSharing {
+ public:
+    explicit RankSharing(const Stage& stage) : stage_(stage), links_(stage.links.capacities) {}
+    std::uint32_t start(PatternId pattern) {
+        return links_.start({stage_.links.loads[pattern], stage_.solo_rates[pattern]});
+    }
+    void stop(std::uint32_t id) { links_.stop(id); }
+    std::span<const std::uint32_t> settle() { return links_.settle(); }
+    [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
+
+ private:
+    const Stage& stage_;
+    LinkSharing links_;
+};
+
+SharedLinks find_shared_links(const CostedProgram& costed, const Network& network, std::span<const double> factors) {
+    SharedLinks shared;
+    shared.loads.resize(network.pattern_count());
+    SparseLinks<std::uint32_t> numbers(network.fabric().link_count());  // from 1 on
+    const auto number_of = [&](std::uint32_t link) {
+        std::uint32_t& number = numbers[link];
+        if (number == 0) {
+            shared.capacities.push_back(slowed_capacity(network.fabric(), link, factors));
+            number = static_cast<std::uint32_t>(shared.capacities.size());
+        }
+        return number - 1;
+    };
+    for (const CostedTransfer& transfer : costed.transfers) {
+        for (const CostedTransfer::Member& member : transfer.members) {
+            for (std::uint32_t p = member.phase_begin; p < member.phase_end && member.shares; ++p) {
+                const PatternLoads& loads = network.loads(transfer.phases[p].pattern);
+                std::vector<LinkLoad>& mine = shared.loads[transfer.phases[p].pattern];
+                if (mine.empty()) {
+                    mine.reserve(loads.size());
+                    for (const LinkLoad& on : loads) {
+                        mine.push_back({number_of(on.link), on.load});
+                    }
+                }
+            }
+        }
+    }
+    return shared;
+}
+
+Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+    Stage stage{inputs, folded.layout, Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
+    stage.network.set_routing_shares(folded.routing_shares());
+    const Fabric& fabric = stage.network.fabric();
+    stage.slow = find_slow_parts(options.slow, fabric, folded.layout);
+    CostOptions cost = folded.cost_options;
+    cost.grain = Grain::kRanks;
+    cost.link_factors = stage.slow.link_factors;
+    stage.costed = cost_program(folded.program, inputs.machine, inputs.stack, folded.layout, stage.network, cost);
+    stage.links = find_shared_links(stage.costed, stage.network, stage.slow.link_factors);
+    for (PatternId pattern = 0; pattern < stage.network.pattern_count(); ++pattern) {
+        stage.solo_rates.push_back(slowed_solo_rate(stage.network, pattern, stage.slow.link_factors));
+    }
+    for (int s = 0; s < folded.layout.pp; ++s) {
+        for (int n = 0; n < folded.layout.stage_ranks; ++n) {
+            stage.ranks.push_back(folded.layout.rank(s, n));
+        }
+    }
+    return stage;
+}
+
+constexpr std::size_t kShown = 10;
+
+std::vector<SlowTile> slowest_tiles(const Stage& stage, const PlayResult& played, const Variety& variety) {
+    std::vector<std::uint32_t> order(played.waited_for_s.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t shown = std::min(kShown, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+                      [&](std::uint32_t a, std::uint32_t b) {
+                          return played.waited_for_s[a] != played.waited_for_s[b]
+                                     ? played.waited_for_s[a] > played.waited_for_s[b]
+                                     : stage.ranks[a] < stage.ranks[b];
+                      });
+    const double all_s = std::accumulate(played.waited_for_s.begin(), played.waited_for_s.end(), 0.0);
+    std::vector<SlowTile> tiles;
+    for (std::size_t i = 0; i < shown && played.waited_for_s[order[i]] > 0; ++i) {
+        const std::uint32_t actor = order[i];
+        const double waited_s = played.waited_for_s[actor];
+        tiles.push_back({stage.ranks[actor], stage.ranks[actor] / stage.layout.tiles_per_node,
+                         static_cast<int>(actor) / stage.layout.stage_ranks, variety.speed(actor),
+                         waited_s / stage.layout.tiles, waited_s / all_s});
+    }
+    return tiles;
+}
+
+std::vector<SlowLink> slowest_links(const Stage& stage, const PlayResult& played) {
+    std::vector<SlowLink> links;
+    for (const auto& [link, added_s] : played.slow_link_s) {
+        links.push_back(
+            {stage.network.fabric().name(link), stage.slow.link_factors[link], added_s / stage.layout.tiles});
+    }
+    std::stable_sort(links.begin(), links.end(),
+                     [](const SlowLink& a, const SlowLink& b) { return a.added_s > b.added_s; });
+    links.resize(std::min(kShown, links.size()));
+    return links;
+}
+
+UnfoldedSample play_sample(const Stage& stage, std::uint64_t seed) {
+    Variety variety(stage.inputs.machine.tile, stage.inputs.machine.noise, seed, stage.ranks, stage.slow.rank_factors);
+    RankSharing sharing(stage);
+    const PlayResult played = Player(stage.costed, sharing, &variety, nullptr).run();
+    UnfoldedSample sample;
+    sample.step = played.step;
+    sample.forward_backward = played.forward_backward;
+    sample.losses = mean_losses(played.losses, played.step);
+    sample.events = played.events;
+    sample.slowest = slowest_tiles(stage, played, variety);
+    sample.slowest_links = slowest_links(stage, played);
+    return sample;
+}
+
+/// Nothing is drawn: all samples are the same.
+bool is_certain(const Machine& machine) {
+    const Noise& noise = machine.noise;
+    return machine.tile.speed_sigma == 0 && noise.network_jitter == 0 &&
+           (noise.os_event_s == 0 || noise.os_events_per_s == 0);
+}
+
+std::size_t median_of(const std::vector<UnfoldedSample>& samples) {
+    std::vector<std::size_t> order(samples.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return samples[a].step < samples[b].step; });
+    return order[(order.size() - 1) / 2];
+}
+
+}  // namespace
+
+UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+    AUSPEX_CHECK(options.samples > 0, "at least one sample");
+    const Stage stage = set_stage(inputs, folded, options);
+    UnfoldedSteps steps;
+    steps.slow = stage.slow.requests;
+    steps.notes = stage.slow.notes;
+    steps.samples.resize(static_cast<std::size_t>(options.samples));
+    const std::size_t played = is_certain(inputs.machine) ? 1 : steps.samples.size();
+    std::mutex mutex;
+    int done = 0;
+    const auto play_one = [&](std::size_t i) {
+        // Rng scrambles neighbouring seeds.
+        steps.samples[i] = play_sample(stage, Rng(options.seed + 0x9e3779b97f4a7c15U * i).next());
+        if (options.progress) {
+            const std::lock_guard lock(mutex);
+            options.progress(++done, options.samples);
+        }
+    };
+    tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+    arena.execute([&] { tbb::parallel_for(std::size_t{0}, played, play_one); });
+    for (std::size_t i = played; i < steps.samples.size(); ++i) {
+        steps.samples[i] = steps.samples.front();
+    }
+    steps.median = median_of(steps.samples);
+    return steps;
+}
+
+}  // namespace auspex

@@ -1,0 +1,45 @@
+#pragma once
+/// @file One step, unfolded: every rank, NIC and link of the job played, as often as samples are asked for.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/predict/simulate.hpp"
+
+namespace auspex {
+
+struct UnfoldedOptions {
+    std::uint64_t seed = 1;
+    int samples = 1;
+    int threads = 0;                     ///< most samples at a time; 0: as many as there are cores
+    std::vector<std::string> slow = {};  ///< slow_parts.hpp
+    /// Called after each sample, one call at a time: done, of all.
+    std::function<void(int, int)> progress = {};
+};
+
+/// One draw of tile speeds, interruptions and jitter, played.
+struct UnfoldedSample {
+    Picoseconds step = 0, forward_backward = 0;
+    LossTimes losses{};  ///< mean over ranks; they sum to `step`
+    std::uint64_t events = 0;
+    std::vector<SlowTile> slowest;        ///< most waited for first
+    std::vector<SlowLink> slowest_links;  ///< slow by request, the one that adds most first
+};
+
+struct UnfoldedSteps {
+    std::vector<UnfoldedSample> samples;  ///< by number
+    std::size_t median = 0;               ///< the sample in the middle by step, the lower one of two
+    std::vector<SlowRequest> slow;        ///< what was asked for
+    std::vector<std::string> notes;
+};
+
+/// Plays the program that `folded` was made of by rank. Every group of every stage acts when its own members are there;
+/// transfers share every link max-min fairly with all others. With uniform routing, equal tiles, no noise and no
+/// background load on a layout whose groups lie alike the result is the folded one to the picosecond. Samples run in
+/// parallel; the result does not depend on how many at a time. Throws InputError for a broken `slow`, and for a step of
+/// kLongestTime or more.
+[[nodiscard]] UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded,
+                                          const UnfoldedOptions& options);
+
+}  // namespace auspex

@@ -1,0 +1,260 @@
+/// @file The bench of kernels: what it runs, and the shapes that calibration asks for.
+#include "microbench/kernel_bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "base/input_text.hpp"
+#include "microbench/kernel_operands.hpp"
+#include "microbench/message_bench.hpp"
+#include "microbench/sharing_bench.hpp"
+#include "microbench/turn_bench.hpp"
+#include "models/stack.hpp"
+#include "models/workload.hpp"
+#include "schedule/kernel_calls/kernel_calls.hpp"
+
+namespace auspex {
+namespace {
+
+const MemorySizes kSizes{.last_level_cache_bytes = 1 << 20};
+
+/// A shape that every kernel takes: heads of 4, triples, 2 experts, 4 choices among 24.
+CpuCall small_call(std::size_t kernel) {
+    return {.kernel = static_cast<CpuKernel>(kernel), .rows = 24, .columns = 24, .depth = 4, .groups = 2};
+}
+
+template <typename Check>
+void for_all_kernels(const Check& check) {
+    for (std::size_t kernel = 0; kernel < kCpuKernels; ++kernel) {
+        for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+            const CpuCall call = small_call(kernel);
+            SCOPED_TRACE(std::string(to_string(call.kernel)) + " " + std::string(to_string(precision)));
+            check(call, precision);
+        }
+    }
+}
+
+TEST(KernelBench, EveryKernelHasATimeInBothPrecisions) {
+    for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
+        const KernelTiming timing = time_kernel(call, precision, OperandPlace::kCache, kSizes, 1e-5);
+        EXPECT_TRUE(std::isfinite(timing.seconds) && timing.seconds > 0);
+        EXPECT_TRUE(std::isfinite(timing.spread) && timing.spread >= 0);
+        EXPECT_GE(timing.count, 5);
+    });
+}
+
+TEST(KernelBench, RepeatedCallsMakeNoInfinityAndNoNaN) {
+    for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
+        OperandSet set = make_operands(call, precision, 3);
+        EXPECT_TRUE(set.arrays.are_finite());
+        for (int i = 0; i < 500; ++i) {
+            set.run();
+        }
+        EXPECT_TRUE(set.arrays.are_finite());
+    });
+}
+
+TEST(KernelBench, OperandsInMemoryAreSetsThatTakeTurns) {
+    const CpuCall call{.kernel = CpuKernel::kSquareSum, .columns = 3000};
+    const auto kernel = prepare_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kSizes);
+    for (int i = 0; i < 1000; ++i) {
+        kernel->run();
+    }
+    EXPECT_GE(time_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kSizes, 1e-5).count, 5);
+}
+
+/// outputs[r] = W_down (silu(W_gate x_r) * (W_up x_r)) with the weights of row r's expert, for every row: all
+/// 3 rows * inner * hidden products are made.
+TEST(KernelBench, GroupedExpertsComputeEveryRow) {
+    constexpr std::size_t kRows = 21, kInner = 5, kHidden = 7, kExperts = 3;
+    OperandSet set = make_operands({.kernel = CpuKernel::kExpertsForwardGrouped,
+                                    .rows = kRows,
+                                    .columns = kInner,
+                                    .depth = kHidden,
+                                    .groups = kExperts},
+                                   CpuPrecision::kFp32, 1);
+    set.run();
+    const auto weights = set.arrays.array<float>(1), source = set.arrays.array<float>(2),
+               outputs = set.arrays.array<float>(5);
+    ASSERT_EQ(weights.size(), kExperts * 3 * kInner * kHidden);
+    ASSERT_EQ(outputs.size(), kRows * kHidden);
+    for (std::size_t row = 0; row < kRows; ++row) {
+        const float* const gates = &weights[row / (kRows / kExperts) * 3 * kInner * kHidden];
+        const float* const down = gates + 2 * kInner * kHidden;
+        double product[kInner];
+        for (std::size_t i = 0; i < kInner; ++i) {
+            double gate = 0, up = 0;
+            for (std::size_t j = 0; j < kHidden; ++j) {
+                gate += double{gates[i * kHidden + j]} * double{source[row * kHidden + j]};
+                up += double{gates[(kInner + i) * kHidden + j]} * double{source[row * kHidden + j]};
+            }
+            product[i] = gate / (1 + std::exp(-gate)) * up;
+        }
+        for (std::size_t j = 0; j < kHidden; ++j) {
+            double output = 0;
+            for (std::size_t i = 0; i < kInner; ++i) {
+                output += double{down[j * kInner + i]} * product[i];
+            }
+            EXPECT_NEAR(double{outputs[row * kHidden + j]}, output, 1e-5) << row << ", " << j;
+        }
+    }
+}
+
+using Rows = std::vector<std::array<double, kMostCpuTerms>>;
+
+/// By elimination; columns are scaled to a largest element of 1 first.
+std::size_t rank_of(Rows matrix, std::size_t columns) {
+    for (std::size_t c = 0; c < columns; ++c) {
+        double largest = 0;
+        for (const auto& row : matrix) {
+            largest = std::max(largest, std::abs(row[c]));
+        }
+        for (auto& row : matrix) {
+            row[c] /= largest;
+        }
+    }
+    std::size_t rank = 0;
+    for (std::size_t c = 0; c < columns && rank < matrix.size(); ++c) {
+        std::size_t pivot = rank;
+        for (std::size_t r = rank; r < matrix.size(); ++r) {
+            pivot = std::abs(matrix[r][c]) > std::abs(matrix[pivot][c]) ? r : pivot;
+        }
+        if (std::abs(matrix[pivot][c]) < 1e-6) {
+            continue;
+        }
+        std::swap(matrix[rank], matrix[pivot]);
+        for (std::size_t r = rank + 1; r < matrix.size(); ++r) {
+            const double factor = matrix[r][c] / matrix[rank][c];
+            for (std::size_t i = c; i < columns; ++i) {
+                matrix[r][i] -= factor * matrix[rank][i];
+            }
+        }
+        ++rank;
+    }
+    return rank;
+}
+
+TEST(CalibrationShapes, DetermineEveryTermOfEveryLaw) {
+    std::map<CpuKernel, Rows> sizes;
+    for (const CpuCall& call : calibration_calls()) {
+        sizes[call.kernel].push_back(cpu_sizes(call));
+    }
+    ASSERT_EQ(sizes.size(), kCpuKernels);
+    for (const auto& [kernel, matrix] : sizes) {
+        const std::size_t terms = cpu_terms(kernel).size();
+        EXPECT_GE(matrix.size(), terms + 3) << to_string(kernel);
+        EXPECT_EQ(rank_of(matrix, terms), terms) << to_string(kernel);
+    }
+}
+
+TEST(CalibrationShapes, AreManyButNotMoreThanThereIsTimeFor) {
+    const std::vector<CpuCall> calls = calibration_calls();
+    EXPECT_GE(calls.size(), 400U);
+    EXPECT_LE(calls.size(), 620U);
+    EXPECT_TRUE(std::ranges::is_sorted(calls, {}, &CpuCall::kernel));
+}
+
+/// Micro-batches have a whole number of sequences: 1 to 64 are looked at.
+bool has_tokens(const Workload& workload, double tokens) {
+    const double sequences = tokens / workload.sequence_length;
+    return sequences == std::floor(sequences) && sequences <= 64;
+}
+
+/// All that calibration times, alone, with others, in turns.
+std::vector<CpuCall> timed_calls() {
+    std::vector<CpuCall> calls = calibration_calls();
+    for (const auto& more : {memory_calls(), sharing_calls(), turn_calls()}) {
+        calls.insert(calls.end(), more.begin(), more.end());
+    }
+    return calls;
+}
+
+TEST(CalibrationShapes, AreOfNoWorkload) {
+    const std::vector<CpuCall> calls = timed_calls();
+    for (const auto& entry : std::filesystem::directory_iterator("workloads")) {
+        const Workload w = load_workload(JsonDocument::load(entry.path().string()));
+        for (const CpuCall& c : calls) {
+            SCOPED_TRACE(w.name + ", " + std::string(to_string(c.kernel)));
+            if (c.kernel == CpuKernel::kGemmWeightGradient) {
+                EXPECT_FALSE(has_tokens(w, c.depth)) << c.depth;
+            } else if (c.kernel >= CpuKernel::kExpertsForwardLoop && c.kernel <= CpuKernel::kExpertsWeightsGrouped) {
+                EXPECT_FALSE(c.columns == w.expert_size && c.depth == w.hidden_size) << c.columns << " " << c.depth;
+            } else if (c.kernel == CpuKernel::kAttentionForward || c.kernel == CpuKernel::kAttentionBackward) {
+                EXPECT_NE(c.rows, w.sequence_length);
+            } else if (c.rows > 1 && c.kernel != CpuKernel::kAdamW) {
+                EXPECT_FALSE(has_tokens(w, c.rows)) << c.rows;
+            }
+        }
+    }
+}
+
+/// What tells two calls of products, attention, norms and the like apart. Calls over one row (copies, sums, AdamW) have
+/// no shape but a length.
+using Shape = std::tuple<CpuKernel, double, double, double, double>;
+Shape shape_of(const CpuCall& c) { return {c.kernel, c.rows, c.columns, c.depth, c.groups}; }
+
+/// The plans of a file of layouts as texts, in their order: what is between the braces behind each "plan".
+std::vector<std::string> plan_texts(const std::string& file) {
+    const std::string text = read_input_file(file), key = "\"plan\":";
+    std::vector<std::string> texts;
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
+        const std::size_t begin = text.find('{', at);
+        at = begin;
+        for (int depth = 0; depth > 0 || at == begin; ++at) {
+            depth += text[at] == '{' ? 1 : text[at] == '}' ? -1 : 0;
+        }
+        texts.push_back(text.substr(begin, at - begin));
+    }
+    return texts;
+}
+
+/// Every call that a step of the plan makes, on any stage.
+void add_shapes(const Workload& workload, const Plan& asked, std::set<Shape>& shapes) {
+    static const Stack stack = load_stack(JsonDocument::load("stacks/auspex.json"));
+    const Plan plan = resolve_plan(asked, workload, 0);
+    const Layout layout = rank_grid(plan, tiles_of(plan));
+    const Program program = build_program(workload, plan, stack, layout);
+    for (const Role& role : program.roles) {
+        for (const BlockUse& use : role.order) {
+            for (const Operation& op : program.operations_of(program.blocks[use.block])) {
+                const OperationCalls calls = kernel_calls(workload, plan, stack, layout, role.stage, op);
+                for (const auto& list : {calls.before, calls.after}) {
+                    std::ranges::transform(list, std::inserter(shapes, shapes.end()), shape_of);
+                }
+            }
+        }
+    }
+}
+
+/// The steps that auspex compare predicts: of no call of theirs was the time measured beforehand.
+TEST(CalibrationShapes, AreOfNoLayout) {
+    std::set<Shape> shapes;
+    for (const std::string file : {"plans/layouts/one-node.json", "plans/layouts/nodes.json"}) {
+        const std::vector<std::string> texts = plan_texts(file);
+        const JsonDocument document = JsonDocument::load(file);
+        const auto layouts = document.root().at("layouts").elements();
+        ASSERT_EQ(texts.size(), layouts.size()) << file;
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const std::string name = layouts[i].at("workload").as_string();
+            const Workload workload = load_workload(JsonDocument::load("workloads/" + name + ".json"));
+            add_shapes(workload, load_plan(JsonDocument::parse(texts[i], file)), shapes);
+        }
+    }
+    EXPECT_GT(shapes.size(), 200U);
+    for (const CpuCall& call : timed_calls()) {
+        EXPECT_FALSE(call.rows > 1 && shapes.contains(shape_of(call)))
+            << to_string(call.kernel) << " " << call.rows << " x " << call.columns << " x " << call.depth << " x "
+            << call.groups;
+    }
+}
+
+}  // namespace
+}  // namespace auspex

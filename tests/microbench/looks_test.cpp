@@ -1,0 +1,62 @@
+/// @file Several looks at one thing: those on slowed cores never mix with the others.
+#include "microbench/looks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/quantiles.hpp"
+#include "base/rng.hpp"
+
+namespace auspex {
+namespace {
+
+Look calm(double seconds) { return {.seconds = seconds, .spread = 0.01, .count = 5, .is_calm = true}; }
+Look slowed(double seconds) { return {.seconds = seconds, .spread = 0.02, .count = 5, .is_calm = false}; }
+
+/// seconds = median of the calm ones: of three the middle, of two the mean.
+TEST(Looks, TheMedianOfCalmOnesCountsNotTheFastest) {
+    EXPECT_DOUBLE_EQ(joined(std::vector{calm(1.04), calm(1.00), calm(1.02)}).seconds, 1.02);
+    EXPECT_DOUBLE_EQ(joined(std::vector{calm(1.04), calm(1.00)}).seconds, 1.02);
+    EXPECT_EQ(joined(std::vector{calm(1.04), calm(1.00)}).count, 10);
+    EXPECT_TRUE(joined(std::vector{calm(1.04), calm(1.00)}).is_calm);
+}
+
+TEST(Looks, SlowedOnesNeverMixWithCalmOnes) {
+    // Even a faster one: its probe says that the cores were not what the others saw.
+    const Look look = joined(std::vector{slowed(0.9), calm(1.1), slowed(1.5)});
+    EXPECT_DOUBLE_EQ(look.seconds, 1.1);
+    EXPECT_DOUBLE_EQ(look.spread, 0.01);
+    EXPECT_EQ(look.count, 5);
+    EXPECT_TRUE(look.is_calm);
+}
+
+TEST(Looks, OfSlowedOnesAloneTheOneThatWasSlowedLeastCounts) {
+    const Look look = joined(std::vector{slowed(1.5), slowed(1.3), slowed(1.4)});
+    EXPECT_DOUBLE_EQ(look.seconds, 1.3);
+    EXPECT_FALSE(look.is_calm);
+}
+
+TEST(Looks, LooksThatDisagreeSpread) {
+    // Quartiles of {1, 1.1, 1.2} are 1.05 and 1.15: spread = 0.1 / 1.349 / 1.1.
+    EXPECT_NEAR(joined(std::vector{calm(1), calm(1.1), calm(1.2)}).spread, 0.1 / 1.349 / 1.1, 1e-12);
+}
+
+/// Looks at 1 s with 3 % of noise: the mean of many rows is 1, that of minima of three would be 1 - 0.85 x 3 %.
+TEST(Looks, ARowIsNotBiasedByHowManyLooksThereWere) {
+    Rng random(11);
+    double sum = 0;
+    constexpr int kRows = 4000;
+    for (int row = 0; row < kRows; ++row) {
+        std::vector<Look> looks;
+        for (int i = 0; i < 3; ++i) {
+            looks.push_back(calm(1 + 0.03 * random.normal()));
+        }
+        sum += joined(looks).seconds;
+    }
+    EXPECT_NEAR(sum / kRows, 1, 0.002);
+}
+
+}  // namespace
+}  // namespace auspex

@@ -12,200 +12,12 @@
 #include "compare/fit/calibration.hpp"
 #include "compare/fit/collective_check.hpp"
 #include "compare/fit/laws/fitted.hpp"
-#include "compare/fit/laws/positive_fit.hpp"
-#include "compare/fit/machine_edit.hpp"
 #include "compare/fit/rank_rate.hpp"
+#include "compare/fit/table_work.hpp"
 #include "models/kernel_cost.hpp"
 
 namespace auspex {
 namespace {
-
-using Rows = std::vector<Measurement>;
-using SizeOf = std::function<double(const Measurement&)>;
-
-constexpr int kBootstrapSamples = 200;
-constexpr std::uint64_t kSeed = 1;
-/// A law with a start or a depth needs so many rows, over so wide a range of sizes; fewer give a rate alone.
-constexpr std::size_t kRowsOfALaw = 3;
-constexpr double kRangeOfALaw = 3;
-
-/// Rows of this kind check laws and make none.
-constexpr const char* kCollective = "collective";
-
-/// What is worked on.
-struct Work {
-    JsonDocument document;
-    Machine machine;  ///< of the document as it is now
-    const Stack& stack;
-    Calibration calibration;
-};
-
-std::string percent(double share) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%+.1f %%", 100 * share);
-    return text.data();
-}
-
-/// rows_of; those of fewer busy tiles than others have are left out, and a warning says so.
-Rows busiest_rows_of(Work& work, const Rows& all, std::string_view kind, std::string_view name) {
-    Rows rows = rows_of(all, kind, name);
-    int most = 1;
-    for (const Measurement& row : rows) {
-        most = std::max(most, row.active);
-    }
-    const std::size_t dropped = std::erase_if(rows, [most](const Measurement& row) { return row.active < most; });
-    if (dropped > 0) {
-        work.calibration.warnings.push_back("rows of " + std::string(kind) + " " + std::string(name) +
-                                            " with fewer than " + std::to_string(most) +
-                                            " busy tiles are not used: " + std::to_string(dropped));
-    }
-    return rows;
-}
-
-Rows of_precision(const Rows& rows, std::string_view precision) {
-    Rows found;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
-                 [precision](const Measurement& row) { return row.precision == precision; });
-    return found;
-}
-
-double range_of(const Rows& rows, const SizeOf& size) {
-    const auto [least, most] = std::minmax_element(
-        rows.begin(), rows.end(), [&](const Measurement& a, const Measurement& b) { return size(a) < size(b); });
-    return size(*most) / size(*least);
-}
-
-bool carry_a_law(const Rows& rows, const SizeOf& size) {
-    return rows.size() >= kRowsOfALaw && range_of(rows, size) >= kRangeOfALaw;
-}
-
-/// Median of a value of single rows, with the smallest and the largest.
-Estimate median_of(const Rows& rows, const SizeOf& value) {
-    std::vector<double> values;
-    std::transform(rows.begin(), rows.end(), std::back_inserter(values), value);
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    return {median(values), *low, *high, false};
-}
-
-Estimate estimate_of(const FittedCoefficient& coefficient) {
-    return {coefficient.value, coefficient.low, coefficient.high, true};
-}
-
-/// seconds = start + size / rate.
-struct RateLaw {
-    Estimate rate;
-    std::optional<Estimate> start_s;
-};
-
-RateLaw fit_rate(const Rows& rows, const SizeOf& size) {
-    if (!carry_a_law(rows, size)) {
-        return {median_of(rows, [&](const Measurement& row) { return size(row) / row.seconds; }), std::nullopt};
-    }
-    std::vector<Observation> observations;
-    for (const Measurement& row : rows) {
-        observations.push_back({{1, size(row)}, row.seconds});
-    }
-    const PositiveFit fit = fit_positive(observations, kBootstrapSamples, kSeed);
-    if (fit.coefficients[1].value <= 0) {
-        throw InputError(line_of(rows.front()), "found times of " + rows.front().kind + " " + rows.front().name +
-                                                    " that do not grow with size; expected longer ones for more bytes");
-    }
-    return {inverse(estimate_of(fit.coefficients[1])), estimate_of(fit.coefficients[0])};
-}
-
-double predicted_s(const RateLaw& law, double size) {
-    return (law.start_s ? law.start_s->value : 0) + size / law.rate.value;
-}
-
-/// Says how well a law describes its rows.
-void judge(Work& work, const Rows& rows, std::vector<FitQuality::Term> terms, const SizeOf& predicted) {
-    FitQuality fit{rows.front().kind,
-                   rows.front().name,
-                   rows.front().precision,
-                   std::move(terms),
-                   rows,
-                   {},
-                   0,
-                   0,
-                   0,
-                   false,
-                   "good"};
-    std::vector<double> errors;
-    std::size_t worst = 0;
-    for (const Measurement& row : rows) {
-        fit.predicted.push_back(predicted(row));
-        errors.push_back(std::abs(fit.predicted.back() / row.seconds - 1));
-        worst = errors.back() > errors[worst] ? errors.size() - 1 : worst;
-    }
-    fit.typical_error = median(errors);
-    fit.worst_error = errors[worst];
-    fit.is_poor = is_poor_fit(fit.typical_error, fit.worst_error);
-    if (fit.is_poor) {
-        fit.verdict =
-            (fit.typical_error > kGoodTypical ? "poor: typical error " + percent_text(fit.typical_error) + ", row "
-                                              : "poor: row ") +
-            std::to_string(worst + 1) + " of " + std::to_string(rows.size()) + " is off by " +
-            percent(fit.predicted[worst] / rows[worst].seconds - 1) +
-            (rows[worst].place.empty() ? "" : ", " + rows[worst].place);
-        work.calibration.warnings.push_back(fit.kind + " " + fit.name + " " + fit.verdict);
-    } else if (rows.size() == 1 && fit.kind != kCollective) {
-        fit.verdict = kOneRow;
-    }
-    for (std::vector<ConstantChange>* const list : {&work.calibration.changes, &work.calibration.advice}) {
-        for (ConstantChange& change : *list) {
-            const bool is_determined = fit.is_poor || change.low > 0;
-            change.verdict = !change.verdict.empty() ? change.verdict : is_determined ? fit.verdict : kNotDetermined;
-        }
-    }
-    work.calibration.fits.push_back(std::move(fit));
-}
-
-const Constant* find_constant(const std::vector<Constant>& constants, const std::string& path) {
-    const auto found = std::find_if(constants.begin(), constants.end(),
-                                    [&](const Constant& constant) { return constant.path == path; });
-    return found == constants.end() ? nullptr : &*found;
-}
-
-/// Remembers what a constant was and is. One that comes out of several kinds of rows was what it was before the first.
-void note_change(Work& work, const Constant& before, const Constant& now, const Estimate& estimate, const Rows& rows) {
-    std::vector<ConstantChange>& changes = work.calibration.changes;
-    auto known = std::find_if(changes.begin(), changes.end(),
-                              [&](const ConstantChange& change) { return change.now.path == now.path; });
-    if (known == changes.end()) {
-        known = changes.insert(changes.end(), {before, now, 0, 0, "", ""});
-    }
-    *known = {known->before, now, estimate.low, estimate.high, rows_in_words(rows), ""};
-}
-
-/// Replaces a constant, reads the machine again, and gives the constant as a term.
-FitQuality::Term put(Work& work, const std::string& path, Dimension dimension, const Estimate& estimate,
-                     const Rows& rows) {
-    const std::string full_path = "machine." + path;
-    const Machine before = work.machine;
-    try {
-        replace_constant(work.document, path, dimension, estimate, rows);
-        work.machine = load_machine(work.document);
-    } catch (const InputError& error) {
-        throw InputError(line_of(rows.front()),
-                         "found " + rows_in_words(rows) + " that the machine cannot take: " + error.what());
-    }
-    const Constant* const was = find_constant(before.constants, full_path);
-    const Constant* const now = find_constant(work.machine.constants, full_path);
-    if (was != nullptr && now != nullptr) {
-        note_change(work, *was, *now, estimate, rows);
-    }
-    return {path, estimate.value, estimate.low, estimate.high};
-}
-
-/// A share cannot be above 1: the rows then contradict the rate that they are a share of.
-FitQuality::Term put_share(Work& work, const std::string& path, Estimate estimate, const Rows& rows) {
-    if (estimate.value > 1) {
-        work.calibration.warnings.push_back(
-            path + " comes out above 1: 1 is taken; look at the rows of the rate that it is a share of");
-        estimate = {1, std::min(estimate.low, 1.0), 1, estimate.is_fitted};
-    }
-    return put(work, path, Dimension::kNone, estimate, rows);
-}
 
 double products(const Measurement& row) { return row.rows * row.columns * row.depth * std::max(row.groups, 1.0); }
 
@@ -215,7 +27,7 @@ double sustained_rate(const Tile& tile, const Measurement& row) {
 }
 
 /// Large products with every tile busy: the rate itself.
-void take_sustained(Work& work, const Rows& rows) {
+void take_sustained(TableWork& work, const Rows& rows) {
     for (const char* const precision : {"bf16", "fp32"}) {
         const Rows of_one = of_precision(rows, precision);
         if (of_one.empty()) {
@@ -244,7 +56,7 @@ double full_depth_s(const Tile& tile, const Measurement& row) {
 }
 
 /// Products with a model's shapes: seconds = full_depth_s / ceiling (1 + half_depth / depth).
-void take_shapes(Work& work, const Rows& rows) {
+void take_shapes(TableWork& work, const Rows& rows) {
     if (rows.empty()) {
         return;
     }
@@ -279,7 +91,7 @@ void take_shapes(Work& work, const Rows& rows) {
 
 double bytes_of(const Measurement& row) { return row.bytes; }
 
-void take_memory(Work& work, const Rows& triad, const Rows& elementwise) {
+void take_memory(TableWork& work, const Rows& triad, const Rows& elementwise) {
     if (!triad.empty()) {
         const RateLaw law = fit_rate(triad, bytes_of);
         const auto term = put(work, "tile.hbm_bandwidth", Dimension::kBytesPerSecond, law.rate, triad);
@@ -299,7 +111,7 @@ double attention_flop(const Measurement& row) {
     return row.name == "backward" ? 2.5 * forward : forward;
 }
 
-void take_attention(Work& work, Rows rows, const Rows& backward) {
+void take_attention(TableWork& work, Rows rows, const Rows& backward) {
     rows.insert(rows.end(), backward.begin(), backward.end());
     if (rows.empty()) {
         return;
@@ -342,7 +154,7 @@ constexpr std::array<Place, 8> kLinks{{{"pair", "node.pair_bandwidth"},
 /// Rows of what one rank moves between nodes: of the stack, no constant of the machine.
 constexpr const char* kRankLink = "rank";
 
-void take_starts(Work& work, const Rows& all) {
+void take_starts(TableWork& work, const Rows& all) {
     for (const Place& place : kStarts) {
         const Rows rows = rows_of(all, "start", place.name);
         if (!rows.empty()) {
@@ -361,7 +173,7 @@ bool is_of_messages(const Rows& rows) {
 
 /// What a message takes beside its bytes is the wire's latency and the stack's software together; which is which, no
 /// message tells. So the machine keeps its latency, unless the whole is surely less.
-void split_start(Work& work, const Rows& rows, const Estimate& start) {
+void split_start(TableWork& work, const Rows& rows, const Estimate& start) {
     const bool is_far = rows.front().name == kRankLink;
     const char* const path = is_far ? "node.nic.latency" : "node.scale_up_latency";
     const double latency_s = is_far ? work.machine.node.nic_latency_s : work.machine.node.scale_up_latency_s;
@@ -382,7 +194,7 @@ void split_start(Work& work, const Rows& rows, const Estimate& start) {
     work.calibration.warnings.push_back(text);
 }
 
-void take_links(Work& work, const Rows& all) {
+void take_links(TableWork& work, const Rows& all) {
     for (const Place& place : kLinks) {
         const Rows rows = rows_of(all, "link", place.name);
         if (rows.empty()) {
@@ -398,7 +210,7 @@ void take_links(Work& work, const Rows& all) {
 }
 
 /// What one rank moves to another node, its transport and all: of the stack, not of the NIC.
-void take_rank(Work& work, const Rows& rows) {
+void take_rank(TableWork& work, const Rows& rows) {
     if (rows.empty()) {
         return;
     }
@@ -454,7 +266,7 @@ void check_names(const Rows& rows) {
 }
 
 /// A group of rows that were measured in different ways shows it.
-void check_collectives(Work& work, const Rows& rows) {
+void check_collectives(TableWork& work, const Rows& rows) {
     std::map<std::string, Rows> groups;
     for (const Measurement& row : rows) {
         if (row.kind == kCollective) {
@@ -471,7 +283,7 @@ void check_collectives(Work& work, const Rows& rows) {
 
 Calibration calibrate_from(const JsonDocument& base, const std::vector<Measurement>& measurements, const Stack& stack) {
     check_names(measurements);
-    Work work{base, load_machine(base), stack, {}};
+    TableWork work{base, load_machine(base), stack, {}};
     take_sustained(work, busiest_rows_of(work, measurements, "gemm", "sustained"));
     take_shapes(work, busiest_rows_of(work, measurements, "gemm", "shape"));
     take_memory(work, busiest_rows_of(work, measurements, "memory", "triad"),

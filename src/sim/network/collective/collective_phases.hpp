@@ -1,40 +1,18 @@
 #pragma once
 /// @file Collective algorithms as rounds of messages: who sends how much to whom, before routes and rates are known.
-#include <span>
 #include <vector>
 
-#include "models/stack.hpp"
 #include "schedule/program/communication.hpp"
+#include "sim/network/collective/algorithm_choice.hpp"
+#include "sim/network/collective/collective_rounds.hpp"
 #include "sim/network/collective/group_set.hpp"
 
 namespace auspex {
-
-/// `rounds` equal rounds, each with `bytes` on every flow of the shape.
-struct Step {
-    Level level = Level::kFlat;
-    StepShape shape = StepShape::kShift;
-    int distance = 1;
-    double bytes = 0;
-    int rounds = 1;
-    double summing_bytes = 0;  ///< of memory that every rank reads and writes in a round to add up what came: p pieces,
-                               ///< its own among them, are read and one is written; 0: nothing is added up
-    const char* what = "";     ///< "reduce-scatter in the node": for people
-};
-
-/// Which algorithm, over how many levels (AlgorithmRule).
-struct AlgorithmChoice {
-    CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
-    int levels = 1;
-    auto operator<=>(const AlgorithmChoice&) const = default;
-};
 
 struct CollectivePhases {
     AlgorithmChoice choice;  ///< the one that is played; an algorithm that cannot run on the group gives way
     std::vector<Step> steps;
 };
-
-/// A pairwise exchange of more rounds plays this many of them, at distances spread evenly, and each for its neighbours.
-inline constexpr int kMostRoundsOfExchange = 127;
 
 /// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them, over n ranks (or nodes, or
 /// blocks, at the outermost level of several), B bytes. A block is a dragonfly group, leaf or unit; texts call it a
@@ -66,17 +44,5 @@ inline constexpr int kMostRoundsOfExchange = 127;
 /// or scattered there need not be.
 [[nodiscard]] CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
                                          bool staged);
-
-/// The algorithms that a kind can be played with; the first is what the others give way to.
-[[nodiscard]] std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm);
-
-/// Choices worth trying for kAuto; `levels` 0: any, else that number.
-[[nodiscard]] std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, int levels);
-
-/// The choice of the first rule whose max_bytes is not exceeded; {kAuto, 0} without one.
-[[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double bytes);
-
-/// The stack's rules for a kind; none for what is no collective, and for barriers.
-[[nodiscard]] std::span<const AlgorithmRule> collective_rules(const Stack& stack, CommKind comm);
 
 }  // namespace auspex

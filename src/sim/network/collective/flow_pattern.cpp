@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "sim/network/collective/detour_loads.hpp"
 #include "sim/network/sharing/mixed.hpp"
 
 namespace auspex {
@@ -25,44 +26,6 @@ bool are_equal(LoadList a, LoadList b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const LinkLoad& one, const LinkLoad& other) {
         return one.link == other.link && one.load == other.load;
     });
-}
-
-/// Calls `visit(pool, pairs, direct)` for every pool of detours that `loads` (by rising link) load: its load, those of
-/// its pair links, and what the direct links of a pair carry.
-template <typename Visit>
-void for_each_pool(const Fabric& fabric, std::vector<LinkLoad>& loads, Visit&& visit) {
-    const auto at = [&](auto from, std::uint32_t link) {
-        return std::lower_bound(from, loads.end(), link,
-                                [](const LinkLoad& on, std::uint32_t sought) { return on.link < sought; });
-    };
-    for (const DetourLinks& detour : fabric.detours()) {
-        const auto last = at(loads.begin(), detour.end);
-        for (auto first = at(loads.begin(), detour.first); first != last;) {
-            const std::uint32_t pool = (first->link - detour.first) / detour.links_of_pool;
-            const auto end = at(first, detour.first + (pool + 1) * detour.links_of_pool);
-            visit(*at(end, detour.first_pool + pool), std::span<const LinkLoad>(first, end), detour.direct_bytes_per_s);
-            first = end;
-        }
-    }
-}
-
-/// The rate r, `rate` at most, at which load * r + sum over pairs of max(0, n * r - direct), n being the load of a
-/// pair, is the capacity of their pool. Newton's method from above on a sum of convex, broken lines: each step leaves
-/// out pairs that no longer detour, and without any of these it is exact.
-double rate_of_pool(double rate, double load, double capacity, std::span<const LinkLoad> pairs, double direct) {
-    while (true) {
-        double loads = load, carried = capacity;
-        for (const LinkLoad& pair : pairs) {
-            if (pair.load * rate > direct) {
-                loads += pair.load;
-                carried += direct;
-            }
-        }
-        if (carried >= rate * loads) {
-            return rate;
-        }
-        rate = carried / loads;
-    }
 }
 
 }  // namespace
@@ -397,7 +360,11 @@ void PatternBuilder::collect(FlowPattern& pattern) {
     if (node != PatternLoads::kBetweenNodes) {
         leave_part();
     }
-    add_detours(pattern);
+    const DetourBound bound = add_detours(fabric_, part_, pattern.solo_rate);
+    if (bound.link != kNoLink) {
+        pattern.solo_rate = bound.rate;
+        pattern.bottleneck = bound.link;
+    }
     leave_part();
 }
 
@@ -408,31 +375,6 @@ void PatternBuilder::keep_part(std::uint32_t node, PatternLoads& loads) {
         loads.repeat(node, found->second);
     } else {
         loads.add(node, part_);
-    }
-}
-
-/// What does not fit on the direct links of two switches or groups goes by way of a third, and crosses the links of
-/// their pool once more. First the rate that all pools leave, then their loads at that rate. Patterns beside each other
-/// count their own detours each: that they share the direct links, and that they get less than alone, is left out.
-void PatternBuilder::add_detours(FlowPattern& pattern) {
-    const double before = pattern.solo_rate;
-    std::uint32_t binding = kNoLink;
-    for_each_pool(fabric_, part_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
-        const double rate =
-            rate_of_pool(pattern.solo_rate, pool.load, fabric_.capacity_bytes_per_s(pool.link), pairs, direct);
-        if (rate < pattern.solo_rate) {
-            pattern.solo_rate = rate;
-            binding = pool.link;
-        }
-    });
-    const double rate = pattern.solo_rate;
-    for_each_pool(fabric_, part_, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
-        for (const LinkLoad& pair : pairs) {
-            pool.load += std::max(0.0, pair.load - direct / rate);
-        }
-    });
-    if (rate < before) {
-        pattern.bottleneck = binding;
     }
 }
 

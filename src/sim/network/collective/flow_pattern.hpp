@@ -69,7 +69,6 @@ class PatternBuilder {
     void add_crossing(int from, int to, double flows, FlowPattern& pattern);
     void collect(FlowPattern& pattern);
     void keep_part(std::uint32_t node, PatternLoads& loads);
-    void add_detours(FlowPattern& pattern);
     [[nodiscard]] double share(std::size_t place) const { return shares_.empty() ? 1 : shares_[place]; }
 
     const Fabric& fabric_;

@@ -85,6 +85,39 @@ std::array<int, 2> for_each_double_tree_edge(int first, int n, Emit&& emit) {
     return shape == StepShape::kShift || (shape == StepShape::kXor && power_of_two_within(n) == n);
 }
 
+/// for_each_pair of trees. Requires n >= 2 and the shape of a tree or of a round from the root.
+template <class Emit>
+void for_each_tree_pair(StepShape shape, int distance, int n, Emit& emit) {
+    switch (shape) {
+        case StepShape::kTree:
+            for (int i = 0; i < distance && i + distance < n; ++i) {
+                emit(i, i + distance);
+            }
+            return;
+        case StepShape::kScatter:
+            for (int i = 0; i + distance < n; i += 2 * distance) {
+                emit(i, i + distance);
+            }
+            return;
+        case StepShape::kRootToAll:
+            for (int i = 1; i < n; ++i) {
+                emit(0, i);
+            }
+            return;
+        case StepShape::kTreesUp: (void)for_each_double_tree_edge(0, n, emit); return;
+        case StepShape::kTreesDown: {
+            const auto downwards = [&](int child, int parent) { emit(parent, child); };
+            const std::array<int, 2> roots = for_each_double_tree_edge(distance, n - distance, downwards);
+            if (distance == 1) {
+                emit(0, roots[0]);
+                emit(0, roots[1]);
+            }
+            return;
+        }
+        default: return;
+    }
+}
+
 /// Calls emit(i, j) for every flow from the i-th to the j-th of n ranks.
 template <class Emit>
 void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
@@ -122,32 +155,7 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
                 }
             }
             return;
-        case StepShape::kTree:
-            for (int i = 0; i < distance && i + distance < n; ++i) {
-                emit(i, i + distance);
-            }
-            return;
-        case StepShape::kScatter:
-            for (int i = 0; i + distance < n; i += 2 * distance) {
-                emit(i, i + distance);
-            }
-            return;
-        case StepShape::kRootToAll:
-            for (int i = 1; i < n; ++i) {
-                emit(0, i);
-            }
-            return;
         case StepShape::kPairs: emit(0, 1); return;
-        case StepShape::kTreesUp: (void)for_each_double_tree_edge(0, n, emit); return;
-        case StepShape::kTreesDown: {
-            const auto downwards = [&](int child, int parent) { emit(parent, child); };
-            const std::array<int, 2> roots = for_each_double_tree_edge(distance, n - distance, downwards);
-            if (distance == 1) {
-                emit(0, roots[0]);
-                emit(0, roots[1]);
-            }
-            return;
-        }
         case StepShape::kRings:
             for (int ring = 0; ring < distance; ++ring) {
                 for (int i = 0; i < n; ++i) {
@@ -158,6 +166,7 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
         case StepShape::kToHost:
         case StepShape::kFromHost:
         case StepShape::kInHost: return;
+        default: for_each_tree_pair(shape, distance, n, emit);
     }
 }
 

@@ -1,0 +1,112 @@
+/// @file Algorithms that can run, and which of them does.
+#include "sim/network/collective/algorithm_choice.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+
+namespace auspex {
+
+using Algorithm = CollectiveAlgorithm;
+
+namespace {
+
+bool can_run(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+    const std::span<const Algorithm> known = algorithms_of(comm);
+    if (std::find(known.begin(), known.end(), choice.algorithm) == known.end()) {
+        return false;
+    }
+    if (choice.algorithm == Algorithm::kMultiRing) {
+        return choice.levels == 1 && form.nodes > 1 && form.per_node > 1;
+    }
+    const bool halves = comm == CommKind::kReduceScatter || comm == CommKind::kAllGather;
+    const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
+    return choice.algorithm != Algorithm::kRecursiveDoubling || !halves || power_of_two_within(members) == members;
+}
+
+}  // namespace
+
+std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm) {
+    static constexpr std::array kAllReduce{Algorithm::kRing,   Algorithm::kRecursiveDoubling, Algorithm::kRabenseifner,
+                                           Algorithm::kDirect, Algorithm::kDoubleBinaryTree,  Algorithm::kMultiRing};
+    static constexpr std::array kReduceScatter{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
+                                               Algorithm::kMultiRing};
+    static constexpr std::array kAllGather{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
+                                           Algorithm::kBruck, Algorithm::kMultiRing};
+    static constexpr std::array kAllToAll{Algorithm::kPairwise, Algorithm::kDirect, Algorithm::kBruck};
+    static constexpr std::array kBroadcast{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
+                                           Algorithm::kDoubleBinaryTree};
+    static constexpr std::array kBarrier{Algorithm::kRecursiveDoubling};
+    static constexpr std::array kPoint{Algorithm::kDirect};
+    switch (comm) {
+        case CommKind::kAllReduce: return kAllReduce;
+        case CommKind::kReduceScatter: return kReduceScatter;
+        case CommKind::kAllGather: return kAllGather;
+        case CommKind::kAllToAll: return kAllToAll;
+        case CommKind::kBroadcast: return kBroadcast;
+        case CommKind::kBarrier: return kBarrier;
+        case CommKind::kNone:
+        case CommKind::kSend:
+        case CommKind::kReceive: return kPoint;
+    }
+    check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);
+}
+
+AlgorithmChoice played(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+    if (form.per_node == 0) {
+        choice.levels = 1;
+    }
+    if (choice.levels == 3 && form.blocks == 1) {
+        choice = {Algorithm::kDirect, 2};
+    }
+    if (choice.levels == 3 && form.per_block <= 1) {
+        choice.levels = 2;
+    }
+    if (choice.levels == 2 && form.nodes == 1) {
+        choice = {Algorithm::kDirect, 1};
+    }
+    if (choice.levels == 2 && form.per_node == 1) {
+        choice.levels = 1;
+    }
+    if (!can_run(comm, choice, form)) {
+        choice.algorithm = algorithms_of(comm).front();
+    }
+    return choice;
+}
+
+std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, int levels) {
+    constexpr int kMaxLevels = 3;
+    std::vector<AlgorithmChoice> found;
+    for (int n = levels == 0 ? 1 : levels; n <= (levels == 0 ? kMaxLevels : levels); ++n) {
+        for (const Algorithm algorithm : algorithms_of(comm)) {
+            const AlgorithmChoice choice = played(comm, {algorithm, n}, form);
+            if (std::find(found.begin(), found.end(), choice) == found.end()) {
+                found.push_back(choice);
+            }
+        }
+    }
+    return found;
+}
+
+std::span<const AlgorithmRule> collective_rules(const Stack& stack, CommKind comm) {
+    switch (comm) {
+        case CommKind::kAllReduce: return stack.all_reduce;
+        case CommKind::kReduceScatter: return stack.reduce_scatter;
+        case CommKind::kAllGather: return stack.all_gather;
+        case CommKind::kAllToAll: return stack.all_to_all;
+        case CommKind::kBroadcast: return stack.broadcast;
+        default: return {};
+    }
+}
+
+AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double bytes) {
+    for (const AlgorithmRule& rule : rules) {
+        if (bytes <= rule.max_bytes) {
+            return {rule.algorithm, rule.levels};
+        }
+    }
+    return {Algorithm::kAuto, 0};
+}
+
+}  // namespace auspex

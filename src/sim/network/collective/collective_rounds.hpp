@@ -1,0 +1,66 @@
+#pragma once
+/// @file The rounds of one collective algorithm among the members of one level.
+#include <vector>
+
+#include "models/stack.hpp"
+#include "schedule/program/communication.hpp"
+#include "sim/network/collective/step_shape.hpp"
+
+namespace auspex {
+
+/// `rounds` equal rounds, each with `bytes` on every flow of the shape.
+struct Step {
+    Level level = Level::kFlat;
+    StepShape shape = StepShape::kShift;
+    int distance = 1;
+    double bytes = 0;
+    int rounds = 1;
+    double summing_bytes = 0;  ///< of memory that every rank reads and writes in a round to add up what came: p pieces,
+                               ///< its own among them, are read and one is written; 0: nothing is added up
+    const char* what = "";     ///< "reduce-scatter in the node": for people
+};
+
+/// A pairwise exchange of more rounds plays this many of them, at distances spread evenly, and each for its neighbours.
+inline constexpr int kMostRoundsOfExchange = 127;
+
+using Steps = std::vector<Step>;
+
+/// Every subgroup of a level has n members, and B bytes are in it (communication.hpp says where).
+struct Scope {
+    Level level;
+    int n;
+    double bytes;
+};
+
+/// What a step is for.
+enum class Part {
+    kReduceScatter,
+    kAllGather,
+    kAllReduce,
+    kAllToAll,
+    kBroadcast,
+    kScatter,
+    kFoldIn,
+    kFoldOut,
+    kReduce,
+    kBarrier
+};
+
+/// "reduce-scatter in the node".
+[[nodiscard]] const char* text_of(Part part, Level level);
+
+void append(Steps& steps, const Steps& more);
+
+/// Bytes of memory for adding up `pieces`, one's own among them, in one pass: each is read once, and the sum is
+/// written.
+[[nodiscard]] double summing(int pieces, double piece_bytes);
+
+/// One round: a part of the buffer to every other member.
+[[nodiscard]] Steps direct(const Scope& s, Part part);
+/// Dissemination: rank i signals i + 1, i + 2, i + 4, ... Without bytes a round lasts as long as its slowest route, and
+/// every distance has one as slow as any.
+[[nodiscard]] Steps barrier(const Scope& s);
+/// The algorithm on the outermost level, of members with `per_node` in each node. Requires one that can run (played()).
+[[nodiscard]] Steps outermost(CommKind comm, CollectiveAlgorithm algorithm, const Scope& s, int per_node);
+
+}  // namespace auspex

@@ -44,6 +44,12 @@ struct Ready {
           program(build_program(mula_220b().workload, plan, mula_220b().stack, layout)) {
         cost.slowdown.assign(program.roles.size(), 1.03);
     }
+    [[nodiscard]] OperationCosts operation_costs(Network& network) const {
+        return cost_operations(program, mula_220b().machine, mula_220b().stack, layout, network, cost);
+    }
+    [[nodiscard]] CostedProgram costed(Network& network) const {
+        return cost_program(program, mula_220b().machine, mula_220b().stack, layout, operation_costs(network), cost);
+    }
 };
 
 void whole_step(benchmark::State& state) {
@@ -79,9 +85,7 @@ void cost_with_fresh_network(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     for (auto _ : state) {
         Network network(mula_220b().machine, mula_220b().stack, ready.layout);
-        benchmark::DoNotOptimize(
-            cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost)
-                .pieces.size());
+        benchmark::DoNotOptimize(ready.costed(network).pieces.size());
     }
 }
 
@@ -89,17 +93,14 @@ void cost_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
     for (auto _ : state) {
-        benchmark::DoNotOptimize(
-            cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost)
-                .pieces.size());
+        benchmark::DoNotOptimize(ready.costed(network).pieces.size());
     }
 }
 
 void play_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
-    const CostedProgram costed =
-        cost_program(ready.program, mula_220b().machine, mula_220b().stack, ready.layout, network, ready.cost);
+    const CostedProgram costed = ready.costed(network);
     for (auto _ : state) {
         benchmark::DoNotOptimize(play(costed, network, nullptr).step);
     }
@@ -126,10 +127,9 @@ void whole_unfolded_step(benchmark::State& state) {
 void operation_times_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
+    const OperationCosts costs = ready.operation_costs(network);
     for (auto _ : state) {
-        benchmark::DoNotOptimize(
-            time_by_operation(ready.program, mula_220b().machine, mula_220b().stack, network, ready.cost)
-                .seconds.size());
+        benchmark::DoNotOptimize(time_by_operation(ready.program, costs, ready.cost).seconds.size());
     }
 }
 

@@ -78,7 +78,8 @@ struct Pipeline {
     [[nodiscard]] CostedProgram costed(Network& network) const {
         CostOptions options;
         options.slowdown.assign(program.roles.size(), 1);
-        return cost_program(program, inputs.machine, inputs.stack, layout, network, options);
+        return cost_program(program, inputs.machine, inputs.stack, layout,
+                            cost_operations(program, inputs.machine, inputs.stack, layout, network, options), options);
     }
 };
 

@@ -429,7 +429,9 @@ PlayResult play_by_rank(const Inputs& inputs, const SimulatedStep& step, Way way
     Network network(inputs.machine, inputs.stack, step.layout);
     CostOptions options = step.cost_options;
     options.grain = Grain::kRanks;
-    CostedProgram costed = cost_program(step.program, inputs.machine, inputs.stack, step.layout, network, options);
+    CostedProgram costed = cost_program(
+        step.program, inputs.machine, inputs.stack, step.layout,
+        cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options), options);
     costed.serial = costed.serial && way == Way::kAsCosted;
     costed.walks = way == Way::kAsCosted;
     for (CostedTransfer& transfer : costed.transfers) {

@@ -1,4 +1,4 @@
-/// @file Costing of operations and folding of blocks into pieces.
+/// @file Folding of costed operations into pieces.
 #include "sim/engine/cost_program.hpp"
 
 #include <algorithm>
@@ -8,33 +8,9 @@
 
 #include "base/error.hpp"
 #include "schedule/step_length.hpp"
-#include "sim/engine/cost_transfers.hpp"
 
 namespace auspex {
 namespace {
-
-/// Time of a compute operation by cause.
-struct ComputeTime {
-    double nominal_s = 0, imbalance_s = 0, straggler_s = 0;
-    double rate_bound_s = 0;  ///< of nominal_s
-};
-
-ComputeTime compute_time(const Program& program, const Operation& op, const Machine& machine, const Stack& stack,
-                         const CostOptions& options, int stage) {
-    ComputeTime time;
-    time.nominal_s = op.host_s;
-    for (const Kernel& kernel : program.kernels_of(op)) {
-        const KernelTime even = kernel_time(kernel, machine, stack);
-        time.nominal_s += even.rate_bound_s + even.overhead_s;
-        time.rate_bound_s += even.rate_bound_s;
-        if (kernel.routed && options.load.heaviest_rank > 1) {
-            const KernelTime heavy = kernel_time(kernel, machine, stack, options.load.heaviest_rank);
-            time.imbalance_s += std::max(0.0, heavy.rate_bound_s - even.rate_bound_s);
-        }
-    }
-    time.straggler_s = (time.rate_bound_s + time.imbalance_s) * (options.slowdown[static_cast<std::size_t>(stage)] - 1);
-    return time;
-}
 
 Loss loss_of_compute(const Operation& op) {
     if (op.kind == OpKind::kHostSync || op.kind == OpKind::kStepHost) {
@@ -57,8 +33,6 @@ Loss loss_of_stream(Stream stream) {
     return Loss::kWaiting;
 }
 
-bool is_world(const Operation& op) { return op.comm != CommKind::kNone && op.group == GroupKind::kWorld; }
-
 /// The groups of a kind as the actors of any stage see them: stages are laid alike.
 Meeting meeting_in(const Layout& layout, GroupKind kind) {
     std::unordered_map<int, std::uint32_t> place_of;
@@ -80,61 +54,32 @@ Meeting meeting_in(const Layout& layout, GroupKind kind) {
 
 class Coster {
  public:
-    Coster(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout, Network& network,
-           const CostOptions& options)
+    Coster(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
+           OperationCosts costs, const CostOptions& options)
         : program_(program),
           machine_(machine),
           stack_(stack),
           layout_(layout),
           options_(options),
           by_rank_(options.grain == Grain::kRanks),
-          transfers_(program, machine, stack, layout, network, options.load, options.grain, options.link_factors) {}
+          costs_(std::move(costs)) {}
 
     CostedProgram run() {
         out_.program = &program_;
         out_.collective_compute_share = machine_.tile.collective_compute_share;
         out_.blocks.resize(program_.blocks.size());
-        out_.serial = transfers_.is_serial();
+        out_.serial = costs_.serial;
         out_.ep = static_cast<std::uint32_t>(layout_.ep), out_.etp = static_cast<std::uint32_t>(layout_.etp);
         out_.per_stage = by_rank_ ? static_cast<std::uint32_t>(layout_.stage_ranks) : 1;
         fold_ = options_.fold && out_.serial;
-        // A network keeps no links of patterns that it meets as kWorld first, which meet nobody: others may be the
-        // same.
-        for (const bool world : {false, true}) {
-            unroll_all(world);
-        }
-        transfers_.decide_sharing();
-        for_each_block(
-            [&](std::uint32_t block, int stage) { cost_block(program_.blocks[block], out_.blocks[block], stage); });
-        out_.transfers = transfers_.take_transfers();
+        for_each_block(program_, [&](std::uint32_t block, int stage) {
+            cost_block(program_.blocks[block], out_.blocks[block], stage);
+        });
+        out_.transfers = std::move(costs_.transfers);
         return std::move(out_);
     }
 
  private:
-    void unroll_all(bool world) {
-        for_each_block([&](std::uint32_t block, int stage) {
-            for (const Operation& op : program_.operations_of(program_.blocks[block])) {
-                if (op.comm != CommKind::kNone && op.comm != CommKind::kReceive && is_world(op) == world) {
-                    transfers_.index_of(op, stage);
-                }
-            }
-        });
-    }
-
-    /// Calls visit(block, stage) once for every block that a role runs.
-    template <class Visit>
-    void for_each_block(Visit&& visit) const {
-        std::vector<std::uint8_t> seen(program_.blocks.size(), 0);
-        for (const Role& role : program_.roles) {
-            for (const BlockUse& use : role.order) {
-                if (seen[use.block] == 0) {
-                    seen[use.block] = 1;
-                    visit(use.block, role.stage);
-                }
-            }
-        }
-    }
-
     void cost_block(const Block& block, CostedBlock& costed, int stage) {
         costed.kind = block.kind;
         costed.piece_begin = static_cast<std::uint32_t>(out_.pieces.size());
@@ -165,6 +110,10 @@ class Coster {
         chain_streams(costed);
     }
 
+    [[nodiscard]] std::size_t index_of(const Operation& op) const {
+        return static_cast<std::size_t>(&op - program_.operations.data());
+    }
+
     static void require_simulable(const Piece& piece, const Operation& op, int stage) {
         if (piece.duration >= kLongestTime || piece.jitter >= kLongestTime) {
             refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
@@ -179,7 +128,7 @@ class Coster {
     }
 
     [[nodiscard]] const CostedTransfer::Member& member_of(const Piece& piece) const {
-        return transfers_.transfers()[piece.transfer].members.front();
+        return costs_.transfers[piece.transfer].members.front();
     }
 
     /// True if operation i cannot start before, and starts as soon as, operation i - 1 has ended.
@@ -257,14 +206,15 @@ class Coster {
         } else if (op.comm == CommKind::kNone) {
             cost_compute(piece, op, stage);
         } else {
-            cost_communication(piece, op, stage);
+            cost_communication(piece, op);
         }
         return piece;
     }
 
     void cost_compute(Piece& piece, const Operation& op, int stage) {
-        const ComputeTime time = compute_time(program_, op, machine_, stack_, options_, stage);
-        compute_since_sync_s_ += time.nominal_s + time.imbalance_s + time.straggler_s;
+        const ComputeTime& time = costs_.compute[index_of(op)];
+        const double straggler_s = time.straggler_s(options_.slowdown[static_cast<std::size_t>(stage)]);
+        compute_since_sync_s_ += time.nominal_s + time.imbalance_s + straggler_s;
         piece.loss = loss_of_compute(op);
         piece.parts[static_cast<std::size_t>(piece.loss)] = to_picoseconds(time.nominal_s);
         if (by_rank_) {
@@ -272,7 +222,7 @@ class Coster {
             add_uneven_time(piece, op);
         } else {
             piece.parts[static_cast<std::size_t>(Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
-            piece.parts[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(time.straggler_s);
+            piece.parts[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(straggler_s);
         }
         for (const Picoseconds part : piece.parts) {
             piece.duration += part;
@@ -299,10 +249,10 @@ class Coster {
         }
     }
 
-    void cost_communication(Piece& piece, const Operation& op, int stage) {
+    void cost_communication(Piece& piece, const Operation& op) {
         piece.type = is_world(op) ? Piece::Type::kWorld : Piece::Type::kTransfer;
         piece.loss = is_world(op) ? Loss::kWaiting : loss_of_stream(op.stream);
-        piece.transfer = transfers_.index_of(op, stage);
+        piece.transfer = costs_.transfer[index_of(op)];
         if (!by_rank_) {
             piece.jitter = to_picoseconds(noise_s(op, member_of(piece)));
         } else if (!is_world(op) && op.comm != CommKind::kSend) {
@@ -334,7 +284,7 @@ class Coster {
     const Layout& layout_;
     const CostOptions& options_;
     bool by_rank_, fold_ = false;
-    TransferCosts transfers_;
+    OperationCosts costs_;
     CostedProgram out_;
     double compute_since_sync_s_ = 0;
     std::vector<std::uint32_t> piece_of_op_;
@@ -344,39 +294,9 @@ class Coster {
 }  // namespace
 
 CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
-                           Network& network, const CostOptions& options) {
+                           OperationCosts costs, const CostOptions& options) {
     AUSPEX_CHECK(options.slowdown.size() == program.roles.size(), "one slowdown a stage");
-    return Coster(program, machine, stack, layout, network, options).run();
-}
-
-OperationTimes time_by_operation(const Program& program, const Machine& machine, const Stack& stack, Network& network,
-                                 const CostOptions& options) {
-    OperationTimes times;
-    times.seconds.assign(kOperationNames, 0);
-    times.count.assign(times.seconds.size(), 0);
-    for (const Role& role : program.roles) {
-        std::map<std::uint32_t, std::uint64_t> uses;
-        for (const BlockUse& use : role.order) {
-            ++uses[use.block];
-        }
-        for (const auto& [block, count] : uses) {
-            for (const Operation& op : program.operations_of(program.blocks[block])) {
-                const std::size_t name = operation_name_index(op.kind, op.phase);
-                double seconds = 0;
-                if (op.comm == CommKind::kNone) {
-                    const ComputeTime time = compute_time(program, op, machine, stack, options, role.stage);
-                    seconds = time.nominal_s + time.imbalance_s + time.straggler_s;
-                } else if (op.comm != CommKind::kReceive) {
-                    const double scale = op.routed ? options.load.heaviest_rank : 1;
-                    seconds =
-                        op.repeat * network.solo_time_s(network.unroll(op.comm, op.group, role.stage, op.bytes, scale));
-                }
-                times.seconds[name] += seconds * static_cast<double>(count) / static_cast<double>(program.roles.size());
-                times.count[name] += static_cast<double>(count) / static_cast<double>(program.roles.size());
-            }
-        }
-    }
-    return times;
+    return Coster(program, machine, stack, layout, std::move(costs), options).run();
 }
 
 }  // namespace auspex

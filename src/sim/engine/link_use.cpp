@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "sim/engine/operation_costs.hpp"
 #include "sim/network/collective/network.hpp"
 #include "sim/network/sharing/alike_nodes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
@@ -13,26 +14,16 @@ namespace auspex {
 namespace {
 
 /// Bytes that one flow of each pattern moves in a step.
-std::map<PatternId, double> bytes_by_pattern(const Program& program, Network& network, const RoutingLoad& load) {
+std::map<PatternId, double> bytes_by_pattern(const Program& program, const OperationCosts& costs) {
     std::map<PatternId, double> bytes;
-    for (const Role& role : program.roles) {
-        std::map<std::uint32_t, int> uses;
-        for (const BlockUse& use : role.order) {
-            ++uses[use.block];
-        }
-        for (const auto& [block, count] : uses) {
-            for (const Operation& op : program.operations_of(program.blocks[block])) {
-                if (op.comm == CommKind::kNone || op.comm == CommKind::kReceive || op.group == GroupKind::kWorld) {
-                    continue;
-                }
-                const double scale = op.routed ? load.heaviest_rank : 1;
-                for (const TransferPhase& phase :
-                     network.unroll(op.comm, op.group, role.stage, op.bytes, scale).phases) {
-                    bytes[phase.pattern] += phase.bytes * op.repeat * count;
-                }
+    for_each_use(program, [&](const Operation& op, int, int uses) {
+        const std::uint32_t transfer = costs.transfer[static_cast<std::size_t>(&op - program.operations.data())];
+        if (transfer != kNone && !is_world(op)) {
+            for (const TransferPhase& phase : costs.transfers[transfer].phases) {
+                bytes[phase.pattern] += phase.bytes * uses;
             }
         }
-    }
+    });
     return bytes;
 }
 
@@ -64,9 +55,10 @@ PatternLoads bytes_on_links(const std::map<PatternId, double>& bytes, const Netw
 
 }  // namespace
 
-std::vector<LinkUse> link_use(const Program& program, Network& network, const RoutingLoad& load, double step_s) {
+std::vector<LinkUse> link_use(const Program& program, const OperationCosts& costs, const Network& network,
+                              double step_s) {
     const Fabric& fabric = network.fabric();
-    const PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, network, load), network);
+    const PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, costs), network);
     std::array<LinkUse, kLinkKinds> by_kind;
     std::array<std::uint32_t, kLinkKinds> busiest{}, used{};
     for (const LinkLoad& on : bytes) {

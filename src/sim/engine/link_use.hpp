@@ -3,12 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "models/routing.hpp"
-#include "schedule/program/program.hpp"
-
 namespace auspex {
 
 class Network;
+struct OperationCosts;
+struct Program;
 
 /// How much of their capacity links of one kind carry. A share is bytes over (capacity x step time): 1 is full from
 /// beginning to end. Traffic of a pair of dragonfly groups (or of switches of a group) counts against its direct links:
@@ -22,8 +21,9 @@ struct LinkUse {
 };
 
 /// Bytes of all communications of one step, those of detours and of split flows where they pass; the most crowded kind
-/// first. Kinds that carry nothing are left out; so are world operations (a few bytes a step).
-[[nodiscard]] std::vector<LinkUse> link_use(const Program& program, Network& network, const RoutingLoad& load,
+/// first. Kinds that carry nothing are left out; so are world operations (a few bytes a step). Requires costs of
+/// Grain::kStages.
+[[nodiscard]] std::vector<LinkUse> link_use(const Program& program, const OperationCosts& costs, const Network& network,
                                             double step_s);
 
 }  // namespace auspex

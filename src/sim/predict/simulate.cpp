@@ -57,13 +57,16 @@ void simulate_prepared(SimulatedStep& s, const Inputs& inputs, const PredictOpti
     if (options.timeline) {
         s.timeline.emplace();
     }
-    const CostedProgram typical =
-        cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
-    const PlayResult first = play(typical, *network, nullptr);
+    const OperationCosts costs =
+        cost_operations(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
+    const auto play_with = [&](const CostOptions& stragglers, Timeline* timeline) {
+        const CostedProgram costed = cost_program(s.program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
+        return play(costed, *network, timeline);
+    };
+    const PlayResult first = play_with(s.cost_options, nullptr);
     CostOptions slow = s.cost_options;
     slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
-    const CostedProgram straggling = cost_program(s.program, inputs.machine, inputs.stack, s.layout, *network, slow);
-    const PlayResult second = play(straggling, *network, s.timeline ? &*s.timeline : nullptr);
+    const PlayResult second = play_with(slow, s.timeline ? &*s.timeline : nullptr);
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
@@ -72,8 +75,8 @@ void simulate_prepared(SimulatedStep& s, const Inputs& inputs, const PredictOpti
     s.events = first.events + second.events;
     if (operation_times) {
         s.groups_touched = network->fabric().block_count();
-        s.link_use = link_use(s.program, *network, s.load, to_seconds(s.step));
-        s.operation_times = time_by_operation(s.program, inputs.machine, inputs.stack, *network, s.cost_options);
+        s.link_use = link_use(s.program, costs, *network, to_seconds(s.step));
+        s.operation_times = time_by_operation(s.program, costs, s.cost_options);
         const auto roles = static_cast<double>(s.program.roles.size());
         for (std::size_t name = 0; name < kOperationNames; ++name) {
             s.operation_times.seconds[name] += first.shared_link_excess_s[name] / roles;

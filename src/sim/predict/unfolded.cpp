@@ -90,7 +90,9 @@ Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const Unfolde
     CostOptions cost = folded.cost_options;
     cost.grain = Grain::kRanks;
     cost.link_factors = stage.slow.link_factors;
-    stage.costed = cost_program(folded.program, inputs.machine, inputs.stack, folded.layout, stage.network, cost);
+    stage.costed = cost_program(
+        folded.program, inputs.machine, inputs.stack, folded.layout,
+        cost_operations(folded.program, inputs.machine, inputs.stack, folded.layout, stage.network, cost), cost);
     stage.links = find_shared_links(stage.costed, stage.network, stage.slow.link_factors);
     for (PatternId pattern = 0; pattern < stage.network.pattern_count(); ++pattern) {
         stage.solo_rates.push_back(slowed_solo_rate(stage.network, pattern, stage.slow.link_factors));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "base/error.hpp"
 
@@ -49,12 +48,6 @@ double regret_of_predicted_best(std::span<const double> measured, std::span<cons
     AUSPEX_CHECK(!measured.empty() && measured.size() == predicted.size(), "a prediction for each case");
     const auto chosen = std::min_element(predicted.begin(), predicted.end()) - predicted.begin();
     return measured[static_cast<std::size_t>(chosen)] / *std::min_element(measured.begin(), measured.end()) - 1;
-}
-
-std::string percent_text(double share, int decimals) {
-    std::array<char, 32> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "%.*f %%", decimals, 100 * share));
-    return text.data();
 }
 
 }  // namespace auspex

@@ -1,8 +1,7 @@
 #pragma once
-/// @file Spread of few measurements, agreement of two rankings, shares as text.
+/// @file Spread of few measurements, agreement of two rankings.
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/quantiles.hpp"
@@ -28,8 +27,5 @@ struct RankAgreement {
 
 /// Measured time of the case with the smallest prediction over the smallest measured time, minus 1.
 [[nodiscard]] double regret_of_predicted_best(std::span<const double> measured, std::span<const double> predicted);
-
-/// 0.0314 -> "3.1 %".
-[[nodiscard]] std::string percent_text(double share, int decimals = 1);
 
 }  // namespace auspex

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/number_text.hpp"
 
 namespace auspex {
 namespace {
@@ -143,6 +144,17 @@ std::string format_quantity(double value, Dimension dimension) {
     const auto units = units_of(dimension);
     const Unit& unit = value == 0 || !std::isfinite(value) ? units.front() : readable_unit(units, std::abs(value));
     return printed("%.4g", value / unit.scale) + " " + unit.name;
+}
+
+std::string in_unit(double value, Dimension dimension) {
+    if (dimension == Dimension::kNone) {
+        return six_digits(value);
+    }
+    if (dimension == Dimension::kBytes) {
+        return printed("%.0f B", value);
+    }
+    const Unit& unit = readable_unit(units_of(dimension), std::abs(value));
+    return six_digits(value / unit.scale) + " " + unit.name;
 }
 
 std::string exact_quantity(double value, Dimension dimension) {

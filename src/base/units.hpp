@@ -20,6 +20,10 @@ enum class Dimension { kNone, kBytes, kBytesPerSecond, kFlopPerSecond, kSeconds,
 /// The shortest text with a readable unit, three or four significant digits: 1.51e8 bytes -> "151 MB".
 [[nodiscard]] std::string format_quantity(double value, Dimension dimension);
 
+/// Six digits and the largest unit that is not larger than the value, the smallest for what is below all:
+/// "205.3 TF/s", "15.8 GB/s", "300 ns"; bytes are whole, "33554432 B"; a plain number without a dimension.
+[[nodiscard]] std::string in_unit(double value, Dimension dimension);
+
 /// Text that parse_quantity reads back to exactly `value`: "%.17g" and the base unit.
 [[nodiscard]] std::string exact_quantity(double value, Dimension dimension);
 

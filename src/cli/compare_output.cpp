@@ -101,7 +101,7 @@ std::string operations_text(const Comparison& comparison) {
         if (std::max(operation.measured_s, operation.predicted_s) >= kLeastShare * all) {
             rows.push_back(
                 {operation.name, duration(operation.measured_s), duration(operation.predicted_s),
-                 operation.measured_s > 0 ? error_text(operation.predicted_s / operation.measured_s - 1) : "-"});
+                 operation.measured_s > 0 ? signed_percent(operation.predicted_s / operation.measured_s - 1) : "-"});
         }
     }
     const std::string note = operations_note(comparison), errors = largest_errors_text(comparison);

@@ -56,11 +56,6 @@ TEST(Statistics, the_mean_noise_of_few_values_is_their_standard_deviation) {
     }
 }
 
-TEST(Statistics, shares_are_written_in_percent) {
-    EXPECT_EQ(percent_text(0.0314), "3.1 %");
-    EXPECT_EQ(percent_text(1.0 / 3, 0), "33 %");
-}
-
 TEST(Statistics, tau_counts_pairs_that_measurements_tell_apart) {
     const std::vector<double> measured{1, 2, 4};
     // All three pairs concordant; reversed: all discordant; one tie in the prediction: (2 + 0) / 3.

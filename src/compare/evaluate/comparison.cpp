@@ -2,13 +2,12 @@
 #include "compare/evaluate/comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <span>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "compare/evaluate/compared_operations.hpp"
 
@@ -20,12 +19,6 @@ constexpr double kMostMedianError = 0.05, kMostP90Error = 0.12, kLeastTau = 0.9,
 constexpr double kPercentile = 0.9;
 constexpr double kQuartile = 0.25, kMostSlope = 2;
 constexpr double kLeastChange = 0.02, kSlowest = 0.3, kFastest = 1.2;  // of speeds to predict with
-
-std::string number_text(double value) {
-    std::array<char, 32> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "%.3f", value));
-    return text.data();
-}
 
 using Groups = std::map<std::string, std::vector<std::size_t>>;
 
@@ -120,7 +113,7 @@ void judge_disturbance(Comparison& comparison) {
             comparison.warnings.begin(),
             "something else used the cores while " + std::to_string(count) + " of " +
                 std::to_string(comparison.cases.size()) + " layouts ran; runs of " + slowest->plan + " on " +
-                slowest->workload + " differ most, by a factor of " + number_text(slowest->slowdown) +
+                slowest->workload + " differ most, by a factor of " + fixed(slowest->slowdown, 3) +
                 ". Upper ends of their intervals are multiplied by such factors, and are those of "
                 "steps beside the processes that were seen, played on the cores they were on");
     }
@@ -131,8 +124,8 @@ std::string slow_cases_text(const Comparison& comparison, std::size_t count, dou
                                  [](const ComparedCase& one) { return any_counts(one.runs); });
     return "; " + std::to_string(count) + " of " + std::to_string(comparison.cases.size()) +
            " layouts never ran without that: all of their runs count, and each is predicted with cores at (s / S)^" +
-           number_text(slope) + " of the calibration's speed, s the median speed of its runs, S = " +
-           number_text(usual_speed(comparison.cases)) +
+           fixed(slope, 3) + " of the calibration's speed, s the median speed of its runs, S = " +
+           fixed(usual_speed(comparison.cases), 3) +
            (any ? " that of all runs that count; the other layouts are predicted at the calibration's speed"
                 : ", for no run of any layout counts");
 }
@@ -297,16 +290,15 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const double tau_limit = std::min(kLeastTau, comparison.kendall_tau_of_repeats.value_or(kLeastTau));
     const double regret_limit = kMostRegret + noise;
     const auto at_most = [](const std::string& what, double value, double limit) {
-        return Verdict{what + " " + percent_text(value) + ", at most " + percent_text(limit), value <= limit};
+        return Verdict{what + " " + percent(value) + ", at most " + percent(limit), value <= limit};
     };
     const std::optional<double>&tau = comparison.kendall_tau, &regret = comparison.regret_of_predicted_best;
-    return {
-        at_most("median error", comparison.median_abs_error, median_limit),
-        at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
-        tau ? Verdict{"Kendall's tau " + number_text(*tau) + ", at least " + number_text(tau_limit), *tau >= tau_limit}
-            : Verdict{"Kendall's tau: no pairs of layouts that differ by more than twice the noise", std::nullopt},
-        regret ? at_most("regret of the predicted best", *regret, regret_limit)
-               : Verdict{"regret of the predicted best: no workload with two layouts", std::nullopt}};
+    return {at_most("median error", comparison.median_abs_error, median_limit),
+            at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
+            tau ? Verdict{"Kendall's tau " + fixed(*tau, 3) + ", at least " + fixed(tau_limit, 3), *tau >= tau_limit}
+                : Verdict{"Kendall's tau: no pairs of layouts that differ by more than twice the noise", std::nullopt},
+            regret ? at_most("regret of the predicted best", *regret, regret_limit)
+                   : Verdict{"regret of the predicted best: no workload with two layouts", std::nullopt}};
 }
 
 }  // namespace auspex

@@ -7,7 +7,8 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/interval.hpp"
-#include "base/unit_text.hpp"
+#include "base/number_text.hpp"
+#include "base/units.hpp"
 
 namespace auspex {
 namespace {

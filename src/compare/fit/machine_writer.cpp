@@ -6,7 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "base/unit_text.hpp"
+#include "base/number_text.hpp"
+#include "base/units.hpp"
 
 namespace auspex {
 namespace {

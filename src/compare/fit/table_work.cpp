@@ -2,11 +2,10 @@
 #include "compare/fit/table_work.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "compare/fit/laws/fitted.hpp"
 
@@ -16,12 +15,6 @@ namespace {
 /// A law with a start or a depth needs so many rows, over so wide a range of sizes; fewer give a rate alone.
 constexpr std::size_t kRowsOfALaw = 3;
 constexpr double kRangeOfALaw = 3;
-
-std::string percent(double share) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%+.1f %%", 100 * share);
-    return text.data();
-}
 
 double range_of(const Rows& rows, const SizeOf& size) {
     const auto [least, most] = std::minmax_element(
@@ -129,12 +122,11 @@ void judge(TableWork& work, const Rows& rows, std::vector<FitQuality::Term> term
     fit.worst_error = errors[worst];
     fit.is_poor = is_poor_fit(fit.typical_error, fit.worst_error);
     if (fit.is_poor) {
-        fit.verdict =
-            (fit.typical_error > kGoodTypical ? "poor: typical error " + percent_text(fit.typical_error) + ", row "
-                                              : "poor: row ") +
-            std::to_string(worst + 1) + " of " + std::to_string(rows.size()) + " is off by " +
-            percent(fit.predicted[worst] / rows[worst].seconds - 1) +
-            (rows[worst].place.empty() ? "" : ", " + rows[worst].place);
+        fit.verdict = (fit.typical_error > kGoodTypical ? "poor: typical error " + percent(fit.typical_error) + ", row "
+                                                        : "poor: row ") +
+                      std::to_string(worst + 1) + " of " + std::to_string(rows.size()) + " is off by " +
+                      signed_percent(fit.predicted[worst] / rows[worst].seconds - 1) +
+                      (rows[worst].place.empty() ? "" : ", " + rows[worst].place);
         work.calibration.warnings.push_back(fit.kind + " " + fit.name + " " + fit.verdict);
     } else if (rows.size() == 1 && fit.kind != kCollective) {
         fit.verdict = kOneRow;

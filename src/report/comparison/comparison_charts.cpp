@@ -88,7 +88,7 @@ std::string step_scatter(const Comparison& comparison) {
             static_cast<std::size_t>(std::find(workloads.begin(), workloads.end(), one.workload) - workloads.begin());
         svg.marker({x(one.measured_step_s), y(one.predicted_step_s)}, style, "mark v" + std::to_string(style % kStyles),
                    one.plan + " on " + one.workload + ": measured " + duration(one.measured_step_s) + ", predicted " +
-                       duration(one.predicted_step_s) + ", " + error_text(one.error));
+                       duration(one.predicted_step_s) + ", " + signed_percent(one.error));
     }
     draw_legend(svg, workloads);
     return std::move(svg).finish();
@@ -124,7 +124,7 @@ std::string operation_bars(const Comparison& comparison) {
         svg.rect({names, y + kBar}, x(operation.predicted_s) - names, kBar, "l2", duration(operation.predicted_s));
         if (operation.measured_s > 0) {
             svg.text({std::max(x(operation.measured_s), x(operation.predicted_s)) + 8, y + kBar + 4.5},
-                     error_text(operation.predicted_s / operation.measured_s - 1), "tick");
+                     signed_percent(operation.predicted_s / operation.measured_s - 1), "tick");
         }
     }
     return std::move(svg).finish();

@@ -159,7 +159,7 @@ std::string render_html(const ComparisonReport& report) {
         out += html_figure(
             timeline_chart(one->plan + " on " + one->workload, *one->measured_timeline, *one->predicted_timeline),
             "Step: measured " + duration(one->measured_step_s) + ", predicted " + duration(one->predicted_step_s) +
-                " (" + error_text(one->error) + ").");
+                " (" + signed_percent(one->error) + ").");
     }
     return out + memory_section(comparison) + html_heading("provenance", "Where this page comes from") +
            html_paragraph("Machine: " + report.machine + ". This command makes the page again; times differ:") +

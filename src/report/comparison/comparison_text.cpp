@@ -42,8 +42,6 @@ std::string tau_of_repeats_text(const Comparison& comparison) {
     return comparison.kendall_tau_of_repeats ? fixed(*comparison.kendall_tau_of_repeats, 3) : kNotKnown;
 }
 
-std::string error_text(double error) { return (error >= 0 ? "+" : "") + percent(error); }
-
 std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparison) {
     std::vector<std::vector<std::string>> rows{
         {"layout", "workload", "ranks", "measured", "noise", "predicted", "error", "interval", ""}};
@@ -60,7 +58,7 @@ std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparis
         }
         rows.push_back({one->plan, one->workload, std::to_string(one->ranks), duration(one->measured_step_s),
                         one->noise ? percent(*one->noise) : "-", duration(one->predicted_step_s),
-                        error_text(one->error), one->interval_holds() ? "holds" : "missed", joined(notes)});
+                        signed_percent(one->error), one->interval_holds() ? "holds" : "missed", joined(notes)});
     }
     return rows;
 }
@@ -121,7 +119,7 @@ std::string largest_errors_text(const Comparison& comparison) {
         const double difference_s = operation.predicted_s - operation.measured_s;
         parts.push_back(operation.name + " " + (difference_s >= 0 ? "+" : "") + duration(difference_s) +
                         (operation.measured_s > 0
-                             ? " (" + error_text(operation.predicted_s / operation.measured_s - 1) + ")"
+                             ? " (" + signed_percent(operation.predicted_s / operation.measured_s - 1) + ")"
                              : ""));
     }
     return parts.empty() ? "" : "most of the error, predicted minus measured: " + joined(parts);

@@ -18,8 +18,6 @@ inline constexpr const char* kWhereWaitsShow =
 [[nodiscard]] std::string noise_floor_text(const Comparison& comparison);
 /// Kendall's tau of one half of the repeats against the other, or that it is not judged.
 [[nodiscard]] std::string tau_of_repeats_text(const Comparison& comparison);
-/// "+3.1 %": predicted over measured, minus 1.
-[[nodiscard]] std::string error_text(double error);
 /// A row a layout, the worst error first, below a head: layout, workload, ranks, measured, noise, predicted, error,
 /// interval, what is notable.
 [[nodiscard]] std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparison);

@@ -1,16 +1,10 @@
 /// @file Printing programs.
 #include "schedule/program/text.hpp"
 
-#include <cstdio>
+#include "base/number_text.hpp"
 
 namespace auspex {
 namespace {
-
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", value);
-    return text;
-}
 
 void append_operation(std::string& out, const Program& program, const Operation& op, std::size_t index) {
     out += "  " + std::to_string(index) + " " + to_string(op.stream) + " " + to_string(op.kind) + "." +
@@ -24,12 +18,12 @@ void append_operation(std::string& out, const Program& program, const Operation&
         bytes += kernel.bytes * kernel.repeat;
         launches += kernel.launches * kernel.repeat;
     }
-    out += flop > 0 ? " flop=" + number(flop) : "";
-    out += bytes > 0 ? " bytes=" + number(bytes) + " launches=" + number(launches) : "";
-    out += op.host_s > 0 ? " host_s=" + number(op.host_s) : "";
+    out += flop > 0 ? " flop=" + six_digits(flop) : "";
+    out += bytes > 0 ? " bytes=" + six_digits(bytes) + " launches=" + six_digits(launches) : "";
+    out += op.host_s > 0 ? " host_s=" + six_digits(op.host_s) : "";
     if (op.comm != CommKind::kNone) {
-        out +=
-            std::string(" comm=") + to_string(op.comm) + " group=" + to_string(op.group) + " bytes=" + number(op.bytes);
+        out += std::string(" comm=") + to_string(op.comm) + " group=" + to_string(op.group) +
+               " bytes=" + six_digits(op.bytes);
         out += op.repeat > 1 ? " x" + std::to_string(op.repeat) : "";
         out += op.carries != Carries::kRunningValue ? std::string(" carries=") + to_string(op.carries) : "";
     }

@@ -2,16 +2,15 @@
 #include "sim/engine/slow_parts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdio>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/number_text.hpp"
 #include "models/layout.hpp"
 #include "sim/network/fabric/fabric.hpp"
 
@@ -114,12 +113,6 @@ Request read_request(const std::string& text) {
     return request;
 }
 
-std::string factor_text(double factor) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%g", factor);
-    return text.data();
-}
-
 int stage_of(const Layout& layout, int rank) {
     return rank / layout.stride[static_cast<std::size_t>(Axis::kPp)] % layout.pp;
 }
@@ -139,7 +132,7 @@ void slow_tile(const Request& request, const Layout& layout, SlowParts& parts) {
     }
     parts.rank_factors[static_cast<std::size_t>(*rank)] = request.factor;
     parts.requests.push_back({request.name, request.factor, *rank, 0});
-    parts.notes.push_back("slow by request: tile " + std::to_string(*rank) + " at " + factor_text(request.factor) +
+    parts.notes.push_back("slow by request: tile " + std::to_string(*rank) + " at " + six_digits(request.factor) +
                           " (stage " + std::to_string(stage_of(layout, *rank)) + ", node " +
                           std::to_string(*rank / layout.tiles_per_node) + ")");
 }
@@ -185,7 +178,7 @@ void check_numbers(const Request& request, const Fabric& fabric) {
         const bool numbered = i + 1 < request.words.size() && is_number(request.words[i + 1]);
         if (!numbered && (word == "tile" || word == "node")) {
             throw InputError(request.where, "found \"" + word + "\" without a number; expected one, such as \"" + word +
-                                                " 3=" + factor_text(request.factor) + "\"");
+                                                " 3=" + six_digits(request.factor) + "\"");
         }
         if (!numbered || (word != "node" && word != "group")) {
             continue;
@@ -277,7 +270,7 @@ void slow_links(const Request& request, const Fabric& fabric, std::vector<std::u
                              : count == 2 ? " and 1 more link"
                                           : " and " + std::to_string(count - 1) + " more links";
     parts.notes.push_back(
-        "slow by request: " + first + more + " at " + factor_text(request.factor) +
+        "slow by request: " + first + more + " at " + six_digits(request.factor) +
         (is_node(request.words) ? " (links only: the tiles of the node compute at their full speed)" : ""));
 }
 

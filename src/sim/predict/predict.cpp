@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "sim/cpu/host_step.hpp"
 #include "sim/predict/host_lean.hpp"
 #include "sim/predict/sensitivity.hpp"
@@ -17,10 +17,8 @@ namespace auspex {
 namespace {
 
 std::string size_text(double bytes) {
-    char text[32];
     const bool is_small = bytes < 0.1e9;
-    std::snprintf(text, sizeof text, is_small ? "%.1f MB" : "%.1f GB", bytes / (is_small ? 1e6 : 1e9));
-    return text;
+    return fixed(bytes / (is_small ? 1e6 : 1e9), 1) + (is_small ? " MB" : " GB");
 }
 
 /// True if the plan has a routing record of just this model and batch, so that memory can be told rank by rank.
@@ -257,10 +255,8 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
     note_straddling(p, step, GroupKind::kTp, "tp");
     note_straddling(p, step, GroupKind::kEp, "ep");
     if (step.load.heaviest_rank > 1) {
-        char text[128];
-        std::snprintf(text, sizeof text, "skewed routing: the busiest expert-parallel rank gets %.2f times the mean",
-                      step.load.heaviest_rank);
-        p.notes.emplace_back(text);
+        p.notes.push_back("skewed routing: the busiest expert-parallel rank gets " + fixed(step.load.heaviest_rank, 2) +
+                          " times the mean");
     }
     if (step.plan.routing.kind == RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
         p.notes.emplace_back(

@@ -34,7 +34,9 @@ std::size_t heaviest_stage(const PlayResult& result) {
 }  // namespace
 
 SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options) {
-    return SimulatedStep{make_step_program(inputs, options.tiles)};
+    SimulatedStep step;
+    static_cast<StepProgram&>(step) = make_step_program(inputs, options.tiles);
+    return step;
 }
 
 SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times) {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "base/units.hpp"
 
@@ -18,22 +18,16 @@ constexpr double kGoodWorst = 0.20;
 constexpr double kOutlier = 0.30, kOutlierOfTypical = 5;
 
 /// Tenths of a percent below 10 %, whole ones above.
-std::string short_percent(double share) { return percent_text(share, share < 0.1 ? 1 : 0); }
-
-std::string whole_text(double number) {
-    std::array<char, 32> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "%.0f", number));
-    return text.data();
-}
+std::string short_percent(double share) { return percent(share, share < 0.1 ? 1 : 0); }
 
 std::string place_of(const Measurement& point) {
     if (point.kind != "kernel") {
         const std::string who = point.ranks > 2 ? ", " + std::to_string(point.ranks) + " ranks" : "";
         return point.name + " of " + format_quantity(point.bytes, Dimension::kBytes) + who;
     }
-    std::string text = whole_text(point.rows) + " x " + whole_text(point.columns);
-    text += point.depth > 1 ? " x " + whole_text(point.depth) : "";
-    return text + (point.groups > 1 ? ", " + whole_text(point.groups) + " groups" : "");
+    std::string text = fixed(point.rows, 0) + " x " + fixed(point.columns, 0);
+    text += point.depth > 1 ? " x " + fixed(point.depth, 0) : "";
+    return text + (point.groups > 1 ? ", " + fixed(point.groups, 0) + " groups" : "");
 }
 
 MessagePath path_of(const FittedPath& fitted) {

@@ -43,7 +43,7 @@ std::vector<double> noisy(std::size_t count, Rng& random) {
     return values;
 }
 
-TEST(Interval, StudentsTIsThatOfTables) {
+TEST(Interval, students_t_is_that_of_tables) {
     const double expected[] = {12.706, 4.303, 3.182, 2.776, 2.571};
     for (int degrees = 1; degrees <= 5; ++degrees) {
         EXPECT_NEAR(student_95(degrees) / expected[degrees - 1], 1, 0.01) << degrees;
@@ -52,27 +52,27 @@ TEST(Interval, StudentsTIsThatOfTables) {
     EXPECT_EQ(student_95(0), student_95(1));
 }
 
-TEST(Interval, OfAMedianHoldsTheTruth) {
+TEST(Interval, of_a_median_holds_the_truth) {
     for (const std::size_t count : {2U, 3U, 4U, 5U, 8U, 12U, 30U}) {
         expect_95_percent(coverage(5, [count](Rng& random) { return interval_of_median(noisy(count, random)); }),
                           std::to_string(count) + " values");
     }
 }
 
-TEST(Interval, OfAMedianShrinksWithTheRootOfTheirNumber) {
+TEST(Interval, of_a_median_shrinks_with_the_root_of_their_number) {
     Rng random(3);
     const Interval few = interval_of_median(noisy(25, random)), many = interval_of_median(noisy(400, random));
     EXPECT_NEAR((few.high - few.low) / (many.high - many.low), 4, 1.5);
 }
 
-TEST(Interval, OfASingleValueIsThatOfAMeasuredConstant) {
+TEST(Interval, of_a_single_value_is_that_of_a_measured_constant) {
     const double value = 2;
     const Interval interval = interval_of_median(std::span(&value, 1));
     EXPECT_NEAR(interval.high - value, 1.96 * 0.03 * value, 1e-4);
 }
 
 /// Half of the interval over 1.96 is a standard deviation, as files give it.
-TEST(Interval, OfARangeHoldsTheTruth) {
+TEST(Interval, of_a_range_holds_the_truth) {
     for (const std::size_t count : {2U, 3U, 5U, 10U, 20U}) {
         expect_95_percent(coverage(5,
                                    [count](Rng& random) -> Interval {
@@ -97,7 +97,7 @@ Knee knee_of_turns(Rng& random) {
     return fit_knee(rows, reaches_up_to(20e6, 40), NearBytes::kKnown);
 }
 
-TEST(Interval, OfARefillAndItsReachHoldTheTruth) {
+TEST(Interval, of_a_refill_and_its_reach_hold_the_truth) {
     expect_95_percent(coverage(40e-12, [](Rng& random) { return knee_of_turns(random).extra_byte_s.interval; }),
                       "refill");
     expect_95_percent(coverage(3.3e6, [](Rng& random) { return knee_of_turns(random).reach_bytes.interval; }), "reach");
@@ -113,7 +113,7 @@ Knee knee_of_copies(Rng& random) {
     return fit_knee(rows, reaches_up_to(32e6, 64), NearBytes::kFitted);
 }
 
-TEST(Interval, OfACacheAndItsMemoryHoldTheTruth) {
+TEST(Interval, of_a_cache_and_its_memory_hold_the_truth) {
     expect_95_percent(coverage(25e-12, [](Rng& random) { return knee_of_copies(random).near_byte_s.interval; }),
                       "near byte");
     expect_95_percent(coverage(50e-12, [](Rng& random) { return knee_of_copies(random).extra_byte_s.interval; }),
@@ -122,7 +122,7 @@ TEST(Interval, OfACacheAndItsMemoryHoldTheTruth) {
 }
 
 /// seconds = 2 us + 3 ns n + 50 ps n m on a grid, 4 % of noise.
-TEST(Interval, OfALawsTermsHoldTheTruth) {
+TEST(Interval, of_a_laws_terms_hold_the_truth) {
     const double truth[] = {2e-6, 3e-9, 5e-11};
     for (std::size_t term = 0; term < 3; ++term) {
         expect_95_percent(
@@ -142,7 +142,7 @@ TEST(Interval, OfALawsTermsHoldTheTruth) {
     }
 }
 
-TEST(Knee, ExactRowsGiveTheirNumbersAndOneWildRowChangesLittle) {
+TEST(Knee, exact_rows_give_their_numbers_and_one_wild_row_changes_little) {
     std::vector<KneeRow> rows;
     for (double bytes = 1e6; bytes < 100e6; bytes *= 1.5) {
         rows.push_back({bytes, bytes, 2e-6, 2e-6 + bytes * (20e-12 + 60e-12 * missing_share(10e6, bytes))});
@@ -158,7 +158,7 @@ TEST(Knee, ExactRowsGiveTheirNumbersAndOneWildRowChangesLittle) {
     EXPECT_NEAR(wild.reach_bytes.value / 10e6, 1, 0.1);
 }
 
-TEST(FittedNumbers, ErrorsOfSumsAndDifferencesAddAsSquares) {
+TEST(FittedNumbers, errors_of_sums_and_differences_add_as_squares) {
     const FittedNumber a{5, 2, 8, ConstantKind::kFitted, ""}, b{3, -1, 7, ConstantKind::kFitted, ""};
     const FittedNumber sum = sum_of(a, b, "sum"), difference = difference_of(a, b, "difference");
     EXPECT_DOUBLE_EQ(sum.value, 8);
@@ -170,7 +170,7 @@ TEST(FittedNumbers, ErrorsOfSumsAndDifferencesAddAsSquares) {
 }
 
 /// uncertainty = (high - low) / 2 / 1.96 / value; of a zero there is nothing that it could be a share of.
-TEST(FittedNumbers, AZeroHasNoRelativeUncertainty) {
+TEST(FittedNumbers, a_zero_has_no_relative_uncertainty) {
     EXPECT_NEAR(relative_uncertainty({10, 8.04, 11.96, ConstantKind::kFitted, ""}), 0.1, 1e-12);
     EXPECT_EQ(relative_uncertainty({0, 0, 0, ConstantKind::kDerived, ""}), 0);
     EXPECT_EQ(relative_uncertainty({0, 0, 3, ConstantKind::kFitted, ""}), 0);

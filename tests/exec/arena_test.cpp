@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kActivations = static_cast<std::size_t>(MemoryLabel::kActivations),
                       kWorkspace = static_cast<std::size_t>(MemoryLabel::kWorkspace);
 
-TEST(Arena, CountsBytesByLabel) {
+TEST(Arena, counts_bytes_by_label) {
     Arena arena;
     Buffer<float> a(arena, MemoryLabel::kActivations, 100);
     {
@@ -26,7 +26,7 @@ TEST(Arena, CountsBytesByLabel) {
     EXPECT_EQ(arena.peak_bytes(), 480U);
 }
 
-TEST(Arena, PeakOfALabelAndAtThePeak) {
+TEST(Arena, keeps_the_peak_of_a_label_and_what_it_has_at_the_peak_of_all) {
     Arena arena;
     { const Buffer<char> early(arena, MemoryLabel::kWorkspace, 70); }
     { const Buffer<char> a(arena, MemoryLabel::kActivations, 60), b(arena, MemoryLabel::kWorkspace, 30); }
@@ -38,7 +38,7 @@ TEST(Arena, PeakOfALabelAndAtThePeak) {
     EXPECT_EQ(arena.at_peak()[kWorkspace], 30U);
 }
 
-TEST(Arena, PeaksBeginAgainFromWhatIsLive) {
+TEST(Arena, peaks_begin_again_from_what_is_live) {
     Arena arena;
     const Buffer<char> stays(arena, MemoryLabel::kActivations, 50);
     { const Buffer<char> goes(arena, MemoryLabel::kWorkspace, 500); }
@@ -49,7 +49,7 @@ TEST(Arena, PeaksBeginAgainFromWhatIsLive) {
     EXPECT_EQ(arena.at_peak()[kWorkspace], 0U);
 }
 
-TEST(Arena, HandsReleasedBlocksOutAgain) {
+TEST(Arena, hands_released_blocks_out_again) {
     Arena arena;
     Buffer<float> buffer(arena, MemoryLabel::kWorkspace, 1000);
     const float* const first = buffer.data();
@@ -62,7 +62,7 @@ TEST(Arena, HandsReleasedBlocksOutAgain) {
     EXPECT_EQ(arena.reserved_bytes(), reserved);
 }
 
-TEST(Arena, SizesThatVaryHoldABoundedAmount) {
+TEST(Arena, sizes_that_vary_hold_a_bounded_amount) {
     Arena arena;
     for (std::size_t bytes = 1; bytes < 100'000; bytes += 37) {
         const Buffer<char> buffer(arena, MemoryLabel::kWorkspace, bytes);
@@ -70,7 +70,7 @@ TEST(Arena, SizesThatVaryHoldABoundedAmount) {
     }
 }
 
-TEST(Arena, ABlockIsAtMostAnEighthLargerThanAsked) {
+TEST(Arena, a_block_is_at_most_an_eighth_larger_than_asked) {
     for (const std::size_t bytes : {1U, 63U, 64U, 65U, 512U, 513U, 1000U, 4097U, 65'537U, 1'000'003U}) {
         Arena arena;
         const Buffer<char> buffer(arena, MemoryLabel::kWorkspace, bytes);
@@ -80,7 +80,7 @@ TEST(Arena, ABlockIsAtMostAnEighthLargerThanAsked) {
     }
 }
 
-TEST(Arena, NothingCostsNothing) {
+TEST(Arena, nothing_costs_nothing) {
     Arena arena;
     const Buffer<double> none(arena, MemoryLabel::kWorkspace, 0);
     EXPECT_EQ(none.data(), nullptr);
@@ -89,7 +89,7 @@ TEST(Arena, NothingCostsNothing) {
     EXPECT_EQ(arena.reserved_bytes(), 0U);
 }
 
-TEST(Arena, MovedBuffersAreReleasedOnce) {
+TEST(Arena, moved_buffers_are_released_once) {
     Arena arena;
     Buffer<char> a(arena, MemoryLabel::kWorkspace, 10), b(arena, MemoryLabel::kActivations, 20);
     char* const data = a.data();
@@ -100,7 +100,7 @@ TEST(Arena, MovedBuffersAreReleasedOnce) {
     EXPECT_EQ(arena.live()[kActivations], 0U);
 }
 
-TEST(ArenaDeathTest, ABufferMayNotOutliveItsArena) {
+TEST(ArenaDeathTest, a_buffer_may_not_outlive_its_arena) {
     EXPECT_DEATH(
         {
             Arena arena;

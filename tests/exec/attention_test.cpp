@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing_kernels;
 
-TEST(Rotate, TurnsTheHalvesOfAHead) {
+TEST(Rotate, turns_the_halves_of_a_head) {
     // Row 7 of sequences of 5 tokens is position 2; two heads of 6, rows of 15.
     const double theta = 100;
     const Numbers before = random_numbers(10 * 15, 1);
@@ -42,13 +42,13 @@ double error_of_turning_back() {
     return relative_error(numbers_of(x), before);
 }
 
-TEST(Rotate, InverseTurnsBack) {
+TEST(Rotate, inverse_turns_back) {
     EXPECT_LE(error_of_turning_back<double>(), 1e-15);
     EXPECT_LE(error_of_turning_back<float>(), 2e-7);
     EXPECT_LE(error_of_turning_back<Bf16>(), 5e-3);
 }
 
-TEST(Rotate, FollowsItsArgumentsAndNotEarlierCalls) {
+TEST(Rotate, follows_its_arguments_and_not_earlier_calls) {
     const Numbers before = random_numbers(8 * 8, 3);
     const auto rotated = [&before](std::size_t sequence, std::size_t heads, double theta) {
         Numbers x = before;
@@ -156,7 +156,7 @@ void expect_naive(const Case& c, double tolerance, double lse_tolerance) {
     }
 }
 
-TEST(Attention, EqualsTheSoftmaxFormula) {
+TEST(Attention, equals_the_softmax_formula) {
     for (const Case& c : kCases) {
         expect_naive<double>(c, 1e-14, 1e-13);
     }
@@ -165,7 +165,7 @@ TEST(Attention, EqualsTheSoftmaxFormula) {
     expect_naive<Bf16>(kLarge, 5e-3, 1e-5);
 }
 
-TEST(Attention, LargeScoresDoNotOverflow) {
+TEST(Attention, large_scores_do_not_overflow) {
     Numbers qkv = kLarge.qkv();
     for (double& value : qkv) {
         value *= 64;
@@ -175,7 +175,7 @@ TEST(Attention, LargeScoresDoNotOverflow) {
     }
 }
 
-TEST(Attention, LaterTokensDoNotMatter) {
+TEST(Attention, later_tokens_do_not_matter) {
     const Case c{1, 130, 2, 2, 8};
     std::vector<float> qkv = as<float>(c.qkv());
     const std::vector<float> before = forward(c, qkv).output;
@@ -188,7 +188,7 @@ TEST(Attention, LaterTokensDoNotMatter) {
     }
 }
 
-TEST(Attention, SequencesDoNotMeet) {
+TEST(Attention, sequences_do_not_meet) {
     const Case two{2, 70, 2, 1, 8}, one{1, 70, 2, 1, 8};
     const std::vector<float> qkv = as<float>(two.qkv());
     const std::vector<float> second(qkv.begin() + static_cast<std::ptrdiff_t>(qkv.size() / 2), qkv.end());
@@ -196,7 +196,7 @@ TEST(Attention, SequencesDoNotMeet) {
     EXPECT_TRUE(std::equal(alone.begin(), alone.end(), both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2)));
 }
 
-TEST(Attention, GradientEqualsDifferences) {
+TEST(Attention, gradient_equals_differences) {
     for (const Case& c : kCases) {
         const auto loss = [&c](const Numbers& qkv) { return dot(forward(c, qkv).output, c.d_output()); };
         EXPECT_LE(relative_error(backward<double>(c), differences(loss, c.qkv())), kDifferenceError)
@@ -204,7 +204,7 @@ TEST(Attention, GradientEqualsDifferences) {
     }
 }
 
-TEST(Attention, GradientsOfAllFormatsAgree) {
+TEST(Attention, gradients_of_all_formats_agree) {
     const Numbers exact = backward<double>(kLarge);
     EXPECT_LE(relative_error(backward<float>(kLarge), exact), kFloatError);
     EXPECT_LE(relative_error(backward<Bf16>(kLarge), exact), kBf16Error);

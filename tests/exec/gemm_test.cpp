@@ -80,7 +80,7 @@ void expect_all_mixes(const Product& p) {
     expect_three_loops<Bf16, Bf16, Bf16>(p);
 }
 
-TEST(Gemm, EqualsThreeLoopsForAllTransposesAndTypes) {
+TEST(Gemm, equals_three_loops_for_all_transposes_and_types) {
     const std::size_t sizes[][3] = {{1, 1, 1},   {1, 7, 3},    {8, 8, 8},    {5, 3, 2},     {2, 1, 8},     {17, 33, 65},
                                     {64, 1, 64}, {1, 96, 128}, {64, 64, 64}, {100, 75, 31}, {128, 96, 300}};
     for (const auto& [m, n, k] : sizes) {
@@ -91,7 +91,7 @@ TEST(Gemm, EqualsThreeLoopsForAllTransposesAndTypes) {
     }
 }
 
-TEST(Gemm, EmptyProducts) {
+TEST(Gemm, an_empty_product_is_zero_or_what_was_there) {
     expect_all_mixes({0, 3, 2, 1, false, false, false});
     expect_all_mixes({3, 0, 2, 1, false, true, true});
     const Product cleared{3, 4, 0, 2, false, false, false}, kept{3, 4, 0, 2, false, false, true};
@@ -99,7 +99,7 @@ TEST(Gemm, EmptyProducts) {
     expect_all_mixes(kept);
 }
 
-TEST(Gemm, WhatWasThereDoesNotMatterWithoutAccumulate) {
+TEST(Gemm, what_was_there_does_not_matter_without_accumulate) {
     for (const std::size_t size : {3U, 64U, 130U}) {
         const Product p{size, size, size, 0, false, true, false};
         const std::vector<float> nan(size * size, std::numeric_limits<float>::quiet_NaN());
@@ -107,7 +107,7 @@ TEST(Gemm, WhatWasThereDoesNotMatterWithoutAccumulate) {
     }
 }
 
-TEST(Gemm, Bf16ResultIsRoundedOnce) {
+TEST(Gemm, bf16_result_is_rounded_once) {
     // 1 + 2^-9 * 2 sums to a bfloat16 that stepwise rounding would never reach.
     const std::vector<Bf16> a = as<Bf16>({1, 0x1p-9, 0x1p-9, 0x1p-9, 0x1p-9}), ones(5, stored<Bf16>(1.0));
     std::vector<Bf16> c(1);
@@ -117,7 +117,7 @@ TEST(Gemm, Bf16ResultIsRoundedOnce) {
     EXPECT_EQ(real(c[0]), 2 + 0x1p-6F) << "2 + 2^-7 + 2^-7";
 }
 
-TEST(Gemm, LinearLayersAreItsThreeProducts) {
+TEST(Gemm, linear_layers_are_its_three_products) {
     const std::size_t rows = 5, out = 3, in = 4;
     const Numbers x = random_numbers(rows * in, 1), w = random_numbers(out * in, 2), dy = random_numbers(rows * out, 3);
     const auto loss = [&](const Numbers& inputs, const Numbers& weights) {
@@ -132,7 +132,7 @@ TEST(Gemm, LinearLayersAreItsThreeProducts) {
     EXPECT_LE(relative_error(dw, differences([&](const Numbers& at) { return loss(x, at); }, w)), kDifferenceError);
 }
 
-TEST(Gemm, SameBitsFromEveryThread) {
+TEST(Gemm, same_bits_from_every_thread) {
     const Product p{96, 200, 130, 0, true, false, false};
     const auto bits = [&p] { return numbers_of(by_gemm<float, Bf16, float>(p, as<float>(p.c()))); };
     const Numbers expected = bits();
@@ -152,7 +152,7 @@ TEST(Gemm, SameBitsFromEveryThread) {
     }
 }
 
-TEST(Gemm, ScratchIsOfTheThread) {
+TEST(Gemm, scratch_is_of_the_thread) {
     std::size_t before = 1, after = 0;
     std::jthread([&] {
         before = gemm_scratch_bytes();

@@ -18,7 +18,7 @@ using namespace testing_kernels;
 
 // ---- number formats
 
-TEST(Bf16Format, RoundsToNearestTiesToEven) {
+TEST(Bf16Format, rounds_to_nearest_ties_to_even) {
     EXPECT_EQ(stored<Bf16>(1.0F).bits, 0x3f80);
     EXPECT_EQ(stored<Bf16>(1 + 0x1p-8F).bits, 0x3f80) << "half way between 1 and 1 + 2^-7: to the even one";
     EXPECT_EQ(stored<Bf16>(1 + 3 * 0x1p-8F).bits, 0x3f82) << "half way: to the even one, above";
@@ -28,7 +28,7 @@ TEST(Bf16Format, RoundsToNearestTiesToEven) {
     EXPECT_EQ(stored<Bf16>(2 - 0x1p-10F).bits, 0x4000) << "rounds up into the next exponent";
 }
 
-TEST(Bf16Format, InfinityNanAndZero) {
+TEST(Bf16Format, infinity_nan_and_zero_stay_what_they_are) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     EXPECT_EQ(stored<Bf16>(kInfinity).bits, 0x7f80);
     EXPECT_EQ(stored<Bf16>(-kInfinity).bits, 0xff80);
@@ -39,7 +39,7 @@ TEST(Bf16Format, InfinityNanAndZero) {
     }
 }
 
-TEST(Bf16Format, EveryValueSurvivesWidening) {
+TEST(Bf16Format, every_value_survives_widening) {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
         const Bf16 value{static_cast<std::uint16_t>(bits)};
         if (!std::isnan(real(value))) {
@@ -48,7 +48,7 @@ TEST(Bf16Format, EveryValueSurvivesWidening) {
     }
 }
 
-TEST(Exponential, IsWithinTwoUnitsInTheLastPlace) {
+TEST(Exponential, is_within_two_units_in_the_last_place) {
     for (float x = -87; x < 88.7F; x += 0.00123F) {
         const double exact = std::exp(double{x});
         const auto rounded = static_cast<float>(exact);
@@ -57,7 +57,7 @@ TEST(Exponential, IsWithinTwoUnitsInTheLastPlace) {
     }
 }
 
-TEST(Exponential, Ends) {
+TEST(Exponential, ends_in_zero_and_infinity) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     EXPECT_EQ(exponential(0.0F), 1);
     EXPECT_EQ(exponential(-kInfinity), 0);
@@ -106,7 +106,7 @@ struct NormCase {
     }
 };
 
-TEST(Norm, RmsFormula) {
+TEST(Norm, rms_follows_its_formula) {
     const NormCase c(NormKind::kRms);
     const Numbers y = norm<double>(c.kind, c.x, c.weight);
     for (std::size_t row = 0; row < kRows; ++row) {
@@ -121,7 +121,7 @@ TEST(Norm, RmsFormula) {
     }
 }
 
-TEST(Norm, NonParametricFormula) {
+TEST(Norm, non_parametric_follows_its_formula) {
     const NormCase c(NormKind::kNonParametric);
     const Numbers y = norm<double>(c.kind, c.x, {});
     for (std::size_t row = 0; row < kRows; ++row) {
@@ -138,7 +138,7 @@ TEST(Norm, NonParametricFormula) {
     }
 }
 
-TEST(Norm, GradientsEqualDifferences) {
+TEST(Norm, gradients_equal_differences) {
     for (const NormKind kind : {NormKind::kRms, NormKind::kNonParametric}) {
         const NormCase c(kind);
         const Gradients found = norm_gradients<double, double>(kind, c.x, c.weight, c.dy);
@@ -152,7 +152,7 @@ TEST(Norm, GradientsEqualDifferences) {
     }
 }
 
-TEST(Norm, AllFormatsAgree) {
+TEST(Norm, all_formats_agree) {
     for (const NormKind kind : {NormKind::kRms, NormKind::kNonParametric}) {
         const NormCase c(kind);
         const Numbers y = norm<double>(kind, c.x, c.weight);
@@ -224,7 +224,7 @@ Numbers spread(const Numbers& x) {
     return wide;
 }
 
-TEST(QkNorm, IsTheNormOfTheWholeWidthOverRanks) {
+TEST(QkNorm, is_the_norm_of_the_whole_width_over_ranks) {
     const NormCase c(NormKind::kRms);
     const Gradients expected = norm_gradients<double, double>(c.kind, c.x, c.weight, c.dy);
     const Gradients found = qk_norm_gradients<double, double>(spread(c.x), c.weight, c.dy);
@@ -257,7 +257,7 @@ Numbers swiglu_gradient(const Numbers& gate_up, const Numbers& d_product) {
     return numbers_of(gradient);
 }
 
-TEST(SwiGlu, FormulaAndGradient) {
+TEST(SwiGlu, value_and_gradient_follow_their_formulas) {
     const Numbers gate_up = random_numbers(kRows * 2 * kWidth, 1), upstream = random_numbers(kRows * kWidth, 2);
     const Numbers exact = swiglu<double>(gate_up), gradient = swiglu_gradient<double>(gate_up, upstream);
     const double gate = gate_up[2 * kWidth + 3], up = gate_up[3 * kWidth + 3];
@@ -270,7 +270,7 @@ TEST(SwiGlu, FormulaAndGradient) {
     EXPECT_LE(relative_error(swiglu_gradient<Bf16>(gate_up, upstream), gradient), kBf16Error);
 }
 
-TEST(SwiGlu, LargeGatesStayFinite) {
+TEST(SwiGlu, large_gates_stay_finite) {
     const float gate_up[] = {-200, 200, 1, 1}, upstream[] = {1, 1};
     float product[2], gradient[4];
     swiglu_forward(1, 2, gate_up, product);
@@ -281,7 +281,7 @@ TEST(SwiGlu, LargeGatesStayFinite) {
     EXPECT_EQ(gradient[1], 1);
 }
 
-TEST(Add, RoundsOnceAndMayReplaceItsOperands) {
+TEST(Add, rounds_once_and_may_replace_its_operands) {
     std::vector<Bf16> a = as<Bf16>({1, 1, -3}), b = as<Bf16>({0x1p-8, 3 * 0x1p-8, 3});
     add(3, a.data(), b.data(), a.data());
     EXPECT_EQ(numbers_of(a), (Numbers{1, 1 + 0x1p-6, 0}));
@@ -291,7 +291,7 @@ TEST(Add, RoundsOnceAndMayReplaceItsOperands) {
 
 // ---- embedding
 
-TEST(Embedding, RowsOfOtherRanksAreZero) {
+TEST(Embedding, rows_of_other_ranks_are_zero) {
     const Numbers table = {1, 2, 3, 4, 5, 6};  // tokens 10, 11, 12
     const std::int32_t tokens[] = {11, 9, 12, 13, 10, -5};
     Numbers x(12, 7);
@@ -299,7 +299,7 @@ TEST(Embedding, RowsOfOtherRanksAreZero) {
     EXPECT_EQ(x, (Numbers{3, 4, 0, 0, 5, 6, 0, 0, 1, 2, 0, 0}));
 }
 
-TEST(Embedding, GradientIsAddedPerToken) {
+TEST(Embedding, gradient_is_added_per_token) {
     const std::int32_t tokens[] = {11, 9, 12, 11, 13};
     const Numbers dx = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     Numbers gradient = {100, 100, 100, 100, 100, 100};
@@ -307,7 +307,7 @@ TEST(Embedding, GradientIsAddedPerToken) {
     EXPECT_EQ(gradient, (Numbers{100, 100, 108, 110, 105, 106}));
 }
 
-TEST(Embedding, AFrequentTokenIsNotLostInBf16) {
+TEST(Embedding, a_frequent_token_is_not_lost_in_bf16) {
     const std::vector<std::int32_t> tokens(1024, 0);
     const std::vector<Bf16> dx(1024, stored<Bf16>(1.0));
     std::vector<Bf16> gradient(1);
@@ -362,7 +362,7 @@ CrossEntropy cross_entropy(const Numbers& logits, std::size_t ways, double scale
     return result;
 }
 
-TEST(CrossEntropyKernel, LossFormula) {
+TEST(CrossEntropyKernel, loss_follows_its_formula) {
     const Numbers logits = random_numbers(kRows * kVocabulary, 1);
     double expected = 0;
     for (std::size_t row = 0; row < kRows; ++row) {
@@ -376,7 +376,7 @@ TEST(CrossEntropyKernel, LossFormula) {
     EXPECT_NEAR(cross_entropy<float>(logits, 1, 1).loss, expected, 1e-5);
 }
 
-TEST(CrossEntropyKernel, GradientEqualsDifferences) {
+TEST(CrossEntropyKernel, gradient_equals_differences) {
     const Numbers logits = random_numbers(kRows * kVocabulary, 1);
     const auto loss = [](const Numbers& at) { return 0.25 * cross_entropy<double>(at, 1, 1).loss; };
     const Numbers exact = cross_entropy<double>(logits, 1, 0.25).gradient;
@@ -384,7 +384,7 @@ TEST(CrossEntropyKernel, GradientEqualsDifferences) {
     EXPECT_LE(relative_error(cross_entropy<float>(logits, 1, 0.25).gradient, exact), kFloatError);
 }
 
-TEST(CrossEntropyKernel, PartsOfTheVocabularyMakeTheWhole) {
+TEST(CrossEntropyKernel, parts_of_the_vocabulary_make_the_whole) {
     const Numbers logits = random_numbers(kRows * kVocabulary, 1);
     const CrossEntropy whole = cross_entropy<double>(logits, 1, 2);
     for (const std::size_t ways : {2U, 4U}) {
@@ -394,7 +394,7 @@ TEST(CrossEntropyKernel, PartsOfTheVocabularyMakeTheWhole) {
     }
 }
 
-TEST(CrossEntropyKernel, LargeLogitsDoNotOverflow) {
+TEST(CrossEntropyKernel, large_logits_do_not_overflow) {
     Numbers logits = random_numbers(kRows * kVocabulary, 1);
     for (double& logit : logits) {
         logit = logit * 1000 + 5000;

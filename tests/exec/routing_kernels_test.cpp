@@ -93,7 +93,7 @@ TEST(RouterZLoss, is_the_square_of_the_log_sum_exp_and_has_its_gradient) {
     EXPECT_LT(relative_error(gradient, expected), kDifferenceError);
 }
 
-TEST(BalanceLoss, is_top_k_where_choices_are_even_and_N_where_all_go_to_one_expert) {
+TEST(BalanceLoss, is_top_k_where_choices_are_even_and_n_where_all_go_to_one_expert) {
     const Numbers even(4 * 4, 0.25);
     const std::vector<std::int64_t> in_turn{0, 1, 2, 3, 0, 1, 2, 3};
     EXPECT_NEAR(balance_sum(1, 4, 4, 2, even.data(), in_turn.data()), 2, 1e-14);

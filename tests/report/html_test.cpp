@@ -48,7 +48,7 @@ std::string first_unbalanced_tag(const std::string& html) {
     return open.empty() ? "" : open.back();
 }
 
-TEST(HtmlReport, LoadsNothingFromOutside) {
+TEST(HtmlReport, loads_nothing_from_outside) {
     const std::string html = render_html(fixture_report());
     for (const char* loader : {"<script", "<link", "<img", "<iframe", "<object", " src=", "@import", "url("}) {
         EXPECT_FALSE(contains(html, loader)) << loader;
@@ -57,13 +57,13 @@ TEST(HtmlReport, LoadsNothingFromOutside) {
     EXPECT_FALSE(contains(html, "\"http"));                      // a source may be an address, but only as text
 }
 
-TEST(HtmlReport, ClosesEveryTagInOrder) {
+TEST(HtmlReport, closes_every_tag_in_order) {
     EXPECT_EQ(first_unbalanced_tag(render_html(fixture_report())), "");
     EXPECT_EQ(first_unbalanced_tag("<p><b>x</p></b>"), "/p");  // the checker itself can fail
     EXPECT_EQ(first_unbalanced_tag("<p>x"), "p");
 }
 
-TEST(HtmlReport, ShowsEveryPointInTableAndPictures) {
+TEST(HtmlReport, shows_every_point_in_table_and_pictures) {
     const ScalingReport report = fixture_report();
     const std::string html = render_html(report);
     for (const ScalePoint& point : report.points) {
@@ -83,7 +83,7 @@ TEST(HtmlReport, ShowsEveryPointInTableAndPictures) {
     }
 }
 
-TEST(HtmlReport, NamesConstantsInputsLayoutNotesAndCommand) {
+TEST(HtmlReport, names_constants_inputs_layout_notes_and_command) {
     const ScalingReport report = fixture_report();
     const std::string html = render_html(report);
     for (const Constant& constant : report.constants) {
@@ -103,7 +103,7 @@ TEST(HtmlReport, NamesConstantsInputsLayoutNotesAndCommand) {
     EXPECT_EQ(count(html, "Routing is uniform: real routers"), 1U);  // every point says it, the page once
 }
 
-TEST(HtmlReport, ListsWhatTheCommandLineChanged) {
+TEST(HtmlReport, lists_what_the_command_line_changed) {
     ScalingReport report = fixture_report();
     EXPECT_FALSE(contains(render_html(report), "Changed on the command line"));
     report.overrides = {"plan.pp = 4", "machine.fabric.minimal_bias = <0>"};
@@ -112,7 +112,7 @@ TEST(HtmlReport, ListsWhatTheCommandLineChanged) {
     EXPECT_TRUE(contains(render_markdown(report), "- plan.pp = 4\n"));
 }
 
-TEST(HtmlReport, ShowsMarkupInStringsAsText) {
+TEST(HtmlReport, shows_markup_in_strings_as_text) {
     ScalingReport report = fixture_report();
     const std::string evil = "<script>alert(1)</script>&\"'";
     report.title = report.mode = report.command = report.machine = report.workload = report.stack = report.plan = evil;
@@ -132,7 +132,7 @@ TEST(HtmlReport, ShowsMarkupInStringsAsText) {
     EXPECT_EQ(first_unbalanced_tag(html), "");
 }
 
-TEST(HtmlReport, DoesNotDependOnHowLongTheToolRan) {
+TEST(HtmlReport, does_not_depend_on_how_long_the_tool_ran) {
     ScalingReport report = fixture_report();
     const std::string html = render_html(report), markdown = render_markdown(report), csv = render_csv(report);
     for (ScalePoint& point : report.points) {
@@ -144,7 +144,7 @@ TEST(HtmlReport, DoesNotDependOnHowLongTheToolRan) {
     EXPECT_EQ(render_csv(report), csv);
 }
 
-TEST(HtmlReport, CanShowOnePointWithoutStagesOrConstants) {
+TEST(HtmlReport, can_show_one_point_without_stages_or_constants) {
     ScalingReport report = fixture_report();
     report.points.resize(1);
     report.points[0].prediction.memory.by_stage.clear();
@@ -157,14 +157,14 @@ TEST(HtmlReport, CanShowOnePointWithoutStagesOrConstants) {
     EXPECT_FALSE(contains(html, ">–"));
 }
 
-TEST(HtmlReport, SaysWhichPointsDoNotFit) {
+TEST(HtmlReport, says_which_points_do_not_fit) {
     ScalingReport report = fixture_report();
     EXPECT_FALSE(contains(render_html(report), "NOT fit"));
     report.points[0].prediction.memory.fits = false;
     EXPECT_TRUE(contains(render_html(report), "It does NOT fit into a tile&#39;s memory on 384 tiles:"));
 }
 
-TEST(HtmlReport, DrawsStrongScalingAsSharesWhenBarsWouldBeTooShort) {
+TEST(HtmlReport, draws_strong_scaling_as_shares_when_bars_would_be_too_short) {
     ScalingReport report = fixture_report();
     EXPECT_TRUE(contains(render_html(report), "seconds of one step"));
     Prediction& last = report.points.back().prediction;
@@ -177,7 +177,7 @@ TEST(HtmlReport, DrawsStrongScalingAsSharesWhenBarsWouldBeTooShort) {
     EXPECT_TRUE(contains(render_html(report), "percent of the step"));
 }
 
-TEST(HtmlReport, RefusesAReportWithoutPoints) {
+TEST(HtmlReport, refuses_a_report_without_points) {
     ScalingReport report = fixture_report();
     report.points.clear();
     EXPECT_THROW(static_cast<void>(render_html(report)), InputError);

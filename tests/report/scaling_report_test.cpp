@@ -62,7 +62,7 @@ std::string read_file(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(CsvReport, HasARowAPointAndAsManyCellsAsTheHead) {
+TEST(CsvReport, has_a_row_a_point_and_as_many_cells_as_the_head) {
     const ScalingReport report = fixture_report();
     const auto rows = parse_csv(render_csv(report));
     ASSERT_EQ(rows.size(), report.points.size());
@@ -77,7 +77,7 @@ TEST(CsvReport, HasARowAPointAndAsManyCellsAsTheHead) {
     }
 }
 
-TEST(CsvReport, LossesOfARowSumToItsStepToThePicosecond) {
+TEST(CsvReport, losses_of_a_row_sum_to_its_step_to_the_picosecond) {
     for (const auto& row : parse_csv(render_csv(fixture_report()))) {
         Picoseconds sum = 0;
         std::size_t losses = 0;
@@ -92,7 +92,7 @@ TEST(CsvReport, LossesOfARowSumToItsStepToThePicosecond) {
     }
 }
 
-TEST(CsvReport, NamesEachLossAsTheEnumDoes) {
+TEST(CsvReport, names_each_loss_as_the_enum_does) {
     const auto row = parse_csv(render_csv(fixture_report())).front();
     for (const char* name : {"useful_compute", "recompute", "bubble", "exposed_tp", "exposed_ep", "exposed_dp",
                              "exposed_pp", "exposed_cp", "optimizer", "imbalance", "jitter", "waiting"}) {
@@ -110,7 +110,7 @@ std::size_t bars(const std::string& line) {
     return found;
 }
 
-TEST(MarkdownReport, EveryTableRowHasAsManyCellsAsItsHead) {
+TEST(MarkdownReport, every_table_row_has_as_many_cells_as_its_head) {
     ScalingReport report = fixture_report();
     report.inputs[0].file = "odd|name\nwith <b>markup</b>.json";
     report.title = "A *title* with `marks`";
@@ -132,7 +132,7 @@ TEST(MarkdownReport, EveryTableRowHasAsManyCellsAsItsHead) {
     EXPECT_NE(markdown.find("\n    auspex scale --machine"), std::string::npos);
 }
 
-TEST(MarkdownReport, OfOnePointHasNoPictureAndNoChangeColumns) {
+TEST(MarkdownReport, of_one_point_has_no_picture_and_no_change_columns) {
     ScalingReport report = fixture_report();
     EXPECT_NE(render_markdown(report).find("](efficiency.svg)"), std::string::npos);
     EXPECT_NE(render_markdown(report).find("change, s"), std::string::npos);
@@ -141,7 +141,7 @@ TEST(MarkdownReport, OfOnePointHasNoPictureAndNoChangeColumns) {
     EXPECT_EQ(render_markdown(report).find("change, s"), std::string::npos);
 }
 
-TEST(ScalingReport, SpeaksOfARunOnlyWhenAskedForOne) {
+TEST(ScalingReport, speaks_of_a_run_only_when_asked_for_one) {
     ScalingReport report = fixture_report();
     for (const std::string& page : {render_markdown(report), render_html(report), render_csv(report)}) {
         EXPECT_EQ(page.find("run_tokens"), std::string::npos);
@@ -168,7 +168,7 @@ class ReportFolder : public ::testing::Test {
     std::filesystem::path folder_;
 };
 
-TEST_F(ReportFolder, HoldsThreeFilesWithTheSameBytesEachTime) {
+TEST_F(ReportFolder, holds_three_files_with_the_same_bytes_each_time) {
     const ScalingReport report = fixture_report();
     write_scaling_report(report, (folder_ / "new" / "nested").string());
     write_scaling_report(report, (folder_ / "again").string());
@@ -180,7 +180,7 @@ TEST_F(ReportFolder, HoldsThreeFilesWithTheSameBytesEachTime) {
     EXPECT_EQ(read_file(folder_ / "again" / "points.csv"), render_csv(report));
 }
 
-TEST_F(ReportFolder, ThatIsAFileIsRefusedByName) {
+TEST_F(ReportFolder, that_is_a_file_is_refused_by_name) {
     const std::string file = (folder_ / "taken").string();
     std::ofstream(file) << "x";
     try {
@@ -192,7 +192,7 @@ TEST_F(ReportFolder, ThatIsAFileIsRefusedByName) {
     EXPECT_EQ(read_file(file), "x");
 }
 
-TEST(Losses, HaveTwelveDifferentNamesAndMeanings) {
+TEST(Losses, have_twelve_different_names_and_meanings) {
     std::map<std::string, int> names, meanings;
     for (std::size_t loss = 0; loss < kLossCount; ++loss) {
         ++names[to_string(static_cast<Loss>(loss))];

@@ -10,7 +10,7 @@
 namespace auspex {
 namespace {
 
-TEST(Text, SeparatesThousands) {
+TEST(Text, separates_thousands) {
     EXPECT_EQ(thousands(0), "0");
     EXPECT_EQ(thousands(999), "999");
     EXPECT_EQ(thousands(12288), "12,288");
@@ -18,7 +18,7 @@ TEST(Text, SeparatesThousands) {
     EXPECT_EQ(thousands(-1234567.4), "-1,234,567");
 }
 
-TEST(Text, KeepsThreeSignificantDigits) {
+TEST(Text, keeps_three_significant_digits) {
     EXPECT_EQ(significant(10.24), "10.2");
     EXPECT_EQ(significant(9.994), "9.99");
     EXPECT_EQ(significant(9.996), "10.0");  // one more digit left of the point, one less right of it
@@ -30,14 +30,14 @@ TEST(Text, KeepsThreeSignificantDigits) {
     EXPECT_EQ(significant(std::numeric_limits<double>::quiet_NaN()), "–");
 }
 
-TEST(Text, ChoosesTheUnitOfADuration) {
+TEST(Text, chooses_the_unit_of_a_duration) {
     EXPECT_EQ(duration(10.24), "10.2 s");
     EXPECT_EQ(duration(0.0345), "34.5 ms");
     EXPECT_EQ(duration(0.0000121), "12.1 us");
     EXPECT_EQ(duration(0.99999), "1.00 s");  // not 1,000 ms
 }
 
-TEST(Text, ShowsChangesWithTheirSign) {
+TEST(Text, shows_changes_with_their_sign) {
     EXPECT_EQ(signed_significant(0.4121), "+0.412");
     EXPECT_EQ(signed_significant(-0.031), "−0.0310");
     EXPECT_EQ(signed_significant(0), "0");
@@ -50,12 +50,12 @@ TEST(Text, ShowsChangesWithTheirSign) {
     EXPECT_EQ(tick_count(200e3), "200 k");
 }
 
-TEST(Text, EscapesWhatIsMarkup) {
+TEST(Text, escapes_what_is_markup) {
     EXPECT_EQ(html_escape("<a href=\"x\">'&'</a>"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
     EXPECT_EQ(markdown_escape("a|b_c\n<d>"), "a\\|b\\_c \\<d\\>");
 }
 
-TEST(Labels, AreMovedApartAndStayInside) {
+TEST(Labels, are_moved_apart_and_stay_inside) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         Rng rng(seed);
         std::vector<SvgLabel> labels(1 + rng.below(12));
@@ -71,7 +71,7 @@ TEST(Labels, AreMovedApartAndStayInside) {
     }
 }
 
-TEST(Ticks, CoverTheRangeInRoundSteps) {
+TEST(Ticks, cover_the_range_in_round_steps) {
     EXPECT_EQ(round_ticks(0, 6.14, 6).back(), 7);
     EXPECT_EQ(round_ticks(0, 6.14, 6).size(), 8U);  // 0, 1, … 7
     EXPECT_EQ(decade_ticks(130, 2100), (std::vector<double>{200, 500, 1000, 2000}));

@@ -53,7 +53,7 @@ Timeline random_timeline(std::uint64_t seed, std::size_t count) {
     return timeline;
 }
 
-TEST(ChromeTrace, NamesProcessesByRoleAndThreadsByStream) {
+TEST(ChromeTrace, names_processes_by_role_and_threads_by_stream) {
     const JsonDocument document = JsonDocument::parse(trace_of(small_timeline()), "trace");
     std::map<std::pair<std::int64_t, std::int64_t>, std::string> threads;
     std::map<std::int64_t, std::string> processes;
@@ -71,7 +71,7 @@ TEST(ChromeTrace, NamesProcessesByRoleAndThreadsByStream) {
                            {{0, 0}, "compute"}, {{0, 1}, "ep"}, {{1, 0}, "compute"}, {{1, 1}, "ep"}}));
 }
 
-TEST(ChromeTrace, WritesMicrosecondsExactlyAndSortsByTrackThenStart) {
+TEST(ChromeTrace, writes_microseconds_exactly_and_sorts_by_track_then_start) {
     const std::string trace = trace_of(small_timeline());
     const std::string expected =
         R"({"ph":"X","pid":0,"tid":0,"ts":0.000000,"dur":2.000000,"name":"attention","args":{}},
@@ -82,7 +82,7 @@ TEST(ChromeTrace, WritesMicrosecondsExactlyAndSortsByTrackThenStart) {
     EXPECT_NE(trace.find(expected), std::string::npos) << trace;
 }
 
-TEST(ChromeTrace, ParsesAndNestsInOrder) {
+TEST(ChromeTrace, parses_and_nests_in_order) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         const Timeline timeline = random_timeline(seed, 400);
         const JsonDocument document = JsonDocument::parse(trace_of(timeline), "trace");
@@ -111,12 +111,12 @@ TEST(ChromeTrace, ParsesAndNestsInOrder) {
     }
 }
 
-TEST(ChromeTrace, OfNothingIsValid) {
+TEST(ChromeTrace, of_nothing_is_valid) {
     const JsonDocument document = JsonDocument::parse(trace_of({}), "trace");
     EXPECT_TRUE(document.root().at("traceEvents").elements().empty());
 }
 
-TEST(ChromeTrace, Of50000SpansTakesLessThanASecond) {
+TEST(ChromeTrace, of_50000_spans_takes_less_than_a_second) {
     const Timeline timeline = random_timeline(4, 50'000);
     const auto begin = std::chrono::steady_clock::now();
     const std::string trace = trace_of(timeline);

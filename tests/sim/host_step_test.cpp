@@ -31,7 +31,7 @@ double work_of_first_rank(const Inputs& inputs) {
     return seconds;
 }
 
-TEST(HostStep, OneRankTakesTheSumOfItsCalls) {
+TEST(HostStep, one_rank_takes_the_sum_of_its_calls) {
     Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
     inputs.plan.dp = 1;
     const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
@@ -53,7 +53,7 @@ TEST(HostStep, OneRankTakesTheSumOfItsCalls) {
     EXPECT_NEAR(to_seconds(play_toy(inputs).step) / seconds, 1, 1e-6);
 }
 
-TEST(HostStep, FourRanksOnTwoCoresWithoutMessagesTakeTwiceAsLong) {
+TEST(HostStep, four_ranks_on_two_cores_without_messages_take_twice_as_long) {
     Machine machine = bare_machine();
     give_laws(machine.host, 1e-6, 1e-11);
     const Inputs inputs = toy_inputs("toy-dp4", "toy-dense", machine);
@@ -63,7 +63,7 @@ TEST(HostStep, FourRanksOnTwoCoresWithoutMessagesTakeTwiceAsLong) {
     EXPECT_NEAR(to_seconds(play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step) / alone, 1, 0.001);
 }
 
-TEST(HostStep, AMissingShareOfFarBytesComesFromMemory) {
+TEST(HostStep, a_missing_share_of_far_bytes_comes_from_memory) {
     Machine machine = plausible_machine();
     machine.host.cache_bytes = 1e30;
     const Picoseconds cached = play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step;
@@ -71,7 +71,7 @@ TEST(HostStep, AMissingShareOfFarBytesComesFromMemory) {
     EXPECT_GT(play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step, cached);
 }
 
-TEST(HostStep, APipelineOfTwoStagesTakesWhatItsBubbleLeaves) {
+TEST(HostStep, a_pipeline_of_two_stages_takes_what_its_bubble_leaves) {
     // Two stages on two cores, gpipe, no cost of messages. With F and B of a micro-batch on a stage, m of them:
     // forward fills after F0, backward empties: between max over stages of their work and its sum with one pass of the
     // other stage.
@@ -98,7 +98,7 @@ TEST(HostStep, APipelineOfTwoStagesTakesWhatItsBubbleLeaves) {
     EXPECT_GT(played.losses[static_cast<std::size_t>(Loss::kBubble)], 0);
 }
 
-TEST(HostStep, EveryToyPlaysAndItsLossesSumToTheStep) {
+TEST(HostStep, every_toy_plays_and_its_losses_sum_to_the_step) {
     for (const auto& [plan, workload] : toys()) {
         for (const int ranks_of_node : {16, 2}) {
             SCOPED_TRACE(plan + ", ranks of a node " + std::to_string(ranks_of_node));
@@ -138,7 +138,7 @@ bool plays_random_plan(std::uint64_t seed) {
     }
 }
 
-TEST(HostStep, RandomPlansEnd) {
+TEST(HostStep, random_plans_end) {
     int played = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -147,7 +147,7 @@ TEST(HostStep, RandomPlansEnd) {
     EXPECT_GT(played, 15);
 }
 
-TEST(HostStep, SameInputsGiveTheSameStep) {
+TEST(HostStep, same_inputs_give_the_same_step) {
     const Inputs inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
     const HostStep first = play_toy(inputs, true), second = play_toy(inputs, true);
     EXPECT_EQ(first.step, second.step);
@@ -156,7 +156,7 @@ TEST(HostStep, SameInputsGiveTheSameStep) {
     ASSERT_EQ(first.timeline->spans.size(), second.timeline->spans.size());
 }
 
-TEST(HostStep, ARankHasASpanForEveryOperationOfItsRole) {
+TEST(HostStep, a_rank_has_a_span_for_every_operation_of_its_role) {
     const Inputs inputs = toy_inputs("toy-pp2-ep2", "toy-moe", plausible_machine());
     const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
     const HostStep played = play_on_hosts(inputs, step, true);
@@ -169,7 +169,7 @@ TEST(HostStep, ARankHasASpanForEveryOperationOfItsRole) {
     EXPECT_EQ(played.timeline->tracks[kStreamCount].role, "rank 1");
 }
 
-TEST(HostStep, SlowerWiresAndSpinningMakeAStepLonger) {
+TEST(HostStep, slower_wires_and_spinning_make_a_step_longer) {
     Machine machine = plausible_machine(2, 2);
     const Picoseconds fast = play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step;
     machine.node.nic_bytes_per_s = 1e7;
@@ -180,7 +180,7 @@ TEST(HostStep, SlowerWiresAndSpinningMakeAStepLonger) {
     EXPECT_GT(play_toy(crowded).step, yielding);
 }
 
-TEST(HostStep, ARuleThatTheTransportDoesNotKnowIsRefused) {
+TEST(HostStep, a_rule_that_the_transport_does_not_know_is_refused) {
     Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
     inputs.stack.all_gather[0].algorithm = CollectiveAlgorithm::kBruck;
     EXPECT_THROW((void)play_toy(inputs), InputError);
@@ -193,7 +193,7 @@ TEST(HostStep, ARuleThatTheTransportDoesNotKnowIsRefused) {
     EXPECT_THROW((void)play_toy(inputs), InputError);
 }
 
-TEST(HostStep, PredictChoosesHostsByTheMachine) {
+TEST(HostStep, predict_chooses_hosts_by_the_machine) {
     const Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
     PredictOptions options;
     const Prediction p = predict(inputs, options).prediction;
@@ -212,7 +212,7 @@ TEST(HostStep, PredictChoosesHostsByTheMachine) {
 
 /// A group's uncertainty is sqrt(sum of u^2 / n) over its constants that are not 0: a latency that is 0 because there
 /// is no wire widens nothing, whatever its file says of it.
-TEST(HostStep, AConstantOfZeroTakesNoPartInItsGroupsUncertainty) {
+TEST(HostStep, a_constant_of_zero_takes_no_part_in_its_groups_uncertainty) {
     const auto near_uncertainty = [](double latency_s) {
         Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
         const auto add = [&inputs](const char* path, double value, double uncertainty) {
@@ -238,13 +238,13 @@ TEST(HostStep, AConstantOfZeroTakesNoPartInItsGroupsUncertainty) {
     EXPECT_NEAR(near_uncertainty(1e-6), std::sqrt((0.03 * 0.03 + 0.05 * 0.05 + 1) / 3), 1e-12);
 }
 
-TEST(HostCollective, ABroadcastIsRefused) {
+TEST(HostCollective, a_broadcast_is_refused) {
     EXPECT_THROW(
         (void)host_collective_s(plausible_machine(), testing_plans::stack("auspex"), CommKind::kBroadcast, 2, 8),
         InputError);
 }
 
-TEST(HostCollective, TakesItsMessagesAndSums) {
+TEST(HostCollective, takes_its_messages_and_sums) {
     // Two ranks on two cores, 8e6 bytes: each sends half (1 ns a byte), takes half (2 ns a byte), adds 1e6 elements of
     // two parts (law: 1 us + 1e-9 for each of 2e6 + 1e6 sizes); an all-reduce sends and takes the sums once more.
     Machine machine = bare_machine();

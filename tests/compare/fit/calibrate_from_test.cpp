@@ -52,6 +52,13 @@ Constant constant_of(const Machine& machine, const std::string& path) {
     return *found;
 }
 
+ConstantChange change_of(const Calibration& calibration, const std::string& path) {
+    const auto found = std::ranges::find_if(calibration.changes,
+                                            [&](const ConstantChange& change) { return change.now.path == path; });
+    EXPECT_NE(found, calibration.changes.end()) << path;
+    return found == calibration.changes.end() ? ConstantChange{} : *found;
+}
+
 bool any_holds(const std::vector<std::string>& texts, const std::string& words) {
     return std::any_of(texts.begin(), texts.end(),
                        [&](const std::string& text) { return text.find(words) != std::string::npos; });
@@ -92,13 +99,8 @@ TEST(CalibrateFrom, auroras_layers_give_ceiling_and_half_depth) {
     EXPECT_LT(fit.worst_error, 0.03);
     EXPECT_EQ(constant_of(machine, "machine.tile.gemm_ceiling").kind, ConstantKind::kFitted);
     // Two depths and their noise: from 0 on any half depth is possible.
-    for (const ConstantChange& change : calibration.changes) {
-        if (change.now.path == "machine.tile.gemm_half_depth") {
-            EXPECT_EQ(change.verdict, kNotDetermined) << change.low;
-        } else if (change.now.path == "machine.tile.gemm_ceiling") {
-            EXPECT_EQ(change.verdict, "good");
-        }
-    }
+    EXPECT_EQ(change_of(calibration, "machine.tile.gemm_half_depth").verdict, kNotDetermined);
+    EXPECT_EQ(change_of(calibration, "machine.tile.gemm_ceiling").verdict, "good");
 }
 
 // The median of three rates, 10 GB/s, is 19, 0 and 6 % off: their median is 6. That of one rate cannot be off.
@@ -263,11 +265,10 @@ TEST(CalibrateFrom, changes_say_what_was_and_what_is) {
         EXPECT_LE(change.low, change.now.value * (1 + 1e-5));
         EXPECT_GE(change.high, change.now.value * (1 - 1e-5));
         EXPECT_FALSE(change.verdict.empty());
-        if (change.now.path == "machine.node.mesh_bandwidth") {
-            EXPECT_EQ(change.rows, "3 rows of link mesh");
-            EXPECT_NE(change.verdict.find("machines/measurements/aurora.csv:"), std::string::npos) << change.verdict;
-        }
     }
+    const ConstantChange mesh = change_of(calibration, "machine.node.mesh_bandwidth");
+    EXPECT_EQ(mesh.rows, "3 rows of link mesh");
+    EXPECT_NE(mesh.verdict.find("machines/measurements/aurora.csv:"), std::string::npos) << mesh.verdict;
     for (const Constant& constant : before.constants) {
         if (constant_of(after, constant.path).source != constant.source) {
             EXPECT_NE(std::find(changed.begin(), changed.end(), constant.path), changed.end()) << constant.path;

@@ -119,6 +119,29 @@ inline Inputs toy_inputs(const std::string& plan, const std::string& workload, M
     return inputs;
 }
 
+/// The seed's plan of a toy, of up to 16 ranks, that the trainer runs: no context parallelism, experts split over tp as
+/// the rest, nothing gathered layer by layer, nothing overlapped.
+inline Inputs trainable_inputs(std::uint64_t seed, Machine machine) {
+    Inputs inputs = toy_inputs("toy-dp4", "toy-dense", std::move(machine));
+    Rng rng(seed);
+    for (;;) {
+        Plan plan = testing_plans::detail::draw_plan(rng, false);
+        inputs.workload = testing_plans::workload(rng.below(2) == 0 ? "toy-dense" : "toy-moe");
+        plan.cp = 1;
+        plan.etp = plan.tp;
+        plan.optimizer = plan.optimizer == OptimizerSharding::kFsdp ? OptimizerSharding::kSharded : plan.optimizer;
+        if (plan.dp * plan.ep * plan.tp * plan.pp > 16) {
+            continue;
+        }
+        try {
+            inputs.plan = resolve_plan(plan, inputs.workload, 0);
+            return inputs;
+        } catch (const InputError&) {
+            continue;  // no workload could run it: another draw
+        }
+    }
+}
+
 /// The shipped toys: plan and workload.
 inline std::vector<std::pair<std::string, std::string>> toys() {
     std::vector<std::pair<std::string, std::string>> list;

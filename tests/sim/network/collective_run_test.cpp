@@ -68,6 +68,10 @@ TEST(CollectiveRun, automatic_choice_is_the_first_alternative_and_phases_add_up)
         const CollectiveResult result = time_collective(network, layout, job, {CollectiveAlgorithm::kAuto, 0}, bytes);
         EXPECT_EQ(result.choice, result.alternatives.front().choice);
         EXPECT_DOUBLE_EQ(result.time_s, result.alternatives.front().time_s);
+        for (const auto& alternative : result.alternatives) {
+            EXPECT_GE(alternative.time_s, result.time_s);
+        }
+        EXPECT_GT(result.alternatives.back().time_s, 1.05 * result.time_s) << "some choices are worse";
         EXPECT_EQ(result.alternatives.size(), candidates(job.comm, form_of_job(network, layout), 0).size());
         double sum_s = 0;
         for (const CollectivePhase& phase : result.phases) {

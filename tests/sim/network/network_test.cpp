@@ -166,6 +166,7 @@ TEST(Network, an_uneven_exchange_loads_links_by_the_share_of_the_receiver) {
                 }
             }
         }
+        ASSERT_EQ(pattern.loads.size(), loads.size());
         for (const LinkLoad& on_link : pattern.loads) {
             if (!is_pool(fabric.kind(on_link.link))) {
                 EXPECT_NEAR(on_link.load, loads.at(on_link.link), 1e-9 * on_link.load) << fabric.name(on_link.link);

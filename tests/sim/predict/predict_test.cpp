@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "../step_fixture.hpp"
@@ -61,6 +62,37 @@ TEST(Predict, losses_sum_to_the_step_and_none_is_negative_for_100_random_plans) 
         }
         EXPECT_GT(step.forward_backward, 0);
         EXPECT_LE(step.forward_backward, step.step);
+    }
+}
+
+/// Nothing overlapped, tiles equal and experts even: each loss of a stage is the length of its spans of that kind, but
+/// for waits, which a timeline shows as gaps or as part of the communication that is waited for.
+TEST(Predict, compute_of_100_random_plans_is_the_length_of_its_spans) {
+    for (std::uint64_t seed = 5'100; seed < 5'200; ++seed) {
+        Inputs inputs = random_inputs(seed, false);
+        inputs.plan.routing = {};
+        inputs.machine.noise = {};
+        inputs.machine.tile.speed_sigma = 0;
+        inputs.stack.step_host_s = inputs.stack.host_sync_s = 0;  // waiting, on the stream of compute
+        PredictOptions options = plain_options();
+        options.timeline = true;
+        const SimulatedStep step = simulate_step(inputs, options, false);
+        std::map<Loss, Picoseconds> spans;
+        for (const Span& span : step.timeline->spans) {
+            const bool waits = step.timeline->names[span.name].starts_with("receive");
+            if (step.timeline->tracks[span.track].stream == "compute" && !waits) {
+                const auto phase = static_cast<Phase>(span.name % kPhaseCount);
+                const Loss loss = phase == Phase::kRecompute   ? Loss::kRecompute
+                                  : phase == Phase::kOptimizer ? Loss::kOptimizer
+                                                               : Loss::kUsefulCompute;
+                spans[loss] += span.end - span.start;
+            }
+        }
+        for (const Loss loss : {Loss::kUsefulCompute, Loss::kRecompute, Loss::kOptimizer}) {
+            EXPECT_NEAR(to_seconds(step.losses[static_cast<std::size_t>(loss)]),
+                        to_seconds(spans[loss]) / inputs.plan.pp, 1e-9)
+                << "seed " << seed << " " << to_string(loss);
+        }
     }
 }
 

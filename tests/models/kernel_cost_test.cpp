@@ -24,6 +24,7 @@ Machine round_machine() {
 }
 
 TEST(KernelCost, a_gemm_counts_2_m_n_k_flop_and_each_operand_once) {
+    // 4 groups of (m, n, k) = (10, 20, 30) in 2 bytes: 2 m n k a group; m k + k n + m n numbers.
     const Kernel kernel = gemm_kernel(10, 20, 30, 2, 4);
     EXPECT_EQ(kernel.flop, 2.0 * 10 * 20 * 30 * 4);
     EXPECT_EQ(kernel.work_flop, kernel.flop);
@@ -76,6 +77,7 @@ TEST(KernelCost, a_thin_gemm_is_bound_by_memory) {
 }
 
 TEST(KernelCost, element_wise_work_takes_bytes_over_bandwidth_and_a_launch_for_each_kernel) {
+    // Three times 4 GB at half of 1 TB/s; three times 6 launches of 2 + 3 us and 2 synchronisations of 20 us.
     Machine machine = round_machine();
     machine.tile.memory_efficiency = 0.5;
     machine.tile.kernel_launch_s = 2e-6;
@@ -91,6 +93,7 @@ TEST(KernelCost, element_wise_work_takes_bytes_over_bandwidth_and_a_launch_for_e
 }
 
 TEST(KernelCost, attention_runs_at_its_own_efficiency_and_on_work_not_on_model_flop) {
+    // 5e12 of work at half of 100 TF; the 4e12 of the model take no part.
     Kernel kernel;
     kernel.type = KernelType::kAttention;
     kernel.flop = 4e12;

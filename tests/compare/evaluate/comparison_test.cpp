@@ -73,6 +73,7 @@ TEST(Comparison, errors_are_given_against_all_runs_too) {
 }
 
 TEST(Comparison, spreads_are_of_each_workload_and_of_all) {
+    // Longest over shortest step: m 3 / 1, w 20 / 10, all 20 / 1.
     const Comparison comparison =
         summed({made("m", "a", {1}, 1), made("m", "b", {3}, 3), made("w", "a", {10}, 10), made("w", "b", {20}, 20)});
     EXPECT_DOUBLE_EQ(comparison.spread, 20) << "20 / 1";
@@ -158,6 +159,8 @@ TEST(Comparison, a_case_with_a_single_run_has_no_part_in_the_tau_of_repeats) {
 }
 
 TEST(Comparison, noisy_cases_are_disturbed_and_their_intervals_grow_by_the_slowdown) {
+    // Steps of 1, 2 and 3 s: slowest over fastest 3. The interval of 1.9 s ends at 1.1 x 1.9 (made above), and 3
+    // times that.
     std::vector<ComparedCase> cases{made("m", "a", {1, 1.001, 0.999}, 1), made("m", "b", {2, 2.002, 1.998}, 2),
                                     made("m", "c", {1, 2, 3}, 1.9)};
     const Comparison comparison = summed(cases);
@@ -180,6 +183,8 @@ ComparedCase at_speeds(const std::string& plan, const std::vector<double>& speed
 }
 
 TEST(Comparison, runs_on_slowed_cores_do_not_count) {
+    // Full speed is from 0.91 on (at_speeds): 0.7 and 0.5 do not count. Of the others the median and slowest over
+    // fastest.
     const Comparison comparison = summed({at_speeds("a", {0.7, 1, 0.98, 1.02, 0.5}, 1), made("m", "b", {2, 2, 2}, 2)});
     EXPECT_NEAR(comparison.cases[0].measured_step_s, 1, 1e-12) << "of 1, 1 / 0.98, 1 / 1.02";
     EXPECT_NEAR(comparison.cases[0].slowdown, 1.02 / 0.98, 1e-12);

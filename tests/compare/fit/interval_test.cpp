@@ -44,6 +44,7 @@ std::vector<double> noisy(std::size_t count, Rng& random) {
 }
 
 TEST(Interval, students_t_is_that_of_tables) {
+    // Tables of t(0.975) for 1, 2 … degrees of freedom.
     const double expected[] = {12.706, 4.303, 3.182, 2.776, 2.571};
     for (int degrees = 1; degrees <= 5; ++degrees) {
         EXPECT_NEAR(student_95(degrees) / expected[degrees - 1], 1, 0.01) << degrees;

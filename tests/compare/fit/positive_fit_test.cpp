@@ -47,6 +47,7 @@ TEST(PositiveFit, intervals_hold_the_truth_and_errors_are_those_of_the_noise) {
 }
 
 TEST(PositiveFit, one_wild_measurement_changes_little_and_is_counted) {
+    // The law, right again, says a fifth of the row that is five times too large: residual 1 / 5 - 1.
     std::vector<Observation> observations = grid(2e-6, 3e-9, 5e-11, 0);
     observations[7].y *= 5;
     const PositiveFit fit = fit_positive(observations, 0, 1);
@@ -76,6 +77,7 @@ TEST(PositiveFit, what_would_be_negative_is_zero_and_the_rest_fits_best) {
 }
 
 TEST(PositiveFit, columns_that_cannot_be_told_apart_share_without_trouble) {
+    // y = 6 n of columns n and 2 n: any a, b with a + 2 b = 6.
     std::vector<Observation> observations;
     for (const double n : {1.0, 2.0, 3.0, 4.0}) {
         observations.push_back({{n, 2 * n, 0}, 6 * n, 1});

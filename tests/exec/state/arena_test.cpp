@@ -63,6 +63,8 @@ TEST(Arena, hands_released_blocks_out_again) {
 }
 
 TEST(Arena, sizes_that_vary_hold_a_bounded_amount) {
+    // Blocks are handed out again by size class, of which there are at most 8 an octave: less than 16 times the
+    // largest.
     Arena arena;
     for (std::size_t bytes = 1; bytes < 100'000; bytes += 37) {
         const Buffer<char> buffer(arena, MemoryLabel::kWorkspace, bytes);
@@ -71,6 +73,7 @@ TEST(Arena, sizes_that_vary_hold_a_bounded_amount) {
 }
 
 TEST(Arena, a_block_is_at_most_an_eighth_larger_than_asked) {
+    // Classes are an eighth of an octave apart, and multiples of 64 bytes.
     for (const std::size_t bytes : {1U, 63U, 64U, 65U, 512U, 513U, 1000U, 4097U, 65'537U, 1'000'003U}) {
         Arena arena;
         const Buffer<char> buffer(arena, MemoryLabel::kWorkspace, bytes);

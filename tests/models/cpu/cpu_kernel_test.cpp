@@ -77,6 +77,7 @@ TEST(CpuKernel, sizes_are_finite_not_negative_and_zero_beyond_the_terms) {
 }
 
 TEST(CpuKernel, a_product_of_m_rows_n_columns_k_depth_has_mnk_mn_mk_and_nk) {
+    // m = 64, n = 48, k = 100: products m n k, results m n, operands m k and n k, each moved once in 4 bytes.
     const CpuCall call = call_of(CpuKernel::kGemmInputGradient, 64, 48, 100);
     EXPECT_EQ(size_of(call, "start"), 1);
     EXPECT_EQ(size_of(call, "product"), 64.0 * 48 * 100);
@@ -87,12 +88,15 @@ TEST(CpuKernel, a_product_of_m_rows_n_columns_k_depth_has_mnk_mn_mk_and_nk) {
 }
 
 TEST(CpuKernel, columns_of_a_product_come_in_vectors_of_16_and_its_left_operand_once_for_48_columns) {
+    // 8 columns take a vector of 16, 17 take two; 256 columns are ceil(256 / 48) = 6 bands, each of which reads m
+    // k.
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 8, 100), "product"), 64.0 * 16 * 100);
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 17, 100), "product"), 64.0 * 32 * 100);
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 256, 100), "left"), 6 * 64.0 * 100);
 }
 
 TEST(CpuKernel, only_forward_products_thinner_than_128_columns_stride_over_the_right_operand) {
+    // A stride of k over n k numbers: n k^2 with n = 127, k = 100.
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 127, 100), "thin"), 127.0 * 100 * 100);
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 128, 100), "thin"), 0);
 }
@@ -111,6 +115,7 @@ TEST(CpuKernel, causal_scores_are_those_of_each_query_with_the_keys_up_to_the_en
 }
 
 TEST(CpuKernel, experts_pay_for_each_expert_and_its_weights_and_for_all_rows_together) {
+    // 8 experts, 512 rows of all of them, inner width 32, hidden width 64.
     const CpuCall call = call_of(CpuKernel::kExpertsForwardGrouped, 512, 32, 64, 8);
     EXPECT_EQ(size_of(call, "expert"), 8);
     EXPECT_EQ(size_of(call, "product"), 512.0 * 32 * 64);
@@ -120,6 +125,7 @@ TEST(CpuKernel, experts_pay_for_each_expert_and_its_weights_and_for_all_rows_tog
 }
 
 TEST(CpuKernel, sums_by_token_grow_with_tokens_and_with_the_rows_summed) {
+    // 100 tokens of 64 numbers, 1.5 rows a token: 150 rows.
     const CpuCall call = call_of(CpuKernel::kSumRows, 100, 64, 1.5);
     EXPECT_EQ(size_of(call, "token"), 100);
     EXPECT_EQ(size_of(call, "row"), 150);
@@ -136,6 +142,7 @@ TEST(CpuKernel, adamw_pays_for_tensor_parts_and_elements_and_moves_28_bytes_an_e
 }
 
 TEST(CpuKernel, a_reduction_reads_every_part_and_writes_the_result) {
+    // 4 parts of 1000 numbers are read, 1000 written: 5000 of 4 bytes.
     const CpuCall call = call_of(CpuKernel::kReduceParts, 1, 1000, 4);
     EXPECT_EQ(size_of(call, "element"), 4000);
     EXPECT_EQ(size_of(call, "output"), 1000);

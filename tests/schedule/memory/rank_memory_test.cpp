@@ -117,6 +117,9 @@ TEST(RankMemory, a_tiny_dense_model_over_two_slices_by_hand) {
 }
 
 TEST(RankMemory, messages_between_stages_by_hand) {
+    // A message: t h bf16 = 16 x 8 x 2 = 256 bytes, and with it the logits of one layer, t x 4 experts x 2 bytes;
+    // stage 1 has those of both layers. Layers as above: attention 2304, experts 5672. Of three micro-batches stage
+    // 0 holds two, stage 1 one and what the final norm reads and makes, 256 each.
     Plan p = tiny_plan();
     p.pp = 2, p.micro_batches = 3;
     Workload w = tiny_mixture();
@@ -163,6 +166,7 @@ TEST(RankMemory, gathered_and_sent_tokens_by_hand) {
 }
 
 TEST(RankMemory, the_loop_keeps_a_mask_for_a_while_and_gradients_of_tokens_twice) {
+    // Gradients of tokens once more: t h bf16 = 256 bytes.
     Plan p = tiny_plan();
     const RankMemory grouped = Ranks(tiny_mixture(), p).of(0);
     p.expert_kernels = ExpertKernels::kLoop;

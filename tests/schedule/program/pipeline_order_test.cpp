@@ -71,6 +71,7 @@ TEST(PipelineOrder, every_pass_runs_once_and_a_backward_comes_after_its_forward)
 }
 
 TEST(PipelineOrder, gpipe_runs_all_forwards_first_and_holds_all_m) {
+    // m = 6 micro-batches.
     const auto order = pipeline_order(plan_of(ScheduleKind::kGpipe, 4, 6), 2);
     EXPECT_EQ(forwards_before_the_first_backward(order), 6);
     EXPECT_EQ(most_in_flight(order), 6);

@@ -115,6 +115,7 @@ TEST(Carries, a_saved_input_is_gathered_once_more_for_each_half_that_is_not_reco
 }
 
 TEST(Carries, the_loss_of_each_token_meets_over_tp_in_three_parts) {
+    // 64 tokens, three numbers each (greatest, sum of exponentials, the logit of the target) in 4 bytes.
     const Built b(workload("toy-moe"), toy(2), stack("optimus"));
     const auto parts = b.all(Carries::kSoftmaxParts);
     ASSERT_EQ(parts.size(), 1U);

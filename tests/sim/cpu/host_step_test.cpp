@@ -45,6 +45,7 @@ void for_all_calls(const Inputs& inputs, const SimulatedStep& step, const Visit&
 }
 
 TEST(HostStep, one_rank_takes_the_sum_of_its_calls) {
+    // Nothing is shared, sent or missed: no other rank, no message, a cache for everything.
     Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
     inputs.plan.dp = 1;
     inputs.machine.host.cache_bytes = 1e30;

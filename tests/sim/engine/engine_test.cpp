@@ -159,6 +159,7 @@ TEST(Engine, interleaving_divides_the_bubble_by_the_virtual_stages) {
 }
 
 TEST(Engine, halving_the_micro_batches_raises_the_bubbles_share_from_p_minus_1_over_m_plus_p_minus_1) {
+    // p = 4: 3 / (m + 3) of m = 16, 8 and 4.
     const auto share = [](int m) {
         const PlayResult result = Pipeline(ScheduleKind::k1f1b, 4, m).play_it();
         return static_cast<double>(result.losses[0][kBubble]) / static_cast<double>(result.step);

@@ -23,6 +23,7 @@ std::vector<std::vector<int>> groups_of_job(int ranks, int group_size, int strid
 }
 
 TEST(CollectiveRun, groups_are_the_ranks_that_are_a_stride_apart_in_blocks) {
+    // Blocks of group x stride ranks; group s of a block has its ranks s, s + stride, s + 2 stride …
     using Groups = std::vector<std::vector<int>>;
     EXPECT_EQ(groups_of_job(6, 6, 1), (Groups{{0, 1, 2, 3, 4, 5}}));
     EXPECT_EQ(groups_of_job(6, 3, 1), (Groups{{0, 1, 2}, {3, 4, 5}}));
@@ -33,6 +34,7 @@ TEST(CollectiveRun, groups_are_the_ranks_that_are_a_stride_apart_in_blocks) {
 }
 
 TEST(CollectiveRun, bus_factor_is_that_of_nccl_tests) {
+    // n = 8: all-reduce 2 (n - 1) / n, halves of it (n - 1) / n (nccl-tests, doc/PERFORMANCE.md).
     EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllReduce, 8), 14.0 / 8);
     EXPECT_DOUBLE_EQ(bus_factor(CommKind::kReduceScatter, 8), 7.0 / 8);
     EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllGather, 8), 7.0 / 8);
@@ -125,6 +127,7 @@ TEST(CollectiveRun, adding_up_is_apart_from_latency) {
 }
 
 TEST(CollectiveRun, the_largest_part_of_a_phase_bounds_it) {
+    // Of 8 bytes the rounds; of 8 GB adding up at 1 GB/s, far below the wire, or else the wire.
     CollectiveJob job;
     job.ranks = job.group_size = 8;
     const auto bottleneck = [&](double hbm_bytes_per_s, double bytes) {

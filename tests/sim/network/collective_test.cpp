@@ -150,6 +150,8 @@ TEST(Collective, several_rings_bring_every_rank_its_data_and_send_what_one_ring_
 }
 
 TEST(Collective, several_rings_give_way_to_one_where_nodes_are_uneven_or_one_or_have_one_rank) {
+    // Forms are {ranks, nodes, ranks a node or 0 where uneven, blocks, nodes a block}: 4 ranks on each of 2 nodes;
+    // one node; a rank a node; uneven; two levels.
     const auto played = [](AlgorithmChoice choice, const GroupForm& form) {
         return phases_of(CommKind::kAllGather, choice, form, kBytes, false).choice;
     };
@@ -396,6 +398,7 @@ TEST(Collective, candidates_are_played_as_they_are_named) {
 }
 
 TEST(Collective, rules_pick_the_algorithm_by_size) {
+    // A rule holds up to its size; where there is none the fastest is taken.
     const std::vector<AlgorithmRule> rules{{1e6, Algorithm::kRecursiveDoubling, 2},
                                            {std::numeric_limits<double>::infinity(), Algorithm::kRing, 1}};
     EXPECT_EQ(choice_by_rule(rules, 1e6), (AlgorithmChoice{Algorithm::kRecursiveDoubling, 2}));

@@ -102,6 +102,7 @@ TEST(Fabric, each_tile_uses_the_nic_of_its_share_and_its_own_socket) {
 }
 
 TEST(Fabric, a_tile_whose_nic_is_on_the_other_socket_still_reaches_it) {
+    // One NIC at each end.
     Machine machine = mesh_machine();
     machine.node.nics = 1;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));

@@ -230,7 +230,7 @@ TEST(HostPlayer, who_waits_by_spinning_takes_turns_from_those_who_work) {
     EXPECT_NEAR(step_s(bare_machine(2), ranks, kSpinning), 0.1, kTick) << "a core of its own";
 }
 
-TEST(HostPlayer, losses_sum_to_the_step) {
+TEST(HostPlayer, time_without_a_core_and_after_the_end_is_waiting) {
     // One core, turns of 10 ms: rank 1 works 5 ms after waiting 10 ms for the core, rank 0 works 20 ms.
     const HostPlayed played = play_ranks(bare_machine(1), {{work(0.02)}, {work(0.005)}});
     const auto loss = [&](std::size_t rank, Loss name) {

@@ -84,7 +84,7 @@ void fill(const CalibrationFile& file) {
     file.append(row("f", 6, kSlowed));  // of a part that was broken off
 }
 
-TEST_F(CalibrationFileTest, PartsHaveTheRowsAboveTheirEnds) {
+TEST_F(CalibrationFileTest, parts_have_the_rows_above_their_ends) {
     fill(file_);
     EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"1 rank", "2 ranks"}));
     EXPECT_EQ(file_.rows_of_part("1 rank"), 3);
@@ -94,7 +94,7 @@ TEST_F(CalibrationFileTest, PartsHaveTheRowsAboveTheirEnds) {
     EXPECT_EQ(file_.slowed_rows({"1 rank"}), (std::map<std::string, int>{{"1 rank", 1}}));
 }
 
-TEST_F(CalibrationFileTest, SlowedRowsAndTheEndsOfTheirPartsAreDroppedAndNothingElse) {
+TEST_F(CalibrationFileTest, slowed_rows_and_the_ends_of_their_parts_are_dropped_and_nothing_else) {
     fill(file_);
     file_.drop_slowed({"1 rank"});
     EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"2 ranks"}));
@@ -112,7 +112,7 @@ TEST_F(CalibrationFileTest, SlowedRowsAndTheEndsOfTheirPartsAreDroppedAndNothing
     EXPECT_EQ(text(), before);
 }
 
-TEST_F(CalibrationFileTest, DroppingPutsAWholeNewFileInItsPlace) {
+TEST_F(CalibrationFileTest, dropping_puts_a_whole_new_file_in_its_place) {
     fill(file_);
     // Whoever holds the old file sees all of it still: it was not written over.
     std::ifstream old(path_);
@@ -123,14 +123,14 @@ TEST_F(CalibrationFileTest, DroppingPutsAWholeNewFileInItsPlace) {
     EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
 }
 
-TEST_F(CalibrationFileTest, TheFastestSessionsProbeIsFullSpeed) {
+TEST_F(CalibrationFileTest, the_fastest_sessions_probe_is_full_speed) {
     EXPECT_EQ(file_.fastest_probe_s(), 0);
     file_.append(row("probe", 2.2e-4, kThisMachine));
     file_.append(row("probe", 2.9e-4, kThisMachine));
     EXPECT_EQ(file_.fastest_probe_s(), 2.2e-4);
 }
 
-TEST_F(CalibrationFileTest, ConditionsAreWrittenOnceAndHaveToStayTheSame) {
+TEST_F(CalibrationFileTest, conditions_are_written_once_and_have_to_stay_the_same) {
     EXPECT_TRUE(file_.agree_on(kNow));
     fill(file_);
     EXPECT_TRUE(file_.agree_on(kNow));
@@ -145,7 +145,7 @@ TEST_F(CalibrationFileTest, ConditionsAreWrittenOnceAndHaveToStayTheSame) {
     }
 }
 
-TEST_F(CalibrationFileTest, AnotherBuildAloneIsToldApart) {
+TEST_F(CalibrationFileTest, another_build_alone_is_told_apart) {
     EXPECT_TRUE(file_.agree_on(kNow));
     Conditions later = kNow;
     later[kBuildCondition] = "def";
@@ -157,7 +157,7 @@ TEST_F(CalibrationFileTest, AnotherBuildAloneIsToldApart) {
 
 constexpr const char* kConditionsLine = "# conditions: build=abc; cores=2; hosts=none; stack=yields, bound, 0123\n";
 
-TEST_F(CalibrationFileTest, ALastLineIsCompletedOrDroppedIfTheFileIsTakenAndOnlyThen) {
+TEST_F(CalibrationFileTest, a_last_line_is_completed_or_dropped_if_the_file_is_taken_and_only_then) {
     const std::string head = measurement_header() + "\n" + kConditionsLine;
     const std::string one = to_csv(row("a", 1, kThisMachine)), two = to_csv(row("b", 2, kSlowed));
     const auto expect = [&](const std::string& before, LastLine last, const std::string& after) {
@@ -185,7 +185,7 @@ TEST_F(CalibrationFileTest, ALastLineIsCompletedOrDroppedIfTheFileIsTakenAndOnly
     }
 }
 
-TEST_F(CalibrationFileTest, LinesMayEndAsWindowsEndsThem) {
+TEST_F(CalibrationFileTest, lines_may_end_as_windows_ends_them) {
     EXPECT_TRUE(file_.agree_on(kNow));
     fill(file_);
     std::string windows;
@@ -199,7 +199,7 @@ TEST_F(CalibrationFileTest, LinesMayEndAsWindowsEndsThem) {
     EXPECT_EQ(file_.slowed_rows({"1 rank", "2 ranks"}), (std::map<std::string, int>{{"1 rank", 1}, {"2 ranks", 2}}));
 }
 
-TEST_F(CalibrationFileTest, BeginningAnewSetsTheOldRowsAside) {
+TEST_F(CalibrationFileTest, beginning_anew_sets_the_old_rows_aside) {
     EXPECT_TRUE(file_.agree_on(kNow));
     fill(file_);
     const std::string old = text();
@@ -226,7 +226,7 @@ TEST_F(CalibrationFileTest, BeginningAnewSetsTheOldRowsAside) {
     EXPECT_EQ(text_of(before), old + "garbage\n" + old.substr(0, 77));
 }
 
-TEST_F(CalibrationFileTest, TablesFromElsewhereAreNotBegunAnew) {
+TEST_F(CalibrationFileTest, tables_from_elsewhere_are_not_begun_anew) {
     const std::string own = to_csv(row("a", 1, kThisMachine)) + "\n";
     for (const std::string& table : {measurement_header() + "\n" + own + "link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\n",
                                      measurement_header() + "\nhost,computer,,,,,,1,2,2,1,1e9,,,1,my notes\n",
@@ -241,7 +241,7 @@ TEST_F(CalibrationFileTest, TablesFromElsewhereAreNotBegunAnew) {
     EXPECT_EQ(file_.begin_anew(kNow), path_ + ".before");
 }
 
-TEST_F(CalibrationFileTest, OneAtATime) {
+TEST_F(CalibrationFileTest, one_writes_at_a_time) {
     const auto lock_it = [&](const char* command) { OutputLocks(command).take_file(path_, path_); };
     std::optional<OutputLocks> first("auspex calibrate --fresh");
     first->take_file(path_, path_);
@@ -256,7 +256,7 @@ TEST_F(CalibrationFileTest, OneAtATime) {
     EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
 }
 
-TEST_F(CalibrationFileTest, RowsOfUnknownConditionsAreNotGoneOnWith) {
+TEST_F(CalibrationFileTest, rows_of_unknown_conditions_are_not_gone_on_with) {
     fill(file_);
     EXPECT_NE(refusal(kNow).find("under what conditions"), std::string::npos);
 }

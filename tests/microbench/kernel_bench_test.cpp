@@ -42,7 +42,7 @@ void for_all_kernels(const Check& check) {
     }
 }
 
-TEST(KernelBench, EveryKernelHasATimeInBothPrecisions) {
+TEST(KernelBench, every_kernel_has_a_time_in_both_precisions) {
     for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
         const KernelTiming timing = time_kernel(call, precision, OperandPlace::kCache, kSizes, 1e-5);
         EXPECT_TRUE(std::isfinite(timing.seconds) && timing.seconds > 0);
@@ -51,7 +51,7 @@ TEST(KernelBench, EveryKernelHasATimeInBothPrecisions) {
     });
 }
 
-TEST(KernelBench, RepeatedCallsMakeNoInfinityAndNoNaN) {
+TEST(KernelBench, repeated_calls_make_no_infinity_and_no_nan) {
     for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
         OperandSet set = make_operands(call, precision, 3);
         EXPECT_TRUE(set.arrays.are_finite());
@@ -62,7 +62,7 @@ TEST(KernelBench, RepeatedCallsMakeNoInfinityAndNoNaN) {
     });
 }
 
-TEST(KernelBench, OperandsInMemoryAreSetsThatTakeTurns) {
+TEST(KernelBench, operands_in_memory_are_sets_that_take_turns) {
     const CpuCall call{.kernel = CpuKernel::kSquareSum, .columns = 3000};
     const auto kernel = prepare_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kSizes);
     for (int i = 0; i < 1000; ++i) {
@@ -73,7 +73,7 @@ TEST(KernelBench, OperandsInMemoryAreSetsThatTakeTurns) {
 
 /// outputs[r] = W_down (silu(W_gate x_r) * (W_up x_r)) with the weights of row r's expert, for every row: all
 /// 3 rows * inner * hidden products are made.
-TEST(KernelBench, GroupedExpertsComputeEveryRow) {
+TEST(KernelBench, grouped_experts_compute_every_row) {
     constexpr std::size_t kRows = 21, kInner = 5, kHidden = 7, kExperts = 3;
     OperandSet set = make_operands({.kernel = CpuKernel::kExpertsForwardGrouped,
                                     .rows = kRows,
@@ -142,7 +142,7 @@ std::size_t rank_of(Rows matrix, std::size_t columns) {
     return rank;
 }
 
-TEST(CalibrationShapes, DetermineEveryTermOfEveryLaw) {
+TEST(CalibrationShapes, determine_every_term_of_every_law) {
     std::map<CpuKernel, Rows> sizes;
     for (const CpuCall& call : calibration_calls()) {
         sizes[call.kernel].push_back(cpu_sizes(call));
@@ -155,7 +155,7 @@ TEST(CalibrationShapes, DetermineEveryTermOfEveryLaw) {
     }
 }
 
-TEST(CalibrationShapes, AreManyButNotMoreThanThereIsTimeFor) {
+TEST(CalibrationShapes, are_many_but_not_more_than_there_is_time_for) {
     const std::vector<CpuCall> calls = calibration_calls();
     EXPECT_GE(calls.size(), 400U);
     EXPECT_LE(calls.size(), 620U);
@@ -177,7 +177,7 @@ std::vector<CpuCall> timed_calls() {
     return calls;
 }
 
-TEST(CalibrationShapes, AreOfNoWorkload) {
+TEST(CalibrationShapes, are_of_no_workload) {
     const std::vector<CpuCall> calls = timed_calls();
     for (const auto& entry : std::filesystem::directory_iterator("workloads")) {
         const Workload w = load_workload(JsonDocument::load(entry.path().string()));
@@ -235,7 +235,7 @@ void add_shapes(const Workload& workload, const Plan& asked, std::set<Shape>& sh
 }
 
 /// The steps that auspex compare predicts: of no call of theirs was the time measured beforehand.
-TEST(CalibrationShapes, AreOfNoLayout) {
+TEST(CalibrationShapes, are_of_no_layout) {
     std::set<Shape> shapes;
     for (const std::string file : {"plans/layouts/one-node.json", "plans/layouts/nodes.json"}) {
         const std::vector<std::string> texts = plan_texts(file);

@@ -16,14 +16,14 @@ Look calm(double seconds) { return {.seconds = seconds, .spread = 0.01, .count =
 Look slowed(double seconds) { return {.seconds = seconds, .spread = 0.02, .count = 5, .is_calm = false}; }
 
 /// seconds = median of the calm ones: of three the middle, of two the mean.
-TEST(Looks, TheMedianOfCalmOnesCountsNotTheFastest) {
+TEST(Looks, the_median_of_calm_ones_counts_not_the_fastest) {
     EXPECT_DOUBLE_EQ(joined(std::vector{calm(1.04), calm(1.00), calm(1.02)}).seconds, 1.02);
     EXPECT_DOUBLE_EQ(joined(std::vector{calm(1.04), calm(1.00)}).seconds, 1.02);
     EXPECT_EQ(joined(std::vector{calm(1.04), calm(1.00)}).count, 10);
     EXPECT_TRUE(joined(std::vector{calm(1.04), calm(1.00)}).is_calm);
 }
 
-TEST(Looks, SlowedOnesNeverMixWithCalmOnes) {
+TEST(Looks, slowed_ones_never_mix_with_calm_ones) {
     // Even a faster one: its probe says that the cores were not what the others saw.
     const Look look = joined(std::vector{slowed(0.9), calm(1.1), slowed(1.5)});
     EXPECT_DOUBLE_EQ(look.seconds, 1.1);
@@ -32,19 +32,19 @@ TEST(Looks, SlowedOnesNeverMixWithCalmOnes) {
     EXPECT_TRUE(look.is_calm);
 }
 
-TEST(Looks, OfSlowedOnesAloneTheOneThatWasSlowedLeastCounts) {
+TEST(Looks, of_slowed_ones_alone_the_one_that_was_slowed_least_counts) {
     const Look look = joined(std::vector{slowed(1.5), slowed(1.3), slowed(1.4)});
     EXPECT_DOUBLE_EQ(look.seconds, 1.3);
     EXPECT_FALSE(look.is_calm);
 }
 
-TEST(Looks, LooksThatDisagreeSpread) {
+TEST(Looks, looks_that_disagree_spread) {
     // Quartiles of {1, 1.1, 1.2} are 1.05 and 1.15: spread = 0.1 / 1.349 / 1.1.
     EXPECT_NEAR(joined(std::vector{calm(1), calm(1.1), calm(1.2)}).spread, 0.1 / 1.349 / 1.1, 1e-12);
 }
 
 /// Looks at 1 s with 3 % of noise: the mean of many rows is 1, that of minima of three would be 1 - 0.85 x 3 %.
-TEST(Looks, ARowIsNotBiasedByHowManyLooksThereWere) {
+TEST(Looks, a_row_is_not_biased_by_how_many_looks_there_were) {
     Rng random(11);
     double sum = 0;
     constexpr int kRows = 4000;

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "../exec/communicator_cases.hpp"
+#include "../exec/transport/communicator_cases.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/run/core_probe.hpp"
 #include "exec/run/process_binding.hpp"

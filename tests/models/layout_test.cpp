@@ -108,7 +108,7 @@ Plan random_grid(Rng& rng) {
     }
 }
 
-TEST(Layout, EveryRankIsInExactlyOneGroupOfEachKindOnRandomGrids) {
+TEST(Layout, every_rank_is_in_exactly_one_group_of_each_kind_on_random_grids) {
     Rng rng(20);
     const Machine machine = [] {
         Machine big = small_dragonfly();
@@ -139,7 +139,7 @@ TEST(Layout, EveryRankIsInExactlyOneGroupOfEachKindOnRandomGrids) {
     }
 }
 
-TEST(Layout, MulaOn3072TilesPutsAnExpertGroupOnEachNodeAndStagesOnNeighbouringNodes) {
+TEST(Layout, mula_on_3072_tiles_puts_an_expert_group_on_each_node_and_stages_on_neighbouring_nodes) {
     Machine aurora = small_dragonfly();
     aurora.node.tiles = 12;
     aurora.fabric.groups = 166, aurora.fabric.nodes_per_group = 64, aurora.fabric.max_nodes = 10'624;
@@ -163,7 +163,7 @@ TEST(Layout, MulaOn3072TilesPutsAnExpertGroupOnEachNodeAndStagesOnNeighbouringNo
     EXPECT_EQ(group_size(layout, GroupKind::kWorld), 3072);
 }
 
-TEST(Layout, DenseOuterGroupsNumberDpWhereTpIsEtp) {
+TEST(Layout, dense_outer_groups_number_dp_where_tp_is_etp) {
     for (const int tp : {1, 2, 4}) {
         const Plan plan = grid(2, 3, 4, tp, tp, 1);
         EXPECT_EQ(group_size(make_layout(plan, small_dragonfly(), tiles_of(plan)), GroupKind::kDenseDpOuter), 3);
@@ -173,7 +173,7 @@ TEST(Layout, DenseOuterGroupsNumberDpWhereTpIsEtp) {
     EXPECT_EQ(group_size(make_layout(uneven, small_dragonfly(), 12), GroupKind::kDenseDpOuter), 6);
 }
 
-TEST(Layout, DenseInnerGroupsTakeOneRankOfEachOuterGroupAndMakeUpTheDenseReplicasOnRandomGrids) {
+TEST(Layout, dense_inner_groups_take_one_rank_of_each_outer_group_and_make_up_the_dense_replicas_on_random_grids) {
     Rng rng(21);
     Machine machine = small_dragonfly();
     machine.fabric.groups = 100, machine.fabric.max_nodes = 800;
@@ -207,7 +207,7 @@ TEST(Layout, DenseInnerGroupsTakeOneRankOfEachOuterGroupAndMakeUpTheDenseReplica
     }
 }
 
-TEST(Layout, DenseInnerGroupsAreTheExpertGroupsWhereTpIsEtpAndSmallerWhereTpCutsTheSameRanks) {
+TEST(Layout, dense_inner_groups_are_the_expert_groups_where_tp_is_etp_and_smaller_where_tp_cuts_the_same_ranks) {
     const Layout same = make_layout(grid(2, 3, 4, 2, 2, 1), small_dragonfly(), 48);
     EXPECT_EQ(groups_of(same, GroupKind::kDenseDpInner, 1), groups_of(same, GroupKind::kEp, 1));
     // etp = 1, ep = 4, tp = 2, dp = 3: 12 / 2 = 6 replicas, in outer groups of 3 (dp); two of each block of 4 remain.
@@ -218,7 +218,7 @@ TEST(Layout, DenseInnerGroupsAreTheExpertGroupsWhereTpIsEtpAndSmallerWhereTpCuts
     EXPECT_EQ(group_size(make_layout(grid(1, 2, 2, 1, 2, 1), small_dragonfly(), 4), GroupKind::kDenseDpInner), 1);
 }
 
-TEST(Layout, NeighbouringStagesPairCounterpartsAndWrapRound) {
+TEST(Layout, neighbouring_stages_pair_counterparts_and_wrap_round) {
     const Layout layout = make_layout(grid(3, 2, 2, 1, 1, 1), small_dragonfly(), 12);
     for (int stage = 0; stage < 3; ++stage) {
         const auto next = groups_of(layout, GroupKind::kNextStage, stage);
@@ -237,7 +237,7 @@ TEST(Layout, NeighbouringStagesPairCounterpartsAndWrapRound) {
     EXPECT_EQ(group_size(single, GroupKind::kNextStage), 1);
 }
 
-TEST(Layout, TheWorldIsAllRanksInOrder) {
+TEST(Layout, the_world_is_all_ranks_in_order) {
     const Layout layout = make_layout(grid(2, 3, 2, 1, 1, 1), small_dragonfly(), 12);
     const auto world = groups_of(layout, GroupKind::kWorld, 1);
     ASSERT_EQ(world.size(), 1U);
@@ -247,13 +247,13 @@ TEST(Layout, TheWorldIsAllRanksInOrder) {
     }
 }
 
-TEST(Layout, ALastNodeMayBePartlyUsed) {
+TEST(Layout, a_last_node_may_be_partly_used) {
     const Layout layout = make_layout(grid(1, 5, 1, 1, 1, 1), small_dragonfly(), 5);
     EXPECT_EQ(layout.nodes, 2);
     EXPECT_EQ(layout.node_of_job_node.size(), 2U);
 }
 
-TEST(Layout, PlacementsAreContiguousScatteredRandomOrListed) {
+TEST(Layout, placements_are_contiguous_scattered_random_or_listed) {
     const Machine machine = small_dragonfly();
     Plan plan = grid(1, 48, 1, 1, 1, 1);  // 12 nodes
     EXPECT_EQ(make_layout(plan, machine, 48).node_of_job_node,
@@ -282,7 +282,7 @@ TEST(Layout, PlacementsAreContiguousScatteredRandomOrListed) {
     EXPECT_EQ(seen.size(), 5U);
 }
 
-TEST(Layout, ScatteredNodesOfATreeGoRoundItsLeavesAndOfRailsRoundTheirUnits) {
+TEST(Layout, scattered_nodes_of_a_tree_go_round_its_leaves_and_of_rails_round_their_units) {
     Machine machine = small_dragonfly();
     machine.fabric = FabricRecipe{};
     machine.fabric.nodes_per_leaf = 4;
@@ -297,7 +297,7 @@ TEST(Layout, ScatteredNodesOfATreeGoRoundItsLeavesAndOfRailsRoundTheirUnits) {
 
 // Half of 80 nodes free by chance, 10 groups of 8: the groups come by falling number of free nodes, nodes rise within a
 // group, and a machine without enough free nodes is refused.
-TEST(Layout, AScheduledJobTakesTheGroupsWithMostFreeNodesFirst) {
+TEST(Layout, a_scheduled_job_takes_the_groups_with_most_free_nodes_first) {
     const Machine machine = small_dragonfly();
     Plan plan = grid(1, 80, 1, 1, 1, 1);  // 20 nodes
     plan.placement = PlacementKind::kScheduled;
@@ -319,7 +319,7 @@ TEST(Layout, AScheduledJobTakesTheGroupsWithMostFreeNodesFirst) {
     EXPECT_THROW(static_cast<void>(make_layout(plan, machine, 80)), InputError);
 }
 
-TEST(Layout, GridsAndPlacementsThatCannotBeAreRefused) {
+TEST(Layout, grids_and_placements_that_cannot_be_are_refused) {
     const Machine machine = small_dragonfly();
     Plan plan = grid(1, 324, 1, 1, 1, 1);
     EXPECT_NE(refusal(plan, machine, 324).find("81 nodes of small; expected at most 80 nodes"), std::string::npos);

@@ -37,7 +37,7 @@ void expect_refused(const std::string& machine, const std::string& path, const s
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
-TEST(Machine, EveryShippedFileLoadsWithASourceForEveryConstant) {
+TEST(Machine, every_shipped_file_loads_with_a_source_for_every_constant) {
     std::set<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(AUSPEX_SOURCE_DIR) + "/machines")) {
         if (entry.path().extension() == ".json") {
@@ -60,7 +60,7 @@ TEST(Machine, EveryShippedFileLoadsWithASourceForEveryConstant) {
     }
 }
 
-TEST(Machine, AuroraInjectsThrough84992NicsAndItsGlobalLinksCarry1370TerabytesPerSecond) {
+TEST(Machine, aurora_injects_through_84992_nics_and_its_global_links_carry_1370_terabytes_per_second) {
     const Machine aurora = load_machine(open_machine("aurora"));
     // 166 groups * 64 nodes * 8 NICs = 84,992, as ALCF counts them.
     EXPECT_EQ(aurora.fabric.groups * aurora.fabric.nodes_per_group * aurora.node.nics, 84'992);
@@ -72,7 +72,7 @@ TEST(Machine, AuroraInjectsThrough84992NicsAndItsGlobalLinksCarry1370TerabytesPe
     EXPECT_DOUBLE_EQ((aurora.fabric.groups - 1) * aurora.fabric.global_links * aurora.fabric.link_bytes_per_s, 8.25e12);
 }
 
-TEST(Machine, FrontierGlobalBandwidthIs540TerabytesPerSecond) {
+TEST(Machine, frontier_global_bandwidth_is_540_terabytes_per_second) {
     const Machine frontier = load_machine(open_machine("frontier"));
     // C(74, 2) = 2,701 pairs * 4 links * 50 GB/s in both directions = 540 TB/s; published as 270 + 270.
     EXPECT_DOUBLE_EQ(frontier.fabric.groups * (frontier.fabric.groups - 1) / 2.0 * frontier.fabric.global_links * 2 *
@@ -80,7 +80,7 @@ TEST(Machine, FrontierGlobalBandwidthIs540TerabytesPerSecond) {
                      540.2e12);
 }
 
-TEST(Machine, ValuesArriveInSiUnits) {
+TEST(Machine, values_arrive_in_si_units) {
     const Machine aurora = load_machine(open_machine("aurora"));
     EXPECT_DOUBLE_EQ(aurora.tile.peak_bf16_flop_per_s, 298e12);
     EXPECT_DOUBLE_EQ(aurora.tile.hbm_bytes, 64e9);
@@ -102,7 +102,7 @@ TEST(Machine, ValuesArriveInSiUnits) {
     EXPECT_DOUBLE_EQ(dgx.fabric.taper, 1);
 }
 
-TEST(Machine, AuroraHasTwoLinksBetweenTwoCardsAndSocketsFasterInThanOut) {
+TEST(Machine, aurora_has_two_links_between_two_cards_and_sockets_faster_in_than_out) {
     const Machine aurora = load_machine(open_machine("aurora"));
     EXPECT_EQ(aurora.node.mesh_links, 2);
     EXPECT_DOUBLE_EQ(aurora.node.mesh_bytes_per_s, 15.5e9);
@@ -117,7 +117,7 @@ TEST(Machine, AuroraHasTwoLinksBetweenTwoCardsAndSocketsFasterInThanOut) {
 /// The relative difference of two totals.
 double difference(double built, double stated) { return built / stated - 1; }
 
-TEST(Machine, RecipesGiveTheStatedTotalsWithinTwoPercent) {
+TEST(Machine, recipes_give_the_stated_totals_within_two_percent) {
     const Machine aurora = load_machine(open_machine("aurora"));
     const FabricRecipe& fabric = aurora.fabric;
     const double nics = fabric.groups * fabric.nodes_per_group * aurora.node.nics;
@@ -132,7 +132,7 @@ TEST(Machine, RecipesGiveTheStatedTotalsWithinTwoPercent) {
     EXPECT_EQ(frontier.fabric.stated.nics, 0);
 }
 
-TEST(Machine, StatedTotalsAreFactsAndNoConstants) {
+TEST(Machine, stated_totals_are_facts_and_no_constants) {
     for (const Constant& constant : load_machine(open_machine("aurora")).constants) {
         EXPECT_EQ(constant.path.find("stated"), std::string::npos) << constant.path;
     }
@@ -150,7 +150,7 @@ TEST(Machine, StatedTotalsAreFactsAndNoConstants) {
 }
 
 // A full mesh of 8 tiles is a mesh of 8 cards with one tile each.
-TEST(Machine, AFullMeshIsAMeshOfCardsOfOneTile) {
+TEST(Machine, a_full_mesh_is_a_mesh_of_cards_of_one_tile) {
     JsonDocument document = JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/aurora.json");
     document.set("node", R"({"tiles": 8, "tiles_per_card": 1, "sockets": 2, "scale_up": "full-mesh",
         "mesh_bandwidth": "64 GB/s", "scale_up_latency": "2 us", "pcie_bandwidth": "50 GB/s",
@@ -165,7 +165,7 @@ TEST(Machine, AFullMeshIsAMeshOfCardsOfOneTile) {
     expect_refused("aurora", "node.scale_up", "full-mesh", "where tiles_per_card is above 1");
 }
 
-TEST(Machine, TreesAndRailsHaveTwoLevelsOrThreeWithPods) {
+TEST(Machine, trees_and_rails_have_two_levels_or_three_with_pods) {
     JsonDocument tree = open_machine("dgx-a100");
     tree.set("fabric.kind", "fat-tree");
     tree.set("fabric.routing", "minimal");
@@ -197,13 +197,13 @@ TEST(Machine, TreesAndRailsHaveTwoLevelsOrThreeWithPods) {
     expect_refused("aurora", "fabric.routing", "fastest", "\"valiant\"");
 }
 
-TEST(Machine, NodesNeedNotDivideEvenlyOverSwitches) {
+TEST(Machine, nodes_need_not_divide_evenly_over_switches) {
     JsonDocument document = open_machine("aurora");
     document.set("fabric.switches_per_group", "33");
     EXPECT_EQ(load_machine(document).fabric.switches_per_group, 33);
 }
 
-TEST(Machine, SettingAValueOnTheCommandLineReplacesItAndItsProvenance) {
+TEST(Machine, setting_a_value_on_the_command_line_replaces_it_and_its_provenance) {
     struct Change {
         std::string path, value;
         double expected;
@@ -234,7 +234,7 @@ TEST(Machine, SettingAValueOnTheCommandLineReplacesItAndItsProvenance) {
     }
 }
 
-TEST(Machine, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
+TEST(Machine, every_constant_is_refused_when_negative_or_in_another_unit) {
     for (const std::string name : {"aurora", "dgx-a100", "dgx-h100"}) {
         const JsonDocument document = open_machine(name);
         for (const Constant& constant : load_machine(document).constants) {
@@ -251,7 +251,7 @@ TEST(Machine, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
     }
 }
 
-TEST(Machine, EveryMissingKeyIsNamed) {
+TEST(Machine, every_missing_key_is_named) {
     // A section left with nothing but a comment misses its first key.
     for (const std::string section : {"tile", "node", "node.nic", "fabric", "noise", "storage", "reliability"}) {
         expect_refused("aurora", section, R"({"comment": "empty"})", "missing key");
@@ -261,14 +261,14 @@ TEST(Machine, EveryMissingKeyIsNamed) {
     EXPECT_THROW(static_cast<void>(load_machine(JsonDocument::parse("[]", "list"))), InputError);
 }
 
-TEST(Machine, UnknownKeysAreRefusedInEverySection) {
+TEST(Machine, unknown_keys_are_refused_in_every_section) {
     for (const std::string path : {"colour", "tile.colour", "node.colour", "node.nic.colour", "fabric.colour",
                                    "fabric.stated.colour", "noise.colour", "storage.colour", "reliability.colour"}) {
         expect_refused("aurora", path, "1", "colour");
     }
 }
 
-TEST(Machine, AbsurdValuesAreRefusedWithTheirRange) {
+TEST(Machine, absurd_values_are_refused_with_their_range) {
     expect_refused("aurora", "tile.hbm_bandwidth", "1 B/s", "$.tile.hbm_bandwidth");
     expect_refused("aurora", "node.nic.bandwidth", "1e9 PB/s", "$.node.nic.bandwidth");
     expect_refused("aurora", "node.nic.count", "0", "$.node.nic.count");
@@ -285,7 +285,7 @@ TEST(Machine, AbsurdValuesAreRefusedWithTheirRange) {
     expect_refused("aurora", "node.nic.of_tile", "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", "7");
 }
 
-TEST(Machine, CountsMustDivideEachOther) {
+TEST(Machine, counts_must_divide_each_other) {
     expect_refused("aurora", "node.tiles_per_card", "5", "a divisor of tiles, 12");
     expect_refused("aurora", "node.sockets", "4", "a divisor of the number of cards");
     expect_refused("aurora", "node.mesh_links", "3", "1 or tiles_per_card, 2");
@@ -294,7 +294,7 @@ TEST(Machine, CountsMustDivideEachOther) {
     expect_refused("aurora", "fabric.nodes_per_group", "100000", "$.fabric.groups");
 }
 
-TEST(Machine, KeysOfTheOtherKindOfFabricOrNodeAreRefused) {
+TEST(Machine, keys_of_the_other_kind_of_fabric_or_node_are_refused) {
     expect_refused("aurora", "fabric.taper", "1", "it belongs to a fat tree or rails");
     expect_refused("aurora", "fabric.nodes_per_leaf", "20", "it belongs to a fat tree or rails");
     expect_refused("aurora", "fabric.levels", "2", "it belongs to a fat tree or rails");

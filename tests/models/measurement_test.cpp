@@ -37,7 +37,7 @@ void expect_refused(const std::string& row, const std::string& column, const std
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
-TEST(Measurements, ARowIsReadFieldByField) {
+TEST(Measurements, a_row_is_read_field_by_field) {
     const std::vector<Measurement> rows = parse_measurements(
         kHeader + "kernel,gemm_forward,bf16,memory,64,128,256,2,4,5,3,8192,0.00125,0.02,31,this machine\n", "m.csv");
     ASSERT_EQ(rows.size(), 1U);
@@ -65,7 +65,7 @@ TEST(Measurements, ARowIsReadFieldByField) {
 }
 
 // What a row leaves empty is what the struct has by itself: no size, one rank on one node, measured once.
-TEST(Measurements, EmptyFieldsAreTheDefaults) {
+TEST(Measurements, empty_fields_are_the_defaults) {
     const std::vector<Measurement> rows =
         parse_measurements(kHeader + "host,last_level_cache,,,,,,,,,,33554432,,,,sysfs\n", "m.csv");
     ASSERT_EQ(rows.size(), 1U);
@@ -80,7 +80,7 @@ TEST(Measurements, EmptyFieldsAreTheDefaults) {
     EXPECT_EQ(rows[0].count, 1);
 }
 
-TEST(Measurements, WhatIsWrittenIsReadBackToTheBit) {
+TEST(Measurements, what_is_written_is_read_back_to_the_bit) {
     Measurement kernel;
     kernel.kind = "kernel";
     kernel.name = "attention_forward";
@@ -124,7 +124,7 @@ TEST(Measurements, WhatIsWrittenIsReadBackToTheBit) {
     }
 }
 
-TEST(Measurements, ATextWithALineBreakStaysOnOneLine) {
+TEST(Measurements, a_text_with_a_line_break_stays_on_one_line) {
     Measurement row;
     row.kind = "start";
     row.name = "kernel";
@@ -134,7 +134,7 @@ TEST(Measurements, ATextWithALineBreakStaysOnOneLine) {
     EXPECT_EQ(parse_measurements(kHeader + to_csv(row), "m.csv").front().source, "first?second");
 }
 
-TEST(Measurements, CommentsEmptyLinesAndLineEndsOfOtherSystemsArePassedOver) {
+TEST(Measurements, comments_empty_lines_and_line_ends_of_other_systems_are_passed_over) {
     std::string header = kHeader;
     header.insert(header.size() - 1, "\r");
     const std::vector<Measurement> rows =
@@ -144,7 +144,7 @@ TEST(Measurements, CommentsEmptyLinesAndLineEndsOfOtherSystemsArePassedOver) {
     EXPECT_EQ(parse_measurements(kHeader + kKernel.substr(0, kKernel.size() - 1), "m.csv").size(), 1U);
 }
 
-TEST(Measurements, TheHeaderMustBeThere) {
+TEST(Measurements, the_header_must_be_there) {
     EXPECT_EQ(measurement_header() + "\n", kHeader);
     EXPECT_NE(refusal("").find("m.csv: found no line"), std::string::npos) << refusal("");
     EXPECT_NE(refusal("# only this\n").find("expected the header kind,name"), std::string::npos);
@@ -152,12 +152,12 @@ TEST(Measurements, TheHeaderMustBeThere) {
     EXPECT_EQ(refusal(kKernel).rfind("m.csv:1: ", 0), 0U);
 }
 
-TEST(Measurements, LinesAreCountedWithCommentsAndEmptyOnes) {
+TEST(Measurements, lines_are_counted_with_comments_and_empty_ones) {
     const std::string message = refusal("# a\n" + kHeader + "\n" + kKernel + "cores,x\n");
     EXPECT_EQ(message.rfind("m.csv:5: found 2 fields; expected 16", 0), 0U) << message;
 }
 
-TEST(Measurements, QuotesMustCloseAndStandRoundAWholeField) {
+TEST(Measurements, quotes_must_close_and_stand_round_a_whole_field) {
     expect_refused("start,\"kernel,,,,,,,,,,,,3e-6,,,x", "quote", "its end on the same line");
     expect_refused("start,kernel,,,,,,,,,,,3e-6,,,a \"b\"", "field 16", "quotes round the whole field");
     expect_refused("start,\"ker\"nel,,,,,,,,,,,3e-6,,,x", "field 2", "quotes round the whole field");
@@ -166,7 +166,7 @@ TEST(Measurements, QuotesMustCloseAndStandRoundAWholeField) {
     EXPECT_EQ(refusal(kHeader + "start,kernel,,,,,,,,,,,3e-6,,,\"\"").rfind("m.csv:2: column \"source\"", 0), 0U);
 }
 
-TEST(Measurements, WordsAreRefusedWithThoseThatAreAllowed) {
+TEST(Measurements, words_are_refused_with_those_that_are_allowed) {
     expect_refused("kernels,copy,fp32,cache,1,1,1,1,1,1,1,,1e-6,,,x", "\"kind\"", "\"kernel\", \"message\"");
     expect_refused("kernel,memcpy,fp32,cache,1,1,1,1,1,1,1,,1e-6,,,x", "\"name\"", "gemm_forward");
     expect_refused("kernel,,fp32,cache,1,1,1,1,1,1,1,,1e-6,,,x", "\"name\"", "not empty");
@@ -179,7 +179,7 @@ TEST(Measurements, WordsAreRefusedWithThoseThatAreAllowed) {
     expect_refused("start,kernel,,,,,,,,,,,1e-6,,,", "\"source\"", "not empty");
 }
 
-TEST(Measurements, NumbersMustBeNumbersOfTheirRange) {
+TEST(Measurements, numbers_must_be_numbers_of_their_range) {
     for (const std::string bad : {"abc", "-1", "1 s", " 1", "1e", "nan", "inf", "0x10", "1e300"}) {
         expect_refused("kernel,copy,fp32,cache," + bad + ",1,1,1,1,1,1,,1e-6,,,x", "\"rows\"", "a plain number from 0");
         expect_refused("start,kernel,,,,,,,,,,," + bad + ",,,x", "\"seconds\"", "a plain number from 0");
@@ -194,7 +194,7 @@ TEST(Measurements, NumbersMustBeNumbersOfTheirRange) {
     expect_refused("collective,all_reduce,,,,,,,1,2,3,8,1e-6,,,x", "\"nodes\"", "not more nodes than ranks, 2");
 }
 
-TEST(Measurements, EveryKindHasNumbersThatItCannotLeaveOut) {
+TEST(Measurements, every_kind_has_numbers_that_it_cannot_leave_out) {
     expect_refused("kernel,copy,fp32,cache,,1,1,1,1,1,1,,1e-6,,,x", "\"rows\"", "above 0 in a row of kind \"kernel\"");
     expect_refused("kernel,copy,fp32,cache,1,0,1,1,1,1,1,,1e-6,,,x", "\"columns\"", "above 0");
     expect_refused("kernel,copy,fp32,cache,1,1,,1,1,1,1,,1e-6,,,x", "\"depth\"", "above 0");
@@ -210,7 +210,7 @@ TEST(Measurements, EveryKindHasNumbersThatItCannotLeaveOut) {
     EXPECT_EQ(refusal(kHeader + "host,slice,,,,,,,2,2,1,,0.003,,,x"), "");
 }
 
-TEST(Measurements, AFileIsLoadedByName) {
+TEST(Measurements, a_file_is_loaded_by_name) {
     const std::filesystem::path file =
         std::filesystem::path(testing::TempDir()) / ("auspex-measurements-" + std::to_string(getpid()) + ".csv");
     std::ofstream(file) << kHeader << kKernel;

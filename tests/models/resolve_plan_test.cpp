@@ -35,6 +35,7 @@ void expect_contains(const std::string& text, const std::string& part) {
 }
 
 TEST(ResolvePlan, the_papers_layout_of_220b_needs_3072_tiles_and_is_found_from_them) {
+    // dp = tiles / (pp ep) = tiles / (8 x 12): 3072 / 96 = 32, 12288 / 96 = 128, 384 / 96 = 4.
     const Workload workload = workload_of("mula-220b-a10b");
     Plan plan = plan_of("mula-220b-a10b");
     EXPECT_EQ(resolve_plan(plan, workload, 0).dp, 32);

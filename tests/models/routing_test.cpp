@@ -46,6 +46,7 @@ TEST(Routing, every_place_of_a_trace_has_its_own_load) {
 }
 
 TEST(Routing, drawn_loads_by_rank_fall_sum_to_the_ranks_and_begin_with_the_heaviest) {
+    // Loads are shares over the mean: 12 ranks sum to 12.
     for (const RoutingDistribution kind : {RoutingDistribution::kZipf, RoutingDistribution::kDirichlet}) {
         const RoutingLoad load = routing_load(routing_of(kind, 0.7), 240, 12, 5);
         ASSERT_EQ(load.by_rank.size(), 12U);

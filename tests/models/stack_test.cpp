@@ -38,7 +38,7 @@ void expect_refused(const std::string& stack, const std::string& path, const std
     EXPECT_NE(message.find(stack + ".json: $"), std::string::npos) << message;
 }
 
-TEST(Stack, EveryShippedFileLoadsWithASourceForEveryConstant) {
+TEST(Stack, every_shipped_file_loads_with_a_source_for_every_constant) {
     std::set<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(AUSPEX_SOURCE_DIR) + "/stacks")) {
         if (entry.path().extension() == ".json") {
@@ -65,7 +65,7 @@ TEST(Stack, EveryShippedFileLoadsWithASourceForEveryConstant) {
     }
 }
 
-TEST(Stack, OptimusBlocksReducesFlatAndOverlapsNothing) {
+TEST(Stack, optimus_blocks_reduces_flat_and_overlaps_nothing) {
     const Stack stack = load_stack(open_stack("optimus"));
     EXPECT_TRUE(stack.blocking_sends);
     EXPECT_TRUE(stack.sync_after_pass);
@@ -76,7 +76,7 @@ TEST(Stack, OptimusBlocksReducesFlatAndOverlapsNothing) {
     EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep || stack.can_overlap_dp || stack.can_overlap_pp);
 }
 
-TEST(Stack, AuspexChecksGradientsFirstAddsThemInsideTheProductAndOverlapsNothing) {
+TEST(Stack, auspex_checks_gradients_first_adds_them_inside_the_product_and_overlaps_nothing) {
     const Stack stack = load_stack(open_stack("auspex"));
     EXPECT_TRUE(stack.check_gradients);
     EXPECT_EQ(stack.loss_terms, 3);
@@ -94,7 +94,7 @@ TEST(Stack, AuspexChecksGradientsFirstAddsThemInsideTheProductAndOverlapsNothing
 
 // The trainer's collectives: reduce-scatter, all-reduce and all-to-all send straight to each member, an all-gather goes
 // round a ring; up to 4 KiB = 4096 bytes an all-reduce gathers everything everywhere.
-TEST(Stack, AuspexRanksAreBoundProcessesThatYieldAndTalkDirectly) {
+TEST(Stack, auspex_ranks_are_bound_processes_that_yield_and_talk_directly) {
     const Stack stack = load_stack(open_stack("auspex"));
     EXPECT_TRUE(stack.has_processes);
     EXPECT_TRUE(stack.waits_by_yielding);
@@ -110,7 +110,7 @@ TEST(Stack, AuspexRanksAreBoundProcessesThatYieldAndTalkDirectly) {
     }));
 }
 
-TEST(Stack, TheSectionOfProcessesMayBeLeftOutButIsWholeWhereItIs) {
+TEST(Stack, the_section_of_processes_may_be_left_out_but_is_whole_where_it_is) {
     EXPECT_FALSE(load_stack(open_stack("optimus")).has_processes);
     JsonDocument document = open_stack("optimus");
     document.set("processes", R"({"waiting": "spin", "binding": "none", "gathered_all_reduce": "0 B"})");
@@ -132,7 +132,7 @@ TEST(Stack, TheSectionOfProcessesMayBeLeftOutButIsWholeWhereItIs) {
     expect_refused("auspex", "processes.colour", "1", "colour");
 }
 
-TEST(Stack, TheCheckOfGradientsAndTheTermsOfTheLossMayBeLeftOut) {
+TEST(Stack, the_check_of_gradients_and_the_terms_of_the_loss_may_be_left_out) {
     const Stack without = load_stack(open_stack("optimus"));
     EXPECT_FALSE(without.check_gradients);
     EXPECT_EQ(without.loss_terms, 1);
@@ -149,7 +149,7 @@ TEST(Stack, TheCheckOfGradientsAndTheTermsOfTheLossMayBeLeftOut) {
 }
 
 // Rules "up to 1 MiB direct, above rabenseifner": 1 MiB = 2^20 bytes, the last rule has no bound.
-TEST(Stack, ARuleHoldsUpToItsSizeAndTheLastForAllAbove) {
+TEST(Stack, a_rule_holds_up_to_its_size_and_the_last_for_all_above) {
     JsonDocument document = open_stack("optimus");
     document.set("collectives.all_reduce",
                  R"([{"up_to": "1 MiB", "algorithm": "direct"}, {"algorithm": "rabenseifner"}])");
@@ -164,7 +164,7 @@ TEST(Stack, ARuleHoldsUpToItsSizeAndTheLastForAllAbove) {
 }
 
 // A named algorithm without "levels" runs over the whole group, auto over any number of levels (0).
-TEST(Stack, ARuleSaysOverHowManyLevelsItsAlgorithmRuns) {
+TEST(Stack, a_rule_says_over_how_many_levels_its_algorithm_runs) {
     JsonDocument document = open_stack("optimus");
     document.set("collectives.all_to_all", R"([{"up_to": "1 KB", "algorithm": "bruck"},
         {"up_to": "1 MB", "algorithm": "pairwise", "levels": 2}, {"up_to": "1 GB", "algorithm": "auto", "levels": 3},
@@ -182,7 +182,7 @@ TEST(Stack, ARuleSaysOverHowManyLevelsItsAlgorithmRuns) {
     }
 }
 
-TEST(Stack, SeveralRingsHaveOneLevel) {
+TEST(Stack, several_rings_have_one_level) {
     const std::string path = "collectives.all_gather";
     JsonDocument document = open_stack("optimus");
     document.set(path, R"([{"algorithm": "multi-ring", "levels": 1}])");
@@ -192,7 +192,7 @@ TEST(Stack, SeveralRingsHaveOneLevel) {
     expect_refused("optimus", path, R"([{"algorithm": "multi-ring", "levels": 2}])", "$." + path + "[0].levels");
 }
 
-TEST(Stack, EachKindOfCollectiveHasItsAlgorithmsAndRefusesTheOthers) {
+TEST(Stack, each_kind_of_collective_has_its_algorithms_and_refuses_the_others) {
     const std::vector<std::string> words{"auto",     "ring",  "recursive-doubling", "rabenseifner", "direct",
                                          "pairwise", "bruck", "double-binary-tree", "multi-ring"};
     const std::map<std::string, std::set<std::string>> allowed{
@@ -228,7 +228,7 @@ TEST(Stack, EachKindOfCollectiveHasItsAlgorithmsAndRefusesTheOthers) {
     EXPECT_STREQ(to_string(CollectiveAlgorithm::kMultiRing), "multi-ring");
 }
 
-TEST(Stack, OnlyTheTransportEntryInUseFillsTheStackAndItsConstants) {
+TEST(Stack, only_the_transport_entry_in_use_fills_the_stack_and_its_constants) {
     JsonDocument document = open_stack("optimus");
     const Stack today = load_stack(document);
     EXPECT_EQ(today.transport_name, "dlcomm-2026");
@@ -253,7 +253,7 @@ TEST(Stack, OnlyTheTransportEntryInUseFillsTheStackAndItsConstants) {
     }));
 }
 
-TEST(Stack, EachValueOfAnEntryArrivesInItsField) {
+TEST(Stack, each_value_of_an_entry_arrives_in_its_field) {
     JsonDocument document = open_stack("bare");
     const auto set = [&document](const std::string& key, const std::string& value) {
         document.set("transport.entries.wires." + key, value);
@@ -285,7 +285,7 @@ TEST(Stack, EachValueOfAnEntryArrivesInItsField) {
     EXPECT_DOUBLE_EQ(stack.collective_launch_s, 10e-6);
 }
 
-TEST(Stack, EveryTransportEntryIsCheckedWhicheverIsInUse) {
+TEST(Stack, every_transport_entry_is_checked_whichever_is_in_use) {
     expect_refused("optimus", "transport.use", "tomorrow", "\"dlcomm-2026\", \"pytorch-2025\"");
     expect_refused("optimus", "transport.use", "5", "$.transport.use");
     expect_refused("optimus", "transport.entries.pytorch-2025.rank_bandwidth", "6.2 GB", "pytorch-2025.rank_bandwidth");
@@ -303,7 +303,7 @@ TEST(Stack, EveryTransportEntryIsCheckedWhicheverIsInUse) {
     }
 }
 
-TEST(Stack, BareHasNoSoftwareCostAndTakesTheFastestAlgorithm) {
+TEST(Stack, bare_has_no_software_cost_and_takes_the_fastest_algorithm) {
     const Stack stack = load_stack(open_stack("bare"));
     for (const Constant& constant : stack.constants) {
         if (constant.dimension == Dimension::kSeconds) {
@@ -327,7 +327,7 @@ TEST(Stack, BareHasNoSoftwareCostAndTakesTheFastestAlgorithm) {
     EXPECT_EQ(stack.offers_dispatches.size(), 2U);
 }
 
-TEST(Stack, MegatronDeepSpeedReducesInBucketsBesideCompute) {
+TEST(Stack, megatron_deepspeed_reduces_in_buckets_beside_compute) {
     const Stack stack = load_stack(open_stack("megatron-deepspeed"));
     EXPECT_EQ(stack.reduction, Reduction::kBucketed);
     EXPECT_DOUBLE_EQ(stack.bucket_bytes, 500e6);
@@ -336,7 +336,7 @@ TEST(Stack, MegatronDeepSpeedReducesInBucketsBesideCompute) {
     EXPECT_FALSE(stack.can_overlap_tp || stack.can_overlap_ep);
 }
 
-TEST(Stack, RulesMustRiseAndOnlyTheLastIsOpen) {
+TEST(Stack, rules_must_rise_and_only_the_last_is_open) {
     const std::string path = "collectives.all_gather";
     expect_refused("optimus", path, "[]", "at least one rule");
     expect_refused("optimus", path, R"([{"algorithm": "ring"}, {"algorithm": "direct"}])", "missing key \"up_to\"");
@@ -350,7 +350,7 @@ TEST(Stack, RulesMustRiseAndOnlyTheLastIsOpen) {
     expect_refused("optimus", path, R"([{"algorithm": "ring", "speed": 1}])", "speed");
 }
 
-TEST(Stack, UnknownKeysAreRefusedInEverySection) {
+TEST(Stack, unknown_keys_are_refused_in_every_section) {
     for (const std::string path :
          {"colour", "kernels.colour", "kernels.counts.colour", "pipeline.colour", "optimizer.colour",
           "transport.colour", "transport.entries.dlcomm-2026.colour", "collectives.colour"}) {
@@ -358,7 +358,7 @@ TEST(Stack, UnknownKeysAreRefusedInEverySection) {
     }
 }
 
-TEST(Stack, EveryMissingSectionKeyIsNamed) {
+TEST(Stack, every_missing_section_key_is_named) {
     for (const std::string section : {"kernels", "kernels.counts", "pipeline", "optimizer", "transport",
                                       "transport.entries.dlcomm-2026", "collectives"}) {
         expect_refused("optimus", section, R"({"comment": "empty"})", "$." + section);
@@ -366,7 +366,7 @@ TEST(Stack, EveryMissingSectionKeyIsNamed) {
     }
 }
 
-TEST(Stack, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
+TEST(Stack, every_constant_is_refused_when_negative_or_in_another_unit) {
     const JsonDocument document = open_stack("megatron-deepspeed");
     for (const Constant& constant : load_stack(document).constants) {
         const std::string path = constant.path.substr(std::string("stack.").size());
@@ -379,7 +379,7 @@ TEST(Stack, EveryConstantIsRefusedWhenNegativeOrInAnotherUnit) {
     }
 }
 
-TEST(Stack, SlipsAreRefusedByPath) {
+TEST(Stack, slips_are_refused_by_path) {
     expect_refused("optimus", "kernels.counts.norm", "0", "$.kernels.counts.norm");
     expect_refused("optimus", "kernels.launch", "60 s", "$.kernels.launch");
     expect_refused("optimus", "transport.entries.dlcomm-2026.scale_up_efficiency", "1.5",

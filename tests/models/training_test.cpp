@@ -98,6 +98,8 @@ TEST(Training, the_learning_rate_rises_linearly_and_falls_by_a_cosine) {
 }
 
 TEST(Training, edges_of_the_schedule_have_a_rate) {
+    // r = 8, f = 0.25, so r f = 2 at the end. Of two steps the first is half way: cos(pi / 2) = 0, r (f + (1 - f) /
+    // 2) = 5. Warm-up over 10 steps: r 2 / 10.
     Training training;
     training.learning_rate = 8;
     training.final_learning_rate = 0.25;

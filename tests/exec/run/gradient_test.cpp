@@ -1,0 +1,170 @@
+/// @file Gradients of every parameter against central differences of the loss:
+/// dL/dw = (8 (L(w + e) - L(w - e)) - (L(w + 2e) - L(w - 2e))) / 12e + O(e^4).
+#include <gtest/gtest.h>
+
+#include "../exec_fixture.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace exec_fixture;
+
+double sum_of(const LossParts& loss) { return loss.cross_entropy + loss.auxiliary + loss.z; }
+
+constexpr double kStep = 5e-4;       ///< e
+constexpr double kTolerance = 1e-6;  ///< of the difference, over the larger of the gradient and
+constexpr double kLeast = 1e-3;      ///< this part of the tensor's largest
+
+/// `test` has taken a step: its gradients are those of its weights.
+void check_tensor(TestRank<Fp64>& test, const Parameter& p, bool experts, const Tensors& gradients, Rng& rng) {
+    auto& weights = experts ? test.rank.weights.experts : test.rank.weights.dense;
+    const std::vector<double>& gradient = gradients.at(p.name);
+    double largest = 0;
+    for (const double g : gradient) {
+        largest = std::max(largest, std::abs(g));
+    }
+    ASSERT_GT(largest, 0) << p.name;
+    for (int draw = 0; draw < 3; ++draw) {
+        const std::size_t i = rng.below(p.size);
+        double& weight = weights[p.offset + i];
+        const double kept = weight;
+        const auto loss_at = [&](double step) {
+            weight = kept + step;
+            test.step();
+            return sum_of(test.rank.loss);
+        };
+        const double near = loss_at(kStep) - loss_at(-kStep), far = loss_at(2 * kStep) - loss_at(-2 * kStep);
+        weight = kept;
+        EXPECT_NEAR((8 * near - far) / (12 * kStep), gradient[i],
+                    kTolerance * std::max(std::abs(gradient[i]), kLeast * largest))
+            << p.name << " element " << i;
+    }
+}
+
+void check_all_tensors(TestRank<Fp64>& test) {
+    test.step();
+    Tensors gradients;
+    collect_gradients(test.rank, gradients);
+    Rng rng(3);
+    for (const Parameter& p : test.rank.table.dense) {
+        check_tensor(test, p, false, gradients, rng);
+    }
+    for (const Parameter& p : test.rank.table.experts) {
+        check_tensor(test, p, true, gradients, rng);
+    }
+}
+
+void check_gradients(const Workload& workload, const Plan& plan, const Training& training = still_training()) {
+    const RunInputs run = run_inputs(workload, plan, training);
+    run_in_process(run.layout, [&](Communicator& communicator) {
+        TestRank<Fp64> test(run, communicator);
+        check_all_tensors(test);
+    });
+}
+
+/// Of every tensor against those of the same step in double precision, from weights rounded alike.
+template <class P>
+void expect_near_double(const Workload& workload, double tolerance) {
+    Training training = still_training();
+    training.initial_deviation = 0.05;
+    const RunInputs run = run_inputs(workload, single_plan(), training);
+    const auto round = [](TestRank<Fp64>& test) {
+        for (Buffer<double>* weights : {&test.rank.weights.dense, &test.rank.weights.experts}) {
+            for (double& weight : weights->span()) {
+                weight = real(stored<typename P::Value>(weight));
+            }
+        }
+    };
+    const StepResult expected = one_step<Fp64>(run, round), found = one_step<P>(run);
+    EXPECT_NEAR(sum_of(found.loss), sum_of(expected.loss), tolerance);
+    for (const auto& [name, gradient] : expected.gradients) {
+        EXPECT_LT(relative_difference(found.gradients.at(name), gradient), tolerance) << name;
+    }
+}
+
+Plan recomputing_plan() {
+    Plan p = single_plan();
+    p.recompute_norm = p.recompute_attention = p.recompute_expert = true;
+    return p;
+}
+
+TEST(DenseGradients, are_those_of_the_loss) { check_gradients(dense_model(), single_plan()); }
+
+TEST(DenseGradients, in_other_precisions) {
+    expect_near_double<Fp32>(dense_model(), 1e-5);
+    expect_near_double<Bf16Precision>(dense_model(), 0.05);
+    expect_near_double<Bf16WithFp32Gradients>(dense_model(), 0.05);
+}
+
+TEST(DenseGradients, with_everything_recomputed) { check_gradients(dense_model(), recomputing_plan()); }
+
+TEST(DenseGradients, with_normalised_queries_and_keys) {
+    Workload w = dense_model();
+    w.qk_norm = true;
+    check_gradients(w, single_plan());
+    check_gradients(w, recomputing_plan());
+}
+
+TEST(DenseGradients, with_norms_without_parameters) {
+    Workload w = dense_model();
+    w.norm = NormKind::kNonParametric;
+    check_gradients(w, single_plan());
+}
+
+TEST(DenseGradients, of_a_table_that_embeds_and_predicts) {
+    Workload w = dense_model();
+    w.tied_embeddings = true;
+    check_gradients(w, single_plan());
+}
+
+// Tokens are dealt to experts by a fixed pattern: choices do not change with a weight, and the loss is smooth.
+
+TEST(MixtureGradients, are_those_of_the_loss) {
+    Plan plan = single_plan();
+    for (const ExpertKernels kernels : {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused}) {
+        plan.expert_kernels = kernels;
+        check_gradients(mixture_model(), plan);
+    }
+}
+
+TEST(MixtureGradients, in_other_precisions) {
+    expect_near_double<Fp32>(mixture_model(), 1e-5);
+    expect_near_double<Bf16Precision>(mixture_model(), 0.05);
+    expect_near_double<Bf16WithFp32Gradients>(mixture_model(), 0.05);
+}
+
+TEST(MixtureGradients, with_everything_recomputed) {
+    Workload w = mixture_model();
+    w.qk_norm = true;
+    check_gradients(w, recomputing_plan());
+}
+
+TEST(MixtureGradients, with_weights_of_choices_that_sum_to_one) {
+    Training training = still_training();
+    training.normalize_top_k = true;
+    check_gradients(mixture_model(), single_plan(), training);
+}
+
+/// Of choices dealt out evenly the loss of balance is the same whatever the probabilities; dealt out unevenly, it has a
+/// gradient.
+TEST(MixtureGradients, with_large_losses_of_a_router_out_of_balance) {
+    Training training = still_training();
+    training.auxiliary_loss = training.z_loss = 1;
+    Workload w = mixture_model();
+    w.first_dense_layers = 1, w.layers = 3;
+    w.intermediate_size = 12;
+    for (const bool global : {false, true}) {
+        w.global_aux_loss = global;
+        const RunInputs run = run_inputs(w, recomputing_plan(), training);
+        const RoutingRecord record = uneven_record(run);
+        run_in_process(run.layout, [&](Communicator& communicator) {
+            TestRank<Fp64> test(run, communicator);
+            test.routing = {RoutingMode::kReplayed, &record, nullptr};
+            check_all_tensors(test);
+            EXPECT_GT(std::abs(test.rank.loss.auxiliary - w.top_k), 0.01);  // N sum_e f_e P_e = K where f or P is even
+        });
+    }
+}
+
+}  // namespace
+}  // namespace auspex

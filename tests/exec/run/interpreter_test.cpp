@@ -1,0 +1,335 @@
+/// @file The same step on one rank and on several: same loss, same gradients, whatever the layout; and what a step
+/// leaves behind.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "../exec_fixture.hpp"
+#include "base/error.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace exec_fixture;
+
+/// The plan's batch on one rank.
+Plan single_rank_of(const Plan& plan) {
+    Plan single = single_plan();
+    single.routing = plan.routing;
+    single.micro_batches = plan.micro_batches * plan.dp * plan.ep;
+    return single;
+}
+
+/// Sums in another order: 1e-12 of the largest element.
+void expect_same_step(const Workload& workload, const Plan& plan) {
+    const StepResult expected = one_step<Fp64>(run_inputs(workload, single_rank_of(plan)));
+    const StepResult found = one_step<Fp64>(run_inputs(workload, plan));
+    EXPECT_NEAR(found.loss.cross_entropy, expected.loss.cross_entropy, 1e-12);
+    EXPECT_NEAR(found.loss.auxiliary, expected.loss.auxiliary, 1e-12);
+    EXPECT_NEAR(found.loss.z, expected.loss.z, 1e-12);
+    ASSERT_EQ(found.gradients.size(), expected.gradients.size());
+    for (const auto& [name, gradient] : expected.gradients) {
+        ASSERT_TRUE(found.gradients.contains(name)) << name;
+        EXPECT_LT(relative_difference(found.gradients.at(name), gradient), 1e-12) << name;
+    }
+}
+
+Workload deep(Workload workload) {
+    workload.layers = 4;
+    return workload;
+}
+
+Plan recomputed(Plan plan) {
+    plan.recompute_norm = plan.recompute_attention = plan.recompute_expert = true;
+    return plan;
+}
+
+Plan bf16(Plan plan) {
+    plan.precision = "bf16", plan.weight_bytes = plan.gradient_bytes = 2;
+    return plan;
+}
+
+Plan split_plan(bool sequence_parallel) {
+    Plan plan = single_plan();
+    plan.tp = plan.etp = 2;
+    plan.sequence_parallel = sequence_parallel;
+    return plan;
+}
+
+Plan pipeline_plan(ScheduleKind schedule) {
+    Plan plan = single_plan();
+    plan.pp = 2;
+    plan.micro_batches = 4;
+    plan.schedule = schedule;
+    plan.virtual_stages = schedule == ScheduleKind::kInterleaved1f1b ? 2 : 1;
+    return plan;
+}
+
+TEST(DenseLayouts, tp_splits_matrices) {
+    Workload w = dense_model();
+    for (const bool qk_norm : {false, true}) {
+        w.qk_norm = qk_norm;
+        expect_same_step(w, split_plan(false));
+        expect_same_step(w, recomputed(split_plan(false)));
+    }
+}
+
+TEST(DenseLayouts, tp_splits_matrices_and_sequences) {
+    Workload w = dense_model();
+    for (const bool qk_norm : {false, true}) {
+        w.qk_norm = qk_norm;
+        expect_same_step(w, split_plan(true));
+        expect_same_step(w, recomputed(split_plan(true)));
+    }
+}
+
+TEST(DenseLayouts, tied_table_over_tp) {
+    Workload w = dense_model();
+    w.tied_embeddings = true;
+    expect_same_step(w, split_plan(true));
+}
+
+TEST(DenseLayouts, pp_in_every_order) {
+    for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b}) {
+        expect_same_step(deep(dense_model()), pipeline_plan(schedule));
+    }
+}
+
+TEST(DenseLayouts, pp_of_three_stages_with_uneven_layers) {
+    Plan plan = pipeline_plan(ScheduleKind::k1f1b);
+    plan.pp = 3;
+    expect_same_step(deep(dense_model()), plan);
+}
+
+TEST(DenseLayouts, dp_with_every_optimizer) {
+    for (const OptimizerSharding optimizer :
+         {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware}) {
+        Plan plan = single_plan();
+        plan.dp = 2;
+        plan.optimizer = optimizer;
+        expect_same_step(dense_model(), plan);
+    }
+}
+
+TEST(DenseLayouts, tp_pp_and_dp_together) {
+    Plan plan = pipeline_plan(ScheduleKind::kInterleaved1f1b);
+    plan.tp = plan.etp = plan.dp = 2;
+    plan.sequence_parallel = true;
+    expect_same_step(deep(dense_model()), recomputed(plan));
+}
+
+/// Learned routing: every rank has to choose as the single rank does.
+Plan routed(Plan plan, Dispatch dispatch, ExpertKernels kernels) {
+    plan.routing.kind = RoutingDistribution::kLearned;
+    plan.dispatch = dispatch;
+    plan.expert_kernels = kernels;
+    return plan;
+}
+
+template <class Check>
+void for_each_expert_choice(const Plan& plan, Check&& check) {
+    for (const Dispatch dispatch : {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll}) {
+        for (const ExpertKernels kernels : {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused}) {
+            check(routed(plan, dispatch, kernels));
+            check(recomputed(routed(plan, dispatch, kernels)));
+        }
+    }
+}
+
+TEST(MixtureLayouts, ep_shares_experts_out) {
+    for (const int ep : {1, 2, 4}) {
+        Plan plan = single_plan();
+        plan.ep = ep;
+        for_each_expert_choice(plan, [](const Plan& p) { expect_same_step(mixture_model(), p); });
+    }
+}
+
+TEST(MixtureLayouts, tp_splits_experts) {
+    for (const bool sequence_parallel : {false, true}) {
+        for_each_expert_choice(split_plan(sequence_parallel),
+                               [](const Plan& p) { expect_same_step(mixture_model(), p); });
+    }
+}
+
+TEST(MixtureLayouts, ep_tp_and_dp_together) {
+    for (const bool sequence_parallel : {false, true}) {
+        Plan plan = split_plan(sequence_parallel);
+        plan.ep = plan.dp = 2;
+        for_each_expert_choice(plan, [](const Plan& p) { expect_same_step(mixture_model(), p); });
+    }
+}
+
+TEST(MixtureLayouts, ep_with_every_optimizer) {
+    for (const OptimizerSharding optimizer :
+         {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware}) {
+        Plan plan = single_plan();
+        plan.ep = plan.dp = 2;
+        plan.optimizer = optimizer;
+        expect_same_step(mixture_model(), plan);
+    }
+}
+
+TEST(MixtureLayouts, logits_of_all_layers_travel_to_the_last_stage_and_their_gradients_back) {
+    Workload w = deep(mixture_model());
+    w.global_aux_loss = true;
+    w.first_dense_layers = 1, w.intermediate_size = 12;
+    for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b}) {
+        Plan plan = pipeline_plan(schedule);
+        plan.routing.kind = RoutingDistribution::kLearned;
+        expect_same_step(w, plan);
+        plan.tp = plan.etp = plan.ep = 2;
+        plan.sequence_parallel = true;
+        expect_same_step(w, recomputed(plan));
+    }
+}
+
+/// Rounded alike, logits give the head the probabilities and choices that the routers had.
+TEST(MixtureLayouts, a_global_auxiliary_loss_of_one_layer_is_that_of_the_layer) {
+    Training training = still_training();
+    training.auxiliary_loss = 0.5;
+    Workload w = mixture_model();
+    w.first_dense_layers = 1, w.intermediate_size = 12, w.num_experts = 8, w.top_k = 3;
+    Plan plan = bf16(single_plan());
+    for (const RoutingDistribution routing : {RoutingDistribution::kLearned, RoutingDistribution::kUniform}) {
+        plan.routing.kind = routing;
+        const StepResult of_layer = one_step<Bf16Precision>(run_inputs(w, plan, training));
+        w.global_aux_loss = true;
+        const StepResult global = one_step<Bf16Precision>(run_inputs(w, plan, training));
+        w.global_aux_loss = false;
+        EXPECT_GT(of_layer.loss.auxiliary, 0);
+        EXPECT_EQ(global.loss.auxiliary, of_layer.loss.auxiliary);
+        EXPECT_EQ(global.loss.cross_entropy, of_layer.loss.cross_entropy);
+        EXPECT_EQ(global.loss.z, of_layer.loss.z);
+        for (const auto& [name, gradient] : of_layer.gradients) {  // those of logits are rounded on their way back
+            EXPECT_LT(relative_difference(global.gradients.at(name), gradient), 0.02) << name;
+        }
+    }
+}
+
+void expect_only_states(const LabelBytes& live) {
+    for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
+        const bool is_state = label <= static_cast<std::size_t>(MemoryLabel::kMoments);
+        EXPECT_TRUE(is_state || live[label] == 0) << to_string(static_cast<MemoryLabel>(label));
+    }
+}
+
+/// Calls of one communication: tokens, choices and weights are gathered, gradients of tokens and weights scattered; of
+/// rows that are sent the experts' numbers go first.
+std::uint64_t calls_of(const Operation& op) {
+    if (op.comm == CommKind::kNone || op.kind != OpKind::kTokenCommunication) {
+        return op.comm == CommKind::kNone ? 0 : 1;
+    }
+    const std::uint64_t more = op.comm == CommKind::kAllToAll ? 0 : 1;
+    return more + (op.phase == Phase::kForward || op.phase == Phase::kRecompute ? 2 : 1);
+}
+
+/// Every kind of operation as often as the program has it, and with the bytes that it says.
+void expect_program_counts(const RunInputs& run, const std::vector<OperationCount>& counts, int rank) {
+    std::vector<OperationCount> expected(counts.size());
+    for (const BlockUse& use : run.program.roles[static_cast<std::size_t>(grid_place(run.layout, rank).stage)].order) {
+        for (const Operation& op : run.program.operations_of(run.program.blocks[use.block])) {
+            OperationCount& count = expected[static_cast<std::size_t>(op.kind)];
+            const auto repeat = static_cast<std::uint64_t>(op.repeat);
+            count += {repeat, repeat * calls_of(op), op.repeat * op.bytes};
+        }
+    }
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+        EXPECT_EQ(counts[kind].operations, expected[kind].operations) << to_string(static_cast<OpKind>(kind));
+        EXPECT_EQ(counts[kind].messages, expected[kind].messages) << to_string(static_cast<OpKind>(kind));
+        EXPECT_DOUBLE_EQ(counts[kind].bytes, expected[kind].bytes) << to_string(static_cast<OpKind>(kind));
+    }
+}
+
+template <class P>
+void expect_tidy_step(const Workload& workload, const Plan& plan) {
+    const RunInputs run = run_inputs(workload, plan);
+    const StepResult result = one_step<P>(run);
+    for (std::size_t rank = 0; rank < result.live.size(); ++rank) {
+        expect_only_states(result.live[rank]);
+        expect_program_counts(run, result.counts[rank], static_cast<int>(rank));
+    }
+}
+
+TEST(Step, does_what_the_program_says_and_leaves_weights_gradients_and_states) {
+    Plan plan = pipeline_plan(ScheduleKind::k1f1b);
+    plan.tp = plan.etp = plan.dp = 2;
+    for (const bool sequence_parallel : {false, true}) {
+        plan.sequence_parallel = sequence_parallel;
+        expect_tidy_step<Fp32>(dense_model(), plan);
+        expect_tidy_step<Bf16Precision>(dense_model(), bf16(recomputed(plan)));
+        expect_tidy_step<Fp32>(mixture_model(), plan);
+        expect_tidy_step<Bf16Precision>(mixture_model(), bf16(recomputed(plan)));
+        plan.ep = 2;
+        expect_tidy_step<Fp32>(mixture_model(), plan);
+        plan.dispatch = Dispatch::kAllGatherReduceScatter;
+        expect_tidy_step<Fp32>(mixture_model(), plan);
+        plan.ep = 1;
+    }
+}
+
+TEST(Step, gradients_begin_at_zero) {
+    const RunInputs run = run_inputs(dense_model(), single_plan());
+    const StepResult once = one_step<Fp64>(run);
+    const StepResult twice = one_step<Fp64>(run, [](TestRank<Fp64>& test) { test.step(); });
+    EXPECT_EQ(twice.gradients, once.gradients);
+    EXPECT_EQ(twice.loss.cross_entropy, once.loss.cross_entropy);
+}
+
+TEST(Step, replayed_routing_repeats_the_recorded_step_to_the_bit) {
+    Plan plan = split_plan(true);
+    plan.ep = 2;
+    plan.routing.kind = RoutingDistribution::kLearned;
+    const RunInputs run = run_inputs(mixture_model(), plan);
+    RoutingRecord record = uneven_record(run);
+    const RoutingRecord before = record;
+    const StepResult learned = one_step<Fp32>(run, [&](TestRank<Fp32>& test) { test.routing.record = &record; });
+    EXPECT_NE(record.choices, before.choices);
+    const StepResult replayed = one_step<Fp32>(run, [&](TestRank<Fp32>& test) {
+        test.routing = {RoutingMode::kReplayed, &record, nullptr};
+    });
+    EXPECT_EQ(replayed.gradients, learned.gradients);
+    EXPECT_EQ(replayed.loss.cross_entropy, learned.loss.cross_entropy);
+    const StepResult other = one_step<Fp32>(run, [&](TestRank<Fp32>& test) {
+        test.routing = {RoutingMode::kReplayed, &before, nullptr};
+    });
+    EXPECT_NE(other.gradients, learned.gradients);
+}
+
+TEST(Step, uniform_routing_deals_experts_out_in_turn) {
+    std::vector<std::int64_t> choices(6);
+    dictated_choices({RoutingMode::kUniform, nullptr, nullptr}, 3, 1, 5, 4, 2, choices);
+    EXPECT_EQ(choices, (std::vector<std::int64_t>{2, 3, 0, 1, 2, 3}));  // (5 * 2 + i) mod 4
+}
+
+TEST(Step, a_record_without_the_step_is_refused) {
+    const RunInputs run = run_inputs(mixture_model(), single_plan());
+    const RoutingRecord record = uneven_record(run);
+    const auto replay_late = [&](TestRank<Fp32>& test) {
+        test.routing = {RoutingMode::kReplayed, &record, nullptr};
+        test.rank.step = 1;
+    };
+    EXPECT_THROW(one_step<Fp32>(run, replay_late), InputError);
+}
+
+TEST(Step, every_operation_is_a_span_of_its_stream) {
+    const RunInputs run = run_inputs(dense_model(), single_plan());
+    Timeline timeline = empty_rank_timeline(0);
+    std::uint64_t operations = 0;
+    one_step<Fp32>(run, [&](TestRank<Fp32>& test) {
+        test.step(&timeline);
+        for (const OperationCount& count : test.rank.counts) {
+            operations += count.operations;
+        }
+    });
+    ASSERT_EQ(timeline.spans.size(), operations);
+    ASSERT_EQ(timeline.tracks.size(), kStreamCount);
+    EXPECT_EQ(timeline.tracks[0].role, "rank 0");
+    EXPECT_EQ(timeline.tracks[0].stream, "compute");
+    EXPECT_EQ(timeline.names[timeline.spans.front().name], "embedding");
+    for (std::size_t i = 1; i < timeline.spans.size(); ++i) {
+        EXPECT_LE(timeline.spans[i - 1].end, timeline.spans[i].start);
+    }
+}
+
+}  // namespace
+}  // namespace auspex

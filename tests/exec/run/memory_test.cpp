@@ -1,0 +1,108 @@
+/// @file Memory of a step as predicted and as the arena counted it: equal, label by label, to the byte.
+#include "schedule/memory/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../exec_fixture.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace exec_fixture;
+
+std::string text_of(const RunInputs& run, int rank, const RankMemory& memory) {
+    const Plan& p = run.plan;
+    const Block& block = run.program.blocks[memory.use.block];
+    const Operation& op = run.program.operations_of(block)[memory.operation];
+    return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
+           std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
+           (p.recompute_norm ? " norms" : "") + (p.recompute_attention ? " attention" : "") +
+           (p.recompute_expert ? " experts" : "") + " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) +
+           ", rank " + std::to_string(rank) + ": predicted to peak in " + to_string(block.kind) + " at " +
+           operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
+}
+
+/// With uniform routing, or replaying an uneven record.
+template <class P>
+void expect_predicted_memory(const Workload& workload, const Plan& plan, bool uneven) {
+    const RunInputs run = run_inputs(workload, plan);
+    const RoutingRecord record = uneven ? uneven_record(run) : RoutingRecord{};
+    const StepResult result = one_step<P>(run, [&](TestRank<P>& test) {
+        if (uneven) {
+            test.routing = {RoutingMode::kReplayed, &record, nullptr};
+        }
+    });
+    for (int rank = 0; rank < run.layout.tiles; ++rank) {
+        const RankMemory memory =
+            rank_memory(run.workload, run.plan, run.stack, run.layout, run.program, rank, uneven ? &record : nullptr);
+        const auto i = static_cast<std::size_t>(rank);
+        for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
+            EXPECT_EQ(result.peaks[i][label], memory.peaks[label])
+                << to_string(static_cast<MemoryLabel>(label)) << ", most at any time, " << text_of(run, rank, memory);
+            EXPECT_EQ(result.at_peak[i][label], memory.at_peak[label])
+                << to_string(static_cast<MemoryLabel>(label)) << ", at the peak, " << text_of(run, rank, memory);
+        }
+    }
+}
+
+Plan random_plan(Rng& rng, bool mixture) {
+    const auto coin = [&] { return rng.below(2) == 1; };
+    Plan p = single_plan();
+    p.tp = p.etp = coin() ? 2 : 1;
+    p.pp = coin() ? 2 : 1;
+    p.dp = coin() ? 2 : 1;
+    p.sequence_parallel = coin();
+    p.micro_batch_size = coin() ? 2 : 4;
+    p.micro_batches = coin() ? 2 : 4;
+    constexpr ScheduleKind kSchedules[] = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b};
+    p.schedule = kSchedules[rng.below(p.pp > 1 ? 3 : 2)];
+    p.virtual_stages = p.schedule == ScheduleKind::kInterleaved1f1b ? 2 : 1;
+    p.recompute_norm = coin(), p.recompute_attention = coin(), p.recompute_expert = coin();
+    constexpr OptimizerSharding kOptimizers[] = {OptimizerSharding::kReplicated, OptimizerSharding::kSharded,
+                                                 OptimizerSharding::kEpAware};
+    p.optimizer = kOptimizers[rng.below(3)];
+    if (mixture) {
+        p.ep = coin() ? 2 : 1;
+        p.dispatch = coin() ? Dispatch::kAllToAll : Dispatch::kAllGatherReduceScatter;
+        constexpr ExpertKernels kKernels[] = {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused};
+        p.expert_kernels = kKernels[rng.below(3)];
+    }
+    return p;
+}
+
+Workload random_model(Rng& rng, bool mixture) {
+    Workload w = mixture ? mixture_model() : dense_model();
+    w.layers = 4;
+    w.qk_norm = rng.below(2) == 1;
+    w.vocab_size = rng.below(2) == 1 ? 20 : 100;
+    if (mixture) {
+        w.first_dense_layers = static_cast<int>(rng.below(2));
+        w.intermediate_size = w.first_dense_layers > 0 ? 12 : 0;
+        w.global_aux_loss = rng.below(2) == 1;
+    }
+    return w;
+}
+
+void check_random_runs(bool mixture) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        Rng rng(seed);
+        const Workload w = random_model(rng, mixture);
+        Plan p = random_plan(rng, mixture);
+        const bool uneven = mixture && rng.below(2) == 1;
+        if (rng.below(2) == 1) {
+            expect_predicted_memory<Fp32>(w, p, uneven);
+            continue;
+        }
+        p.precision = "bf16", p.weight_bytes = 2;
+        p.gradient_bytes = rng.below(2) == 1 ? 2 : 4;
+        p.gradient_bytes == 2 ? expect_predicted_memory<Bf16Precision>(w, p, uneven)
+                              : expect_predicted_memory<Bf16WithFp32Gradients>(w, p, uneven);
+    }
+}
+
+TEST(PredictedMemory, of_dense_runs_is_what_the_arena_counts) { check_random_runs(false); }
+
+TEST(PredictedMemory, of_mixture_runs_is_what_the_arena_counts) { check_random_runs(true); }
+
+}  // namespace
+}  // namespace auspex

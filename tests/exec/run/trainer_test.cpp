@@ -1,0 +1,253 @@
+/// @file Whole runs on threads: the same losses under every plan, resumed runs, replayed routing, injected faults.
+#include "exec/run/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "../exec_fixture.hpp"
+#include "../file_fixture.hpp"
+#include "base/error.hpp"
+#include "exec/checkpoint/checkpoint_manifest.hpp"
+#include "exec/data/prepare.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// With a dataset of bytes in a scratch folder.
+class Trainer : public testing::Test {
+ protected:
+    Trainer() {
+        std::ofstream text(folder_ / "text.txt");
+        for (int i = 0; i < 800; ++i) {
+            text << "sentence " << i * i % 89 << (i % 5 == 0 ? ".\n" : ", ");
+        }
+        text.close();
+        PrepareRequest request;
+        request.inputs = {(folder_ / "text.txt").string()};
+        request.sequence_length = 6;
+        request.folder = (folder_ / "data").string();
+        static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
+    }
+
+    [[nodiscard]] static RunInputs run_of(const Plan& plan) {
+        Workload workload = exec_fixture::mixture_model();
+        workload.vocab_size = 260;
+        Training training = exec_fixture::still_training();
+        training.learning_rate = 1e-3, training.warmup_steps = 2, training.decay_steps = 100, training.clip = 1;
+        RunInputs run = exec_fixture::run_inputs(workload, plan, training);
+        run.plan.routing.kind = RoutingDistribution::kLearned;
+        return run;
+    }
+    [[nodiscard]] RunOptions options_of(int steps) const {
+        RunOptions options;
+        options.data = (folder_ / "data").string();
+        options.steps = steps;
+        return options;
+    }
+    /// What rank 0 reports.
+    [[nodiscard]] static RunReport trained(const RunInputs& run, const RunOptions& options) {
+        RunReport report;
+        run_in_process(run.layout, [&](Communicator& communicator) {
+            RunReport own = train(
+                run, options, communicator, [](const StepReport&) {}, [](const std::string&) {});
+            if (communicator.world_rank() == 0) {
+                report = std::move(own);
+            }
+        });
+        return report;
+    }
+    [[nodiscard]] static std::vector<double> losses(const RunReport& report) {
+        std::vector<double> losses;
+        for (const StepReport& step : report.steps) {
+            losses.push_back(step.loss);
+        }
+        return losses;
+    }
+
+    file_fixture::TestFolder scratch_;
+    fs::path folder_ = scratch_.path();
+};
+
+/// Four sequences a step, whatever the grid.
+Plan plan_of(int pp, int dp, int ep, int tp) {
+    Plan plan = exec_fixture::single_plan();
+    plan.pp = pp, plan.dp = dp, plan.ep = ep, plan.tp = tp;
+    const int data_parallel = dp * ep;
+    plan.micro_batch_size = 1;
+    plan.micro_batches = 4 / data_parallel;
+    return plan;
+}
+
+/// Several grids, and everything that a grid may be cut by.
+std::vector<Plan> layouts() {
+    std::vector<Plan> plans{plan_of(2, 1, 1, 1), plan_of(1, 2, 1, 1), plan_of(1, 1, 2, 1),
+                            plan_of(1, 1, 1, 2), plan_of(2, 2, 2, 1), plan_of(1, 1, 4, 2)};
+    plans[2].dispatch = Dispatch::kAllGatherReduceScatter, plans[2].expert_kernels = ExpertKernels::kLoop;
+    plans[3].sequence_parallel = true, plans[3].recompute_expert = true;
+    plans[4].optimizer = OptimizerSharding::kSharded;
+    return plans;
+}
+
+constexpr int kSteps = 24;
+
+void expect_losses(const std::vector<double>& found, const std::vector<double>& expected, const Plan& plan) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_NEAR(found[i], expected[i], 1e-5 * expected[i])
+            << "step " << i << ", pp " << plan.pp << " dp " << plan.dp << " ep " << plan.ep << " tp " << plan.tp;
+    }
+}
+
+TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_routing_is_forced) {
+    const auto trained_by = [&](const Plan& plan) {
+        RunInputs run = run_of(plan);
+        run.plan.routing.kind = RoutingDistribution::kUniform;
+        return losses(trained(run, options_of(kSteps)));
+    };
+    const std::vector<double> expected = trained_by(plan_of(1, 1, 1, 1));
+    ASSERT_EQ(expected.size(), std::size_t{kSteps});
+    EXPECT_LT(expected.back(), expected.front());
+    for (const Plan& plan : layouts()) {
+        expect_losses(trained_by(plan), expected, plan);
+    }
+}
+
+TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_its_choices_are_replayed) {
+    RunOptions options = options_of(kSteps);
+    options.record_routing = (folder_ / "routing.json").string();
+    const std::vector<double> expected = losses(trained(run_of(plan_of(1, 1, 1, 1)), options));
+    const auto record = std::make_shared<RoutingRecord>(read_routing_record(options.record_routing));
+    for (const Plan& plan : layouts()) {
+        RunInputs run = run_of(plan);
+        run.plan.routing.kind = RoutingDistribution::kTrace;
+        run.plan.routing.trace_file = options.record_routing;
+        run.plan.routing.record = record;
+        expect_losses(losses(trained(run, options_of(kSteps))), expected, plan);
+    }
+}
+
+TEST_F(Trainer, a_resumed_run_goes_on_to_the_bit) {
+    const RunInputs run = run_of(plan_of(2, 1, 2, 1));
+    const std::vector<double> whole = losses(trained(run, options_of(5)));
+    RunOptions options = options_of(3);
+    options.checkpoint_folder = (folder_ / "checkpoints").string();
+    static_cast<void>(trained(run, options));
+    EXPECT_THROW(static_cast<void>(trained(run, options)), InputError);
+    options.steps = 5;
+    options.resume = true;
+    const RunReport rest = trained(run, options);
+    EXPECT_EQ(rest.first_step, 3);
+    EXPECT_EQ(losses(rest), std::vector<double>(whole.begin() + 3, whole.end()));
+}
+
+TEST_F(Trainer, another_batch_goes_on_at_the_next_row) {
+    // Weights stay as they are, so that a step's loss says which rows it read.
+    const auto still = [](int micro_batches) {
+        Plan plan = plan_of(1, 1, 1, 1);
+        plan.micro_batches = micro_batches;
+        RunInputs run = run_of(plan);
+        run.training = exec_fixture::still_training();
+        return run;
+    };
+    const std::vector<double> by_two = losses(trained(still(2), options_of(8)));
+    RunOptions options = options_of(3);
+    options.checkpoint_folder = (folder_ / "checkpoints").string();
+    static_cast<void>(trained(still(4), options));  // rows 0 to 11
+    options.resume = true;
+    options.steps = 5;
+    const RunReport report = trained(still(2), options);
+    EXPECT_EQ(losses(report), (std::vector<double>{by_two.at(6), by_two.at(7)}));  // rows 12 to 15
+    EXPECT_NE(report.notes.back().find("global_batch 4, now 2"), std::string::npos) << report.notes.back();
+    EXPECT_EQ(load_manifest(options.checkpoint_folder + "/checkpoint-1/manifest.json").sequences, 16);
+}
+
+TEST_F(Trainer, a_resumed_run_refuses_another_model_and_notes_other_settings) {
+    RunInputs run = run_of(plan_of(1, 1, 1, 1));
+    RunOptions options = options_of(1);
+    options.checkpoint_folder = (folder_ / "checkpoints").string();
+    static_cast<void>(trained(run, options));
+    options.resume = true;
+    EXPECT_EQ(trained(run, options).notes.size(), 1U);  // only where it goes on from
+    run.training.rope_theta = 500;
+    EXPECT_THROW(static_cast<void>(trained(run, options)), InputError);
+    run.training.rope_theta = 10000;
+    run.training.learning_rate = 2e-2, run.seed = 5;
+    const RunReport report = trained(run, options);
+    EXPECT_TRUE(report.notes.back().ends_with("learning_rate 0.001, now 0.02; seed 1, now 5")) << report.notes.back();
+}
+
+TEST_F(Trainer, a_changed_byte_of_the_data_is_found_on_every_rank) {
+    std::fstream shard(folder_ / "data" / "shard-00000.bin", std::ios::binary | std::ios::in | std::ios::out);
+    shard.put('x');
+    shard.put('\0');
+    shard.close();
+    const RunInputs run = run_of(plan_of(2, 1, 1, 1));
+    const RunOptions options = options_of(1);
+    run_in_process(run.layout, [&](Communicator& communicator) {
+        EXPECT_THROW(static_cast<void>(train(
+                         run, options, communicator, [](const StepReport&) {}, [](const std::string&) {})),
+                     InputError);
+    });
+}
+
+TEST_F(Trainer, recorded_routing_replays_to_the_bit) {
+    RunInputs run = run_of(plan_of(2, 1, 2, 1));
+    RunOptions options = options_of(2);
+    options.record_routing = (folder_ / "routing.json").string();
+    const std::vector<double> recorded = losses(trained(run, options));
+    const auto record = std::make_shared<RoutingRecord>(read_routing_record(options.record_routing));
+    EXPECT_EQ(record->layers, 2);
+    EXPECT_EQ(record->tokens, 4 * 6);
+    run.plan.routing.kind = RoutingDistribution::kTrace;
+    run.plan.routing.trace_file = options.record_routing;
+    run.plan.routing.record = record;
+    EXPECT_EQ(losses(trained(run, options_of(2))), recorded);
+    EXPECT_THROW(static_cast<void>(trained(run, options_of(3))), InputError);
+}
+
+/// The number is in the middle of a pass: from there it gets to every rank.
+TEST_F(Trainer, an_activation_that_is_not_a_number_names_step_and_rank) {
+    for (int rank = 0; rank < 4; ++rank) {
+        RunOptions options = options_of(3);
+        options.fault = InjectedFault{InjectedFault::Kind::kNan, rank, 1};
+        try {
+            static_cast<void>(trained(run_of(plan_of(2, 1, 2, 1)), options));
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const SoftFailure& failure) {
+            EXPECT_EQ(failure.step, 1);
+            EXPECT_EQ(failure.ranks, std::vector<int>{rank});
+        }
+    }
+}
+
+TEST_F(Trainer, reports_cover_all_ranks) {
+    RunOptions options = options_of(2);
+    options.wants_trace = true;
+    const RunReport report = trained(run_of(plan_of(2, 1, 2, 1)), options);
+    ASSERT_EQ(report.ranks.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(report.ranks[i].rank, static_cast<int>(i));
+        EXPECT_GT(report.ranks[i].peaks[static_cast<std::size_t>(MemoryLabel::kActivations)], 0U);
+        EXPECT_GT(report.ranks[i].counts.at(static_cast<std::size_t>(OpKind::kAttention)).operations, 0U);
+    }
+    ASSERT_EQ(report.timeline.tracks.size(), 4 * kStreamCount);
+    EXPECT_EQ(report.timeline.tracks.back().role, "rank 3");
+    EXPECT_EQ(report.timeline.spans.back().track / kStreamCount, 3U);
+}
+
+TEST_F(Trainer, data_of_another_shape_is_refused) {
+    RunInputs run = run_of(plan_of(1, 1, 1, 1));
+    run.workload.vocab_size = 100;
+    EXPECT_THROW(static_cast<void>(trained(run, options_of(1))), InputError);
+    run = run_of(plan_of(1, 1, 1, 1));
+    run.workload.sequence_length = 12;
+    EXPECT_THROW(static_cast<void>(trained(run, options_of(1))), InputError);
+}
+
+}  // namespace
+}  // namespace auspex

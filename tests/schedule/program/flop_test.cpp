@@ -1,0 +1,80 @@
+/// @file FLOP of programs against the closed form of the workload: the two are computed from different code.
+#include <gtest/gtest.h>
+
+#include "../plan_fixture.hpp"
+#include "schedule/program/program.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_plans;
+
+struct Flop {
+    double useful = 0, recomputed = 0;
+};
+
+/// Of all ranks, one step.
+Flop flop_of(const Case& c, const Layout& layout) {
+    const Program program = build_program(c.workload, c.plan, c.stack, layout);
+    Flop flop;
+    for (const Role& role : program.roles) {
+        const ProgramTotals totals = totals_of(program, role);
+        flop.useful += totals.useful_flop * layout.stage_ranks;
+        flop.recomputed += totals.recompute_flop * layout.stage_ranks;
+    }
+    return flop;
+}
+
+/// Forward FLOP of a token in the modules that the plan runs a second time.
+double recomputed_token_flop(const Workload& model, const Plan& plan) {
+    const TokenFlop token = count_token_flop(model);
+    const double attention = token.attention_projections + token.attention_scores;
+    const double feed_forward = token.dense_feed_forward + token.router + token.experts + token.shared_experts;
+    return (plan.recompute_attention ? attention : 0) + (plan.recompute_expert ? feed_forward : 0);
+}
+
+void expect_closed_form(const Case& c, const std::string& name) {
+    const Layout layout = layout_of(c.plan);
+    const double tokens = static_cast<double>(layout.global_batch) * c.workload.sequence_length;
+    const double useful = tokens * count_token_flop(c.workload).training();
+    const double recomputed = tokens * recomputed_token_flop(c.workload, c.plan);
+    const Flop flop = flop_of(c, layout);
+    EXPECT_NEAR(flop.useful, useful, 1e-9 * useful) << name;
+    EXPECT_NEAR(flop.recomputed, recomputed, 1e-9 * useful) << name;
+}
+
+TEST(ProgramFlop, of_every_shipped_plan_is_tokens_times_the_closed_form_of_its_workload) {
+    for (const auto& [plan_name, workload_name] : shipped()) {
+        const Workload model = workload(workload_name);
+        expect_closed_form({model, resolve_plan(plan(plan_name), model, 0), stack("optimus")}, plan_name);
+    }
+}
+
+TEST(ProgramFlop, of_300_random_plans_is_tokens_times_the_closed_form_of_their_workload) {
+    for (std::uint64_t seed = 1'000; seed < 1'300; ++seed) {
+        const Case c = random_case(seed);
+        expect_closed_form(c, "seed " + std::to_string(seed) + " " + c.workload.name + " tp " +
+                                  std::to_string(c.plan.tp) + " etp " + std::to_string(c.plan.etp) + " cp " +
+                                  std::to_string(c.plan.cp));
+    }
+}
+
+TEST(ProgramFlop, recomputing_norms_alone_adds_no_flop_and_the_two_other_kinds_add_up) {
+    for (const auto& [plan_name, workload_name] : shipped()) {
+        const Workload model = workload(workload_name);
+        Case c{model, resolve_plan(plan(plan_name), model, 0), stack("optimus")};
+        const Layout layout = layout_of(c.plan);
+        const auto recomputed = [&](bool norm, bool attention, bool expert) {
+            c.plan.recompute_norm = norm, c.plan.recompute_attention = attention, c.plan.recompute_expert = expert;
+            return flop_of(c, layout).recomputed;
+        };
+        EXPECT_EQ(recomputed(true, false, false), 0) << plan_name;
+        const double attention = recomputed(false, true, false), expert = recomputed(false, false, true);
+        EXPECT_GT(attention, 0) << plan_name;
+        EXPECT_GT(expert, 0) << plan_name;
+        EXPECT_NEAR(recomputed(true, true, true), attention + expert, 1e-9 * (attention + expert)) << plan_name;
+    }
+}
+
+}  // namespace
+}  // namespace auspex

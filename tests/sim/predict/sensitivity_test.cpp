@@ -1,0 +1,111 @@
+/// @file What a step does when constants change: faster parts never slow it down, and elasticities have the sign that
+/// they must have.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../step_fixture.hpp"
+#include "sim/predict/sensitivity.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_steps;
+
+bool is_rate(const Constant& constant) {
+    return constant.dimension == Dimension::kBytesPerSecond || constant.dimension == Dimension::kFlopPerSecond;
+}
+
+/// A shipped plan; the longest pipelines with fewer micro-batches, more of which only repeat the steady state.
+Inputs short_inputs(const std::string& plan, const std::string& workload) {
+    Inputs inputs = shipped_inputs(plan, workload);
+    inputs.plan.micro_batches = std::min(inputs.plan.micro_batches, 16);
+    if (plan == "deepseek-v3") {
+        inputs.plan.micro_batches = 2;
+    }
+    return inputs;
+}
+
+Inputs doubled(const Inputs& inputs, const Constant& constant) {
+    Inputs changed = inputs;
+    const std::size_t dot = constant.path.find('.');
+    const std::string inside = constant.path.substr(dot + 1);
+    if (constant.path.compare(0, dot, "machine") == 0) {
+        changed.machine_document.set_quantity(inside, 2 * constant.value, constant.dimension);
+        changed.machine = load_machine(changed.machine_document);
+    } else {
+        changed.stack_document.set_quantity(inside, 2 * constant.value, constant.dimension);
+        changed.stack = load_stack(changed.stack_document);
+    }
+    return changed;
+}
+
+TEST(Sensitivity, a_rate_twice_as_high_never_slows_a_step_by_more_than_a_thousandth) {
+    for (const auto& [plan, workload] : testing_plans::shipped()) {
+        const Inputs inputs = short_inputs(plan, workload);
+        const double before = step_s(inputs);
+        int tried = 0, faster = 0;
+        for (const auto* constants : {&inputs.machine.constants, &inputs.stack.constants}) {
+            for (const Constant& constant : *constants) {
+                if (is_rate(constant) && constant.path.rfind("machine.storage.", 0) != 0) {
+                    const double after = step_s(doubled(inputs, constant));
+                    EXPECT_LE(after, before * 1.001) << plan << " with twice the " << constant.path;
+                    faster += after < before * 0.999 ? 1 : 0;
+                    ++tried;
+                }
+            }
+        }
+        EXPECT_GE(tried, 9) << plan;
+        EXPECT_GE(faster, plan.rfind("toy", 0) == 0 ? 0 : 2)
+            << plan << ": something must depend on GEMM rate and bandwidths";
+    }
+}
+
+TEST(Sensitivity, elasticities_of_rates_are_not_positive_and_those_of_times_are_not_negative) {
+    for (const char* name :
+         {"mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "mula-220b-a10b", "agpt-70b", "mixtral-8x7b"}) {
+        const Inputs inputs = short_inputs(name, name);
+        const std::vector<ConstantLean> leans = lean_on_constants(inputs, plain_options());
+        EXPECT_GE(leans.size(), 8U) << name;
+        for (const ConstantLean& lean : leans) {
+            if (is_rate(lean.constant)) {
+                EXPECT_LE(lean.elasticity, 1e-3) << name << " " << lean.constant.path;
+            } else if (lean.constant.dimension == Dimension::kSeconds) {
+                EXPECT_GE(lean.elasticity, -1e-3) << name << " " << lean.constant.path;
+            }
+        }
+        EXPECT_TRUE(std::is_sorted(leans.begin(), leans.end(), [](const ConstantLean& a, const ConstantLean& b) {
+            return std::fabs(a.elasticity) > std::fabs(b.elasticity);
+        })) << name;
+    }
+}
+
+TEST(Sensitivity, elasticities_of_all_rates_and_times_together_are_that_of_time_itself) {
+    // Scale every rate down and every time up alike: the step takes as much longer, whatever it waits for. To first
+    // order the elasticities add up; event rates of noise count as times' inverse. For t = a + b / x a tenth less x
+    // gives b / (a + b) up to 5 % too large.
+    const Inputs inputs = shipped_inputs("mula-220b-a10b");
+    double sum = 0;
+    for (const ConstantLean& lean : lean_on_constants(inputs, plain_options())) {
+        if (is_rate(lean.constant) || lean.constant.dimension == Dimension::kPerSecond) {
+            sum -= lean.elasticity;
+        } else if (lean.constant.dimension == Dimension::kSeconds) {
+            sum += lean.elasticity;
+        }
+    }
+    EXPECT_NEAR(sum, 1, 0.05);
+}
+
+TEST(Sensitivity, the_interval_is_the_root_sum_square_of_elasticity_times_uncertainty) {
+    ConstantLean a, b;
+    a.elasticity = -0.5, a.constant.relative_uncertainty = 0.06;
+    b.elasticity = 0.4, b.constant.relative_uncertainty = 0.1;
+    const auto interval = step_interval_s(10, {a, b});  // sqrt(0.03^2 + 0.04^2) = 0.05
+    EXPECT_DOUBLE_EQ(interval[0], 10 * std::exp(-1.645 * 0.05));
+    EXPECT_DOUBLE_EQ(interval[1], 10 * std::exp(1.645 * 0.05));
+    EXPECT_EQ(step_interval_s(10, {})[0], 10);
+}
+
+}  // namespace
+}  // namespace auspex

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/flags/command_line.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "launch/messages.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/flags/shell_word.hpp"
 #include "cli/output/json_writer.hpp"
 #include "launch/input_files.hpp"
 #include "launch/mpirun.hpp"

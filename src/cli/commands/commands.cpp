@@ -1,6 +1,7 @@
 /// @file The table of commands: what help, manual pages and completions are made from.
 #include "cli/commands/commands.hpp"
 
+#include "cli/flags/command_meanings.hpp"
 #include "cli/flags/train_flags.hpp"
 
 namespace auspex {
@@ -12,7 +13,8 @@ const std::vector<Command>& commands() {
          "auspex describe --workload mula-220b-a10b",
          {Flag::kWorkload},
          {Flag::kPlan, Flag::kTiles, Flag::kSet, Flag::kJson},
-         run_describe},
+         run_describe,
+         {{Flag::kSet, "override a field; ROLE is workload or, with --plan, plan; may be repeated"}}},
         {"predict",
          "simulate one training step: time, losses, memory, causes",
          "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072",
@@ -33,7 +35,8 @@ const std::vector<Command>& commands() {
          "--placements contiguous,random --out build/placement",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kPlacements},
          {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kJson},
-         run_place},
+         run_place,
+         {{Flag::kOut, "write the comparison there: report.md, placements.csv, losses.svg"}}},
         {"ablate",
          "compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware",
          "auspex ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b",
@@ -46,13 +49,18 @@ const std::vector<Command>& commands() {
          {Flag::kMachine, Flag::kKind, Flag::kRanks},
          {Flag::kStack, Flag::kBytes, Flag::kAlgorithm, Flag::kLevels, Flag::kGroupsOf, Flag::kStride, Flag::kAlone,
           Flag::kZipf, Flag::kPlacement, Flag::kSeed, Flag::kSet, Flag::kOut, Flag::kJson},
-         run_collective},
+         run_collective,
+         {{Flag::kSet, "override a field; ROLE is machine or stack; may be repeated"},
+          {Flag::kSeed, "number of the draw of a random or scheduled placement (default 1)"},
+          {Flag::kOut, "write table, points and curves there: sweep.csv, sweep.md, sweep.svg"}}},
         {"fabric",
          "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",
          "auspex fabric --machine aurora --out build/fabric",
          {Flag::kMachine},
          {Flag::kSet, Flag::kOut, Flag::kJson},
-         run_fabric},
+         run_fabric,
+         {{Flag::kSet, "override a field; ROLE is machine; may be repeated"},
+          {Flag::kOut, "write a drawing of one node and the network there: fabric.svg"}}},
         {"program",
          "print the operations of one step, every role and stream",
          "auspex program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2",
@@ -66,7 +74,11 @@ const std::vector<Command>& commands() {
          {},
          {Flag::kWorkload, Flag::kData, Flag::kSteps, Flag::kMaxRanks, Flag::kLayouts, Flag::kKills, Flag::kOut,
           Flag::kJson},
-         run_verify},
+         run_verify,
+         {{Flag::kWorkload, "model with experts, or the name of one in workloads/ (default toy-moe)"},
+          {Flag::kData, "dataset that \"auspex data prepare\" has written; without it a text is made up"},
+          {Flag::kSteps, "of every run (default 50)"},
+          {Flag::kOut, "write the report there: index.html, report.md, layouts.csv, recovery.csv, loss.svg"}}},
         {"calibrate",
          "time the trainer's kernels and messages on this machine, and write a machine file of it",
          "auspex calibrate --out machines/local.json --report build/calibration\n"
@@ -76,7 +88,8 @@ const std::vector<Command>& commands() {
          {},
          {Flag::kCalibrateOut, Flag::kMeasurements, Flag::kFresh, Flag::kMaxRanks, Flag::kPrecision, Flag::kBudget,
           Flag::kTrainStack, Flag::kHostfile, Flag::kMpirun, Flag::kReport, Flag::kFrom, Flag::kMachine, Flag::kJson},
-         run_calibrate},
+         run_calibrate,
+         calibrate_meanings()},
         {"compare",
          "train real layouts on this machine and set what they take beside what is predicted",
          "auspex compare --plans toy-dp4 toy-pp2-ep2 --workload toy-moe --out build/compare\n"
@@ -85,7 +98,8 @@ const std::vector<Command>& commands() {
          {Flag::kPlans, Flag::kWorkloads, Flag::kLayoutsFile, Flag::kMachine, Flag::kTrainStack, Flag::kTrainRanks,
           Flag::kRepeat, Flag::kSteps, Flag::kData, Flag::kSet, Flag::kHostfile, Flag::kMpirun, Flag::kOut,
           Flag::kResume, Flag::kJson},
-         run_compare},
+         run_compare,
+         compare_meanings()},
         {"data prepare",
          "tokenise text, shuffle it and write the dataset that training reads",
          "auspex data prepare --input README.md docs/physics.md --tokenizer bpe --vocab-size 512 --sequence-length 64 "

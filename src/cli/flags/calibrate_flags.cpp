@@ -1,8 +1,11 @@
 /// @file The flags of `auspex calibrate`: their texts and their values.
+#include "cli/flags/command_meanings.hpp"
+
 #include <charconv>
 
 #include "base/error.hpp"
-#include "cli/flags/options.hpp"
+#include "cli/flags/flag_texts.hpp"
+#include "cli/flags/flag_values.hpp"
 
 namespace auspex {
 namespace {
@@ -63,13 +66,10 @@ void store_calibrate_flag(Options& options, Flag flag, const std::string& text) 
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
 }
 
-const char* meaning_for_calibrate(Flag flag, const char* meaning) {
-    switch (flag) {
-        case Flag::kMaxRanks: return "measure messages and sharing with up to N ranks, at least 2 (default 8)";
-        case Flag::kMachine: return "with --from: the machine whose constants are replaced, or the name of its file";
-        case Flag::kHostfile: return "hosts for mpirun: messages between them are measured too";
-        default: return meaning;
-    }
+std::vector<FlagMeaning> calibrate_meanings() {
+    return {{Flag::kMaxRanks, "measure messages and sharing with up to N ranks, at least 2 (default 8)"},
+            {Flag::kMachine, "with --from: the machine whose constants are replaced, or the name of its file"},
+            {Flag::kHostfile, "hosts for mpirun: messages between them are measured too"}};
 }
 
 }  // namespace auspex

@@ -1,8 +1,8 @@
 /// @file The flags of `auspex compare`: their texts and their values.
-#include <charconv>
+#include "cli/flags/command_meanings.hpp"
 
 #include "base/error.hpp"
-#include "cli/flags/options.hpp"
+#include "cli/flags/flag_texts.hpp"
 
 namespace auspex {
 
@@ -24,19 +24,15 @@ FlagText compare_flag_text(Flag flag) {
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
 }
 
-const char* meaning_for_compare(Flag flag, const char* meaning) {
-    switch (flag) {
-        case Flag::kMachine: return "machine file with a host section, or the name of one (default local)";
-        case Flag::kTrainRanks: return "or -n N: ranks of plans that have no dp";
-        case Flag::kSteps:
-            return "of a run, at least; the first two do not count (default 17 to 62, by how long they take)";
-        case Flag::kData: return "dataset that \"auspex data prepare\" has written; without it random tokens";
-        case Flag::kSet: return "override a field; ROLE is machine, stack, workload or plan; may be repeated";
-        case Flag::kResume: return "take the runs that --out has from an earlier, interrupted comparison";
-        case Flag::kHostfile: return "hosts for mpirun";
-        case Flag::kOut: return "write the report there: index.html, comparison.json, cases.csv, cases.jsonl, traces/";
-        default: return meaning;
-    }
+std::vector<FlagMeaning> compare_meanings() {
+    return {{Flag::kMachine, "machine file with a host section, or the name of one (default local)"},
+            {Flag::kTrainRanks, "or -n N: ranks of plans that have no dp"},
+            {Flag::kSteps, "of a run, at least; the first two do not count (default 17 to 62, by how long they take)"},
+            {Flag::kData, "dataset that \"auspex data prepare\" has written; without it random tokens"},
+            {Flag::kSet, "override a field; ROLE is machine, stack, workload or plan; may be repeated"},
+            {Flag::kResume, "take the runs that --out has from an earlier, interrupted comparison"},
+            {Flag::kHostfile, "hosts for mpirun"},
+            {Flag::kOut, "write the report there: index.html, comparison.json, cases.csv, cases.jsonl, traces/"}};
 }
 
 }  // namespace auspex

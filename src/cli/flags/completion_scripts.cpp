@@ -5,6 +5,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "cli/flags/flag_texts.hpp"
+
 namespace auspex {
 namespace {
 

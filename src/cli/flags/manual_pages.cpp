@@ -5,6 +5,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "cli/flags/flag_texts.hpp"
 #include "cli/flags/version.hpp"
 #include "launch/installation.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
-/// @file The command line: which flags a command takes, and what was given.
+/// @file Flags, the commands that take them, and what was given.
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -165,46 +164,19 @@ struct Options {
     std::string command_line;            ///< that repeats this run, quoted for a shell
 };
 
+/// What a flag means to one command, where that is not what it means to most.
+struct FlagMeaning {
+    Flag flag;
+    const char* meaning;
+};
+
 struct Command {
     const char* name;  ///< one word, or two: "data prepare"
     const char* summary;
     const char* example;  ///< others on lines of their own, two spaces in front
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
+    std::vector<FlagMeaning> meanings = {};
 };
-
-/// A flag as one command takes it.
-struct CommandFlag {
-    FlagText text;
-    bool is_required = false;
-    bool takes_many = false;     ///< several values behind it
-    bool is_repeatable = false;  ///< may be given several times
-};
-/// Those that are required first.
-[[nodiscard]] std::vector<CommandFlag> flags_of(const Command& command);
-
-/// Strict: throws InputError for an unknown, repeated, missing or stray argument and for a value that is no number.
-[[nodiscard]] Options parse_options(const Command& command, const std::vector<std::string>& arguments);
-
-/// Flags of `auspex train` alone (cli/train_flags.cpp).
-[[nodiscard]] FlagText train_flag_text(Flag flag);
-/// Takes a value; `text` is empty for a flag that has none. Throws InputError.
-void store_train_flag(Options& options, Flag flag, const std::string& text);
-
-/// Flags of `auspex compare` alone, and what others mean to it (cli/compare_flags.cpp).
-[[nodiscard]] FlagText compare_flag_text(Flag flag);
-[[nodiscard]] const char* meaning_for_compare(Flag flag, const char* meaning);
-
-/// The same of `auspex calibrate` (cli/calibrate_flags.cpp). `text` is empty for a flag that has none.
-[[nodiscard]] FlagText calibrate_flag_text(Flag flag);
-[[nodiscard]] bool is_calibrate_flag(Flag flag);
-void store_calibrate_flag(Options& options, Flag flag, const std::string& text);
-[[nodiscard]] const char* meaning_for_calibrate(Flag flag, const char* meaning);
-
-/// The word as a shell reads it back: in single quotes where it needs them.
-[[nodiscard]] std::string quoted_for_shell(const std::string& word);
-
-/// What `auspex COMMAND --help` prints.
-[[nodiscard]] std::string help_of(const Command& command);
 
 }  // namespace auspex

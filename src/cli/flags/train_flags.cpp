@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "cli/flags/flag_texts.hpp"
+#include "cli/flags/flag_values.hpp"
 
 namespace auspex {
 namespace {
@@ -127,7 +129,8 @@ Command train_command(void (*run)(const Options&)) {
              Flag::kExportGradients, Flag::kRecordRouting, Flag::kTrainTrace,  Flag::kProbeCores,  Flag::kPlot,
              Flag::kSupervise,       Flag::kBufferRanks,   Flag::kHangTimeout, Flag::kMaxRestarts, Flag::kInject,
              Flag::kHostfile,        Flag::kMpirun,        Flag::kJson},
-            run};
+            run,
+            {{Flag::kSet, "override a field; ROLE is stack, workload or plan; may be repeated"}}};
 }
 
 TrainRequest train_request(const Options& options) {

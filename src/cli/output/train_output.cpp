@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
+#include "cli/flags/shell_word.hpp"
 #include "cli/output/json_writer.hpp"
 #include "launch/train/setup.hpp"
 #include "report/parts/report_files.hpp"

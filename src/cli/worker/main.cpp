@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "cli/flags/command_line.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/flags/train_flags.hpp"
 #include "cli/output/train_output.hpp"

@@ -102,7 +102,7 @@ struct FlagText {
     const char* name;
     const char* value;  ///< nullptr: takes none
     const char* meaning;
-    const char* role = nullptr;  ///< of the input files that it names (input_files.hpp)
+    const char* role = nullptr;  ///< of the input files that it names (launch/input_files.hpp)
 };
 
 /// What `auspex train` alone takes.

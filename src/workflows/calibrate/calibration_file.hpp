@@ -20,9 +20,10 @@ inline constexpr const char* kBuildCondition = "build";
 /// What became of a last line without an end, which a kill or an editor has left.
 enum class LastLine { kWhole, kCompleted, kDropped };
 
-/// Of rows "kind,name,…" in a file of measurements (measure_task.hpp) a part ends with a comment line that has its
-/// name, "# done: 2 ranks". Another comment, "# conditions: …", stands above all. Lines may end as Windows ends them.
-/// Members throw InputError where the file is no such file, std::runtime_error where it cannot be written.
+/// Of rows "kind,name,…" in a file of measurements (workflows/calibrate/measure_task.hpp) a part ends with a comment
+/// line that has its name, "# done: 2 ranks". Another comment, "# conditions: …", stands above all. Lines may end as
+/// Windows ends them. Members throw InputError where the file is no such file, std::runtime_error where it cannot be
+/// written.
 class CalibrationFile {
  public:
     explicit CalibrationFile(std::string file) : file_(std::move(file)) {}

@@ -11,7 +11,7 @@ struct CalibrateRequest {
     bool makes_folder_of_out = false;  ///< where there is none
     std::string measurements;          ///< file of rows: it grows; with `machine` it is read
     std::string machine;               ///< file or name: rows of it replace its constants, and nothing is measured
-    std::string stack = "auspex";      ///< file or name; with `machine` empty: what that names, or `bare`
+    std::string stack = "auspex";      ///< file or name; beside `machine` it may be empty: see stack_for()
     std::string report;                ///< folder of the report, or empty
     double budget_s = 0;               ///< to spend on measuring, about; 0: kDefaultBudget_s
     int max_ranks = 8;                 ///< that share cores and send messages

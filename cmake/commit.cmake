@@ -12,7 +12,7 @@ if(status EQUAL 0 AND top STREQUAL source) # not the repository of somebody who 
         WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
-#include "cli/version.hpp"
+#include "cli/flags/version.hpp"
 
 namespace auspex {
 

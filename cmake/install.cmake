@@ -1,5 +1,5 @@
 # What `cmake --install` puts where. The program finds its data and trainer by how these folders lie to one another
-# (src/cli/installation.cpp), so an installation may be moved.
+# (src/launch/installation.cpp), so an installation may be moved.
 set(data ${CMAKE_INSTALL_DATADIR}/auspex)
 set(manual ${PROJECT_BINARY_DIR}/manual) # written when auspex is built
 

@@ -6,153 +6,12 @@
 #include <iostream>
 
 #include "base/error.hpp"
-#include "cli/commands.hpp"
-#include "cli/input_files.hpp"
-#include "cli/messages.hpp"
-#include "cli/train_setup.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/flags/command_line.hpp"
+#include "cli/flags/input_flags.hpp"
+#include "launch/messages.hpp"
 
 namespace auspex {
-
-const std::vector<Command>& commands() {
-    static const std::vector<Command> kCommands{
-        {"describe",
-         "parameters, FLOP and bytes of a workload, and the layout that a plan gives it",
-         "auspex describe --workload mula-220b-a10b",
-         {Flag::kWorkload},
-         {Flag::kPlan, Flag::kTiles, Flag::kSet, Flag::kJson},
-         run_describe},
-        {"predict",
-         "simulate one training step: time, losses, memory, causes",
-         "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072",
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kLens, Flag::kSeed, Flag::kSamples, Flag::kSlow, Flag::kSet, Flag::kTrace, Flag::kTokens,
-          Flag::kJson},
-         run_predict},
-        {"scale",
-         "predict several sizes and report how efficiency falls and why",
-         "auspex scale --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b "
-         "--tiles 384,768,1536,3072 --out build/scaling",
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTilesList},
-         {Flag::kMode, Flag::kSet, Flag::kTokens, Flag::kOut, Flag::kJson},
-         run_scale},
-        {"place",
-         "compare placements of one job: which communication pays, and how full the links are",
-         "auspex place --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "
-         "--placements contiguous,random --out build/placement",
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kPlacements},
-         {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kJson},
-         run_place},
-        {"ablate",
-         "compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware",
-         "auspex ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b",
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kSet, Flag::kJson},
-         run_ablate},
-        {"collective",
-         "time one collective: algorithms, phases, what bounds it; over many sizes with --bytes 8:1GiB",
-         "auspex collective --machine aurora --kind all-reduce --bytes 1GiB --ranks 98304",
-         {Flag::kMachine, Flag::kKind, Flag::kRanks},
-         {Flag::kStack, Flag::kBytes, Flag::kAlgorithm, Flag::kLevels, Flag::kGroupsOf, Flag::kStride, Flag::kAlone,
-          Flag::kZipf, Flag::kPlacement, Flag::kSeed, Flag::kSet, Flag::kOut, Flag::kJson},
-         run_collective},
-        {"fabric",
-         "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",
-         "auspex fabric --machine aurora --out build/fabric",
-         {Flag::kMachine},
-         {Flag::kSet, Flag::kOut, Flag::kJson},
-         run_fabric},
-        {"program",
-         "print the operations of one step, every role and stream",
-         "auspex program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2",
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kSet, Flag::kCheckExecutor, Flag::kJson},
-         run_program},
-        train_command(run_train),
-        {"verify",
-         "prove the trainer here: many layouts against one rank, memory and counts, kills and restarts",
-         "auspex verify --steps 20 --layouts 8 --out build/verify",
-         {},
-         {Flag::kWorkload, Flag::kData, Flag::kSteps, Flag::kMaxRanks, Flag::kLayouts, Flag::kKills, Flag::kOut,
-          Flag::kJson},
-         run_verify},
-        {"calibrate",
-         "time the trainer's kernels and messages on this machine, and write a machine file of it",
-         "auspex calibrate --out machines/local.json --report build/calibration\n"
-         "  auspex calibrate --from aurora --machine aurora --out build/aurora-measured.json\n"
-         "  tools/netlab run --nodes 2 --slots 2 --rate 400mbit -- auspex calibrate --out machines/local-2.json "
-         "--hostfile {hostfile} --mpirun \"{flags}\"",
-         {},
-         {Flag::kCalibrateOut, Flag::kMeasurements, Flag::kFresh, Flag::kMaxRanks, Flag::kPrecision, Flag::kBudget,
-          Flag::kTrainStack, Flag::kHostfile, Flag::kMpirun, Flag::kReport, Flag::kFrom, Flag::kMachine, Flag::kJson},
-         run_calibrate},
-        {"compare",
-         "train real layouts on this machine and set what they take beside what is predicted",
-         "auspex compare --plans toy-dp4 toy-pp2-ep2 --workload toy-moe --out build/compare\n"
-         "  auspex compare --layouts one-node --out build/compare-layouts",
-         {},
-         {Flag::kPlans, Flag::kWorkloads, Flag::kLayoutsFile, Flag::kMachine, Flag::kTrainStack, Flag::kTrainRanks,
-          Flag::kRepeat, Flag::kSteps, Flag::kData, Flag::kSet, Flag::kHostfile, Flag::kMpirun, Flag::kOut,
-          Flag::kResume, Flag::kJson},
-         run_compare},
-        {"data prepare",
-         "tokenise text, shuffle it and write the dataset that training reads",
-         "auspex data prepare --input README.md docs/physics.md --tokenizer bpe --vocab-size 512 --sequence-length 64 "
-         "--out build/data",
-         {Flag::kDatasetOut},
-         {Flag::kInput, Flag::kDocumentSeparator, Flag::kTokenizer, Flag::kMegatron, Flag::kVocabSize,
-          Flag::kSequenceLength, Flag::kRowSeed, Flag::kShardRows, Flag::kJson},
-         run_data_prepare},
-        {"data show",
-         "say what a dataset holds; read all of it and compare checksums",
-         "auspex data show --data build/data",
-         {Flag::kData},
-         {Flag::kJson},
-         run_data_show},
-        {"data export-megatron",
-         "write a dataset's rows as a Megatron indexed dataset",
-         "auspex data export-megatron --data build/data --out build/data/megatron",
-         {Flag::kData, Flag::kMegatronOut},
-         {Flag::kJson},
-         run_data_export_megatron},
-        {"completion bash",
-         "print what bash completes this program's commands, flags and names by",
-         "auspex completion bash > ~/.local/share/bash-completion/completions/auspex",
-         {},
-         {},
-         run_completion_bash},
-        {"completion zsh",
-         "the same for zsh, in a folder of its fpath",
-         "auspex completion zsh > ~/.zfunc/_auspex",
-         {},
-         {},
-         run_completion_zsh},
-        {"completion fish",
-         "the same for fish",
-         "auspex completion fish > ~/.config/fish/completions/auspex.fish",
-         {},
-         {},
-         run_completion_fish},
-        {"completion names",
-         "print the names of input files, one a line",
-         "auspex completion names --role machine",
-         {Flag::kRole},
-         {},
-         run_completion_names},
-        {"manual",
-         "write the manual pages of all commands, for man",
-         "auspex manual --out build/man1 && man build/man1/auspex-predict.1",
-         {Flag::kManualOut},
-         {},
-         run_manual},
-        {"version",
-         "print version, commit, compiler, instruction sets, libraries, and where trainer and data are; also --version",
-         "auspex version --json",
-         {},
-         {Flag::kJson},
-         run_version},
-    };
-    return kCommands;
-}
 
 namespace {
 
@@ -248,11 +107,7 @@ void dispatch(std::vector<std::string> arguments) {
     throw InputError("auspex", "found the command \"" + arguments.front() + second + "\"; expected one of " + names);
 }
 
-}  // namespace
-}  // namespace auspex
-
-int main(int argc, char** argv) {
-    using namespace auspex;
+int run_auspex(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails like any other
     try {
         dispatch({argv + std::min(argc, 1), argv + argc});
@@ -270,3 +125,8 @@ int main(int argc, char** argv) {
         return kFailed;
     }
 }
+
+}  // namespace
+}  // namespace auspex
+
+int main(int argc, char** argv) { return auspex::run_auspex(argc, argv); }

@@ -19,7 +19,8 @@ BEGIN {
               "exec/kernels exec/data exec/system exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi " \
               "microbench compare/fit/laws compare/fit compare/evaluate " \
               "report/parts report/calibration report/comparison report/fabric report/training report/scaling " \
-              "cli", order, " ")
+              "launch launch/train workflows/calibrate workflows/compare workflows/verify " \
+              "cli/flags cli/output cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) level[order[i]] = i
     apart("sim/cpu", "sim/engine")
     split("exec/kernels exec/data exec/system exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi " \
@@ -29,12 +30,16 @@ BEGIN {
     for (t in trainer) for (s in simulator) apart(trainer[t], simulator[s])
     for (t in trainer) { apart("compare/fit/laws", trainer[t]); apart("compare/fit", trainer[t]); apart("compare/evaluate", trainer[t]) }
     apart("compare/fit", "compare/evaluate")
+    apart("workflows/calibrate", "workflows/compare")
+    apart("workflows/calibrate", "workflows/verify")
+    apart("workflows/compare", "workflows/verify")
+    apart("cli/worker", "cli/commands")
     # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"
     home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
-    home["boost/program_options"] = "cli"
-    home["oneapi/tbb"] = "sim/predict cli tests"
-    home["tbb/"] = "sim/predict cli tests"
+    home["boost/program_options"] = "cli/flags"
+    home["oneapi/tbb"] = "sim/predict cli/commands tests"
+    home["tbb/"] = "sim/predict cli/commands tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
     home["Eigen/"] = "exec/kernels compare/fit/laws bench"

@@ -1,5 +1,5 @@
 /// @file The file of a calibration: parts, rows on slowed cores, conditions that do not mix.
-#include "cli/calibration_file.hpp"
+#include "workflows/calibrate/calibration_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "cli/output_locks.hpp"
-#include "cli/run_folder.hpp"
 #include "exec/run/core_probe.hpp"
+#include "launch/output_locks.hpp"
+#include "launch/run_folder.hpp"
 
 namespace auspex {
 namespace {

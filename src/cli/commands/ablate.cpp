@@ -1,0 +1,65 @@
+/// @file auspex ablate: what the expert kernels and the optimizer's sharding are worth.
+#include <iostream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/flags/input_flags.hpp"
+#include "cli/output/prediction_output.hpp"
+#include "report/parts/text.hpp"
+
+namespace auspex {
+namespace {
+
+void print_json(const std::vector<AblationRow>& rows, const Inputs& inputs, const Options& options) {
+    JsonWriter json(std::cout);
+    json.begin_object();
+    write_names(json, inputs, options);
+    json.member("tiles", rows.front().prediction.tiles).key("rows").begin_array();
+    for (const AblationRow& row : rows) {
+        json.begin_object().member("name", row.name).member("step_time_s", row.prediction.step_time_s);
+        json.member("forward_backward_s", row.prediction.forward_backward_s)
+            .member("optimizer_s", row.prediction.optimizer_s);
+        json.member("optimizer_share", row.optimizer_share);
+        json.member("speedup_forward_backward", row.speedup_forward_backward)
+            .member("speedup_optimizer", row.speedup_optimizer);
+        json.member("speedup_training", row.speedup_training).member("fits", row.prediction.memory.fits).end_object();
+    }
+    json.end_array().end_object();
+}
+
+void print_text(const std::vector<AblationRow>& rows, const Inputs& inputs, const Options& options) {
+    std::cout << inputs.workload.name << " on " << inputs.machine.name << ", "
+              << counted(rows.front().prediction.tiles, "tile")
+              << "; speed-ups over the baseline (loop experts, sharded optimizer)" << overrides_line(options)
+              << "\nThe rows override expert_kernels and optimizer of plan " << inputs.plan.name << ".\n";
+    if (inputs.workload.num_experts == 0) {
+        std::cout << "The model is dense: it has no experts, so expert kernels and ep-aware sharding change nothing.\n";
+    } else if (rows.front().prediction.ep == 1) {
+        std::cout << "With ep = 1 the ep-aware optimizer is the sharded one.\n";
+    }
+    std::cout << "\n"
+              << left("", 16) << right("step", 10) << right("fwd-bwd", 10) << right("opt. phase", 11)
+              << right("share", 9) << right("fwd-bwd x", 12) << right("optimizer x", 13) << right("training x", 12)
+              << right("memory", 10) << "\n";
+    for (const AblationRow& row : rows) {
+        std::cout << left(row.name, 16) << right(duration(row.prediction.step_time_s), 10)
+                  << right(duration(row.prediction.forward_backward_s), 10)
+                  << right(duration(row.prediction.optimizer_s), 11) << right(percent(row.optimizer_share), 9)
+                  << right(fixed(row.speedup_forward_backward, 2), 12) << right(fixed(row.speedup_optimizer, 2), 13)
+                  << right(fixed(row.speedup_training, 2), 12)
+                  << right(row.prediction.memory.fits ? "fits" : "too much", 10) << "\n";
+    }
+}
+
+}  // namespace
+
+void run_ablate(const Options& options) {
+    const Inputs inputs = load_all(options);
+    const std::vector<AblationRow> rows = ablate(inputs, options.tiles.empty() ? 0 : options.tiles.front());
+    if (options.json) {
+        print_json(rows, inputs, options);
+    } else {
+        print_text(rows, inputs, options);
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,223 @@
+/// @file auspex calibrate: measures this machine, or reads another's measurements, and writes a machine file.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/flags/shell_word.hpp"
+#include "cli/output/json_writer.hpp"
+#include "launch/input_files.hpp"
+#include "launch/mpirun.hpp"
+#include "report/parts/text.hpp"
+#include "workflows/calibrate/calibrate.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr const char* kDefaultOut = "machines/local.json";
+
+void require_sense(const Options& options) {
+    const CalibrateFlags& calibrate = options.calibrate;
+    if (calibrate.from.empty() && !options.machine.empty()) {
+        throw InputError("--machine",
+                         "found without --from; expected both: rows of another machine replace constants "
+                         "of the machine");
+    }
+    if (!calibrate.from.empty() && options.machine.empty()) {
+        throw InputError("--from", "found without --machine; expected the machine whose constants are replaced");
+    }
+    if (!calibrate.from.empty() && options.out.empty()) {
+        throw InputError("--from", "found without --out; expected the name of the new machine file");
+    }
+    const bool measures = !calibrate.measurements.empty() || calibrate.fresh || calibrate.budget_s > 0 ||
+                          !calibrate.precision.empty() || options.max_ranks > 0 || !options.train.hostfile.empty() ||
+                          !options.train.mpirun.empty();
+    if (!calibrate.from.empty() && measures) {
+        throw InputError("--from", "found together with flags of measuring; expected rows, or a machine to measure");
+    }
+    if (options.max_ranks == 1) {
+        throw InputError("--max-ranks", "found 1; expected at least 2: messages have two ends");
+    }
+    if (calibrate.from.empty() && rank_of_launcher(0)) {
+        throw InputError("auspex calibrate",
+                         "found itself started by an MPI launcher; expected to start mpirun itself");
+    }
+}
+
+CalibrateRequest calibrate_request(const Options& options) {
+    const CalibrateFlags& flags = options.calibrate;
+    CalibrateRequest request;
+    request.out = options.out.empty() ? kDefaultOut : options.out;
+    request.makes_folder_of_out = options.out.empty();
+    request.machine = options.machine;
+    if (!flags.from.empty()) {
+        request.measurements = find_input("measurements", flags.from);
+    } else if (!flags.measurements.empty()) {
+        request.measurements = flags.measurements;
+    } else {  // beside the machine file
+        request.measurements = std::filesystem::path(request.out).replace_extension(".csv").string();
+    }
+    if (!options.stack.empty() || !request.measures()) {
+        request.stack = options.stack;
+    }
+    request.report = flags.report;
+    request.budget_s = flags.budget_s;
+    request.max_ranks = options.max_ranks > 0 ? options.max_ranks : request.max_ranks;
+    if (!flags.precision.empty()) {
+        request.precisions.clear();
+        std::istringstream words(flags.precision);
+        for (std::string word; std::getline(words, word, ',');) {
+            request.precisions.push_back(word);
+        }
+    }
+    request.is_fresh = flags.fresh;
+    request.hostfile = options.train.hostfile;
+    request.mpirun_flags = options.train.mpirun;
+    request.command_line = options.command_line;
+    return request;
+}
+
+/// What to do about rows that make no machine: measured in too short a time, they may be too few or too scattered.
+std::string budget_advice(const CalibrateRequest& request) {
+    if (!request.measures()) {
+        return "";
+    }
+    return request.budget_s > 0 && request.budget_s < kDefaultBudget_s
+               ? "; " + thousands(request.budget_s) +
+                     " s may be too short for it: measure again with --fresh and a larger --budget-s (" +
+                     thousands(kDefaultBudget_s) + " without it)"
+               : "; --fresh measures everything again";
+}
+
+/// Names the file whose rows make no machine, and what to do about it.
+InputError blame_rows(const CalibrateRequest& request, const InputError& error) {
+    const std::string text = error.what(), head = "measurements: ";
+    return text.starts_with(head) ? InputError(request.measurements, text.substr(head.size()) + budget_advice(request))
+                                  : error;
+}
+
+Calibrated calibrate_or_blame_rows(const CalibrateRequest& request) {
+    try {
+        return calibrate(request);
+    } catch (const InputError& error) {
+        throw blame_rows(request, error);
+    }
+}
+
+void write_fits(JsonWriter& json, const Calibration& calibration) {
+    json.key("fits").begin_array();
+    for (const FitQuality& fit : calibration.fits) {
+        json.begin_object().member("kind", fit.kind).member("name", fit.name).member("precision", fit.precision);
+        json.member("points", static_cast<std::int64_t>(fit.points.size())).member("typical_error", fit.typical_error);
+        json.member("worst_error", fit.worst_error).member("outliers", fit.outliers).member("poor", fit.is_poor);
+        json.member("verdict", fit.verdict).key("terms").begin_array();
+        for (const FitQuality::Term& term : fit.terms) {
+            json.begin_object().member("name", term.name).member("value", term.value);
+            json.member("low", term.low).member("high", term.high).end_object();
+        }
+        json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+void write_changes(JsonWriter& json, const char* key, const std::vector<ConstantChange>& changes) {
+    json.key(key).begin_array();
+    for (const ConstantChange& change : changes) {
+        json.begin_object().member("path", change.now.path);
+        json.member("before", change.before.value).member("before_kind", to_string(change.before.kind));
+        json.member("value", change.now.value).member("low", change.low).member("high", change.high);
+        json.member("kind", to_string(change.now.kind)).member("rows", change.rows).member("verdict", change.verdict);
+        json.member("source", change.now.source).end_object();
+    }
+    json.end_array();
+}
+
+void write_caches(JsonWriter& json, const CacheSizes& caches) {
+    const auto write = [&json](const char* key, const CacheSize& size, double otherwise) {
+        json.key(key).begin_object().member("told_bytes", size.told_bytes);
+        json.member("measured_bytes", size.measured_bytes).member("taken_bytes", size.bytes(otherwise)).end_object();
+    };
+    json.key("caches").begin_object();
+    write("own", caches.own, kAssumedOwnCache);
+    write("last_level", caches.last_level, kAssumedLastLevel);
+    json.end_object();
+}
+
+void print_json(const CalibrationReport& report) {
+    JsonWriter json(std::cout);
+    const Calibration& calibration = report.calibration;
+    json.begin_object().member("version", AUSPEX_VERSION).member("machine", report.machine);
+    json.member("file", report.machine_file).member("measurements", report.measurements_file);
+    json.member("probe_s", calibration.probe_s).member("probe_spread", calibration.probe_spread);
+    if (!report.is_from) {
+        write_caches(json, calibration.caches);
+    }
+    write_fits(json, calibration);
+    json.key("constants").begin_array();
+    for (const Constant& constant : report.constants) {
+        json.begin_object().member("path", constant.path).member("value", constant.value);
+        json.member("uncertainty", constant.relative_uncertainty).member("kind", to_string(constant.kind));
+        json.member("source", constant.source).end_object();
+    }
+    json.end_array();
+    write_changes(json, "changes", calibration.changes);
+    write_changes(json, "advice", calibration.advice);
+    json.key("warnings").begin_array();
+    for (const std::string& warning : calibration.warnings) {
+        json.value(warning);
+    }
+    json.end_array().end_object();
+}
+
+bool has_laws(const Machine& machine, CpuPrecision precision) {
+    return std::ranges::any_of(machine.host.laws[static_cast<std::size_t>(precision)], &CpuLaw::known);
+}
+
+/// The command to go on with.
+std::string next_step_text(const Options& options, const CalibrateRequest& request, const Machine& of_out) {
+    const std::string stack = options.stack.empty() ? "" : " --stack " + quoted_for_shell(options.stack);
+    const std::string machine = " --machine " + quoted_for_shell(request.out);
+    if (!request.measures()) {
+        return "Next: auspex predict" + machine + " --stack " + quoted_for_shell(stack_for(request, of_out)) +
+               " --workload MODEL --plan PLAN --tiles N; docs/calibration.md says how to read the verdicts.";
+    }
+    const std::string& hostfile = request.hostfile;
+    const std::string layouts = hostfile.empty() ? "one-node" : "nodes";
+    const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
+    const std::string flags = request.mpirun_flags.empty() ? "" : " --mpirun=" + quoted_for_shell(request.mpirun_flags);
+    const bool has_bf16 = has_laws(of_out, CpuPrecision::kBf16);
+    const char* const precision = has_bf16 ? "" : " --set plan.precision=fp32 --set plan.gradient_dtype=fp32";
+    return "Next: auspex compare --layouts " + layouts + (request.out == kDefaultOut ? "" : machine) + stack + hosts +
+           flags + precision + "; docs/calibration.md says how to read the verdicts.";
+}
+
+void print_text(const CalibrationReport& report) {
+    std::cout << fits_text(report.calibration) << "\n"
+              << (report.is_from ? changes_text(report) : constants_text(report.constants)) << "\n";
+    for (const std::string& warning : report.calibration.warnings) {
+        std::cout << "Warning: " << warning << "\n";
+    }
+    std::cout << (report.calibration.warnings.empty() ? "" : "\n") << verdict_of(report) << "\nThe machine file is "
+              << report.machine_file << ", measurements are in " << report.measurements_file << ".\n";
+}
+
+}  // namespace
+
+void run_calibrate(const Options& options) {
+    require_sense(options);
+    const CalibrateRequest request = calibrate_request(options);
+    const Calibrated calibrated = calibrate_or_blame_rows(request);
+    if (options.json) {
+        print_json(calibrated.report);
+        return;
+    }
+    print_text(calibrated.report);
+    if (!request.report.empty()) {
+        std::cout << "The report is " << request.report << "/index.html\n";
+    }
+    std::cout << next_step_text(options, request, calibrated.machine) << "\n";
+}
+
+}  // namespace auspex

@@ -1,0 +1,150 @@
+/// @file auspex collective: one collective on a machine, at one size or many.
+#include <iostream>
+#include <utility>
+
+#include "cli/commands/collective_asked.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/flags/input_flags.hpp"
+#include "cli/output/json_writer.hpp"
+#include "cli/output/prediction_output.hpp"
+#include "launch/output_locks.hpp"
+#include "launch/progress_line.hpp"
+#include "report/scaling/collective_sweep.hpp"
+
+namespace auspex {
+namespace {
+
+/// What is asked for, in words; no points yet.
+CollectiveSweep empty_sweep(const Options& options, const CollectiveAsked& asked, int nodes) {
+    CollectiveSweep sweep;
+    sweep.kind = asked.kind;
+    sweep.ranks = asked.job.ranks;
+    sweep.group_size = asked.job.group_size;
+    sweep.groups = asked.job.ranks / asked.job.group_size;
+    sweep.stride = asked.job.stride;
+    sweep.alone = asked.job.alone;
+    sweep.zipf = options.zipf;
+    sweep.placement = to_string(asked.job.placement);
+    if (draws_nodes(asked.job.placement)) {
+        sweep.placement += " (seed " + std::to_string(asked.job.placement_seed) + ")";
+    }
+    sweep.nodes = nodes;
+    sweep.machine = asked.machine.name;
+    sweep.stack = asked.stack.name;
+    sweep.transport = asked.stack.transport_name;
+    sweep.transport_date = asked.stack.transport_date;
+    sweep.measured_on = asked.stack.measured_on;
+    sweep.by_rule = options.algorithm.empty() && options.levels == 0;
+    sweep.command = options.command_line;
+    sweep.inputs = {{"machine", asked.machine_document.name(), asked.machine_document.sha256()},
+                    {"stack", asked.stack_document.name(), asked.stack_document.sha256()}};
+    sweep.overrides = overrides_in_words(options);
+    return sweep;
+}
+
+CollectiveSweep time_all(const Options& options, const CollectiveAsked& asked) {
+    const Layout layout = layout_of_job(asked.job, asked.machine);
+    Network network(asked.machine, asked.stack, layout);
+    const GroupForm form = form_of_job(network, layout);
+    CollectiveSweep sweep = empty_sweep(options, asked, layout.nodes);
+    ProgressLine line("sizes timed");
+    for (const double bytes : asked.sizes) {
+        const AlgorithmChoice choice = choice_for(options, asked, form, bytes);
+        sweep.points.push_back(time_collective(network, layout, asked.job, choice, bytes));
+        line.show(sweep.points.size(), asked.sizes.size());
+    }
+    sweep.notes = asked.notes;
+    for (std::string& note : slow_rule_notes(sweep, asked.stack_document.name())) {
+        sweep.notes.push_back(std::move(note));
+    }
+    return sweep;
+}
+
+void write_phases(JsonWriter& json, const CollectiveResult& result) {
+    json.key("phases").begin_array();
+    for (const CollectivePhase& phase : result.phases) {
+        json.begin_object().member("what", phase.what).member("rounds", phase.rounds);
+        json.member("latency_s", phase.latency_s).member("reduction_s", phase.reduction_s);
+        json.member("bytes", phase.bytes);
+        json.member("rate_bytes_per_s", phase.rate_bytes_per_s).member("time_s", phase.time_s);
+        json.member("bottleneck", phase.bottleneck).end_object();
+    }
+    json.end_array().key("alternatives").begin_array();
+    for (const CollectiveTime& time : result.alternatives) {
+        json.begin_object().member("algorithm", to_string(time.choice.algorithm));
+        json.member("levels", time.choice.levels).member("time_s", time.time_s).end_object();
+    }
+    json.end_array();
+}
+
+void write_result(JsonWriter& json, const CollectiveResult& result) {
+    json.member("bytes", whole(result.bytes)).member("time_s", result.time_s);
+    json.member("algorithm", to_string(result.choice.algorithm)).member("levels", result.choice.levels);
+    json.member("algorithm_bandwidth_bytes_per_s", result.bytes_per_s);
+    json.member("bus_bandwidth_bytes_per_s", result.bus_bytes_per_s).member("bottleneck", result.bottleneck);
+    write_phases(json, result);
+}
+
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
+    json.key(key).begin_array();
+    for (const std::string& text : texts) {
+        json.value(text);
+    }
+    json.end_array();
+}
+
+void print_json(const CollectiveSweep& sweep, const CollectiveJob& job, const Options& options) {
+    JsonWriter json(std::cout);
+    json.begin_object().member("kind", sweep.kind).member("ranks", sweep.ranks);
+    json.member("groups", sweep.alone ? 1 : sweep.groups).member("group_size", sweep.group_size);
+    json.member("stride", sweep.stride).member("alone", sweep.alone).member("zipf", sweep.zipf);
+    json.member("nodes", sweep.nodes).member("placement", to_string(job.placement));
+    if (draws_nodes(job.placement)) {
+        json.member("seed", job.placement_seed);
+    }
+    json.member("machine", sweep.machine).member("stack", sweep.stack).member("transport", sweep.transport);
+    json.member("transport_date", sweep.transport_date).member("measured_on", sweep.measured_on);
+    write_texts(json, "overrides", options.overrides);
+    write_texts(json, "notes", sweep.notes);
+    json.member("version", AUSPEX_VERSION);
+    if (sweep.points.size() == 1) {
+        write_result(json, sweep.points.front());
+    } else {
+        json.key("sweep").begin_array();
+        for (const CollectiveResult& result : sweep.points) {
+            json.begin_object();
+            write_result(json, result);
+            json.end_object();
+        }
+        json.end_array();
+    }
+    json.end_object();
+}
+
+}  // namespace
+
+void run_collective(const Options& options) {
+    const CollectiveAsked asked = read_collective(options);
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
+    const CollectiveSweep sweep = time_all(options, asked);
+    if (!options.out.empty()) {
+        write_collective_sweep(sweep, options.out);
+    }
+    if (options.json) {
+        print_json(sweep, asked.job, options);
+        return;
+    }
+    std::cout << render_sweep_text(sweep) << overrides_line(options) << (options.overrides.empty() ? "" : "\n");
+    if (sweep.points.size() == 1) {
+        std::cout << "\n" << render_phases_text(sweep.points.front());
+    }
+    for (const std::string& note : sweep.notes) {
+        std::cout << "\nNote: " << note << "\n";
+    }
+    if (!options.out.empty()) {
+        std::cout << "\nPoints, table and curves are in " << options.out << ": sweep.csv, sweep.md, sweep.svg\n";
+    }
+}
+
+}  // namespace auspex

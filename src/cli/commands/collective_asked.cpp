@@ -1,0 +1,267 @@
+/// @file Kinds, sizes, groups and algorithms, read from flags.
+#include "cli/commands/collective_asked.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "launch/input_files.hpp"
+#include "report/parts/text.hpp"
+#include "report/scaling/collective_sweep.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr std::array<std::pair<const char*, CommKind>, 6> kKinds{{{"all-reduce", CommKind::kAllReduce},
+                                                                  {"reduce-scatter", CommKind::kReduceScatter},
+                                                                  {"all-gather", CommKind::kAllGather},
+                                                                  {"all-to-all", CommKind::kAllToAll},
+                                                                  {"broadcast", CommKind::kBroadcast},
+                                                                  {"barrier", CommKind::kBarrier}}};
+constexpr double kMostBytes = 1e15;
+
+std::string without_separators(std::string word) {
+    std::erase_if(word, [](char c) { return c == '-' || c == '_'; });
+    return word;
+}
+
+/// Joins words as sentences list them: "a, b or c".
+std::string any_of_words(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    }
+    return text;
+}
+
+std::pair<const char*, CommKind> parse_kind(const std::string& word) {
+    std::vector<std::string> names;
+    for (const auto& kind : kKinds) {
+        if (without_separators(word) == without_separators(kind.first)) {
+            return kind;
+        }
+        names.emplace_back(kind.first);
+    }
+    throw InputError("--kind", "found \"" + word + "\"; expected " + any_of_words(names));
+}
+
+double parse_size(const std::string& text) {
+    double bytes = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (status != std::errc() || end != text.data() + text.size()) {
+        const bool is_plain = text.find_first_not_of("0123456789.eE+-") == std::string::npos;
+        if (is_plain) {
+            throw InputError("--bytes", "found \"" + text + "\"; expected a number of bytes, or one with its unit");
+        }
+        bytes = parse_quantity(text, Dimension::kBytes, "--bytes");
+    }
+    if (!(bytes >= 1 && bytes <= kMostBytes && bytes == std::floor(bytes))) {
+        throw InputError("--bytes", "found \"" + text + "\"; expected a whole number of bytes from 1 B to " +
+                                        format_quantity(kMostBytes, Dimension::kBytes));
+    }
+    return bytes;
+}
+
+/// "64KiB", "8,1KiB,1MiB", or "8:1GiB" for 8, 16, 32, ... up to 1 GiB.
+std::vector<double> parse_sizes(const std::string& text) {
+    std::vector<double> sizes;
+    if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
+        const double last = parse_size(text.substr(colon + 1));
+        double bytes = parse_size(text.substr(0, colon));
+        while (bytes <= last) {
+            sizes.push_back(bytes);
+            bytes *= 2;
+        }
+        if (sizes.empty()) {
+            throw InputError("--bytes", "found \"" + text + "\"; expected FIRST:LAST with the smaller first");
+        }
+        return sizes;
+    }
+    std::istringstream stream(text + ",");
+    std::string before;
+    for (std::string part; std::getline(stream, part, ','); before = part) {
+        sizes.push_back(parse_size(part));
+        if (sizes.size() > 1 && sizes.back() <= sizes[sizes.size() - 2]) {
+            throw InputError("--bytes", "found " + part + " after " + before + "; expected rising sizes");
+        }
+    }
+    return sizes;
+}
+
+void read_placement(const Options& options, CollectiveJob& job) {
+    const std::string word = options.placement.empty() ? "contiguous" : options.placement;
+    const std::optional<PlacementKind> known = placement_named(word);
+    if (!known) {
+        throw InputError("--placement", "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
+    }
+    job.placement = *known;
+    if (options.seed && !draws_nodes(job.placement)) {
+        throw InputError("--seed", "found one for " + word + " placement; expected --placement random or scheduled");
+    }
+    job.placement_seed = options.seed.value_or(1);
+}
+
+/// The groups of the flags. Throws InputError where they do not divide the ranks, or the machine has fewer.
+CollectiveJob parse_job(const Options& options, CommKind comm, const Machine& machine) {
+    CollectiveJob job;
+    job.comm = comm;
+    job.ranks = options.ranks;
+    job.stride = options.stride == 0 ? 1 : options.stride;
+    job.group_size = options.groups_of == 0 ? options.ranks / job.stride : options.groups_of;
+    job.alone = options.alone;
+    read_placement(options, job);
+    const std::int64_t most = std::int64_t{machine.fabric.max_nodes} * machine.node.tiles;
+    if (job.ranks > most) {
+        throw InputError("--ranks", "found " + std::to_string(job.ranks) + "; expected at most the " +
+                                        std::to_string(most) + " of " + machine.name + " (" +
+                                        std::to_string(machine.fabric.max_nodes) + " nodes of " +
+                                        std::to_string(machine.node.tiles) + " tiles)");
+    }
+    const std::int64_t block = std::int64_t{job.group_size} * job.stride;
+    if (block == 0 || job.ranks % block != 0) {
+        const char* const flag = options.groups_of == 0 ? "--stride" : "--groups-of";
+        throw InputError(flag, "found groups of " + std::to_string(job.group_size) + " ranks that are " +
+                                   std::to_string(job.stride) + " apart; expected their product to divide --ranks " +
+                                   std::to_string(job.ranks));
+    }
+    if (options.zipf > 0 && comm != CommKind::kAllToAll) {
+        throw InputError("--zipf",
+                         "found one for " + options.kind + "; expected --kind all-to-all: the others are even");
+    }
+    if (options.zipf > 0) {
+        job.shares = zipf_shares(job.group_size, options.zipf);
+    }
+    if (job.group_size == 1) {
+        throw InputError(options.groups_of == 0 ? "--ranks" : "--groups-of",
+                         "found groups of one rank; expected 2 or more");
+    }
+    return job;
+}
+
+/// A barrier moves nothing and is always dissemination: flags that would change that are refused.
+void check_barrier(const Options& options) {
+    const char* const flag = !options.bytes.empty()       ? "--bytes"
+                             : !options.algorithm.empty() ? "--algorithm"
+                             : options.levels > 0         ? "--levels"
+                             : !options.out.empty()       ? "--out"
+                                                          : nullptr;
+    if (flag != nullptr) {
+        throw InputError(flag, "found one for a barrier; expected none: a barrier is dissemination without bytes" +
+                                   std::string(!options.out.empty() ? ", and one time needs no files" : ""));
+    }
+}
+
+std::vector<double> read_sizes(const Options& options, CommKind comm) {
+    if (comm == CommKind::kBarrier) {
+        check_barrier(options);
+        return {0};
+    }
+    if (options.bytes.empty()) {
+        throw InputError("auspex collective", "found no --bytes; for example: --bytes 1GiB");
+    }
+    return parse_sizes(options.bytes);
+}
+
+CollectiveAlgorithm parse_algorithm(const std::string& word, const CollectiveAsked& asked) {
+    std::vector<std::string> words;
+    for (const CollectiveAlgorithm algorithm : algorithms_of(asked.job.comm)) {
+        if (without_separators(word) == without_separators(to_string(algorithm))) {
+            return algorithm;
+        }
+        words.emplace_back(to_string(algorithm));
+    }
+    words.emplace_back("auto");
+    if (word != "auto") {
+        throw InputError("--algorithm",
+                         "found \"" + word + "\" for " + asked.kind + "; expected " + any_of_words(words));
+    }
+    return CollectiveAlgorithm::kAuto;
+}
+
+/// What can be played: a choice that gives way to another would not be what was asked for.
+bool runs(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+    if (choice.algorithm == CollectiveAlgorithm::kAuto) {
+        const std::vector<AlgorithmChoice> found = candidates(comm, form, choice.levels);
+        return choice.levels == 0 || std::any_of(found.begin(), found.end(), [&](const AlgorithmChoice& candidate) {
+                   return candidate.levels == choice.levels;
+               });
+    }
+    return phases_of(comm, choice, form, 1, false).choice == choice;
+}
+
+std::string form_text(const GroupForm& form) {
+    return counted(form.ranks, "rank") + " on " + counted(form.nodes, "node") + " in " + counted(form.blocks, "group") +
+           " of nodes";
+}
+
+[[noreturn]] void fail_choice(const CollectiveAsked& asked, AlgorithmChoice choice, const GroupForm& form,
+                              const char* flag) {
+    std::vector<std::string> would_do;
+    for (const AlgorithmChoice candidate : candidates(asked.job.comm, form, 0)) {
+        would_do.push_back(std::string(to_string(candidate.algorithm)) + " with " + std::to_string(candidate.levels));
+    }
+    throw InputError(
+        flag, "found " + choice_text(choice) + " for " + form_text(form) + "; expected " + any_of_words(would_do));
+}
+
+}  // namespace
+
+CollectiveAsked read_collective(const Options& options) {
+    require_roles(options.overrides, {"machine", "stack"});
+    const auto [kind, comm] = parse_kind(options.kind);
+    std::vector<double> sizes = read_sizes(options, comm);
+    JsonDocument machine_document = load_document("machine", options.machine, options.overrides);
+    Machine machine = load_machine(machine_document);
+    const std::string stack_name = !options.stack.empty()          ? options.stack
+                                   : machine.default_stack.empty() ? "bare"
+                                                                   : machine.default_stack;
+    std::vector<std::string> notes;
+    if (options.stack.empty() && machine.default_stack.empty()) {
+        notes.emplace_back("no stack named: wires alone, no software cost (stacks/bare.json)");
+    }
+    JsonDocument stack_document = load_document("stack", stack_name, options.overrides);
+    Stack stack = load_stack(stack_document);
+    const CollectiveJob job = parse_job(options, comm, machine);
+    return {kind,
+            std::move(machine_document),
+            std::move(stack_document),
+            std::move(machine),
+            std::move(stack),
+            job,
+            std::move(sizes),
+            std::move(notes)};
+}
+
+AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked, const GroupForm& form, double bytes) {
+    const CommKind comm = asked.job.comm;
+    AlgorithmChoice choice = choice_by_rule(collective_rules(asked.stack, comm), bytes);
+    if (!options.algorithm.empty()) {
+        choice.algorithm = parse_algorithm(options.algorithm, asked);
+        if (choice.algorithm == CollectiveAlgorithm::kAuto) {
+            choice.levels = 0;
+        } else if (choice.levels == 0) {
+            choice.levels = 1;
+        }
+    }
+    if (options.levels > 0) {
+        choice.levels = options.levels;
+        if (!runs(comm, choice, form)) {
+            fail_choice(asked, choice, form, "--levels");
+        }
+    } else if (!options.algorithm.empty() && choice.levels > 0) {
+        const AlgorithmChoice wanted = choice;
+        while (!runs(comm, choice, form)) {
+            if (--choice.levels == 0) {
+                fail_choice(asked, wanted, form, "--algorithm");
+            }
+        }
+    }
+    return choice;
+}
+
+}  // namespace auspex

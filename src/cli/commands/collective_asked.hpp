@@ -1,0 +1,31 @@
+#pragma once
+/// @file What `auspex collective` is asked for.
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "cli/flags/options.hpp"
+#include "sim/network/collective/collective_run.hpp"
+
+namespace auspex {
+
+/// Everything that is asked for, checked against the machine.
+struct CollectiveAsked {
+    std::string kind;
+    JsonDocument machine_document, stack_document;
+    Machine machine;
+    Stack stack;
+    CollectiveJob job;
+    std::vector<double> sizes;  ///< bytes
+    std::vector<std::string> notes;
+};
+
+/// Throws InputError, which names the flag.
+[[nodiscard]] CollectiveAsked read_collective(const Options& options);
+
+/// Flags over the stack's rule. The rule's levels are kept as far as the group has them; what flags name is played
+/// as named or refused. Throws InputError.
+[[nodiscard]] AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked, const GroupForm& form,
+                                         double bytes);
+
+}  // namespace auspex

@@ -1,0 +1,32 @@
+#pragma once
+/// @file The sub-commands. Each reads its inputs, calls the layers below and prints; what goes wrong is thrown.
+#include "cli/flags/options.hpp"
+
+namespace auspex {
+
+/// All of them, in the order in which help lists them.
+[[nodiscard]] const std::vector<Command>& commands();
+
+void run_completion_bash(const Options& options);
+void run_completion_fish(const Options& options);
+void run_completion_names(const Options& options);
+void run_completion_zsh(const Options& options);
+void run_manual(const Options& options);
+void run_version(const Options& options);
+void run_data_export_megatron(const Options& options);
+void run_data_prepare(const Options& options);
+void run_data_show(const Options& options);
+void run_calibrate(const Options& options);
+void run_collective(const Options& options);
+void run_compare(const Options& options);
+void run_describe(const Options& options);
+void run_fabric(const Options& options);
+void run_place(const Options& options);
+void run_predict(const Options& options);
+void run_scale(const Options& options);
+void run_ablate(const Options& options);
+void run_program(const Options& options);
+void run_train(const Options& options);
+void run_verify(const Options& options);
+
+}  // namespace auspex

@@ -1,0 +1,163 @@
+/// @file auspex data: prepare, show and export-megatron.
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <map>
+
+#include "base/error.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/output/json_writer.hpp"
+#include "cli/output/prediction_output.hpp"
+#include "exec/data/prepare.hpp"
+#include "exec/data/tokenizer.hpp"
+#include "launch/output_locks.hpp"
+#include "launch/progress_line.hpp"
+#include "report/parts/text.hpp"
+
+namespace auspex {
+namespace {
+
+void require_no(bool given, const char* flag, const char* with) {
+    if (given) {
+        throw InputError(std::string("--") + flag, std::string("found beside ") + with + "; expected one or the other");
+    }
+}
+
+bool learns_merges(const Options& options) {
+    if (options.tokenizer.empty() || options.tokenizer == "bytes") {
+        require_no(options.megatron.empty() && options.vocab_size > 0, "vocab-size",
+                   "the tokenizer bytes, which has 257 tokens");
+        return false;
+    }
+    if (options.tokenizer != "bpe") {
+        throw InputError("--tokenizer", "found \"" + options.tokenizer + "\"; expected bytes or bpe");
+    }
+    return true;
+}
+
+PrepareRequest request_of(const Options& options) {
+    if (options.inputs.empty() == options.megatron.empty()) {
+        throw InputError("auspex data prepare",
+                         std::string("found ") + (options.inputs.empty() ? "neither --input nor" : "both --input and") +
+                             " --megatron; expected one of the two");
+    }
+    if (!options.megatron.empty()) {
+        require_no(!options.tokenizer.empty(), "tokenizer", "--megatron, whose tokens are taken as they are");
+        require_no(!options.document_separator.empty(), "document-separator", "--megatron");
+    }
+    PrepareRequest request;
+    request.inputs = options.inputs;
+    request.megatron = options.megatron;
+    request.document_separator = options.document_separator;
+    request.learns_merges = learns_merges(options);
+    if ((request.learns_merges || !options.megatron.empty()) && options.vocab_size == 0) {
+        throw InputError("auspex data prepare", std::string("found no --vocab-size; expected it with ") +
+                                                    (request.learns_merges ? "--tokenizer bpe" : "--megatron"));
+    }
+    if (request.learns_merges && options.vocab_size <= Tokenizer::kFirstMerged) {
+        throw InputError("--vocab-size", "found " + std::to_string(options.vocab_size) +
+                                             "; expected more than 257 tokens, which the bytes and the end of a "
+                                             "document take");
+    }
+    request.vocabulary = options.vocab_size;
+    request.sequence_length = options.sequence_length > 0 ? options.sequence_length : request.sequence_length;
+    request.shard_rows = options.shard_rows > 0 ? options.shard_rows : request.shard_rows;
+    request.seed = options.seed.value_or(request.seed);
+    if (request.seed > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+        throw InputError("--seed", "found " + std::to_string(request.seed) + "; expected at most 2^63 - 1");
+    }
+    request.folder = options.out;
+    return request;
+}
+
+std::int64_t source_bytes(const DatasetInfo& info) {
+    std::int64_t bytes = 0;
+    for (const DatasetSource& source : info.sources) {
+        bytes += source.bytes;
+    }
+    return bytes;
+}
+
+double bytes_per_token(const DatasetInfo& info) {
+    return static_cast<double>(source_bytes(info)) / static_cast<double>(info.tokens);
+}
+
+void print_json(const DatasetInfo& info, const std::string& folder) {
+    JsonWriter json(std::cout);
+    json.begin_object().member("folder", folder).member("tokenizer", info.tokenizer);
+    json.member("vocabulary", info.vocabulary).member("sequence_length", info.sequence_length);
+    json.member("token_bytes", info.token_bytes).member("seed", info.seed);
+    json.member("files", static_cast<std::int64_t>(info.sources.size())).member("bytes", source_bytes(info));
+    json.member("documents", info.documents).member("tokens", info.tokens);
+    json.member("bytes_per_token", bytes_per_token(info)).member("rows", info.rows);
+    json.member("dropped_tokens", info.dropped_tokens);
+    json.member("shards", static_cast<std::int64_t>(info.shards.size())).end_object();
+}
+
+void print_text(const DatasetInfo& info, const std::string& folder) {
+    const auto line = [](const char* name, const std::string& text) { std::cout << left(name, 12) << text << "\n"; };
+    const auto count = [](std::int64_t number) { return thousands(static_cast<double>(number)); };
+    const auto several = [](std::int64_t number, const char* what) {
+        return counted(static_cast<double>(number), what);
+    };
+    std::cout << "dataset " << folder << "\n\n";
+    line("source", several(static_cast<std::int64_t>(info.sources.size()), "file") + ", " +
+                       several(source_bytes(info), "byte") + ", " + several(info.documents, "document"));
+    line("tokenizer", info.tokenizer + ", vocabulary of " + count(info.vocabulary));
+    char ratio[32];
+    std::snprintf(ratio, sizeof ratio, "%.2f", bytes_per_token(info));
+    line("tokens", count(info.tokens) + ", " + ratio + " bytes of the source each");
+    line("rows", count(info.rows) + " of " + count(info.sequence_length) + " + 1 tokens, shuffled with seed " +
+                     std::to_string(info.seed) + "; the last " + several(info.dropped_tokens, "token") +
+                     " did not fill a row and " + (info.dropped_tokens == 1 ? "is" : "are") + " left out");
+    line("shards",
+         count(static_cast<std::int64_t>(info.shards.size())) + ", " + several(info.rows * info.row_bytes(), "byte"));
+}
+
+void print(const DatasetInfo& info, const std::string& folder, const Options& options) {
+    if (options.json) {
+        print_json(info, folder);
+    } else {
+        print_text(info, folder);
+    }
+}
+
+}  // namespace
+
+void run_data_prepare(const Options& options) {
+    std::map<std::string, ProgressLine> lines;
+    const PrepareRequest request = request_of(options);
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
+    const DatasetInfo info = prepare_dataset(request, [&](const char* what, std::size_t done, std::size_t all) {
+        lines.try_emplace(what, what).first->second.show(done, all);
+    });
+    print(info, options.out, options);
+}
+
+void run_data_show(const Options& options) {
+    const Dataset dataset = Dataset::open(options.data);
+    dataset.check_digests();
+    print(dataset.info(), options.data, options);
+    if (!options.json) {
+        std::cout << left("checksums", 12) << "of every shard as dataset.json says\n";
+    }
+}
+
+void run_data_export_megatron(const Options& options) {
+    const Dataset dataset = Dataset::open(options.data);
+    OutputLocks locks(options.command_line);
+    locks.take_file("--out " + options.out, options.out);
+    export_megatron(dataset, options.out);
+    if (options.json) {
+        JsonWriter json(std::cout);
+        json.begin_object().member("tokens_file", options.out + ".bin").member("index_file", options.out + ".idx");
+        json.member("documents", dataset.sequences()).end_object();
+    } else {
+        std::cout << "wrote " << options.out << ".bin and " << options.out
+                  << ".idx: " << counted(static_cast<double>(dataset.sequences()), "document") << " of "
+                  << thousands(dataset.sequence_length() + 1.0) << " tokens\n";
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,22 @@
+/// @file auspex manual: a page for man of each command.
+#include <iostream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/flags/manual_pages.hpp"
+#include "launch/blame_flag.hpp"
+#include "launch/output_locks.hpp"
+#include "report/parts/report_files.hpp"
+
+namespace auspex {
+
+void run_manual(const Options& options) {
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
+    for (const ManualPage& page : manual_pages(commands())) {
+        const auto folder =
+            blame_flag("--out", options.out, [&] { return make_report_folder(options.out, page.file); });
+        write_report_file(folder / page.file, page.text);
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,125 @@
+/// @file auspex place: one job on several placements, and which communication pays for each.
+#include <iostream>
+
+#include "base/error.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/flags/input_flags.hpp"
+#include "cli/output/prediction_output.hpp"
+#include "launch/output_locks.hpp"
+#include "report/parts/text.hpp"
+#include "report/scaling/placement_report.hpp"
+#include "report/scaling/story.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr std::size_t kOperationsShown = 6;
+constexpr std::size_t kLinksShown = 6;
+
+PlacedStep place(const Inputs& inputs, const PlacementWord& word, int tiles) {
+    Inputs changed = inputs;
+    changed.plan.placement = word.kind;
+    changed.plan.placement_seed = word.seed;
+    changed.plan.placement_free = word.free;
+    PlacedStep step;
+    step.placement = word.text;
+    PredictOptions options;
+    options.tiles = tiles;
+    options.executor_runs = executor_runs;
+    step.prediction = predict(changed, options).prediction;
+    return step;
+}
+
+void print_json(const PlacementReport& report, const Inputs& inputs, const Options& options) {
+    JsonWriter json(std::cout);
+    json.begin_object();
+    write_names(json, inputs, options);
+    json.member("tiles", report.steps.front().prediction.tiles).key("placements").begin_array();
+    for (const PlacedStep& step : report.steps) {
+        json.begin_object()
+            .member("placement", step.placement)
+            .member("groups_touched", step.prediction.groups_touched);
+        write_prediction(json, step.prediction);
+        json.end_object();
+    }
+    json.end_array().end_object();
+}
+
+/// One line for each thing that is compared: its name, then a cell for each placement.
+template <typename Cell>
+void print_line(const PlacementReport& report, const std::string& name, Cell&& cell) {
+    std::cout << "  " << left(name, 34);
+    for (std::size_t i = 0; i < report.steps.size(); ++i) {
+        std::cout << right(cell(i), 16);
+    }
+    std::cout << "\n";
+}
+
+void print_text(const PlacementReport& report, const Options& options) {
+    std::cout << report.title << overrides_line(options) << "\n\n";
+    const auto step = [&](std::size_t i) -> const PlacedStep& { return report.steps[i]; };
+    print_line(report, "", [&](std::size_t i) { return step(i).placement; });
+    print_line(report, "groups touched", [&](std::size_t i) { return thousands(step(i).prediction.groups_touched); });
+    print_line(report, "step", [&](std::size_t i) { return duration(step(i).prediction.step_time_s); });
+    std::cout << "\nlosses\n";
+    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        bool is_there = false;
+        for (const PlacedStep& one : report.steps) {
+            is_there = is_there || one.prediction.losses[loss] > 0;
+        }
+        if (is_there) {
+            print_line(report, readable(static_cast<Loss>(loss)),
+                       [&](std::size_t i) { return duration(to_seconds(step(i).prediction.losses[loss])); });
+        }
+    }
+    const std::vector<OperationDifference> differences = largest_differences(report, kOperationsShown);
+    std::cout << "\noperations whose time differs by more than a thousandth of the step, a step and tile\n";
+    for (const OperationDifference& one : differences) {
+        print_line(report, one.name, [&](std::size_t i) { return duration(one.seconds[i]); });
+    }
+    std::cout << (differences.empty() ? "  none: the placement makes no difference here\n" : "");
+    std::cout << "\nhow full the links are over the step: busiest, mean of those used\n";
+    const std::vector<LinkUseComparison> links = compare_link_use(report);
+    for (std::size_t line = 0; line < std::min(links.size(), kLinksShown); ++line) {
+        print_line(report, links[line].kind, [&](std::size_t i) {
+            const LinkUse& use = links[line].uses[i];
+            return use.kind.empty() ? std::string("-") : percent(use.busiest_share) + ", " + percent(use.mean_share);
+        });
+    }
+    for (const std::string& note : report.steps.front().prediction.notes) {
+        std::cout << "\nNote: " << note;
+    }
+    std::cout << "\n";
+}
+
+}  // namespace
+
+void run_place(const Options& options) {
+    const Inputs inputs = load_all(options);
+    OutputLocks locks(options.command_line);
+    locks.take_folder("--out", options.out);
+    PlacementReport report;
+    const int tiles = options.tiles.empty() ? 0 : options.tiles.front();
+    for (const PlacementWord& placement : options.placements) {
+        report.steps.push_back(place(inputs, placement, tiles));
+    }
+    report.title = inputs.workload.name + " on " + inputs.machine.name + ", " +
+                   counted(report.steps.front().prediction.tiles, "tile") + ", " +
+                   counted(static_cast<double>(report.steps.size()), "placement");
+    report.command = options.command_line;
+    report.inputs = files_of(inputs);
+    report.overrides = overrides_in_words(options);
+    if (!options.out.empty()) {
+        write_placement_report(report, options.out);
+    }
+    if (options.json) {
+        print_json(report, inputs, options);
+        return;
+    }
+    print_text(report, options);
+    if (!options.out.empty()) {
+        std::cout << "wrote " << options.out << "/report.md, placements.csv and losses.svg\n";
+    }
+}
+
+}  // namespace auspex

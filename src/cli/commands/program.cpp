@@ -1,0 +1,149 @@
+/// @file auspex program: the operations of one step, as text or JSON.
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+#include "cli/commands/commands.hpp"
+#include "cli/flags/input_flags.hpp"
+#include "cli/output/prediction_output.hpp"
+#include "exec/run/bindings.hpp"
+#include "models/layout.hpp"
+#include "report/parts/text.hpp"
+#include "schedule/program/program.hpp"
+#include "schedule/program/text.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr const char* kLegend =
+    "# A block is a list of operations; a stage runs blocks in the order of its line at the end.\n"
+    "# Operation: INDEX STREAM KIND.PHASE, then what it has of: layer, flop, bytes, launches, host_s (host seconds),\n"
+    "# comm and group (a communication of `bytes`, xN: N times in a row), carries (what, where KIND does not tell),\n"
+    "# message (the boundary between stages that it crosses), after (operations of the block that must have ended),\n"
+    "# joins (streams that must have run dry).\n"
+    "# Stage: F or B (forward, backward) CHUNK.MICRO_BATCH=BLOCK; optimizer=BLOCK. More: docs/program.md.\n";
+
+void write_operation(JsonWriter& json, const Program& program, const Operation& op) {
+    double flop = 0, bytes = 0, launches = 0;
+    for (const Kernel& kernel : program.kernels_of(op)) {
+        flop += kernel.flop * kernel.repeat;
+        bytes += kernel.bytes * kernel.repeat;
+        launches += kernel.launches * kernel.repeat;
+    }
+    json.begin_object().member("kind", to_string(op.kind)).member("phase", to_string(op.phase));
+    json.member("stream", to_string(op.stream)).member("layer", static_cast<int>(op.layer));
+    json.member("flop", flop).member("kernel_bytes", whole(bytes)).member("launches", launches);
+    json.member("host_s", op.host_s);
+    if (op.comm != CommKind::kNone) {
+        json.member("comm", to_string(op.comm)).member("group", to_string(op.group));
+        json.member("comm_bytes", whole(op.bytes)).member("repeat", static_cast<int>(op.repeat));
+        json.member("routed", op.routed);
+        if (op.carries != Carries::kRunningValue) {
+            json.member("carries", to_string(op.carries));
+        }
+    }
+    if (op.message >= 0) {
+        json.member("message", static_cast<int>(op.message));
+    }
+    json.key("after").begin_array();
+    for (const std::uint32_t dependency : program.dependencies_of(op)) {
+        json.value(std::uint64_t{dependency});
+    }
+    json.end_array().key("joins").begin_array();
+    for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
+        if (((op.joins >> stream) & 1U) != 0) {
+            json.value(to_string(static_cast<Stream>(stream)));
+        }
+    }
+    json.end_array().end_object();
+}
+
+void write_blocks(JsonWriter& json, const Program& program) {
+    json.key("blocks").begin_array();
+    for (const Block& block : program.blocks) {
+        json.begin_object().member("kind", to_string(block.kind)).member("chunk", block.chunk);
+        json.member("last_micro_batch", block.last_micro_batch).key("operations").begin_array();
+        for (const Operation& op : program.operations_of(block)) {
+            write_operation(json, program, op);
+        }
+        json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+void write_roles(JsonWriter& json, const Program& program) {
+    json.key("roles").begin_array();
+    for (const Role& role : program.roles) {
+        json.begin_object().member("stage", role.stage).key("order").begin_array();
+        for (const BlockUse& use : role.order) {
+            json.begin_object().member("block", std::uint64_t{use.block}).member("micro_batch", use.micro_batch);
+            json.end_object();
+        }
+        json.end_array().end_object();
+    }
+    json.end_array();
+}
+
+/// Says whether the trainer could run the program. Throws std::runtime_error, after that, where it could not.
+void check_executor(const Inputs& inputs, const Plan& plan, const Program& program, const Options& options) {
+    const std::vector<std::string> unbound = unbound_operations(inputs.workload, plan, inputs.stack, program);
+    const std::vector<std::string> refused = refused_settings(inputs.workload, plan, inputs.stack);
+    const auto write_lines = [](JsonWriter& json, const char* key, const std::vector<std::string>& lines) {
+        json.key(key).begin_array();
+        for (const std::string& line : lines) {
+            json.value(line);
+        }
+        json.end_array();
+    };
+    if (options.json) {
+        JsonWriter json(std::cout);
+        json.begin_object();
+        write_names(json, inputs, options);
+        json.member("bound", unbound.empty());
+        write_lines(json, "unbound", unbound);
+        write_lines(json, "refused", refused);
+        json.end_object();
+    } else {
+        for (const std::string& line : unbound) {
+            std::cout << line << "\n";
+        }
+        std::cout << (unbound.empty()
+                          ? "every operation of this program is bound: the trainer has a kernel or a call for it\n"
+                          : "");
+        for (const std::string& line : refused) {
+            std::cout << "a run would refuse: " << line << "\n";
+        }
+    }
+    if (!unbound.empty()) {
+        throw std::runtime_error("the trainer cannot run " + inputs.workload.name + " with " + plan.name + ": " +
+                                 counted(static_cast<double>(unbound.size()), "finding"));
+    }
+}
+
+}  // namespace
+
+void run_program(const Options& options) {
+    const Inputs inputs = load_all(options);
+    const int wanted = options.tiles.empty() ? 0 : options.tiles.front();
+    const Plan plan = resolve_plan(inputs.plan, inputs.workload, wanted);
+    const Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
+    const Program program = build_program(inputs.workload, plan, inputs.stack, layout);
+    check_program(program);
+    if (options.check_executor) {
+        check_executor(inputs, plan, program, options);
+        return;
+    }
+    if (!options.json) {
+        std::cout << kLegend << program_text(program);
+        return;
+    }
+    JsonWriter json(std::cout);
+    json.begin_object();
+    write_names(json, inputs, options);
+    json.member("micro_batches", program.micro_batches).member("chunks", program.chunks);
+    write_blocks(json, program);
+    write_roles(json, program);
+    json.end_object();
+}
+
+}  // namespace auspex

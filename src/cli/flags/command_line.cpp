@@ -1,0 +1,119 @@
+/// @file The command line, parsed and explained.
+#include "cli/flags/command_line.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "cli/flags/flag_texts.hpp"
+#include "cli/flags/flag_values.hpp"
+#include "cli/flags/shell_word.hpp"
+
+namespace auspex {
+namespace {
+
+namespace po = boost::program_options;
+
+bool takes(const Command& command, Flag flag) {
+    const auto has = [flag](const std::vector<Flag>& flags) {
+        return std::find(flags.begin(), flags.end(), flag) != flags.end();
+    };
+    return has(command.required) || has(command.optional);
+}
+
+po::options_description describe(const Command& command) {
+    po::options_description description("Flags", 110, 60);
+    for (const CommandFlag& flag : flags_of(command)) {
+        const FlagText& text = flag.text;
+        if (text.value == nullptr) {
+            description.add_options()(text.name, text.meaning);
+        } else if (flag.takes_many) {
+            description.add_options()(
+                text.name, po::value<std::vector<std::string>>()->multitoken()->value_name(text.value), text.meaning);
+        } else if (flag.is_repeatable) {
+            description.add_options()(text.name, po::value<std::vector<std::string>>()->value_name(text.value),
+                                      text.meaning);
+        } else {
+            description.add_options()(text.name, po::value<std::string>()->value_name(text.value), text.meaning);
+        }
+    }
+    return description;
+}
+
+/// The only short flag: `-n N`, as with mpirun.
+std::vector<std::string> without_short_flags(const Command& command, std::vector<std::string> arguments) {
+    if (takes(command, Flag::kTrainRanks)) {
+        std::replace(arguments.begin(), arguments.end(), std::string("-n"), std::string("--ranks"));
+    }
+    return arguments;
+}
+
+po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
+    const std::string where = std::string("auspex ") + command.name;
+    const po::options_description description = describe(command);
+    po::variables_map values;
+    try {
+        namespace style = po::command_line_style;
+        const auto parsed = po::command_line_parser(without_short_flags(command, arguments))
+                                .options(description)
+                                .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+                                .run();
+        for (const auto& option : parsed.options) {
+            if (option.position_key >= 0) {
+                throw InputError(where, "found the stray argument \"" + option.value.at(0) +
+                                            "\"; expected flags only (--help lists them)");
+            }
+        }
+        po::store(parsed, values);
+    } catch (const po::error& error) {
+        throw InputError(where, std::string(error.what()) + "; --help lists the flags");
+    }
+    return values;
+}
+
+}  // namespace
+
+Options parse_options(const Command& command, const std::vector<std::string>& arguments) {
+    const po::variables_map values = read_arguments(command, arguments);
+    Options options;
+    for (const CommandFlag& flag : flags_of(command)) {
+        const FlagText& text = flag.text;
+        if (values.count(text.name) == 0) {
+            if (flag.is_required) {
+                throw InputError(std::string("auspex ") + command.name,
+                                 std::string("found no --") + text.name + "; for example: " + command.example);
+            }
+            continue;
+        }
+        const boost::any& value = values[text.name].value();
+        const auto* const one = boost::any_cast<std::string>(&value);
+        const auto* const many = boost::any_cast<std::vector<std::string>>(&value);
+        if (text.value != nullptr && one != nullptr && one->empty()) {
+            throw InputError(std::string("--") + text.name,
+                             std::string("found an empty value; expected ") + text.value + ": " + text.meaning);
+        }
+        store_flag(options, flag.flag,
+                   many != nullptr  ? *many
+                   : one != nullptr ? std::vector<std::string>{*one}
+                                    : std::vector<std::string>{});
+    }
+    options.arguments = arguments;
+    options.command_line = std::string("auspex ") + command.name;
+    for (const std::string& argument : arguments) {
+        options.command_line += " " + quoted_for_shell(argument);
+    }
+    return options;
+}
+
+std::string help_of(const Command& command) {
+    std::ostringstream out;
+    out << "auspex " << command.name << ": " << command.summary << (command.required.empty() ? "" : "\n\nRequired:");
+    for (const Flag flag : command.required) {
+        out << " --" << text_of(flag).name;
+    }
+    out << "\n\n" << describe(command) << "\nExample:\n  " << command.example << "\n";
+    return out.str();
+}
+
+}  // namespace auspex

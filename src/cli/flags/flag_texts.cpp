@@ -1,0 +1,115 @@
+/// @file Flags as help shows them.
+#include "cli/flags/flag_texts.hpp"
+
+#include <algorithm>
+
+namespace auspex {
+namespace {
+
+/// Several values behind one flag, as a shell's pattern gives them.
+bool takes_many(Flag flag) { return flag == Flag::kInput || flag == Flag::kPlans || flag == Flag::kWorkloads; }
+
+/// Of the flag as this command takes it.
+FlagText text_for(const Command& command, Flag flag) {
+    FlagText text = text_of(flag);
+    const auto own = std::find_if(command.meanings.begin(), command.meanings.end(),
+                                  [flag](const FlagMeaning& meaning) { return meaning.flag == flag; });
+    text.meaning = own == command.meanings.end() ? text.meaning : own->meaning;
+    return text;
+}
+
+}  // namespace
+
+FlagText text_of(Flag flag) {
+    switch (flag) {
+        case Flag::kMachine: return {"machine", "FILE", "machine file, or the name of one in machines/", "machine"};
+        case Flag::kStack: return {"stack", "FILE", "software stack file, or the name of one in stacks/", "stack"};
+        case Flag::kWorkload:
+            return {"workload", "FILE", "workload (model) file, or the name of one in workloads/", "workload"};
+        case Flag::kPlan: return {"plan", "FILE", "parallel plan file, or the name of one in plans/", "plan"};
+        case Flag::kSet:
+            return {"set", "ROLE.PATH=VALUE",
+                    "override a field; ROLE is machine, stack, workload or plan; may be repeated"};
+        case Flag::kTiles:
+            return {"tiles", "N", "tiles (accelerators) of the job; without it what the plan's dp gives"};
+        case Flag::kTilesList:
+            return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
+        case Flag::kPlacements:
+            return {"placements", "WORD,WORD,...",
+                    "contiguous, scattered, random[:SEED], scheduled[:FREE[:SEED]]; the first is what the others are "
+                    "compared with"};
+        case Flag::kMode:
+            return {"mode", "weak|strong", "weak: the batch grows with the tiles (default); strong: the batch is kept"};
+        case Flag::kOut:
+            return {"out", "DIR", "write the report there: index.html, report.md, points.csv, efficiency.svg"};
+        case Flag::kTrace: return {"trace", "FILE", "write a Chrome trace of the step, for ui.perfetto.dev"};
+        case Flag::kTokens: return {"tokens", "COUNT", "length of the training run: adds its time and node-hours"};
+        case Flag::kLens:
+            return {"lens", "folded|unfolded",
+                    "folded (default): one actor a pipeline stage; unfolded: every tile, NIC and link"};
+        case Flag::kSeed: return {"seed", "N", "unfolded: number of the first draw of tiles and noise (default 1)"};
+        case Flag::kSamples: return {"samples", "N", "unfolded: draws to play (default 5)"};
+        case Flag::kSlow:
+            return {"slow", "NAME=FACTOR",
+                    "unfolded: a slow part, \"tile 84=0.8\" or a link, \"node 3 NIC 2=0.5\"; factors from 0.001 to 1; "
+                    "may be repeated"};
+        case Flag::kKind:
+            return {"kind", "WORD", "all-reduce, reduce-scatter, all-gather, all-to-all, broadcast or barrier"};
+        case Flag::kBytes:
+            return {"bytes", "SIZE",
+                    "buffer of a rank (all-gather: the output), such as \"1 GiB\"; several: 8,64KiB; all powers of two "
+                    "between: 8:1GiB"};
+        case Flag::kRanks: return {"ranks", "N", "ranks (tiles) of the job"};
+        case Flag::kAlgorithm:
+            return {"algorithm", "WORD", "ring, direct, ...; auto: the fastest; without it what the stack's rules say"};
+        case Flag::kLevels:
+            return {"levels", "1|2|3", "1: the whole group; 2: nodes, then between them; 3: also groups of nodes"};
+        case Flag::kGroupsOf: return {"groups-of", "K", "groups of K ranks, all at once; without it one of all ranks"};
+        case Flag::kStride: return {"stride", "S", "members of a group are S ranks apart (default 1)"};
+        case Flag::kAlone: return {"alone", nullptr, "only the first of the groups acts"};
+        case Flag::kZipf:
+            return {"zipf", "S", "all-to-all: place i of a group receives a share that falls as (i + 1)^-S"};
+        case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered, random or scheduled"};
+        case Flag::kInput: return {"input", "FILE...", "text files; a file is a document"};
+        case Flag::kMegatron:
+            return {"megatron", "PREFIX", "instead of text: PREFIX.bin and PREFIX.idx, tokens taken as they are"};
+        case Flag::kDocumentSeparator:
+            return {"document-separator", "TEXT",
+                    "a document ends wherever this stands, not only at the end of a file"};
+        case Flag::kTokenizer: return {"tokenizer", "bytes|bpe", "bpe: merges learned from the files; default: bytes"};
+        case Flag::kVocabSize: return {"vocab-size", "N", "tokens to learn with bpe, or those of the Megatron dataset"};
+        case Flag::kSequenceLength: return {"sequence-length", "S", "a row has S + 1 tokens (default 1024)"};
+        case Flag::kShardRows: return {"shard-rows", "N", "rows of a shard (default 65536)"};
+        case Flag::kRowSeed: return {"seed", "N", "of the order of rows (default 1)"};
+        case Flag::kData: return {"data", "DIR", "dataset that \"auspex data prepare\" has written"};
+        case Flag::kDatasetOut: return {"out", "DIR", "folder of the new dataset"};
+        case Flag::kMegatronOut: return {"out", "PREFIX", "writes PREFIX.bin and PREFIX.idx"};
+        case Flag::kRole: return {"role", "ROLE", "machine, stack, workload, plan, layouts or measurements"};
+        case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
+        case Flag::kCheckExecutor:
+            return {"check-executor", nullptr,
+                    "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
+        case Flag::kMaxRanks: return {"max-ranks", "N", "leave out layouts of more ranks (default 16)"};
+        case Flag::kLayouts: return {"layouts", "N", "only the first N of the layouts"};
+        case Flag::kKills: return {"kills", "K", "runs in which a rank is killed (default 10); 0: none"};
+        case Flag::kPlans:
+        case Flag::kWorkloads:
+        case Flag::kLayoutsFile:
+        case Flag::kRepeat: return compare_flag_text(flag);
+        case Flag::kJson: return {"json", nullptr, "print JSON"};
+        default: return is_calibrate_flag(flag) ? calibrate_flag_text(flag) : train_flag_text(flag);
+    }
+}
+
+std::vector<CommandFlag> flags_of(const Command& command) {
+    std::vector<CommandFlag> flags;
+    const auto add = [&](Flag flag, bool is_required) {
+        flags.push_back(
+            {flag, text_for(command, flag), is_required, takes_many(flag), flag == Flag::kSet || flag == Flag::kSlow});
+    };
+    std::for_each(command.required.begin(), command.required.end(), [&](Flag flag) { add(flag, true); });
+    std::for_each(command.optional.begin(), command.optional.end(), [&](Flag flag) { add(flag, false); });
+    return flags;
+}
+
+}  // namespace auspex

@@ -1,0 +1,73 @@
+/// @file Inputs of a command, and errors in its words.
+#include "cli/flags/input_flags.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "launch/input_files.hpp"
+
+namespace auspex {
+
+std::vector<std::string> overrides_in_words(const Options& options) {
+    std::vector<std::string> words;
+    for (const std::string& text : options.overrides) {
+        const Override parts = split_override(text);
+        words.push_back(parts.role + "." + parts.path + " = " + parts.value);
+    }
+    return words;
+}
+
+Inputs load_all(const Options& options) {
+    require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
+    Inputs inputs = load_inputs(load_document("machine", options.machine, options.overrides),
+                                load_document("stack", options.stack, options.overrides),
+                                load_document("workload", options.workload, options.overrides),
+                                load_document("plan", options.plan, options.overrides));
+    forget_dp(options, inputs.plan);
+    return inputs;
+}
+
+InputError blame_command_line(const Options& options, const InputError& error) {
+    const std::string message = error.what();
+    const std::vector<std::pair<std::string, std::string>> roles{
+        {"machine", options.machine}, {"stack", options.stack}, {"workload", options.workload}, {"plan", options.plan}};
+    for (const auto& [role, name] : roles) {
+        const std::string file = name.empty() ? "" : find_input(role, name);
+        if (file.empty() || !message.starts_with(file + ": $")) {
+            continue;
+        }
+        std::string sets;
+        for (const std::string& text : options.overrides) {
+            if (const Override parts = split_override(text); parts.role == role) {
+                sets += (sets.empty() ? " (with " : ", ") + ("--set " + role + "." + parts.path);
+            }
+        }
+        sets += sets.empty() ? "" : ")";
+        const std::string rest = message.substr(file.size() + 2);
+        const std::string key_of_tiles = "$.dp: ";
+        if (role == "plan" && !options.tiles.empty() && rest.starts_with(key_of_tiles)) {
+            return {"--tiles with " + file + sets, rest.substr(key_of_tiles.size())};
+        }
+        return {file + sets, rest};
+    }
+    return error;
+}
+
+void forget_dp(const Options& options, Plan& plan) {
+    const bool dp_was_set = std::any_of(options.overrides.begin(), options.overrides.end(),
+                                        [](const std::string& text) { return text.starts_with("plan.dp="); });
+    if (options.tiles.size() == 1 && !dp_was_set) {
+        plan.dp = 0;
+    }
+}
+
+std::vector<InputFile> files_of(const Inputs& inputs) {
+    const auto file = [](const char* role, const JsonDocument& document) {
+        return InputFile{role, document.name(), document.sha256()};
+    };
+    return {file("machine", inputs.machine_document), file("stack", inputs.stack_document),
+            file("workload", inputs.workload_document), file("plan", inputs.plan_document)};
+}
+
+}  // namespace auspex

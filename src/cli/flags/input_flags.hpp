@@ -1,0 +1,25 @@
+#pragma once
+/// @file From --machine, --stack, --workload, --plan, --set and --tiles to loaded inputs.
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "cli/flags/options.hpp"
+#include "report/scaling/scaling_report.hpp"
+#include "sim/predict/predict.hpp"
+
+namespace auspex {
+
+/// The overrides as sentences show them: "plan.pp = 4".
+[[nodiscard]] std::vector<std::string> overrides_in_words(const Options& options);
+
+/// The error, with the --set of the file that it blames named beside it, and with --tiles where those decide.
+[[nodiscard]] InputError blame_command_line(const Options& options, const InputError& error);
+
+/// With one --tiles and no `--set plan.dp` the tiles rule: the file's dp is dropped and follows from them.
+void forget_dp(const Options& options, Plan& plan);
+/// All four inputs, overridden, with forget_dp.
+[[nodiscard]] Inputs load_all(const Options& options);
+[[nodiscard]] std::vector<InputFile> files_of(const Inputs& inputs);
+
+}  // namespace auspex

@@ -1,0 +1,182 @@
+#pragma once
+/// @file Flags, the commands that take them, and what was given.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/plan.hpp"
+
+namespace auspex {
+
+enum class Flag {
+    kMachine,
+    kStack,
+    kWorkload,
+    kPlan,
+    kSet,
+    kTiles,
+    kTilesList,
+    kPlacements,
+    kMode,
+    kOut,
+    kTrace,
+    kTokens,
+    kLens,
+    kSeed,
+    kSamples,
+    kSlow,
+    kKind,
+    kBytes,
+    kRanks,
+    kAlgorithm,
+    kLevels,
+    kGroupsOf,
+    kStride,
+    kAlone,
+    kZipf,
+    kPlacement,
+    kInput,
+    kMegatron,
+    kDocumentSeparator,
+    kTokenizer,
+    kVocabSize,
+    kSequenceLength,
+    kShardRows,
+    kRowSeed,
+    kData,
+    kDatasetOut,
+    kMegatronOut,
+    kRole,
+    kManualOut,
+    kTrainRanks,
+    kTrainStack,
+    kTrainSeed,
+    kSteps,
+    kResume,
+    kCheckpoint,
+    kCheckpointEvery,
+    kModelEvery,
+    kWeights,
+    kExportWeights,
+    kExportGradients,
+    kRecordRouting,
+    kTrainTrace,
+    kProbeCores,
+    kPlot,
+    kSupervise,
+    kBufferRanks,
+    kHangTimeout,
+    kMaxRestarts,
+    kInject,
+    kHostfile,
+    kMpirun,
+    kCheckExecutor,
+    kMaxRanks,
+    kLayouts,
+    kKills,
+    kPlans,
+    kWorkloads,
+    kLayoutsFile,
+    kRepeat,
+    kCalibrateOut,
+    kMeasurements,
+    kFresh,
+    kPrecision,
+    kBudget,
+    kReport,
+    kFrom,
+    kJson
+};
+
+/// "contiguous", "random:7", "scheduled:0.3:7": a placement with its seed, and the share of nodes that are free.
+struct PlacementWord {
+    std::string text;
+    PlacementKind kind = PlacementKind::kContiguous;
+    std::uint64_t seed = 1;
+    double free = 0.5;
+};
+
+/// A flag as help shows it.
+struct FlagText {
+    const char* name;
+    const char* value;  ///< nullptr: takes none
+    const char* meaning;
+    const char* role = nullptr;  ///< of the input files that it names (launch/input_files.hpp)
+};
+
+/// What `auspex train` alone takes.
+struct TrainFlags {
+    std::optional<int> steps;
+    bool resume = false;
+    bool probes_cores = false;
+    std::string checkpoint, weights, export_weights, export_gradients, record_routing, plot;
+    int checkpoint_every = 0, model_every = 0;
+    bool supervise = false;
+    int buffer_ranks = 0;
+    double hang_timeout_s = 0;
+    std::optional<int> max_restarts;
+    std::string inject, hostfile, mpirun;
+};
+
+/// What `auspex compare` alone takes.
+struct CompareFlags {
+    std::vector<std::string> plans, workloads;
+    std::string layouts;
+    int repeat = 0;
+};
+
+/// What `auspex calibrate` alone takes.
+struct CalibrateFlags {
+    std::string measurements, precision, report, from;
+    bool fresh = false;
+    double budget_s = 0;
+};
+
+/// What was given; an empty string, list or zero: not given.
+struct Options {
+    std::string machine, stack, workload, plan;
+    std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, in order
+    std::vector<int> tiles;
+    std::vector<PlacementWord> placements;
+    std::string mode, out, trace;
+    double tokens = 0;
+    std::string lens;
+    std::optional<std::uint64_t> seed;
+    int samples = 0;
+    std::vector<std::string> slow;  ///< NAME=FACTOR, in order
+    std::string kind, bytes, algorithm, placement;
+    int ranks = 0, levels = 0, groups_of = 0, stride = 0;
+    double zipf = 0;
+    std::vector<std::string> inputs;
+    std::string role;
+    std::string data, megatron, tokenizer, document_separator;
+    int vocab_size = 0, sequence_length = 0, shard_rows = 0;
+    TrainFlags train;
+    CompareFlags compare;
+    CalibrateFlags calibrate;
+    bool alone = false;
+    bool check_executor = false;
+    int max_ranks = 0, layouts = 0;
+    std::optional<int> kills;
+    bool json = false;
+    std::vector<std::string> arguments;  ///< behind the command's name, as they were given
+    std::string command_line;            ///< that repeats this run, quoted for a shell
+};
+
+/// What a flag means to one command, where that is not what it means to most.
+struct FlagMeaning {
+    Flag flag;
+    const char* meaning;
+};
+
+struct Command {
+    const char* name;  ///< one word, or two: "data prepare"
+    const char* summary;
+    const char* example;  ///< others on lines of their own, two spaces in front
+    std::vector<Flag> required, optional;
+    void (*run)(const Options& options);
+    std::vector<FlagMeaning> meanings = {};
+};
+
+}  // namespace auspex

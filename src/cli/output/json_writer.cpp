@@ -1,0 +1,70 @@
+#include "cli/output/json_writer.hpp"
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+
+namespace auspex {
+
+std::int64_t whole(double count) { return std::llround(count); }
+
+JsonWriter::JsonWriter(std::ostream& out) : out_(out) {}
+
+JsonWriter::~JsonWriter() { out_ << '\n'; }
+
+void JsonWriter::new_line() { out_ << '\n' << std::string(2 * is_empty_.size(), ' '); }
+
+JsonWriter& JsonWriter::raw(std::string_view text) {
+    if (!after_key_ && !is_empty_.empty()) {
+        out_ << (is_empty_.back() ? "" : ",");
+        new_line();
+        is_empty_.back() = false;
+    }
+    after_key_ = false;
+    out_ << text;
+    return *this;
+}
+
+JsonWriter& JsonWriter::begin(char bracket) {
+    raw({&bracket, 1});
+    is_empty_.push_back(true);
+    return *this;
+}
+
+JsonWriter& JsonWriter::end(char bracket) {
+    AUSPEX_CHECK(!is_empty_.empty() && !after_key_, "JSON brackets are closed in pairs");
+    const bool was_empty = is_empty_.back();
+    is_empty_.pop_back();
+    if (!was_empty) {
+        new_line();
+    }
+    out_ << bracket;
+    return *this;
+}
+
+JsonWriter& JsonWriter::begin_object() { return begin('{'); }
+JsonWriter& JsonWriter::end_object() { return end('}'); }
+JsonWriter& JsonWriter::begin_array() { return begin('['); }
+JsonWriter& JsonWriter::end_array() { return end(']'); }
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+    raw(json_quote(name)).out_ << ": ";
+    after_key_ = true;
+    return *this;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_quote(text)); }
+JsonWriter& JsonWriter::value(double number) { return raw(json_number(number)); }
+JsonWriter& JsonWriter::value(std::int64_t number) { return raw(std::to_string(number)); }
+JsonWriter& JsonWriter::value(std::uint64_t number) { return raw(std::to_string(number)); }
+JsonWriter& JsonWriter::value(bool flag) { return raw(flag ? "true" : "false"); }
+
+JsonWriter& JsonWriter::member_or_text(std::string_view name, double number) {
+    if (std::isfinite(number)) {
+        return member(name, number);
+    }
+    return member(name, std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+}
+
+}  // namespace auspex

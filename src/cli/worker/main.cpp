@@ -1,0 +1,166 @@
+/// @file auspex-mpi: one rank of `auspex train`, started by mpirun with the same flags, or one of those that measure
+/// for `auspex calibrate`.
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "base/error.hpp"
+#include "cli/flags/command_line.hpp"
+#include "cli/flags/input_flags.hpp"
+#include "cli/flags/train_flags.hpp"
+#include "cli/output/train_output.hpp"
+#include "cli/worker/measure.hpp"
+#include "exec/mpi/mpi_communicator.hpp"
+#include "exec/run/interpreter.hpp"
+#include "exec/run/process_binding.hpp"
+#include "launch/installation.hpp"
+#include "launch/messages.hpp"
+#include "launch/output_locks.hpp"
+#include "launch/train/setup.hpp"
+
+namespace auspex {
+namespace {
+
+/// A rank that misses another leaves it to mpirun to notice, and to say which.
+constexpr std::chrono::seconds kMpirunFirst{5};
+
+/// Ranks of a launch that has been broken off need a moment to notice.
+constexpr std::chrono::seconds kPredecessorFirst{10};
+
+std::optional<RunFolder> run_folder() {
+    const char* const folder = std::getenv(kRunFolderVariable);
+    return folder == nullptr ? std::nullopt : std::optional<RunFolder>(folder);
+}
+
+/// On a terminal, about this many lines; else one a step.
+bool shows_step(const StepReport& step, int first, int last, bool on_terminal) {
+    constexpr int kLines = 25;
+    const int every = on_terminal ? std::max(1, (last - first) / kLines) : 1;
+    return (step.step - first) % every == 0 || step.step == last - 1;
+}
+
+/// The steps of all launches instead of those of the last.
+TrainResult result_of(RunReport report, const std::optional<RunFolder>& folder) {
+    TrainResult result{std::move(report), {}};
+    if (folder) {
+        result.report.steps = folder->steps();
+        result.restarts = folder->restarts();
+    }
+    return result;
+}
+
+void run_rank(const Options& options, const MpiSession& session, const std::optional<RunFolder>& folder,
+              std::unique_ptr<Communicator>& communicator) {
+    const int rank = session.rank();
+    const std::string host = own_host();
+    if (folder) {
+        folder->write_status(rank, {getpid(), -1, host});
+    }
+    TrainSetup setup = load_train_setup(train_request(options), session.size());
+    OutputLocks locks(options.command_line);
+    if (rank == 0) {
+        locks.take_folder("--checkpoint", setup.options.checkpoint_folder, kWriterLock, kPredecessorFirst);
+    }
+    bind_rank(setup.run.stack, rank);
+    communicator = make_mpi_communicator(setup.run.layout, transport_of(setup.run.stack));
+    if (folder) {
+        setup.options.on_begin_step = [&](int step) { folder->write_status(rank, {getpid(), step, host}); };
+    }
+    std::optional<int> first;
+    const auto on_step = [&](const StepReport& step) {
+        first = first.value_or(step.step);
+        if (folder) {
+            folder->append_step(step);
+        }
+        if (!options.json && shows_step(step, *first, setup.options.steps, folder && folder->is_on_terminal())) {
+            std::cout << step_line(step) << std::endl;
+        }
+    };
+    const auto on_note = [](const std::string& text) {
+        std::cerr << message_line("auspex: note: ", text) << std::endl;
+    };
+    RunReport report = train(setup.run, setup.options, *communicator, on_step, on_note);
+    if (rank != 0) {
+        return;
+    }
+    const TrainResult result = result_of(std::move(report), folder);
+    write_train_files(options, setup.run, result);
+    if (options.json) {
+        write_train_json(std::cout, options, setup.run, result);
+    } else {
+        std::cout << summary_text(options, result);
+    }
+    std::cout.flush();
+    if (!std::cout) {
+        throw std::runtime_error("the output could not be written");
+    }
+    if (folder) {
+        folder->mark_done();
+    }
+}
+
+/// Ends this rank when what has started it is gone: without that, nothing would end it when its peers do.
+void end_with_parent() {
+    std::thread([parent = getppid()] {
+        constexpr std::chrono::seconds kBetweenLooks{1};
+        while (getppid() == parent) {
+            std::this_thread::sleep_for(kBetweenLooks);
+        }
+        raise(SIGKILL);
+    }).detach();
+}
+
+/// Prints one line and ends the job.
+[[noreturn]] void fail(const MpiSession& session, std::chrono::seconds wait, int exit_code, const std::string& text) {
+    std::this_thread::sleep_for(wait);
+    std::cout.flush();
+    std::cerr << text + (session.rank() > 0 ? " (rank " + std::to_string(session.rank()) + ")\n" : "\n") << std::flush;
+    MpiSession::abort(exit_code);
+}
+
+int run_worker(int argc, char** argv) {
+    try {
+        require_instruction_sets();
+    } catch (const std::exception& error) {
+        std::cerr << message_line(kFailureHead, error.what()) + "\n";
+        return kFailed;
+    }
+    const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    end_with_parent();
+    const MpiSession session(&argc, &argv);
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails like any other
+    const std::chrono::seconds turn = session.rank() == 0 ? std::chrono::seconds{0} : kRankZeroFirst;
+    const std::optional<RunFolder> folder = run_folder();
+    std::unique_ptr<Communicator> communicator;
+    Options options;
+    try {
+        if (!arguments.empty() && arguments.front() == kMeasureRole) {
+            return run_measure_role({arguments.begin() + 1, arguments.end()}, session);
+        }
+        options = parse_options(train_command(nullptr), arguments);
+        run_rank(options, session, folder, communicator);
+        return 0;
+    } catch (const InputError& error) {
+        const InputError blamed = blame_command_line(options, error);
+        fail(session, turn, kBadInput, message_line(kErrorHead, blamed.what()));
+    } catch (const SoftFailure& failure) {
+        if (folder && session.rank() == 0) {
+            folder->write_soft_failure(failure.step, failure.ranks);
+        }
+        fail(session, turn, kFailed, message_line(kFailureHead, failure.what()));
+    } catch (const CommunicationError& error) {
+        fail(session, kMpirunFirst, kFailed, message_line(kFailureHead, error.what()));
+    } catch (const std::exception& error) {
+        fail(session, turn, kFailed, message_line(kFailureHead, error.what()));
+    }
+}
+
+}  // namespace
+}  // namespace auspex
+
+int main(int argc, char** argv) { return auspex::run_worker(argc, argv); }

@@ -1,0 +1,305 @@
+/// @file Kernels on rank 0 alone, then what ranks share and what they send one another; rank 0 writes.
+#include "cli/worker/measure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "compare/fit/laws/cache_sizes.hpp"
+#include "exec/mpi/mpi_communicator.hpp"
+#include "exec/run/core_probe.hpp"
+#include "exec/run/process_binding.hpp"
+#include "exec/system/caches.hpp"
+#include "exec/system/computer.hpp"
+#include "exec/system/cores.hpp"
+#include "launch/input_files.hpp"
+#include "launch/run_folder.hpp"
+#include "microbench/cache_sweep.hpp"
+#include "microbench/kernel_bench.hpp"
+#include "microbench/looks.hpp"
+#include "microbench/message_bench.hpp"
+#include "microbench/sharing_bench.hpp"
+#include "microbench/turn_bench.hpp"
+
+namespace auspex {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// All ranks in one group.
+Layout one_group(int ranks) {
+    Plan plan;
+    plan.name = plan.file = "ranks that measure";
+    plan.dp = ranks;
+    return rank_grid(plan, ranks);
+}
+
+/// Every rank's text, on every rank.
+std::vector<std::string> gather_texts(Communicator& communicator, const std::string& own) {
+    const int ranks = communicator.world_size();
+    const auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+    std::vector<std::string> texts;
+    for (int from = 0; from < ranks; ++from) {
+        if (from == communicator.world_rank()) {
+            for (int to = 0; to < ranks; ++to) {
+                if (to != from) {
+                    communicator.send_bytes(to, bytes_of(own));
+                }
+            }
+            texts.push_back(own);
+        } else {
+            const std::vector<std::byte> data = communicator.receive_bytes(from);
+            std::string text(data.size(), ' ');
+            std::memcpy(text.data(), data.data(), data.size());
+            texts.push_back(std::move(text));
+        }
+    }
+    return texts;
+}
+
+/// For each text the number of the first that is the same, counted among those that differ.
+std::vector<int> numbered(const std::vector<std::string>& texts) {
+    std::vector<std::string> known;
+    std::vector<int> numbers;
+    for (const std::string& text : texts) {
+        const auto at = std::find(known.begin(), known.end(), text);
+        numbers.push_back(static_cast<int>(at - known.begin()));
+        if (at == known.end()) {
+            known.push_back(text);
+        }
+    }
+    return numbers;
+}
+
+int count_of(const std::vector<int>& numbers) { return *std::max_element(numbers.begin(), numbers.end()) + 1; }
+
+/// One launch on one rank.
+class Measuring {
+ public:
+    Measuring(const MeasureTask& task, const MpiSession& session)
+        : task_(task),
+          stack_(load_stack(load_document("stack", task.stack, {}))),
+          computer_(this_computer()),
+          cores_(static_cast<int>(allowed_cores().size())) {
+        bind_rank(stack_, session.rank());
+        communicator_ = make(one_group(session.size()));
+        nodes_ = numbered(gather_texts(*communicator_, own_host()));
+        computers_ = numbered(gather_texts(*communicator_, computer_.kernel));
+        if (session.rank() == 0) {
+            file_ = std::make_unique<MeasurementFile>(task.file);
+        }
+    }
+
+    void run() {
+        write_computer();
+        sizes_ = memory_sizes();
+        if (task_.kernels && file_) {
+            time_kernels();
+        }
+        MessageBench bench{*communicator_,
+                           [this](const Layout& layout) { return make(layout); },
+                           nodes_,
+                           0,
+                           sizes_,
+                           task_.calm_probe_s,
+                           [this](const Measurement& row) { return file_->has(row); },
+                           [this](const Measurement& row) { file_->append(row); }};
+        if (task_.sharing && count_of(computers_) == 1) {
+            constexpr double kTurns = 0.4;  // of the time for sharing
+            bench.budget_s = (1 - kTurns) * task_.sharing_s;
+            run_sharing_bench(bench);
+            bench.budget_s = kTurns * task_.sharing_s;
+            run_turn_bench(bench);
+        }
+        if (task_.messages) {
+            bench.budget_s = task_.messages_s;
+            run_message_bench(bench);
+        }
+        communicator_->barrier(GroupKind::kWorld);
+    }
+
+ private:
+    [[nodiscard]] std::unique_ptr<Communicator> make(const Layout& layout) const {
+        return make_mpi_communicator(layout, transport_of(stack_));
+    }
+
+    void write_computer() {
+        if (!file_) {
+            return;
+        }
+        Measurement row;
+        row.kind = "host";
+        row.source = computer_.model + ", " + today();
+        const ToldCaches told = told_caches();
+        for (const auto& [name, bytes] :
+             {std::pair("own_cache", told.own_bytes), std::pair("last_level_cache", told.last_level_bytes)}) {
+            row.name = name;
+            row.bytes = bytes;
+            if (bytes > 0) {
+                add(row);
+            }
+        }
+        row.name = "computer";
+        row.bytes = computer_.memory_bytes;
+        row.active = cores_;
+        row.ranks = communicator_->world_size();
+        row.nodes = count_of(nodes_);
+        row.groups = static_cast<double>(row.nodes / count_of(computers_));
+        add(row);
+    }
+    void add(const Measurement& row) {
+        if (!file_->has(row)) {
+            file_->append(row);
+        }
+    }
+
+    /// Rank 0 looks where caches end, or finds it in the file; all take the same.
+    MemorySizes memory_sizes() {
+        constexpr double kShare = 0.25, kMost = 1024.0 * 1024 * 1024;  // of the memory for each rank's arrays
+        const int ranks = communicator_->world_size() / count_of(computers_);
+        MemorySizes sizes;
+        // The least of all: control groups differ, and all ranks are to measure the same.
+        double least = -std::min(kMost, kShare * computer_.memory_bytes / std::max(1, ranks));
+        communicator_->all_reduce(GroupKind::kWorld, &least, 1, ElementType::kDouble, ReduceOp::kMax);
+        sizes.most_bytes = -least;
+        std::array<double, 2> ends{};
+        if (file_) {
+            run_cache_sweep(
+                sizes.most_bytes, [this](const Measurement& row) { return file_->has(row); },
+                [this](const Measurement& row) { file_->append(row); });
+            const CacheSizes caches = cache_sizes(file_->rows());
+            ends = {caches.own.bytes(kAssumedOwnCache), caches.last_level.bytes(kAssumedLastLevel)};
+        }
+        communicator_->all_reduce(GroupKind::kWorld, ends.data(), ends.size(), ElementType::kDouble, ReduceOp::kMax);
+        sizes.own_cache_bytes = ends.front();
+        sizes.last_level_cache_bytes = ends.back();
+        return sizes;
+    }
+
+    /// Working sets that operands from memory come out of, over the last-level cache: one that misses everything, and
+    /// others that show where missing begins.
+    static constexpr double kFarRing = 2.5, kNearerRings[] = {0.15, 0.3, 0.6, 1};
+    static constexpr double kLargeCall = 6e5;
+
+    void time_kernels() {
+        std::vector<Timing> wanted;
+        for (const std::string& name : task_.precisions) {
+            const CpuPrecision precision =
+                name == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+            const double cache = sizes_.last_level_cache_bytes;
+            for (const CpuCall& call : calibration_calls()) {
+                wanted.push_back({call, precision, OperandPlace::kCache, 0});
+            }
+            for (const CpuCall& call : memory_calls()) {
+                const double bytes = cpu_bytes(call, precision), fewest = kFewestOperandSets * bytes;
+                const double far = std::max(fewest, std::min(kFarRing * cache, sizes_.most_bytes));
+                wanted.push_back({call, precision, OperandPlace::kMemory, far});
+                for (const double ring : kNearerRings) {
+                    if (precision == CpuPrecision::kFp32 && bytes < kLargeCall && ring * cache >= fewest &&
+                        ring * cache < far) {
+                        wanted.push_back({call, precision, OperandPlace::kMemory, ring * cache});
+                    }
+                }
+            }
+        }
+        std::erase_if(wanted,
+                      [this](const Timing& t) { return file_->has(row_of(t.call, t.precision, t.ring_bytes, {})); });
+        // What is done is written portion by portion.
+        constexpr std::size_t kPortion = 128;
+        const auto begin = Clock::now();
+        for (std::size_t first = 0; first < wanted.size(); first += kPortion) {
+            const std::size_t end = std::min(first + kPortion, wanted.size());
+            const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
+            const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
+            const std::vector<Look> looks = looks_at(portion, left * (task_.kernels_s - seconds_since(begin)));
+            for (std::size_t i = 0; i < portion.size(); ++i) {
+                const auto& [call, precision, place, ring_bytes] = portion[i];
+                file_->append(row_of(call, precision, ring_bytes, looks[i]));
+            }
+        }
+    }
+
+    struct Timing {
+        CpuCall call;
+        CpuPrecision precision;
+        OperandPlace place;
+        double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
+    };
+
+    /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
+    /// two while the core has its full speed, if that comes within the budget, and three at least.
+    std::vector<Look> looks_at(std::span<const Timing> wanted, double budget_s) {
+        constexpr int kFewestLooks = 3, kMostLooks = 10, kCalmLooks = 2;
+        constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
+        const auto begin = Clock::now();
+        std::vector<std::vector<Look>> looks(wanted.size());
+        for (int look = 0; look < kMostLooks && (look < kFewestLooks || seconds_since(begin) < budget_s); ++look) {
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                if (look >= kFewestLooks && std::ranges::count_if(looks[i], &Look::is_calm) >= kCalmLooks) {
+                    continue;
+                }
+                const double left = static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
+                const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(left, 1.0);
+                looks[i].push_back(
+                    look_at(wanted[i], look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s));
+            }
+        }
+        std::vector<Look> all;
+        std::ranges::transform(looks, std::back_inserter(all), joined);
+        return all;
+    }
+    Look look_at(const Timing& wanted, double budget_s) {
+        MemorySizes sizes = sizes_;
+        sizes.last_level_cache_bytes = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : sizes.last_level_cache_bytes;
+        const double before_s = probe_.seconds();
+        const KernelTiming timing = time_kernel(wanted.call, wanted.precision, wanted.place, sizes, budget_s);
+        const bool is_calm = std::max(before_s, probe_.seconds()) <= task_.calm_probe_s || task_.calm_probe_s == 0;
+        return {timing.seconds, timing.spread, timing.count, is_calm};
+    }
+    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes, const Look& look) {
+        Measurement row;
+        row.kind = "kernel";
+        row.name = to_string(call.kernel);
+        row.precision = to_string(precision);
+        row.where = ring_bytes > 0 ? "memory" : "cache";
+        row.bytes = ring_bytes;
+        row.rows = call.rows;
+        row.columns = call.columns;
+        row.depth = call.depth;
+        row.groups = call.groups;
+        row.seconds = look.seconds;
+        row.spread = look.spread;
+        row.count = std::max(1, look.count);
+        row.source = look.is_calm ? kThisMachine : kSlowed;
+        return row;
+    }
+
+    const MeasureTask& task_;
+    Stack stack_;
+    Computer computer_;
+    MemorySizes sizes_;
+    int cores_;
+    CoreProbe probe_;
+    std::unique_ptr<Communicator> communicator_;
+    std::vector<int> nodes_, computers_;     ///< by rank
+    std::unique_ptr<MeasurementFile> file_;  ///< on rank 0
+};
+
+}  // namespace
+
+int run_measure_role(const std::vector<std::string>& arguments, const MpiSession& session) {
+    const MeasureTask task = measure_task(arguments);
+    Measuring(task, session).run();
+    return 0;
+}
+
+}  // namespace auspex

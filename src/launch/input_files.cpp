@@ -1,0 +1,161 @@
+/// @file Data folders, and documents with overrides.
+#include "launch/input_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "base/error.hpp"
+#include "launch/installation.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where files of a role are, below a data folder.
+struct RoleFolder {
+    const char* role;
+    const char* flag;
+    const char* folder;
+    const char* extension;
+};
+
+constexpr std::array kRoleFolders{RoleFolder{"machine", "--machine ", "machines", ".json"},
+                                  RoleFolder{"stack", "--stack ", "stacks", ".json"},
+                                  RoleFolder{"workload", "--workload ", "workloads", ".json"},
+                                  RoleFolder{"plan", "--plan ", "plans", ".json"},
+                                  RoleFolder{"layouts", "--layouts ", "plans/layouts", ".json"},
+                                  RoleFolder{"measurements", "--from ", "machines/measurements", ".csv"}};
+
+const RoleFolder& folder_of(const std::string& role) {
+    std::string roles;
+    for (const RoleFolder& one : kRoleFolders) {
+        if (one.role == role) {
+            return one;
+        }
+        roles += (roles.empty() ? "" : ", ") + std::string(one.role);
+    }
+    throw InputError("--role", "found \"" + role + "\"; expected one of " + roles);
+}
+
+/// Folders that may hold machines/, stacks/, workloads/, plans/, in the order in which they are asked.
+std::vector<fs::path> data_folders() {
+    const fs::path working_directory, given = given_data_folder();
+    if (!given.empty()) {
+        return {given, working_directory};
+    }
+    const fs::path own = own_data_folder();
+    return own.empty() ? std::vector{working_directory} : std::vector{working_directory, own};
+}
+
+/// What there is instead of a name that is not there.
+std::string names_there(const std::string& role) {
+    std::string list;
+    for (const std::string& name : input_names(role)) {
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    if (list.empty()) {
+        return std::string("none, as no ") + folder_of(role).folder + "/ is here or came with the program; " +
+               kDataVariable + " names the folder that has it";
+    }
+    return list;
+}
+
+/// Of this computer's machine file, which is not in the repository.
+constexpr const char* kMakeLocal = "; auspex calibrate makes it, of this computer";
+
+/// A file that --set names is one of the working directory; the loader would look for it beside the plan.
+void take_trace_from_here(JsonDocument& plan) {
+    const auto routing = plan.root().find("routing");
+    const auto trace = routing && routing->is_object() ? routing->find("trace") : std::nullopt;
+    if (!trace || !trace->is_string() || trace->as_string().empty()) {
+        return;
+    }
+    std::error_code status;
+    const fs::path file = fs::absolute(trace->as_string(), status);
+    if (!status) {
+        plan.set("routing.trace", json_quote(file.string()));
+    }
+}
+
+}  // namespace
+
+std::string find_input(const std::string& role, const std::string& name, const std::string& asked_by) {
+    std::error_code status;
+    const RoleFolder& of_role = folder_of(role);
+    const bool is_bare = name.find('/') == std::string::npos && !name.ends_with(of_role.extension);
+    const bool is_of_calibration = role == "machine" && fs::path(name).stem() == "local";
+    if (!is_bare) {
+        if (is_of_calibration && !fs::exists(name, status) && !status) {
+            throw InputError("--machine " + name, "found no such file" + std::string(kMakeLocal));
+        }
+        return name;
+    }
+    for (const fs::path& folder : data_folders()) {
+        const fs::path file = folder / of_role.folder / (name + of_role.extension);
+        if (fs::is_regular_file(file, status)) {
+            return file.string();
+        }
+    }
+    if (fs::exists(name, status)) {
+        return name;
+    }
+    throw InputError(asked_by.empty() ? of_role.flag + name : asked_by,
+                     std::string("found no such file and no ") + of_role.folder + "/" + name + of_role.extension +
+                         (is_of_calibration ? kMakeLocal : "") + "; available: " + names_there(role));
+}
+
+std::set<std::string> input_names(const std::string& role) {
+    const RoleFolder& of_role = folder_of(role);
+    std::set<std::string> names;
+    for (const fs::path& folder : data_folders()) {
+        std::error_code status;
+        for (const auto& entry : fs::directory_iterator(folder / of_role.folder, status)) {
+            if (entry.path().extension() == of_role.extension) {
+                names.insert(entry.path().stem().string());
+            }
+        }
+    }
+    return names;
+}
+
+Override split_override(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::size_t dot = text.find('.');
+    if (equals == std::string::npos || dot > equals || dot == 0 || dot + 1 == equals) {
+        throw InputError("--set " + text, "found no ROLE.PATH=VALUE; for example: --set plan.pp=4");
+    }
+    return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
+}
+
+void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles) {
+    for (const std::string& text : overrides) {
+        const Override parts = split_override(text);
+        if (std::find(roles.begin(), roles.end(), parts.role) == roles.end()) {
+            std::string list;
+            for (const std::string& role : roles) {
+                list += (list.empty() ? "" : ", ") + role;
+            }
+            throw InputError("--set " + text, "found the role \"" + parts.role + "\"; expected one of " + list);
+        }
+    }
+}
+
+JsonDocument load_document(const std::string& role, const std::string& name,
+                           const std::vector<std::string>& overrides) {
+    JsonDocument document = JsonDocument::load(find_input(role, name));
+    for (const std::string& text : overrides) {
+        if (const Override parts = split_override(text); parts.role == role) {
+            document.set(parts.path, parts.value);
+            if (role == "plan" && (parts.path == "routing" || parts.path == "routing.trace")) {
+                take_trace_from_here(document);
+            }
+        }
+    }
+    return document;
+}
+
+}  // namespace auspex

@@ -1,0 +1,35 @@
+#pragma once
+/// @file From names to documents: where input files are looked for, and overrides of their fields.
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace auspex {
+
+/// The file that a name means: itself if it has a "/" or ends in ".json"; else FOLDER/NAME.json in the folder that
+/// AUSPEX_DATA names, in the working directory, or, where AUSPEX_DATA is not set, among the data that came with the
+/// program; else a file of that very name. `role` is "machine", "stack", "workload" or "plan", whose folder is
+/// "machines", …; "layouts" (plans/layouts); or "measurements" (machines/measurements, ".csv"). Throws InputError that
+/// lists what is there, under the flag of the role or as `asked_by` has it: "--plans toy-dp4".
+[[nodiscard]] std::string find_input(const std::string& role, const std::string& name,
+                                     const std::string& asked_by = "");
+/// The names that find_input knows for a role. Throws InputError for an unknown role.
+[[nodiscard]] std::set<std::string> input_names(const std::string& role);
+
+/// A field of an input file that is to have another value.
+struct Override {
+    std::string role, path, value;
+};
+/// Of "ROLE.PATH=VALUE". Throws InputError.
+[[nodiscard]] Override split_override(const std::string& text);
+/// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
+void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
+
+/// Loads a role's document and applies the overrides of that role. A routing trace that an override names is relative
+/// to the working directory, one that the plan's file names to that file's folder.
+[[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
+                                         const std::vector<std::string>& overrides);
+
+}  // namespace auspex

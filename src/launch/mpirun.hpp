@@ -1,0 +1,46 @@
+#pragma once
+/// @file One run of auspex-mpi under mpirun, watched from start to end: of a training, or of measurements.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/run_folder.hpp"
+
+namespace auspex {
+
+struct Launch {
+    std::vector<std::string> arguments;  ///< of auspex-mpi: the flags of `auspex train`, or "measure" and what follows
+    int ranks = 1;
+    bool waits_by_yielding = true;  ///< Stack::waits_by_yielding: a rank that waits gives its core to others
+    std::string hostfile;           ///< may be empty
+    std::string mpirun_flags;       ///< more flags, separated by spaces
+    double hang_timeout_s = 0;      ///< 0: any time
+    int steps = 0;                  ///< of the whole run, for the line on the terminal
+};
+
+struct LaunchOutcome {
+    int exit_code = 0;            ///< of mpirun; 128 + signal where that ended it
+    int interrupted_by = 0;       ///< the signal that this process got and passed on, or 0
+    bool is_output_lost = false;  ///< what the ranks printed could not all be printed
+    bool hung = false;
+    std::optional<int> hung_rank;    ///< if it can be told
+    std::optional<int> killed_rank;  ///< a rank that a signal ended
+    int kill_signal = 0;
+    std::string error, failure;            ///< behind "auspex: error: " and "auspex: failed: ", or empty
+    std::vector<std::string> other_lines;  ///< of mpirun, the last ones
+};
+
+/// The number of this process among those that a launcher has started, or none: OMPI_COMM_WORLD_RANK of Open MPI;
+/// SLURM_PROCID in a Slurm step of several tasks, or of one where `ranks` (0: not known) is 1, but not in one of a
+/// single task with a shell in it; else PMIX_RANK or PMI_RANK.
+[[nodiscard]] std::optional<int> rank_of_launcher(int ranks);
+
+/// Throws InputError where there is no mpirun in the PATH, or ranks could not be started in the working directory.
+void require_mpirun();
+
+/// Starts and waits. What ranks print is passed on as it comes, what mpirun says is kept. kEndSignals
+/// (child_process.hpp) are passed on. Ranks of this host that outlive mpirun are killed. Throws InputError where there
+/// is no mpirun.
+[[nodiscard]] LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder);
+
+}  // namespace auspex

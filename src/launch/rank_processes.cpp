@@ -1,0 +1,104 @@
+/// @file What /proc says of them.
+#include "launch/rank_processes.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace auspex {
+namespace {
+
+/// Processor time of a process of this host, in clock ticks; none if it is not there.
+std::optional<long> processor_ticks(int process) {
+    std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    std::istringstream words(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::string word;
+    long user = 0, system = 0;
+    constexpr int kWordsBefore = 11;
+    for (int i = 0; i < kWordsBefore; ++i) {
+        words >> word;
+    }
+    return words >> user >> system ? std::optional<long>(user + system) : std::nullopt;
+}
+
+/// Processes of this host that belong to launches with this folder.
+std::vector<pid_t> processes_of(const RunFolder& folder) {
+    const std::string variable = std::string(kRunFolderVariable) + "=" + folder.path();
+    std::vector<pid_t> processes;
+    std::error_code status;
+    for (std::filesystem::directory_iterator entry("/proc", status), end; !status && entry != end;
+         entry.increment(status)) {
+        const std::string name = entry->path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) {
+            continue;
+        }
+        std::ifstream environment(entry->path() / "environ", std::ios::binary);
+        for (std::string text; std::getline(environment, text, '\0');) {
+            if (text == variable) {
+                processes.push_back(std::stoi(name));
+            }
+        }
+    }
+    return processes;
+}
+
+}  // namespace
+
+std::optional<int> rank_that_hangs(const RunFolder& folder, int ranks) {
+    constexpr std::chrono::seconds kWhile{2};
+    std::vector<int> steps;
+    std::vector<std::optional<long>> before;
+    for (int rank = 0; rank < ranks; ++rank) {
+        const RankStatus status = folder.status(rank).value_or(RankStatus{});
+        steps.push_back(status.step);
+        before.push_back(status.host == own_host() ? processor_ticks(status.process) : std::nullopt);
+    }
+    const auto only = [](const std::vector<bool>& is_it) -> std::optional<int> {
+        const auto first = std::find(is_it.begin(), is_it.end(), true);
+        const bool is_one = std::count(is_it.begin(), is_it.end(), true) == 1;
+        return is_one ? std::optional<int>(static_cast<int>(first - is_it.begin())) : std::nullopt;
+    };
+    std::vector<bool> is_behind, is_idle;
+    const int newest = *std::max_element(steps.begin(), steps.end());
+    for (const int step : steps) {
+        is_behind.push_back(step < newest);
+    }
+    if (const auto rank = only(is_behind)) {
+        return rank;
+    }
+    std::this_thread::sleep_for(kWhile);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const auto& was = before[static_cast<std::size_t>(rank)];
+        is_idle.push_back(was && processor_ticks(folder.status(rank).value_or(RankStatus{}).process) == was);
+    }
+    return only(is_idle);
+}
+
+void end_what_is_left(const RunFolder& folder) {
+    constexpr std::chrono::milliseconds kBetweenLooks{20};
+    constexpr int kLooks = 500;
+    for (int look = 0; look < kLooks; ++look) {
+        const std::vector<pid_t> left = processes_of(folder);
+        for (const pid_t process : left) {
+            kill(process, SIGKILL);
+        }
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {  // they have become children of this process
+        }
+        if (left.empty()) {
+            return;
+        }
+        std::this_thread::sleep_for(kBetweenLooks);
+    }
+}
+
+}  // namespace auspex

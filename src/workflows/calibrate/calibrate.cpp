@@ -1,0 +1,136 @@
+/// @file Checks of what is written, rows, fits, the machine file and the report.
+#include "workflows/calibrate/calibrate.hpp"
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/output_file.hpp"
+#include "compare/fit/machine_writer.hpp"
+#include "launch/blame_flag.hpp"
+#include "launch/child_process.hpp"
+#include "launch/input_files.hpp"
+#include "launch/output_locks.hpp"
+#include "workflows/calibrate/measure.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A machine file that somebody wrote by hand is not written over.
+void require_own_file(const std::string& out) {
+    if (!out.ends_with(".json")) {
+        throw InputError("--out " + out, "expected a name that ends in .json");
+    }
+    std::error_code status;
+    if (!fs::exists(out, status)) {
+        return;
+    }
+    const JsonDocument document = JsonDocument::load(out);
+    const auto written_by = document.root().is_object() ? document.root().find(kWrittenByKey) : std::nullopt;
+    if (!written_by || !written_by->is_string() || written_by->as_string() != kWrittenBy) {
+        throw InputError("--out " + out,
+                         "found a file that calibration has not written; expected a new name, or a "
+                         "file of its own");
+    }
+}
+
+/// What cannot be written at the end is found at the start.
+void require_writable(const char* flag, const std::string& file) {
+    blame_flag(flag, file, [&] { const OutputFile unused(file); });
+}
+
+void require_two_files(const CalibrateRequest& request) {
+    const std::string& out = request.out;
+    std::error_code status, other_status;  // a path that cannot be followed is a matter of who opens it
+    const fs::path one = fs::weakly_canonical(out, status),
+                   other = fs::weakly_canonical(request.measurements, other_status);
+    if (!status && !other_status && one == other) {
+        throw InputError("--out " + out, std::string("found the file of ") +
+                                             (request.measures() ? "--measurements" : "--from") +
+                                             "; expected two files");
+    }
+}
+
+/// The key by which the file is known later.
+std::string marked(std::string machine_json) {
+    if (machine_json.find(kWrittenByKey) == std::string::npos) {
+        machine_json.insert(machine_json.find('{') + 1,
+                            "\n  " + json_quote(kWrittenByKey) + ": " + json_quote(kWrittenBy) + ",");
+    }
+    return machine_json;
+}
+
+Calibration calibration_of(const CalibrateRequest& request) {
+    const std::string& measurements = request.measurements;
+    if (!request.measures()) {
+        const JsonDocument base = load_document("machine", request.machine, {});
+        const Stack stack = load_stack(load_document("stack", stack_for(request, load_machine(base)), {}));
+        const std::vector<Measurement> rows =
+            blame_flag("--from", measurements, [&] { return load_measurements(measurements); });
+        if (rows.empty()) {
+            throw InputError(measurements, "found no rows below the header; expected at least one");
+        }
+        return calibrate_from(base, rows, stack);
+    }
+    const Stack stack = load_stack(load_document("stack", request.stack, {}));
+    const SignalsNoted signals;
+    CalibrationRows measured = measure_machine(request, stack);
+    Calibration calibration = calibrate_host(fs::path(request.out).stem().string(), measured.rows, stack);
+    require_no_signal(request);
+    calibration.warnings.insert(calibration.warnings.begin(), measured.warnings.begin(), measured.warnings.end());
+    return calibration;
+}
+
+/// Of the new file: what was measured here, laws of kernels apart; with --from everything that is no assumption.
+std::vector<Constant> constants_of(const Machine& machine, bool is_from) {
+    std::vector<Constant> constants = machine.constants;
+    std::erase_if(constants, [is_from](const Constant& constant) {
+        const bool is_host = constant.path.starts_with("machine.host.");
+        return is_from ? constant.kind != ConstantKind::kMeasured && constant.kind != ConstantKind::kFitted
+                       : !is_host || constant.path.starts_with("machine.host.kernels.");
+    });
+    return constants;
+}
+
+}  // namespace
+
+std::string stack_for(const CalibrateRequest& request, const Machine& machine) {
+    return !request.stack.empty() ? request.stack : !machine.default_stack.empty() ? machine.default_stack : "bare";
+}
+
+Calibrated calibrate(const CalibrateRequest& request) {
+    const std::string& out = request.out;
+    require_two_files(request);
+    if (request.makes_folder_of_out) {
+        std::error_code status;  // what is wrong with the folder, the file's own check says
+        fs::create_directories(fs::path(out).parent_path(), status);
+    }
+    OutputLocks locks(request.command_line);
+    locks.take_file("--out " + out, out);
+    require_own_file(out);
+    require_writable("--out", out);
+    if (!request.report.empty()) {
+        locks.take_folder("--report", request.report);
+        require_writable("--report", (fs::path(request.report) / "index.html").string());
+    }
+    Calibrated calibrated;
+    CalibrationReport& report = calibrated.report;
+    report.calibration = calibration_of(request);
+    write_file(out, marked(report.calibration.machine_json));
+    calibrated.machine = load_machine(JsonDocument::load(out));
+    report.machine = calibrated.machine.name;
+    report.machine_file = out;
+    report.measurements_file = request.measurements;
+    report.command = request.command_line;
+    report.is_from = !request.measures();
+    report.constants_of_machine = calibrated.machine.constants.size();
+    report.constants = constants_of(calibrated.machine, report.is_from);
+    if (!request.report.empty()) {
+        write_calibration_report(report, request.report);
+    }
+    return calibrated;
+}
+
+}  // namespace auspex

@@ -1,0 +1,13 @@
+#pragma once
+/// @file Under what conditions a calibration measures now.
+#include "models/stack.hpp"
+#include "workflows/calibrate/calibration_file.hpp"
+#include "workflows/calibrate/request.hpp"
+
+namespace auspex {
+
+/// Everything that rows of one file have in common beside the processor. Throws InputError where the hostfile or the
+/// stack cannot be read.
+[[nodiscard]] Conditions conditions_now(const CalibrateRequest& request, const Stack& stack);
+
+}  // namespace auspex

@@ -1,0 +1,352 @@
+/// @file Plans times workloads, and layouts files.
+#include "workflows/compare/cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/input_text.hpp"
+#include "base/output_file.hpp"
+#include "base/sha256.hpp"
+#include "exec/run/bindings.hpp"
+#include "exec/system/computer.hpp"
+#include "exec/system/cores.hpp"
+#include "launch/input_files.hpp"
+#include "launch/installation.hpp"
+#include "launch/train/slots.hpp"
+#include "report/parts/text.hpp"
+#include "schedule/memory/memory.hpp"
+#include "schedule/program/program.hpp"
+
+namespace auspex {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A plan for a workload, by the names of their files; `is_sure`: it was asked for by itself, and has to resolve.
+struct Wanted {
+    std::string plan, workload;
+    std::string plan_from, workload_from;  ///< the flag or file that names them, for messages
+    bool is_sure = false;
+};
+
+std::string name_of(const std::string& file) { return fs::path(file).stem().string(); }
+
+/// The value as JSON text.
+std::string json_text(const JsonValue& value) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    if (value.is_string()) {
+        return json_quote(value.as_string());
+    }
+    if (value.is_bool()) {
+        return value.as_bool() ? "true" : "false";
+    }
+    if (value.is_number()) {
+        const double number = value.as_number(-kMost, kMost);
+        return number == std::round(number) && std::abs(number) < 1e15
+                   ? std::to_string(static_cast<std::int64_t>(number))
+                   : json_number(number);
+    }
+    const bool is_array = value.is_array();
+    if (!is_array && !value.is_object()) {
+        return "null";
+    }
+    std::string text;
+    if (is_array) {
+        for (const JsonValue& element : value.elements()) {
+            text += (text.empty() ? "" : ", ") + json_text(element);
+        }
+    } else {
+        for (const std::string& key : value.keys()) {
+            text += (text.empty() ? "" : ", ") + json_quote(key) + ": " + json_text(value.at(key));
+        }
+    }
+    return is_array ? "[" + text + "]" : "{" + text + "}";
+}
+
+/// The names of plan and workload make the name of a trace.
+constexpr std::size_t kLongestName = 100;
+
+void require_file_name(const JsonValue& name) {
+    const std::string text = name.as_string();
+    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    if (text.empty() || text.size() > kLongestName || text.front() == '.' ||
+        text.find_first_not_of(kAllowed) != std::string::npos) {
+        name.fail("letters, digits, dashes, underscores and dots, " + std::to_string(kLongestName) + " at most");
+    }
+}
+
+void require_short_name(const std::string& name, const std::string& from) {
+    if (name.empty() || name.size() > kLongestName) {
+        throw InputError(from, "found the name \"" + printable(name) + "\" of " + std::to_string(name.size()) +
+                                   " characters; expected 1 to " + std::to_string(kLongestName));
+    }
+}
+
+/// A file for each layout's plan, in SCRATCH/layouts/WORKLOAD.
+void add_layouts(const std::string& file, const std::string& scratch, std::vector<Wanted>& wanted) {
+    const JsonDocument document = JsonDocument::load(file);
+    const JsonValue root = document.root();
+    root.allow_only({"source", "workloads", "layouts"});
+    std::vector<std::string> all;
+    for (const JsonValue& workload : root.at("workloads").elements()) {
+        all.push_back(workload.as_string());
+        require_short_name(name_of(all.back()), workload.where());
+    }
+    for (const JsonValue& layout : root.at("layouts").elements()) {
+        layout.allow_only({"name", "workload", "plan"});
+        require_file_name(layout.at("name"));
+        const std::string name = layout.at("name").as_string(), text = json_text(layout.at("plan"));
+        static_cast<void>(load_plan(JsonDocument::parse(text, file + ", layout " + name)));
+        const auto one = layout.find("workload");
+        if (one && std::find(all.begin(), all.end(), one->as_string()) == all.end()) {
+            one->fail("one of \"workloads\"");
+        }
+        for (const std::string& workload : one ? std::vector{one->as_string()} : all) {
+            const fs::path folder = fs::path(scratch) / "layouts" / name_of(workload);
+            std::error_code status;
+            fs::create_directories(folder, status);
+            const std::string plan = (folder / (name + ".json")).string();
+            write_file(plan, text);
+            wanted.push_back({plan, workload, file, file, true});
+        }
+    }
+}
+
+/// PLAN@WORKLOAD; a plan's path may have an "@", too.
+Wanted split(const std::string& text, const std::string& from) {
+    const std::size_t at = text.rfind('@');
+    Wanted one{text.substr(0, at), text.substr(at + 1), from, from, true};
+    if (one.plan.empty() || one.workload.empty()) {
+        throw InputError(from, std::string("found no ") + (one.plan.empty() ? "plan before" : "workload behind") +
+                                   " \"@\"; expected PLAN@WORKLOAD");
+    }
+    return one;
+}
+
+void add_plans(const CompareRequest& request, std::vector<Wanted>& wanted) {
+    std::error_code status;
+    for (const std::string& plan : request.plans) {
+        const std::string from = "--plans " + plan;
+        if (plan.empty()) {
+            throw InputError("--plans", "found an empty name; expected plans, or PLAN@WORKLOAD");
+        }
+        if (plan.find('@') != std::string::npos && !fs::is_regular_file(plan, status)) {
+            wanted.push_back(split(plan, from));
+            continue;
+        }
+        for (const std::string& workload : request.workloads) {
+            if (workload.empty()) {
+                throw InputError("--workload", "found an empty name; expected workloads");
+            }
+            wanted.push_back({plan, workload, from, "--workload " + workload, request.workloads.size() == 1});
+        }
+    }
+}
+
+/// Ranks of each node, where nodes have so many slots: the first ones are filled first. Fewer than `ranks` in all
+/// where there are too few slots.
+std::vector<int> ranks_by_node(const std::vector<int>& slots, int ranks) {
+    std::vector<int> nodes;
+    for (std::size_t i = 0; i < slots.size() && ranks > 0; ++i) {
+        nodes.push_back(std::min(slots[i], ranks));
+        ranks -= nodes.back();
+    }
+    return nodes;
+}
+
+/// "1 node", "2 nodes (2 + 1 ranks)".
+std::string nodes_text(const std::vector<int>& nodes) {
+    std::string ranks;
+    for (const int count : nodes) {
+        ranks += (ranks.empty() ? "" : " + ") + std::to_string(count);
+    }
+    return counted(static_cast<double>(nodes.size()), "node") + (nodes.size() > 1 ? " (" + ranks + " ranks)" : "");
+}
+
+/// Throws InputError where the layout is predicted on other nodes than those it runs on: without a hostfile, this
+/// computer is one.
+void require_nodes(const CompareRequest& request, const std::vector<int>& slots, const CompareCase& one) {
+    const int tiles = one.inputs.machine.node.tiles;
+    const std::vector<int> all(static_cast<std::size_t>((one.ranks - 1) / tiles + 1), tiles);
+    const std::vector<int> predicted = ranks_by_node(all, one.ranks);
+    const std::vector<int> run = ranks_by_node(slots.empty() ? std::vector{one.ranks} : slots, one.ranks);
+    if (predicted == run) {
+        return;
+    }
+    const std::string& hostfile = request.hostfile;
+    const bool is_of_one_node = one.inputs.machine.fabric.max_nodes == 1;
+    const std::string why_and_how = !hostfile.empty()
+                                        ? "as in " + hostfile + ": auspex calibrate --hostfile " + hostfile
+                                        : "as without --hostfile all are on this computer: auspex calibrate" +
+                                              (is_of_one_node ? " --max-ranks " + std::to_string(one.ranks) : "");
+    throw InputError(one.inputs.machine_document.name(),
+                     "found nodes of " + counted(tiles, "rank") + ", on which the " + counted(one.ranks, "rank") +
+                         " of " + one.plan + " on " + one.workload + " would be " + nodes_text(predicted) +
+                         "; expected " + nodes_text(run) + ", " + why_and_how +
+                         " writes such a machine file, or name another --machine");
+}
+
+double fullest_rank(const Inputs& inputs, const Plan& plan, const Layout& layout, const Program& program) {
+    std::uint64_t most = 0;
+    for (int rank = 0; rank < layout.tiles; ++rank) {
+        most = std::max(
+            most, rank_memory(inputs.workload, plan, inputs.stack, layout, program, rank, plan.routing.record.get())
+                      .peak_bytes);
+    }
+    return static_cast<double>(most);
+}
+
+/// Throws InputError where the plan does not fit the workload, or the trainer does not run its program.
+CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
+    const std::string plan_file = find_input("plan", wanted.plan, wanted.plan_from);
+    const std::string workload_file = find_input("workload", wanted.workload, wanted.workload_from);
+    CompareCase one{load_inputs(load_document("machine", request.machine, request.overrides),
+                                load_document("stack", request.stack, request.overrides),
+                                load_document("workload", workload_file, request.overrides),
+                                load_document("plan", plan_file, request.overrides))};
+    if (one.inputs.machine.host.cores == 0) {
+        throw InputError(one.inputs.machine_document.name(),
+                         "found a machine without a host section; expected one with a host section (auspex calibrate "
+                         "without --from writes it)");
+    }
+    one.plan_file = plan_file;
+    one.workload_file = workload_file;
+    one.plan = name_of(one.plan_file);
+    one.workload = name_of(one.workload_file);
+    require_short_name(one.plan, wanted.plan_from);
+    require_short_name(one.workload, wanted.workload_from);
+    one.asked_ranks = one.inputs.plan.dp == 0 ? request.ranks : 0;
+    const Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.asked_ranks);
+    const Layout layout = rank_grid(plan, tiles_of(plan));
+    const Program program = build_program(one.inputs.workload, plan, one.inputs.stack, layout);
+    if (!unbound_operations(one.inputs.workload, plan, one.inputs.stack, program).empty()) {
+        throw InputError(one.plan_file,
+                         "found a plan that the trainer does not run on " + one.workload +
+                             "; expected one of which auspex program --check-executor says that it does");
+    }
+    one.ranks = layout.tiles;
+    one.predicted_memory_bytes = fullest_rank(one.inputs, plan, layout, program);
+    return one;
+}
+
+/// The first half of a SHA-256: enough to tell things apart that nobody makes alike on purpose.
+std::string short_digest(std::string_view text) {
+    constexpr std::size_t kDigits = 32;
+    return sha256_hex(text).substr(0, kDigits);
+}
+
+/// Digest of a file of any size. `expected` says what it should be.
+std::string digest_of_file(const fs::path& file, const std::string& expected) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        throw InputError(file.string(), "found no file that can be read; expected " + expected);
+    }
+    Sha256 sum;
+    constexpr std::size_t kPiece = 1U << 16U;
+    for (std::string piece(kPiece, '\0'); stream.read(piece.data(), kPiece) || stream.gcount() > 0;) {
+        sum.add(std::string_view(piece).substr(0, static_cast<std::size_t>(stream.gcount())));
+    }
+    return short_digest(sum.hex());
+}
+
+/// What all runs of a comparison depend on, whichever layout they are of. The trainer is known by its bytes: versions
+/// stay the same while it is being worked on.
+RunOrigin common_origin(const CompareRequest& request) {
+    RunOrigin origin;
+    origin["computer"] = short_digest(this_computer().model + ", " + std::to_string(allowed_cores().size()) + " cores");
+    origin["trainer"] = short_digest(AUSPEX_VERSION + digest_of_file(mpi_program(), "the trainer's program"));
+    origin["steps"] = std::to_string(request.steps);
+    origin["mpirun flags"] = short_digest(request.mpirun_flags);
+    origin["data"] = request.data.empty() ? "random"
+                                          : digest_of_file(fs::path(request.data) / "dataset.json",
+                                                           "the folder of a dataset that auspex data prepare has made");
+    origin["hostfile"] = request.hostfile.empty() ? "none" : digest_of_file(request.hostfile, "a list of hosts");
+    return origin;
+}
+
+void take_origin(const RunOrigin& common, CompareCase& one) {
+    one.origin = common;
+    one.origin["machine"] = short_digest(one.inputs.machine_document.dump());
+    one.origin["stack"] = short_digest(one.inputs.stack_document.dump());
+    one.origin["workload"] = short_digest(one.inputs.workload_document.dump());
+    one.origin["plan"] = short_digest(one.inputs.plan_document.dump());
+    one.origin["number of ranks"] = std::to_string(one.ranks);
+}
+
+}  // namespace
+
+TrainRequest CompareCase::train_request(const CompareRequest& request) const {
+    TrainRequest run;
+    run.workload = workload_file;
+    run.plan = plan_file;
+    run.stack = request.stack;
+    std::ranges::copy_if(request.overrides, std::back_inserter(run.overrides),
+                         [](const std::string& text) { return !text.starts_with("machine."); });
+    run.ranks = asked_ranks;
+    run.hostfile = request.hostfile;
+    run.mpirun_flags = request.mpirun_flags;
+    return run;
+}
+
+std::vector<CompareCase> compare_cases(const CompareRequest& request, const std::string& scratch,
+                                       std::vector<std::string>& left_out) {
+    require_roles(request.overrides, {"machine", "stack", "workload", "plan"});
+    std::vector<Wanted> wanted;
+    add_plans(request, wanted);
+    if (!request.layouts.empty()) {
+        add_layouts(find_input("layouts", request.layouts), scratch, wanted);
+    }
+    if (wanted.empty()) {
+        throw InputError("auspex compare", "found no layout; expected --plans with --workload, or --layouts");
+    }
+    const std::string& hostfile = request.hostfile;
+    const std::vector<int> slots = hostfile.empty() ? std::vector<int>{} : slots_by_host(hostfile);
+    const int slots_there = std::accumulate(slots.begin(), slots.end(), 0);
+    std::vector<CompareCase> cases;
+    std::set<std::pair<std::string, std::string>> names;
+    std::optional<InputError> last_error;
+    for (const Wanted& one : wanted) {
+        try {
+            CompareCase loaded = load_case(request, one);
+            if (!slots.empty() && loaded.ranks > slots_there) {
+                last_error = InputError("--hostfile " + hostfile,
+                                        "found " + counted(slots_there, "slot") + "; expected at least " +
+                                            std::to_string(loaded.ranks) + ", a line for every rank");
+                left_out.push_back(loaded.plan + " on " + loaded.workload + " is left out: " + last_error->what());
+                continue;
+            }
+            require_nodes(request, slots, loaded);
+            cases.push_back(std::move(loaded));
+        } catch (const InputError& error) {
+            if (one.is_sure) {
+                throw;
+            }
+            last_error = error;
+            left_out.push_back(one.plan + " on " + one.workload + " is left out: " + error.what());
+            continue;
+        }
+        if (const CompareCase& added = cases.back(); !names.emplace(added.plan, added.workload).second) {
+            throw InputError("auspex compare", "found " + added.plan + " on " + added.workload +
+                                                   " twice; expected each layout of a workload once, by name");
+        }
+    }
+    if (cases.empty()) {
+        throw *last_error;
+    }
+    const RunOrigin common = common_origin(request);
+    for (CompareCase& one : cases) {
+        take_origin(common, one);
+    }
+    return cases;
+}
+
+}  // namespace auspex

@@ -1,0 +1,132 @@
+/// @file Losses, choices, bytes and counts, compared.
+#include "workflows/verify/differences.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/parts/text.hpp"
+#include "schedule/memory/memory.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr auto kMaster = static_cast<std::size_t>(MemoryLabel::kMasterWeights);
+constexpr auto kMoments = static_cast<std::size_t>(MemoryLabel::kMoments);
+
+std::string against(const std::string& what, std::uint64_t predicted, std::uint64_t measured, const char* unit) {
+    return what + ": " + thousands(static_cast<double>(predicted)) + " " + unit + " predicted, " +
+           thousands(static_cast<double>(measured)) + " measured";
+}
+
+std::string rank_difference(const RankMemory& predicted, const RankReport& measured) {
+    const std::string rank = "rank " + std::to_string(measured.rank) + ", ";
+    for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
+        if (predicted.peaks[label] != measured.peaks[label]) {
+            return against(rank + to_string(static_cast<MemoryLabel>(label)), predicted.peaks[label],
+                           measured.peaks[label], "bytes");
+        }
+    }
+    return predicted.peak_bytes == measured.peak_bytes
+               ? ""
+               : against(rank + "all labels", predicted.peak_bytes, measured.peak_bytes, "bytes");
+}
+
+std::vector<OperationCount> counts_of_program(const RunInputs& inputs) {
+    std::vector<OperationCount> counts(static_cast<std::size_t>(OpKind::kCount));
+    const auto ranks = static_cast<std::uint64_t>(inputs.layout.stage_ranks);
+    for (const Role& role : inputs.program.roles) {
+        for (const BlockUse& use : role.order) {
+            for (const Operation& op : inputs.program.operations_of(inputs.program.blocks[use.block])) {
+                OperationCount& count = counts[static_cast<std::size_t>(op.kind)];
+                count.operations += static_cast<std::uint64_t>(op.repeat) * ranks;
+                count.bytes += op.repeat * op.bytes * static_cast<double>(ranks);
+            }
+        }
+    }
+    return counts;
+}
+
+}  // namespace
+
+double largest_difference(std::span<const double> a, std::span<const double> b) {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    if (a.size() != b.size()) {
+        return kInfinite;
+    }
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double difference = std::abs(a[i] - b[i]) / std::abs(b[i]);
+        largest = std::max(largest, std::isfinite(difference) ? difference : kInfinite);
+    }
+    return largest;
+}
+
+std::optional<ChoicePlace> first_differing_choice(const RoutingRecord& a, const RoutingRecord& b) {
+    const auto sorted = [](std::span<const std::uint16_t> experts) {
+        std::vector<std::uint16_t> list(experts.begin(), experts.end());
+        std::sort(list.begin(), list.end());
+        return list;
+    };
+    for (int step = a.first_step; step < a.first_step + a.steps; ++step) {
+        for (int layer = 0; layer < a.layers; ++layer) {
+            for (int token = 0; token < a.tokens; ++token) {
+                if (sorted(a.of_token(step, layer, token)) != sorted(b.of_token(step, layer, token))) {
+                    return ChoicePlace{step, layer, token};
+                }
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::string memory_difference(const RunInputs& inputs, const TrainedRun& run, const RoutingRecord* routing) {
+    if (run.ranks.size() != static_cast<std::size_t>(inputs.layout.tiles)) {
+        return against("ranks", static_cast<std::uint64_t>(inputs.layout.tiles), run.ranks.size(), "of them");
+    }
+    for (const RankReport& measured : run.ranks) {
+        const std::string difference =
+            rank_difference(rank_memory(inputs.workload, inputs.plan, inputs.stack, inputs.layout, inputs.program,
+                                        measured.rank, routing),
+                            measured);
+        if (!difference.empty()) {
+            return difference;
+        }
+    }
+    return "";
+}
+
+std::string counts_difference(const RunInputs& inputs, const TrainedRun& run) {
+    const std::vector<OperationCount> expected = counts_of_program(inputs);
+    for (std::size_t kind = 0; kind < expected.size(); ++kind) {
+        const std::string name = to_string(static_cast<OpKind>(kind));
+        if (expected[kind].operations != run.counts[kind].operations) {
+            return against(name, expected[kind].operations, run.counts[kind].operations, "operations");
+        }
+        if (std::llround(expected[kind].bytes) != std::llround(run.counts[kind].bytes)) {
+            return against(name, static_cast<std::uint64_t>(std::llround(expected[kind].bytes)),
+                           static_cast<std::uint64_t>(std::llround(run.counts[kind].bytes)), "bytes");
+        }
+    }
+    return "";
+}
+
+std::uint64_t measured_optimizer_bytes(const TrainedRun& run) {
+    std::uint64_t most = 0;
+    for (const RankReport& rank : run.ranks) {
+        most = std::max<std::uint64_t>(most, rank.peaks[kMaster] + rank.peaks[kMoments]);
+    }
+    return most;
+}
+
+std::uint64_t predicted_optimizer_bytes(const RunInputs& inputs) {
+    std::uint64_t most = 0;
+    for (int rank = 0; rank < inputs.layout.tiles; ++rank) {
+        const RankMemory memory = rank_memory(inputs.workload, inputs.plan, inputs.stack, inputs.layout, inputs.program,
+                                              rank, inputs.plan.routing.record.get());
+        most = std::max(most, memory.fixed[kMaster] + memory.fixed[kMoments]);
+    }
+    return most;
+}
+
+}  // namespace auspex

@@ -1,0 +1,48 @@
+#pragma once
+/// @file Layouts against one rank.
+#include <map>
+
+#include "launch/train/child_run.hpp"
+#include "report/training/executor_report.hpp"
+#include "workflows/verify/session.hpp"
+
+namespace auspex {
+
+class LayoutChecks {
+ public:
+    explicit LayoutChecks(const VerifySession& session) : session_(session) {}
+
+    /// Runs the model on one rank, with forced and with learned routing. Throws InputError where the model and the data
+    /// do not fit, std::runtime_error where a run fails.
+    void run_single(VerifyModel model);
+    [[nodiscard]] bool has_single(VerifyModel model) const { return singles_.contains(model); }
+
+    /// Requires the model's single run. Throws InputError where the layout does not fit the model.
+    [[nodiscard]] LayoutCheck check(const VerifyLayout& layout);
+
+    /// Curves with learned routing of the first model's single rank and of its first few layouts.
+    [[nodiscard]] std::vector<LossCurve> take_curves() { return std::move(curves_); }
+    /// Of the two layouts that differ in nothing but plain and EP-aware sharding, once both were checked.
+    [[nodiscard]] std::vector<OptimizerCheck> optimizers() const;
+
+ private:
+    struct Single {
+        TrainedRun forced, learned;
+        RoutingRecord record;
+        std::string record_file;
+        bool has_experts = false;
+    };
+    void check_forced(const VerifyLayout& layout, const Single& single, LayoutCheck& check);
+    void check_learned(const VerifyLayout& layout, const Single& single, LayoutCheck& check);
+    void check_replayed(const VerifyLayout& layout, const Single& single, LayoutCheck& check);
+    [[nodiscard]] TrainedRun run(const VerifyLayout& layout, const std::string& routing, const std::string& record,
+                                 LayoutCheck& check, RunInputs& inputs) const;
+    void add_curve(VerifyModel model, const std::string& name, const TrainedRun& run);
+
+    const VerifySession& session_;
+    std::map<VerifyModel, Single> singles_;
+    std::vector<LossCurve> curves_;
+    std::vector<std::pair<VerifyLayout, OptimizerCheck>> sharded_;
+};
+
+}  // namespace auspex

@@ -1,0 +1,121 @@
+/// @file A table, and plans made of its rows.
+#include "workflows/verify/layouts.hpp"
+
+#include "base/json.hpp"
+
+namespace auspex {
+namespace {
+
+using Words = std::vector<const char*>;
+
+constexpr auto kExperts = VerifyModel::kExperts;
+constexpr auto kDense = VerifyModel::kDense;
+constexpr auto kGlobalLoss = VerifyModel::kGlobalLoss;
+constexpr const char *kGpipe = "gpipe", *k1f1b = "1f1b", *kInterleaved = "interleaved-1f1b";
+constexpr const char *kReplicated = "replicated", *kSharded = "sharded", *kEpAware = "ep-aware";
+constexpr const char *kSent = "alltoall", *kGathered = "allgather-reducescatter";
+constexpr const char *kLoop = "loop", *kGrouped = "grouped", *kFused = "fused";
+const Words kNothing, kNorm{"norm"}, kAttention{"attention"}, kExpert{"expert"}, kHalves{"norm", "expert"},
+    kAll{"norm", "attention", "expert"};
+
+std::vector<VerifyLayout> make_layouts() {
+    constexpr bool kWhole = false, kSliced = true;
+    // model, dp, ep, tp, pp, virtual stages, sequences, micro-batch, schedule, recompute, optimizer, dispatch, kernels
+    return {
+        {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kExperts, 2, 2, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped},
+        {kExperts, 1, 1, 2, 2, 1, kSliced, 1, k1f1b, kNorm, kReplicated, kGathered, kFused},
+        {kDense, 2, 1, 2, 1, 1, kSliced, 1, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kGlobalLoss, 1, 2, 1, 2, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kGathered, kGrouped},
+        {kExperts, 1, 1, 1, 2, 2, kWhole, 2, kInterleaved, kNothing, kSharded, kSent, kFused},
+        {kExperts, 2, 1, 1, 1, 1, kWhole, 4, k1f1b, kNothing, kSharded, kSent, kLoop},
+        {kExperts, 8, 1, 1, 1, 1, kWhole, 1, k1f1b, kNothing, kReplicated, kSent, kGrouped},
+        {kExperts, 1, 4, 1, 1, 1, kWhole, 2, k1f1b, kNothing, kReplicated, kGathered, kLoop},
+        {kExperts, 1, 8, 1, 1, 1, kWhole, 1, k1f1b, kExpert, kEpAware, kSent, kFused},
+        {kExperts, 1, 1, 2, 1, 1, kWhole, 2, k1f1b, kNothing, kReplicated, kSent, kLoop},
+        {kExperts, 1, 1, 4, 1, 1, kSliced, 2, k1f1b, kNothing, kSharded, kSent, kGrouped},
+        {kExperts, 1, 1, 1, 4, 1, kWhole, 1, kGpipe, kNothing, kSharded, kSent, kGrouped},
+        {kExperts, 1, 1, 1, 4, 1, kWhole, 1, k1f1b, kAll, kSharded, kSent, kLoop},
+        {kExperts, 2, 1, 1, 2, 1, kWhole, 1, kGpipe, kAttention, kSharded, kSent, kFused},
+        {kExperts, 2, 2, 1, 2, 2, kWhole, 1, kInterleaved, kNothing, kEpAware, kSent, kFused},
+        {kExperts, 2, 2, 2, 1, 1, kWhole, 1, k1f1b, kAttention, kSharded, kGathered, kGrouped},
+        {kExperts, 2, 2, 2, 1, 1, kSliced, 1, k1f1b, kExpert, kEpAware, kSent, kFused},
+        {kExperts, 1, 2, 2, 2, 1, kWhole, 1, kGpipe, kNothing, kEpAware, kGathered, kFused},
+        {kExperts, 1, 2, 2, 2, 2, kSliced, 1, kInterleaved, kHalves, kSharded, kGathered, kGrouped},
+        {kExperts, 1, 1, 4, 2, 1, kSliced, 1, k1f1b, kNothing, kReplicated, kSent, kFused},
+        {kExperts, 1, 4, 1, 2, 1, kWhole, 1, kGpipe, kNorm, kReplicated, kGathered, kFused},
+        {kExperts, 2, 2, 2, 2, 1, kSliced, 1, k1f1b, kAll, kEpAware, kSent, kFused},
+        {kExperts, 2, 4, 1, 2, 1, kWhole, 1, k1f1b, kNothing, kSharded, kGathered, kLoop},
+        {kExperts, 1, 8, 1, 2, 1, kWhole, 1, k1f1b, kNothing, kEpAware, kSent, kGrouped},
+        {kExperts, 4, 2, 2, 1, 1, kWhole, 1, k1f1b, kNothing, kReplicated, kSent, kLoop},
+        {kExperts, 1, 4, 4, 1, 1, kSliced, 1, k1f1b, kHalves, kSharded, kGathered, kFused},
+        {kExperts, 2, 2, 1, 4, 1, kWhole, 1, kGpipe, kAttention, kSharded, kSent, kGrouped},
+        {kDense, 1, 1, 1, 4, 1, kWhole, 2, k1f1b, kAll, kReplicated, kSent, kGrouped},
+        {kDense, 2, 1, 2, 2, 2, kWhole, 1, kInterleaved, kAttention, kSharded, kSent, kGrouped},
+        {kDense, 2, 1, 4, 2, 1, kSliced, 1, kGpipe, kNothing, kEpAware, kSent, kGrouped},
+        {kGlobalLoss, 2, 2, 2, 2, 2, kSliced, 1, kInterleaved, kAll, kEpAware, kSent, kFused},
+    };
+}
+
+}  // namespace
+
+std::string VerifyLayout::grid() const {
+    std::string text;
+    const auto add = [&text](const char* name, int size, const std::string& more) {
+        if (size > 1) {
+            text += (text.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(size) + more;
+        }
+    };
+    add("dp", dp, "");
+    add("ep", ep, "");
+    add("tp", tp, sequence_parallel ? " sliced" : "");
+    add("pp", pp, virtual_stages > 1 ? " x " + std::to_string(virtual_stages) : "");
+    return text.empty() ? "one rank" : text;
+}
+
+std::string VerifyLayout::choices() const {
+    std::string text;
+    const auto add = [&text](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
+    if (pp > 1) {
+        add(schedule);
+    }
+    if (model != VerifyModel::kDense) {
+        if (ep > 1) {
+            add(dispatch == std::string(kGathered) ? "all-gather" : "all-to-all");
+        }
+        add(kernels);
+    }
+    if (dp * ep > 1) {
+        add(optimizer);
+    }
+    for (std::size_t i = 0; i < recompute.size(); ++i) {
+        add((i == 0 ? "recompute " : "") + std::string(recompute[i]));
+    }
+    return text;
+}
+
+std::string VerifyLayout::plan_text(const std::string& routing) const {
+    std::string words;
+    for (const char* const word : recompute) {
+        words += (words.empty() ? "" : ", ") + json_quote(word);
+    }
+    const auto number = [](const char* key, int value) {
+        return json_quote(key) + ": " + std::to_string(value) + ",\n ";
+    };
+    const auto text = [](const char* key, const char* value) {
+        return json_quote(key) + ": " + json_quote(value) + ",\n ";
+    };
+    return "{" + number("dp", dp) + number("ep", ep) + number("tp", tp) + number("pp", pp) +
+           number("virtual_stages", virtual_stages) + number("micro_batch_size", micro_batch_size) +
+           number("micro_batches", micro_batches()) + text("schedule", schedule) + text("precision", "fp32") +
+           text("gradient_dtype", "fp32") + text("optimizer", optimizer) + text("dispatch", dispatch) +
+           text("expert_kernels", kernels) + "\"sequence_parallel\": " + (sequence_parallel ? "true" : "false") +
+           ",\n \"recompute\": [" + words + "],\n \"routing\": " + routing + "}\n";
+}
+
+const std::vector<VerifyLayout>& verify_layouts() {
+    static const std::vector<VerifyLayout> kLayouts = make_layouts();
+    return kLayouts;
+}
+
+}  // namespace auspex

@@ -1,0 +1,84 @@
+/// @file Scratch folder, made-up data, plans as files.
+#include "workflows/verify/session.hpp"
+
+#include <filesystem>
+
+#include "base/json.hpp"
+#include "base/output_file.hpp"
+#include "exec/data/prepare.hpp"
+#include "launch/input_files.hpp"
+#include "models/workload.hpp"
+#include "report/training/executor_report.hpp"
+#include "workflows/verify/text.hpp"
+
+namespace auspex {
+
+VerifySession::VerifySession(const VerifyRequest& request)
+    : folder_(temporary_folder(), "auspex-verify-"),
+      data_(request.data),
+      workload_(request.workload),
+      steps_(request.steps) {
+    if (data_.empty()) {
+        make_data();
+    }
+}
+
+void VerifySession::make_data() {
+    constexpr std::size_t kBytes = 200'000;
+    constexpr int kVocabulary = 512;
+    const Workload workload = load_workload(load_document("workload", workload_, {}));
+    const std::string text = scratch() + "/text.txt";
+    write_file(text, made_up_text(kBytes, 1));
+    PrepareRequest request;
+    request.inputs = {text};
+    request.learns_merges = workload.vocab_size > kVocabulary / 2 + 1;
+    request.vocabulary = std::min(workload.vocab_size, kVocabulary);
+    request.sequence_length = workload.sequence_length;
+    request.folder = data_ = scratch() + "/data";
+    static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
+}
+
+std::string VerifySession::workload_of(VerifyModel model) const {
+    switch (model) {
+        case VerifyModel::kExperts: return workload_;
+        case VerifyModel::kDense: return "toy-dense";
+        case VerifyModel::kGlobalLoss: return "toy-moe-global";
+    }
+    return "";
+}
+
+TrainRequest VerifySession::run_of(const VerifyLayout& layout, const std::string& routing, int steps,
+                                   bool steady_rate) const {
+    TrainRequest run;
+    run.workload = workload_of(layout.model);
+    run.plan = scratch() + "/plan.json";
+    run.data = data_;
+    run.steps = steps;
+    write_file(run.plan, layout.plan_text(routing));
+    const auto set = [&run](const std::string& text) { run.overrides.push_back("workload.training." + text); };
+    const JsonDocument document = load_document("workload", run.workload, {});
+    if (load_workload(document).training.learning_rate > kVerifyRate) {
+        set("learning_rate=" + json_number(kVerifyRate));
+    }
+    // With a small epsilon AdamW takes the same step whatever constant all gradients of a tensor are multiplied by, and
+    // losses would not show it.
+    if (routing == kForcedRouting) {
+        set("epsilon=" + json_number(kForcedEpsilon));
+    }
+    if (steady_rate && document.root().find("training")) {
+        set("decay_steps=1000000");
+    }
+    return run;
+}
+
+std::string VerifySession::without_scratch(std::string text) const {
+    const std::string folder = scratch() + "/";
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
+        text.erase(at, folder.size());
+    }
+    return text;
+}
+
+std::string replayed_routing(const std::string& file) { return "{\"trace\": " + json_quote(file) + "}"; }
+
+}  // namespace auspex

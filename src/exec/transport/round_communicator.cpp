@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 #include "exec/transport/reduction.hpp"
 
 namespace auspex {
@@ -130,6 +131,7 @@ std::vector<std::size_t> RoundCommunicator::all_to_all_begin(GroupKind kind, con
             messages.sends.push_back({message.peer, from + leaves[message.part], send_bytes[message.part]});
         }
         messages.own = {from + leaves[mine(kind)], send_bytes[mine(kind)]};
+        record_call("copy_own_part", 1, messages.own.size());
         sizes = exchange_unsized(kind, messages, received);
     }
     hold(received.size());
@@ -138,18 +140,21 @@ std::vector<std::size_t> RoundCommunicator::all_to_all_begin(GroupKind kind, con
 
 void RoundCommunicator::take_received(void* receive) {
     AUSPEX_CHECK(!received_.empty(), "all_to_all_begin comes before take_received");
+    record_call("copy", 1, received_.front().size());
     copy_bytes(static_cast<std::byte*>(receive), received_.front().data(), received_.front().size());
     release(received_.front().size());
     received_.pop_front();
 }
 
 void RoundCommunicator::copy_own_part(const RoundExchange& round) {
+    record_call("copy_own_part", 1, round.own.size());
     copy_bytes(round.own_to, round.own.data(), round.own.size());
 }
 
 std::vector<std::byte> RoundCommunicator::joined(std::span<const std::span<const std::byte>> parts) {
     std::vector<std::byte> message;
     for (const std::span<const std::byte> part : parts) {
+        record_call("copy", 1, part.size());
         message.insert(message.end(), part.begin(), part.end());
     }
     return message;

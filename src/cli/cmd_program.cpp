@@ -6,9 +6,9 @@
 #include "cli/commands.hpp"
 #include "cli/input_files.hpp"
 #include "cli/prediction_output.hpp"
-#include "exec/run/bindings.hpp"
 #include "models/layout.hpp"
 #include "report/parts/text.hpp"
+#include "schedule/bindings/bindings.hpp"
 #include "schedule/program/program.hpp"
 #include "schedule/program/text.hpp"
 

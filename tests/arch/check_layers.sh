@@ -14,7 +14,7 @@ LC_ALL=C awk '
 BEGIN {
     # From the ground up: an include points into its own room or into one to the left. Rooms of one group, "(…)", do not
     # know each other.
-    n = split("base models/cpu models schedule schedule/program schedule/kernel_calls schedule/memory " \
+    n = split("base models/cpu models schedule schedule/program schedule/bindings schedule/rounds schedule/kernel_calls schedule/memory " \
               "sim/network/sharing sim/network/node sim/network/fabric sim/network/collective sim/engine sim/cpu sim/predict " \
               "exec/kernels exec/data exec/system exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi " \
               "microbench compare/fit/laws compare/fit compare/evaluate " \

@@ -6,9 +6,9 @@
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
-#include "exec/run/bindings.hpp"
 #include "models/layout.hpp"
 #include "report/parts/text.hpp"
+#include "schedule/bindings/bindings.hpp"
 #include "schedule/program/program.hpp"
 #include "schedule/program/text.hpp"
 

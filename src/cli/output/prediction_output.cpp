@@ -8,8 +8,8 @@
 #include "base/time.hpp"
 #include "base/units.hpp"
 #include "cli/flags/input_flags.hpp"
-#include "exec/run/bindings.hpp"
 #include "report/parts/text.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 namespace auspex {
 namespace {

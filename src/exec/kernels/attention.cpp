@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/exponential.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/scratch.hpp"
@@ -194,6 +195,7 @@ void row_products(const AttentionSizes& sizes, const V* output, const V* d_outpu
 
 template <typename V, typename R>
 void attention_forward(const AttentionSizes& sizes, const V* q, const V* k, const V* v, V* output, R* lse) {
+    record_call("attention_forward", sizes.sequence, 1, sizes.head_size, sizes.sequences * sizes.heads);
     const std::size_t width = sizes.head_size, rows = sizes.sequence;
     const Panels<R> panels(sizes, false);
     for (std::size_t place = 0; place < sizes.sequences * sizes.kv_heads; ++place) {
@@ -214,6 +216,7 @@ void attention_forward(const AttentionSizes& sizes, const V* q, const V* k, cons
 template <typename V, typename R>
 void attention_backward(const AttentionSizes& sizes, const V* q, const V* k, const V* v, const V* output, const R* lse,
                         const V* d_output, R* delta, V* dq, V* dk, V* dv) {
+    record_call("attention_backward", sizes.sequence, 1, sizes.head_size, sizes.sequences * sizes.heads);
     const std::size_t width = sizes.head_size, rows = sizes.sequence;
     const Panels<R> panels(sizes, true);
     row_products(sizes, output, d_output, delta);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/exponential.hpp"
 
 namespace auspex {
@@ -20,6 +21,7 @@ std::int64_t column_of(std::int32_t token, std::int32_t first_token, std::size_t
 template <typename R>
 void cross_entropy_parts(std::size_t rows, std::size_t vocabulary, const R* logits, const std::int32_t* targets,
                          std::int32_t first_token, R* parts) {
+    record_call("cross_entropy_parts", rows, vocabulary);
     for (std::size_t row = 0; row < rows; ++row) {
         const R* const x = logits + row * vocabulary;
         R maximum = -std::numeric_limits<R>::infinity(), sum = 0;
@@ -40,6 +42,7 @@ void cross_entropy_parts(std::size_t rows, std::size_t vocabulary, const R* logi
 
 template <typename R>
 double cross_entropy_sum(std::size_t rows, const R* parts) {
+    record_call("cross_entropy_sum", rows);
     double sum = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         const R* const part = parts + row * 3;
@@ -51,6 +54,7 @@ double cross_entropy_sum(std::size_t rows, const R* parts) {
 template <typename R>
 void cross_entropy_backward(std::size_t rows, std::size_t vocabulary, R* logits, const std::int32_t* targets,
                             std::int32_t first_token, const R* parts, double scale) {
+    record_call("cross_entropy_backward", rows, vocabulary);
     const R factor = static_cast<R>(scale);
     for (std::size_t row = 0; row < rows; ++row) {
         R* const x = logits + row * vocabulary;

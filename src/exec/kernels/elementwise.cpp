@@ -7,12 +7,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/exponential.hpp"
 
 namespace auspex {
 
 template <typename V>
 void swiglu_forward(std::size_t rows, std::size_t width, const V* gate_up, V* product) {
+    record_call("swiglu_forward", rows, width);
     for (std::size_t row = 0; row < rows; ++row) {
         const V *const gates = gate_up + row * 2 * width, *const ups = gates + width;
         V* const to = product + row * width;
@@ -25,6 +27,7 @@ void swiglu_forward(std::size_t rows, std::size_t width, const V* gate_up, V* pr
 
 template <typename V>
 void swiglu_backward(std::size_t rows, std::size_t width, const V* gate_up, const V* d_product, V* d_gate_up) {
+    record_call("swiglu_backward", rows, width);
     for (std::size_t row = 0; row < rows; ++row) {
         const V *const gates = gate_up + row * 2 * width, *const ups = gates + width;
         const V* const from = d_product + row * width;
@@ -41,6 +44,7 @@ void swiglu_backward(std::size_t rows, std::size_t width, const V* gate_up, cons
 
 template <typename V>
 void add(std::size_t count, const V* a, const V* b, V* sum) {
+    record_call("add", 1, count);
     for (std::size_t i = 0; i < count; ++i) {
         sum[i] = stored<V>(real(a[i]) + real(b[i]));
     }
@@ -49,6 +53,7 @@ void add(std::size_t count, const V* a, const V* b, V* sum) {
 /// The exponent's bits are all set in what is not finite. Without an early end the loop is one of vectors.
 template <typename T>
 bool all_finite(std::size_t count, const T* values) {
+    record_call("all_finite", 1, count);
     using Real = RealOf<T>;
     using Bits = std::conditional_t<sizeof(Real) == sizeof(double), std::uint64_t, std::uint32_t>;
     constexpr Bits kExponent = std::bit_cast<Bits>(std::numeric_limits<Real>::infinity());
@@ -62,6 +67,7 @@ bool all_finite(std::size_t count, const T* values) {
 template <typename V>
 void embedding_forward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
                        std::size_t rows_of_table, const V* table, V* x) {
+    record_call("embedding_forward", rows, width);
     for (std::size_t row = 0; row < rows; ++row) {
         const std::int64_t place = std::int64_t{tokens[row]} - first_token;
         V* const to = x + row * width;
@@ -76,6 +82,7 @@ void embedding_forward(std::size_t rows, std::size_t width, const std::int32_t* 
 template <typename V, typename G>
 void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
                         std::size_t rows_of_table, const V* dx, G* table_gradient) {
+    record_call("embedding_backward", rows, width);
     // Rows of one token are summed before they are rounded into the table: bf16 would lose a frequent token's.
     std::vector<std::size_t> order;
     for (std::size_t row = 0; row < rows; ++row) {

@@ -6,16 +6,20 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
+#include "exec/kernels/copies.hpp"
 #include "exec/kernels/elementwise.hpp"
 #include "exec/kernels/exponential.hpp"
 #include "exec/kernels/gemm.hpp"
+#include "models/cpu/cpu_kernel.hpp"
 
 namespace auspex {
 namespace {
 
-/// Rows that the fused passes take at a time, at most: few enough for the caches, enough to pay for packing an expert's
-/// weights. From 256 to 1024 the time is the same (bench/expert_bench.cpp).
-constexpr std::size_t kFusedRows = 512;
+std::string_view by_kernels(ExpertKernels kernels, std::string_view loop, std::string_view grouped,
+                            std::string_view fused) {
+    return kernels == ExpertKernels::kLoop ? loop : kernels == ExpertKernels::kGrouped ? grouped : fused;
+}
 
 /// The products of one expert on one range of its rows.
 template <typename V>
@@ -208,7 +212,7 @@ void fused_backward(const ExpertShape& shape, const V* weights, const ExpertBack
     const bool adds_at_once = x.d_tokens != nullptr && std::is_same_v<V, R>;
     const bool keeps_rows = x.returned == nullptr && !adds_at_once;
     if (adds_at_once) {
-        std::fill_n(x.d_tokens, x.assignment->tokens * h, V{});
+        clear_values(std::span<V>(x.d_tokens, x.assignment->tokens * h));
     }
     for_blocks(shape, kFusedRows, [&](std::size_t e, RowRange r) {
         const Products<V> products(shape, weights, e);
@@ -234,6 +238,9 @@ void fused_backward(const ExpertShape& shape, const V* weights, const ExpertBack
 
 template <typename V>
 void expert_forward(ExpertKernels kernels, const ExpertShape& shape, const V* weights, const ExpertForward<V>& x) {
+    const RecordedScope scope(
+        by_kernels(kernels, "expert_forward_loop", "expert_forward_grouped", "expert_forward_fused"),
+        shape.rows().size(), shape.inner, shape.hidden, shape.experts);
     const V* rows = x.order.index == nullptr ? x.source : x.permuted;
     switch (kernels) {
         case ExpertKernels::kLoop: return loop_forward(shape, weights, rows, x);
@@ -244,6 +251,9 @@ void expert_forward(ExpertKernels kernels, const ExpertShape& shape, const V* we
 
 template <typename V>
 void expert_backward(ExpertKernels kernels, const ExpertShape& shape, const V* weights, const ExpertBackward<V>& x) {
+    const RecordedScope scope(
+        by_kernels(kernels, "expert_backward_loop", "expert_backward_grouped", "expert_backward_fused"),
+        shape.rows().size(), shape.inner, shape.hidden, shape.experts);
     switch (kernels) {
         case ExpertKernels::kLoop:
             AUSPEX_CHECK(x.d_tokens == nullptr, "the loop sums its rows in loop_backward");
@@ -260,14 +270,15 @@ void expert_backward(ExpertKernels kernels, const ExpertShape& shape, const V* w
 template <typename V, typename R>
 void loop_backward(const ExpertShape& shape, const Assignment& assignment, const V* weights, const ExpertBackward<V>& x,
                    const LoopGradients<V, R>& sums) {
+    const RecordedScope scope("expert_backward_loop", shape.rows().size(), shape.inner, shape.hidden, shape.experts);
     const std::size_t elements = assignment.tokens * shape.hidden;
     const R* unweighted = nullptr;
-    std::fill_n(sums.d_tokens, elements, V{});
+    clear_values(std::span<V>(sums.d_tokens, elements));
     for_experts(shape, [&](std::size_t e, RowRange r) {
         sum_rows_backward(ExpertKernels::kLoop, assignment, r, shape.hidden, sums.d_sums, sums.outputs, sums.weights,
                           x.d_rows, sums.d_weights);
         loop_products_backward(e, r, shape, weights, x);
-        std::fill_n(sums.one_expert, elements, V{});
+        clear_values(std::span<V>(sums.one_expert, elements));
         scatter_add_rows(r, shape.hidden, x.d_permuted, assignment.tokens_of_rows(), unweighted, sums.one_expert);
         add(elements, sums.d_tokens, sums.one_expert, sums.d_tokens);
     });
@@ -276,6 +287,9 @@ void loop_backward(const ExpertShape& shape, const Assignment& assignment, const
 template <typename V, typename G>
 void expert_weight_gradients(ExpertKernels kernels, const ExpertShape& shape, const V* rows, const V* product,
                              const V* d_rows, const V* d_gate_up, G* gradients) {
+    const RecordedScope scope(by_kernels(kernels, "expert_weight_gradients_loop", "expert_weight_gradients_grouped",
+                                         "expert_weight_gradients_grouped"),
+                              shape.rows().size(), shape.inner, shape.hidden, shape.experts);
     const std::size_t h = shape.hidden, i = shape.inner;
     for_experts(shape, [&](std::size_t e, RowRange r) {
         G* gate_up = gradients + e * shape.stride;

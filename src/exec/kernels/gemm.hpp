@@ -2,6 +2,7 @@
 /// @file Matrix products: the one seam to the linear-algebra library.
 #include <cstddef>
 
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/scalar.hpp"
 
 namespace auspex {
@@ -19,17 +20,20 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t m, std::size
 /// y[rows, out] = x[rows, in] w[out, in]^T
 template <typename X, typename W, typename Y>
 void linear_forward(std::size_t rows, std::size_t out, std::size_t in, const X* x, const W* w, Y* y) {
+    record_call("linear_forward", rows, out, in);
     gemm(Transpose::kNo, Transpose::kYes, rows, out, in, x, in, w, in, y, out, false);
 }
 /// dx[rows, in] (+)= dy[rows, out] w[out, in]
 template <typename DY, typename W, typename DX>
 void linear_input_gradient(std::size_t rows, std::size_t out, std::size_t in, const DY* dy, const W* w, DX* dx,
                            bool accumulate = false) {
+    record_call("linear_input_gradient", rows, in, out);
     gemm(Transpose::kNo, Transpose::kNo, rows, in, out, dy, out, w, in, dx, in, accumulate);
 }
 /// dw[out, in] += dy[rows, out]^T x[rows, in]
 template <typename DY, typename X, typename G>
 void linear_weight_gradient(std::size_t rows, std::size_t out, std::size_t in, const DY* dy, const X* x, G* dw) {
+    record_call("linear_weight_gradient", out, in, rows);
     gemm(Transpose::kYes, Transpose::kNo, out, in, rows, dy, out, x, in, dw, in, true);
 }
 

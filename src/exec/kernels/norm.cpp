@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/scratch.hpp"
 
 namespace auspex {
@@ -83,6 +84,7 @@ R inverse_root(R sum, std::size_t whole_width, double epsilon) {
 template <typename V>
 void norm_forward(NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x, const V* weight,
                   V* y) {
+    record_call("norm_forward", rows, width);
     check_kind(kind, weight != nullptr);
     using R = RealOf<V>;
     const R* const w = widened_weight(width, weight);
@@ -99,6 +101,7 @@ void norm_forward(NormKind kind, std::size_t rows, std::size_t width, double eps
 template <typename V, typename G>
 void norm_backward(NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x, const V* weight,
                    const V* dy, V* dx, G* weight_gradient) {
+    record_call("norm_backward", rows, width);
     check_kind(kind, weight != nullptr);
     using R = RealOf<V>;
     const R* const w = widened_weight(width, weight);
@@ -131,6 +134,7 @@ void norm_backward(NormKind kind, std::size_t rows, std::size_t width, double ep
 
 template <typename V, typename R>
 void square_sums(std::size_t rows, std::size_t width, const V* x, std::size_t ldx, R* sums, int which) {
+    record_call("square_sums", rows, width);
     for (std::size_t row = 0; row < rows; ++row) {
         const V* const from = x + row * ldx;
         sums[row * 2 + static_cast<std::size_t>(which)] =
@@ -141,6 +145,7 @@ void square_sums(std::size_t rows, std::size_t width, const V* x, std::size_t ld
 template <typename V, typename R>
 void qk_norm_forward(std::size_t rows, std::size_t width, std::size_t whole_width, double epsilon, const V* x,
                      std::size_t ldx, const V* weight, const R* sums, int which, V* y, std::size_t ldy) {
+    record_call("qk_norm_forward", rows, width);
     const R* const w = widened_weight(width, weight);
     for (std::size_t row = 0; row < rows; ++row) {
         const V* const from = x + row * ldx;
@@ -155,6 +160,7 @@ void qk_norm_forward(std::size_t rows, std::size_t width, std::size_t whole_widt
 template <typename V, typename R>
 void qk_norm_products(std::size_t rows, std::size_t width, const V* x, std::size_t ldx, const V* weight, const V* dy,
                       std::size_t lddy, R* products, int which) {
+    record_call("qk_norm_products", rows, width);
     const R* const w = widened_weight(width, weight);
     for (std::size_t row = 0; row < rows; ++row) {
         const V *const from = x + row * ldx, *const upstream = dy + row * lddy;
@@ -167,6 +173,7 @@ template <typename V, typename R, typename G>
 void qk_norm_backward(std::size_t rows, std::size_t width, std::size_t whole_width, double epsilon, const V* x,
                       std::size_t ldx, const V* weight, const R* sums, const R* products, int which, V* dy,
                       std::size_t lddy, G* weight_gradient) {
+    record_call("qk_norm_backward", rows, width);
     const R* const w = widened_weight(width, weight);
     R* const gradient = gradient_sums<R>(width);
     for (std::size_t row = 0; row < rows; ++row) {

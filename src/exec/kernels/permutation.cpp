@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "exec/kernels/call_record.hpp"
+
 namespace auspex {
 namespace {
 
@@ -76,6 +78,7 @@ void sum_by_token(const Assignment& assignment, std::size_t width, const V* rows
 
 void count_choices(std::size_t slots, const std::int64_t* choices, std::int64_t first_expert, std::size_t experts,
                    std::int64_t* offsets) {
+    record_call("count_choices", slots, experts);
     std::fill_n(offsets, experts + 1, std::int64_t{0});
     for (std::size_t slot = 0; slot < slots; ++slot) {
         const auto expert = static_cast<std::size_t>(choices[slot] - first_expert);
@@ -90,6 +93,7 @@ void count_choices(std::size_t slots, const std::int64_t* choices, std::int64_t 
 
 void sort_slots(std::size_t slots, const std::int64_t* choices, std::int64_t first_expert, std::size_t experts,
                 const std::int64_t* offsets, std::int32_t* row_slots) {
+    record_call("sort_slots", slots, experts);
     std::vector<std::int64_t> next(offsets, offsets + experts);
     for (std::size_t slot = 0; slot < slots; ++slot) {
         const auto expert = static_cast<std::size_t>(choices[slot] - first_expert);
@@ -101,6 +105,7 @@ void sort_slots(std::size_t slots, const std::int64_t* choices, std::int64_t fir
 
 void one_hot_mask(std::size_t tokens, std::size_t top_k, std::size_t all_experts, const std::int64_t* choices,
                   std::int64_t* mask) {
+    record_call("one_hot_mask", tokens, all_experts, top_k);
     const std::size_t slots = tokens * top_k;
     std::fill_n(mask, slots * all_experts, std::int64_t{0});
     for (std::size_t slot = 0; slot < slots; ++slot) {
@@ -110,6 +115,7 @@ void one_hot_mask(std::size_t tokens, std::size_t top_k, std::size_t all_experts
 
 std::size_t find_in_mask(std::size_t tokens, std::size_t top_k, std::size_t all_experts, std::size_t expert,
                          const std::int64_t* mask, std::int32_t* row_slots) {
+    record_call("find_in_mask", tokens, all_experts, top_k);
     const std::size_t slots = tokens * top_k;
     std::size_t found = 0;
     for (std::size_t slot = 0; slot < slots; ++slot) {
@@ -122,6 +128,7 @@ std::size_t find_in_mask(std::size_t tokens, std::size_t top_k, std::size_t all_
 
 template <typename V>
 void gather_rows(RowRange range, std::size_t width, const V* from, RowOrder order, V* to) {
+    record_call("gather_rows", range.size(), width);
     for (std::size_t row = range.begin; row < range.end; ++row) {
         std::copy_n(from + order.of(row) * width, width, to + row * width);
     }
@@ -129,6 +136,7 @@ void gather_rows(RowRange range, std::size_t width, const V* from, RowOrder orde
 
 template <typename V>
 void scatter_rows(RowRange range, std::size_t width, const V* from, RowOrder order, V* to) {
+    record_call("scatter_rows", range.size(), width);
     for (std::size_t row = range.begin; row < range.end; ++row) {
         std::copy_n(from + row * width, width, to + order.of(row) * width);
     }
@@ -136,6 +144,7 @@ void scatter_rows(RowRange range, std::size_t width, const V* from, RowOrder ord
 
 template <typename V, typename R>
 void scatter_add_rows(RowRange range, std::size_t width, const V* from, RowOrder order, const R* weights, V* to) {
+    record_call("scatter_add_rows", range.size(), width);
     for (std::size_t row = range.begin; row < range.end; ++row) {
         const V* source = from + row * width;
         V* sum = to + order.of(row) * width;
@@ -149,6 +158,8 @@ void scatter_add_rows(RowRange range, std::size_t width, const V* from, RowOrder
 template <typename V, typename R>
 void sum_rows(ExpertKernels kernels, const Assignment& assignment, std::size_t width, const V* rows, const R* weights,
               V* sums) {
+    const RecordedScope scope(kernels == ExpertKernels::kFused ? "sum_rows_fused" : "sum_rows", assignment.tokens,
+                              width, assignment.rows().size());
     // Where nothing is rounded between additions both give the same bits, and reading rows in their order is faster.
     constexpr bool kRounds = !std::is_same_v<V, R>;
     if (kRounds && kernels == ExpertKernels::kFused) {
@@ -162,6 +173,8 @@ void sum_rows(ExpertKernels kernels, const Assignment& assignment, std::size_t w
 template <typename V, typename R>
 void sum_rows_backward(ExpertKernels kernels, const Assignment& assignment, RowRange range, std::size_t width,
                        const V* d_sums, const V* rows, const R* weights, V* d_rows, R* d_weights) {
+    const RecordedScope scope(kernels == ExpertKernels::kFused ? "sum_rows_backward_fused" : "sum_rows_backward",
+                              range.size(), width);
     const RowOrder order = assignment.tokens_of_rows();
     const bool fused = kernels == ExpertKernels::kFused;
     if (!fused) {

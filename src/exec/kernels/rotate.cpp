@@ -2,6 +2,8 @@
 #include <cmath>
 #include <vector>
 
+#include "exec/kernels/call_record.hpp"
+
 #include "exec/kernels/attention.hpp"
 
 namespace auspex {
@@ -39,6 +41,7 @@ const Angles<R>& angles_of(std::size_t sequence, std::size_t head_size, double t
 template <typename V>
 void rotate(std::size_t rows, std::size_t sequence, std::size_t heads, std::size_t head_size, double theta, V* x,
             std::size_t ldx, bool inverse) {
+    record_call("rotate", rows, heads * head_size, head_size);
     using R = RealOf<V>;
     const Angles<R>& angles = angles_of<R>(sequence, head_size, theta);
     const std::size_t half = head_size / 2;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "exec/kernels/call_record.hpp"
+
 namespace auspex {
 namespace {
 
@@ -35,6 +37,7 @@ void for_each_sequence(std::size_t sequences, std::size_t sequence, std::size_t 
 
 template <typename R>
 void router_softmax(std::size_t rows, std::size_t experts, const R* logits, R* probabilities) {
+    record_call("router_softmax", rows, experts);
     for (std::size_t row = 0; row < rows; ++row, logits += experts, probabilities += experts) {
         const R largest = *std::max_element(logits, logits + experts);
         R sum = 0;
@@ -51,6 +54,7 @@ void router_softmax(std::size_t rows, std::size_t experts, const R* logits, R* p
 template <typename R>
 void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, const R* probabilities,
                     std::int64_t* choices) {
+    record_call("choose_experts", rows, experts, top_k);
     for (std::size_t row = 0; row < rows; ++row, probabilities += experts, choices += top_k) {
         std::size_t found = 0;
         for (std::size_t e = 0; e < experts; ++e) {
@@ -70,6 +74,7 @@ void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, co
 template <typename R>
 void choice_weights(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize, const R* probabilities,
                     const std::int64_t* choices, R* weights) {
+    record_call("choice_weights", rows, experts, top_k);
     for (std::size_t row = 0; row < rows; ++row, probabilities += experts, choices += top_k, weights += top_k) {
         R sum = 0;
         for (std::size_t j = 0; j < top_k; ++j) {
@@ -86,6 +91,7 @@ template <typename R>
 void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t top_k, bool normalize,
                              const R* probabilities, const std::int64_t* choices, const R* d_weights,
                              R* d_probabilities) {
+    record_call("choice_weights_backward", rows, experts, top_k);
     for (std::size_t row = 0; row < rows; ++row) {
         R sum = 1, mean = 0;  // of the chosen probabilities; of the gradients, by their weights
         if (normalize) {
@@ -106,6 +112,7 @@ void choice_weights_backward(std::size_t rows, std::size_t experts, std::size_t 
 template <typename R>
 void router_softmax_backward(std::size_t rows, std::size_t experts, const R* probabilities, const R* d_probabilities,
                              R* d_logits) {
+    record_call("router_softmax_backward", rows, experts);
     for (std::size_t row = 0; row < rows; ++row) {
         R mean = 0;
         for (std::size_t e = 0; e < experts; ++e) {
@@ -120,6 +127,7 @@ void router_softmax_backward(std::size_t rows, std::size_t experts, const R* pro
 
 template <typename R>
 double router_z_sum(std::size_t rows, std::size_t experts, const R* logits) {
+    record_call("router_z_sum", rows, experts);
     double sum = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         const auto lse = double{log_sum_exp(experts, logits + row * experts)};
@@ -130,6 +138,7 @@ double router_z_sum(std::size_t rows, std::size_t experts, const R* logits) {
 
 template <typename R>
 void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, double scale, R* d_logits) {
+    record_call("router_z_backward", rows, experts);
     for (std::size_t row = 0; row < rows; ++row, logits += experts, d_logits += experts) {
         const R lse = log_sum_exp(experts, logits);
         const R factor = static_cast<R>(2 * scale * double{lse});
@@ -140,6 +149,7 @@ void router_z_backward(std::size_t rows, std::size_t experts, const R* logits, d
 }
 
 void count_choices(std::size_t count, const std::int64_t* choices, std::int64_t* counts) {
+    record_call("add_choice_counts", count);
     for (std::size_t i = 0; i < count; ++i) {
         ++counts[static_cast<std::size_t>(choices[i])];
     }
@@ -147,6 +157,7 @@ void count_choices(std::size_t count, const std::int64_t* choices, std::int64_t*
 
 template <typename R>
 double counted_probability(std::size_t rows, std::size_t experts, const std::int64_t* counts, const R* probabilities) {
+    record_call("counted_probability", rows, experts);
     double sum = 0;
     for (std::size_t row = 0; row < rows; ++row, probabilities += experts) {
         for (std::size_t e = 0; e < experts; ++e) {
@@ -159,6 +170,7 @@ double counted_probability(std::size_t rows, std::size_t experts, const std::int
 template <typename R>
 void counted_probability_backward(std::size_t rows, std::size_t experts, const std::int64_t* counts, double factor,
                                   R* d_probabilities) {
+    record_call("counted_probability_backward", rows, experts);
     for (std::size_t row = 0; row < rows; ++row, d_probabilities += experts) {
         for (std::size_t e = 0; e < experts; ++e) {
             d_probabilities[e] += static_cast<R>(factor * static_cast<double>(counts[e]));
@@ -169,6 +181,7 @@ void counted_probability_backward(std::size_t rows, std::size_t experts, const s
 template <typename R>
 double balance_sum(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
                    const R* probabilities, const std::int64_t* choices) {
+    const RecordedScope scope("balance_sum", sequences * sequence, experts, top_k);
     double sum = 0;
     for_each_sequence(sequences, sequence, experts, top_k, choices, [&](std::size_t row, const std::int64_t* counts) {
         sum += counted_probability(sequence, experts, counts, probabilities + row * experts);
@@ -180,6 +193,7 @@ double balance_sum(std::size_t sequences, std::size_t sequence, std::size_t expe
 template <typename R>
 void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
                       const std::int64_t* choices, double scale, R* d_probabilities) {
+    const RecordedScope scope("balance_backward", sequences * sequence, experts, top_k);
     const auto tokens = static_cast<double>(sequence);
     const double factor = scale * static_cast<double>(experts) / (tokens * tokens);
     for_each_sequence(sequences, sequence, experts, top_k, choices, [&](std::size_t row, const std::int64_t* counts) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "exec/kernels/copies.hpp"
 #include "exec/operations/expert_context.hpp"
 
 namespace auspex {
@@ -54,7 +55,7 @@ void make_sum_gradients(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     on.x.d_rows = on.template workspace<typename P::Value>(on.computed_rows() * s.h);
     on.x.d_all_weights = on.template workspace<typename P::Real>(s.gathered * s.top_k);
-    std::ranges::fill(on.x.d_all_weights.span(), typename P::Real{0});  // choices of other ranks' experts
+    clear_values(on.x.d_all_weights.span());  // choices of other ranks' experts
 }
 
 /// Gradient of the outputs' sums: gathered over ep, or what the half got.
@@ -177,6 +178,7 @@ void index_generation(ExpertContext<P>& on) {
     }
     if (s.sent) {
         gather_rows(of.rows(), s.h, on.input(), of.tokens_of_rows(), on.x.send_rows.data());
+        record_call("look_up_experts", rows);
         std::ranges::transform(on.x.row_slots.span(), on.x.send_experts.data(),
                                [&of](std::int32_t slot) { return of.choices[slot]; });
     }

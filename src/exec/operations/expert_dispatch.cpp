@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec/kernels/copies.hpp"
 #include "exec/operations/expert_context.hpp"
 #include "exec/operations/health.hpp"
 
@@ -22,7 +23,7 @@ std::vector<std::size_t> equal_parts(const ExpertContext<P>& on, std::size_t eac
 template <class P, class T>
 void gather(ExpertContext<P>& on, const T* own, std::size_t each, Buffer<T>& whole, ElementType type) {
     look_at_contribution(on.rank, on.current, std::span<const T>(own, each));
-    std::copy_n(own, each, whole.data() + on.ep_place() * each);
+    copy_values(each, own, whole.data() + on.ep_place() * each);
     on.rank.communicator->all_gather(GroupKind::kEp, whole.data(), equal_parts(on, each), type);
 }
 
@@ -32,7 +33,7 @@ Buffer<T> reduce_to_own(ExpertContext<P>& on, Buffer<T>& whole, std::size_t each
     look_at_contribution(on.rank, on.current, std::as_const(whole).span());
     Buffer<T> own = on.template workspace<T>(each);
     on.rank.communicator->reduce_scatter(GroupKind::kEp, whole.data(), equal_parts(on, each), element_type<T>());
-    std::copy_n(whole.data() + on.ep_place() * each, each, own.data());
+    copy_values(each, std::as_const(whole).data() + on.ep_place() * each, own.data());
     return own;
 }
 

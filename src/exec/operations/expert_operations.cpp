@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/routing.hpp"
 #include "exec/operations/expert_context.hpp"
@@ -42,6 +43,7 @@ typename P::Value* travelling_logits(ExpertContext<P>& on) {
 template <class P>
 void round_logits(ExpertContext<P>& on) {
     if constexpr (!std::is_same_v<typename P::Value, typename P::Real>) {
+        record_call("round_logits", 1, on.x.logits.size());
         std::ranges::transform(on.x.logits.span(), on.x.logits.data(),
                                [](auto logit) { return real(stored<typename P::Value>(logit)); });
     }
@@ -90,6 +92,7 @@ void add_losses(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     const LossScales scales = loss_scales(on.rank);
     if (on.rank.workload().global_aux_loss) {
+        record_call("logits_to_travel", 1, on.x.logits.size());
         std::ranges::transform(on.x.logits.span(), travelling_logits(on),
                                [](auto logit) { return stored<typename P::Value>(logit); });
     }
@@ -141,6 +144,7 @@ void router_top_k_backward(ExpertContext<P>& on) {
     }
     if (speaks && on.rank.workload().global_aux_loss) {
         const typename P::Value* const from_head = travelling_logits(on);
+        record_call("add_gradients_of_head", 1, on.x.d_logits.size());
         for (std::size_t i = 0; i < on.x.d_logits.size(); ++i) {
             gradient[i] += real(from_head[i]);
         }

@@ -2,6 +2,7 @@
 #include "exec/operations/head_operations.hpp"
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/elementwise.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/norm.hpp"
@@ -18,6 +19,7 @@ std::vector<std::int32_t> tokens_from(const Rank<P>& rank, int micro_batch, std:
     AUSPEX_CHECK(tokens.size() == s.sequences * (s.sequence + 1), "every sequence has the token that follows it");
     std::vector<std::int32_t> rows;
     rows.reserve(s.t);
+    record_call("copy", 1, s.t * sizeof(std::int32_t));
     for (std::size_t i = 0; i < s.sequences; ++i) {
         const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i * (s.sequence + 1) + first);
         rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(s.sequence));

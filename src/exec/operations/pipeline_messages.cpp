@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "exec/kernels/copies.hpp"
 #include "exec/operations/half.hpp"
 #include "exec/operations/head_operations.hpp"
 #include "exec/operations/health.hpp"
@@ -60,10 +61,10 @@ struct Messages {
         Buffer<V> message(*rank.arena, MemoryLabel::kCommunication, elements());
         rank.communicator->receive(current.op.group, std::as_writable_bytes(message.span()), tag());
         value = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
-        std::copy_n(message.data(), value.size(), value.data());
+        copy_values(value.size(), std::as_const(message).data(), value.data());
         if (travel()) {
             pass.router_logits = make_router_logits(rank, current.layers.last);
-            std::copy_n(message.data() + value.size(), travelling(), pass.router_logits.data());
+            copy_values(travelling(), std::as_const(message).data() + value.size(), pass.router_logits.data());
         }
     }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exec/kernels/copies.hpp"
 #include "exec/operations/health.hpp"
 #include "exec/operations/operations.hpp"
 #include "exec/state/optimizer.hpp"
@@ -77,9 +78,9 @@ void sum_over_tp(Rank<P>& rank) {
             }
         }
     };
-    for_each_tensor([](const G* gradient, G* at, std::size_t size) { std::copy_n(gradient, size, at); });
+    for_each_tensor([](const G* gradient, G* at, std::size_t size) { copy_values<G>(size, gradient, at); });
     rank.communicator->all_reduce(GroupKind::kTp, together.data(), count, element_type<G>(), ReduceOp::kSum);
-    for_each_tensor([](G* gradient, const G* at, std::size_t size) { std::copy_n(at, size, gradient); });
+    for_each_tensor([](G* gradient, const G* at, std::size_t size) { copy_values<G>(size, at, gradient); });
 }
 
 /// Gradients of the dense part over the ranks that own the same shard: all at once, or, where the operation is

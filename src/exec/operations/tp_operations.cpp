@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "exec/kernels/copies.hpp"
 #include "exec/operations/half.hpp"
 #include "exec/operations/head_operations.hpp"
 #include "exec/operations/health.hpp"
@@ -59,7 +60,7 @@ struct Tp {
         look_at_contribution(rank, current, std::as_const(running.x).span());
         rank.communicator->reduce_scatter(GroupKind::kTp, running.x.data(), slices(), element_type<V>());
         Buffer<V> slice(*rank.arena, embedded ? MemoryLabel::kActivations : MemoryLabel::kWorkspace, s.t_slice * s.h);
-        std::copy_n(running.x.data() + own_slice(), slice.size(), slice.data());
+        copy_values(slice.size(), std::as_const(running.x).data() + own_slice(), slice.data());
         running.x.reset();
         (embedded ? pass.attention.front().input : running.x) = std::move(slice);
     }
@@ -68,7 +69,7 @@ struct Tp {
         AUSPEX_CHECK(slice.size() == s.t_slice * s.h, "what is gathered is a slice of the sequence");
         look_at_contribution(rank, current, slice.span());
         Buffer<V> whole(*rank.arena, label, s.t * s.h);
-        std::copy_n(slice.data(), slice.size(), whole.data() + own_slice());
+        copy_values(slice.size(), slice.data(), whole.data() + own_slice());
         rank.communicator->all_gather(GroupKind::kTp, whole.data(), slices(), element_type<V>());
         return whole;
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "exec/kernels/copies.hpp"
 
 namespace auspex {
 namespace {
@@ -31,9 +32,8 @@ void begin_step(Rank<P>& rank) {
     rank.first_not_finite = kAllFinite;
     rank.unhealthy.clear();
     rank.counts.assign(static_cast<std::size_t>(OpKind::kCount), {});
-    using G = typename P::Gradient;
-    std::ranges::fill(rank.weights.dense_gradient.span(), G{});
-    std::ranges::fill(rank.weights.experts_gradient.span(), G{});
+    clear_values(rank.weights.dense_gradient.span());
+    clear_values(rank.weights.experts_gradient.span());
 }
 
 template <class P>

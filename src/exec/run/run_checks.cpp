@@ -2,8 +2,8 @@
 #include "exec/run/run_checks.hpp"
 
 #include "base/error.hpp"
-#include "exec/run/bindings.hpp"
 #include "exec/run/collection.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 namespace auspex {
 namespace {

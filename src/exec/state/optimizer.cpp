@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 #include "exec/state/tensor_slices.hpp"
 
 namespace auspex {
@@ -87,6 +88,7 @@ void update(const AdamW& adam, std::span<const typename P::Gradient> gradients, 
             std::span<float> master, std::span<typename P::Value> weights) {
     using R = typename P::Real;
     using Stored = typename P::Value;
+    record_call("adamw", 1, gradients.size());
     const auto b1 = static_cast<R>(adam.beta1), b2 = static_cast<R>(adam.beta2);
     const auto c1 = static_cast<R>(1 - adam.beta1), c2 = static_cast<R>(1 - adam.beta2);
     const auto scale = static_cast<R>(adam.gradient_scale), keep = static_cast<R>(1 - adam.rate * adam.decay);
@@ -120,6 +122,7 @@ double shard_square_sum(const Rank<P>& rank) {
     for (const TensorPart& part : shard_parts(rank)) {
         const auto& all = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
         double squares = 0;
+        record_call("square_sum", 1, part.size());
         for (const auto gradient : all.span().subspan(part.parameter->offset + part.begin, part.size())) {
             const auto g = static_cast<double>(real(gradient));
             squares += g * g;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 
 namespace auspex {
 namespace {
@@ -37,6 +38,8 @@ std::string text_of(std::int64_t number) { return std::to_string(number); }
 
 void dictated_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int num_experts,
                       int top_k, std::span<std::int64_t> choices) {
+    record_call("dictated_choices", choices.size() / static_cast<std::size_t>(top_k),
+                static_cast<std::size_t>(num_experts), static_cast<std::size_t>(top_k));
     if (source.mode == RoutingMode::kUniform) {
         const std::int64_t first = first_token * top_k;
         for (std::size_t i = 0; i < choices.size(); ++i) {

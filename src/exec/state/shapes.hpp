@@ -30,7 +30,7 @@ struct RankShapes {
         false;          ///< sequence parallelism with tp > 1: t_slice < t, and gathers and scatters are in the program
     bool sent = false;  ///< all-to-all dispatch with ep > 1
 };
-/// Requires a plan that unbound_operations (exec/run/bindings.hpp) has nothing against.
+/// Requires a plan that unbound_operations (schedule/bindings/bindings.hpp) has nothing against.
 [[nodiscard]] RankShapes rank_shapes(const Workload& workload, const Plan& plan);
 
 /// Where a rank stands in the grid.

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "exec/transport/reduction.hpp"
 
 namespace auspex {
 namespace {
@@ -24,24 +23,17 @@ constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kPreviou
 std::size_t index_of(GroupKind kind) { return static_cast<std::size_t>(kind); }
 std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
 
-/// What a member shows the others of its group while they meet.
-struct Shown {
-    void* data = nullptr;
-    const void* send = nullptr;
-    std::span<const std::size_t> bytes;
-};
-
 struct Group {
     std::vector<int> ranks;
-    std::vector<Shown> shown;  ///< by place
+    std::vector<void*> shown;  ///< by place: the data that a member shows the others while they meet
     std::size_t arrived = 0, left = 0;
     std::uint64_t meetings_begun = 0, meetings_ended = 0;
     std::condition_variable changed;
 };
 
-/// (from, to, kind of message, tag).
+/// (from, to, kind of message, tag); of a collective's message the tag is the kind of group.
 using Address = std::tuple<int, int, int, int>;
-enum MessageKind { kForward, kBackward, kPlain };
+enum MessageKind { kForward, kBackward, kPlain, kCollective };
 
 /// All that the threads share; one lock for all of it, held for moments only.
 struct Hub {
@@ -89,7 +81,7 @@ struct Hub {
 /// compute, and nobody's memory may go while another still reads it.
 class Meeting {
  public:
-    Meeting(Hub& hub, Group& group, std::size_t place, const Shown& shown) : hub_(hub), group_(group) {
+    Meeting(Hub& hub, Group& group, std::size_t place, void* shown) : hub_(hub), group_(group) {
         std::unique_lock lock(hub_.mutex);
         const auto somebody_is_gone = [this] {
             return hub_.failed || std::any_of(group_.ranks.begin(), group_.ranks.end(),
@@ -130,9 +122,14 @@ class Meeting {
     Group& group_;
 };
 
-class InProcessCommunicator : public Communicator {
+class InProcessCommunicator : public RoundCommunicator {
  public:
-    InProcessCommunicator(Hub& hub, int rank, int ranks) : hub_(hub), rank_(rank), ranks_(ranks) {}
+    InProcessCommunicator(Hub& hub, int rank, int ranks, const InProcessOptions& options)
+        : RoundCommunicator(options.gathered_all_reduce_bytes),
+          hub_(hub),
+          rank_(rank),
+          ranks_(ranks),
+          options_(options) {}
 
     void join(GroupKind kind, Group& group) {
         const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank_) - group.ranks.begin();
@@ -146,155 +143,109 @@ class InProcessCommunicator : public Communicator {
     [[nodiscard]] int size(GroupKind group) const override { return static_cast<int>(members(group)); }
     [[nodiscard]] int place(GroupKind group) const override { return static_cast<int>(places_[index_of(group)]); }
 
-    void all_reduce(GroupKind kind, void* data, std::size_t count, ElementType type, ReduceOp op) override {
-        const std::size_t n = members(kind), mine = places_[index_of(kind)];
-        if (n == 1) {
-            return;
-        }
-        const Meeting meeting = meet(kind, {data, nullptr, {}});
-        // Each member joins its share of the elements and hands the result to all: nobody else touches that share.
-        const std::size_t together = elements_together(op);
-        const std::size_t begin = shard_begin(count / together, mine, n) * together;
-        const std::size_t end = shard_begin(count / together, mine + 1, n) * together;
-        const std::size_t from = begin * element_bytes(type), bytes = (end - begin) * element_bytes(type);
-        reduce_parts(parts_at(kind, from), byte_at(data, from), end - begin, type, op);
-        for (const Shown& other : group(kind).shown) {
-            copy(byte_at(other.data, from), byte_at(data, from), other.data == data ? 0 : bytes);
-        }
-    }
-
-    void reduce_scatter(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) override {
-        const std::size_t mine = places_[index_of(kind)];
-        if (members(kind) == 1) {
-            return;
-        }
-        const Meeting meeting = meet(kind, {data, nullptr, {}});
-        const std::size_t from = offsets[mine] * element_bytes(type);
-        reduce_parts(parts_at(kind, from), byte_at(data, from), offsets[mine + 1] - offsets[mine], type,
-                     ReduceOp::kSum);
-    }
-
-    void all_gather(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) override {
-        if (members(kind) == 1) {
-            return;
-        }
-        const Meeting meeting = meet(kind, {data, nullptr, {}});
-        for (std::size_t i = 0; i < members(kind); ++i) {
-            const std::size_t from = offsets[i] * element_bytes(type);
-            const std::size_t bytes = (offsets[i + 1] - offsets[i]) * element_bytes(type);
-            copy(byte_at(data, from), byte_at(group(kind).shown[i].data, from),
-                 i == places_[index_of(kind)] ? 0 : bytes);
-        }
-    }
-
-    void all_to_all(GroupKind kind, const void* send, std::span<const std::size_t> send_bytes, void* receive,
-                    std::span<const std::size_t> receive_bytes) override {
-        const Meeting meeting = meet(kind, {nullptr, send, send_bytes});
-        std::size_t at = 0;
-        for (std::size_t i = 0; i < members(kind); ++i) {
-            const auto [part, bytes] = part_from(kind, i);
-            AUSPEX_CHECK(bytes == receive_bytes[i], "an all-to-all brings what its receiver expects");
-            copy(byte_at(receive, at), part, bytes);
-            at += bytes;
-        }
-    }
-
-    std::vector<std::size_t> all_to_all_begin(GroupKind kind, const void* send,
-                                              std::span<const std::size_t> send_bytes) override {
-        const Meeting meeting = meet(kind, {nullptr, send, send_bytes});
-        std::vector<std::size_t> sizes;
-        std::vector<std::byte> received;
-        for (std::size_t i = 0; i < members(kind); ++i) {
-            const auto [part, bytes] = part_from(kind, i);
-            received.insert(received.end(), part, part + bytes);
-            sizes.push_back(bytes);
-        }
-        const std::lock_guard lock(hub_.mutex);
-        hub_.hold(rank_, received.size());
-        received_.push_back(std::move(received));
-        return sizes;
-    }
-
-    void take_received(void* receive) override {
-        AUSPEX_CHECK(!received_.empty(), "all_to_all_begin comes before take_received");
-        copy(static_cast<std::byte*>(receive), received_.front().data(), received_.front().size());
-        const std::lock_guard lock(hub_.mutex);
-        hub_.held_bytes[index_of(rank_)] -= received_.front().size();
-        received_.pop_front();
-    }
-
     void broadcast(GroupKind kind, int root_place, void* data, std::size_t bytes) override {
         if (members(kind) == 1) {
             return;
         }
-        const Meeting meeting = meet(kind, {data, nullptr, {}});
-        void* const source = group(kind).shown[index_of(root_place)].data;
-        copy(byte_at(data, 0), byte_at(source, 0), source == data ? 0 : bytes);
+        const Meeting meeting = meet(kind, data);
+        const void* const source = group(kind).shown[index_of(root_place)];
+        if (source != data && bytes > 0) {
+            std::memcpy(data, source, bytes);
+        }
     }
 
-    void barrier(GroupKind kind) override { const Meeting meeting = meet(kind, {}); }
+    void barrier(GroupKind kind) override { const Meeting meeting = meet(kind, nullptr); }
 
     void send(GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override {
-        std::vector<std::byte> message;
-        for (const std::span<const std::byte> part : parts) {
-            message.insert(message.end(), part.begin(), part.end());
-        }
         const bool forward = direction == GroupKind::kNextStage;
+        std::vector<std::byte> message = joined(parts);
+        hold(message.size());
         post({rank_, forward ? next_ : previous_, forward ? kForward : kBackward, tag}, std::move(message));
     }
 
     void receive(GroupKind direction, std::span<std::byte> data, int tag) override {
         const bool forward = direction == GroupKind::kPreviousStage;
-        const std::vector<std::byte> message =
-            collect({forward ? previous_ : next_, rank_, forward ? kForward : kBackward, tag});
-        AUSPEX_CHECK(message.size() == data.size(), "a message has the length that its receiver expects");
-        copy(data.data(), message.data(), message.size());
+        take(collect_held({forward ? previous_ : next_, rank_, forward ? kForward : kBackward, tag}), data);
     }
 
     void send_bytes(int rank, std::span<const std::byte> data) override {
+        hold(data.size());
         post({rank_, rank, kPlain, 0}, {data.begin(), data.end()});
     }
-    std::vector<std::byte> receive_bytes(int rank) override { return collect({rank, rank_, kPlain, 0}); }
+    std::vector<std::byte> receive_bytes(int rank) override { return collect_held({rank, rank_, kPlain, 0}); }
 
     [[nodiscard]] std::size_t peak_transport_bytes() const override {
         const std::lock_guard lock(hub_.mutex);
         return hub_.peak_bytes[index_of(rank_)];
     }
 
+ protected:
+    void exchange(GroupKind kind, const RoundExchange& round) override {
+        for (const RoundExchange::Outgoing& message : round.sends) {
+            if (message.bytes > 0) {
+                post(address_to(kind, message.to), {message.data, message.data + message.bytes});
+            }
+        }
+        copy_own_part(round);
+        for (const RoundExchange::Incoming& message : round.receives) {
+            if (message.bytes > 0) {
+                take(collect(address_from(kind, message.from)), {message.data, message.bytes});
+            }
+        }
+    }
+
+    std::vector<std::size_t> exchange_unsized(GroupKind kind, const RoundExchange& round,
+                                              std::vector<std::byte>& received) override {
+        for (const RoundExchange::Outgoing& message : round.sends) {
+            post(address_to(kind, message.to), {message.data, message.data + message.bytes});
+        }
+        std::vector<std::size_t> sizes;
+        for (std::size_t from = 0; from < members(kind); ++from) {
+            const std::size_t before = received.size();
+            if (from == places_[index_of(kind)]) {
+                received.insert(received.end(), round.own.begin(), round.own.end());
+            } else {
+                const std::vector<std::byte> message = collect(address_from(kind, from));
+                received.insert(received.end(), message.begin(), message.end());
+            }
+            sizes.push_back(received.size() - before);
+        }
+        return sizes;
+    }
+
+    void hold(std::size_t bytes) override {
+        const std::lock_guard lock(hub_.mutex);
+        hub_.hold(rank_, bytes);
+    }
+    void release(std::size_t bytes) override {
+        const std::lock_guard lock(hub_.mutex);
+        hub_.held_bytes[index_of(rank_)] -= bytes;
+    }
+
  private:
     [[nodiscard]] Group& group(GroupKind kind) const { return *groups_[index_of(kind)]; }
     [[nodiscard]] std::size_t members(GroupKind kind) const { return group(kind).ranks.size(); }
-    [[nodiscard]] Meeting meet(GroupKind kind, const Shown& shown) {
+    [[nodiscard]] Meeting meet(GroupKind kind, void* shown) {
         return {hub_, group(kind), places_[index_of(kind)], shown};
     }
-    static std::byte* byte_at(void* data, std::size_t offset) { return static_cast<std::byte*>(data) + offset; }
-    static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
-        if (bytes > 0) {
-            std::memcpy(to, from, bytes);
-        }
+    [[nodiscard]] Address address_to(GroupKind kind, std::size_t member) const {
+        return {rank_, group(kind).ranks[member], kCollective, static_cast<int>(index_of(kind))};
     }
-    /// Everyone's data from a byte on, in rank order.
-    [[nodiscard]] std::vector<const void*> parts_at(GroupKind kind, std::size_t offset) const {
-        std::vector<const void*> parts;
-        for (const Shown& shown : group(kind).shown) {
-            parts.push_back(byte_at(shown.data, offset));
-        }
-        return parts;
+    [[nodiscard]] Address address_from(GroupKind kind, std::size_t member) const {
+        return {group(kind).ranks[member], rank_, kCollective, static_cast<int>(index_of(kind))};
     }
-    /// What member i of an all-to-all sends here.
-    [[nodiscard]] std::pair<const std::byte*, std::size_t> part_from(GroupKind kind, std::size_t i) const {
-        const Shown& from = group(kind).shown[i];
-        const std::size_t mine = places_[index_of(kind)];
-        std::size_t at = 0;
-        for (std::size_t j = 0; j < mine; ++j) {
-            at += from.bytes[j];
+    static void take(const std::vector<std::byte>& message, std::span<std::byte> data) {
+        AUSPEX_CHECK(message.size() == data.size(), "a message has the length that its receiver expects");
+        if (!data.empty()) {
+            std::memcpy(data.data(), message.data(), data.size());
         }
-        return {static_cast<const std::byte*>(from.send) + at, from.bytes[mine]};
     }
 
     void post(const Address& address, std::vector<std::byte> message) {
+        if (options_.on_message) {
+            options_.on_message({rank_, std::get<1>(address), message.size()});
+        }
         const std::lock_guard lock(hub_.mutex);
-        hub_.hold(rank_, message.size());
         hub_.mail[address].push_back(std::move(message));
         hub_.mail_came[index_of(std::get<1>(address))].notify_one();
     }
@@ -316,16 +267,23 @@ class InProcessCommunicator : public Communicator {
         if (box->second.empty()) {
             hub_.mail.erase(box);
         }
-        hub_.held_bytes[index_of(from)] -= message.size();
+        return message;
+    }
+
+    /// A message that its sender holds until now.
+    std::vector<std::byte> collect_held(const Address& address) {
+        std::vector<std::byte> message = collect(address);
+        const std::lock_guard lock(hub_.mutex);
+        hub_.held_bytes[index_of(std::get<0>(address))] -= message.size();
         return message;
     }
 
     Hub& hub_;
     int rank_, ranks_;
+    const InProcessOptions& options_;
     int next_ = 0, previous_ = 0;
     std::array<Group*, kGroupKinds> groups_{};
     std::array<std::size_t, kGroupKinds> places_{};
-    std::deque<std::vector<std::byte>> received_;  ///< between all_to_all_begin and take_received
 };
 
 using Communicators = std::deque<InProcessCommunicator>;
@@ -357,11 +315,12 @@ void join_groups(const Layout& layout, Hub& hub, Communicators& communicators) {
 
 }  // namespace
 
-void run_in_process(const Layout& layout, const std::function<void(Communicator&)>& body) {
+void run_in_process(const Layout& layout, const std::function<void(Communicator&)>& body,
+                    const InProcessOptions& options) {
     Hub hub(layout.tiles);
     Communicators communicators;
     for (int rank = 0; rank < layout.tiles; ++rank) {
-        communicators.emplace_back(hub, rank, layout.tiles);
+        communicators.emplace_back(hub, rank, layout.tiles, options);
     }
     join_groups(layout, hub, communicators);
     std::exception_ptr first;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/error.hpp"
+#include "exec/kernels/call_record.hpp"
 #include "exec/kernels/scalar.hpp"
 
 namespace auspex {
@@ -121,6 +122,8 @@ std::size_t elements_together(ReduceOp op) { return op == ReduceOp::kLogSumExp ?
 
 void reduce_parts(std::span<const void* const> parts, void* result, std::size_t count, ElementType type, ReduceOp op) {
     AUSPEX_CHECK(!parts.empty() && count % elements_together(op) == 0, "whole elements of some part");
+    record_call(op == ReduceOp::kLogSumExp ? "reduce_softmax_parts" : "reduce_parts", 1, count, parts.size(),
+                element_bytes(type));
     switch (type) {
         case ElementType::kBf16: return reduce_typed<Bf16>(parts, result, count, op);
         case ElementType::kFloat: return reduce_typed<float>(parts, result, count, op);

@@ -72,6 +72,10 @@ inline constexpr std::size_t kCpuKernels = static_cast<std::size_t>(CpuKernel::k
 /// "gemm_forward", "experts_weights_grouped", …
 [[nodiscard]] std::string_view to_string(CpuKernel kernel);
 
+/// Rows of one expert that kFused takes through all its passes at a time, at most: few enough for the caches, enough to
+/// pay for packing an expert's weights. From 256 to 1024 the time is the same (bench/expert_bench.cpp).
+inline constexpr std::size_t kFusedRows = 512;
+
 /// What weights and gradients are stored in. kBf16: bf16 weights, activations and gradients.
 enum class CpuPrecision : std::uint8_t { kFp32, kBf16 };
 inline constexpr std::size_t kCpuPrecisions = 2;

@@ -74,17 +74,21 @@ bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& call
     }
 }
 
-/// A message is copied into the transport before it leaves, and out of a buffer after it has come.
+/// A message is copied into the transport before it leaves, and out of a buffer after it has come: the value, and
+/// router logits where they travel.
 bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
     const bool sends = op.kind == OpKind::kSendForward || op.kind == OpKind::kSendBackward;
     if (!sends && op.kind != OpKind::kReceiveForward && op.kind != OpKind::kReceiveBackward) {
         return false;
     }
-    const double bytes = message_bytes(z.s.workload, z.s.plan, z.s.stack, op.message);
-    if (sends) {
-        calls.before = look_and_copy(z, bytes / z.w);
-    } else {
-        calls.after = {flat_call(CpuKernel::kCopy, bytes)};
+    const double value = z.s.t_norm * z.s.h;
+    const double logits = message_bytes(z.s.workload, z.s.plan, z.s.stack, op.message) / z.w - value;
+    for (const double elements : {value, logits}) {
+        if (elements > 0) {
+            const std::vector<CpuCall> leaves = look_and_copy(z, elements);
+            sends ? calls.before.insert(calls.before.end(), leaves.begin(), leaves.end())
+                  : calls.after.insert(calls.after.end(), leaves.back());
+        }
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /// @file The kernel calls of the mixture-of-experts block, routing even.
 #include <algorithm>
+#include <cmath>
 
 #include "schedule/kernel_calls/call_lists.hpp"
 
@@ -47,7 +48,18 @@ struct ExpertBlock {
     [[nodiscard]] CpuCall with_saved(const Operation& op, const CpuCall& call, double elements) const {
         return saved(z, op, call, z.keeps_feed_forward, elements);
     }
-    [[nodiscard]] CpuCall move_rows() const { return row_call(CpuKernel::kGatherRows, rows, z.s.h); }
+    [[nodiscard]] CpuCall gather_rows() const { return row_call(CpuKernel::kGatherRows, rows, z.s.h); }
+    /// Ranges of rows that the experts' kernels take through all their passes, one after another.
+    [[nodiscard]] double ranges() const {
+        const double blocks = std::ceil(rows / z.experts / static_cast<double>(kFusedRows));
+        return loop() ? z.experts : fused() ? z.experts * blocks : 1;
+    }
+    /// Rows moved by the experts' kernels, range by range; `elements` of values more that the half keeps.
+    [[nodiscard]] CpuCall move_rows(const Operation& op, double elements = 0) const {
+        CpuCall call = row_call(CpuKernel::kGatherRows, rows / ranges(), z.s.h);
+        call.repeat = ranges();
+        return with_saved(op, call, elements / ranges());
+    }
     /// One of the kernels over the rank's experts.
     [[nodiscard]] CpuCall experts(CpuKernel of_loop, CpuKernel of_grouped, CpuKernel of_fused) const {
         CpuCall call = row_call(loop() ? of_loop : fused() ? of_fused : of_grouped, rows, z.s.expert_size, z.s.h);
@@ -116,7 +128,7 @@ Calls index_generation(const ExpertBlock& b, const Operation& op) {
         calls = {row_call(CpuKernel::kSortSlots, b.slots, b.counted)};
     }
     if (b.sent) {
-        calls.push_back(b.move_rows());
+        calls.push_back(b.gather_rows());
         calls.push_back(row_call(CpuKernel::kCountChoices, b.slots, b.counted));
     }
     return calls;
@@ -133,13 +145,13 @@ Calls experts_forward(const ExpertBlock& b, const Operation& op) {
         calls.push_back(row_call(CpuKernel::kSortSlots, b.rows, b.z.experts));
     }
     if (!b.sent || b.sorts_arrivals) {
-        calls.push_back(b.with_saved(op, b.move_rows(), hidden));
+        calls.push_back(b.move_rows(op, hidden));
     }
     const CpuCall products =
         b.experts(CpuKernel::kExpertsForwardLoop, CpuKernel::kExpertsForwardGrouped, CpuKernel::kExpertsForwardFused);
     calls.push_back(b.with_saved(op, products, 3 * inner + (b.sent ? 0 : hidden)));
     if (b.sorts_arrivals) {
-        calls.push_back(b.move_rows());
+        calls.push_back(b.move_rows(op));
     }
     return calls;
 }
@@ -157,7 +169,7 @@ Calls experts_backward(const ExpertBlock& b, const Operation& op) {
                                                     CpuKernel::kExpertsBackwardFused),
                                           2 * b.rows * b.z.s.expert_size);
     if (b.sent) {
-        return b.sorts_arrivals ? Calls{b.move_rows(), products, b.move_rows()} : Calls{products};
+        return b.sorts_arrivals ? Calls{b.move_rows(op), products, b.move_rows(op)} : Calls{products};
     }
     if (!b.loop()) {
         return {products, b.sum_rows(b.rows_of_token)};

@@ -1,4 +1,6 @@
 /// @file The kernel calls of the optimizer block, and of a step's begin.
+#include <utility>
+
 #include "schedule/kernel_calls/call_lists.hpp"
 
 namespace auspex {
@@ -64,6 +66,31 @@ std::vector<CpuCall> over_gradients(const StageParameters& p, const Plan& plan, 
     return calls;
 }
 
+/// Tensors of which every tp rank has a part of the gradient (StageParameters::summed_over_tp), each copied: routers,
+/// and with sequence parallelism norms of the residual stream.
+std::vector<CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
+    const Workload& w = z.s.workload;
+    double routers = 0, norms = 0;
+    for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
+        const LayerRange range = layers_of(w, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
+        for (int layer = range.first; layer < range.last; ++layer) {
+            routers += w.is_moe_layer(layer) ? 1 : 0;
+            norms += 2;
+        }
+    }
+    norms += z.stage == z.s.plan.pp - 1 ? 1 : 0;
+    const bool has_norms = w.norm == NormKind::kRms && z.s.plan.sequence_parallel;
+    std::vector<CpuCall> calls;
+    for (const auto& [tensors, elements] :
+         {std::pair{routers, z.all_experts * z.s.h}, {has_norms ? norms : 0, z.s.h}}) {
+        if (tensors > 0) {
+            calls.push_back(far_call(CpuKernel::kCopy, elements * z.g, elements * z.g));
+            calls.back().repeat = tensors;
+        }
+    }
+    return calls;
+}
+
 CpuCall gradient_norm(const OperationSizes& z) {
     const Shards shards = shards_of(z);
     CpuCall call =
@@ -90,7 +117,7 @@ bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& ca
                                           CpuKernel::kFiniteCheckGradients, 1);
             return true;
         case OpKind::kGradientTpAllReduce:  // tensors brought together, and put back
-            calls.before = {far_call(CpuKernel::kCopy, op.bytes, op.bytes)};
+            calls.before = copies_of_summed_tensors(z);
             calls.after = calls.before;
             return true;
         case OpKind::kGradientNorm: calls.before = {gradient_norm(z)}; return true;

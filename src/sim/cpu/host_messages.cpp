@@ -1,24 +1,13 @@
-/// @file The transport's algorithms, as src/exec/mpi does them.
+/// @file The transport's rounds (schedule/rounds) as actions.
 #include "sim/cpu/host_messages.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "base/error.hpp"
-#include "models/layout.hpp"
 
 namespace auspex {
 namespace {
-
-std::uint64_t segment_begin(const HostData& data, const HostGroup& group, std::size_t place) {
-    return shard_begin(data.elements / data.together, place, group.ranks.size()) * data.together;
-}
-std::uint64_t segment(const HostData& data, const HostGroup& group, std::size_t place) {
-    return segment_begin(data, group, place + 1) - segment_begin(data, group, place);
-}
-double segment_bytes(const HostData& data, const HostGroup& group, std::size_t place) {
-    return static_cast<double>(segment(data, group, place)) * data.element_bytes;
-}
 
 void message(HostRow& row, HostAction::Type type, int peer, int tag, double bytes) {
     row.actions.push_back({.type = type, .peer = peer, .tag = tag, .bytes = bytes, .work = {}});
@@ -30,18 +19,14 @@ void message_if_any(HostRow& row, HostAction::Type type, int peer, int tag, doub
 }
 void wait(HostRow& row) { row.actions.push_back({.type = HostAction::Type::kWait, .work = {}}); }
 
-/// Receives from every other member, then sends to each, beginning with the next one.
-template <class Incoming, class Outgoing>
-void exchange_with_all(HostRow& row, const HostGroup& group, int tag, Incoming incoming, Outgoing outgoing) {
-    const std::size_t n = group.ranks.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        if (i != group.place) {
-            message_if_any(row, HostAction::Type::kReceive, group.ranks[i], tag, incoming(i));
-        }
+/// Messages of a round, and the wait for them; bytes_of(part) of each.
+template <class BytesOf>
+void append_round(HostRow& row, const HostGroup& group, int tag, const Round& round, BytesOf bytes_of) {
+    for (const RoundMessage& one : round.receives) {
+        message_if_any(row, HostAction::Type::kReceive, group.ranks[one.peer], tag, bytes_of(one.part));
     }
-    for (std::size_t step = 1; step < n; ++step) {
-        const std::size_t to = (group.place + step) % n;
-        message_if_any(row, HostAction::Type::kSend, group.ranks[to], tag, outgoing(to));
+    for (const RoundMessage& one : round.sends) {
+        message_if_any(row, HostAction::Type::kSend, group.ranks[one.peer], tag, bytes_of(one.part));
     }
     wait(row);
 }
@@ -97,57 +82,50 @@ void HostCollectives::add_parts(HostRow& row, const HostGroup& group, const Host
     }
 }
 
-void HostCollectives::reduce_scatter(HostRow& row, const HostGroup& group, int tag, const HostData& data) const {
-    if (group.ranks.size() > 1) {
-        const double own = segment_bytes(data, group, group.place);
-        exchange_with_all(
-            row, group, tag, [&](std::size_t) { return own; },
-            [&](std::size_t to) { return segment_bytes(data, group, to); });
-        add_parts(row, group, data, segment(data, group, group.place));
+void HostCollectives::append(HostRow& row, const HostGroup& group, int tag, const HostData& data,
+                             const Rounds& rounds) const {
+    const std::vector<std::size_t> offsets = even_parts(data.elements, group.ranks.size(), data.together);
+    const auto elements_of = [&](std::size_t part) {
+        return part == kAllParts ? data.elements : offsets[part + 1] - offsets[part];
+    };
+    for (const Round& round : rounds) {
+        append_round(row, group, tag, round,
+                     [&](std::size_t part) { return static_cast<double>(elements_of(part)) * data.element_bytes; });
+        if (round.adds) {
+            add_parts(row, group, data, elements_of(round.sum));
+        }
     }
+}
+
+void HostCollectives::reduce_scatter(HostRow& row, const HostGroup& group, int tag, const HostData& data) const {
+    append(row, group, tag, data, reduce_scatter_rounds(group.ranks.size(), group.place));
 }
 
 void HostCollectives::all_reduce(HostRow& row, const HostGroup& group, int tag, const HostData& data) const {
     const double bytes = static_cast<double>(data.elements) * data.element_bytes;
-    if (group.ranks.size() == 1) {
-        return;
-    }
-    if (bytes <= stack_.gathered_all_reduce_bytes) {
-        const auto all = [&](std::size_t) { return bytes; };
-        exchange_with_all(row, group, tag, all, all);
-        add_parts(row, group, data, data.elements);
-        return;
-    }
-    reduce_scatter(row, group, tag, data);
-    exchange_with_all(
-        row, group, tag, [&](std::size_t from) { return segment_bytes(data, group, from); },
-        [&](std::size_t) { return segment_bytes(data, group, group.place); });
+    append(row, group, tag, data,
+           all_reduce_rounds(group.ranks.size(), group.place, bytes, stack_.gathered_all_reduce_bytes));
 }
 
 void HostCollectives::all_gather(HostRow& row, const HostGroup& group, int tag, const HostData& data) const {
-    const std::size_t n = group.ranks.size();
-    const int next = group.ranks[(group.place + 1) % n], previous = group.ranks[(group.place + n - 1) % n];
-    for (std::size_t round = 1; round < n; ++round) {
-        const std::size_t sent = (group.place + n + 1 - round) % n, received = (group.place + n - round) % n;
-        message_if_any(row, HostAction::Type::kReceive, previous, tag, segment_bytes(data, group, received));
-        message_if_any(row, HostAction::Type::kSend, next, tag, segment_bytes(data, group, sent));
-        wait(row);
-    }
+    append(row, group, tag, data, all_gather_rounds(group.ranks.size(), group.place));
 }
 
 void HostCollectives::all_to_all(HostRow& row, const HostGroup& group, int tag, double bytes,
                                  CpuPrecision precision) const {
-    const auto part = [&](std::size_t) { return bytes; };
     const CpuCall copy{.kernel = CpuKernel::kCopy, .columns = bytes};
-    exchange_with_all(row, group, tag, part, part);
-    row.actions.insert(row.actions.end() - 1, {.work = work_of(machine_, copy, precision, {})});
+    for (const Round& round : all_to_all_rounds(group.ranks.size(), group.place)) {
+        append_round(row, group, tag, round, [bytes](std::size_t) { return bytes; });
+        if (round.copies_own_part) {
+            row.actions.insert(row.actions.end() - 1, {.work = work_of(machine_, copy, precision, {})});
+        }
+    }
 }
 
 void HostCollectives::barrier(HostRow& row, const HostGroup& group, int tag) const {
-    const std::size_t n = group.ranks.size();
-    for (std::size_t distance = 1; distance < n; distance *= 2) {
-        message(row, HostAction::Type::kReceive, group.ranks[(group.place + n - distance) % n], tag, 0);
-        message(row, HostAction::Type::kSend, group.ranks[(group.place + distance) % n], tag, 0);
+    for (const Round& round : barrier_rounds(group.ranks.size(), group.place)) {
+        message(row, HostAction::Type::kReceive, group.ranks[round.receives.front().peer], tag, 0);
+        message(row, HostAction::Type::kSend, group.ranks[round.sends.front().peer], tag, 0);
         wait(row);
     }
 }

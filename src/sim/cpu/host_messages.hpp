@@ -7,6 +7,7 @@
 #include "models/machine.hpp"
 #include "models/stack.hpp"
 #include "schedule/program/communication.hpp"
+#include "schedule/rounds/rounds.hpp"
 #include "sim/cpu/host_actions.hpp"
 
 namespace auspex {
@@ -36,25 +37,21 @@ struct HostData {
 /// reduce-scatter and all-to-all direct, all-gather ring, each over one level.
 void require_host_collectives(const Stack& stack, const Machine& machine);
 
-/// Appends to a row. Messages without bytes are not sent, as in the transport.
+/// Appends the rounds of schedule/rounds to a row: those that the trainer's transports run.
 class HostCollectives {
  public:
     HostCollectives(const Machine& machine, const Stack& stack) : machine_(machine), stack_(stack) {}
 
-    /// Each sends every other its segment at once, and adds up what has come, in the order of ranks.
     void reduce_scatter(HostRow& row, const HostGroup& group, int tag, const HostData& data) const;
-    /// Up to stack.gathered_all_reduce_bytes: each sends all it has to every other, and adds up. Longer: a
-    /// reduce-scatter, then each sends its sums to every other at once.
     void all_reduce(HostRow& row, const HostGroup& group, int tag, const HostData& data) const;
-    /// A ring: n - 1 rounds, each passes on to the next what has come from the previous one.
     void all_gather(HostRow& row, const HostGroup& group, int tag, const HostData& data) const;
-    /// `bytes` to every other at once; the member's own part is copied.
+    /// `bytes` to every other; the member's own part is copied.
     void all_to_all(HostRow& row, const HostGroup& group, int tag, double bytes, CpuPrecision precision) const;
-    /// Rounds k = 0, 1, … of empty messages to the member 2^k places on, until all have heard of all. Stands in for
-    /// the MPI library's own.
+    /// Of empty messages. Stands in for the MPI library's own.
     void barrier(HostRow& row, const HostGroup& group, int tag) const;
 
  private:
+    void append(HostRow& row, const HostGroup& group, int tag, const HostData& data, const Rounds& rounds) const;
     void add_parts(HostRow& row, const HostGroup& group, const HostData& data, std::uint64_t elements) const;
 
     const Machine& machine_;

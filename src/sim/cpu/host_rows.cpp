@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "schedule/bindings/bindings.hpp"
 #include "schedule/kernel_calls/kernel_calls.hpp"
 #include "schedule/memory/memory.hpp"
 #include "sim/cpu/host_messages.hpp"
@@ -18,15 +19,6 @@ namespace {
 constexpr double kExpertNumberBytes = 8, kRealBytes = 4;  // an expert's number; fp32
 constexpr std::uint64_t kSoftmaxPartsTogether = 3;
 constexpr std::size_t kGroups = static_cast<std::size_t>(GroupKind::kWorld) + 1;
-
-/// Operations without a kernel or call in the trainer.
-constexpr std::array kUnbound{OpKind::kQueryDown,
-                              OpKind::kKeyValueDown,
-                              OpKind::kQueryUp,
-                              OpKind::kKeyValueUp,
-                              OpKind::kKeyValueGather,
-                              OpKind::kSharedExpert,
-                              OpKind::kTiedEmbeddingAllReduce};
 
 Loss loss_of(const Operation& op) {
     if (op.comm == CommKind::kNone) {
@@ -69,25 +61,16 @@ HostData data_of(double bytes, double element_bytes) {
             .precision = precision_of(element_bytes)};
 }
 
-void refuse(const Inputs& inputs, const std::string& what) {
-    throw InputError(inputs.plan.file, "found " + what + "; expected a plan that processes on the cores of machine " +
-                                           inputs.machine.name + " run: the trainer has no call for it");
-}
-
 void require_runnable(const Inputs& inputs, const StepProgram& step) {
     require_host_collectives(inputs.stack, inputs.machine);
-    const Plan& plan = step.plan;
-    if (plan.overlap_tp || plan.overlap_ep || plan.overlap_dp || plan.overlap_pp) {
-        refuse(inputs, "overlap");
-    }
-    if (plan.cp > 1 || plan.etp != plan.tp || plan.optimizer == OptimizerSharding::kFsdp) {
-        refuse(inputs, "cp > 1, etp other than tp, or fsdp");
-    }
-    for (const Operation& op : step.program.operations) {
-        const bool unbound = std::find(kUnbound.begin(), kUnbound.end(), op.kind) != kUnbound.end();
-        if (unbound || op.comm == CommKind::kBroadcast) {
-            refuse(inputs, std::string("operation ") + to_string(op.kind));
-        }
+    const std::vector<std::string> unbound = unbound_operations(inputs.workload, step.plan, inputs.stack, step.program);
+    if (!unbound.empty()) {
+        const std::size_t more = unbound.size() - 1;
+        throw InputError(inputs.plan.file, "found what the trainer does not run: " + unbound.front() +
+                                               (more > 0 ? ", and " + std::to_string(more) + " more" : std::string()) +
+                                               "; expected a plan that processes on the cores of machine " +
+                                               inputs.machine.name +
+                                               " run (auspex program --check-executor lists all)");
     }
 }
 

@@ -15,8 +15,8 @@ class HostRows {
  public:
     static constexpr std::uint32_t kNoOperation = 0xffff'ffff;
 
-    /// References must outlive it. Throws InputError for a stack without processes or with other collectives, for
-    /// overlap, and for communications that the trainer has no call for.
+    /// References must outlive it. Throws InputError for a stack without processes or with other collectives, and for
+    /// all that the trainer has no kernel or call for (unbound_operations).
     HostRows(const Inputs& inputs, const StepProgram& step);
     ~HostRows();
     HostRows(const HostRows&) = delete;

@@ -1,5 +1,5 @@
 /// @file What the executor says that it cannot do.
-#include "exec/run/bindings.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 #include <gtest/gtest.h>
 

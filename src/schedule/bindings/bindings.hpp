@@ -1,5 +1,5 @@
 #pragma once
-/// @file What the executor cannot do.
+/// @file What the trainer cannot do: asked before a run, and before ranks of a host machine are predicted.
 #include <string>
 #include <vector>
 

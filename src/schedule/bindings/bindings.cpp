@@ -1,5 +1,5 @@
 /// @file What has no kernel or call: found by looking at settings, and at every operation of the program.
-#include "exec/run/bindings.hpp"
+#include "schedule/bindings/bindings.hpp"
 
 #include <set>
 

@@ -1,0 +1,75 @@
+#pragma once
+/// @file Collectives run round by round (schedule/rounds) over what every transport can do: move bytes between members.
+#include <deque>
+
+#include "exec/transport/communicator.hpp"
+#include "exec/transport/kept_memory.hpp"
+#include "schedule/rounds/rounds.hpp"
+
+namespace auspex {
+
+/// Up to here an all-reduce sends everyone's data to everyone, where the stack does not say it.
+inline constexpr std::size_t kSmallAllReduce = 4096;
+
+/// Messages of one round, of one member of a group; peers are places in it.
+struct RoundExchange {
+    struct Incoming {
+        std::size_t from = 0;
+        std::byte* data = nullptr;
+        std::size_t bytes = 0;
+    };
+    struct Outgoing {
+        std::size_t to = 0;
+        const std::byte* data = nullptr;
+        std::size_t bytes = 0;
+    };
+    std::vector<Incoming> receives;
+    std::vector<Outgoing> sends;
+    std::span<const std::byte> own;  ///< this member's part for itself
+    std::byte* own_to = nullptr;
+};
+
+class RoundCommunicator : public Communicator {
+ public:
+    /// All-reduces up to `gathered_bytes` send all data to all members.
+    explicit RoundCommunicator(std::size_t gathered_bytes) : gathered_bytes_(gathered_bytes) {}
+
+    void all_reduce(GroupKind kind, void* data, std::size_t count, ElementType type, ReduceOp op) final;
+    void reduce_scatter(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) final;
+    void all_gather(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) final;
+    void all_to_all(GroupKind kind, const void* send, std::span<const std::size_t> send_bytes, void* receive,
+                    std::span<const std::size_t> receive_bytes) final;
+    std::vector<std::size_t> all_to_all_begin(GroupKind kind, const void* send,
+                                              std::span<const std::size_t> send_bytes) final;
+    void take_received(void* receive) final;
+
+ protected:
+    /// Begins all receives, then all sends, copies the own part (copy_own_part) and waits for all. Messages without
+    /// bytes are not sent.
+    virtual void exchange(GroupKind kind, const RoundExchange& round) = 0;
+    /// Sends, also what has no bytes; appends the next message of member `from` to `received` (append_from), in the
+    /// order of members, this member's own part among them. Returns the lengths by member.
+    virtual std::vector<std::size_t> exchange_unsized(GroupKind kind, const RoundExchange& round,
+                                                      std::vector<std::byte>& received) = 0;
+    /// Memory of the transport taken, or given back.
+    virtual void hold(std::size_t bytes) = 0;
+    virtual void release(std::size_t bytes) = 0;
+
+    static void copy_own_part(const RoundExchange& round);
+    /// The parts of a message, one after another: the transport's copy of it.
+    [[nodiscard]] static std::vector<std::byte> joined(std::span<const std::span<const std::byte>> parts);
+
+ private:
+    struct Data;
+    [[nodiscard]] std::size_t members(GroupKind kind) const { return static_cast<std::size_t>(size(kind)); }
+    [[nodiscard]] std::size_t mine(GroupKind kind) const { return static_cast<std::size_t>(place(kind)); }
+    void run(GroupKind kind, const Rounds& rounds, const Data& data);
+    void run_sum(GroupKind kind, const Round& round, const Data& data);
+    std::byte* scratch(std::size_t bytes);
+
+    std::size_t gathered_bytes_;
+    std::deque<std::vector<std::byte>> received_;  ///< between all_to_all_begin and take_received
+    KeptMemory scratch_;
+};
+
+}  // namespace auspex

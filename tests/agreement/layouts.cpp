@@ -1,0 +1,122 @@
+/// @file The list of layouts: grids, schedules, dispatch and kernels of experts, optimizers, what is recomputed,
+/// precisions.
+#include "layouts.hpp"
+
+namespace auspex::testing_agreement {
+namespace {
+
+using Change = std::function<void(Workload&, Plan&)>;
+
+/// Four layers, so that stages can be virtual; a vocabulary that makes some all-reduces long.
+AgreementCase made(const std::string& name, Workload workload, const std::vector<Change>& changes) {
+    AgreementCase c{name, std::move(workload), exec_fixture::single_plan()};
+    c.workload.layers = 4;
+    c.workload.vocab_size = 100;
+    c.plan.routing.kind = RoutingDistribution::kUniform;
+    for (const Change& change : changes) {
+        change(c.workload, c.plan);
+    }
+    return c;
+}
+AgreementCase dense(const std::string& name, const std::vector<Change>& changes) {
+    return made("dense_" + name, exec_fixture::dense_model(), changes);
+}
+AgreementCase mixture(const std::string& name, const std::vector<Change>& changes) {
+    return made("moe_" + name, exec_fixture::mixture_model(), changes);
+}
+
+Change tp(int n, bool sliced = false) {
+    return [=](Workload&, Plan& p) { p.tp = p.etp = n, p.sequence_parallel = sliced; };
+}
+Change dp(int n, OptimizerSharding how) {
+    return [=](Workload&, Plan& p) { p.dp = n, p.optimizer = how; };
+}
+Change ep(int n, Dispatch dispatch, ExpertKernels kernels) {
+    return [=](Workload&, Plan& p) { p.ep = n, p.dispatch = dispatch, p.expert_kernels = kernels; };
+}
+Change pp(int n, ScheduleKind kind, int virtual_stages = 1) {
+    return [=](Workload&, Plan& p) {
+        p.pp = n, p.schedule = kind, p.virtual_stages = virtual_stages, p.micro_batches = 4;
+    };
+}
+Change bf16(double gradient_bytes = 2) {
+    return [=](Workload&, Plan& p) { p.precision = "bf16", p.weight_bytes = 2, p.gradient_bytes = gradient_bytes; };
+}
+Change recompute(bool norm, bool attention, bool expert) {
+    return [=](Workload&, Plan& p) {
+        p.recompute_norm = norm, p.recompute_attention = attention, p.recompute_expert = expert;
+    };
+}
+void qk_norm(Workload& w, Plan&) { w.qk_norm = true; }
+void global_loss(Workload& w, Plan&) { w.global_aux_loss = true; }
+void layer_norm(Workload& w, Plan&) { w.norm = NormKind::kNonParametric; }
+void dense_first(Workload& w, Plan&) { w.first_dense_layers = 1, w.intermediate_size = 12; }
+void learned(Workload&, Plan& p) { p.routing.kind = RoutingDistribution::kLearned; }
+
+constexpr auto kReplicated = OptimizerSharding::kReplicated, kSharded = OptimizerSharding::kSharded,
+               kEpAware = OptimizerSharding::kEpAware;
+constexpr auto kToAll = Dispatch::kAllToAll, kGathered = Dispatch::kAllGatherReduceScatter;
+constexpr auto kLoop = ExpertKernels::kLoop, kGrouped = ExpertKernels::kGrouped, kFused = ExpertKernels::kFused;
+
+std::vector<AgreementCase> dense_cases() {
+    return {dense("alone", {}),
+            dense("alone_bf16", {bf16()}),
+            dense("layer_norm", {layer_norm}),
+            dense("dp4_sharded", {dp(4, kSharded)}),
+            dense("dp3_replicated_bf16", {dp(3, kReplicated), bf16()}),
+            dense("dp2_fp32_gradients", {dp(2, kSharded), bf16(4)}),
+            dense("tp2", {tp(2), qk_norm}),
+            dense("tp2_sliced", {tp(2, true), qk_norm}),
+            dense("tp2_sliced_recompute_bf16", {tp(2, true), recompute(true, true, true), bf16(), qk_norm}),
+            dense("pp2_gpipe", {pp(2, ScheduleKind::kGpipe)}),
+            dense("pp2_virtual", {pp(2, ScheduleKind::kInterleaved1f1b, 2)}),
+            dense("pp4_dp2", {pp(4, ScheduleKind::k1f1b), dp(2, kEpAware)}),
+            dense("tp2_pp2_dp2", {tp(2), pp(2, ScheduleKind::k1f1b), dp(2, kSharded), recompute(true, false, true)})};
+}
+
+/// Every dispatch with every kernel, over one, two and as many ep ranks as there are experts.
+std::vector<AgreementCase> dispatch_cases() {
+    std::vector<AgreementCase> cases;
+    for (const int ranks : {1, 2, 4}) {
+        for (const auto& [dispatch, how] : {std::pair{kToAll, "all_to_all"}, std::pair{kGathered, "gathered"}}) {
+            for (const auto& [kernels, which] :
+                 {std::pair{kLoop, "loop"}, std::pair{kGrouped, "grouped"}, std::pair{kFused, "fused"}}) {
+                const std::string name = "ep" + std::to_string(ranks) + "_" + how + "_" + which;
+                cases.push_back(mixture(name, {ep(ranks, dispatch, kernels)}));
+                cases.push_back(mixture(name + "_bf16", {ep(ranks, dispatch, kernels), bf16()}));
+            }
+        }
+    }
+    return cases;
+}
+
+std::vector<AgreementCase> mixture_cases() {
+    return {mixture("ep2_dp2_sharded", {ep(2, kToAll, kGrouped), dp(2, kSharded)}),
+            mixture("ep2_dp2_ep_aware_bf16", {ep(2, kToAll, kFused), dp(2, kEpAware), bf16()}),
+            mixture("ep2_dp2_replicated", {ep(2, kGathered, kGrouped), dp(2, kReplicated)}),
+            mixture("tp2_ep2", {tp(2), ep(2, kToAll, kGrouped), qk_norm}),
+            mixture("tp2_sliced_gathered", {tp(2, true), ep(2, kGathered, kFused), bf16()}),
+            mixture("tp2_sliced_one_ep", {tp(2, true), recompute(true, true, true)}),
+            mixture("recompute_experts", {ep(2, kToAll, kLoop), recompute(false, false, true)}),
+            mixture("recompute_all_gathered", {ep(2, kGathered, kGrouped), recompute(true, true, true), bf16(4)}),
+            mixture("global_loss", {global_loss}),
+            mixture("global_loss_pp2_tp2", {global_loss, pp(2, ScheduleKind::k1f1b), tp(2), bf16()}),
+            mixture("global_loss_virtual", {global_loss, pp(2, ScheduleKind::kInterleaved1f1b, 2)}),
+            mixture("dense_first_pp2_ep2", {dense_first, pp(2, ScheduleKind::k1f1b), ep(2, kToAll, kGrouped)}),
+            mixture("layer_norm_tp2_pp2_ep2",
+                    {layer_norm, tp(2), pp(2, ScheduleKind::kGpipe), ep(2, kGathered, kLoop), dp(2, kSharded)}),
+            mixture("learned", {learned, ep(2, kToAll, kGrouped)}),
+            mixture("learned_bf16", {learned, bf16()})};
+}
+
+}  // namespace
+
+std::vector<AgreementCase> agreement_cases() {
+    std::vector<AgreementCase> all = dense_cases();
+    for (const auto& more : {dispatch_cases(), mixture_cases()}) {
+        all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+}
+
+}  // namespace auspex::testing_agreement

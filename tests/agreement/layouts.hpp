@@ -1,0 +1,20 @@
+#pragma once
+/// @file Small models under every kind of plan that the trainer runs.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../exec/exec_fixture.hpp"
+
+namespace auspex::testing_agreement {
+
+struct AgreementCase {
+    std::string name;
+    Workload workload;
+    Plan plan;
+};
+inline void PrintTo(const AgreementCase& c, std::ostream* out) { *out << c.name; }
+
+[[nodiscard]] std::vector<AgreementCase> agreement_cases();
+
+}  // namespace auspex::testing_agreement

@@ -1,0 +1,239 @@
+/// @file What real steps call and send, against what the CPU lens plays: equal, rank by rank, operation by operation.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "layouts.hpp"
+#include "predicted_functions.hpp"
+#include "recorded_step.hpp"
+#include "sim/cpu/host_messages.hpp"
+#include "sim/cpu/host_rows.hpp"
+
+namespace auspex {
+namespace {
+
+using namespace testing_agreement;
+
+/// Laws that tell calls apart: no two kernels, and no two sizes of one, take the same time.
+void give_telling_laws(Host& host) {
+    Rng rng(5);
+    for (auto& laws : host.laws) {
+        for (CpuLaw& law : laws) {
+            std::ranges::generate(law.seconds_per, [&rng] { return 1e-9 * (1 + rng.uniform()); });
+            law.known = true;
+        }
+    }
+}
+
+/// Of a host with such laws. The documents are those of a toy: only the loaded values are used.
+Inputs telling_inputs() {
+    const auto document = [](const std::string& name) {
+        return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + name + ".json");
+    };
+    Inputs inputs = load_inputs(document("machines/aurora"), document("stacks/auspex"), document("workloads/toy-dense"),
+                                document("plans/toy-dp4"));
+    constexpr double kUnlimited = 1e30;
+    Host& host = inputs.machine.host;
+    host.cores = inputs.machine.node.tiles;
+    host.cache_bytes = host.cache_bytes_per_s = host.memory_bytes_per_s = host.core_memory_bytes_per_s = kUnlimited;
+    host.near.eager_bytes = host.far.eager_bytes = kUnlimited;
+    give_telling_laws(host);
+    return inputs;
+}
+
+struct Predicted {
+    Inputs inputs;
+    StepProgram step;
+    HostRows rows;
+
+    explicit Predicted(const RunInputs& run)
+        : inputs(inputs_of(run)), step{run.plan, run.layout, run.program, {}}, rows(inputs, step) {}
+
+    static Inputs inputs_of(const RunInputs& run) {
+        static const Inputs kTelling = telling_inputs();
+        Inputs inputs = kTelling;
+        inputs.workload = run.workload, inputs.stack = run.stack, inputs.plan = run.plan;
+        return inputs;
+    }
+};
+
+/// Messages with bytes that a row sends, in order, "rank: bytes".
+std::vector<std::string> messages_of(const HostRow& row) {
+    std::vector<std::string> list;
+    for (const HostAction& action : row.actions) {
+        if (action.type == HostAction::Type::kSend && action.bytes > 0) {
+            list.push_back(std::to_string(action.peer) + ": " + std::to_string(action.bytes));
+        }
+    }
+    return list;
+}
+std::vector<std::string> messages_of(const RecordedOperation& real) {
+    std::vector<std::string> list;
+    for (const SentMessage& message : real.messages) {
+        list.push_back(std::to_string(message.to) + ": " + std::to_string(static_cast<double>(message.bytes)));
+    }
+    return list;
+}
+
+/// Seconds of the transport's work between messages, sorted: those of a row's work that is not among `calls` of them
+/// before, and as many behind.
+std::vector<double> transport_seconds(const HostRow& row, std::size_t before, std::size_t after) {
+    std::vector<double> seconds;
+    for (const HostAction& action : row.actions) {
+        if (action.type == HostAction::Type::kWork) {
+            seconds.push_back(action.work.seconds);
+        }
+    }
+    EXPECT_GE(seconds.size(), before + after);
+    seconds.erase(seconds.end() - static_cast<std::ptrdiff_t>(after), seconds.end());
+    seconds.erase(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(before));
+    std::ranges::sort(seconds);
+    return seconds;
+}
+
+bool is_gradient(OpKind kind) {
+    return kind == OpKind::kGradientTpAllReduce || kind == OpKind::kGradientEpAllReduce ||
+           kind == OpKind::kGradientReduceExperts || kind == OpKind::kGradientReduceDense;
+}
+
+/// Of what the transport did, by the laws of its kernels in the precision of its elements.
+std::vector<double> transport_seconds(const OnRank& on, const Machine& machine, const RecordedOperation& real) {
+    std::vector<double> seconds;
+    const CpuPrecision of_plan = cpu_precision(on.run.plan);
+    for (const RecordedCall& call : real.calls) {
+        const auto columns = static_cast<double>(call.sizes[1]), depth = static_cast<double>(call.sizes[2]);
+        if (!is_of_transport(call) || call.sizes[1] == 0) {
+            continue;
+        }
+        CpuKernel kernel = is_gradient(on.op.kind) ? CpuKernel::kReducePartsGradients : CpuKernel::kReduceParts;
+        CpuPrecision precision = call.sizes[3] == sizeof(float) ? CpuPrecision::kFp32 : CpuPrecision::kBf16;
+        if (call.kernel != "reduce_parts") {
+            kernel = call.kernel == "copy_own_part" ? CpuKernel::kCopy : CpuKernel::kReduceSoftmaxParts;
+            precision = of_plan;
+        }
+        seconds.push_back(
+            work_of(machine, {.kernel = kernel, .columns = columns, .depth = depth}, precision, {}).seconds);
+    }
+    std::ranges::sort(seconds);
+    return seconds;
+}
+
+/// Sizes that depend on the choices of a router, which predictions take to be even.
+bool depends_on_choices(const OnRank& on) {
+    const OpKind kind = on.op.kind;
+    return on.run.plan.routing.kind != RoutingDistribution::kUniform &&
+           (kind == OpKind::kIndexGeneration || kind == OpKind::kExpertComputation ||
+            kind == OpKind::kOutputReduction || kind == OpKind::kTokenCommunication || kind == OpKind::kTokenReturn);
+}
+
+/// Norm and update go over parts of tensors that a rank's shard happens to cut; predicted is a shard of mean size, in a
+/// mean number of parts.
+bool is_over_shards(OpKind kind) { return kind == OpKind::kGradientNorm || kind == OpKind::kOptimizerUpdate; }
+
+/// Elements and parts that norm and update go over on all ranks of a stage.
+struct ShardSums {
+    double predicted_elements = 0, predicted_parts = 0, elements = 0, parts = 0;
+    void add(const std::vector<CpuCall>& calls, const std::vector<RecordedCall>& real) {
+        for (const CpuCall& call : calls) {
+            const bool is_norm = call.kernel == CpuKernel::kSquareSum;
+            if (is_norm || call.kernel == CpuKernel::kAdamW) {
+                predicted_elements += call.columns * call.repeat;
+                predicted_parts += is_norm ? call.repeat : call.rows;
+            }
+        }
+        for (const RecordedCall& call : real) {
+            elements += static_cast<double>(call.sizes[1]);
+            parts += 1;
+        }
+    }
+};
+
+class Comparison {
+ public:
+    explicit Comparison(const RunInputs& run) : run_(run), predicted_(run), real_(recorded_step(run)) {}
+
+    void expect_equal() {
+        for (int rank = 0; rank < run_.layout.tiles; ++rank) {
+            expect_equal_rank(rank, real_[static_cast<std::size_t>(rank)]);
+        }
+        EXPECT_EQ(messages_ > 0, run_.layout.tiles > 1);
+        for (const auto& [which, sums] : shards_) {
+            EXPECT_NEAR(sums.elements, sums.predicted_elements, 1e-9 * sums.elements);
+            EXPECT_LE(sums.parts, sums.predicted_parts * (1 + 1e-12));
+        }
+    }
+
+ private:
+    void expect_equal_rank(int rank, const std::vector<RecordedOperation>& operations) {
+        const GridPlace place = grid_place(run_.layout, rank);
+        HostRow begin;
+        ASSERT_TRUE(predicted_.rows.next(rank, begin));
+        std::vector<CpuCall> before_step = calls_before_step(run_.workload, run_.plan, run_.layout, place.stage);
+        EXPECT_EQ(begin.actions.size(), before_step.size());
+        for (const RecordedOperation& real : operations) {
+            HostRow row;
+            ASSERT_TRUE(predicted_.rows.next(rank, row));
+            ASSERT_EQ(row.operation, real.operation);
+            const OnRank on{run_, run_.program.operations[real.operation], place};
+            messages_ += real.messages.size();
+            if (!depends_on_choices(on)) {
+                const std::string what = operation_name(operation_name_index(on.op.kind, on.op.phase)) + " of layer " +
+                                         std::to_string(on.op.layer) + ", rank " + std::to_string(rank);
+                SCOPED_TRACE(what);
+                expect_equal_messages(on, row, real);
+                expect_equal_calls(on, row, real, std::exchange(before_step, {}));
+            }
+            before_step.clear();
+        }
+        HostRow none;
+        EXPECT_FALSE(predicted_.rows.next(rank, none));
+    }
+
+    /// A barrier is the MPI library's own; empty messages of the lens stand in for it.
+    static void expect_equal_messages(const OnRank& on, const HostRow& row, const RecordedOperation& real) {
+        EXPECT_EQ(messages_of(real), messages_of(row));
+        if (on.op.comm != CommKind::kBarrier) {
+            EXPECT_TRUE(std::ranges::none_of(row.actions, [](const HostAction& action) {
+                return action.type == HostAction::Type::kSend && action.bytes == 0;
+            }));
+        }
+    }
+
+    /// Functions of kernels, and what the transport does between messages.
+    void expect_equal_calls(const OnRank& on, const HostRow& row, const RecordedOperation& real,
+                            const std::vector<CpuCall>& before_step) {
+        const OperationCalls calls =
+            kernel_calls(run_.workload, run_.plan, run_.stack, run_.layout, on.place.stage, on.op);
+        std::vector<CpuCall> all = before_step;
+        all.insert(all.end(), calls.before.begin(), calls.before.end());
+        all.insert(all.end(), calls.after.begin(), calls.after.end());
+        EXPECT_EQ(transport_seconds(on, predicted_.inputs.machine, real),
+                  transport_seconds(row, calls.before.size(), calls.after.size()));
+        if (is_over_shards(on.op.kind)) {
+            shards_[{on.place.stage, on.op.kind}].add(all, real.calls);
+        } else {
+            EXPECT_EQ(functions_called(on, real.calls), functions_of(on, all));
+        }
+    }
+
+    RunInputs run_;
+    Predicted predicted_;
+    RecordedStep real_;
+    std::size_t messages_ = 0;  ///< of the real step
+    std::map<std::pair<int, OpKind>, ShardSums> shards_;
+};
+
+class Agreement : public testing::TestWithParam<AgreementCase> {};
+
+TEST_P(Agreement, of_calls_and_messages_with_the_prediction) {
+    RunInputs run = exec_fixture::run_inputs(GetParam().workload, GetParam().plan);
+    Comparison(run).expect_equal();
+}
+
+INSTANTIATE_TEST_SUITE_P(Step, Agreement, testing::ValuesIn(agreement_cases()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace auspex

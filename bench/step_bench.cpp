@@ -85,7 +85,7 @@ void cost_with_fresh_network(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     for (auto _ : state) {
         Network network(mula_220b().machine, mula_220b().stack, ready.layout);
-        benchmark::DoNotOptimize(ready.costed(network).pieces.size());
+        benchmark::DoNotOptimize(ready.costed(network).tasks.size());
     }
 }
 
@@ -93,7 +93,7 @@ void cost_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     Network network(mula_220b().machine, mula_220b().stack, ready.layout);
     for (auto _ : state) {
-        benchmark::DoNotOptimize(ready.costed(network).pieces.size());
+        benchmark::DoNotOptimize(ready.costed(network).tasks.size());
     }
 }
 

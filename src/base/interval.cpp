@@ -42,7 +42,7 @@ Interval interval_of_draws(double value, std::span<const double> draws, int degr
             value + stretch * std::max(0.0, quantile(draws, kHigh) - value)};
 }
 
-std::vector<Interval> bootstrap_intervals(const LawOfRows& rows, std::span<const double> values,
+std::vector<Interval> bootstrap_intervals(const FittedRows& rows, std::span<const double> values,
                                           const Estimator& estimate) {
     constexpr int kDraws = 200;
     const std::size_t count = rows.measured.size();
@@ -80,10 +80,10 @@ Interval interval_of_median(std::span<const double> values) {
     if (values.size() == 1) {
         return {middle * (1 - kNormal * kSingle), middle * (1 + kNormal * kSingle)};
     }
-    const LawOfRows rows{{values.begin(), values.end()},
-                         std::vector<double>(values.size(), middle),
-                         std::vector<double>(values.size(), 1.0),
-                         1};
+    const FittedRows rows{{values.begin(), values.end()},
+                          std::vector<double>(values.size(), middle),
+                          std::vector<double>(values.size(), 1.0),
+                          1};
     const Interval interval = bootstrap_intervals(rows, std::span(&middle, 1), [](std::span<const double> drawn) {
                                   return std::vector{median(drawn)};
                               }).front();

@@ -21,7 +21,7 @@ struct Interval {
 
 /// Measurements with what a law of so many parameters makes of them; `scales`: how large noise is, up to a factor that
 /// is the same for all (1 each, or each time itself where errors are relative).
-struct LawOfRows {
+struct FittedRows {
     std::vector<double> measured, predicted, scales;
     int parameters = 1;
 };
@@ -33,7 +33,7 @@ using Estimator = std::function<std::vector<double>(std::span<const double> meas
 /// estimates from measured* = predicted + scale r sqrt(n / (n - parameters)), r drawn from the n residuals over their
 /// scales; interval_of_draws with n - parameters degrees of freedom around `values`. The same rows give the same
 /// intervals. Requires a row at least.
-[[nodiscard]] std::vector<Interval> bootstrap_intervals(const LawOfRows& rows, std::span<const double> values,
+[[nodiscard]] std::vector<Interval> bootstrap_intervals(const FittedRows& rows, std::span<const double> values,
                                                         const Estimator& estimate);
 
 /// Of the median of values that are 0 or above and scatter independently; low is 0 at least. Of a single value, which

@@ -15,17 +15,17 @@ int sign_of(double difference) { return difference > 0 ? 1 : difference < 0 ? -1
 }  // namespace
 
 std::optional<double> relative_noise(std::span<const double> values) {
-    constexpr std::size_t kFewest = 2;
+    constexpr std::size_t kMin = 2;
     constexpr std::array kMeanRanges{1.128, 1.693, 2.059, 2.326};  // d2 of 2, 3, 4, 5 values
-    if (values.size() < kFewest) {
+    if (values.size() < kMin) {
         return std::nullopt;
     }
-    if (values.size() - kFewest >= kMeanRanges.size()) {
+    if (values.size() - kMin >= kMeanRanges.size()) {
         return relative_spread(values);
     }
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     const double middle = median(values);
-    return middle > 0 ? (*most - *least) / kMeanRanges.at(values.size() - kFewest) / middle : 0;
+    return middle > 0 ? (*most - *least) / kMeanRanges.at(values.size() - kMin) / middle : 0;
 }
 
 RankAgreement kendall_tau(std::span<const double> a, std::span<const double> b, double least_ln_ratio) {

@@ -70,7 +70,7 @@ void run(const Command& command, const Options& options) {
     try {
         command.run(options);
     } catch (const InputError& error) {
-        throw blame_command_line(options, error);
+        throw with_command_line_context(options, error);
     }
 }
 

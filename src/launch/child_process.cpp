@@ -15,7 +15,7 @@ void note_signal(int signal) { last_signal = signal; }
 
 }  // namespace
 
-SignalsNoted::SignalsNoted() {
+SignalsCaught::SignalsCaught() {
     struct sigaction action {};
     action.sa_handler = note_signal;
     for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
@@ -26,15 +26,15 @@ SignalsNoted::SignalsNoted() {
     }
 }
 
-SignalsNoted::~SignalsNoted() {
+SignalsCaught::~SignalsCaught() {
     for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
         sigaction(kEndSignals[i], &before_[i], nullptr);
     }
 }
 
-int noted_signal() { return last_signal; }
+int caught_signal() { return last_signal; }
 
-int take_noted_signal() {
+int take_caught_signal() {
     const int signal = last_signal;
     if (signal != 0) {
         last_signal = 0;
@@ -42,7 +42,7 @@ int take_noted_signal() {
     return signal;
 }
 
-SignalsHeld::SignalsHeld() {
+SignalsBlocked::SignalsBlocked() {
     sigset_t held;
     sigemptyset(&held);
     for (const int signal : kEndSignals) {
@@ -51,9 +51,9 @@ SignalsHeld::SignalsHeld() {
     sigprocmask(SIG_BLOCK, &held, &before_);
 }
 
-SignalsHeld::~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+SignalsBlocked::~SignalsBlocked() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-void SignalsHeld::let_go_in_child() const {
+void SignalsBlocked::restore_in_child() const {
     for (const int signal : kEndSignals) {
         struct sigaction now {};
         sigaction(signal, nullptr, &now);
@@ -87,7 +87,7 @@ bool is_in_path(const char* program) {
 }
 
 std::string last_lines(const std::vector<std::string>& lines) {
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     std::vector<std::string> words;
     for (const std::string& line : lines) {
         const std::size_t begin = line.find_first_not_of(" \t\r"), end = line.find_last_not_of(" \t\r");
@@ -96,7 +96,7 @@ std::string last_lines(const std::vector<std::string>& lines) {
         }
     }
     std::string text;
-    for (std::size_t i = words.size() - std::min(words.size(), kMost); i < words.size(); ++i) {
+    for (std::size_t i = words.size() - std::min(words.size(), kMax); i < words.size(); ++i) {
         text += (text.empty() ? "" : " / ") + words[i];
     }
     return text;

@@ -12,31 +12,31 @@ inline constexpr std::array<int, 3> kEndSignals{SIGINT, SIGTERM, SIGHUP};
 
 /// While one lives, kEndSignals do not end this program but are noted, those left alone that it was told to ignore.
 /// Held around everything that has to be cleaned up after.
-class SignalsNoted {
+class SignalsCaught {
  public:
-    SignalsNoted();
-    ~SignalsNoted();
-    SignalsNoted(const SignalsNoted&) = delete;
-    SignalsNoted& operator=(const SignalsNoted&) = delete;
+    SignalsCaught();
+    ~SignalsCaught();
+    SignalsCaught(const SignalsCaught&) = delete;
+    SignalsCaught& operator=(const SignalsCaught&) = delete;
 
  private:
     std::array<struct sigaction, kEndSignals.size()> before_{};
 };
 
 /// The last signal noted, or 0.
-[[nodiscard]] int noted_signal();
+[[nodiscard]] int caught_signal();
 /// The same, and forgets it.
-[[nodiscard]] int take_noted_signal();
+[[nodiscard]] int take_caught_signal();
 
 /// While one lives, kEndSignals wait: between fork and exec a child would note them, and nobody would look.
-class SignalsHeld {
+class SignalsBlocked {
  public:
-    SignalsHeld();
-    ~SignalsHeld();
-    SignalsHeld(const SignalsHeld&) = delete;
-    SignalsHeld& operator=(const SignalsHeld&) = delete;
+    SignalsBlocked();
+    ~SignalsBlocked();
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
     /// In the child: signals do what they do to a program that knows nothing of them, those that have waited too.
-    void let_go_in_child() const;
+    void restore_in_child() const;
 
  private:
     sigset_t before_{};

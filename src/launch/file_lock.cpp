@@ -61,9 +61,9 @@ void note_no_lock(const std::string& place, const std::string& reason) {
 }
 
 [[noreturn]] void refuse_foreign(const LockWords& words) {
-    throw InputError(words.place, "found the lock " + words.file +
-                                      " of another user, without permission to write to it; expected that permission, "
-                                      "or no such file where no command runs");
+    throw InputError(words.target, "found the lock " + words.file +
+                                       " of another user, without permission to write to it; expected that permission, "
+                                       "or no such file where no command runs");
 }
 
 /// "process 4711 on node7, "auspex compare --out build/compare"": the line that the holder has written.
@@ -87,7 +87,7 @@ FileLock::FileLock(LockWords words, std::chrono::milliseconds patience) : words_
     const auto end = std::chrono::steady_clock::now() + patience;
     while (try_once() == Try::kTaken) {
         if (std::chrono::steady_clock::now() >= end) {
-            throw InputError(words_.place,
+            throw InputError(words_.target,
                              "found " + holder_of(words_.file) + " that writes there; expected " + words_.expected);
         }
         std::this_thread::sleep_for(kBetweenTries);
@@ -111,7 +111,7 @@ FileLock::Try FileLock::try_once() {
             refuse_foreign(words_);
         }
         if (error != 0 && error != EINTR && error != ESTALE) {  // stale: removed meanwhile, on a network file system
-            note_no_lock(words_.place, "its file system has no locks (" + std::string(std::strerror(error)) + ")");
+            note_no_lock(words_.target, "its file system has no locks (" + std::string(std::strerror(error)) + ")");
             if (opened.is_new) {  // another's may be held, where only this try has failed
                 unlink(file);
             }
@@ -128,16 +128,16 @@ FileLock::Try FileLock::without_file(int error) const {
     }
     constexpr std::array kNothingIsWritten{ENOENT, ENOTDIR, EACCES, EPERM, EROFS};  // what is refused says so itself
     if (std::ranges::find(kNothingIsWritten, error) == kNothingIsWritten.end()) {
-        note_no_lock(words_.place, "no lock " + words_.file + " can be made (" + std::strerror(error) + ")");
+        note_no_lock(words_.target, "no lock " + words_.file + " can be made (" + std::strerror(error) + ")");
     }
     return Try::kImpossible;
 }
 
 void FileLock::say_who_holds_it() const {
-    constexpr std::size_t kMost = 200;  // of a command line that lists files
+    constexpr std::size_t kMax = 200;  // of a command line that lists files
     const std::string& command = words_.command;
     const std::string line =
-        "process " + std::to_string(getpid()) + " on " + own_host() + ", \"" + printable(command, kMost) + "\",\n";
+        "process " + std::to_string(getpid()) + " on " + own_host() + ", \"" + printable(command, kMax) + "\",\n";
     if (ftruncate(descriptor_, 0) == 0) {
         static_cast<void>(!write(descriptor_, line.data(), line.size()));  // on a full disk it locks all the same
     }

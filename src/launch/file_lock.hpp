@@ -8,7 +8,7 @@ namespace auspex {
 /// What is locked, and what others are told who want it meanwhile.
 struct LockWords {
     std::string file;      ///< the lock: a file of its own, beside or in what is written
-    std::string place;     ///< what is written, as messages name it: "--out build/compare"
+    std::string target;    ///< what is written, as messages name it: "--out build/compare"
     std::string expected;  ///< instead: "one command at a time, or another folder"
     std::string command;   ///< that holds it: of this process
 };

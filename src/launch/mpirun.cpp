@@ -57,8 +57,8 @@ std::vector<std::string> command_of(const Launch& launch) {
 
 /// In the child: becomes mpirun, in a process group of its own, so that signals come through this program only.
 [[noreturn]] void become(std::vector<std::string>& words, const Launch& launch, const RunFolder& folder, int output,
-                         int errors, const SignalsHeld& held) {
-    held.let_go_in_child();
+                         int errors, const SignalsBlocked& held) {
+    held.restore_in_child();
     const std::vector<char*> argv = argv_of(words);
     setenv(kRunFolderVariable, folder.path().c_str(), 1);
     setenv("OMP_NUM_THREADS", "1", 1);
@@ -97,7 +97,7 @@ Pipe make_pipe() {
 bool pass_on(std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t done = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
-        if (done < 0 && (errno != EINTR || noted_signal() != 0)) {
+        if (done < 0 && (errno != EINTR || caught_signal() != 0)) {
             return false;
         }
         bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(done, 0)));
@@ -184,8 +184,8 @@ class Watch {
     Watch(const Launch& launch, const RunFolder& folder, int process)
         : launch_(launch), folder_(folder), process_(process), seen_(folder.progress()) {}
 
-    void look(LaunchOutcome& outcome) {
-        if (const int signal = take_noted_signal(); signal != 0) {
+    void check(LaunchOutcome& outcome) {
+        if (const int signal = take_caught_signal(); signal != 0) {
             outcome.interrupted_by = signal;
             kill(process_, signal);
             terminated_ = terminated_.value_or(Clock::now());
@@ -254,12 +254,12 @@ LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
     std::vector<std::string> words = command_of(launch);
     folder.forget_ranks(launch.ranks);
     const Pipe output = make_pipe(), errors = make_pipe();
-    const SignalsNoted signals;
+    const SignalsCaught signals;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run
     int process = 0;
     {
-        const SignalsHeld held;
+        const SignalsBlocked held;
         process = fork();
         if (process < 0) {
             throw std::runtime_error(std::string("mpirun could not be started: ") + std::strerror(errno));
@@ -274,13 +274,13 @@ LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
     LaunchOutcome outcome;
     Watch watch(launch, folder, process);
     while (streams.read([&](std::string line) { take_line(outcome, std::move(line)); })) {
-        watch.look(outcome);
+        watch.check(outcome);
     }
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-        watch.look(outcome);
+        watch.check(outcome);
     }
-    end_what_is_left(folder);
+    kill_orphaned_ranks(folder);
     outcome.exit_code = exit_code_of(status);
     if (outcome.exit_code == kNoProgram && folder.progress() == 0 && outcome.failure.empty()) {
         throw InputError("mpirun", std::string(kNoMpirun));

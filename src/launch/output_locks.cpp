@@ -30,7 +30,7 @@ bool OutputLocks::take_folder(const char* flag, const std::string& folder, const
     }
     LockWords words;
     words.file = (fs::path(folder) / name).string();
-    words.place = place;
+    words.target = place;
     words.expected = "one command at a time, or another folder";
     words.command = command_line_;
     return locks_.emplace_back(std::move(words), patience).is_held();
@@ -41,7 +41,7 @@ void OutputLocks::take_file(const std::string& place, const std::string& file) {
     const fs::path known = fs::weakly_canonical(file, status);
     LockWords words;
     words.file = (status ? file : known.string()) + ".lock";
-    words.place = place;
+    words.target = place;
     words.expected = "one command at a time, or another file";
     words.command = command_line_;
     locks_.emplace_back(std::move(words));

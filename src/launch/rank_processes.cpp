@@ -84,10 +84,10 @@ std::optional<int> rank_that_hangs(const RunFolder& folder, int ranks) {
     return only(is_idle);
 }
 
-void end_what_is_left(const RunFolder& folder) {
+void kill_orphaned_ranks(const RunFolder& folder) {
     constexpr std::chrono::milliseconds kBetweenLooks{20};
     constexpr int kLooks = 500;
-    for (int look = 0; look < kLooks; ++look) {
+    for (int trial = 0; trial < kLooks; ++trial) {
         const std::vector<pid_t> left = processes_of(folder);
         for (const pid_t process : left) {
             kill(process, SIGKILL);

@@ -12,6 +12,6 @@ namespace auspex {
 
 /// Kills ranks that have outlived their mpirun, and waits for their end: they must not write beside those of the next
 /// launch.
-void end_what_is_left(const RunFolder& folder);
+void kill_orphaned_ranks(const RunFolder& folder);
 
 }  // namespace auspex

@@ -33,14 +33,14 @@ void copy_half(std::vector<std::byte>& data, std::size_t bytes) {
 }
 
 /// Seconds of passes over the first `bytes`, one before them to fill the caches. Short ones are timed several at once.
-std::vector<double> look(std::vector<std::byte>& data, std::size_t bytes) {
+std::vector<double> time_passes(std::vector<std::byte>& data, std::size_t bytes) {
     constexpr std::size_t kBytesTimed = 4 * 1024 * 1024;
-    constexpr double kLook_s = 4e-3;
+    constexpr double kTrial_s = 4e-3;
     const std::size_t passes = std::max<std::size_t>(1, kBytesTimed / bytes);
     copy_half(data, bytes);
     std::vector<double> seconds;
     const double begin = thread_seconds();
-    for (double before = begin; before - begin < kLook_s;) {
+    for (double before = begin; before - begin < kTrial_s;) {
         for (std::size_t pass = 0; pass < passes; ++pass) {
             copy_half(data, bytes);
         }
@@ -73,7 +73,7 @@ void run_cache_sweep(double most_bytes, const std::function<bool(const Measureme
     std::vector<std::vector<double>> seconds(wanted.size());
     for (int round = 0; round < kRounds; ++round) {
         for (std::size_t i = 0; i < wanted.size(); ++i) {
-            const std::vector<double> found = look(data, static_cast<std::size_t>(wanted[i].bytes));
+            const std::vector<double> found = time_passes(data, static_cast<std::size_t>(wanted[i].bytes));
             seconds[i].insert(seconds[i].end(), found.begin(), found.end());
         }
     }

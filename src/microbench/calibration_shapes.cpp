@@ -164,12 +164,12 @@ double operand_bytes(const CpuCall& c) {
 
 /// Neither lost in the clock nor so long or large that the arrays of several sets leave the last-level cache.
 bool is_worth_timing(const Family& family, const CpuCall& c) {
-    constexpr double kShortest_s = 5e-7, kLongest_s = 4e-3, kMostBytes = 7e6;
+    constexpr double kShortest_s = 5e-7, kLongest_s = 4e-3, kMaxBytes = 7e6;
     if (family.rule == Rule::kAmongExperts && (c.depth > c.columns || c.groups > c.columns)) {
         return false;
     }
     const double seconds = rough_seconds(c);
-    return seconds > kShortest_s && seconds < kLongest_s && operand_bytes(c) < kMostBytes;
+    return seconds > kShortest_s && seconds < kLongest_s && operand_bytes(c) < kMaxBytes;
 }
 
 bool is_same(const CpuCall& a, const CpuCall& b) {
@@ -178,10 +178,10 @@ bool is_same(const CpuCall& a, const CpuCall& b) {
 }
 
 void add_shapes(const Family& family, CpuKernel kernel, std::vector<CpuCall>& calls) {
-    constexpr int kMostTries = 10000;
+    constexpr int kMaxTries = 10000;
     int found = 0;
     for (int index = 0; found < family.count; ++index) {
-        AUSPEX_CHECK(index < kMostTries, "a family of kernels has shapes enough");
+        AUSPEX_CHECK(index < kMaxTries, "a family of kernels has shapes enough");
         const CpuCall call = shape(family, kernel, index);
         const auto same = [&call](const CpuCall& other) { return is_same(call, other); };
         if (is_worth_timing(family, call) && std::ranges::none_of(calls, same)) {

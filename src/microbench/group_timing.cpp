@@ -14,7 +14,7 @@
 #include "base/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
 #include "exec/system/cores.hpp"
-#include "microbench/looks.hpp"
+#include "microbench/trials.hpp"
 #include "models/plan.hpp"
 
 namespace auspex {
@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kRow_s = 2e-3;     ///< long enough for the clock and for the skew of a barrier not to matter
 constexpr double kLongRow_s = 0.1;  ///< rows as long as this are repeated less
-constexpr int kMostCalls = 4000, kMostRows = 100, kLeastRows = 5, kLeastLongRows = 3;
+constexpr int kMaxCalls = 4000, kMaxRows = 100, kMinRows = 5, kMinLongRows = 3;
 
 double longest(Communicator& world, double seconds) {
     world.all_reduce(GroupKind::kWorld, &seconds, 1, ElementType::kDouble, ReduceOp::kMax);
@@ -37,7 +37,7 @@ struct RowTime {
 };
 
 RowTime run_row(const TimedPart& part, int calls) {
-    part.meet();
+    part.synchronize();
     const double begin = steady_seconds();
     const double call_s = part.run(calls);
     return {call_s, steady_seconds() - begin};
@@ -95,11 +95,11 @@ std::vector<double> gathered(Communicator& world, const std::vector<double>& own
 }
 
 struct Rows {
-    std::vector<double> calm, others;  ///< by whether all cores had their full speed
+    std::vector<double> undisturbed, disturbed;  ///< by whether all cores had their full speed
 };
 
 /// So many rows of so many calls, with probes of every rank's core between them.
-Rows run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
+Rows run_rows(const BenchSetup& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
               double nap_s) {
     CoreProbe probe;
     std::vector<double> times(count, -1), probes(count);
@@ -107,7 +107,7 @@ Rows run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks acro
     for (std::size_t row = 0; row < count; ++row) {
         if (part.takes_part) {
             times[row] = run_row(part, calls).call_s;
-            part.meet();  // others may still need this rank's core for their row
+            part.synchronize();  // others may still need this rank's core for their row
         }
         const double after_s = part.takes_part ? probe.seconds() : 0;
         probes[row] = std::max(before_s, after_s);
@@ -122,29 +122,29 @@ Rows run_rows(const MessageBench& bench, const TimedPart& part, AcrossRanks acro
         across_ranks(gathered(bench.communicator, probes), count, AcrossRanks::kSlowest);
     Rows rows;
     if (joined.size() < count) {  // some rows have no time on any rank: whose probes are whose is not known
-        rows.others = joined;
+        rows.disturbed = joined;
         return rows;
     }
     for (std::size_t row = 0; row < count; ++row) {
-        const bool is_calm = bench.calm_probe_s == 0 || slowest[row] <= bench.calm_probe_s;
-        (is_calm ? rows.calm : rows.others).push_back(joined[row]);
+        const bool is_undisturbed = bench.undisturbed_probe_s == 0 || slowest[row] <= bench.undisturbed_probe_s;
+        (is_undisturbed ? rows.undisturbed : rows.disturbed).push_back(joined[row]);
     }
     return rows;
 }
 
 /// The rows of one task; every rank returns the same.
-Rows timed_rows(const MessageBench& bench, const TimedTask& task, double budget_s) {
+Rows timed_rows(const BenchSetup& bench, const TimedTask& task, double budget_s) {
     const TimedPart part = task.prepare();
     const double call_s = call_estimate(bench.communicator, part);
-    const int calls = static_cast<int>(std::clamp(std::ceil(kRow_s / call_s), 1.0, double{kMostCalls}));
+    const int calls = static_cast<int>(std::clamp(std::ceil(kRow_s / call_s), 1.0, double{kMaxCalls}));
     const double row_s = call_s * calls;
-    const int least = row_s < kLongRow_s ? kLeastRows : kLeastLongRows;
-    const auto count = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMostRows}));
+    const int least = row_s < kLongRow_s ? kMinRows : kMinLongRows;
+    const auto count = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMaxRows}));
     return run_rows(bench, part, task.across, calls, count, row_s * static_cast<double>(count));
 }
 
 /// What rank 0 wants, on every rank.
-std::vector<char> wanted_tasks(const MessageBench& bench, const std::vector<TimedTask>& tasks) {
+std::vector<char> wanted_tasks(const BenchSetup& bench, const std::vector<TimedTask>& tasks) {
     std::vector<char> wanted(tasks.size(), 1);
     if (bench.communicator.world_rank() == 0 && bench.skip) {
         for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -156,32 +156,33 @@ std::vector<char> wanted_tasks(const MessageBench& bench, const std::vector<Time
 }
 
 /// What the looks at a task have found so far.
-struct Looks {
-    std::vector<Look> found;
+struct Trials {
+    std::vector<Trial> found;
     double took_s = 0;  ///< of all of them
 };
 
 /// Nothing where no row had a time.
-std::optional<Look> look_of(Rows rows) {
-    const bool is_calm = rows.calm.size() >= kLeastLongRows;
-    if (!is_calm) {
-        rows.calm.insert(rows.calm.end(), rows.others.begin(), rows.others.end());
+std::optional<Trial> trial_of(Rows rows) {
+    const bool is_undisturbed = rows.undisturbed.size() >= kMinLongRows;
+    if (!is_undisturbed) {
+        rows.undisturbed.insert(rows.undisturbed.end(), rows.disturbed.begin(), rows.disturbed.end());
     }
-    if (rows.calm.empty()) {
+    if (rows.undisturbed.empty()) {
         return std::nullopt;
     }
-    return Look{median(rows.calm), relative_spread(rows.calm), static_cast<int>(rows.calm.size()), is_calm};
+    return Trial{median(rows.undisturbed), relative_spread(rows.undisturbed), static_cast<int>(rows.undisturbed.size()),
+                 is_undisturbed};
 }
 
-void report_looks(const MessageBench& bench, Measurement measurement, const Looks& looks) {
+void report_trials(const BenchSetup& bench, Measurement measurement, const Trials& looks) {
     if (bench.communicator.world_rank() != 0 || !bench.report || looks.found.empty()) {
         return;
     }
-    const Look look = joined(looks.found);
-    measurement.seconds = look.seconds;
-    measurement.spread = look.spread;
-    measurement.count = look.count;
-    measurement.source = look.is_calm ? kThisMachine : kSlowed;
+    const Trial trial = combined(looks.found);
+    measurement.seconds = trial.seconds;
+    measurement.spread = trial.spread;
+    measurement.count = trial.count;
+    measurement.source = trial.is_undisturbed ? kThisMachine : kSlowed;
     bench.report(measurement);
 }
 
@@ -193,26 +194,26 @@ std::string series_of(const Measurement& measurement) {
 
 }  // namespace
 
-void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
-    constexpr int kLooks = 3;
-    constexpr double kLongLook_s = 0.15;    ///< one look at what takes so long
+void run_timed_tasks(const BenchSetup& bench, std::vector<TimedTask> tasks) {
+    constexpr int kTrials = 3;
+    constexpr double kLongTrial_s = 0.15;   ///< one look at what takes so long
     constexpr double kTooLong_s = 1;        ///< larger sizes than one that took so long are left out
     std::map<std::string, double> took_of;  ///< the last look at a series
     const std::vector<char> wanted = wanted_tasks(bench, tasks);
-    auto left = static_cast<double>(kLooks * std::count(wanted.begin(), wanted.end(), 1));
+    auto left = static_cast<double>(kTrials * std::count(wanted.begin(), wanted.end(), 1));
     const double end = steady_seconds() + bench.budget_s;
-    std::vector<Looks> looks(tasks.size());
-    for (int i = 0; i < kLooks; ++i) {
+    std::vector<Trials> looks(tasks.size());
+    for (int i = 0; i < kTrials; ++i) {
         for (std::size_t task = 0; task < tasks.size(); ++task) {
             left -= wanted[task];
             double& series_s = took_of[series_of(tasks[task].measurement)];
             const bool is_too_long = series_s > kTooLong_s && !tasks[task].has_fixed_length;
-            if (wanted[task] == 0 || looks[task].took_s > kLongLook_s || is_too_long) {
+            if (wanted[task] == 0 || looks[task].took_s > kLongTrial_s || is_too_long) {
                 continue;
             }
             const double begin = steady_seconds();
             const double left_s = longest(bench.communicator, end - begin);
-            const auto look = look_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
+            const auto look = trial_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
             series_s = longest(bench.communicator, steady_seconds() - begin);
             looks[task].took_s += series_s;
             if (look) {
@@ -222,7 +223,7 @@ void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks) {
     }
     for (std::size_t task = 0; task < tasks.size(); ++task) {
         if (wanted[task] != 0) {
-            report_looks(bench, tasks[task].measurement, looks[task]);
+            report_trials(bench, tasks[task].measurement, looks[task]);
         }
     }
 }
@@ -232,7 +233,7 @@ double steady_seconds() {
 }
 
 std::vector<int> cores_of_ranks(Communicator& world) {
-    const std::vector<int> cores = cores_of_mask();
+    const std::vector<int> cores = affinity_cores();
     std::vector<std::int64_t> core_of(static_cast<std::size_t>(world.world_size()));
     std::vector<std::size_t> offsets(core_of.size() + 1);
     for (std::size_t rank = 0; rank < offsets.size(); ++rank) {
@@ -251,7 +252,7 @@ Layout stages_apart(int ranks, int distance) {
     return rank_grid(plan, ranks);
 }
 
-int nodes_of(const MessageBench& bench, int ranks) {
+int nodes_of(const BenchSetup& bench, int ranks) {
     const auto begin = bench.node_of_rank.begin();
     return bench.node_of_rank.empty() ? 1 : static_cast<int>(std::set<int>(begin, begin + ranks).size());
 }

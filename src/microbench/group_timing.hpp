@@ -9,8 +9,8 @@ namespace auspex {
 
 /// One rank's part of a measurement.
 struct TimedPart {
-    bool takes_part = false;     ///< false: this rank sleeps meanwhile, and has no functions
-    std::function<void()> meet;  ///< before each row, with the others who take part
+    bool takes_part = false;            ///< false: this rank sleeps meanwhile, and has no functions
+    std::function<void()> synchronize;  ///< before each row, with the others who take part
     /// That many calls in a row, as many on every rank. Returns seconds of one of them; negative: this rank's time does
     /// not count.
     std::function<double(int calls)> run;
@@ -31,7 +31,7 @@ struct TimedTask {
 /// those that are left, and reports. Each is looked at three times, seconds apart (once if that takes long): a
 /// neighbour, or the way between two cores of a virtual machine, spoils some of them. What counts of them: joined
 /// (looks.hpp). Requires tasks in the same order on every rank.
-void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks);
+void run_timed_tasks(const BenchSetup& bench, std::vector<TimedTask> tasks);
 
 /// Seconds of steady time since some moment, the same for all processes of a computer.
 [[nodiscard]] double steady_seconds();
@@ -44,6 +44,6 @@ void run_timed_tasks(const MessageBench& bench, std::vector<TimedTask> tasks);
 [[nodiscard]] Layout stages_apart(int ranks, int distance);
 
 /// The number of nodes that ranks [0, ranks) lie on.
-[[nodiscard]] int nodes_of(const MessageBench& bench, int ranks);
+[[nodiscard]] int nodes_of(const BenchSetup& bench, int ranks);
 
 }  // namespace auspex

@@ -13,29 +13,29 @@
 namespace auspex {
 namespace {
 
-constexpr std::size_t kMostCachedSets = 64;
+constexpr std::size_t kMaxCachedSets = 64;
 constexpr double kBatch_s = 200e-6;
-constexpr std::size_t kFewestBatches = 5;
+constexpr std::size_t kMinBatches = 5;
 /// Wall time over processor time from which a batch counts as interrupted.
 constexpr double kInterrupted = 1.1;
 
-std::size_t sets_for(OperandPlace place, double set_bytes, const MemorySizes& sizes) {
+std::size_t sets_for(OperandLocation location, double set_bytes, const MemorySizes& sizes) {
     constexpr double kLine = 64;
     set_bytes = std::max(set_bytes, kLine);
-    double wanted = 2 * sizes.last_level_cache_bytes / set_bytes, most = sizes.most_bytes / set_bytes;
-    if (place == OperandPlace::kCache) {
+    double wanted = 2 * sizes.last_level_cache_bytes / set_bytes, most = sizes.max_bytes / set_bytes;
+    if (location == OperandLocation::kCache) {
         wanted = 4 * sizes.own_cache_bytes / set_bytes;
-        most = std::min(static_cast<double>(kMostCachedSets), sizes.last_level_cache_bytes / 2 / set_bytes);
+        most = std::min(static_cast<double>(kMaxCachedSets), sizes.last_level_cache_bytes / 2 / set_bytes);
     }
-    return std::max<std::size_t>(kFewestOperandSets,
+    return std::max<std::size_t>(kMinOperandSets,
                                  static_cast<std::size_t>(std::min(std::ceil(wanted), std::floor(most))));
 }
 
 class Ring : public PreparedKernel {
  public:
-    Ring(const CpuCall& call, CpuPrecision precision, OperandPlace place, const MemorySizes& sizes) {
+    Ring(const CpuCall& call, CpuPrecision precision, OperandLocation location, const MemorySizes& sizes) {
         sets_.push_back(make_operands(call, precision, 1));
-        const std::size_t count = sets_for(place, static_cast<double>(sets_.front().arrays.bytes()), sizes);
+        const std::size_t count = sets_for(location, static_cast<double>(sets_.front().arrays.bytes()), sizes);
         while (sets_.size() < count) {
             sets_.push_back(make_operands(call, precision, sets_.size() + 1));
         }
@@ -79,7 +79,7 @@ std::size_t calls_of_batch(PreparedKernel& kernel) {
 
 KernelTiming timing_of(std::vector<Batch> batches) {
     std::ranges::sort(batches, {}, &Batch::interrupted);
-    while (batches.size() > kFewestBatches && batches.back().interrupted > kInterrupted) {
+    while (batches.size() > kMinBatches && batches.back().interrupted > kInterrupted) {
         batches.pop_back();
     }
     std::vector<double> seconds;
@@ -93,18 +93,18 @@ KernelTiming timing_of(std::vector<Batch> batches) {
 
 PreparedKernel::~PreparedKernel() = default;
 
-std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place,
+std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision, OperandLocation location,
                                                const MemorySizes& sizes) {
-    return std::make_unique<Ring>(call, precision, place, sizes);
+    return std::make_unique<Ring>(call, precision, location, sizes);
 }
 
-KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place, const MemorySizes& sizes,
-                         double budget_s) {
-    const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, place, sizes);
+KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandLocation location,
+                         const MemorySizes& sizes, double budget_s) {
+    const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, location, sizes);
     const double end = wall_s() + budget_s;
     const std::size_t calls = calls_of_batch(*kernel);
     std::vector<Batch> batches;
-    while (batches.size() < kFewestBatches || wall_s() < end) {
+    while (batches.size() < kMinBatches || wall_s() < end) {
         batches.push_back(run_batch(*kernel, calls));
     }
     return timing_of(std::move(batches));

@@ -10,14 +10,14 @@ namespace auspex {
 /// Where a call's operands are when it begins. In a step other tensors have passed through a core's own caches since,
 /// so that kCache is a last-level cache: calls take turns on sets of operands that together are larger than the core's
 /// own caches. kMemory: the sets together are larger than the last-level cache too.
-enum class OperandPlace { kCache, kMemory };
+enum class OperandLocation { kCache, kMemory };
 
 /// What decides how much memory is gone through: where a core's own caches and the last level end, and what a process
 /// may take in all.
 struct MemorySizes {
     double own_cache_bytes = 1024.0 * 1024;
     double last_level_cache_bytes = 32.0 * 1024 * 1024;
-    double most_bytes = 1024.0 * 1024 * 1024;
+    double max_bytes = 1024.0 * 1024 * 1024;
 };
 
 /// A call with its arrays, made and filled: what the trainer would run, ready to be run again and again.
@@ -32,14 +32,14 @@ class PreparedKernel {
     virtual void run() = 0;
 };
 
-inline constexpr int kFewestOperandSets = 2;
+inline constexpr int kMinOperandSets = 2;
 
 /// Makes the sets of operands that the place asks for, of random numbers as large as those of training. At least
-/// kFewestOperandSets; beyond that kCache: four times the core's own caches, but at most 64 sets and half of the last
+/// kMinOperandSets; beyond that kCache: four times the core's own caches, but at most 64 sets and half of the last
 /// level; kMemory: twice the last level, at most `most_bytes`. far_bytes is not looked at. Aborts where the call's
 /// sizes are not whole positive numbers, or not those of a call that the trainer could make.
 [[nodiscard]] std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision,
-                                                             OperandPlace place, const MemorySizes& sizes);
+                                                             OperandLocation location, const MemorySizes& sizes);
 
 struct KernelTiming {
     double seconds = 0;  ///< of one call: the median over batches of repetitions
@@ -50,7 +50,7 @@ struct KernelTiming {
 /// Runs the call on this thread for about `budget_s`, at least 5 batches of at least 200 us; the arrays are made before
 /// and are not timed. Batches that the core was taken from for more than a tenth of their time are dropped as long as 5
 /// remain. Routing is even: experts get equal rows.
-[[nodiscard]] KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandPlace place,
+[[nodiscard]] KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandLocation location,
                                        const MemorySizes& sizes, double budget_s);
 
 /// Shapes that calibration times: of every kernel as many as its law has terms and more, over the range of models that

@@ -63,8 +63,8 @@ Call router_forward_call(const CallSizes& s, OperandArrays& arrays) {
     if (s.kernel == CpuKernel::kRouterUniform) {
         return [=] {
             around([=] {
-                dictated_choices(RoutingSource{.mode = RoutingMode::kUniform}, 0, 0, 0, static_cast<int>(s.columns),
-                                 static_cast<int>(s.depth), {choices, s.rows * s.depth});
+                forced_choices(RoutingSource{.mode = RoutingMode::kUniform}, 0, 0, 0, static_cast<int>(s.columns),
+                               static_cast<int>(s.depth), {choices, s.rows * s.depth});
             });
         };
     }

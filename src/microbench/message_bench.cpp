@@ -89,8 +89,8 @@ double send_only(const Pair& pair, std::vector<std::byte>& data, int calls) {
 
 /// A row of messages one way, an answer to the last: time per message.
 double stream(const Pair& pair, std::vector<std::byte>& data, int calls) {
-    constexpr std::size_t kHeld = 128 * kMiB, kLeast = 4, kMost = 16;
-    const std::size_t messages = std::clamp(kHeld / data.size(), kLeast, kMost);
+    constexpr std::size_t kHeld = 128 * kMiB, kMin = 4, kMax = 16;
+    const std::size_t messages = std::clamp(kHeld / data.size(), kMin, kMax);
     std::array<std::byte, 1> answer{};
     const double begin = steady_seconds();
     for (int i = 0; i < calls; ++i) {
@@ -137,7 +137,7 @@ TimedTask pair_task(const std::string& name, const std::string& where, PairCall 
         TimedPart part;
         part.takes_part = pair.is_in();
         if (part.takes_part) {
-            part.meet = [pair] { meet(pair); };
+            part.synchronize = [pair] { meet(pair); };
             part.run = [call, pair, data = std::vector<std::byte>(bytes)](int calls) mutable {
                 return call(pair, data, calls);
             };
@@ -149,7 +149,7 @@ TimedTask pair_task(const std::string& name, const std::string& where, PairCall 
 
 class Bench {
  public:
-    explicit Bench(const MessageBench& bench)
+    explicit Bench(const BenchSetup& bench)
         : bench_(bench), ranks_(bench.communicator.world_size()), cores_(cores_of_ranks(bench.communicator)) {}
 
     void run() {
@@ -222,7 +222,7 @@ class Bench {
     }
     void add_collective(Communicator& groups, CommKind comm, int group, std::size_t bytes, int active);
 
-    const MessageBench& bench_;
+    const BenchSetup& bench_;
     int ranks_;
     std::vector<int> cores_;
     std::vector<std::unique_ptr<Communicator>> communicators_;
@@ -252,7 +252,7 @@ struct Collective {
         for (std::size_t i = 0; i <= members; ++i) {
             offsets.push_back(shard_begin(data.size(), i, members));
         }
-        const auto own = static_cast<std::size_t>(communicator.place(GroupKind::kEp));
+        const auto own = static_cast<std::size_t>(communicator.group_rank(GroupKind::kEp));
         for (std::size_t i = 0; i < members; ++i) {
             leave.push_back((offsets[i + 1] - offsets[i]) * sizeof(float));
         }
@@ -289,7 +289,7 @@ void Bench::add_collective(Communicator& groups, CommKind comm, int group, std::
         TimedPart part;
         part.takes_part = groups.world_rank() < active;
         if (part.takes_part) {
-            part.meet = [&groups, is_alone] { groups.barrier(is_alone ? GroupKind::kEp : GroupKind::kWorld); };
+            part.synchronize = [&groups, is_alone] { groups.barrier(is_alone ? GroupKind::kEp : GroupKind::kWorld); };
             part.run = [collective = Collective(groups, comm, bytes)](int calls) mutable {
                 const double begin = steady_seconds();
                 for (int i = 0; i < calls; ++i) {
@@ -305,7 +305,7 @@ void Bench::add_collective(Communicator& groups, CommKind comm, int group, std::
 
 }  // namespace
 
-void run_message_bench(const MessageBench& bench) {
+void run_message_bench(const BenchSetup& bench) {
     if (bench.communicator.world_size() > 1) {
         Bench(bench).run();
     }

@@ -31,8 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMostStolen = 0.2, kMostSlow = 2;
-constexpr double kMostOthers = 0.05, kMostOthers_s = 0.03;
+constexpr double kMaxStolen = 0.2, kMaxSlowdown = 2;
+constexpr double kMaxBackgroundShare = 0.05, kMaxBackground_s = 0.03;
 constexpr int kInit = 1;
 
 double seconds_of(clockid_t clock) {
@@ -43,7 +43,7 @@ double seconds_of(clockid_t clock) {
 }
 
 ProbeReading read_core(double budget_s, std::atomic<int>& waited_for) {
-    constexpr std::size_t kFewest = 5;
+    constexpr std::size_t kMin = 5;
     CoreProbe probe;
     static_cast<void>(probe.seconds());
     for (--waited_for; waited_for > 0;) {
@@ -52,7 +52,7 @@ ProbeReading read_core(double budget_s, std::atomic<int>& waited_for) {
     std::vector<double> pieces;
     const double begin = seconds_of(CLOCK_MONOTONIC), own_begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     double end = begin;
-    while (pieces.size() < kFewest || end - begin < budget_s) {
+    while (pieces.size() < kMin || end - begin < budget_s) {
         pieces.push_back(probe.seconds());
         end = seconds_of(CLOCK_MONOTONIC);
     }
@@ -100,7 +100,7 @@ std::vector<double> numbers_of(int process) {
 
 /// What a process's threads have run and waited for a core: /proc/PID/task/TID/schedstat, nanoseconds; 0 where the
 /// kernel does not tell.
-double wanted_s(int process) {
+double runnable_s(int process) {
     constexpr double kNano = 1e-9;
     double sum = 0;
     std::error_code status;
@@ -115,7 +115,7 @@ double wanted_s(int process) {
     return sum;
 }
 
-/// Of this system. `is_other` says what can be told of each by itself.
+/// Of this system. `is_background` says what can be told of each by itself.
 std::map<int, ProcessClock> running_processes(const std::vector<int>& cores, double ticks_per_s) {
     // proc(5), from the parent on.
     enum : std::size_t {
@@ -148,10 +148,10 @@ std::map<int, ProcessClock> running_processes(const std::vector<int>& cores, dou
         clock.children_s = (numbers[kChildUser] + numbers[kChildSystem]) / ticks_per_s;
         const bool is_kernel = (static_cast<std::uint64_t>(numbers[kFlags]) & kKernelThread) != 0;
         const auto core = std::find(cores.begin(), cores.end(), static_cast<int>(numbers[kCore]));
-        clock.is_other = !is_kernel && core != cores.end();
-        if (clock.is_other) {
+        clock.is_background = !is_kernel && core != cores.end();
+        if (clock.is_background) {
             clock.core = static_cast<int>(core - cores.begin());
-            clock.wanted_s = wanted_s(process);
+            clock.runnable_s = runnable_s(process);
         }
     }
     return processes;
@@ -204,7 +204,7 @@ std::vector<ProbeReading> probe_cores(double budget_s) {
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < cores.size(); ++i) {
         threads.emplace_back([&, i] {
-            stay_on_core(cores[i]);  // where that is refused, the kernel spreads as many threads as there are cores
+            pin_to_core(cores[i]);  // where that is refused, the kernel spreads as many threads as there are cores
             readings[i] = read_core(budget_s, waited_for);
         });
     }
@@ -216,7 +216,7 @@ std::vector<ProbeReading> probe_cores(double budget_s) {
 
 bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s) {
     return std::any_of(readings.begin(), readings.end(), [reference_s](const ProbeReading& reading) {
-        return reading.stolen_share > kMostStolen || (reference_s > 0 && reading.seconds > kMostSlow * reference_s);
+        return reading.stolen_share > kMaxStolen || (reference_s > 0 && reading.seconds > kMaxSlowdown * reference_s);
     });
 }
 
@@ -226,7 +226,7 @@ CoreClock core_clock() {
     const std::vector<int> cores = allowed_cores();
     clock.processes = running_processes(cores, ticks_per_s);
     for (auto& [number, process] : clock.processes) {
-        process.is_other = process.is_other && !is_ours(number, clock.processes);
+        process.is_background = process.is_background && !is_ours(number, clock.processes);
     }
     clock.cores = static_cast<int>(cores.size());
     clock.stolen_s = stolen_ticks(cores) / ticks_per_s;
@@ -234,7 +234,7 @@ CoreClock core_clock() {
     return clock;
 }
 
-double share_of_others(const CoreClock& begin, const CoreClock& end) {
+double background_share(const CoreClock& begin, const CoreClock& end) {
     const double all = (end.wall_s - begin.wall_s) * end.cores;
     if (all <= 0) {
         return 0;
@@ -243,7 +243,7 @@ double share_of_others(const CoreClock& begin, const CoreClock& end) {
     double others = end.stolen_s - begin.stolen_s;
     for (const auto& [number, process] : end.processes) {
         const ProcessClock* before = same_process(begin, number, process);
-        if (!process.is_other || (before == nullptr && process.parent == kInit)) {
+        if (!process.is_background || (before == nullptr && process.parent == kInit)) {
             continue;
         }
         others += process.own_s - (before != nullptr ? before->own_s : 0);
@@ -268,14 +268,14 @@ std::vector<std::string> notes_of_surroundings() {
     return notes;
 }
 
-std::vector<int> others_by_core(const CoreClock& begin, const CoreClock& end) {
+std::vector<int> background_by_core(const CoreClock& begin, const CoreClock& end) {
     std::vector<double> wanted(static_cast<std::size_t>(end.cores));
     for (const auto& [number, process] : end.processes) {
-        if (process.is_other && number != kInit) {
+        if (process.is_background && number != kInit) {
             const ProcessClock* before = same_process(begin, number, process);
             // A thread that has ended takes its time along.
             wanted.at(static_cast<std::size_t>(process.core)) +=
-                std::max(0.0, process.wanted_s - (before != nullptr ? before->wanted_s : 0));
+                std::max(0.0, process.runnable_s - (before != nullptr ? before->runnable_s : 0));
         }
     }
     std::vector<int> others;
@@ -287,9 +287,9 @@ std::vector<int> others_by_core(const CoreClock& begin, const CoreClock& end) {
                                                                                            : others;
 }
 
-bool had_others(const CoreClock& begin, const CoreClock& end) {
-    const double share = share_of_others(begin, end);
-    return share > kMostOthers && share * (end.wall_s - begin.wall_s) * end.cores > kMostOthers_s;
+bool had_background_load(const CoreClock& begin, const CoreClock& end) {
+    const double share = background_share(begin, end);
+    return share > kMaxBackgroundShare && share * (end.wall_s - begin.wall_s) * end.cores > kMaxBackground_s;
 }
 
 }  // namespace auspex

@@ -29,9 +29,9 @@ struct ProcessClock {
     double children_s = 0;  ///< of its children that have ended
     /// Neither this process nor one below it, nor a thread of the kernel (which works for our ranks' messages too), and
     /// last on a core that this process may use.
-    bool is_other = false;
-    int core = 0;         ///< that it ran on last: which of those that this process may use, in order
-    double wanted_s = 0;  ///< that its threads have run or waited for a core
+    bool is_background = false;
+    int core = 0;           ///< that it ran on last: which of those that this process may use, in order
+    double runnable_s = 0;  ///< that its threads have run or waited for a core
 };
 
 /// What the kernel has counted until now: /proc. Empty where that cannot be read.
@@ -47,7 +47,7 @@ struct CoreClock {
 /// neither ours nor the kernel's, with their children. The kernel counts whole hundredths of a second of each. Daemons
 /// that a launcher of ours has left (new, and adopted by process 1) are ours. Not seen: processes of other containers,
 /// and those that began and ended in between without a parent who waited for them.
-[[nodiscard]] double share_of_others(const CoreClock& begin, const CoreClock& end);
+[[nodiscard]] double background_share(const CoreClock& begin, const CoreClock& end);
 
 /// Sentences about surroundings that timings suffer from, or that hide what disturbs them: a control group that limits
 /// time (note_of_limited_cores), a /proc that does not show the processes of others. Empty as a rule.
@@ -55,9 +55,9 @@ struct CoreClock {
 
 /// How many processes of others could always run between two readings, by core: the sum of what those that were last on
 /// it ran and waited for it, over the time, rounded. Empty if none on any core.
-[[nodiscard]] std::vector<int> others_by_core(const CoreClock& begin, const CoreClock& end);
+[[nodiscard]] std::vector<int> background_by_core(const CoreClock& begin, const CoreClock& end);
 
 /// True if others had more than 5 % of the cores' time and more than 30 ms.
-[[nodiscard]] bool had_others(const CoreClock& begin, const CoreClock& end);
+[[nodiscard]] bool had_background_load(const CoreClock& begin, const CoreClock& end);
 
 }  // namespace auspex

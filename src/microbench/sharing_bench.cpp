@@ -14,7 +14,7 @@
 namespace auspex {
 namespace {
 
-constexpr double kStretch_s = 60e-3;
+constexpr double kInterval_s = 60e-3;
 constexpr std::size_t kKiB = 1024, kSmallestCopy = 128 * kKiB, kLargestCopy = 128 * 1024 * kKiB;
 
 /// Calls one after another for a stretch of time, whatever their number: nobody ends before the others.
@@ -27,23 +27,23 @@ double seconds_per_call(const Call& call) {
         call();
         ++calls;
         now = steady_seconds();
-    } while (now - begin < kStretch_s);
+    } while (now - begin < kInterval_s);
     return (now - begin) / calls;
 }
 
 class Bench {
  public:
-    explicit Bench(const MessageBench& bench) : bench_(bench) {}
+    explicit Bench(const BenchSetup& bench) : bench_(bench) {}
 
     void run() {
         for (const CpuCall& call : sharing_calls()) {
-            if (kFewestOperandSets * cpu_bytes(call, CpuPrecision::kFp32) <= bench_.sizes.most_bytes) {
+            if (kMinOperandSets * cpu_bytes(call, CpuPrecision::kFp32) <= bench_.sizes.max_bytes) {
                 add_kernel(call);
             }
         }
         add_copies();
-        if (const int others = others_on_core(); most(others) > 0) {
-            add_slice(others);
+        if (const int others = peers_on_core(); max_over_ranks(others) > 0) {
+            add_quantum(others);
         }
         run_timed_tasks(bench_, std::move(tasks_));
     }
@@ -64,7 +64,7 @@ class Bench {
     [[nodiscard]] TimedPart part_of(Run run) const {
         TimedPart part;
         part.takes_part = true;
-        part.meet = [&world = bench_.communicator] { world.barrier(GroupKind::kWorld); };
+        part.synchronize = [&world = bench_.communicator] { world.barrier(GroupKind::kWorld); };
         part.run = [run = std::move(run)](int) mutable { return run(); };
         return part;
     }
@@ -79,7 +79,7 @@ class Bench {
         task.measurement.groups = call.groups;
         task.prepare = [this, call] {
             std::shared_ptr<PreparedKernel> kernel =
-                prepare_kernel(call, CpuPrecision::kFp32, OperandPlace::kCache, bench_.sizes);
+                prepare_kernel(call, CpuPrecision::kFp32, OperandLocation::kCache, bench_.sizes);
             return part_of([kernel] { return seconds_per_call([&kernel] { kernel->run(); }); });
         };
     }
@@ -87,7 +87,7 @@ class Bench {
     void add_copies() {
         std::size_t largest =
             std::max(kLargestCopy, std::bit_ceil(static_cast<std::size_t>(4 * bench_.sizes.last_level_cache_bytes)));
-        while (largest > kSmallestCopy && 1.25 * static_cast<double>(largest) > bench_.sizes.most_bytes) {
+        while (largest > kSmallestCopy && 1.25 * static_cast<double>(largest) > bench_.sizes.max_bytes) {
             largest /= 2;
         }
         for (std::size_t bytes = kSmallestCopy; bytes <= largest; bytes *= 2) {
@@ -108,7 +108,7 @@ class Bench {
         };
     }
 
-    void add_slice(int others) {
+    void add_quantum(int others) {
         TimedTask& task = add("host", "slice");
         task.prepare = [this, others] { return part_of([others] { return others > 0 ? pause_s() / others : -1; }); };
     }
@@ -132,18 +132,18 @@ class Bench {
     }
 
     /// How many other ranks of this rank's computer are bound to its core; 0 if this rank is not bound.
-    [[nodiscard]] int others_on_core() const;
-    [[nodiscard]] int most(int number) const {
+    [[nodiscard]] int peers_on_core() const;
+    [[nodiscard]] int max_over_ranks(int number) const {
         double value = number;
         bench_.communicator.all_reduce(GroupKind::kWorld, &value, 1, ElementType::kDouble, ReduceOp::kMax);
         return static_cast<int>(value);
     }
 
-    const MessageBench& bench_;
+    const BenchSetup& bench_;
     std::vector<TimedTask> tasks_;
 };
 
-int Bench::others_on_core() const {
+int Bench::peers_on_core() const {
     const std::vector<int> cores = cores_of_ranks(bench_.communicator);
     const int own = cores[static_cast<std::size_t>(bench_.communicator.world_rank())];
     return own < 0 ? 0 : static_cast<int>(std::count(cores.begin(), cores.end(), own)) - 1;
@@ -165,6 +165,6 @@ std::vector<CpuCall> sharing_calls() {
             {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 62 * kMi}};
 }
 
-void run_sharing_bench(const MessageBench& bench) { Bench(bench).run(); }
+void run_sharing_bench(const BenchSetup& bench) { Bench(bench).run(); }
 
 }  // namespace auspex

@@ -9,13 +9,13 @@ namespace auspex {
 namespace {
 
 /// A family of equal groups among the N ranks of a stage. Group (a, b) holds the ranks
-///   n = a * outer_stride + b + i * far_step + j * step, i < far, j < near, in this order. Every kind of group is such
-///   a family.
+///   n = a * outer_stride + b + i * block_step + j * step, i < far, j < near, in this order. Every kind of group is
+///   such a family.
 struct Family {
     int outer = 1, outer_stride = 0;
     int inner = 1;
-    int far = 1, far_step = 0;
-    int near = 1, step = 1;
+    int member_blocks = 1, block_step = 0;
+    int members_in_block = 1, step = 1;
 };
 
 /// Ranks n with equal remainder modulo `classes`: each group strides over the whole stage.
@@ -73,10 +73,10 @@ std::vector<int> ranks_in_stage(const Layout& layout, const Family& family, int 
     ranks.reserve(static_cast<std::size_t>(layout.stage_ranks));
     for (int a = 0; a < family.outer; ++a) {
         for (int b = 0; b < family.inner; ++b) {
-            for (int i = 0; i < family.far; ++i) {
-                for (int j = 0; j < family.near; ++j) {
+            for (int i = 0; i < family.member_blocks; ++i) {
+                for (int j = 0; j < family.members_in_block; ++j) {
                     ranks.push_back(
-                        layout.rank(stage, a * family.outer_stride + b + i * family.far_step + j * family.step));
+                        layout.rank(stage, a * family.outer_stride + b + i * family.block_step + j * family.step));
                 }
             }
         }
@@ -130,7 +130,7 @@ int group_size(const Layout& layout, GroupKind kind) {
         case GroupKind::kPreviousStage: return layout.pp > 1 ? 2 : 1;
         default: {
             const Family family = family_of(layout, kind);
-            return family.far * family.near;
+            return family.member_blocks * family.members_in_block;
         }
     }
 }

@@ -150,7 +150,7 @@ int Layout::rank(int stage, int n) const {
            expert_rank % ep * stride[index_of(Axis::kEp)] + n % etp * stride[index_of(Axis::kTp)];
 }
 
-StagePlace stage_place(const Layout& layout, int rank) {
+GridCoordinates grid_coordinates(const Layout& layout, int rank) {
     AUSPEX_CHECK(rank >= 0 && rank < layout.tiles, "a rank of the layout");
     const auto along = [&](Axis axis, int extent) { return rank / layout.stride[index_of(axis)] % extent; };
     return {along(Axis::kPp, layout.pp), along(Axis::kDp, layout.dp), along(Axis::kEp, layout.ep),

@@ -50,10 +50,10 @@ struct Layout {
 [[nodiscard]] Layout rank_grid(const Plan& plan, int tiles);
 
 /// Where a rank stands in the grid: the inverse of Layout::rank, n = (dp * ep size + ep) * etp size + etp.
-struct StagePlace {
+struct GridCoordinates {
     int stage = 0, dp = 0, ep = 0, etp = 0;
 };
-[[nodiscard]] StagePlace stage_place(const Layout& layout, int rank);
+[[nodiscard]] GridCoordinates grid_coordinates(const Layout& layout, int rank);
 
 /// Part i of n of `size` elements: [size * i / n, size * (i + 1) / n), in whole numbers. The one rule for optimizer
 /// shards, reductions and the memory model.

@@ -5,20 +5,20 @@
 #include <cmath>
 #include <cstdint>
 
-#include "models/cpu/host_section.hpp"
+#include "models/cpu/cpu_section.hpp"
 
 namespace auspex {
 namespace {
 
 // Ranges refuse slips of a unit or a power of ten; every one is far wider than any machine built.
-constexpr double kLeastFlop = 1e6, kMostFlop = 1e18;
-constexpr double kLeastRate = 1e5, kMostRate = 1e16;
-constexpr double kLeastCapacity = 1e6, kMostCapacity = 1e15;
-constexpr double kMostLatency = 1.0;
-constexpr double kLeastFraction = 0.01;
-constexpr std::int64_t kMostNodes = 1'000'000;
-constexpr std::int64_t kMostTiles = 1024;
-constexpr double kMostTotal = 1e18;  // of a whole machine, in bytes/s or pieces
+constexpr double kMinFlop = 1e6, kMaxFlop = 1e18;
+constexpr double kMinRate = 1e5, kMaxRate = 1e16;
+constexpr double kMinCapacity = 1e6, kMaxCapacity = 1e15;
+constexpr double kMaxLatency = 1.0;
+constexpr double kMinFraction = 0.01;
+constexpr std::int64_t kMaxNodes = 1'000'000;
+constexpr std::int64_t kMaxTiles = 1024;
+constexpr double kMaxTotal = 1e18;  // of a whole machine, in bytes/s or pieces
 
 constexpr const char* kRole = "machine";
 
@@ -32,12 +32,12 @@ class Section {
         return read_constant(value_, key, dimension, low, high, kRole, constants_);
     }
     [[nodiscard]] double flop_rate(std::string_view key) {
-        return quantity(key, Dimension::kFlopPerSecond, kLeastFlop, kMostFlop);
+        return quantity(key, Dimension::kFlopPerSecond, kMinFlop, kMaxFlop);
     }
     [[nodiscard]] double byte_rate(std::string_view key) {
-        return quantity(key, Dimension::kBytesPerSecond, kLeastRate, kMostRate);
+        return quantity(key, Dimension::kBytesPerSecond, kMinRate, kMaxRate);
     }
-    [[nodiscard]] double latency(std::string_view key) { return quantity(key, Dimension::kSeconds, 0, kMostLatency); }
+    [[nodiscard]] double latency(std::string_view key) { return quantity(key, Dimension::kSeconds, 0, kMaxLatency); }
     [[nodiscard]] double number(std::string_view key, double low, double high) {
         return quantity(key, Dimension::kNone, low, high);
     }
@@ -95,19 +95,19 @@ void read_tile(Section in, Tile& tile) {
     tile.gemm_fp32_flop_per_s = in.flop_rate("gemm_fp32");
     tile.vector_fp32_flop_per_s = in.flop_rate("vector_fp32");
     tile.hbm_bytes_per_s = in.byte_rate("hbm_bandwidth");
-    tile.hbm_bytes = in.quantity("hbm_capacity", Dimension::kBytes, kLeastCapacity, kMostCapacity);
-    tile.reserved_bytes = in.quantity("reserved", Dimension::kBytes, 0, kMostCapacity);
+    tile.hbm_bytes = in.quantity("hbm_capacity", Dimension::kBytes, kMinCapacity, kMaxCapacity);
+    tile.reserved_bytes = in.quantity("reserved", Dimension::kBytes, 0, kMaxCapacity);
     tile.cores = in.count("cores", 100'000);
     tile.gemm_tile_m = in.count("gemm_tile_m", 65'536);
     tile.gemm_tile_n = in.count("gemm_tile_n", 65'536);
     tile.gemm_half_depth = in.number("gemm_half_depth", 0, 65'536);
-    tile.gemm_small_block = in.number("gemm_small_block", kLeastFraction, 1);
-    tile.gemm_ceiling = in.number("gemm_ceiling", kLeastFraction, 1);
-    tile.attention_efficiency = in.number("attention_efficiency", kLeastFraction, 1);
-    tile.memory_efficiency = in.number("memory_efficiency", kLeastFraction, 1);
+    tile.gemm_small_block = in.number("gemm_small_block", kMinFraction, 1);
+    tile.gemm_ceiling = in.number("gemm_ceiling", kMinFraction, 1);
+    tile.attention_efficiency = in.number("attention_efficiency", kMinFraction, 1);
+    tile.memory_efficiency = in.number("memory_efficiency", kMinFraction, 1);
     tile.kernel_launch_s = in.latency("kernel_launch");
     tile.speed_sigma = in.number("speed_sigma", 0, 0.5);
-    tile.speed_worst = in.number("speed_worst", kLeastFraction, 1);
+    tile.speed_worst = in.number("speed_worst", kMinFraction, 1);
     tile.collective_compute_share = in.number("collective_compute_share", 0, 0.9);
     if (tile.reserved_bytes >= tile.hbm_bytes) {
         in.value().at("reserved").fail("less than hbm_capacity, " + format_quantity(tile.hbm_bytes, Dimension::kBytes));
@@ -135,7 +135,7 @@ void read_mesh(Section& in, Node& node, bool of_pairs) {
     if (!of_pairs) {
         forbid(in.value(), {"mesh_links"}, "with \"scale_up\": \"full-mesh\"; it belongs to \"mesh-of-pairs\"");
     } else if (const auto links = in.value().find("mesh_links")) {
-        node.mesh_links = static_cast<int>(links->as_integer(1, kMostTiles));
+        node.mesh_links = static_cast<int>(links->as_integer(1, kMaxTiles));
         if (node.mesh_links != 1 && node.mesh_links != node.tiles_per_card) {
             links->fail("1 or tiles_per_card, " + std::to_string(node.tiles_per_card));
         }
@@ -169,9 +169,9 @@ void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth", "mesh_links",
                            "mesh_bandwidth", "switch_bandwidth", "scale_up_latency", "pcie_bandwidth",
                            "socket_bandwidth_out", "socket_bandwidth_in", "host_memory_bandwidth", "nic"});
-    node.tiles = in.count("tiles", kMostTiles);
-    node.tiles_per_card = in.count("tiles_per_card", kMostTiles);
-    node.sockets = in.count("sockets", kMostTiles);
+    node.tiles = in.count("tiles", kMaxTiles);
+    node.tiles_per_card = in.count("tiles_per_card", kMaxTiles);
+    node.sockets = in.count("sockets", kMaxTiles);
     if (node.tiles % node.tiles_per_card != 0) {
         in.value().at("tiles_per_card").fail("a divisor of tiles, " + std::to_string(node.tiles));
     }
@@ -212,8 +212,8 @@ void read_dragonfly(Section& in, FabricRecipe& fabric) {
     fabric.minimal_bias = in.number("minimal_bias", 0, 1);
     fabric.background_load = in.number("background_load", 0, 0.95);
     const std::int64_t nodes = std::int64_t{fabric.groups} * fabric.nodes_per_group;
-    if (nodes > kMostNodes) {
-        in.value().at("groups").fail("groups * nodes_per_group of at most " + std::to_string(kMostNodes));
+    if (nodes > kMaxNodes) {
+        in.value().at("groups").fail("groups * nodes_per_group of at most " + std::to_string(kMaxNodes));
     }
     if (fabric.max_nodes > nodes) {
         in.value().at("max_nodes").fail("at most groups * nodes_per_group, " + std::to_string(nodes));
@@ -230,10 +230,10 @@ void read_tree(Section& in, FabricRecipe& fabric) {
         fabric.levels = static_cast<int>(levels->as_integer(2, 3));
     }
     fabric.nodes_per_leaf = in.count("nodes_per_leaf", 10'000);
-    fabric.taper = in.number("taper", kLeastFraction, 1);
+    fabric.taper = in.number("taper", kMinFraction, 1);
     if (fabric.levels == 3) {
         fabric.leaves_per_pod = in.count("leaves_per_pod", 10'000);
-        fabric.pod_taper = in.number("pod_taper", kLeastFraction, 1);
+        fabric.pod_taper = in.number("pod_taper", kMinFraction, 1);
     } else {
         forbid(in.value(), {"leaves_per_pod", "pod_taper"}, "with two levels; it belongs to \"levels\": 3");
     }
@@ -253,7 +253,7 @@ double read_stated_total(const JsonValue& section, std::string_view key, Dimensi
         total->fail("an object with value, source and kind: a stated total needs who states it");
     }
     std::vector<Constant> unused;
-    const double value = read_constant(section, key, dimension, 1, kMostTotal, kRole, unused);
+    const double value = read_constant(section, key, dimension, 1, kMaxTotal, kRole, unused);
     if (dimension == Dimension::kNone && value != std::floor(value)) {
         total->at("value").fail("a whole number");
     }
@@ -281,7 +281,7 @@ void read_fabric(Section in, FabricRecipe& fabric) {
     fabric.kind = kKinds[in.value().at("kind").as_one_of({"dragonfly", "fat-tree", "rail"})];
     fabric.link_bytes_per_s = in.byte_rate("link_bandwidth");
     fabric.switch_latency_s = in.latency("switch_latency");
-    fabric.max_nodes = in.count("max_nodes", kMostNodes);
+    fabric.max_nodes = in.count("max_nodes", kMaxNodes);
     if (fabric.kind == FabricKind::kDragonfly) {
         read_dragonfly(in, fabric);
     } else {
@@ -336,7 +336,7 @@ Machine load_machine(const JsonDocument& document) {
     read_storage(Section(root.at("storage"), machine.constants), machine.storage);
     read_reliability(Section(root.at("reliability"), machine.constants), machine.reliability);
     if (const auto host = root.find("host")) {
-        machine.host = read_host(*host, machine.fabric.max_nodes, machine.constants);
+        machine.cpu = read_cpu_section(*host, machine.fabric.max_nodes, machine.constants);
     }
     return machine;
 }

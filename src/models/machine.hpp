@@ -5,7 +5,7 @@
 
 #include "base/constant.hpp"
 #include "base/json.hpp"
-#include "models/cpu/host.hpp"
+#include "models/cpu/cpu_model.hpp"
 
 namespace auspex {
 
@@ -130,7 +130,7 @@ struct Machine {
     Noise noise;
     Storage storage;
     Reliability reliability;
-    Host host;  ///< host.cores = 0: the file has no "host" section
+    CpuModel cpu;  ///< host.cores = 0: the file has no "host" section
     std::vector<Constant>
         constants;  ///< every physical number above, in the order of the file; paths begin with "machine."
 };

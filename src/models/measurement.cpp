@@ -16,9 +16,9 @@
 namespace auspex {
 namespace {
 
-constexpr double kMostSize = 1e18;
-constexpr double kMostSeconds = 1e9;
-constexpr double kMostCount = 1e9;
+constexpr double kMaxSize = 1e18;
+constexpr double kMaxSeconds = 1e9;
+constexpr double kMaxCount = 1e9;
 
 namespace column {
 enum Column : std::size_t {
@@ -138,7 +138,7 @@ double read_number(const Line& line, std::size_t column, double high) {
 
 /// 1 where the field is empty.
 int read_count(const Line& line, std::size_t column) {
-    const double value = line.fields[column].empty() ? 1 : read_number(line, column, kMostCount);
+    const double value = line.fields[column].empty() ? 1 : read_number(line, column, kMaxCount);
     if (value < 1 || value != std::floor(value)) {
         refuse(line, column, "a whole number of at least 1, or nothing");
     }
@@ -147,7 +147,7 @@ int read_count(const Line& line, std::size_t column) {
 
 void check_positive(const Line& line, std::initializer_list<std::size_t> columns) {
     for (const std::size_t column : columns) {
-        if (!(read_number(line, column, kMostSize) > 0)) {
+        if (!(read_number(line, column, kMaxSize) > 0)) {
             refuse(line, column, "a number above 0 in a row of kind " + json_quote(line.fields[column::kKind]));
         }
     }
@@ -202,19 +202,19 @@ Measurement read_row(const Line& line) {
     row.name = line.fields[column::kName];
     row.precision = line.fields[column::kPrecision];
     row.where = line.fields[column::kWhere];
-    row.rows = read_number(line, column::kRows, kMostSize);
-    row.columns = read_number(line, column::kColumns, kMostSize);
-    row.depth = read_number(line, column::kDepth, kMostSize);
-    row.groups = read_number(line, column::kGroups, kMostSize);
+    row.rows = read_number(line, column::kRows, kMaxSize);
+    row.columns = read_number(line, column::kColumns, kMaxSize);
+    row.depth = read_number(line, column::kDepth, kMaxSize);
+    row.groups = read_number(line, column::kGroups, kMaxSize);
     row.active = read_count(line, column::kActive);
     row.ranks = read_count(line, column::kRanks);
     row.nodes = read_count(line, column::kNodes);
-    row.bytes = read_number(line, column::kBytes, kMostSize);
-    row.seconds = read_number(line, column::kSeconds, kMostSeconds);
-    row.spread = read_number(line, column::kSpread, kMostSeconds);
+    row.bytes = read_number(line, column::kBytes, kMaxSize);
+    row.seconds = read_number(line, column::kSeconds, kMaxSeconds);
+    row.spread = read_number(line, column::kSpread, kMaxSeconds);
     row.count = read_count(line, column::kCount);
     row.source = line.fields[column::kSource];
-    row.place = line.place;
+    row.file_line = line.place;
     check_kind(line, row);
     if (row.nodes > row.ranks) {
         refuse(line, column::kNodes, "not more nodes than ranks, " + std::to_string(row.ranks));
@@ -239,7 +239,7 @@ std::string number_field(double value) { return value == 0 ? "" : json_number(va
 }  // namespace
 
 const std::string& line_of(const Measurement& measurement) {
-    return measurement.place.empty() ? measurement.source : measurement.place;
+    return measurement.file_line.empty() ? measurement.source : measurement.file_line;
 }
 
 const std::string& measurement_header() {

@@ -15,15 +15,15 @@ struct Measurement {
     std::string precision;  ///< "fp32", "bf16" or empty
     std::string where;  ///< kernel: "cache" or "memory", where operands come from; message: "near", "shared" or "far"
     double rows = 0, columns = 0, depth = 0, groups = 0;
-    int active = 1;      ///< ranks that did the same at the same time
-    int ranks = 1;       ///< of the collective or message: members
-    int nodes = 1;       ///< that they lie on
-    double bytes = 0;    ///< of a message or collective (schedule/program/communication.hpp)
-    double seconds = 0;  ///< median of the repetitions
-    double spread = 0;   ///< relative: (75th - 25th percentile) / 1.349 / median
-    int count = 1;       ///< repetitions
-    std::string source;  ///< where it comes from; "this machine"
-    std::string place;   ///< "file.csv:12" where the row was read from a file; no column
+    int active = 1;         ///< ranks that did the same at the same time
+    int ranks = 1;          ///< of the collective or message: members
+    int nodes = 1;          ///< that they lie on
+    double bytes = 0;       ///< of a message or collective (schedule/program/communication.hpp)
+    double seconds = 0;     ///< median of the repetitions
+    double spread = 0;      ///< relative: (75th - 25th percentile) / 1.349 / median
+    int count = 1;          ///< repetitions
+    std::string source;     ///< where it comes from; "this machine"
+    std::string file_line;  ///< "file.csv:12" where the row was read from a file; no column
 };
 
 /// Where a row is to be looked for, for messages: its line, else its source.

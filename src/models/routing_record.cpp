@@ -17,12 +17,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "choices are written as they lie in memory");
 
-constexpr std::int64_t kMostExperts = 65'536;
-constexpr std::int64_t kMostSteps = 1'000'000'000;
-constexpr std::int64_t kMostLayers = 10'000;
-constexpr std::int64_t kMostTokens = std::numeric_limits<int>::max();
+constexpr std::int64_t kMaxExperts = 65'536;
+constexpr std::int64_t kMaxSteps = 1'000'000'000;
+constexpr std::int64_t kMaxLayers = 10'000;
+constexpr std::int64_t kMaxTokens = std::numeric_limits<int>::max();
 /// A terabyte of choices: beyond it the sizes of a damaged file are to blame.
-constexpr std::int64_t kMostChoices = std::int64_t{1} << 39;
+constexpr std::int64_t kMaxChoices = std::int64_t{1} << 39;
 
 std::vector<std::int64_t> count_experts(const std::uint16_t* begin, const std::uint16_t* end, int num_experts) {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(num_experts), 0);
@@ -38,11 +38,11 @@ int read_size(const JsonValue& object, const char* key, std::int64_t low, std::i
 
 RoutingRecord read_sizes(const JsonValue& choices) {
     RoutingRecord record;
-    record.first_step = read_size(choices, "first_step", 0, kMostSteps);
-    record.steps = read_size(choices, "steps", 1, kMostSteps);
-    record.layers = read_size(choices, "layers", 1, kMostLayers);
-    record.tokens = read_size(choices, "tokens", 1, kMostTokens);
-    record.num_experts = read_size(choices, "num_experts", 1, kMostExperts);
+    record.first_step = read_size(choices, "first_step", 0, kMaxSteps);
+    record.steps = read_size(choices, "steps", 1, kMaxSteps);
+    record.layers = read_size(choices, "layers", 1, kMaxLayers);
+    record.tokens = read_size(choices, "tokens", 1, kMaxTokens);
+    record.num_experts = read_size(choices, "num_experts", 1, kMaxExperts);
     record.top_k = read_size(choices, "top_k", 1, record.num_experts);
     return record;
 }
@@ -50,7 +50,7 @@ RoutingRecord read_sizes(const JsonValue& choices) {
 std::size_t choices_of(const RoutingRecord& record, const JsonValue& choices) {
     std::int64_t count = 1;
     for (const int factor : {record.steps, record.layers, record.tokens, record.top_k}) {
-        if (count > kMostChoices / factor) {
+        if (count > kMaxChoices / factor) {
             choices.fail("sizes whose product is at most 2^39 choices");
         }
         count *= factor;
@@ -107,7 +107,7 @@ void check_shares(const RoutingRecord& record, const JsonValue& shares) {
 }  // namespace
 
 void write_routing_record(const RoutingRecord& record, const std::string& file) {
-    AUSPEX_CHECK(record.num_experts >= 1 && record.num_experts <= kMostExperts && record.top_k >= 1,
+    AUSPEX_CHECK(record.num_experts >= 1 && record.num_experts <= kMaxExperts && record.top_k >= 1,
                  "a record's experts have numbers of 16 bits");
     const std::string companion = file + ".choices";
     write_file(companion, bytes_of(record.choices));

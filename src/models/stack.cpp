@@ -12,9 +12,9 @@ namespace auspex {
 namespace {
 
 constexpr const char* kRole = "stack";
-constexpr double kMostOverhead = 10.0;  // seconds; software costs above it are slips of a unit
-constexpr double kLeastFraction = 0.01;
-constexpr double kMostBytes = 1e15;
+constexpr double kMaxOverhead = 10.0;  // seconds; software costs above it are slips of a unit
+constexpr double kMinFraction = 0.01;
+constexpr double kMaxBytes = 1e15;
 
 /// In the order of CollectiveAlgorithm.
 constexpr std::array kAlgorithmWords{"auto",     "ring",  "recursive-doubling", "rabenseifner", "direct",
@@ -23,15 +23,15 @@ constexpr std::array kAlgorithmWords{"auto",     "ring",  "recursive-doubling", 
 using Words = std::initializer_list<std::string_view>;
 
 double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
-    return read_constant(section, key, Dimension::kSeconds, 0, kMostOverhead, kRole, stack.constants);
+    return read_constant(section, key, Dimension::kSeconds, 0, kMaxOverhead, kRole, stack.constants);
 }
 
 double read_fraction(const JsonValue& section, std::string_view key, Stack& stack) {
-    return read_constant(section, key, Dimension::kNone, kLeastFraction, 1, kRole, stack.constants);
+    return read_constant(section, key, Dimension::kNone, kMinFraction, 1, kRole, stack.constants);
 }
 
 double read_size(const JsonValue& section, std::string_view key, Stack& stack) {
-    return read_constant(section, key, Dimension::kBytes, 0, kMostBytes, kRole, stack.constants);
+    return read_constant(section, key, Dimension::kBytes, 0, kMaxBytes, kRole, stack.constants);
 }
 
 int read_count(const JsonValue& section, std::string_view key, std::int64_t low) {
@@ -78,7 +78,7 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
     stack.reduction =
         section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
     if (stack.reduction == Reduction::kBucketed) {
-        stack.bucket_bytes = read_constant(section, "bucket", Dimension::kBytes, 1, kMostBytes, kRole, stack.constants);
+        stack.bucket_bytes = read_constant(section, "bucket", Dimension::kBytes, 1, kMaxBytes, kRole, stack.constants);
     } else if (const auto bucket = section.find("bucket")) {
         bucket->fail("no such key with \"reduction\": \"flat\"; it belongs to \"bucketed\"");
     }

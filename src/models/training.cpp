@@ -7,7 +7,7 @@
 namespace auspex {
 namespace {
 
-constexpr std::int64_t kMostSteps = 1'000'000'000;
+constexpr std::int64_t kMaxSteps = 1'000'000'000;
 /// Largest moment decay: 1 would never take a gradient in.
 constexpr double kBelowOne = 1 - 1e-9;
 
@@ -19,7 +19,7 @@ void read_number(const JsonValue& object, std::string_view key, double low, doub
 
 void read_steps(const JsonValue& object, std::string_view key, int& field) {
     if (const auto value = object.find(key)) {
-        field = static_cast<int>(value->as_integer(0, kMostSteps));
+        field = static_cast<int>(value->as_integer(0, kMaxSteps));
     }
 }
 

@@ -13,7 +13,7 @@ namespace auspex::testing_agreement {
 struct OnRank {
     const RunInputs& run;
     const Operation& op;
-    GridPlace place;
+    RankCoordinates place;
 
     [[nodiscard]] bool forward() const { return op.phase == Phase::kForward || op.phase == Phase::kRecompute; }
     [[nodiscard]] double tokens() const { return double{1} * run.plan.micro_batch_size * run.workload.sequence_length; }

@@ -8,8 +8,8 @@
 #include "layouts.hpp"
 #include "predicted_functions.hpp"
 #include "recorded_step.hpp"
-#include "sim/cpu/host_messages.hpp"
-#include "sim/cpu/host_rows.hpp"
+#include "sim/cpu/collectives.hpp"
+#include "sim/cpu/program_actions.hpp"
 
 namespace auspex {
 namespace {
@@ -17,12 +17,12 @@ namespace {
 using namespace testing_agreement;
 
 /// Laws that tell calls apart: no two kernels, and no two sizes of one, take the same time.
-void give_telling_laws(Host& host) {
+void give_telling_laws(CpuModel& cpu) {
     Rng rng(5);
-    for (auto& laws : host.laws) {
-        for (CpuLaw& law : laws) {
-            std::ranges::generate(law.seconds_per, [&rng] { return 1e-9 * (1 + rng.uniform()); });
-            law.known = true;
+    for (auto& laws : cpu.kernel_costs) {
+        for (CpuKernelCost& cost : laws) {
+            std::ranges::generate(cost.seconds_per, [&rng] { return 1e-9 * (1 + rng.uniform()); });
+            cost.known = true;
         }
     }
 }
@@ -35,18 +35,18 @@ Inputs telling_inputs() {
     Inputs inputs = load_inputs(document("machines/aurora"), document("stacks/auspex"), document("workloads/toy-dense"),
                                 document("plans/toy-dp4"));
     constexpr double kUnlimited = 1e30;
-    Host& host = inputs.machine.host;
-    host.cores = inputs.machine.node.tiles;
-    host.cache_bytes = host.cache_bytes_per_s = host.memory_bytes_per_s = host.core_memory_bytes_per_s = kUnlimited;
-    host.near.eager_bytes = host.far.eager_bytes = kUnlimited;
-    give_telling_laws(host);
+    CpuModel& cpu = inputs.machine.cpu;
+    cpu.cores = inputs.machine.node.tiles;
+    cpu.cache_bytes = cpu.cache_bytes_per_s = cpu.memory_bytes_per_s = cpu.core_memory_bytes_per_s = kUnlimited;
+    cpu.intra_node.eager_bytes = cpu.inter_node.eager_bytes = kUnlimited;
+    give_telling_laws(cpu);
     return inputs;
 }
 
 struct Predicted {
     Inputs inputs;
     StepProgram step;
-    HostRows rows;
+    ProgramActions rows;
 
     explicit Predicted(const RunInputs& run)
         : inputs(inputs_of(run)), step{run.plan, run.layout, run.program, {}}, rows(inputs, step) {}
@@ -60,10 +60,10 @@ struct Predicted {
 };
 
 /// Messages with bytes that a row sends, in order, "rank: bytes".
-std::vector<std::string> messages_of(const HostRow& row) {
+std::vector<std::string> messages_of(const OperationActions& row) {
     std::vector<std::string> list;
-    for (const HostAction& action : row.actions) {
-        if (action.type == HostAction::Type::kSend && action.bytes > 0) {
+    for (const RankAction& action : row.actions) {
+        if (action.type == RankAction::Type::kSend && action.bytes > 0) {
             list.push_back(std::to_string(action.peer) + ": " + std::to_string(action.bytes));
         }
     }
@@ -79,10 +79,10 @@ std::vector<std::string> messages_of(const RecordedOperation& real) {
 
 /// Seconds of the transport's work between messages, sorted: those of a row's work that is not among `calls` of them
 /// before, and as many behind.
-std::vector<double> transport_seconds(const HostRow& row, std::size_t before, std::size_t after) {
+std::vector<double> transport_seconds(const OperationActions& row, std::size_t before, std::size_t after) {
     std::vector<double> seconds;
-    for (const HostAction& action : row.actions) {
-        if (action.type == HostAction::Type::kWork) {
+    for (const RankAction& action : row.actions) {
+        if (action.type == RankAction::Type::kWork) {
             seconds.push_back(action.work.seconds);
         }
     }
@@ -167,16 +167,16 @@ class Comparison {
 
  private:
     void expect_equal_rank(int rank, const std::vector<RecordedOperation>& operations) {
-        const GridPlace place = grid_place(run_.layout, rank);
-        HostRow begin;
+        const RankCoordinates coordinates = rank_coordinates(run_.layout, rank);
+        OperationActions begin;
         ASSERT_TRUE(predicted_.rows.next(rank, begin));
-        std::vector<CpuCall> before_step = calls_before_step(run_.workload, run_.plan, run_.layout, place.stage);
+        std::vector<CpuCall> before_step = step_start_calls(run_.workload, run_.plan, run_.layout, coordinates.stage);
         EXPECT_EQ(begin.actions.size(), before_step.size());
         for (const RecordedOperation& real : operations) {
-            HostRow row;
+            OperationActions row;
             ASSERT_TRUE(predicted_.rows.next(rank, row));
-            ASSERT_EQ(row.operation, real.operation);
-            const OnRank on{run_, run_.program.operations[real.operation], place};
+            ASSERT_EQ(row.operation_index, real.operation);
+            const OnRank on{run_, run_.program.operations[real.operation], coordinates};
             messages_ += real.messages.size();
             if (!depends_on_choices(on)) {
                 const std::string what = operation_name(operation_name_index(on.op.kind, on.op.phase)) + " of layer " +
@@ -187,22 +187,22 @@ class Comparison {
             }
             before_step.clear();
         }
-        HostRow none;
+        OperationActions none;
         EXPECT_FALSE(predicted_.rows.next(rank, none));
     }
 
     /// A barrier is the MPI library's own; empty messages of the lens stand in for it.
-    static void expect_equal_messages(const OnRank& on, const HostRow& row, const RecordedOperation& real) {
+    static void expect_equal_messages(const OnRank& on, const OperationActions& row, const RecordedOperation& real) {
         EXPECT_EQ(messages_of(real), messages_of(row));
         if (on.op.comm != CommKind::kBarrier) {
-            EXPECT_TRUE(std::ranges::none_of(row.actions, [](const HostAction& action) {
-                return action.type == HostAction::Type::kSend && action.bytes == 0;
+            EXPECT_TRUE(std::ranges::none_of(row.actions, [](const RankAction& action) {
+                return action.type == RankAction::Type::kSend && action.bytes == 0;
             }));
         }
     }
 
     /// Functions of kernels, and what the transport does between messages.
-    void expect_equal_calls(const OnRank& on, const HostRow& row, const RecordedOperation& real,
+    void expect_equal_calls(const OnRank& on, const OperationActions& row, const RecordedOperation& real,
                             const std::vector<CpuCall>& before_step) {
         const OperationCalls calls =
             kernel_calls(run_.workload, run_.plan, run_.stack, run_.layout, on.place.stage, on.op);
@@ -232,7 +232,7 @@ TEST_P(Agreement, of_calls_and_messages_with_the_prediction) {
     Comparison(run).expect_equal();
 }
 
-INSTANTIATE_TEST_SUITE_P(Step, Agreement, testing::ValuesIn(agreement_cases()),
+INSTANTIATE_TEST_SUITE_P(CollectiveStep, Agreement, testing::ValuesIn(agreement_cases()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

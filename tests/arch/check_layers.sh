@@ -17,7 +17,7 @@ BEGIN {
     n = split("base models/cpu models schedule schedule/program schedule/bindings schedule/rounds schedule/kernel_calls schedule/memory " \
               "sim/network/sharing sim/network/node sim/network/fabric sim/network/collective sim/engine sim/cpu sim/predict " \
               "exec/kernels exec/data exec/system exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi " \
-              "microbench compare/fit/laws compare/fit compare/evaluate " \
+              "microbench compare/fit/cost_models compare/fit compare/evaluate " \
               "report/parts report/calibration report/comparison report/fabric report/training report/scaling " \
               "launch launch/train workflows/calibrate workflows/compare workflows/verify " \
               "cli/flags cli/output cli/worker cli/commands cli", order, " ")
@@ -28,7 +28,7 @@ BEGIN {
     split("sim/network/sharing sim/network/node sim/network/fabric sim/network/collective sim/engine sim/cpu sim/predict",
           simulator, " ")
     for (t in trainer) for (s in simulator) apart(trainer[t], simulator[s])
-    for (t in trainer) { apart("compare/fit/laws", trainer[t]); apart("compare/fit", trainer[t]); apart("compare/evaluate", trainer[t]) }
+    for (t in trainer) { apart("compare/fit/cost_models", trainer[t]); apart("compare/fit", trainer[t]); apart("compare/evaluate", trainer[t]) }
     apart("compare/fit", "compare/evaluate")
     apart("workflows/calibrate", "workflows/compare")
     apart("workflows/calibrate", "workflows/verify")
@@ -42,7 +42,7 @@ BEGIN {
     home["tbb/"] = "sim/predict cli/commands tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
-    home["Eigen/"] = "exec/kernels compare/fit/laws bench"
+    home["Eigen/"] = "exec/kernels compare/fit/cost_models bench"
     home["dnnl"] = "exec/kernels"
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"

@@ -66,9 +66,9 @@ class Background {
         constexpr int kLooks = 3000;
         kill(process_, signal);
         int status = 0;
-        for (int look = 0; waitpid(process_, &status, look < kLooks ? WNOHANG : 0) == 0; ++look) {
+        for (int trial = 0; waitpid(process_, &status, trial < kLooks ? WNOHANG : 0) == 0; ++trial) {
             std::this_thread::sleep_for(std::chrono::milliseconds{20});
-            if (look == kLooks) {
+            if (trial == kLooks) {
                 kill(process_, SIGKILL);
             }
         }

@@ -89,12 +89,12 @@ inline std::vector<std::int32_t> sequence_tokens(const Workload& workload, int s
     return tokens;
 }
 /// Of a rank, by micro-batch.
-inline std::vector<MicroBatchTokens> tokens_of(const RunInputs& run, const GridPlace& place, int step) {
+inline std::vector<MicroBatchTokens> tokens_of(const RunInputs& run, const RankCoordinates& coordinates, int step) {
     std::vector<MicroBatchTokens> batch;
     for (int m = 0; m < run.plan.micro_batches; ++m) {
         MicroBatchTokens tokens;
         for (int i = 0; i < run.plan.micro_batch_size; ++i) {
-            const int sequence = (place.data * run.plan.micro_batches + m) * run.plan.micro_batch_size + i;
+            const int sequence = (coordinates.data * run.plan.micro_batches + m) * run.plan.micro_batch_size + i;
             const std::vector<std::int32_t> more = sequence_tokens(run.workload, step, sequence);
             tokens.insert(tokens.end(), more.begin(), more.end());
         }
@@ -150,7 +150,7 @@ struct TestRank {
                 });
             }
         }
-        rank.tokens = tokens_of(run, rank.place, 0);
+        rank.tokens = tokens_of(run, rank.coordinates, 0);
     }
 
     void step(Timeline* timeline = nullptr) { run_step(rank, timeline, std::chrono::steady_clock::now()); }

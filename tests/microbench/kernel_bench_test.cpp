@@ -13,10 +13,10 @@
 #include <tuple>
 
 #include "base/input_text.hpp"
+#include "microbench/context_switch_bench.hpp"
 #include "microbench/kernel_operands.hpp"
 #include "microbench/message_bench.hpp"
 #include "microbench/sharing_bench.hpp"
-#include "microbench/turn_bench.hpp"
 #include "models/stack.hpp"
 #include "models/workload.hpp"
 #include "schedule/kernel_calls/kernel_calls.hpp"
@@ -44,7 +44,7 @@ void for_all_kernels(const Check& check) {
 
 TEST(KernelBench, every_kernel_has_a_time_in_both_precisions) {
     for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
-        const KernelTiming timing = time_kernel(call, precision, OperandPlace::kCache, kSizes, 1e-5);
+        const KernelTiming timing = time_kernel(call, precision, OperandLocation::kCache, kSizes, 1e-5);
         EXPECT_TRUE(std::isfinite(timing.seconds) && timing.seconds > 0);
         EXPECT_TRUE(std::isfinite(timing.spread) && timing.spread >= 0);
         EXPECT_GE(timing.count, 5);
@@ -64,11 +64,11 @@ TEST(KernelBench, repeated_calls_make_no_infinity_and_no_nan) {
 
 TEST(KernelBench, operands_in_memory_are_sets_that_take_turns) {
     const CpuCall call{.kernel = CpuKernel::kSquareSum, .columns = 3000};
-    const auto kernel = prepare_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kSizes);
+    const auto kernel = prepare_kernel(call, CpuPrecision::kBf16, OperandLocation::kMemory, kSizes);
     for (int i = 0; i < 1000; ++i) {
         kernel->run();
     }
-    EXPECT_GE(time_kernel(call, CpuPrecision::kBf16, OperandPlace::kMemory, kSizes, 1e-5).count, 5);
+    EXPECT_GE(time_kernel(call, CpuPrecision::kBf16, OperandLocation::kMemory, kSizes, 1e-5).count, 5);
 }
 
 /// outputs[r] = W_down (silu(W_gate x_r) * (W_up x_r)) with the weights of row r's expert, for every row: all
@@ -108,7 +108,7 @@ TEST(KernelBench, grouped_experts_compute_every_row) {
     }
 }
 
-using Rows = std::vector<std::array<double, kMostCpuTerms>>;
+using Rows = std::vector<std::array<double, kMaxCpuTerms>>;
 
 /// By elimination; columns are scaled to a largest element of 1 first.
 std::size_t rank_of(Rows matrix, std::size_t columns) {
@@ -171,7 +171,7 @@ bool has_tokens(const Workload& workload, double tokens) {
 /// All that calibration times, alone, with others, in turns.
 std::vector<CpuCall> timed_calls() {
     std::vector<CpuCall> calls = calibration_calls();
-    for (const auto& more : {memory_calls(), sharing_calls(), turn_calls()}) {
+    for (const auto& more : {memory_calls(), sharing_calls(), context_switch_calls()}) {
         calls.insert(calls.end(), more.begin(), more.end());
     }
     return calls;

@@ -10,9 +10,9 @@
 #include "exec/run/core_probe.hpp"
 #include "exec/run/process_binding.hpp"
 #include "exec/system/cores.hpp"
+#include "microbench/context_switch_bench.hpp"
 #include "microbench/message_bench.hpp"
 #include "microbench/sharing_bench.hpp"
-#include "microbench/turn_bench.hpp"
 
 namespace auspex {
 namespace {
@@ -28,13 +28,13 @@ class Observer {
  public:
     explicit Observer(bool is_shown) : is_shown_(is_shown) {}
 
-    [[nodiscard]] MessageBench bench(Communicator& world) {
-        MessageBench bench{.communicator = world,
-                           .make_communicator = [](const Layout& layout) { return make_mpi_communicator(layout); },
-                           .node_of_rank = {0, 0, 1, 1},
-                           .sizes = {},
-                           .skip = [this](const Measurement& m) { return is_skipped(m); },
-                           .report = [this](const Measurement& m) { take(m); }};
+    [[nodiscard]] BenchSetup bench(Communicator& world) {
+        BenchSetup bench{.communicator = world,
+                         .make_communicator = [](const Layout& layout) { return make_mpi_communicator(layout); },
+                         .node_of_rank = {0, 0, 1, 1},
+                         .sizes = {},
+                         .skip = [this](const Measurement& m) { return is_skipped(m); },
+                         .report = [this](const Measurement& m) { take(m); }};
         bench.budget_s = 0.1;
         return bench;
     }
@@ -108,12 +108,12 @@ bool has_all(const Observer& observer, bool shares_cores, bool one_core) {
 /// fast as.
 bool tells_speeds(Communicator& world) {
     bool fine = true;
-    for (const bool is_calm : {true, false}) {
+    for (const bool is_undisturbed : {true, false}) {
         Observer observer(false);
-        MessageBench bench = observer.bench(world);
-        bench.calm_probe_s = is_calm ? 1e3 : 1e-12;
+        BenchSetup bench = observer.bench(world);
+        bench.undisturbed_probe_s = is_undisturbed ? 1e3 : 1e-12;
         run_message_bench(bench);
-        fine = fine && (world.world_rank() != 0 || observer.are_all_from(is_calm ? kThisMachine : kSlowed));
+        fine = fine && (world.world_rank() != 0 || observer.are_all_from(is_undisturbed ? kThisMachine : kSlowed));
     }
     return fine;
 }
@@ -129,10 +129,10 @@ int main(int argc, char** argv) {
     bool fine = !core || allowed_cores() == std::vector<int>{*core};
     const auto world = make_mpi_communicator(testing_exec::grid(1, session.size(), 1, 1));
     Observer observer(argc > 1);
-    const MessageBench bench = observer.bench(*world);
+    const BenchSetup bench = observer.bench(*world);
     run_message_bench(bench);
     run_sharing_bench(bench);
-    run_turn_bench(bench);
+    run_context_switch_bench(bench);
     fine = tells_speeds(*world) && fine;
     fine = fine && (session.rank() != 0 || has_all(observer, core && cores < 4, core && cores == 1));
     if (!fine) {

@@ -136,7 +136,7 @@ void write_changes(JsonWriter& json, const char* key, const std::vector<Constant
 
 void write_caches(JsonWriter& json, const CacheSizes& caches) {
     const auto write = [&json](const char* key, const CacheSize& size, double otherwise) {
-        json.key(key).begin_object().member("told_bytes", size.told_bytes);
+        json.key(key).begin_object().member("told_bytes", size.reported_bytes);
         json.member("measured_bytes", size.measured_bytes).member("taken_bytes", size.bytes(otherwise)).end_object();
     };
     json.key("caches").begin_object();
@@ -171,8 +171,8 @@ void print_json(const CalibrationReport& report) {
     json.end_array().end_object();
 }
 
-bool has_laws(const Machine& machine, CpuPrecision precision) {
-    return std::ranges::any_of(machine.host.laws[static_cast<std::size_t>(precision)], &CpuLaw::known);
+bool has_kernel_costs(const Machine& machine, CpuPrecision precision) {
+    return std::ranges::any_of(machine.cpu.kernel_costs[static_cast<std::size_t>(precision)], &CpuKernelCost::known);
 }
 
 /// The command to go on with.
@@ -187,7 +187,7 @@ std::string next_step_text(const Options& options, const CalibrateRequest& reque
     const std::string layouts = hostfile.empty() ? "one-node" : "nodes";
     const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
     const std::string flags = request.mpirun_flags.empty() ? "" : " --mpirun=" + quoted_for_shell(request.mpirun_flags);
-    const bool has_bf16 = has_laws(of_out, CpuPrecision::kBf16);
+    const bool has_bf16 = has_kernel_costs(of_out, CpuPrecision::kBf16);
     const char* const precision = has_bf16 ? "" : " --set plan.precision=fp32 --set plan.gradient_dtype=fp32";
     return "Next: auspex compare --layouts " + layouts + (request.out == kDefaultOut ? "" : machine) + stack + hosts +
            flags + precision + "; docs/calibration.md says how to read the verdicts.";

@@ -23,7 +23,7 @@ constexpr std::array<std::pair<const char*, CommKind>, 6> kKinds{{{"all-reduce",
                                                                   {"all-to-all", CommKind::kAllToAll},
                                                                   {"broadcast", CommKind::kBroadcast},
                                                                   {"barrier", CommKind::kBarrier}}};
-constexpr double kMostBytes = 1e15;
+constexpr double kMaxBytes = 1e15;
 
 std::string without_separators(std::string word) {
     std::erase_if(word, [](char c) { return c == '-' || c == '_'; });
@@ -60,9 +60,9 @@ double parse_size(const std::string& text) {
         }
         bytes = parse_quantity(text, Dimension::kBytes, "--bytes");
     }
-    if (!(bytes >= 1 && bytes <= kMostBytes && bytes == std::floor(bytes))) {
+    if (!(bytes >= 1 && bytes <= kMaxBytes && bytes == std::floor(bytes))) {
         throw InputError("--bytes", "found \"" + text + "\"; expected a whole number of bytes from 1 B to " +
-                                        format_quantity(kMostBytes, Dimension::kBytes));
+                                        format_quantity(kMaxBytes, Dimension::kBytes));
     }
     return bytes;
 }

@@ -18,11 +18,11 @@ namespace auspex {
 namespace {
 
 void check_flags(const Options& options) {
-    constexpr int kFewestSteps = 3;
+    constexpr int kMinSteps = 3;
     if (rank_of_launcher(0)) {
         throw InputError("auspex compare", "found itself started by an MPI launcher; expected to start mpirun itself");
     }
-    if (options.train.steps && *options.train.steps < kFewestSteps) {
+    if (options.train.steps && *options.train.steps < kMinSteps) {
         throw InputError("--steps", "found " + std::to_string(*options.train.steps) +
                                         "; expected at least 3, for the first two do not count");
     }

@@ -3,7 +3,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/flags/manual_pages.hpp"
-#include "launch/blame_flag.hpp"
+#include "launch/flag_context.hpp"
 #include "launch/output_locks.hpp"
 #include "report/parts/report_files.hpp"
 
@@ -14,7 +14,7 @@ void run_manual(const Options& options) {
     locks.take_folder("--out", options.out);
     for (const ManualPage& page : manual_pages(commands())) {
         const auto folder =
-            blame_flag("--out", options.out, [&] { return make_report_folder(options.out, page.file); });
+            with_flag_context("--out", options.out, [&] { return make_report_folder(options.out, page.file); });
         write_report_file(folder / page.file, page.text);
     }
 }

@@ -16,13 +16,13 @@ namespace {
 constexpr std::size_t kOperationsShown = 6;
 constexpr std::size_t kLinksShown = 6;
 
-PlacedStep place(const Inputs& inputs, const PlacementWord& word, int tiles) {
+PlacedStep place(const Inputs& inputs, const PlacementArgument& placement, int tiles) {
     Inputs changed = inputs;
-    changed.plan.placement = word.kind;
-    changed.plan.placement_seed = word.seed;
-    changed.plan.placement_free = word.free;
+    changed.plan.placement = placement.kind;
+    changed.plan.placement_seed = placement.seed;
+    changed.plan.placement_free = placement.free;
     PlacedStep step;
-    step.placement = word.text;
+    step.placement = placement.text;
     PredictOptions options;
     options.tiles = tiles;
     options.executor_runs = executor_runs;
@@ -100,7 +100,7 @@ void run_place(const Options& options) {
     locks.take_folder("--out", options.out);
     PlacementReport report;
     const int tiles = options.tiles.empty() ? 0 : options.tiles.front();
-    for (const PlacementWord& placement : options.placements) {
+    for (const PlacementArgument& placement : options.placements) {
         report.steps.push_back(place(inputs, placement, tiles));
     }
     report.title = inputs.workload.name + " on " + inputs.machine.name + ", " +

@@ -89,7 +89,7 @@ VerifyWatch printing_watch(int steps) {
     watch.layout = print_layout;
     watch.left_out = [](const std::string& text) { std::cout << "left out: " << text << "\n" << std::flush; };
     watch.begins_recoveries = [] {
-        std::cout << "\nkills and restarts, in runs of " << kFewestRecoverySteps << " to " << kMostRecoverySteps
+        std::cout << "\nkills and restarts, in runs of " << kMinRecoverySteps << " to " << kMaxRecoverySteps
                   << " steps\n\n"
                   << std::flush;
     };

@@ -11,10 +11,10 @@ namespace auspex {
 namespace {
 
 double parse_budget(const std::string& text) {
-    constexpr double kLeast = 5, kMost = 86'400;
+    constexpr double kMin = 5, kMax = 86'400;
     double seconds = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (status != std::errc() || end != text.data() + text.size() || !(seconds >= kLeast && seconds <= kMost)) {
+    if (status != std::errc() || end != text.data() + text.size() || !(seconds >= kMin && seconds <= kMax)) {
         throw InputError("--budget-s", "found \"" + text + "\"; expected seconds from 5 to 86400");
     }
     return seconds;

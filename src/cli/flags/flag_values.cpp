@@ -13,7 +13,7 @@
 namespace auspex {
 namespace {
 
-constexpr int kMostTiles = 10'000'000;
+constexpr int kMaxTiles = 10'000'000;
 
 template <typename Number>
 bool reads_as(std::string_view text, Number& number) {
@@ -26,9 +26,9 @@ std::vector<int> parse_tiles(const std::string& text, bool is_list) {
     std::istringstream stream(text + ",");
     for (std::string part; std::getline(stream, part, ',');) {
         int count = 0;
-        if (!reads_as(part, count) || count < 1 || count > kMostTiles) {
+        if (!reads_as(part, count) || count < 1 || count > kMaxTiles) {
             throw InputError("--tiles",
-                             "found \"" + part + "\"; expected a whole number from 1 to " + std::to_string(kMostTiles));
+                             "found \"" + part + "\"; expected a whole number from 1 to " + std::to_string(kMaxTiles));
         }
         if (!tiles.empty() && count <= tiles.back()) {
             throw InputError("--tiles", "found " + part + " after " + std::to_string(tiles.back()) +
@@ -51,9 +51,9 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
-PlacementWord parse_placement(const std::string& text) {
+PlacementArgument parse_placement(const std::string& text) {
     const std::vector<std::string> parts = split(text, ':');
-    PlacementWord word{text};
+    PlacementArgument placement{text};
     const auto fail = [&] {
         throw InputError("--placements", "found \"" + text +
                                              "\"; expected contiguous, scattered, random, random:SEED, scheduled, "
@@ -63,26 +63,26 @@ PlacementWord parse_placement(const std::string& text) {
     if (!kind) {
         fail();
     }
-    word.kind = *kind;
+    placement.kind = *kind;
     std::size_t taken = 1;
-    if (word.kind == PlacementKind::kScheduled && parts.size() > taken &&
-        (!reads_as(parts[taken++], word.free) || word.free < 0.001 || word.free > 1)) {
+    if (placement.kind == PlacementKind::kScheduled && parts.size() > taken &&
+        (!reads_as(parts[taken++], placement.free) || placement.free < 0.001 || placement.free > 1)) {
         fail();
     }
-    if (draws_nodes(word.kind) && parts.size() > taken && !reads_as(parts[taken++], word.seed)) {
+    if (draws_nodes(placement.kind) && parts.size() > taken && !reads_as(parts[taken++], placement.seed)) {
         fail();
     }
     if (parts.size() > taken) {
         fail();
     }
-    return word;
+    return placement;
 }
 
-std::vector<PlacementWord> parse_placements(const std::string& text) {
-    std::vector<PlacementWord> words;
+std::vector<PlacementArgument> parse_placements(const std::string& text) {
+    std::vector<PlacementArgument> words;
     for (const std::string& part : split(text, ',')) {
         words.push_back(parse_placement(part));
-        const auto same = [&](const PlacementWord& other) { return other.text == part; };
+        const auto same = [&](const PlacementArgument& other) { return other.text == part; };
         if (std::count_if(words.begin(), words.end(), same) > 1) {
             throw InputError("--placements", "found \"" + part + "\" twice; expected each placement once");
         }
@@ -92,17 +92,17 @@ std::vector<PlacementWord> parse_placements(const std::string& text) {
 
 int parse_count(const char* flag, const std::string& text) {
     int count = 0;
-    if (!reads_as(text, count) || count < 1 || count > kMostTiles) {
+    if (!reads_as(text, count) || count < 1 || count > kMaxTiles) {
         throw InputError(std::string("--") + flag,
-                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMostTiles));
+                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMaxTiles));
     }
     return count;
 }
 
 int parse_levels(const std::string& text) {
-    constexpr int kMostLevels = 3;
+    constexpr int kMaxLevels = 3;
     int levels = 0;
-    if (!reads_as(text, levels) || levels < 1 || levels > kMostLevels) {
+    if (!reads_as(text, levels) || levels < 1 || levels > kMaxLevels) {
         throw InputError("--levels", "found \"" + text + "\"; expected 1, 2 or 3");
     }
     return levels;
@@ -132,21 +132,21 @@ std::uint64_t parse_seed(const std::string& text) {
 }
 
 int parse_samples(const std::string& text) {
-    constexpr int kMostSamples = 10'000;
+    constexpr int kMaxSamples = 10'000;
     int samples = 0;
-    if (!reads_as(text, samples) || samples < 1 || samples > kMostSamples) {
+    if (!reads_as(text, samples) || samples < 1 || samples > kMaxSamples) {
         throw InputError("--samples",
-                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMostSamples));
+                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMaxSamples));
     }
     return samples;
 }
 
 int parse_kills(const std::string& text) {
-    constexpr int kMostKills = 10'000;
+    constexpr int kMaxKills = 10'000;
     int kills = 0;
-    if (!reads_as(text, kills) || kills < 0 || kills > kMostKills) {
+    if (!reads_as(text, kills) || kills < 0 || kills > kMaxKills) {
         throw InputError("--kills",
-                         "found \"" + text + "\"; expected a whole number from 0 to " + std::to_string(kMostKills));
+                         "found \"" + text + "\"; expected a whole number from 0 to " + std::to_string(kMaxKills));
     }
     return kills;
 }

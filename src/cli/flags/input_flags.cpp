@@ -28,7 +28,7 @@ Inputs load_all(const Options& options) {
     return inputs;
 }
 
-InputError blame_command_line(const Options& options, const InputError& error) {
+InputError with_command_line_context(const Options& options, const InputError& error) {
     const std::string message = error.what();
     const std::vector<std::pair<std::string, std::string>> roles{
         {"machine", options.machine}, {"stack", options.stack}, {"workload", options.workload}, {"plan", options.plan}};

@@ -14,7 +14,7 @@ namespace auspex {
 [[nodiscard]] std::vector<std::string> overrides_in_words(const Options& options);
 
 /// The error, with the --set of the file that it blames named beside it, and with --tiles where those decide.
-[[nodiscard]] InputError blame_command_line(const Options& options, const InputError& error);
+[[nodiscard]] InputError with_command_line_context(const Options& options, const InputError& error);
 
 /// With one --tiles and no `--set plan.dp` the tiles rule: the file's dp is dropped and follows from them.
 void forget_dp(const Options& options, Plan& plan);

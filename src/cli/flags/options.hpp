@@ -90,7 +90,7 @@ enum class Flag {
 };
 
 /// "contiguous", "random:7", "scheduled:0.3:7": a placement with its seed, and the share of nodes that are free.
-struct PlacementWord {
+struct PlacementArgument {
     std::string text;
     PlacementKind kind = PlacementKind::kContiguous;
     std::uint64_t seed = 1;
@@ -138,7 +138,7 @@ struct Options {
     std::string machine, stack, workload, plan;
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, in order
     std::vector<int> tiles;
-    std::vector<PlacementWord> placements;
+    std::vector<PlacementArgument> placements;
     std::string mode, out, trace;
     double tokens = 0;
     std::string lens;

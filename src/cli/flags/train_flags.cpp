@@ -12,13 +12,13 @@ namespace auspex {
 namespace {
 
 int parse_whole(Flag flag, const std::string& text, int low) {
-    constexpr int kMost = 1'000'000'000;
+    constexpr int kMax = 1'000'000'000;
     int number = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (status != std::errc() || end != text.data() + text.size() || number < low || number > kMost) {
+    if (status != std::errc() || end != text.data() + text.size() || number < low || number > kMax) {
         throw InputError(std::string("--") + train_flag_text(flag).name,
                          "found \"" + text + "\"; expected a whole number from " + std::to_string(low) + " to " +
-                             std::to_string(kMost));
+                             std::to_string(kMax));
     }
     return number;
 }

@@ -24,7 +24,7 @@ void write_operations(JsonWriter& json, const std::vector<OperationPair>& operat
 void write_runs(JsonWriter& json, const std::vector<ComparedRun>& runs) {
     json.key("runs").begin_array();
     for (const ComparedRun& run : runs) {
-        json.begin_object().member("step_s", run.step_s).member("speed", run.speed).member("counts", run.counts);
+        json.begin_object().member("step_s", run.step_s).member("speed", run.speed).member("counts", run.is_valid);
         json.end_object();
     }
     json.end_array();
@@ -40,7 +40,7 @@ void write_case(JsonWriter& json, const ComparedCase& one) {
     json.member("interval_holds", one.interval_holds()).member("core_speed", one.core_speed);
     json.member("disturbed", one.disturbed).member("slowdown", one.slowdown);
     json.key("others").begin_array();
-    for (const int count : one.others) {
+    for (const int count : one.background_processes) {
         json.value(count);
     }
     json.end_array();
@@ -91,14 +91,14 @@ void write_coverage(JsonWriter& json, const Comparison& comparison) {
 }
 
 std::string operations_text(const Comparison& comparison) {
-    constexpr double kLeastShare = 0.005;
+    constexpr double kMinShare = 0.005;
     double all = 0;
     for (const OperationPair& operation : comparison.operations) {
         all += operation.measured_s;
     }
     std::vector<TextRow> rows{{"operation", "measured", "predicted", "error"}};
     for (const OperationPair& operation : comparison.operations) {
-        if (std::max(operation.measured_s, operation.predicted_s) >= kLeastShare * all) {
+        if (std::max(operation.measured_s, operation.predicted_s) >= kMinShare * all) {
             rows.push_back(
                 {operation.name, duration(operation.measured_s), duration(operation.predicted_s),
                  operation.measured_s > 0 ? signed_percent(operation.predicted_s / operation.measured_s - 1) : "-"});

@@ -46,9 +46,11 @@ void write_memory(JsonWriter& json, const MemoryReport& memory) {
 
 void write_causes(JsonWriter& json, const Prediction& p) {
     json.key("top_constants").begin_array();
-    for (const ConstantLean& lean : p.top_constants) {
-        json.begin_object().member("path", lean.constant.path).member("kind", to_string(lean.constant.kind));
-        json.member("elasticity", lean.elasticity).end_object();
+    for (const ConstantSensitivity& sensitivity : p.top_constants) {
+        json.begin_object()
+            .member("path", sensitivity.constant.path)
+            .member("kind", to_string(sensitivity.constant.kind));
+        json.member("elasticity", sensitivity.elasticity).end_object();
     }
     json.end_array().key("operations_by_time").begin_array();
     for (const OperationShare& share : p.operations_by_time) {
@@ -144,7 +146,7 @@ void print_slowest_links(std::ostream& out, const UnfoldedReport& u) {
 std::string name_of(Loss loss) { return loss == Loss::kOptimizer ? "optimizer (update kernels)" : to_string(loss); }
 
 /// What a training process has: a tile, or cores that it shares.
-std::string process_of(const Prediction& p) { return p.lens == Lens::kHost ? "rank" : "tile"; }
+std::string process_of(const Prediction& p) { return p.lens == Lens::kCpu ? "rank" : "tile"; }
 
 void print_losses(std::ostream& out, const Prediction& p) {
     out << "\nWhere the step goes (mean over " << process_of(p) << "s)\n";

@@ -107,9 +107,9 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
 /// Ends this rank when what has started it is gone: without that, nothing would end it when its peers do.
 void end_with_parent() {
     std::thread([parent = getppid()] {
-        constexpr std::chrono::seconds kBetweenLooks{1};
+        constexpr std::chrono::seconds kPollInterval{1};
         while (getppid() == parent) {
-            std::this_thread::sleep_for(kBetweenLooks);
+            std::this_thread::sleep_for(kPollInterval);
         }
         raise(SIGKILL);
     }).detach();
@@ -146,7 +146,7 @@ int run_worker(int argc, char** argv) {
         run_rank(options, session, folder, communicator);
         return 0;
     } catch (const InputError& error) {
-        const InputError blamed = blame_command_line(options, error);
+        const InputError blamed = with_command_line_context(options, error);
         fail(session, turn, kBadInput, message_line(kErrorHead, blamed.what()));
     } catch (const SoftFailure& failure) {
         if (folder && session.rank() == 0) {

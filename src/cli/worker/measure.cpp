@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "compare/fit/laws/cache_sizes.hpp"
+#include "compare/fit/cost_models/cache_sizes.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/run/core_probe.hpp"
 #include "exec/run/process_binding.hpp"
@@ -22,11 +22,11 @@
 #include "launch/input_files.hpp"
 #include "launch/run_folder.hpp"
 #include "microbench/cache_sweep.hpp"
+#include "microbench/context_switch_bench.hpp"
 #include "microbench/kernel_bench.hpp"
-#include "microbench/looks.hpp"
 #include "microbench/message_bench.hpp"
 #include "microbench/sharing_bench.hpp"
-#include "microbench/turn_bench.hpp"
+#include "microbench/trials.hpp"
 
 namespace auspex {
 namespace {
@@ -105,20 +105,20 @@ class Measuring {
         if (task_.kernels && file_) {
             time_kernels();
         }
-        MessageBench bench{*communicator_,
-                           [this](const Layout& layout) { return make(layout); },
-                           nodes_,
-                           0,
-                           sizes_,
-                           task_.calm_probe_s,
-                           [this](const Measurement& row) { return file_->has(row); },
-                           [this](const Measurement& row) { file_->append(row); }};
+        BenchSetup bench{*communicator_,
+                         [this](const Layout& layout) { return make(layout); },
+                         nodes_,
+                         0,
+                         sizes_,
+                         task_.undisturbed_probe_s,
+                         [this](const Measurement& row) { return file_->has(row); },
+                         [this](const Measurement& row) { file_->append(row); }};
         if (task_.sharing && count_of(computers_) == 1) {
             constexpr double kTurns = 0.4;  // of the time for sharing
             bench.budget_s = (1 - kTurns) * task_.sharing_s;
             run_sharing_bench(bench);
             bench.budget_s = kTurns * task_.sharing_s;
-            run_turn_bench(bench);
+            run_context_switch_bench(bench);
         }
         if (task_.messages) {
             bench.budget_s = task_.messages_s;
@@ -139,9 +139,9 @@ class Measuring {
         Measurement row;
         row.kind = "host";
         row.source = computer_.model + ", " + today();
-        const ToldCaches told = told_caches();
+        const ReportedCaches reported = reported_caches();
         for (const auto& [name, bytes] :
-             {std::pair("own_cache", told.own_bytes), std::pair("last_level_cache", told.last_level_bytes)}) {
+             {std::pair("own_cache", reported.own_bytes), std::pair("last_level_cache", reported.last_level_bytes)}) {
             row.name = name;
             row.bytes = bytes;
             if (bytes > 0) {
@@ -164,17 +164,17 @@ class Measuring {
 
     /// Rank 0 looks where caches end, or finds it in the file; all take the same.
     MemorySizes memory_sizes() {
-        constexpr double kShare = 0.25, kMost = 1024.0 * 1024 * 1024;  // of the memory for each rank's arrays
+        constexpr double kShare = 0.25, kMaxArrayBytes = 1024.0 * 1024 * 1024;  // of the memory for each rank's arrays
         const int ranks = communicator_->world_size() / count_of(computers_);
         MemorySizes sizes;
         // The least of all: control groups differ, and all ranks are to measure the same.
-        double least = -std::min(kMost, kShare * computer_.memory_bytes / std::max(1, ranks));
+        double least = -std::min(kMaxArrayBytes, kShare * computer_.memory_bytes / std::max(1, ranks));
         communicator_->all_reduce(GroupKind::kWorld, &least, 1, ElementType::kDouble, ReduceOp::kMax);
-        sizes.most_bytes = -least;
+        sizes.max_bytes = -least;
         std::array<double, 2> ends{};
         if (file_) {
             run_cache_sweep(
-                sizes.most_bytes, [this](const Measurement& row) { return file_->has(row); },
+                sizes.max_bytes, [this](const Measurement& row) { return file_->has(row); },
                 [this](const Measurement& row) { file_->append(row); });
             const CacheSizes caches = cache_sizes(file_->rows());
             ends = {caches.own.bytes(kAssumedOwnCache), caches.last_level.bytes(kAssumedLastLevel)};
@@ -187,7 +187,7 @@ class Measuring {
 
     /// Working sets that operands from memory come out of, over the last-level cache: one that misses everything, and
     /// others that show where missing begins.
-    static constexpr double kFarRing = 2.5, kNearerRings[] = {0.15, 0.3, 0.6, 1};
+    static constexpr double kLargeSet = 2.5, kSmallerSets[] = {0.15, 0.3, 0.6, 1};
     static constexpr double kLargeCall = 6e5;
 
     void time_kernels() {
@@ -197,16 +197,16 @@ class Measuring {
                 name == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
             const double cache = sizes_.last_level_cache_bytes;
             for (const CpuCall& call : calibration_calls()) {
-                wanted.push_back({call, precision, OperandPlace::kCache, 0});
+                wanted.push_back({call, precision, OperandLocation::kCache, 0});
             }
             for (const CpuCall& call : memory_calls()) {
-                const double bytes = cpu_bytes(call, precision), fewest = kFewestOperandSets * bytes;
-                const double far = std::max(fewest, std::min(kFarRing * cache, sizes_.most_bytes));
-                wanted.push_back({call, precision, OperandPlace::kMemory, far});
-                for (const double ring : kNearerRings) {
+                const double bytes = cpu_bytes(call, precision), fewest = kMinOperandSets * bytes;
+                const double far = std::max(fewest, std::min(kLargeSet * cache, sizes_.max_bytes));
+                wanted.push_back({call, precision, OperandLocation::kMemory, far});
+                for (const double ring : kSmallerSets) {
                     if (precision == CpuPrecision::kFp32 && bytes < kLargeCall && ring * cache >= fewest &&
                         ring * cache < far) {
-                        wanted.push_back({call, precision, OperandPlace::kMemory, ring * cache});
+                        wanted.push_back({call, precision, OperandLocation::kMemory, ring * cache});
                     }
                 }
             }
@@ -220,7 +220,7 @@ class Measuring {
             const std::size_t end = std::min(first + kPortion, wanted.size());
             const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
             const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
-            const std::vector<Look> looks = looks_at(portion, left * (task_.kernels_s - seconds_since(begin)));
+            const std::vector<Trial> looks = trials_of(portion, left * (task_.kernels_s - seconds_since(begin)));
             for (std::size_t i = 0; i < portion.size(); ++i) {
                 const auto& [call, precision, place, ring_bytes] = portion[i];
                 file_->append(row_of(call, precision, ring_bytes, looks[i]));
@@ -231,41 +231,43 @@ class Measuring {
     struct Timing {
         CpuCall call;
         CpuPrecision precision;
-        OperandPlace place;
+        OperandLocation location;
         double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
     };
 
     /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
     /// two while the core has its full speed, if that comes within the budget, and three at least.
-    std::vector<Look> looks_at(std::span<const Timing> wanted, double budget_s) {
-        constexpr int kFewestLooks = 3, kMostLooks = 10, kCalmLooks = 2;
+    std::vector<Trial> trials_of(std::span<const Timing> wanted, double budget_s) {
+        constexpr int kMinTrials = 3, kMaxTrials = 10, kUndisturbedTrials = 2;
         constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
         const auto begin = Clock::now();
-        std::vector<std::vector<Look>> looks(wanted.size());
-        for (int look = 0; look < kMostLooks && (look < kFewestLooks || seconds_since(begin) < budget_s); ++look) {
+        std::vector<std::vector<Trial>> looks(wanted.size());
+        for (int trial = 0; trial < kMaxTrials && (trial < kMinTrials || seconds_since(begin) < budget_s); ++trial) {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
-                if (look >= kFewestLooks && std::ranges::count_if(looks[i], &Look::is_calm) >= kCalmLooks) {
+                if (trial >= kMinTrials &&
+                    std::ranges::count_if(looks[i], &Trial::is_undisturbed) >= kUndisturbedTrials) {
                     continue;
                 }
-                const double left = static_cast<double>(wanted.size()) * (kFewestLooks - look) - static_cast<double>(i);
+                const double left = static_cast<double>(wanted.size()) * (kMinTrials - trial) - static_cast<double>(i);
                 const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(left, 1.0);
                 looks[i].push_back(
-                    look_at(wanted[i], look < kFewestLooks ? std::max(kShortest_s, share) : kShortest_s));
+                    trial_of(wanted[i], trial < kMinTrials ? std::max(kShortest_s, share) : kShortest_s));
             }
         }
-        std::vector<Look> all;
-        std::ranges::transform(looks, std::back_inserter(all), joined);
+        std::vector<Trial> all;
+        std::ranges::transform(looks, std::back_inserter(all), combined);
         return all;
     }
-    Look look_at(const Timing& wanted, double budget_s) {
+    Trial trial_of(const Timing& wanted, double budget_s) {
         MemorySizes sizes = sizes_;
         sizes.last_level_cache_bytes = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : sizes.last_level_cache_bytes;
         const double before_s = probe_.seconds();
-        const KernelTiming timing = time_kernel(wanted.call, wanted.precision, wanted.place, sizes, budget_s);
-        const bool is_calm = std::max(before_s, probe_.seconds()) <= task_.calm_probe_s || task_.calm_probe_s == 0;
-        return {timing.seconds, timing.spread, timing.count, is_calm};
+        const KernelTiming timing = time_kernel(wanted.call, wanted.precision, wanted.location, sizes, budget_s);
+        const bool is_undisturbed =
+            std::max(before_s, probe_.seconds()) <= task_.undisturbed_probe_s || task_.undisturbed_probe_s == 0;
+        return {timing.seconds, timing.spread, timing.count, is_undisturbed};
     }
-    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes, const Look& look) {
+    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes, const Trial& trial) {
         Measurement row;
         row.kind = "kernel";
         row.name = to_string(call.kernel);
@@ -276,10 +278,10 @@ class Measuring {
         row.columns = call.columns;
         row.depth = call.depth;
         row.groups = call.groups;
-        row.seconds = look.seconds;
-        row.spread = look.spread;
-        row.count = std::max(1, look.count);
-        row.source = look.is_calm ? kThisMachine : kSlowed;
+        row.seconds = trial.seconds;
+        row.spread = trial.spread;
+        row.count = std::max(1, trial.count);
+        row.source = trial.is_undisturbed ? kThisMachine : kSlowed;
         return row;
     }
 

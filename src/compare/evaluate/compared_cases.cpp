@@ -5,21 +5,21 @@
 
 namespace auspex {
 
-bool any_counts(const std::vector<ComparedRun>& runs) {
-    return std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return run.counts; });
+bool any_valid(const std::vector<ComparedRun>& runs) {
+    return std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return run.is_valid; });
 }
 
-std::vector<double> of_counted(const std::vector<ComparedRun>& runs, double ComparedRun::*value) {
-    const bool all = !any_counts(runs);
+std::vector<double> of_valid(const std::vector<ComparedRun>& runs, double ComparedRun::*value) {
+    const bool all = !any_valid(runs);
     std::vector<double> values;
     for (const ComparedRun& run : runs) {
-        if (all || run.counts) {
+        if (all || run.is_valid) {
             values.push_back(run.*value);
         }
     }
     return values;
 }
 
-std::vector<double> counted_steps_s(const ComparedCase& one) { return of_counted(one.runs, &ComparedRun::step_s); }
+std::vector<double> valid_steps_s(const ComparedCase& one) { return of_valid(one.runs, &ComparedRun::step_s); }
 
 }  // namespace auspex

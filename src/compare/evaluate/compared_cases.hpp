@@ -17,10 +17,10 @@ struct OperationPair {
 
 /// One run of a layout.
 struct ComparedRun {
-    double step_s = 0;    ///< median of its steps
-    double speed = 0;     ///< of the slowest core during these steps, over that of the calibration; 0: not known
-    bool counts = true;   ///< cores had their full speed, and nothing else ran
-    double traced_s = 0;  ///< its last step, the one that has a trace; 0: there is none
+    double step_s = 0;     ///< median of its steps
+    double speed = 0;      ///< of the slowest core during these steps, over that of the calibration; 0: not known
+    bool is_valid = true;  ///< cores had their full speed, and nothing else ran
+    double traced_s = 0;   ///< its last step, the one that has a trace; 0: there is none
     bool is_traced_at_full_speed = true;      ///< by the probes around that step
     std::vector<OperationPair> operations{};  ///< of that step: measured_s only
 };
@@ -37,9 +37,10 @@ struct ComparedCase {
     double error = 0;                                ///< predicted / measured - 1
     double error_all_runs = 0;                       ///< predicted / median of all runs - 1
     double core_speed = 1;                           ///< that the prediction is made with: 1 is that of the calibration
-    bool disturbed = false;   ///< probes or runs say that something else ran, and no run was without
-    std::vector<int> others;  ///< of a disturbed case, by core: the most processes of others that could always run
-    double slowdown = 1;      ///< of the slowest against the fastest of the same runs
+    bool disturbed = false;  ///< probes or runs say that something else ran, and no run was without
+    std::vector<int>
+        background_processes;  ///< of a disturbed case, by core: the most processes of others that could always run
+    double slowdown = 1;       ///< of the slowest against the fastest of the same runs
     double measured_memory_bytes = 0, predicted_memory_bytes = 0;  ///< of the fullest rank: peak of all labels
     std::vector<OperationPair> operations;                         ///< most measured time first
     bool operations_are_typical = true;                            ///< trace_is_typical() of a run that they are of
@@ -50,11 +51,11 @@ struct ComparedCase {
     }
 };
 
-[[nodiscard]] bool any_counts(const std::vector<ComparedRun>& runs);
+[[nodiscard]] bool any_valid(const std::vector<ComparedRun>& runs);
 /// A number of the runs that count, of all where none does.
-[[nodiscard]] std::vector<double> of_counted(const std::vector<ComparedRun>& runs, double ComparedRun::*value);
+[[nodiscard]] std::vector<double> of_valid(const std::vector<ComparedRun>& runs, double ComparedRun::*value);
 /// Step times of the runs that count; of all where none does.
-[[nodiscard]] std::vector<double> counted_steps_s(const ComparedCase& one);
+[[nodiscard]] std::vector<double> valid_steps_s(const ComparedCase& one);
 
 /// A layout of which no run came to its end.
 struct FailedCase {

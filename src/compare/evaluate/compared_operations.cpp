@@ -12,7 +12,7 @@
 namespace auspex {
 namespace {
 
-constexpr double kMostOffMedian = 0.1;
+constexpr double kMaxOffMedian = 0.1;
 
 void sort_by_time(std::vector<OperationPair>& operations) {
     std::stable_sort(operations.begin(), operations.end(), [](const OperationPair& a, const OperationPair& b) {
@@ -23,7 +23,7 @@ void sort_by_time(std::vector<OperationPair>& operations) {
 }  // namespace
 
 bool trace_is_typical(const ComparedRun& run) {
-    return run.is_traced_at_full_speed && std::abs(run.traced_s / run.step_s - 1) <= kMostOffMedian;
+    return run.is_traced_at_full_speed && std::abs(run.traced_s / run.step_s - 1) <= kMaxOffMedian;
 }
 
 std::vector<std::size_t> runs_by_trace(const ComparedCase& one) {
@@ -34,10 +34,10 @@ std::vector<std::size_t> runs_by_trace(const ComparedCase& one) {
             order.push_back(i);
         }
     }
-    const double middle_s = runs.empty() ? 0 : median(counted_steps_s(one));
+    const double middle_s = runs.empty() ? 0 : median(valid_steps_s(one));
     const auto place_of = [&](std::size_t i) {
         const ComparedRun& run = runs[i];
-        return std::tuple(!run.counts, !trace_is_typical(run), std::abs(std::log(run.traced_s / middle_s)));
+        return std::tuple(!run.is_valid, !trace_is_typical(run), std::abs(std::log(run.traced_s / middle_s)));
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return place_of(a) < place_of(b); });
@@ -56,7 +56,7 @@ void take_operations(ComparedCase& one) {
     for (const std::size_t i : order) {
         const ComparedRun& run = one.runs[i];
         const bool is_taken =
-            one.operations_are_typical ? trace_is_typical(run) && run.counts == best.counts : &run == &best;
+            one.operations_are_typical ? trace_is_typical(run) && run.is_valid == best.is_valid : &run == &best;
         for (const OperationPair& operation : run.operations) {
             if (is_taken) {
                 times_s[operation.name].push_back(operation.measured_s);

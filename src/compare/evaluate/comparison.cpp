@@ -14,11 +14,11 @@
 namespace auspex {
 namespace {
 
-constexpr double kNoisyFactor = 5, kLeastNoise = 0.02;
-constexpr double kMostMedianError = 0.05, kMostP90Error = 0.12, kLeastTau = 0.9, kMostRegret = 0.03;
+constexpr double kNoisyFactor = 5, kMinNoise = 0.02;
+constexpr double kMaxMedianError = 0.05, kMaxP90Error = 0.12, kMinTau = 0.9, kMaxRegret = 0.03;
 constexpr double kPercentile = 0.9;
-constexpr double kQuartile = 0.25, kMostSlope = 2;
-constexpr double kLeastChange = 0.02, kSlowest = 0.3, kFastest = 1.2;  // of speeds to predict with
+constexpr double kQuartile = 0.25, kMaxSlope = 2;
+constexpr double kMinChange = 0.02, kSlowest = 0.3, kFastest = 1.2;  // of speeds to predict with
 
 using Groups = std::map<std::string, std::vector<std::size_t>>;
 
@@ -26,7 +26,7 @@ using Groups = std::map<std::string, std::vector<std::size_t>>;
 Groups by_workload(const Comparison& comparison, std::size_t fewest_runs = 1) {
     Groups groups;
     for (std::size_t i = 0; i < comparison.cases.size(); ++i) {
-        if (counted_steps_s(comparison.cases[i]).size() >= fewest_runs) {
+        if (valid_steps_s(comparison.cases[i]).size() >= fewest_runs) {
             groups[comparison.cases[i].workload].push_back(i);
         }
     }
@@ -70,7 +70,7 @@ bool has_speeds(const ComparedCase& one) {
 }
 
 void measure(ComparedCase& one) {
-    const std::vector<double> steps_s = counted_steps_s(one);
+    const std::vector<double> steps_s = valid_steps_s(one);
     AUSPEX_CHECK(!steps_s.empty(), "a compared case has been run");
     const auto [fastest, slowest] = std::minmax_element(steps_s.begin(), steps_s.end());
     one.measured_step_s = median(steps_s);
@@ -98,7 +98,7 @@ void judge_disturbance(Comparison& comparison) {
     int count = 0;
     const ComparedCase* slowest = nullptr;
     for (ComparedCase& one : comparison.cases) {
-        const double most = std::max(kNoisyFactor * comparison.noise_floor.value_or(0), kLeastNoise);
+        const double most = std::max(kNoisyFactor * comparison.noise_floor.value_or(0), kMinNoise);
         const bool is_noisy = one.noise.value_or(0) > most;
         one.disturbed = one.disturbed || is_noisy;
         if (one.disturbed) {
@@ -121,7 +121,7 @@ void judge_disturbance(Comparison& comparison) {
 
 std::string slow_cases_text(const Comparison& comparison, std::size_t count, double slope) {
     const bool any = std::any_of(comparison.cases.begin(), comparison.cases.end(),
-                                 [](const ComparedCase& one) { return any_counts(one.runs); });
+                                 [](const ComparedCase& one) { return any_valid(one.runs); });
     return "; " + std::to_string(count) + " of " + std::to_string(comparison.cases.size()) +
            " layouts never ran without that: all of their runs count, and each is predicted with cores at (s / S)^" +
            fixed(slope, 3) + " of the calibration's speed, s the median speed of its runs, S = " +
@@ -137,11 +137,11 @@ void judge_speeds(Comparison& comparison) {
     for (ComparedCase& one : comparison.cases) {
         runs += one.runs.size();
         left_out += static_cast<std::size_t>(
-            std::count_if(one.runs.begin(), one.runs.end(), [](const ComparedRun& run) { return !run.counts; }));
-        if (any_counts(one.runs) || !has_speeds(one)) {
+            std::count_if(one.runs.begin(), one.runs.end(), [](const ComparedRun& run) { return !run.is_valid; }));
+        if (any_valid(one.runs) || !has_speeds(one)) {
             continue;
         }
-        const std::vector<double> speeds = of_counted(one.runs, &ComparedRun::speed);
+        const std::vector<double> speeds = of_valid(one.runs, &ComparedRun::speed);
         one.interval_low_s *= std::pow(median(speeds) / quantile(speeds, 1 - kQuartile), slope);
         one.interval_high_s *= std::pow(median(speeds) / quantile(speeds, kQuartile), slope);
         ++slow_cases;
@@ -162,7 +162,7 @@ RankAgreement agreement_of_repeats(const Comparison& comparison, double least_ln
     const Groups groups = by_workload(comparison, kHalves);
     for (const auto& [workload, indices] : groups) {
         for (const std::size_t i : indices) {
-            const std::vector<double> steps_s = counted_steps_s(comparison.cases[i]);
+            const std::vector<double> steps_s = valid_steps_s(comparison.cases[i]);
             const std::size_t half = steps_s.size() / kHalves;
             first[i] = median(std::span(steps_s).first(half));
             second[i] = median(std::span(steps_s).subspan(half));
@@ -237,7 +237,7 @@ double speed_slope(const std::vector<ComparedCase>& cases) {
         if (!has_speeds(one)) {
             continue;
         }
-        const double speed = median(of_counted(one.runs, &ComparedRun::speed)), step_s = median(counted_steps_s(one));
+        const double speed = median(of_valid(one.runs, &ComparedRun::speed)), step_s = median(valid_steps_s(one));
         for (const ComparedRun& run : one.runs) {
             const double faster = std::log(run.speed / speed);
             products += faster * std::log(step_s / run.step_s);
@@ -245,14 +245,14 @@ double speed_slope(const std::vector<ComparedCase>& cases) {
             ++count;
         }
     }
-    return squares <= count * kLeastChange * kLeastChange ? 1 : std::clamp(products / squares, 0.0, kMostSlope);
+    return squares <= count * kMinChange * kMinChange ? 1 : std::clamp(products / squares, 0.0, kMaxSlope);
 }
 
 double usual_speed(const std::vector<ComparedCase>& cases) {
     std::vector<double> speeds;
     for (const ComparedCase& one : cases) {
-        if (has_speeds(one) && any_counts(one.runs)) {
-            const std::vector<double> own = of_counted(one.runs, &ComparedRun::speed);
+        if (has_speeds(one) && any_valid(one.runs)) {
+            const std::vector<double> own = of_valid(one.runs, &ComparedRun::speed);
             speeds.insert(speeds.end(), own.begin(), own.end());
         }
     }
@@ -263,11 +263,11 @@ std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
     std::vector<double> speeds(cases.size(), 1);
     const double slope = speed_slope(cases), usual = usual_speed(cases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (any_counts(cases[i].runs) || !has_speeds(cases[i])) {
+        if (any_valid(cases[i].runs) || !has_speeds(cases[i])) {
             continue;
         }
-        const double speed = std::pow(median(of_counted(cases[i].runs, &ComparedRun::speed)) / usual, slope);
-        speeds[i] = std::abs(speed - 1) <= kLeastChange ? 1 : std::clamp(speed, kSlowest, kFastest);
+        const double speed = std::pow(median(of_valid(cases[i].runs, &ComparedRun::speed)) / usual, slope);
+        speeds[i] = std::abs(speed - 1) <= kMinChange ? 1 : std::clamp(speed, kSlowest, kFastest);
     }
     return speeds;
 }
@@ -286,9 +286,9 @@ void summarise(Comparison& comparison) {
 
 std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const double noise = comparison.noise_floor.value_or(0);
-    const double median_limit = std::max(kMostMedianError, noise), p90_limit = std::max(kMostP90Error, 2 * noise);
-    const double tau_limit = std::min(kLeastTau, comparison.kendall_tau_of_repeats.value_or(kLeastTau));
-    const double regret_limit = kMostRegret + noise;
+    const double median_limit = std::max(kMaxMedianError, noise), p90_limit = std::max(kMaxP90Error, 2 * noise);
+    const double tau_limit = std::min(kMinTau, comparison.kendall_tau_of_repeats.value_or(kMinTau));
+    const double regret_limit = kMaxRegret + noise;
     const auto at_most = [](const std::string& what, double value, double limit) {
         return Verdict{what + " " + percent(value) + ", at most " + percent(limit), value <= limit};
     };

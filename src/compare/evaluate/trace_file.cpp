@@ -24,8 +24,8 @@ class Reader {
 
  private:
     static TrackId id_of(const JsonValue& event) {
-        constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-        return {event.at("pid").as_integer(0, kMost), event.at("tid").as_integer(0, kMost)};
+        constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+        return {event.at("pid").as_integer(0, kMax), event.at("tid").as_integer(0, kMax)};
     }
 
     /// Names of all processes stand before the first thread's.
@@ -41,13 +41,13 @@ class Reader {
     }
 
     void take_span(const JsonValue& event) {
-        constexpr double kMost = 1e12, kPerMicrosecond = 1e6;
+        constexpr double kMax = 1e12, kPerMicrosecond = 1e6;
         const auto track = tracks_.find(id_of(event));
         if (track == tracks_.end()) {
             event.fail("a span of a thread that was named before");
         }
         const auto ticks = [&](const char* key) {
-            return on_clock(std::round(event.at(key).as_number(-kMost, kMost) * kPerMicrosecond));
+            return on_clock(std::round(event.at(key).as_number(-kMax, kMax) * kPerMicrosecond));
         };
         Span span;
         span.track = track->second;

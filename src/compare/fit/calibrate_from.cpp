@@ -11,9 +11,9 @@
 #include "base/statistics.hpp"
 #include "compare/fit/calibration.hpp"
 #include "compare/fit/collective_check.hpp"
-#include "compare/fit/laws/fitted.hpp"
+#include "compare/fit/cost_models/fitted.hpp"
 #include "compare/fit/rank_rate.hpp"
-#include "compare/fit/table_work.hpp"
+#include "compare/fit/table_calibration.hpp"
 #include "models/kernel_cost.hpp"
 
 namespace auspex {
@@ -27,7 +27,7 @@ double sustained_rate(const Tile& tile, const Measurement& row) {
 }
 
 /// Large products with every tile busy: the rate itself.
-void take_sustained(TableWork& work, const Rows& rows) {
+void take_sustained(TableCalibration& work, const Rows& rows) {
     for (const char* const precision : {"bf16", "fp32"}) {
         const Rows of_one = of_precision(rows, precision);
         if (of_one.empty()) {
@@ -56,18 +56,18 @@ double full_depth_s(const Tile& tile, const Measurement& row) {
 }
 
 /// Products with a model's shapes: seconds = full_depth_s / ceiling (1 + half_depth / depth).
-void take_shapes(TableWork& work, const Rows& rows) {
+void take_shapes(TableCalibration& work, const Rows& rows) {
     if (rows.empty()) {
         return;
     }
     std::vector<FitQuality::Term> terms;
-    if (carry_a_law(rows, [](const Measurement& row) { return row.depth; })) {
+    if (can_be_fitted(rows, [](const Measurement& row) { return row.depth; })) {
         std::vector<Observation> observations;
         for (const Measurement& row : rows) {
             const double full_s = full_depth_s(work.machine.tile, row);
             observations.push_back({{full_s, full_s / row.depth}, row.seconds});
         }
-        const PositiveFit fit = fit_positive(observations, kBootstrapSamples, kSeed);
+        const NonNegativeFit fit = fit_non_negative(observations, kBootstrapSamples, kSeed);
         const Estimate reciprocal = estimate_of(fit.coefficients[0]);
         if (reciprocal.value <= 0) {
             throw InputError(line_of(rows.front()),
@@ -91,17 +91,17 @@ void take_shapes(TableWork& work, const Rows& rows) {
 
 double bytes_of(const Measurement& row) { return row.bytes; }
 
-void take_memory(TableWork& work, const Rows& triad, const Rows& elementwise) {
+void take_memory(TableCalibration& work, const Rows& triad, const Rows& elementwise) {
     if (!triad.empty()) {
-        const RateLaw law = fit_rate(triad, bytes_of);
-        const auto term = put(work, "tile.hbm_bandwidth", Dimension::kBytesPerSecond, law.rate, triad);
-        judge(work, triad, {term}, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+        const RateFit fit = fit_rate(triad, bytes_of);
+        const auto term = put(work, "tile.hbm_bandwidth", Dimension::kBytesPerSecond, fit.rate, triad);
+        judge(work, triad, {term}, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
     }
     if (!elementwise.empty()) {
-        const RateLaw law = fit_rate(elementwise, bytes_of);
+        const RateFit fit = fit_rate(elementwise, bytes_of);
         const auto term = put_share(work, "tile.memory_efficiency",
-                                    scaled(law.rate, 1 / work.machine.tile.hbm_bytes_per_s), elementwise);
-        judge(work, elementwise, {term}, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+                                    scaled(fit.rate, 1 / work.machine.tile.hbm_bytes_per_s), elementwise);
+        judge(work, elementwise, {term}, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
     }
 }
 
@@ -111,7 +111,7 @@ double attention_flop(const Measurement& row) {
     return row.name == "backward" ? 2.5 * forward : forward;
 }
 
-void take_attention(TableWork& work, Rows rows, const Rows& backward) {
+void take_attention(TableCalibration& work, Rows rows, const Rows& backward) {
     rows.insert(rows.end(), backward.begin(), backward.end());
     if (rows.empty()) {
         return;
@@ -134,28 +134,28 @@ void take_attention(TableWork& work, Rows rows, const Rows& backward) {
 }
 
 /// A row's name and the constant that its rows determine.
-struct Place {
+struct ConstantPath {
     const char* name;
     const char* path;
 };
-constexpr std::array<Place, 4> kStarts{{{"kernel", "tile.kernel_launch"},
-                                        {"scale_up", "node.scale_up_latency"},
-                                        {"nic", "node.nic.latency"},
-                                        {"network_switch", "fabric.switch_latency"}}};
-constexpr std::array<Place, 8> kLinks{{{"pair", "node.pair_bandwidth"},
-                                       {"mesh", "node.mesh_bandwidth"},
-                                       {"switch", "node.switch_bandwidth"},
-                                       {"pcie", "node.pcie_bandwidth"},
-                                       {"socket_out", "node.socket_bandwidth_out"},
-                                       {"socket_in", "node.socket_bandwidth_in"},
-                                       {"host_memory", "node.host_memory_bandwidth"},
-                                       {"nic", "node.nic.bandwidth"}}};
+constexpr std::array<ConstantPath, 4> kStarts{{{"kernel", "tile.kernel_launch"},
+                                               {"scale_up", "node.scale_up_latency"},
+                                               {"nic", "node.nic.latency"},
+                                               {"network_switch", "fabric.switch_latency"}}};
+constexpr std::array<ConstantPath, 8> kLinks{{{"pair", "node.pair_bandwidth"},
+                                              {"mesh", "node.mesh_bandwidth"},
+                                              {"switch", "node.switch_bandwidth"},
+                                              {"pcie", "node.pcie_bandwidth"},
+                                              {"socket_out", "node.socket_bandwidth_out"},
+                                              {"socket_in", "node.socket_bandwidth_in"},
+                                              {"host_memory", "node.host_memory_bandwidth"},
+                                              {"nic", "node.nic.bandwidth"}}};
 
 /// Rows of what one rank moves between nodes: of the stack, no constant of the machine.
 constexpr const char* kRankLink = "rank";
 
-void take_starts(TableWork& work, const Rows& all) {
-    for (const Place& place : kStarts) {
+void take_starts(TableCalibration& work, const Rows& all) {
+    for (const ConstantPath& place : kStarts) {
         const Rows rows = rows_of(all, "start", place.name);
         if (!rows.empty()) {
             const Estimate estimate = median_of(rows, [](const Measurement& row) { return row.seconds; });
@@ -173,7 +173,7 @@ bool is_of_messages(const Rows& rows) {
 
 /// What a message takes beside its bytes is the wire's latency and the stack's software together; which is which, no
 /// message tells. So the machine keeps its latency, unless the whole is surely less.
-void split_start(TableWork& work, const Rows& rows, const Estimate& start) {
+void split_start(TableCalibration& work, const Rows& rows, const Estimate& start) {
     const bool is_far = rows.front().name == kRankLink;
     const char* const path = is_far ? "node.nic.latency" : "node.scale_up_latency";
     const double latency_s = is_far ? work.machine.node.nic_latency_s : work.machine.node.scale_up_latency_s;
@@ -194,28 +194,28 @@ void split_start(TableWork& work, const Rows& rows, const Estimate& start) {
     work.calibration.warnings.push_back(text);
 }
 
-void take_links(TableWork& work, const Rows& all) {
-    for (const Place& place : kLinks) {
+void take_links(TableCalibration& work, const Rows& all) {
+    for (const ConstantPath& place : kLinks) {
         const Rows rows = rows_of(all, "link", place.name);
         if (rows.empty()) {
             continue;
         }
-        const RateLaw law = fit_rate(rows, bytes_of);
-        const auto term = put(work, place.path, Dimension::kBytesPerSecond, law.rate, rows);
-        if (law.start_s && is_of_messages(rows)) {
-            split_start(work, rows, *law.start_s);
+        const RateFit fit = fit_rate(rows, bytes_of);
+        const auto term = put(work, place.path, Dimension::kBytesPerSecond, fit.rate, rows);
+        if (fit.start_s && is_of_messages(rows)) {
+            split_start(work, rows, *fit.start_s);
         }
-        judge(work, rows, {term}, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+        judge(work, rows, {term}, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
     }
 }
 
 /// What one rank moves to another node, its transport and all: of the stack, not of the NIC.
-void take_rank(TableWork& work, const Rows& rows) {
+void take_rank(TableCalibration& work, const Rows& rows) {
     if (rows.empty()) {
         return;
     }
-    const RateLaw law = fit_rate(rows, bytes_of);
-    const RankAdvice advice = advice_of_rank(work.machine, work.stack, rows, law.rate);
+    const RateFit fit = fit_rate(rows, bytes_of);
+    const RankAdvice advice = advice_of_rank(work.machine, work.stack, rows, fit.rate);
     work.calibration.warnings.push_back("link rank: " + advice.text);
     std::vector<FitQuality::Term> terms;
     if (advice.change) {
@@ -223,10 +223,10 @@ void take_rank(TableWork& work, const Rows& rows) {
         terms.push_back({change.now.path, change.now.value, change.low, change.high});
         work.calibration.advice.push_back(change);
     }
-    if (law.start_s) {
-        split_start(work, rows, *law.start_s);
+    if (fit.start_s) {
+        split_start(work, rows, *fit.start_s);
     }
-    judge(work, rows, terms, [&](const Measurement& row) { return predicted_s(law, row.bytes); });
+    judge(work, rows, terms, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
 }
 
 /// Refuses rows that nothing here would read.
@@ -235,10 +235,10 @@ void check_names(const Rows& rows) {
         std::map<std::string, std::vector<std::string>, std::less<>> names{{"gemm", {"sustained", "shape"}},
                                                                            {"memory", {"triad", "elementwise"}},
                                                                            {"attention", {"forward", "backward"}}};
-        for (const Place& place : kStarts) {
+        for (const ConstantPath& place : kStarts) {
             names["start"].emplace_back(place.name);
         }
-        for (const Place& place : kLinks) {
+        for (const ConstantPath& place : kLinks) {
             names["link"].emplace_back(place.name);
         }
         names["link"].emplace_back(kRankLink);
@@ -266,7 +266,7 @@ void check_names(const Rows& rows) {
 }
 
 /// A group of rows that were measured in different ways shows it.
-void check_collectives(TableWork& work, const Rows& rows) {
+void check_collectives(TableCalibration& work, const Rows& rows) {
     std::map<std::string, Rows> groups;
     for (const Measurement& row : rows) {
         if (row.kind == kCollective) {
@@ -283,7 +283,7 @@ void check_collectives(TableWork& work, const Rows& rows) {
 
 Calibration calibrate_from(const JsonDocument& base, const std::vector<Measurement>& measurements, const Stack& stack) {
     check_names(measurements);
-    TableWork work{base, load_machine(base), stack, {}};
+    TableCalibration work{base, load_machine(base), stack, {}};
     take_sustained(work, busiest_rows_of(work, measurements, "gemm", "sustained"));
     take_shapes(work, busiest_rows_of(work, measurements, "gemm", "shape"));
     take_memory(work, busiest_rows_of(work, measurements, "memory", "triad"),

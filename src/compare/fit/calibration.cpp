@@ -8,15 +8,15 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "compare/fit/laws/cache_sizes.hpp"
-#include "compare/fit/laws/fitted.hpp"
-#include "compare/fit/laws/kernel_fit.hpp"
-#include "compare/fit/laws/memory_fit.hpp"
-#include "compare/fit/laws/message_fit.hpp"
-#include "compare/fit/laws/sharing_fit.hpp"
-#include "compare/fit/laws/turn_fit.hpp"
+#include "compare/fit/cost_models/cache_sizes.hpp"
+#include "compare/fit/cost_models/context_switch_fit.hpp"
+#include "compare/fit/cost_models/fitted.hpp"
+#include "compare/fit/cost_models/kernel_fit.hpp"
+#include "compare/fit/cost_models/memory_fit.hpp"
+#include "compare/fit/cost_models/message_fit.hpp"
+#include "compare/fit/cost_models/sharing_fit.hpp"
 #include "compare/fit/machine_writer.hpp"
-#include "sim/cpu/host_step.hpp"
+#include "sim/cpu/step.hpp"
 
 namespace auspex {
 namespace {
@@ -31,8 +31,8 @@ constexpr Collective kCollectives[] = {{"all_reduce", CommKind::kAllReduce},
                                        {"all_to_all", CommKind::kAllToAll}};
 
 /// Copies and sums of fp32 are in every collective that was timed.
-bool has_laws_of_collectives(const Host& host) {
-    const auto& laws = host.laws.at(static_cast<std::size_t>(CpuPrecision::kFp32));
+bool can_cost_collectives(const CpuModel& cpu) {
+    const auto& laws = cpu.kernel_costs.at(static_cast<std::size_t>(CpuPrecision::kFp32));
     return laws.at(static_cast<std::size_t>(CpuKernel::kCopy)).known &&
            laws.at(static_cast<std::size_t>(CpuKernel::kReduceParts)).known;
 }
@@ -41,7 +41,7 @@ bool has_laws_of_collectives(const Host& host) {
 void check_collectives(const std::vector<Measurement>& rows, const Machine& machine, const Stack& stack,
                        Calibration& calibration) {
     const bool has_rows = std::ranges::any_of(rows, [](const Measurement& row) { return row.kind == "collective"; });
-    if (!has_laws_of_collectives(machine.host)) {
+    if (!can_cost_collectives(machine.cpu)) {
         if (has_rows) {
             calibration.warnings.emplace_back(
                 "collectives are not checked: there are no laws of copy and reduce_parts in fp32");
@@ -54,7 +54,7 @@ void check_collectives(const std::vector<Measurement>& rows, const Machine& mach
             const bool fits = row.ranks <= machine.node.tiles * machine.fabric.max_nodes;
             if (row.active == row.ranks && row.ranks > 1 && fits) {
                 quality.points.push_back(row);
-                quality.predicted.push_back(host_collective_s(machine, stack, collective.comm, row.ranks, row.bytes));
+                quality.predicted.push_back(cpu_collective_s(machine, stack, collective.comm, row.ranks, row.bytes));
             }
         }
         add_quality(std::move(quality), calibration);
@@ -165,18 +165,18 @@ void warn_of_poor_fits(Calibration& calibration) {
 
 }  // namespace
 
-Calibration calibrate_host(const std::string& name, const std::vector<Measurement>& measurements, const Stack& stack) {
+Calibration calibrate_cpu(const std::string& name, const std::vector<Measurement>& measurements, const Stack& stack) {
     Calibration calibration;
-    FittedHost host;
-    host.machine = name;
-    read_computer(measurements, host, calibration);
-    fit_cache(measurements, host, calibration);
-    fit_laws(measurements, host, calibration);
-    fit_memory(measurements, host, calibration);
-    fit_sharing(measurements, host, calibration);
-    fit_messages(measurements, host, calibration);
-    fit_turns(measurements, host, calibration);
-    calibration.machine_json = machine_text(host);
+    FittedCpu cpu;
+    cpu.machine = name;
+    read_computer(measurements, cpu, calibration);
+    fit_cache(measurements, cpu, calibration);
+    fit_kernel_costs(measurements, cpu, calibration);
+    fit_memory(measurements, cpu, calibration);
+    fit_sharing(measurements, cpu, calibration);
+    fit_messages(measurements, cpu, calibration);
+    fit_context_switches(measurements, cpu, calibration);
+    calibration.machine_json = machine_text(cpu);
     const Machine machine = loaded(calibration.machine_json, name + ".json");
     std::ranges::copy(notes_of(calibration.caches), std::back_inserter(calibration.warnings));
     warn_of_missing_kernels(measurements, calibration);

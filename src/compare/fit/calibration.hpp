@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/fit/laws/calibration_result.hpp"
+#include "compare/fit/cost_models/calibration_result.hpp"
 #include "models/machine.hpp"
 #include "models/measurement.hpp"
 #include "models/stack.hpp"
@@ -13,8 +13,8 @@ namespace auspex {
 /// Fits the host section of a machine from rows of kinds kernel, message, host. `name`: of the machine; the other
 /// sections (tile, node, fabric) follow from the fits, so that the other lenses take the file too.
 /// `far` rows, where there are some, give node.nic and host.far; else runs stay on one node.
-[[nodiscard]] Calibration calibrate_host(const std::string& name, const std::vector<Measurement>& measurements,
-                                         const Stack& stack);
+[[nodiscard]] Calibration calibrate_cpu(const std::string& name, const std::vector<Measurement>& measurements,
+                                        const Stack& stack);
 
 /// For machines elsewhere: rows of kinds gemm, memory, attention, start and link replace the constants of `base` (a
 /// machine file) that they determine; docs/calibration.md lists which. Constants without rows stay. Terms of these fits

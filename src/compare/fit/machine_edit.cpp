@@ -16,7 +16,7 @@ namespace {
 /// A normal distribution's 95 % lie within so many standard deviations.
 constexpr double kSigmasOf95 = 1.96;
 /// No constant of a real machine is known better.
-constexpr double kLeastUncertainty = 0.002;
+constexpr double kMinUncertainty = 0.002;
 
 /// A plain number, or a text with its unit.
 std::string quantity_json(double value, Dimension dimension) {
@@ -96,7 +96,7 @@ void replace_constant(JsonDocument& machine, const std::string& path, Dimension 
                        ", \"kind\": " + (estimate.is_fitted ? "\"fitted\"" : "\"measured\"");
     if (estimate.high > estimate.low && estimate.value > 0) {
         const double sigma = sigma_of(estimate, rows) / estimate.value;
-        text += ", \"uncertainty\": " + six_digits(std::max(sigma, kLeastUncertainty));
+        text += ", \"uncertainty\": " + six_digits(std::max(sigma, kMinUncertainty));
     }
     machine.set(path, text + "}");
 }

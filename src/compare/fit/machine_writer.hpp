@@ -2,7 +2,7 @@
 /// @file A calibrated machine as the text of a machine file.
 #include <string>
 
-#include "compare/fit/laws/fitted.hpp"
+#include "compare/fit/cost_models/fitted.hpp"
 
 namespace auspex {
 
@@ -13,6 +13,6 @@ inline constexpr const char* kWrittenBy = "auspex calibrate";
 /// The whole file (docs/formats-machine-stack.md). The other lenses see a rank as a tile with a core of its own:
 /// products at the rate of the gemm_forward law, memory at its share of the computer's; what processes on cores do not
 /// have (noise, storage, reliability) is assumed, and says so.
-[[nodiscard]] std::string machine_text(const FittedHost& host);
+[[nodiscard]] std::string machine_text(const FittedCpu& cpu);
 
 }  // namespace auspex

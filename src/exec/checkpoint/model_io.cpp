@@ -44,7 +44,7 @@ std::vector<std::byte> message_of(const Rank<P>& rank, StateKind kind, const Ten
 }
 
 /// Puts a part where it belongs in the whole tensor; returns how many elements it has.
-std::size_t place_part(std::span<const std::byte> message, std::span<float> tensor) {
+std::size_t store_part(std::span<const std::byte> message, std::span<float> tensor) {
     PartMessage head;
     std::memcpy(&head, message.data(), sizeof head);
     const std::byte* values = message.data() + sizeof head;
@@ -96,13 +96,13 @@ void collect_tensors(Rank<P>& rank, StateKind kind, const std::vector<const Para
         std::vector<float> whole(p->size);
         std::size_t placed = 0;
         if (const auto found = own.find(p->name); found != own.end()) {
-            placed += place_part(message_of(rank, kind, found->second), whole);
+            placed += store_part(message_of(rank, kind, found->second), whole);
         }
         if (const auto found = owners.find(p->name); found != owners.end()) {
             for (const int other : found->second) {
                 const std::byte request[1]{};
                 communicator.send_bytes(other, request);
-                placed += place_part(communicator.receive_bytes(other), whole);
+                placed += store_part(communicator.receive_bytes(other), whole);
             }
         }
         AUSPEX_CHECK(placed == whole.size(), "the ranks own every element once");
@@ -196,7 +196,7 @@ void read_slice(const WeightsFile& weights, const Parameter& p, std::span<float>
 template <class P>
 std::string read_slices(Rank<P>& rank, const WeightsFile& weights, bool experts) {
     const GroupKind replicas = experts ? GroupKind::kExpertDp : GroupKind::kDenseDp;
-    const bool is_reader = rank.communicator->place(replicas) == 0;
+    const bool is_reader = rank.communicator->group_rank(replicas) == 0;
     std::string problem;
     std::vector<float> slice;
     for (const Parameter& p : experts ? rank.table.experts : rank.table.dense) {
@@ -225,8 +225,8 @@ void write_gradients(Rank<P>& rank, const std::string& file) {
 template <class P>
 void read_model(Rank<P>& rank, const std::string& file) {
     WeightsFile weights;
-    const bool reads =
-        rank.communicator->place(GroupKind::kDenseDp) == 0 || rank.communicator->place(GroupKind::kExpertDp) == 0;
+    const bool reads = rank.communicator->group_rank(GroupKind::kDenseDp) == 0 ||
+                       rank.communicator->group_rank(GroupKind::kExpertDp) == 0;
     agree_on_input(*rank.communicator, problem_of([&] {
         if (reads) {
             weights = open_weights_file(file);

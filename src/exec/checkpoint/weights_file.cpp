@@ -42,13 +42,13 @@ std::uint64_t header_length(const ReadFile& input, const std::string& file) {
 }
 
 WeightsFile::Entry read_entry(const JsonValue& object, std::uint64_t data_bytes) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     object.allow_only({"dtype", "shape", "data_offsets"});
     WeightsFile::Entry entry;
     entry.dtype = object.at("dtype").as_string();
     std::uint64_t bytes = sizeof(float);
     for (const JsonValue& extent : object.at("shape").elements()) {
-        entry.shape.push_back(extent.as_integer(0, kMost));
+        entry.shape.push_back(extent.as_integer(0, kMax));
         if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(entry.shape.back()), &bytes)) {
             object.at("shape").fail("a tensor that fits in a file");
         }

@@ -127,12 +127,12 @@ void count_words(std::string_view text, WordCounts& counts) {
 }
 
 std::vector<Merge> learn_merges(const WordCounts& counts, int merges) {
-    constexpr std::int64_t kFewest = 2;
+    constexpr std::int64_t kMin = 2;
     PairTable table(counts);
     std::vector<Merge> learned;
     while (static_cast<int>(learned.size()) < merges) {
         const Candidate best = table.most_frequent();
-        if (best.count < kFewest) {
+        if (best.count < kMin) {
             break;
         }
         table.merge(best.pair, Tokenizer::kFirstMerged + static_cast<std::int32_t>(learned.size()));

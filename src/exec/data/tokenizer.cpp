@@ -14,8 +14,8 @@
 namespace auspex {
 namespace {
 
-constexpr std::size_t kMostKnownWords = 1 << 18;
-constexpr std::int64_t kMostTokens = 10'000'000;
+constexpr std::size_t kMaxKnownWords = 1 << 18;
+constexpr std::int64_t kMaxTokens = 10'000'000;
 
 /// True for what may stand in merge number `index`.
 bool may_merge(std::int32_t token, std::size_t index) {
@@ -24,7 +24,7 @@ bool may_merge(std::int32_t token, std::size_t index) {
 }
 
 std::int32_t read_part(const JsonValue& value, std::size_t index) {
-    const auto token = static_cast<std::int32_t>(value.as_integer(0, kMostTokens));
+    const auto token = static_cast<std::int32_t>(value.as_integer(0, kMaxTokens));
     if (!may_merge(token, index)) {
         value.fail("a byte (0 to 255) or the token of an earlier merge (257 to " +
                    std::to_string(Tokenizer::kFirstMerged + static_cast<std::int32_t>(index) - 1) + ")");
@@ -129,7 +129,7 @@ void Tokenizer::encode(std::string_view text, std::vector<std::int32_t>& tokens)
         text.remove_prefix(word.size());
         auto known = known_words_.find(std::string(word));
         if (known == known_words_.end()) {
-            if (known_words_.size() >= kMostKnownWords) {
+            if (known_words_.size() >= kMaxKnownWords) {
                 known_words_.clear();
             }
             known = known_words_.emplace(word, encode_word(word)).first;

@@ -88,7 +88,7 @@ struct Outgoing {
 
 struct GroupComm {
     MPI_Comm comm = MPI_COMM_NULL;
-    int size = 1, place = 0;
+    int size = 1, group_rank = 0;
 };
 
 class MpiCommunicator : public RoundCommunicator {
@@ -127,7 +127,7 @@ class MpiCommunicator : public RoundCommunicator {
     [[nodiscard]] int world_rank() const override { return rank_; }
     [[nodiscard]] int world_size() const override { return ranks_; }
     [[nodiscard]] int size(GroupKind kind) const override { return group(kind).size; }
-    [[nodiscard]] int place(GroupKind kind) const override { return group(kind).place; }
+    [[nodiscard]] int group_rank(GroupKind kind) const override { return group(kind).group_rank; }
 
     void broadcast(GroupKind kind, int root_place, void* data, std::size_t bytes) override {
         if (size(kind) == 1) {
@@ -205,7 +205,7 @@ class MpiCommunicator : public RoundCommunicator {
         std::vector<std::size_t> sizes;
         for (int from = 0; from < size(kind); ++from) {
             const std::size_t before = received.size();
-            if (from == place(kind)) {
+            if (from == group_rank(kind)) {
                 received.insert(received.end(), round.own.begin(), round.own.end());
             } else {
                 while (append_piece(received, from, group(kind).comm) == longest_) {
@@ -239,7 +239,7 @@ class MpiCommunicator : public RoundCommunicator {
                     }
                     GroupComm& own = groups_[index];
                     own.size = static_cast<int>(ranks.size());
-                    own.place = static_cast<int>(place - ranks.begin());
+                    own.group_rank = static_cast<int>(place - ranks.begin());
                     if (own.size == 1) {
                         continue;
                     }

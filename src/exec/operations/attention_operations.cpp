@@ -1,7 +1,7 @@
 /// @file Attention: projection, norm and rotation of queries and keys, scores, output, forward and backward.
 #include "exec/kernels/attention.hpp"
 #include "exec/kernels/norm.hpp"
-#include "exec/operations/half.hpp"
+#include "exec/operations/sublayer.hpp"
 
 namespace auspex {
 namespace {
@@ -123,7 +123,7 @@ struct Attention {
             running.x.reset();
             return;
         }
-        tensors.entered.reset();
+        tensors.gathered_norm.reset();
         if (rank.plan().recompute_norm) {
             tensors.norm.reset();
         }
@@ -141,7 +141,7 @@ bool run_attention_operation(Rank<P>& rank, const CurrentOperation& current) {
     const auto on = [&] { return Attention<P>(rank, current); };
     switch (current.op.kind) {
         case OpKind::kAttentionNorm:
-            run_half_norm(rank, current, attention_of(rank, current), slots_of(rank, current).attention_norm);
+            run_sublayer_norm(rank, current, attention_of(rank, current), slots_of(rank, current).attention_norm);
             return true;
         case OpKind::kQkvProjection: on().qkv_projection(); return true;
         case OpKind::kQkNormSums: on().qk_norm_sums(); return true;

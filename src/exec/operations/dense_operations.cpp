@@ -1,6 +1,6 @@
 /// @file The dense feed-forward half, and the sums of both halves with the residual stream.
 #include "exec/kernels/elementwise.hpp"
-#include "exec/operations/half.hpp"
+#include "exec/operations/sublayer.hpp"
 
 namespace auspex {
 namespace {
@@ -59,7 +59,7 @@ struct DenseFeedForward {
             running.x.reset();
             return;
         }
-        tensors.entered.reset();
+        tensors.gathered_norm.reset();
         if (rank.plan().recompute_norm) {
             tensors.norm.reset();
         }
@@ -103,7 +103,7 @@ bool run_feed_forward_operation(Rank<P>& rank, const CurrentOperation& current) 
     const auto on = [&] { return DenseFeedForward<P>(rank, current); };
     switch (current.op.kind) {
         case OpKind::kFeedForwardNorm:
-            run_half_norm(rank, current, feed_forward_of(rank, current), slots_of(rank, current).feed_forward_norm);
+            run_sublayer_norm(rank, current, feed_forward_of(rank, current), slots_of(rank, current).feed_forward_norm);
             return true;
         case OpKind::kGateUpProjection: on().gate_up_projection(); return true;
         case OpKind::kActivation: on().activation(); return true;

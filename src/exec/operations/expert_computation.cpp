@@ -14,7 +14,7 @@ namespace {
 template <class P>
 void sort_arrivals(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
-    const auto first = static_cast<std::int64_t>(on.ep_place() * s.local_experts);
+    const auto first = static_cast<std::int64_t>(on.ep_rank() * s.local_experts);
     const std::size_t rows = on.computed_rows();
     on.x.arrival_offsets = on.template kept<std::int64_t>(s.local_experts + 1);
     count_choices(rows, on.x.received_experts.data(), first, s.local_experts, on.x.arrival_offsets.data());
@@ -29,17 +29,17 @@ template <class P>
 void compute_experts(ExpertContext<P>& on) {
     using V = typename P::Value;
     const RankShapes& s = on.s;
-    if (s.sent) {
+    if (s.all_to_all) {
         sort_arrivals(on);
     }
-    const bool as_arrived = s.sent && !on.sorts_arrivals();
+    const bool as_arrived = s.all_to_all && !on.sorts_arrivals();
     const std::size_t rows = on.computed_rows();
     on.x.permuted = on.template kept<V>(as_arrived ? 0 : rows * s.h);
     on.x.gate_up = on.template kept<V>(rows * 2 * s.expert_inner);
     on.x.product = on.template kept<V>(rows * s.expert_inner);
-    on.x.outputs = s.sent ? on.template workspace<V>(rows * s.h) : on.template kept<V>(rows * s.h);
+    on.x.outputs = s.all_to_all ? on.template workspace<V>(rows * s.h) : on.template kept<V>(rows * s.h);
     Buffer<V> back = on.template workspace<V>(on.sorts_arrivals() ? rows * s.h : 0);
-    const V* source = s.sent ? on.x.received.data() : on.gathered() ? on.x.tokens.data() : on.input();
+    const V* source = s.all_to_all ? on.x.received.data() : on.gathered() ? on.x.tokens.data() : on.input();
     expert_forward<V>(on.kernels, on.expert_shape(), on.expert_weights(),
                       {source, as_arrived ? RowOrder{} : on.row_order(), on.x.permuted.data(), on.x.gate_up.data(),
                        on.x.product.data(), on.x.outputs.data(), back.data()});
@@ -61,7 +61,7 @@ void make_sum_gradients(ExpertContext<P>& on) {
 /// Gradient of the outputs' sums: gathered over ep, or what the half got.
 template <class P>
 const typename P::Value* sums_gradient(const ExpertContext<P>& on) {
-    return on.gathered() ? std::as_const(on.running.x).data() : outer_gradient(on.rank);
+    return on.gathered() ? std::as_const(on.running.x).data() : output_gradient(on.rank);
 }
 
 /// The experts' products backward; `d_tokens` [T, h] too where tokens are here.
@@ -94,7 +94,7 @@ void compute_with_tokens_backward(ExpertContext<P>& on) {
     }
     on.x.d_product.reset();
     on.x.d_permuted.reset();
-    on.running.full.reset();
+    on.running.gathered_g.reset();
     on.running.x.reset();
     if (!on.gathered()) {  // nothing to exchange: the block's input gradient is here
         on.running.x = std::move(on.x.d_tokens);
@@ -128,7 +128,7 @@ void compute_arrivals_backward(ExpertContext<P>& on) {
 
 template <class P>
 void weight_gradients(ExpertContext<P>& on) {
-    const Buffer<typename P::Value>& rows = on.s.sent && !on.sorts_arrivals() ? on.x.received : on.x.permuted;
+    const Buffer<typename P::Value>& rows = on.s.all_to_all && !on.sorts_arrivals() ? on.x.received : on.x.permuted;
     expert_weight_gradients(on.kernels, on.expert_shape(), rows.data(), std::as_const(on.x.product).data(),
                             std::as_const(on.x.d_rows).data(), std::as_const(on.x.d_gate_up).data(),
                             on.rank.weights.experts_gradient.data() + on.slots.experts);
@@ -164,8 +164,8 @@ void index_generation(ExpertContext<P>& on) {
                  "slots have 32-bit numbers");
     const std::size_t rows = on.assignment().rows().size();
     on.x.row_slots = on.template kept<std::int32_t>(rows);
-    on.x.send_rows = on.template workspace<typename P::Value>(s.sent ? rows * s.h : 0);
-    on.x.send_experts = on.template workspace<std::int64_t>(s.sent ? rows : 0);
+    on.x.send_rows = on.template workspace<typename P::Value>(s.all_to_all ? rows * s.h : 0);
+    on.x.send_experts = on.template workspace<std::int64_t>(s.all_to_all ? rows : 0);
     const Assignment of = on.assignment();
     if (on.kernels == ExpertKernels::kLoop) {
         for (std::size_t e = 0; e < of.experts; ++e) {
@@ -176,7 +176,7 @@ void index_generation(ExpertContext<P>& on) {
     } else {
         sort_slots(on.slot_count(), of.choices, of.first_expert, of.experts, of.offsets, on.x.row_slots.data());
     }
-    if (s.sent) {
+    if (s.all_to_all) {
         gather_rows(of.rows(), s.h, on.input(), of.tokens_of_rows(), on.x.send_rows.data());
         record_call("look_up_experts", rows);
         std::ranges::transform(on.x.row_slots.span(), on.x.send_experts.data(),
@@ -190,7 +190,7 @@ void expert_computation(ExpertContext<P>& on) {
         compute_experts(on);
     } else if (on.current.op.phase == Phase::kBackwardWeight) {
         weight_gradients(on);
-    } else if (on.s.sent) {
+    } else if (on.s.all_to_all) {
         compute_arrivals_backward(on);
     } else {
         compute_with_tokens_backward(on);
@@ -202,19 +202,19 @@ void output_reduction(ExpertContext<P>& on) {
     using V = typename P::Value;
     const RankShapes& s = on.s;
     const Assignment of = on.assignment();
-    const V* rows = s.sent ? std::as_const(on.x.returned).data() : std::as_const(on.x.outputs).data();
+    const V* rows = s.all_to_all ? std::as_const(on.x.returned).data() : std::as_const(on.x.outputs).data();
     if (on.forward()) {
         on.running.x = on.template workspace<V>(of.tokens * s.h);
         sum_rows(on.kernels, of, s.h, rows, on.weights(), on.running.x.data());
         if (!on.gathered()) {
-            on.leave();
+            on.finish();
         }
-    } else if (s.sent) {
+    } else if (s.all_to_all) {
         on.x.d_sent = on.template workspace<V>(s.t * s.top_k * s.h);
         on.x.d_weights = on.template workspace<typename P::Real>(s.t * s.top_k);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_sent.data(),
                           on.x.d_weights.data());
-        on.running.full.reset();
+        on.running.gathered_g.reset();
     } else {
         make_sum_gradients(on);
         sum_rows_backward(on.kernels, of, of.rows(), s.h, sums_gradient(on), rows, on.weights(), on.x.d_rows.data(),

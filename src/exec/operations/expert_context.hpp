@@ -2,7 +2,7 @@
 /// @file One operation of a mixture-of-experts block, with what it reads and writes.
 
 #include "exec/kernels/experts.hpp"
-#include "exec/operations/half.hpp"
+#include "exec/operations/sublayer.hpp"
 
 namespace auspex {
 
@@ -12,7 +12,7 @@ struct ExpertContext {
     using R = typename P::Real;
     Rank<P>& rank;
     const CurrentOperation& current;
-    FeedForwardTensors<P>& half;
+    FeedForwardTensors<P>& sublayer;
     ExpertTensors<P>& x;
     const LayerSlots& slots;
     const RankShapes& s;
@@ -22,8 +22,8 @@ struct ExpertContext {
     ExpertContext(Rank<P>& on, const CurrentOperation& operation)
         : rank(on),
           current(operation),
-          half(feed_forward_of(on, operation)),
-          x(half.experts),
+          sublayer(feed_forward_of(on, operation)),
+          x(sublayer.experts),
           slots(slots_of(on, operation)),
           s(on.shapes),
           running(on.running),
@@ -31,11 +31,11 @@ struct ExpertContext {
 
     [[nodiscard]] bool forward() const { return current.forward(); }
     /// Tokens, choices and weights of all ep ranks are here.
-    [[nodiscard]] bool gathered() const { return s.ep > 1 && !s.sent; }
+    [[nodiscard]] bool gathered() const { return s.ep > 1 && !s.all_to_all; }
     /// The loop without all-to-all: outputs' gradients are among its experts' kernels.
-    [[nodiscard]] bool loop_with_sums() const { return kernels == ExpertKernels::kLoop && !s.sent; }
-    [[nodiscard]] std::size_t slot_count() const { return (s.sent ? s.t : s.gathered) * s.top_k; }
-    [[nodiscard]] std::size_t ep_place() const { return static_cast<std::size_t>(rank.place.ep); }
+    [[nodiscard]] bool loop_with_sums() const { return kernels == ExpertKernels::kLoop && !s.all_to_all; }
+    [[nodiscard]] std::size_t slot_count() const { return (s.all_to_all ? s.t : s.gathered) * s.top_k; }
+    [[nodiscard]] std::size_t ep_rank() const { return static_cast<std::size_t>(rank.coordinates.ep); }
 
     template <class T>
     [[nodiscard]] Buffer<T> kept(std::size_t count) const {
@@ -48,19 +48,19 @@ struct ExpertContext {
 
     /// The block's input [t, h].
     [[nodiscard]] const V* input() const {
-        const bool only_in_tokens = gathered() && s.sliced && half.entered.empty();
-        return only_in_tokens ? x.tokens.data() + ep_place() * s.t * s.h : inside_input<P>(rank, half);
+        const bool only_in_tokens = gathered() && s.sequence_parallel && sublayer.gathered_norm.empty();
+        return only_in_tokens ? x.tokens.data() + ep_rank() * s.t * s.h : sublayer_input<P>(rank, sublayer);
     }
     /// Of the tokens that are counted here: the gathered ones, or with all-to-all (or one ep rank) the rank's own.
     [[nodiscard]] const std::int64_t* choices() const { return gathered() ? x.all_choices.data() : x.choices.data(); }
     [[nodiscard]] const R* weights() const { return gathered() ? x.all_weights.data() : x.weights.data(); }
     /// Rows that are counted here: of the rank's experts, or with all-to-all of all experts before they leave.
     [[nodiscard]] Assignment assignment() const {
-        const std::size_t first = s.sent ? 0 : ep_place() * s.local_experts;
-        return {s.sent ? s.t : s.gathered,
+        const std::size_t first = s.all_to_all ? 0 : ep_rank() * s.local_experts;
+        return {s.all_to_all ? s.t : s.gathered,
                 s.top_k,
                 static_cast<std::int64_t>(first),
-                s.sent ? s.experts : s.local_experts,
+                s.all_to_all ? s.experts : s.local_experts,
                 choices(),
                 x.offsets.data(),
                 x.row_slots.data()};
@@ -68,33 +68,33 @@ struct ExpertContext {
     /// Of the rank's experts, over the rows that they compute.
     [[nodiscard]] ExpertShape expert_shape() const {
         return {s.local_experts, s.h, s.expert_inner, slots.expert_stride,
-                s.sent ? x.arrival_offsets.data() : x.offsets.data()};
+                s.all_to_all ? x.arrival_offsets.data() : x.offsets.data()};
     }
     [[nodiscard]] const V* expert_weights() const { return rank.weights.experts.data() + slots.experts; }
     /// Rows that the rank's experts compute.
     [[nodiscard]] std::size_t computed_rows() const {
-        return s.sent ? x.received_experts.size() : static_cast<std::size_t>(x.offsets[s.local_experts]);
+        return s.all_to_all ? x.received_experts.size() : static_cast<std::size_t>(x.offsets[s.local_experts]);
     }
     /// Rows that arrived are not in the order of experts.
-    [[nodiscard]] bool sorts_arrivals() const { return s.sent && s.local_experts > 1; }
+    [[nodiscard]] bool sorts_arrivals() const { return s.all_to_all && s.local_experts > 1; }
     /// Where a computed row came from: its token, or its place of arrival.
     [[nodiscard]] RowOrder row_order() const {
-        return s.sent ? RowOrder{x.arrival.data(), 1} : RowOrder{x.row_slots.data(), s.top_k};
+        return s.all_to_all ? RowOrder{x.arrival.data(), 1} : RowOrder{x.row_slots.data(), s.top_k};
     }
 
     /// After the last operation of the half's inside. Forward, what the half does not keep goes; recomputed, the output
     /// that nobody reads.
-    void leave() const {
+    void finish() const {
         if (current.op.phase == Phase::kRecompute) {
             running.x.reset();
             return;
         }
         const Plan& plan = rank.plan();
         if (s.ep > 1 || plan.recompute_expert) {
-            half.entered.reset();
+            sublayer.gathered_norm.reset();
         }
         if (plan.recompute_norm) {
-            half.norm.reset();
+            sublayer.norm.reset();
         }
         if (plan.recompute_expert) {
             x = {};

@@ -22,18 +22,18 @@ std::vector<std::size_t> equal_parts(const ExpertContext<P>& on, std::size_t eac
 /// `whole` becomes every ep rank's `own`, one after another.
 template <class P, class T>
 void gather(ExpertContext<P>& on, const T* own, std::size_t each, Buffer<T>& whole, ElementType type) {
-    look_at_contribution(on.rank, on.current, std::span<const T>(own, each));
-    copy_values(each, own, whole.data() + on.ep_place() * each);
+    check_contribution(on.rank, on.current, std::span<const T>(own, each));
+    copy_values(each, own, whole.data() + on.ep_rank() * each);
     on.rank.communicator->all_gather(GroupKind::kEp, whole.data(), equal_parts(on, each), type);
 }
 
 /// This rank's part of `whole`, summed over the ep ranks; `whole` is released.
 template <class P, class T>
 Buffer<T> reduce_to_own(ExpertContext<P>& on, Buffer<T>& whole, std::size_t each) {
-    look_at_contribution(on.rank, on.current, std::as_const(whole).span());
+    check_contribution(on.rank, on.current, std::as_const(whole).span());
     Buffer<T> own = on.template workspace<T>(each);
     on.rank.communicator->reduce_scatter(GroupKind::kEp, whole.data(), equal_parts(on, each), element_type<T>());
-    copy_values(each, std::as_const(whole).data() + on.ep_place() * each, own.data());
+    copy_values(each, std::as_const(whole).data() + on.ep_rank() * each, own.data());
     return own;
 }
 
@@ -61,7 +61,7 @@ enum class Direction { kToExperts, kHome };
 template <class P>
 void send_rows(ExpertContext<P>& on, Direction direction, const Buffer<typename P::Value>& from,
                Buffer<typename P::Value>& to) {
-    look_at_contribution(on.rank, on.current, from.span());
+    check_contribution(on.rank, on.current, from.span());
     const std::size_t row = on.s.h * sizeof(typename P::Value);
     const std::vector<std::size_t> home = bytes_from_home(on, row), away = bytes_of_arrivals(on, row);
     const bool out = direction == Direction::kToExperts;
@@ -94,7 +94,7 @@ void gather_tokens(ExpertContext<P>& on) {
     on.x.tokens = on.template kept<typename P::Value>(s.gathered * s.h);
     on.x.all_choices = on.template kept<std::int64_t>(s.gathered * s.top_k);
     on.x.all_weights = on.template kept<typename P::Real>(s.gathered * s.top_k);
-    const typename P::Value* const own = inside_input<P>(on.rank, on.half);
+    const typename P::Value* const own = sublayer_input<P>(on.rank, on.sublayer);
     gather(on, own, s.t * s.h, on.x.tokens, element_type<typename P::Value>());
     gather(on, std::as_const(on.x.choices).data(), s.t * s.top_k, on.x.all_choices, ElementType::kInt64);
     gather(on, std::as_const(on.x.weights).data(), s.t * s.top_k, on.x.all_weights, element_type<typename P::Real>());
@@ -103,7 +103,7 @@ void gather_tokens(ExpertContext<P>& on) {
 template <class P>
 void token_communication_backward(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
-    if (s.sent) {
+    if (s.all_to_all) {
         on.x.d_sent = on.template workspace<typename P::Value>(s.t * s.top_k * s.h);
         send_rows(on, Direction::kHome, on.x.d_permuted, on.x.d_sent);
         on.x.d_permuted.reset();
@@ -118,14 +118,14 @@ void token_communication_backward(ExpertContext<P>& on) {
 template <class P>
 void token_return_backward(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
-    if (s.sent) {
+    if (s.all_to_all) {
         on.x.d_rows = on.template workspace<typename P::Value>(on.computed_rows() * s.h);
         send_rows(on, Direction::kToExperts, on.x.d_sent, on.x.d_rows);
         on.x.d_sent.reset();
         return;
     }
     on.running.x = on.template workspace<typename P::Value>(s.gathered * s.h);
-    gather(on, outer_gradient(on.rank), s.t * s.h, on.running.x, element_type<typename P::Value>());
+    gather(on, output_gradient(on.rank), s.t * s.h, on.running.x, element_type<typename P::Value>());
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ template <class P>
 void token_communication(ExpertContext<P>& on) {
     if (!on.forward()) {
         token_communication_backward(on);
-    } else if (on.s.sent) {
+    } else if (on.s.all_to_all) {
         send_tokens(on);
     } else {
         gather_tokens(on);
@@ -146,13 +146,13 @@ void token_return(ExpertContext<P>& on) {
     const RankShapes& s = on.s;
     if (!on.forward()) {
         token_return_backward(on);
-    } else if (s.sent) {
+    } else if (s.all_to_all) {
         on.x.returned = on.template kept<typename P::Value>(s.t * s.top_k * s.h);
         send_rows(on, Direction::kHome, on.x.outputs, on.x.returned);
         on.x.outputs.reset();
     } else {
         on.running.x = reduce_to_own(on, on.running.x, s.t * s.h);
-        on.leave();
+        on.finish();
     }
 }
 

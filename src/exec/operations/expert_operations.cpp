@@ -78,8 +78,8 @@ void choose(ExpertContext<P>& on) {
     if (source.mode == RoutingMode::kLearned) {
         choose_experts(s.t, s.experts, s.top_k, on.x.probabilities.data(), on.x.choices.data());
     } else {
-        dictated_choices(source, on.rank.step, moe_layer_of(on), first_token, static_cast<int>(s.experts), top_k,
-                         on.x.choices.span());
+        forced_choices(source, on.rank.step, moe_layer_of(on), first_token, static_cast<int>(s.experts), top_k,
+                       on.x.choices.span());
     }
     if (on.current.op.phase == Phase::kForward) {
         record_choices(source, on.rank.step, moe_layer_of(on), first_token, top_k, on.x.choices.span());
@@ -96,7 +96,7 @@ void add_losses(ExpertContext<P>& on) {
         std::ranges::transform(on.x.logits.span(), travelling_logits(on),
                                [](auto logit) { return stored<typename P::Value>(logit); });
     }
-    if (on.rank.place.tp != 0) {
+    if (on.rank.coordinates.tp != 0) {
         return;
     }
     on.rank.loss.z += scales.z * router_z_sum(s.t, s.experts, on.x.logits.data());
@@ -129,7 +129,7 @@ void router_top_k_backward(ExpertContext<P>& on) {
     using R = typename P::Real;
     const RankShapes& s = on.s;
     const LossScales scales = loss_scales(on.rank);
-    const bool speaks = on.rank.place.tp == 0;
+    const bool speaks = on.rank.coordinates.tp == 0;
     on.x.d_logits = on.template workspace<R>(s.t * s.experts);
     R* const gradient = on.x.d_logits.data();
     std::ranges::fill(on.x.d_logits.span(), R{0});

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "exec/kernels/routing.hpp"
-#include "exec/operations/half.hpp"
+#include "exec/operations/sublayer.hpp"
 
 namespace auspex {
 namespace {
@@ -66,8 +66,8 @@ class Sequence {
         }
         const auto token =
             first_token_of(rank_, micro_batch_) + static_cast<std::int64_t>(index_ * s.sequence + position);
-        dictated_choices(*rank_.routing, rank_.step, static_cast<int>(layer), token, static_cast<int>(s.experts),
-                         static_cast<int>(s.top_k), choices);
+        forced_choices(*rank_.routing, rank_.step, static_cast<int>(layer), token, static_cast<int>(s.experts),
+                       static_cast<int>(s.top_k), choices);
     }
 
     const Rank<P>& rank_;

@@ -6,7 +6,7 @@
 #include "exec/kernels/elementwise.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/norm.hpp"
-#include "exec/operations/half.hpp"
+#include "exec/operations/sublayer.hpp"
 
 namespace auspex {
 namespace {
@@ -47,23 +47,25 @@ struct Head {
           running(on.running) {}
 
     /// First token of the rank's part of the vocabulary.
-    [[nodiscard]] std::int32_t first_token() const { return rank.place.tp * static_cast<std::int32_t>(s.vocabulary); }
+    [[nodiscard]] std::int32_t first_token() const {
+        return rank.coordinates.tp * static_cast<std::int32_t>(s.vocabulary);
+    }
     [[nodiscard]] const V* lm_head_input() const {
-        return head.entered.empty() ? head.norm.data() : head.entered.data();
+        return head.gathered_norm.empty() ? head.norm.data() : head.gathered_norm.data();
     }
 
     void embedding() {
         const std::vector<std::int32_t> tokens = tokens_from(rank, current.micro_batch, 0);
         if (current.forward()) {
-            const MemoryLabel label = s.sliced ? MemoryLabel::kWorkspace : MemoryLabel::kActivations;
-            Buffer<V>& x = s.sliced ? running.x : pass.attention.front().input;
+            const MemoryLabel label = s.sequence_parallel ? MemoryLabel::kWorkspace : MemoryLabel::kActivations;
+            Buffer<V>& x = s.sequence_parallel ? running.x : pass.attention.front().input;
             x = Buffer<V>(*rank.arena, label, s.t * s.h);
             embedding_forward(s.t, s.h, tokens.data(), first_token(), s.vocabulary,
                               weight_at(rank, rank.table.embedding), x.data());
             pass.router_logits = make_router_logits(rank, current.layers.last);
             return;
         }
-        const Buffer<V>& gradient = s.sliced ? running.x : running.g;
+        const Buffer<V>& gradient = s.sequence_parallel ? running.x : running.g;
         embedding_backward(s.t, s.h, tokens.data(), first_token(), s.vocabulary, gradient.data(),
                            gradient_at(rank, rank.table.embedding));
         running.x.reset(), running.g.reset();
@@ -97,7 +99,7 @@ struct Head {
         } else {
             linear_weight_gradient(s.t, s.vocabulary, s.h, head.logits.data(), lm_head_input(),
                                    gradient_at(rank, rank.table.lm_head));
-            head.logits.reset(), head.parts.reset(), head.entered.reset();
+            head.logits.reset(), head.parts.reset(), head.gathered_norm.reset();
         }
     }
 
@@ -111,7 +113,7 @@ struct Head {
             if (s.tp == 1) {
                 add_cross_entropy(rank, head);
             }
-            if (!pass.router_logits.empty() && rank.place.tp == 0) {
+            if (!pass.router_logits.empty() && rank.coordinates.tp == 0) {
                 rank.loss.auxiliary += balance_scale * global_balance_sum(rank, current.micro_batch,
                                                                           std::as_const(pass.router_logits).span());
             }

@@ -10,7 +10,7 @@ namespace auspex {
 /// speaks for its group.
 template <class P>
 void add_cross_entropy(Rank<P>& rank, const HeadTensors<P>& head) {
-    if (rank.place.tp == 0) {
+    if (rank.coordinates.tp == 0) {
         rank.loss.cross_entropy += cross_entropy_sum(rank.shapes.t, head.parts.data()) / rank.tokens_of_batch();
     }
 }

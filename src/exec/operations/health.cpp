@@ -5,7 +5,7 @@
 
 namespace auspex {
 
-std::int32_t place_in_step(const Program& program, const Plan& plan, const CurrentOperation& current) {
+std::int32_t position_in_step(const Program& program, const Plan& plan, const CurrentOperation& current) {
     AUSPEX_CHECK(current.block.kind != BlockKind::kOptimizer, "only passes have places");
     std::int64_t longest = 0;
     for (const Block& block : program.blocks) {
@@ -16,7 +16,7 @@ std::int32_t place_in_step(const Program& program, const Plan& plan, const Curre
     const std::int64_t stop = forward ? current.virtual_stage : 2 * stages - 1 - current.virtual_stage;
     const std::int64_t operation = &current.op - program.operations_of(current.block).data();
     const std::int64_t place = (current.micro_batch * 2 * stages + stop) * longest + operation;
-    return static_cast<std::int32_t>(std::min<std::int64_t>(place, kPlaceOfCheck - 1));
+    return static_cast<std::int32_t>(std::min<std::int64_t>(place, kPositionOfCheck - 1));
 }
 
 float health_flag(std::int32_t first_not_finite) {

@@ -19,15 +19,15 @@ namespace auspex {
 
 /// A place is (micro-batch, stop, operation of the block) as one number, in lexicographic order: a micro-batch stops
 /// at virtual stage v of V as its stop v going forward and 2 V - 1 - v coming back. Places of passes are below
-/// kPlaceOfCheck (larger numbers are cut off), which is where a rank looks at its loss and gradients: 1 + place, which
-/// goes round in a float, is exact.
-[[nodiscard]] std::int32_t place_in_step(const Program& program, const Plan& plan, const CurrentOperation& current);
+/// kPositionOfCheck (larger numbers are cut off), which is where a rank looks at its loss and gradients: 1 + place,
+/// which goes round in a float, is exact.
+[[nodiscard]] std::int32_t position_in_step(const Program& program, const Plan& plan, const CurrentOperation& current);
 
 /// To be called with what a rank hands to a communication of a pass, before it does; whole numbers need no look.
 template <class P, typename T>
-void look_at_contribution(Rank<P>& rank, const CurrentOperation& current, std::span<const T> values) {
+void check_contribution(Rank<P>& rank, const CurrentOperation& current, std::span<const T> values) {
     if constexpr (!std::is_integral_v<T>) {
-        const std::int32_t place = place_in_step(rank.run->program, rank.plan(), current);
+        const std::int32_t place = position_in_step(rank.run->program, rank.plan(), current);
         if (place < rank.first_not_finite && !all_finite(values.size(), values.data())) {
             rank.first_not_finite = place;
         }

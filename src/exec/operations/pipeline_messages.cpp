@@ -5,9 +5,9 @@
 
 #include "base/error.hpp"
 #include "exec/kernels/copies.hpp"
-#include "exec/operations/half.hpp"
 #include "exec/operations/head_operations.hpp"
 #include "exec/operations/health.hpp"
+#include "exec/operations/sublayer.hpp"
 
 namespace auspex {
 namespace {
@@ -46,8 +46,8 @@ struct Messages {
 
     /// Sends and releases.
     void send(Buffer<V>& value) {
-        look_at_contribution(rank, current, std::as_const(value).span());
-        look_at_contribution(rank, current, std::as_const(pass.router_logits).span().first(travelling()));
+        check_contribution(rank, current, std::as_const(value).span());
+        check_contribution(rank, current, std::as_const(pass.router_logits).span().first(travelling()));
         const std::span<const std::byte> parts[] = {
             std::as_bytes(std::as_const(value).span()),
             std::as_bytes(std::as_const(pass.router_logits).span().first(travelling()))};

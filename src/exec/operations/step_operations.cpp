@@ -23,7 +23,7 @@ template <class P>
 void check_gradients(Rank<P>& rank) {
     const Weights<P>& w = rank.weights;
     if (!is_finite(rank.loss) || !is_finite(w.dense_gradient) || !is_finite(w.experts_gradient)) {
-        rank.first_not_finite = std::min(rank.first_not_finite, kPlaceOfCheck);
+        rank.first_not_finite = std::min(rank.first_not_finite, kPositionOfCheck);
     }
     if (rank.communicator->world_size() == 1) {
         rank.unhealthy = first_unhealthy(std::vector{health_flag(rank.first_not_finite)});

@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 #include "exec/kernels/copies.hpp"
-#include "exec/operations/half.hpp"
 #include "exec/operations/head_operations.hpp"
 #include "exec/operations/health.hpp"
+#include "exec/operations/sublayer.hpp"
 
 namespace auspex {
 namespace {
@@ -35,11 +35,13 @@ struct Tp {
         }
         return offsets;
     }
-    [[nodiscard]] std::size_t own_slice() const { return static_cast<std::size_t>(rank.place.tp) * s.t_slice * s.h; }
+    [[nodiscard]] std::size_t own_slice() const {
+        return static_cast<std::size_t>(rank.coordinates.tp) * s.t_slice * s.h;
+    }
 
     template <class T>
     void sum(Buffer<T>& buffer, ReduceOp op) {
-        look_at_contribution(rank, current, std::as_const(buffer).span());
+        check_contribution(rank, current, std::as_const(buffer).span());
         rank.communicator->all_reduce(GroupKind::kTp, buffer.data(), buffer.size(), element_type<T>(), op);
     }
 
@@ -57,7 +59,7 @@ struct Tp {
     /// running.x [t, h] becomes the rank's slice of its sum; after the embedding it is the first layer's input.
     void reduce_scatter() {
         const bool embedded = current.forward() && !in_layer();
-        look_at_contribution(rank, current, std::as_const(running.x).span());
+        check_contribution(rank, current, std::as_const(running.x).span());
         rank.communicator->reduce_scatter(GroupKind::kTp, running.x.data(), slices(), element_type<V>());
         Buffer<V> slice(*rank.arena, embedded ? MemoryLabel::kActivations : MemoryLabel::kWorkspace, s.t_slice * s.h);
         copy_values(slice.size(), std::as_const(running.x).data() + own_slice(), slice.data());
@@ -67,7 +69,7 @@ struct Tp {
 
     [[nodiscard]] Buffer<V> gathered(const Buffer<V>& slice, MemoryLabel label) {
         AUSPEX_CHECK(slice.size() == s.t_slice * s.h, "what is gathered is a slice of the sequence");
-        look_at_contribution(rank, current, slice.span());
+        check_contribution(rank, current, slice.span());
         Buffer<V> whole(*rank.arena, label, s.t * s.h);
         copy_values(slice.size(), slice.data(), whole.data() + own_slice());
         rank.communicator->all_gather(GroupKind::kTp, whole.data(), slices(), element_type<V>());
@@ -75,16 +77,16 @@ struct Tp {
     }
 
     /// The input of a half's inside. Where experts read it as it is, over ep = 1, it is kept as long as they are.
-    void enter_half() {
+    void enter_sublayer() {
         const MemoryLabel workspace = MemoryLabel::kWorkspace;
         if (!in_feed_forward(rank, current)) {
             AttentionTensors<P>& half = attention_of(rank, current);
-            half.entered = gathered(half.norm, workspace);
+            half.gathered_norm = gathered(half.norm, workspace);
             return;
         }
         FeedForwardTensors<P>& half = feed_forward_of(rank, current);
         const bool of_experts = rank.workload().is_moe_layer(current.op.layer) && s.ep == 1;
-        half.entered =
+        half.gathered_norm =
             gathered(half.norm, of_experts ? label_of(current.op.phase, !rank.plan().recompute_expert) : workspace);
     }
 
@@ -95,11 +97,11 @@ struct Tp {
                 in_feed_forward(rank, current) ? feed_forward_of(rank, current).norm : attention_of(rank, current).norm,
                 workspace);
         } else if (current.forward() && in_layer()) {
-            enter_half();
+            enter_sublayer();
         } else if (current.forward()) {
-            pass.head.entered = gathered(pass.head.norm, MemoryLabel::kActivations);
+            pass.head.gathered_norm = gathered(pass.head.norm, MemoryLabel::kActivations);
         } else if (in_layer() && !attention_of(rank, current).input.empty()) {
-            running.full = gathered(running.g, workspace);
+            running.gathered_g = gathered(running.g, workspace);
         } else {  // no half of the first layer is left: the embedding is next
             running.x = gathered(running.g, workspace);
             running.g.reset();

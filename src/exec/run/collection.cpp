@@ -34,17 +34,18 @@ std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
 
 /// Calls take(index) for every choice that a rank records: those of its tokens in the MoE layers of its stage.
 template <class Take>
-void for_each_choice(const RunInputs& run, const RoutingRecord& record, const GridPlace& place, const Take& take) {
+void for_each_choice(const RunInputs& run, const RoutingRecord& record, const RankCoordinates& coordinates,
+                     const Take& take) {
     const Plan& plan = run.plan;
     const auto own = static_cast<std::size_t>(record.tokens / run.layout.data_parallel);
     const auto k = static_cast<std::size_t>(record.top_k), tokens = static_cast<std::size_t>(record.tokens);
     for (std::size_t step = 0; step < static_cast<std::size_t>(record.steps); ++step) {
         for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-            const LayerRange layers = layers_of(run.workload, plan, virtual_stage_of(plan, chunk, place.stage));
+            const LayerRange layers = layers_of(run.workload, plan, virtual_stage_of(plan, chunk, coordinates.stage));
             for (int layer = std::max(layers.first, run.workload.first_dense_layers); layer < layers.last; ++layer) {
                 const auto moe_layer = static_cast<std::size_t>(layer - run.workload.first_dense_layers);
                 const std::size_t row = step * static_cast<std::size_t>(record.layers) + moe_layer;
-                const std::size_t first = (row * tokens + static_cast<std::size_t>(place.data) * own) * k;
+                const std::size_t first = (row * tokens + static_cast<std::size_t>(coordinates.data) * own) * k;
                 for (std::size_t i = 0; i < own * k; ++i) {
                     take(first + i);
                 }
@@ -98,18 +99,18 @@ RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end
 }
 
 void collect_routing(Communicator& communicator, const RunInputs& run, RoutingRecord& record) {
-    const GridPlace own = grid_place(run.layout, communicator.world_rank());
+    const RankCoordinates own = rank_coordinates(run.layout, communicator.world_rank());
     std::vector<std::uint16_t> choices;
     if (own.tp == 0 && own.rank != 0) {
         for_each_choice(run, record, own, [&](std::size_t i) { choices.push_back(record.choices[i]); });
         communicator.send_bytes(0, bytes_of(choices));
     }
     for (int rank = 1; own.rank == 0 && rank < communicator.world_size(); ++rank) {
-        const GridPlace place = grid_place(run.layout, rank);
-        if (place.tp == 0) {
+        const RankCoordinates coordinates = rank_coordinates(run.layout, rank);
+        if (coordinates.tp == 0) {
             choices = from_bytes<std::uint16_t>(communicator.receive_bytes(rank));
             auto next = choices.begin();
-            for_each_choice(run, record, place, [&](std::size_t i) { record.choices[i] = *next++; });
+            for_each_choice(run, record, coordinates, [&](std::size_t i) { record.choices[i] = *next++; });
         }
     }
 }

@@ -75,7 +75,7 @@ CurrentOperation operation_of(const Rank<P>& rank, const Operation& op, const Bl
     CurrentOperation current{op, block, use.micro_batch, -1, {}, false};
     if (block.kind != BlockKind::kOptimizer) {
         const Plan& plan = rank.plan();
-        current.virtual_stage = virtual_stage_of(plan, block.chunk, rank.place.stage);
+        current.virtual_stage = virtual_stage_of(plan, block.chunk, rank.coordinates.stage);
         current.layers = layers_of(rank.workload(), plan, current.virtual_stage);
         current.last_virtual_stage = current.virtual_stage == plan.pp * plan.virtual_stages - 1;
     }
@@ -84,7 +84,7 @@ CurrentOperation operation_of(const Rank<P>& rank, const Operation& op, const Bl
 
 template <class P>
 void begin_pass(Rank<P>& rank, const Block& block, const BlockUse& use) {
-    const int virtual_stage = block.chunk * rank.plan().pp + rank.place.stage;
+    const int virtual_stage = block.chunk * rank.plan().pp + rank.coordinates.stage;
     const LayerRange layers = layers_of(rank.workload(), rank.plan(), virtual_stage);
     PassTensors<P>& pass = rank.passes[{block.chunk, use.micro_batch}];
     pass.attention.resize(static_cast<std::size_t>(layers.last - layers.first));
@@ -148,7 +148,7 @@ void run_step(Rank<P>& rank, Timeline* timeline, Clock::time_point epoch) {
     begin_step(rank);
     CountedCalls<P> calls(rank);
     const Program& program = rank.run->program;
-    for (const BlockUse& use : program.roles[static_cast<std::size_t>(rank.place.stage)].order) {
+    for (const BlockUse& use : program.roles[static_cast<std::size_t>(rank.coordinates.stage)].order) {
         const Block& block = program.blocks[use.block];
         if (block.kind == BlockKind::kForward) {
             begin_pass(rank, block, use);

@@ -13,10 +13,10 @@ namespace auspex {
 namespace {
 
 std::optional<int> whole_number(std::string_view text) {
-    constexpr int kMost = 100'000;
+    constexpr int kMax = 100'000;
     int number = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_fine = status == std::errc() && end == text.data() + text.size() && number >= 0 && number <= kMost;
+    const bool is_fine = status == std::errc() && end == text.data() + text.size() && number >= 0 && number <= kMax;
     return is_fine ? std::optional(number) : std::nullopt;
 }
 
@@ -42,10 +42,10 @@ int local_rank_of(int rank) {
 }
 
 std::optional<int> bind_to_core(int local_rank) {
-    const std::vector<int> cores = cores_of_mask();
+    const std::vector<int> cores = affinity_cores();
     const std::size_t first = static_cast<std::size_t>(first_core()), number = static_cast<std::size_t>(local_rank);
     const int core = cores[(first + number % allowed_cores().size()) % cores.size()];
-    return stay_on_core(core) ? std::optional(core) : std::nullopt;
+    return pin_to_core(core) ? std::optional(core) : std::nullopt;
 }
 
 std::optional<int> bind_rank(const Stack& stack, int rank) {

@@ -60,9 +60,9 @@ class TrainingRank {
     }
 
  private:
-    [[nodiscard]] bool is_first() const { return rank_.place.rank == 0; }
+    [[nodiscard]] bool is_first() const { return rank_.coordinates.rank == 0; }
     [[nodiscard]] bool strikes(InjectedFault::Kind kind, int step) const {
-        return options_.fault && options_.fault->kind == kind && options_.fault->rank == rank_.place.rank &&
+        return options_.fault && options_.fault->kind == kind && options_.fault->rank == rank_.coordinates.rank &&
                options_.fault->step == step;
     }
     void note(const std::string& text) {
@@ -117,9 +117,9 @@ class TrainingRank {
 
     /// Rank 0 compares the dataset's checksums where that takes seconds.
     void check_shards() {
-        constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+        constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;
         const std::int64_t bytes = dataset_.info().rows * dataset_.info().row_bytes();
-        if (bytes > kMostBytes) {
+        if (bytes > kMaxBytes) {
             note("the checksums of " + options_.data +
                  " are not compared: it has more than 1 GiB, and auspex data show does it");
             return;
@@ -131,7 +131,7 @@ class TrainingRank {
         routing_ = routing_of(run_, report_.first_step, options_.steps);
         if (!options_.record_routing.empty()) {
             record_ = empty_routing_record(run_, report_.first_step, options_.steps);
-            routing_.record = rank_.place.tp == 0 ? &record_ : nullptr;
+            routing_.record = rank_.coordinates.tp == 0 ? &record_ : nullptr;
         }
     }
 
@@ -145,7 +145,7 @@ class TrainingRank {
     void load_tokens(int step) {
         const Plan& plan = run_.plan;
         std::int64_t row =
-            rows_before(step) + std::int64_t{rank_.place.data} * plan.micro_batches * plan.micro_batch_size;
+            rows_before(step) + std::int64_t{rank_.coordinates.data} * plan.micro_batches * plan.micro_batch_size;
         rank_.tokens.resize(static_cast<std::size_t>(plan.micro_batches));
         for (MicroBatchTokens& tokens : rank_.tokens) {
             tokens.clear();
@@ -164,7 +164,7 @@ class TrainingRank {
         strike_before(step);
         const bool is_traced = options_.wants_trace && step == options_.steps - 1;
         if (is_traced) {
-            timeline_ = empty_rank_timeline(rank_.place.rank);
+            timeline_ = empty_rank_timeline(rank_.coordinates.rank);
         }
         communicator_.barrier(GroupKind::kWorld);  // what a rank does between steps is not the next step's time
         const Clock::time_point begin = Clock::now();
@@ -261,7 +261,7 @@ class TrainingRank {
 
     void collect() {
         RankReport own;
-        own.rank = rank_.place.rank;
+        own.rank = rank_.coordinates.rank;
         own.peaks = arena_.peaks(), own.at_peak = arena_.at_peak();
         own.peak_bytes = arena_.peak_bytes(), own.reserved_bytes = arena_.reserved_bytes();
         own.transport_bytes = communicator_.peak_transport_bytes();

@@ -13,14 +13,14 @@ template <class P>
 struct AttentionTensors {
     using V = typename P::Value;
     using R = typename P::Real;
-    Buffer<V> input;    ///< [t_slice, h]: the residual stream
-    Buffer<V> norm;     ///< [t_slice, h]
-    Buffer<V> entered;  ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
-    Buffer<V> qkv;      ///< [t, qkv] as projected; without QK-norm rotated in place
-    Buffer<R> sums;     ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm
-    Buffer<V> qk;       ///< [t, q + kv]: normalised, then rotated; only with QK-norm
-    Buffer<R> lse;      ///< [t, heads]
-    Buffer<V> output;   ///< [t, q]
+    Buffer<V> input;          ///< [t_slice, h]: the residual stream
+    Buffer<V> norm;           ///< [t_slice, h]
+    Buffer<V> gathered_norm;  ///< [t, h]: the norm's output gathered over tp; only with sliced sequences
+    Buffer<V> qkv;            ///< [t, qkv] as projected; without QK-norm rotated in place
+    Buffer<R> sums;           ///< [t, 2]: squares of queries and of keys over the whole width; only with QK-norm
+    Buffer<V> qk;             ///< [t, q + kv]: normalised, then rotated; only with QK-norm
+    Buffer<R> lse;            ///< [t, heads]
+    Buffer<V> output;         ///< [t, q]
 };
 
 template <class P>
@@ -59,8 +59,8 @@ struct ExpertTensors {
 template <class P>
 struct FeedForwardTensors {
     using V = typename P::Value;
-    Buffer<V> input, norm, entered;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
-    Buffer<V> gate_up, product;      ///< dense: [t, 2 inner], [t, inner]
+    Buffer<V> input, norm, gathered_norm;  ///< as in AttentionTensors; entered is what the experts read where ep = 1
+    Buffer<V> gate_up, product;            ///< dense: [t, 2 inner], [t, inner]
     ExpertTensors<P> experts;
 };
 
@@ -68,11 +68,11 @@ template <class P>
 struct HeadTensors {
     using V = typename P::Value;
     using R = typename P::Real;
-    Buffer<V> input;    ///< [t_slice, h]: output of the last layer
-    Buffer<V> norm;     ///< [t_slice, h]
-    Buffer<V> entered;  ///< [t, h]: gathered over tp; only with sliced sequences
-    Buffer<R> logits;   ///< [t, vocabulary]; the gradient replaces it
-    Buffer<R> parts;    ///< [t, 3]: maximum, sum of exponentials, target's logit
+    Buffer<V> input;          ///< [t_slice, h]: output of the last layer
+    Buffer<V> norm;           ///< [t_slice, h]
+    Buffer<V> gathered_norm;  ///< [t, h]: gathered over tp; only with sliced sequences
+    Buffer<R> logits;         ///< [t, vocabulary]; the gradient replaces it
+    Buffer<R> parts;          ///< [t, 3]: maximum, sum of exponentials, target's logit
 };
 
 /// Everything of one micro-batch in one model chunk, from its forward to its backward pass.
@@ -89,11 +89,11 @@ struct PassTensors {
 template <class P>
 struct RunningValues {
     using V = typename P::Value;
-    Buffer<V> x;         ///< forward: what the current half has made; backward: gradient on its way through the half
-    Buffer<V> g;         ///< backward: gradient of the residual stream [t_slice, h]
-    Buffer<V> full;      ///< backward: g gathered over tp [t, h]; only with sliced sequences
-    Buffer<V> saved;     ///< backward: a half's norm output gathered over tp once more [t, h]
-    Buffer<V> upstream;  ///< backward: gradient of a linear layer's output, until its weight gradient is done
+    Buffer<V> x;           ///< forward: what the current half has made; backward: gradient on its way through the half
+    Buffer<V> g;           ///< backward: gradient of the residual stream [t_slice, h]
+    Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences
+    Buffer<V> saved;       ///< backward: a half's norm output gathered over tp once more [t, h]
+    Buffer<V> upstream;    ///< backward: gradient of a linear layer's output, until its weight gradient is done
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
 };
 

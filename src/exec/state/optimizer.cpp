@@ -44,7 +44,7 @@ Sharding sharding_of(const Plan& plan, const Communicator& communicator, const P
     const auto with_replicas = [&](Sharding s, GroupKind group) {
         s.replica_group = group;
         s.replicas = communicator.size(group);
-        s.replica = communicator.place(group);
+        s.replica = communicator.group_rank(group);
         return s;
     };
     const std::size_t size = experts ? table.experts_size : table.dense_size;
@@ -58,7 +58,7 @@ Sharding sharding_of(const Plan& plan, const Communicator& communicator, const P
     s.is_sharded = true;
     s.shard_group = experts ? GroupKind::kExpertDp : sharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
     s.offsets = shard_offsets(size, static_cast<std::size_t>(communicator.size(s.shard_group)));
-    s.place = static_cast<std::size_t>(communicator.place(s.shard_group));
+    s.shard_index = static_cast<std::size_t>(communicator.group_rank(s.shard_group));
     return sharded && !experts ? with_replicas(s, GroupKind::kDenseDpInner) : s;
 }
 

@@ -14,8 +14,8 @@ using Shape = std::vector<std::int64_t>;
 /// Lays tensors one behind the other.
 class TableBuilder {
  public:
-    TableBuilder(const Workload& workload, const Plan& plan, const GridPlace& place)
-        : w_(workload), plan_(plan), place_(place) {
+    TableBuilder(const Workload& workload, const Plan& plan, const RankCoordinates& coordinates)
+        : w_(workload), plan_(plan), coordinates_(coordinates) {
         table_.layers.resize(static_cast<std::size_t>(workload.layers));
     }
 
@@ -55,7 +55,7 @@ class TableBuilder {
         p.whole_on_tp = split < 0;
         p.split_dimension = split;
         p.parts = split < 0 ? 1 : plan_.tp;
-        p.part = split < 0 ? 0 : place_.tp;
+        p.part = split < 0 ? 0 : coordinates_.tp;
         AUSPEX_CHECK(split < 0 || shape[static_cast<std::size_t>(split)] % plan_.tp == 0, "tp divides every shape");
         p.size = 1;
         for (const std::int64_t extent : shape) {
@@ -122,7 +122,7 @@ class TableBuilder {
         router.summed_over_tp = plan_.tp > 1;
         slots().router = append(table_.dense, table_.dense_size, std::move(router));
         slots().experts = table_.experts_size;
-        for (int e = place_.ep * local; e < (place_.ep + 1) * local; ++e) {
+        for (int e = coordinates_.ep * local; e < (coordinates_.ep + 1) * local; ++e) {
             const std::string inside = "mlp.experts." + std::to_string(e) + ".";
             expert(name(inside + "gate_proj"), {width, h}, 0);
             expert(name(inside + "up_proj"), {width, h}, 0);
@@ -133,31 +133,31 @@ class TableBuilder {
 
     const Workload& w_;
     const Plan& plan_;
-    const GridPlace& place_;
+    const RankCoordinates& coordinates_;
     ParameterTable table_;
     int layer_ = -1;  ///< being added; -1: outside the layers
 };
 
 }  // namespace
 
-ParameterTable parameter_table(const Workload& workload, const Plan& plan, const GridPlace& place) {
-    TableBuilder builder(workload, plan, place);
-    if (place.stage == 0) {
+ParameterTable parameter_table(const Workload& workload, const Plan& plan, const RankCoordinates& coordinates) {
+    TableBuilder builder(workload, plan, coordinates);
+    if (coordinates.stage == 0) {
         builder.add_embedding();
     }
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, place.stage));
+        const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, coordinates.stage));
         for (int layer = range.first; layer < range.last; ++layer) {
             builder.add_layer(layer);
         }
     }
-    if (place.stage == plan.pp - 1) {
+    if (coordinates.stage == plan.pp - 1) {
         builder.add_head();
     }
     return builder.take();
 }
 
-ParameterTable whole_model(const Workload& workload) { return parameter_table(workload, Plan{}, GridPlace{}); }
+ParameterTable whole_model(const Workload& workload) { return parameter_table(workload, Plan{}, RankCoordinates{}); }
 
 std::vector<const Parameter*> all_tensors(const ParameterTable& table) {
     std::vector<const Parameter*> all;

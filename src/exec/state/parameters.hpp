@@ -47,7 +47,8 @@ struct ParameterTable {
     std::size_t embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone, lm_head = LayerSlots::kNone;
     ///< lm_head == embedding where tied (one stage)
 };
-[[nodiscard]] ParameterTable parameter_table(const Workload& workload, const Plan& plan, const GridPlace& place);
+[[nodiscard]] ParameterTable parameter_table(const Workload& workload, const Plan& plan,
+                                             const RankCoordinates& coordinates);
 /// As one rank would hold it: every tensor of the model, whole.
 [[nodiscard]] ParameterTable whole_model(const Workload& workload);
 /// The dense ones, then the experts'.

@@ -43,9 +43,9 @@ struct LossParts {
     double z = 0;              ///< weighted by its coefficient
 };
 
-/// Rank::first_not_finite (exec/operations/health.hpp): a place in the step's passes, below kPlaceOfCheck; or one of
+/// Rank::first_not_finite (exec/operations/health.hpp): a place in the step's passes, below kPositionOfCheck; or one of
 /// these.
-inline constexpr std::int32_t kPlaceOfCheck = (1 << 24) - 2;  ///< kGradientCheck: loss and gradients
+inline constexpr std::int32_t kPositionOfCheck = (1 << 24) - 2;  ///< kGradientCheck: loss and gradients
 inline constexpr std::int32_t kAllFinite = std::numeric_limits<std::int32_t>::max();
 
 template <class P>
@@ -56,7 +56,7 @@ struct Rank {
     const RunInputs* run = nullptr;
     Communicator* communicator = nullptr;
     Arena* arena = nullptr;
-    GridPlace place;
+    RankCoordinates coordinates;
     RankShapes shapes;
     ParameterTable table;
     Weights<P> weights;
@@ -93,9 +93,9 @@ template <class P>
     rank.arena = &arena;
     rank.optimizer = &optimizer;
     rank.routing = routing;
-    rank.place = grid_place(run.layout, communicator.world_rank());
+    rank.coordinates = rank_coordinates(run.layout, communicator.world_rank());
     rank.shapes = rank_shapes(run.workload, run.plan);
-    rank.table = parameter_table(run.workload, run.plan, rank.place);
+    rank.table = parameter_table(run.workload, run.plan, rank.coordinates);
     return rank;
 }
 

@@ -11,7 +11,7 @@ namespace auspex {
 namespace {
 
 /// Index of a token's first choice.
-std::size_t place_in(const RoutingRecord& record, int step, int moe_layer, std::int64_t token) {
+std::size_t choice_index(const RoutingRecord& record, int step, int moe_layer, std::int64_t token) {
     const auto layer = static_cast<std::int64_t>(step - record.first_step) * record.layers + moe_layer;
     return static_cast<std::size_t>((layer * record.tokens + token) * record.top_k);
 }
@@ -19,7 +19,7 @@ std::size_t place_in(const RoutingRecord& record, int step, int moe_layer, std::
 bool has_room(const RoutingRecord& record, int step, int moe_layer, std::int64_t token, std::size_t choices) {
     return step >= record.first_step && step < record.first_step + record.steps && moe_layer < record.layers &&
            token * record.top_k + static_cast<std::int64_t>(choices) <= std::int64_t{record.tokens} * record.top_k &&
-           place_in(record, step, moe_layer, token) + choices <= record.choices.size();
+           choice_index(record, step, moe_layer, token) + choices <= record.choices.size();
 }
 
 std::string text_of(std::int64_t number) { return std::to_string(number); }
@@ -36,8 +36,8 @@ std::string text_of(std::int64_t number) { return std::to_string(number); }
 
 }  // namespace
 
-void dictated_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int num_experts,
-                      int top_k, std::span<std::int64_t> choices) {
+void forced_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int num_experts,
+                    int top_k, std::span<std::int64_t> choices) {
     record_call("dictated_choices", choices.size() / static_cast<std::size_t>(top_k),
                 static_cast<std::size_t>(num_experts), static_cast<std::size_t>(top_k));
     if (source.mode == RoutingMode::kUniform) {
@@ -51,7 +51,7 @@ void dictated_choices(const RoutingSource& source, int step, int moe_layer, std:
             !has_room(record, step, moe_layer, first_token, choices.size())) {
             refuse_replay(record, step, moe_layer, num_experts, top_k);
         }
-        const auto begin = static_cast<std::ptrdiff_t>(place_in(record, step, moe_layer, first_token));
+        const auto begin = static_cast<std::ptrdiff_t>(choice_index(record, step, moe_layer, first_token));
         std::copy_n(record.choices.begin() + begin, choices.size(), choices.begin());
     }
 }
@@ -64,7 +64,7 @@ void record_choices(const RoutingSource& source, int step, int moe_layer, std::i
     RoutingRecord& record = *source.record;
     AUSPEX_CHECK(record.top_k == top_k && has_room(record, step, moe_layer, first_token, choices.size()),
                  "the record is made for all tokens of the run");
-    const auto begin = static_cast<std::ptrdiff_t>(place_in(record, step, moe_layer, first_token));
+    const auto begin = static_cast<std::ptrdiff_t>(choice_index(record, step, moe_layer, first_token));
     std::ranges::transform(choices, record.choices.begin() + begin,
                            [](std::int64_t expert) { return static_cast<std::uint16_t>(expert); });
 }

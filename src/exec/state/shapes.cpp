@@ -11,8 +11,8 @@ RankShapes rank_shapes(const Workload& workload, const Plan& plan) {
     s.tp = size(plan.tp), s.ep = size(plan.ep);
     s.sequences = size(plan.micro_batch_size), s.sequence = size(workload.sequence_length);
     s.t = s.sequences * s.sequence;
-    s.sliced = plan.sequence_parallel && plan.tp > 1;
-    s.t_slice = s.sliced ? s.t / s.tp : s.t;
+    s.sequence_parallel = plan.sequence_parallel && plan.tp > 1;
+    s.t_slice = s.sequence_parallel ? s.t / s.tp : s.t;
     s.h = size(workload.hidden_size);
     s.heads = size(workload.heads) / s.tp, s.kv_heads = size(workload.kv_heads) / s.tp;
     s.head = size(workload.head_size);
@@ -23,13 +23,13 @@ RankShapes rank_shapes(const Workload& workload, const Plan& plan) {
     s.top_k = size(workload.top_k);
     s.expert_inner = size(workload.expert_size) / size(plan.etp);
     s.gathered = s.ep * s.t;
-    s.sent = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    s.all_to_all = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
     return s;
 }
 
-GridPlace grid_place(const Layout& layout, int rank) {
-    const StagePlace place = stage_place(layout, rank);
-    return {rank, place.stage, place.dp * layout.ep + place.ep, place.ep, place.etp};
+RankCoordinates rank_coordinates(const Layout& layout, int rank) {
+    const GridCoordinates coordinates = grid_coordinates(layout, rank);
+    return {rank, coordinates.stage, coordinates.dp * layout.ep + coordinates.ep, coordinates.ep, coordinates.etp};
 }
 
 }  // namespace auspex

@@ -26,21 +26,21 @@ struct RankShapes {
     std::size_t expert_inner = 0;  ///< expert_size / etp
     std::size_t gathered = 0;      ///< ep * t: tokens that an expert-parallel group has together
     std::size_t tp = 1, ep = 1;
-    bool sliced =
-        false;          ///< sequence parallelism with tp > 1: t_slice < t, and gathers and scatters are in the program
-    bool sent = false;  ///< all-to-all dispatch with ep > 1
+    bool sequence_parallel =
+        false;  ///< sequence parallelism with tp > 1: t_slice < t, and gathers and scatters are in the program
+    bool all_to_all = false;  ///< all-to-all dispatch with ep > 1
 };
 /// Requires a plan that unbound_operations (schedule/bindings/bindings.hpp) has nothing against.
 [[nodiscard]] RankShapes rank_shapes(const Workload& workload, const Plan& plan);
 
 /// Where a rank stands in the grid.
-struct GridPlace {
+struct RankCoordinates {
     int rank = 0;
     int stage = 0;
     int data = 0;  ///< index among data_parallel: which sequences of the batch are its own
     int ep = 0, tp = 0;
 };
 /// n = (dp index * ep + ep index) * tp + tp index within a stage (Layout::rank); data = dp index * ep + ep index.
-[[nodiscard]] GridPlace grid_place(const Layout& layout, int rank);
+[[nodiscard]] RankCoordinates rank_coordinates(const Layout& layout, int rank);
 
 }  // namespace auspex

@@ -27,10 +27,10 @@ struct Sharding {
     bool is_sharded = false;
     GroupKind shard_group = GroupKind::kExpertDp;
     std::vector<std::size_t> offsets;  ///< of the shards, and the array's size
-    std::size_t place = 0;             ///< this rank's among the shards
+    std::size_t shard_index = 0;       ///< this rank's among the shards
     GroupKind replica_group = GroupKind::kExpertDp;
     int replicas = 1, replica = 0;  ///< ranks that own the same shard, and this one's place among them
-    [[nodiscard]] ShardRange range() const { return {offsets[place], offsets[place + 1]}; }
+    [[nodiscard]] ShardRange range() const { return {offsets[shard_index], offsets[shard_index + 1]}; }
 };
 [[nodiscard]] Sharding sharding_of(const Plan& plan, const Communicator& communicator, const ParameterTable& table,
                                    bool experts);

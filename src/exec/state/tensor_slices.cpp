@@ -75,7 +75,7 @@ std::vector<TensorPart> owned_parts(const Rank<P>& rank) {
                                all.begin + shard_begin(all.size(), replica + 1, replicas)};
         parts_within(is_expert ? rank.table.experts : rank.table.dense, is_expert, share, parts);
     }
-    const auto tp = static_cast<std::size_t>(rank.plan().tp), place = static_cast<std::size_t>(rank.place.tp);
+    const auto tp = static_cast<std::size_t>(rank.plan().tp), place = static_cast<std::size_t>(rank.coordinates.tp);
     for (TensorPart& part : parts) {
         if (part.parameter->whole_on_tp) {
             const std::size_t begin = part.begin, size = part.size();

@@ -29,8 +29,8 @@ Topology load_topology() {
 
 }  // namespace
 
-ToldCaches told_caches() {
-    ToldCaches caches;
+ReportedCaches reported_caches() {
+    ReportedCaches caches;
     const Topology topology = load_topology();
     if (!topology) {
         return caches;

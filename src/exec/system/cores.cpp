@@ -51,13 +51,13 @@ std::size_t cores_within(double limit, std::size_t all) {
 
 }  // namespace
 
-std::vector<int> cores_of_mask() {
-    return cores_of_mask([](std::size_t bytes, cpu_set_t* mask) { return sched_getaffinity(0, bytes, mask); });
+std::vector<int> affinity_cores() {
+    return affinity_cores([](std::size_t bytes, cpu_set_t* mask) { return sched_getaffinity(0, bytes, mask); });
 }
 
-std::vector<int> cores_of_mask(const MaskReader& read) {
-    constexpr std::size_t kFirst = 1024, kMost = 1 << 20;
-    for (std::size_t cores = kFirst; cores <= kMost; cores *= 2) {
+std::vector<int> affinity_cores(const MaskReader& read) {
+    constexpr std::size_t kFirst = 1024, kMax = 1 << 20;
+    for (std::size_t cores = kFirst; cores <= kMax; cores *= 2) {
         CoreMask mask(cores);
         if (mask.fill(read)) {
             return mask.cores();
@@ -74,12 +74,12 @@ std::vector<int> cores_of_mask(const MaskReader& read) {
 }
 
 std::vector<int> allowed_cores() {
-    std::vector<int> cores = cores_of_mask();
+    std::vector<int> cores = affinity_cores();
     cores.resize(cores_within(group_limits().cores, cores.size()));
     return cores;
 }
 
-bool stay_on_core(int core) {
+bool pin_to_core(int core) {
     const auto number = static_cast<std::size_t>(core);
     CoreMask mask(number + 1);
     mask.add(number);
@@ -87,7 +87,7 @@ bool stay_on_core(int core) {
 }
 
 std::string note_of_limited_cores() {
-    const std::size_t all = cores_of_mask().size();
+    const std::size_t all = affinity_cores().size();
     const double limit = group_limits().cores;
     if (limit >= static_cast<double>(all)) {
         return "";

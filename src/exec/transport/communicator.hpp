@@ -41,7 +41,7 @@ class Communicator {
     /// Ranks of this rank's group of the kind, and its own place in it (kTp, kEp, kExpertDp, kDenseDp, kDenseDpOuter,
     /// kDenseDpInner, kStage, kWorld).
     [[nodiscard]] virtual int size(GroupKind group) const = 0;
-    [[nodiscard]] virtual int place(GroupKind group) const = 0;
+    [[nodiscard]] virtual int group_rank(GroupKind group) const = 0;
 
     /// In place, `count` elements; for kLogSumExp count is three times the number of triples.
     virtual void all_reduce(GroupKind group, void* data, std::size_t count, ElementType type, ReduceOp op) = 0;

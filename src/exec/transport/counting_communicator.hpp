@@ -31,7 +31,7 @@ class CountingCommunicator final : public Communicator {
     [[nodiscard]] int world_rank() const override { return real_.world_rank(); }
     [[nodiscard]] int world_size() const override { return real_.world_size(); }
     [[nodiscard]] int size(GroupKind group) const override { return real_.size(group); }
-    [[nodiscard]] int place(GroupKind group) const override { return real_.place(group); }
+    [[nodiscard]] int group_rank(GroupKind group) const override { return real_.group_rank(group); }
     void all_reduce(GroupKind group, void* data, std::size_t count, ElementType type, ReduceOp op) override;
     void reduce_scatter(GroupKind group, void* data, std::span<const std::size_t> offsets, ElementType type) override;
     void all_gather(GroupKind group, void* data, std::span<const std::size_t> offsets, ElementType type) override;

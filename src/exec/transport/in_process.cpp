@@ -25,9 +25,9 @@ std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
 
 struct Group {
     std::vector<int> ranks;
-    std::vector<void*> shown;  ///< by place: the data that a member shows the others while they meet
+    std::vector<void*> member_buffers;  ///< by place: the data that a member shows the others while they meet
     std::size_t arrived = 0, left = 0;
-    std::uint64_t meetings_begun = 0, meetings_ended = 0;
+    std::uint64_t barriers_entered = 0, barriers_left = 0;
     std::condition_variable changed;
 };
 
@@ -79,9 +79,9 @@ struct Hub {
 /// All members of a group at once: from construction to destruction each may read what the others show. Beginning
 /// throws if some member will never come; ending never fails, as those who began together do nothing but copy and
 /// compute, and nobody's memory may go while another still reads it.
-class Meeting {
+class BarrierScope {
  public:
-    Meeting(Hub& hub, Group& group, std::size_t place, void* shown) : hub_(hub), group_(group) {
+    BarrierScope(Hub& hub, Group& group, std::size_t group_rank, void* shown) : hub_(hub), group_(group) {
         std::unique_lock lock(hub_.mutex);
         const auto somebody_is_gone = [this] {
             return hub_.failed || std::any_of(group_.ranks.begin(), group_.ranks.end(),
@@ -90,32 +90,32 @@ class Meeting {
         if (somebody_is_gone()) {
             throw CommunicationError("another rank is gone");
         }
-        group_.shown[place] = shown;
-        const std::uint64_t mine = group_.meetings_begun;
+        group_.member_buffers[group_rank] = shown;
+        const std::uint64_t mine = group_.barriers_entered;
         if (++group_.arrived == group_.ranks.size()) {
             group_.arrived = 0;
-            ++group_.meetings_begun;
+            ++group_.barriers_entered;
             group_.changed.notify_all();
             return;
         }
-        group_.changed.wait(lock, [&] { return group_.meetings_begun != mine || somebody_is_gone(); });
-        if (group_.meetings_begun == mine) {
+        group_.changed.wait(lock, [&] { return group_.barriers_entered != mine || somebody_is_gone(); });
+        if (group_.barriers_entered == mine) {
             throw CommunicationError("another rank is gone");
         }
     }
-    ~Meeting() {
+    ~BarrierScope() {
         std::unique_lock lock(hub_.mutex);
-        const std::uint64_t mine = group_.meetings_ended;
+        const std::uint64_t mine = group_.barriers_left;
         if (++group_.left == group_.ranks.size()) {
             group_.left = 0;
-            ++group_.meetings_ended;
+            ++group_.barriers_left;
             group_.changed.notify_all();
             return;
         }
-        group_.changed.wait(lock, [&] { return group_.meetings_ended != mine; });
+        group_.changed.wait(lock, [&] { return group_.barriers_left != mine; });
     }
-    Meeting(const Meeting&) = delete;
-    Meeting& operator=(const Meeting&) = delete;
+    BarrierScope(const BarrierScope&) = delete;
+    BarrierScope& operator=(const BarrierScope&) = delete;
 
  private:
     Hub& hub_;
@@ -134,27 +134,29 @@ class InProcessCommunicator : public RoundCommunicator {
     void join(GroupKind kind, Group& group) {
         const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank_) - group.ranks.begin();
         groups_[index_of(kind)] = &group;
-        places_[index_of(kind)] = static_cast<std::size_t>(place);
+        group_ranks_[index_of(kind)] = static_cast<std::size_t>(place);
     }
     void set_neighbours(int next, int previous) { next_ = next, previous_ = previous; }
 
     [[nodiscard]] int world_rank() const override { return rank_; }
     [[nodiscard]] int world_size() const override { return ranks_; }
     [[nodiscard]] int size(GroupKind group) const override { return static_cast<int>(members(group)); }
-    [[nodiscard]] int place(GroupKind group) const override { return static_cast<int>(places_[index_of(group)]); }
+    [[nodiscard]] int group_rank(GroupKind group) const override {
+        return static_cast<int>(group_ranks_[index_of(group)]);
+    }
 
     void broadcast(GroupKind kind, int root_place, void* data, std::size_t bytes) override {
         if (members(kind) == 1) {
             return;
         }
-        const Meeting meeting = meet(kind, data);
-        const void* const source = group(kind).shown[index_of(root_place)];
+        const BarrierScope meeting = enter_barrier(kind, data);
+        const void* const source = group(kind).member_buffers[index_of(root_place)];
         if (source != data && bytes > 0) {
             std::memcpy(data, source, bytes);
         }
     }
 
-    void barrier(GroupKind kind) override { const Meeting meeting = meet(kind, nullptr); }
+    void barrier(GroupKind kind) override { const BarrierScope meeting = enter_barrier(kind, nullptr); }
 
     void send(GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override {
         const bool forward = direction == GroupKind::kNextStage;
@@ -202,7 +204,7 @@ class InProcessCommunicator : public RoundCommunicator {
         std::vector<std::size_t> sizes;
         for (std::size_t from = 0; from < members(kind); ++from) {
             const std::size_t before = received.size();
-            if (from == places_[index_of(kind)]) {
+            if (from == group_ranks_[index_of(kind)]) {
                 received.insert(received.end(), round.own.begin(), round.own.end());
             } else {
                 const std::vector<std::byte> message = collect(address_from(kind, from));
@@ -225,8 +227,8 @@ class InProcessCommunicator : public RoundCommunicator {
  private:
     [[nodiscard]] Group& group(GroupKind kind) const { return *groups_[index_of(kind)]; }
     [[nodiscard]] std::size_t members(GroupKind kind) const { return group(kind).ranks.size(); }
-    [[nodiscard]] Meeting meet(GroupKind kind, void* shown) {
-        return {hub_, group(kind), places_[index_of(kind)], shown};
+    [[nodiscard]] BarrierScope enter_barrier(GroupKind kind, void* shown) {
+        return {hub_, group(kind), group_ranks_[index_of(kind)], shown};
     }
     [[nodiscard]] Address address_to(GroupKind kind, std::size_t member) const {
         return {rank_, group(kind).ranks[member], kCollective, static_cast<int>(index_of(kind))};
@@ -283,7 +285,7 @@ class InProcessCommunicator : public RoundCommunicator {
     const InProcessOptions& options_;
     int next_ = 0, previous_ = 0;
     std::array<Group*, kGroupKinds> groups_{};
-    std::array<std::size_t, kGroupKinds> places_{};
+    std::array<std::size_t, kGroupKinds> group_ranks_{};
 };
 
 using Communicators = std::deque<InProcessCommunicator>;
@@ -292,7 +294,7 @@ void join_groups(const Layout& layout, Hub& hub, Communicators& communicators) {
     const auto join = [&](GroupKind kind, int stage) {
         for (std::vector<int>& ranks : groups_of(layout, kind, stage)) {
             Group& group = hub.groups.emplace_back();
-            group.shown.resize(ranks.size());
+            group.member_buffers.resize(ranks.size());
             group.ranks = std::move(ranks);
             for (const int rank : group.ranks) {
                 communicators[index_of(rank)].join(kind, group);

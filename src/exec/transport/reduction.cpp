@@ -118,10 +118,10 @@ std::size_t element_bytes(ElementType type) {
     check_failed("type", "an element type", __FILE__, __LINE__);
 }
 
-std::size_t elements_together(ReduceOp op) { return op == ReduceOp::kLogSumExp ? 3 : 1; }
+std::size_t elements_per_item(ReduceOp op) { return op == ReduceOp::kLogSumExp ? 3 : 1; }
 
 void reduce_parts(std::span<const void* const> parts, void* result, std::size_t count, ElementType type, ReduceOp op) {
-    AUSPEX_CHECK(!parts.empty() && count % elements_together(op) == 0, "whole elements of some part");
+    AUSPEX_CHECK(!parts.empty() && count % elements_per_item(op) == 0, "whole elements of some part");
     record_call(op == ReduceOp::kLogSumExp ? "reduce_softmax_parts" : "reduce_parts", 1, count, parts.size(),
                 element_bytes(type));
     switch (type) {

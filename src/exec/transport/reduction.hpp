@@ -11,7 +11,7 @@ namespace auspex {
 [[nodiscard]] std::size_t element_bytes(ElementType type);
 
 /// Elements that cannot be parted: three of kLogSumExp, else one.
-[[nodiscard]] std::size_t elements_together(ReduceOp op);
+[[nodiscard]] std::size_t elements_per_item(ReduceOp op);
 
 /// Joins `count` elements of each part, part after part, in double (kInt64: in 64-bit integers), and rounds the result
 /// once. `result` may be one of the parts. A NaN in any part makes the result NaN, also of kMax.

@@ -82,7 +82,7 @@ void RoundCommunicator::all_reduce(GroupKind kind, void* data, std::size_t count
     if (members(kind) == 1 || count == 0) {
         return;
     }
-    const std::vector<std::size_t> offsets = even_parts(count, members(kind), elements_together(op));
+    const std::vector<std::size_t> offsets = even_parts(count, members(kind), elements_per_item(op));
     run(kind,
         all_reduce_rounds(members(kind), mine(kind), static_cast<double>(count * element_bytes(type)),
                           static_cast<double>(gathered_bytes_)),

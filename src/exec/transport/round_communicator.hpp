@@ -3,7 +3,7 @@
 #include <deque>
 
 #include "exec/transport/communicator.hpp"
-#include "exec/transport/kept_memory.hpp"
+#include "exec/transport/growing_buffer.hpp"
 #include "schedule/rounds/rounds.hpp"
 
 namespace auspex {
@@ -62,14 +62,14 @@ class RoundCommunicator : public Communicator {
  private:
     struct Data;
     [[nodiscard]] std::size_t members(GroupKind kind) const { return static_cast<std::size_t>(size(kind)); }
-    [[nodiscard]] std::size_t mine(GroupKind kind) const { return static_cast<std::size_t>(place(kind)); }
+    [[nodiscard]] std::size_t mine(GroupKind kind) const { return static_cast<std::size_t>(group_rank(kind)); }
     void run(GroupKind kind, const Rounds& rounds, const Data& data);
     void run_sum(GroupKind kind, const Round& round, const Data& data);
     std::byte* scratch(std::size_t bytes);
 
     std::size_t gathered_bytes_;
     std::deque<std::vector<std::byte>> received_;  ///< between all_to_all_begin and take_received
-    KeptMemory scratch_;
+    GrowingBuffer scratch_;
 };
 
 }  // namespace auspex

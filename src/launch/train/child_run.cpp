@@ -29,8 +29,8 @@ namespace auspex {
 namespace {
 
 [[noreturn]] void become_training(std::vector<std::string>& words, const std::string& out, const std::string& error,
-                                  const SignalsHeld& held) {
-    held.let_go_in_child();
+                                  const SignalsBlocked& held) {
+    held.restore_in_child();
     const std::vector<char*> argv = argv_of(words);
     constexpr int kMode = 0644;
     const int to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMode);
@@ -61,9 +61,9 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
         if (ended < 0 && errno != EINTR) {
             throw std::runtime_error(std::string("training was lost: ") + std::strerror(errno));
         }
-        if (noted_signal() != 0 && !told) {
+        if (caught_signal() != 0 && !told) {
             noted = noted.value_or(Clock::now());
-            told = noted_signal() != SIGINT || Clock::now() - *noted > kPatience;
+            told = caught_signal() != SIGINT || Clock::now() - *noted > kPatience;
             if (told) {
                 kill(child, SIGTERM);
             }
@@ -101,35 +101,35 @@ std::string last_words(const std::string& text) {
 }
 
 void read_ranks(const JsonValue& root, TrainedRun& run) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     const JsonValue memory = root.at("memory"), totals = root.at("memory_total");
     for (int rank = 0; const auto labels = memory.find(std::to_string(rank)); ++rank) {
         RankReport& report = run.ranks.emplace_back();
         report.rank = rank;
         for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
             report.peaks[i] =
-                static_cast<std::size_t>(labels->at(to_string(static_cast<MemoryLabel>(i))).as_integer(0, kMost));
+                static_cast<std::size_t>(labels->at(to_string(static_cast<MemoryLabel>(i))).as_integer(0, kMax));
         }
         report.peak_bytes =
-            static_cast<std::size_t>(totals.at(std::to_string(rank)).at("peak_bytes").as_integer(0, kMost));
+            static_cast<std::size_t>(totals.at(std::to_string(rank)).at("peak_bytes").as_integer(0, kMax));
     }
 }
 
 void read_counts(const JsonValue& counts, TrainedRun& run) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     run.counts.resize(static_cast<std::size_t>(OpKind::kCount));
     for (std::size_t kind = 0; kind < run.counts.size(); ++kind) {
         if (const auto count = counts.find(to_string(static_cast<OpKind>(kind)))) {
-            run.counts[kind].operations = static_cast<std::uint64_t>(count->at("operations").as_integer(0, kMost));
-            run.counts[kind].bytes = static_cast<double>(count->at("bytes").as_integer(0, kMost));
+            run.counts[kind].operations = static_cast<std::uint64_t>(count->at("operations").as_integer(0, kMax));
+            run.counts[kind].bytes = static_cast<double>(count->at("bytes").as_integer(0, kMax));
         }
     }
 }
 
 TrainedRun read_run(const std::string& file) {
-    constexpr double kMost = std::numeric_limits<double>::max();
+    constexpr double kMax = std::numeric_limits<double>::max();
     const auto number_or_nan = [](const JsonValue& value) {
-        return value.is_number() ? value.as_number(-kMost, kMost) : std::numeric_limits<double>::quiet_NaN();
+        return value.is_number() ? value.as_number(-kMax, kMax) : std::numeric_limits<double>::quiet_NaN();
     };
     const JsonDocument document = JsonDocument::load(file);
     const JsonValue root = document.root();
@@ -137,9 +137,9 @@ TrainedRun read_run(const std::string& file) {
     for (const JsonValue& step : root.at("steps").elements()) {
         run.losses.push_back(number_or_nan(step.at("loss")));
         run.gradient_norms.push_back(number_or_nan(step.at("grad_norm")));
-        run.step_times_s.push_back(step.at("step_time_s").as_number(0, kMost));
+        run.step_times_s.push_back(step.at("step_time_s").as_number(0, kMax));
         if (const auto probe = step.find("probe_s")) {
-            run.probes_s.push_back(probe->as_number(0, kMost));
+            run.probes_s.push_back(probe->as_number(0, kMax));
         }
     }
     read_ranks(root, run);
@@ -155,7 +155,7 @@ TrainedRun read_run(const std::string& file) {
 }  // namespace
 
 void throw_if_interrupted() {
-    if (const int signal = take_noted_signal(); signal != 0) {
+    if (const int signal = take_caught_signal(); signal != 0) {
         throw Interrupted(signal);
     }
 }
@@ -165,10 +165,10 @@ TrainedRun run_training(const TrainRequest& request, const std::string& scratch,
     const std::string out = scratch + "/train-out", error = scratch + "/train-error";
     std::vector<std::string> words{"auspex", "train", "--json"};
     std::ranges::copy(words_of(request), std::back_inserter(words));
-    const SignalsNoted signals;
+    const SignalsCaught signals;
     pid_t child = 0;
     {
-        const SignalsHeld held;
+        const SignalsBlocked held;
         child = fork();
         if (child < 0) {
             throw std::runtime_error(std::string("training could not be started: ") + std::strerror(errno));

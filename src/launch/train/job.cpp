@@ -69,7 +69,7 @@ Launch launch_of(const TrainRequest& request, const TrainSetup& setup, std::vect
 void run_train_job(const TrainRequest& request, const std::vector<std::string>& rank_words) {
     check_hostfile(request.hostfile);
     const TrainSetup setup = load_train_setup(request, 0);
-    const SignalsNoted signals;
+    const SignalsCaught signals;
     std::string parent;
     OutputLocks locks(request.command_line);
     if (request.checkpoint.empty()) {

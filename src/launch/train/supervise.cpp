@@ -56,7 +56,7 @@ bool is_same(const RankFailure& a, const RankFailure& b) {
 }
 
 /// " on slots 0,1", and where ranks could not be found.
-std::string place_of(const std::vector<int>& slots) {
+std::string slot_text(const std::vector<int>& slots) {
     if (slots.empty()) {
         return "";
     }
@@ -70,7 +70,7 @@ std::string place_of(const std::vector<int>& slots) {
 std::string description_of(const RankFailure& failure, const std::vector<int>& slots) {
     const bool begun = failure.step >= 0;
     const std::string when = begun ? "in step " + std::to_string(failure.step) : "before the first step";
-    return failure.reason + place_of(slots) + (slots.empty() ? " (" + when + ")" : " " + when);
+    return failure.reason + slot_text(slots) + (slots.empty() ? " (" + when + ")" : " " + when);
 }
 
 /// Why a failure that came before is not met with another slot.

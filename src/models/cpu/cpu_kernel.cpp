@@ -61,15 +61,15 @@ struct Term {
     double (*size)(const CpuCall&);
 };
 
-struct Law {
+struct KernelTerms {
     std::string_view kernel;
     std::size_t count = 0;
-    std::array<std::string_view, kMostCpuTerms> names{};
-    std::array<double (*)(const CpuCall&), kMostCpuTerms> sizes{};
+    std::array<std::string_view, kMaxCpuTerms> names{};
+    std::array<double (*)(const CpuCall&), kMaxCpuTerms> sizes{};
 
     template <typename... Terms>
-    constexpr explicit Law(std::string_view of, Terms... terms) : kernel(of), count(sizeof...(terms)) {
-        static_assert(sizeof...(terms) <= kMostCpuTerms);
+    constexpr explicit KernelTerms(std::string_view of, Terms... terms) : kernel(of), count(sizeof...(terms)) {
+        static_assert(sizeof...(terms) <= kMaxCpuTerms);
         std::size_t i = 0;
         ((names[i] = terms.name, sizes[i] = terms.size, ++i), ...);
     }
@@ -80,39 +80,43 @@ constexpr Term kStart{"start", once}, kRow{"row", rows}, kColumn{"column", colum
 // Families of kernels that do alike.
 
 template <typename... More>
-constexpr Law gemm(std::string_view name, More... more) {
-    return Law(name, kStart, Term{"product", vector_product}, Term{"output", row_columns}, Term{"left", panel_left},
-               Term{"right", column_depths}, more...);
+constexpr KernelTerms gemm(std::string_view name, More... more) {
+    return KernelTerms(name, kStart, Term{"product", vector_product}, Term{"output", row_columns},
+                       Term{"left", panel_left}, Term{"right", column_depths}, more...);
 }
 /// Passes along rows, and once a call over a weight or a gradient as long as a row.
-constexpr Law norm(std::string_view name) { return Law(name, kStart, kRow, kColumn, kElement); }
-constexpr Law by_row(std::string_view name) { return Law(name, kStart, kRow, kElement); }
-constexpr Law attention(std::string_view name) {
-    return Law(name, kStart, Term{"band", group_bands}, Term{"row", group_rows}, Term{"score", group_scores},
-               Term{"product", score_products}, Term{"element", group_elements});
+constexpr KernelTerms norm(std::string_view name) { return KernelTerms(name, kStart, kRow, kColumn, kElement); }
+constexpr KernelTerms by_row(std::string_view name) { return KernelTerms(name, kStart, kRow, kElement); }
+constexpr KernelTerms attention(std::string_view name) {
+    return KernelTerms(name, kStart, Term{"band", group_bands}, Term{"row", group_rows}, Term{"score", group_scores},
+                       Term{"product", score_products}, Term{"element", group_elements});
 }
 template <typename... More>
-constexpr Law router(std::string_view name, More... more) {
-    return Law(name, kStart, kRow, kElement, Term{"choice", row_depths}, more...);
+constexpr KernelTerms router(std::string_view name, More... more) {
+    return KernelTerms(name, kStart, kRow, kElement, Term{"choice", row_depths}, more...);
 }
-constexpr Law sort(std::string_view name) { return Law(name, kStart, Term{"slot", rows}, Term{"expert", columns}); }
-constexpr Law sum_rows(std::string_view name) {
-    return Law(name, kStart, Term{"token", rows}, Term{"row", row_depths}, Term{"element", product},
-               Term{"output", row_columns});
+constexpr KernelTerms sort(std::string_view name) {
+    return KernelTerms(name, kStart, Term{"slot", rows}, Term{"expert", columns});
+}
+constexpr KernelTerms sum_rows(std::string_view name) {
+    return KernelTerms(name, kStart, Term{"token", rows}, Term{"row", row_depths}, Term{"element", product},
+                       Term{"output", row_columns});
 }
 /// An expert's weights are packed for its products, or its gradient is read and written; the widths are passed over by
 /// packing, activation and output.
-constexpr Law experts(std::string_view name) {
-    return Law(name, Term{"expert", groups}, Term{"product", product}, Term{"weight", group_weights},
-               Term{"inner", row_columns}, Term{"hidden", row_depths});
+constexpr KernelTerms experts(std::string_view name) {
+    return KernelTerms(name, Term{"expert", groups}, Term{"product", product}, Term{"weight", group_weights},
+                       Term{"inner", row_columns}, Term{"hidden", row_depths});
 }
-constexpr Law stream(std::string_view name, std::string_view unit) { return Law(name, kStart, Term{unit, columns}); }
-constexpr Law reduction(std::string_view name) {
-    return Law(name, kStart, Term{"element", column_depths}, Term{"output", columns});
+constexpr KernelTerms stream(std::string_view name, std::string_view unit) {
+    return KernelTerms(name, kStart, Term{unit, columns});
+}
+constexpr KernelTerms reduction(std::string_view name) {
+    return KernelTerms(name, kStart, Term{"element", column_depths}, Term{"output", columns});
 }
 
 /// In the order of CpuKernel.
-constexpr std::array<Law, kCpuKernels> kLaws{
+constexpr std::array<KernelTerms, kCpuKernels> kKernelTerms{
     gemm("gemm_forward", Term{"thin", thin_right}),
     gemm("gemm_input_gradient"),
     gemm("gemm_weight_gradient"),
@@ -122,15 +126,15 @@ constexpr std::array<Law, kCpuKernels> kLaws{
     norm("qk_norm_forward"),
     norm("qk_norm_products"),
     norm("qk_norm_backward"),
-    Law("rotate", kStart, kRow, Term{"head", heads}, kElement, Term{"rest_of_16", rest_of_16},
-        Term{"rest_of_32", rest_of_32}),
+    KernelTerms("rotate", kStart, kRow, Term{"head", heads}, kElement, Term{"rest_of_16", rest_of_16},
+                Term{"rest_of_32", rest_of_32}),
     attention("attention_forward"),
     attention("attention_backward"),
     by_row("swiglu_forward"),
     by_row("swiglu_backward"),
     stream("add", "element"),
     by_row("embedding_forward"),
-    Law("embedding_backward", kStart, kRow, Term{"comparison", comparisons}, kElement),
+    KernelTerms("embedding_backward", kStart, kRow, Term{"comparison", comparisons}, kElement),
     by_row("cross_entropy_parts"),
     by_row("cross_entropy_backward"),
     router("router_forward", Term{"insertion", insertions}, Term{"shift", shifts}),
@@ -139,9 +143,9 @@ constexpr std::array<Law, kCpuKernels> kLaws{
     router("router_backward"),
     sort("count_choices"),
     sort("sort_slots"),
-    Law("one_hot_mask", kStart, Term{"slot", row_depths}, Term{"element", product}),
-    Law("find_in_mask", Term{"expert", groups}, Term{"slot", group_elements}, Term{"line", mask_lines},
-        Term{"found", found_slots}),
+    KernelTerms("one_hot_mask", kStart, Term{"slot", row_depths}, Term{"element", product}),
+    KernelTerms("find_in_mask", Term{"expert", groups}, Term{"slot", group_elements}, Term{"line", mask_lines},
+                Term{"found", found_slots}),
     by_row("gather_rows"),
     sum_rows("sum_rows"),
     sum_rows("sum_rows_fused"),
@@ -160,7 +164,7 @@ constexpr std::array<Law, kCpuKernels> kLaws{
     stream("finite_check", "element"),
     stream("finite_check_gradients", "element"),
     stream("square_sum", "element"),
-    Law("adamw", Term{"part", rows}, Term{"element", columns}),
+    KernelTerms("adamw", Term{"part", rows}, Term{"element", columns}),
     reduction("reduce_parts"),
     reduction("reduce_parts_gradients"),
     reduction("reduce_softmax_parts"),
@@ -173,27 +177,27 @@ constexpr double kReal = 4, kNumber = 8, kSlot = 4, kLine = 64;
 /// Of one element: moments and master weights are read and written in fp32.
 double adamw_bytes(CpuPrecision precision) { return precision == CpuPrecision::kBf16 ? 2 + 16 + 8 + 2 : 4 + 16 + 8; }
 
-const Law& law_of(CpuKernel kernel) {
+const KernelTerms& terms_of(CpuKernel kernel) {
     AUSPEX_CHECK(kernel < CpuKernel::kCount, "a kernel of the trainer");
-    return kLaws[static_cast<std::size_t>(kernel)];
+    return kKernelTerms[static_cast<std::size_t>(kernel)];
 }
 
 }  // namespace
 
-std::string_view to_string(CpuKernel kernel) { return law_of(kernel).kernel; }
+std::string_view to_string(CpuKernel kernel) { return terms_of(kernel).kernel; }
 
 std::string_view to_string(CpuPrecision precision) { return precision == CpuPrecision::kBf16 ? "bf16" : "fp32"; }
 
 std::span<const std::string_view> cpu_terms(CpuKernel kernel) {
-    const Law& law = law_of(kernel);
-    return {law.names.data(), law.count};
+    const KernelTerms& terms = terms_of(kernel);
+    return {terms.names.data(), terms.count};
 }
 
-std::array<double, kMostCpuTerms> cpu_sizes(const CpuCall& call) {
-    const Law& law = law_of(call.kernel);
-    std::array<double, kMostCpuTerms> sizes{};
-    for (std::size_t i = 0; i < law.count; ++i) {
-        sizes[i] = law.sizes[i](call);
+std::array<double, kMaxCpuTerms> cpu_sizes(const CpuCall& call) {
+    const KernelTerms& terms = terms_of(call.kernel);
+    std::array<double, kMaxCpuTerms> sizes{};
+    for (std::size_t i = 0; i < terms.count; ++i) {
+        sizes[i] = terms.sizes[i](call);
     }
     return sizes;
 }

@@ -90,11 +90,11 @@ struct CpuCall {
     /// Of one call: bytes of operands that were last touched long ago (weights, their gradients, optimizer states, what
     /// a forward pass keeps for the backward pass), so that they come from memory where the last-level cache is too
     /// small.
-    double far_bytes = 0;
+    double cold_bytes = 0;
 };
 
 /// Most terms that a law has.
-inline constexpr std::size_t kMostCpuTerms = 6;
+inline constexpr std::size_t kMaxCpuTerms = 6;
 
 /// The law of a kernel's time on one core: seconds = sum over its terms of coefficient x size, all coefficients
 /// positive. Terms:
@@ -112,17 +112,17 @@ inline constexpr std::size_t kMostCpuTerms = 6;
 ///   of sums "output" an element written. What is meant by the others is in their names.
 [[nodiscard]] std::span<const std::string_view> cpu_terms(CpuKernel kernel);
 /// Sizes of the terms for a call (of one of its repeats), in the order of cpu_terms.
-[[nodiscard]] std::array<double, kMostCpuTerms> cpu_sizes(const CpuCall& call);
+[[nodiscard]] std::array<double, kMaxCpuTerms> cpu_sizes(const CpuCall& call);
 /// Bytes that one call reads and writes, each operand once: what crosses from the last-level cache to the core.
 [[nodiscard]] double cpu_bytes(const CpuCall& call, CpuPrecision precision);
 
 /// Fitted coefficients of one kernel, in seconds per unit of each term.
-struct CpuLaw {
-    std::array<double, kMostCpuTerms> seconds_per{};
-    double far_byte_s = 0;   ///< more for each byte of its operands that comes from memory; 0: what a core's rate of
-                             ///< memory (Host::core_memory_bytes_per_s) says
-    double reach_bytes = 0;  ///< working set up to which its operands are found in caches and address translation, as
-                             ///< it goes through them; 0: the last-level cache's (Host::cache_bytes)
+struct CpuKernelCost {
+    std::array<double, kMaxCpuTerms> seconds_per{};
+    double miss_byte_s = 0;     ///< more for each byte of its operands that comes from memory; 0: what a core's rate of
+                                ///< memory (Host::core_memory_bytes_per_s) says
+    double capacity_bytes = 0;  ///< working set up to which its operands are found in caches and address translation,
+                                ///< as it goes through them; 0: the last-level cache's (Host::cache_bytes)
     double relative_error = 0;  ///< typical residual of the fit: one standard deviation
     bool known = false;         ///< false: the machine file has no law of this kernel
 };

@@ -124,8 +124,8 @@ std::string charts(const Calibration& calibration) {
     }
     std::string out;
     for (const auto& [family, fits] : families) {
-        for (std::size_t first = 0; first < fits.size(); first += kMostResiduals) {
-            const std::size_t count = std::min(kMostResiduals, fits.size() - first);
+        for (std::size_t first = 0; first < fits.size(); first += kMaxResiduals) {
+            const std::size_t count = std::min(kMaxResiduals, fits.size() - first);
             out += html_figure(residual_chart(title_of(fits), std::span(fits).subspan(first, count)), "");
         }
     }

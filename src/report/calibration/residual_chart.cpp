@@ -21,12 +21,12 @@ std::string name_of(const FitQuality& fit) { return fit.name + (fit.precision.em
 
 /// Powers of ten; finer ones where fewer than three of them are.
 std::vector<double> time_ticks(double low, double high) {
-    constexpr std::size_t kFewest = 3;
+    constexpr std::size_t kMin = 3;
     std::vector<double> ticks;
     for (double tick = std::pow(10, std::ceil(std::log10(low))); tick <= high; tick *= 10) {
         ticks.push_back(tick);
     }
-    return ticks.size() < kFewest ? decade_ticks(low, high) : ticks;
+    return ticks.size() < kMin ? decade_ticks(low, high) : ticks;
 }
 
 void draw_axes(Svg& svg, const SvgScale& x, const SvgScale& y) {
@@ -60,7 +60,7 @@ void draw_points(Svg& svg, const FitQuality& fit, std::size_t color, const SvgSc
 }  // namespace
 
 std::string residual_chart(const std::string& title, std::span<const FitQuality* const> fits) {
-    AUSPEX_CHECK(!fits.empty() && fits.size() <= kMostResiduals, "as many fits as colours");
+    AUSPEX_CHECK(!fits.empty() && fits.size() <= kMaxResiduals, "as many fits as colours");
     double shortest = fits.front()->points.front().seconds, longest = shortest;
     for (const FitQuality* fit : fits) {
         for (const Measurement& point : fit->points) {

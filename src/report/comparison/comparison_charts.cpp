@@ -96,10 +96,10 @@ std::string step_scatter(const Comparison& comparison) {
 
 std::string operation_bars(const Comparison& comparison) {
     AUSPEX_CHECK(!comparison.operations.empty(), "bars of operations");
-    constexpr std::size_t kMost = 24;
+    constexpr std::size_t kMax = 24;
     constexpr double kWidth = 860, kEnd = 740, kRow = 26, kBar = 9, kHead = 34;
     constexpr double kCharacter = 8, kGap = 16;  // of a name, which is not cut; beside it
-    const std::size_t count = std::min(kMost, comparison.operations.size());
+    const std::size_t count = std::min(kMax, comparison.operations.size());
     double longest = 0;
     for (const OperationPair& operation : comparison.operations) {
         longest = std::max({longest, operation.measured_s, operation.predicted_s});

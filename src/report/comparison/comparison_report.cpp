@@ -51,7 +51,7 @@ std::string kind_of(const ComparedCase& one) {
 
 /// The worst, the best, and the worst of each kind, as long as there is room.
 std::vector<const ComparedCase*> drawn_cases(const Comparison& comparison) {
-    constexpr std::size_t kMost = 10;
+    constexpr std::size_t kMax = 10;
     std::vector<const ComparedCase*> all = worst_first(comparison), drawn;
     std::erase_if(all, [](const ComparedCase* one) {
         const auto has_spans = [](const std::optional<Timeline>& timeline) {
@@ -66,7 +66,7 @@ std::vector<const ComparedCase*> drawn_cases(const Comparison& comparison) {
     std::set<std::string> kinds;
     for (const ComparedCase* one : all) {
         const bool is_new = kinds.insert(kind_of(*one)).second;
-        if (drawn.size() < kMost && (is_new || drawn.size() < 2)) {
+        if (drawn.size() < kMax && (is_new || drawn.size() < 2)) {
             drawn.push_back(one);
         }
     }

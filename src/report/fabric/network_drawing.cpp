@@ -14,7 +14,7 @@ namespace auspex {
 namespace {
 
 constexpr double kLine = 17, kCircle = 380, kBoxHeight = 26;
-constexpr int kMostGroups = 8, kMostSwitchesOfGroup = 8;
+constexpr int kMaxGroups = 8, kMaxSwitchesOfGroup = 8;
 constexpr int kBlockColor = 1, kSpineColor = 2, kCoreColor = 10;
 constexpr double kFullTurn = 2 * std::numbers::pi;
 
@@ -109,7 +109,7 @@ void draw_small_dragonfly(Svg& svg, const FabricGraph& graph, SvgPoint center) {
 /// Groups as boxes; the last one stands for all that are not drawn.
 void draw_large_dragonfly(Svg& svg, const FabricRecipe& recipe, SvgPoint center) {
     constexpr double kWidth = 86, kHeight = 40;
-    const int boxes = std::min(recipe.groups, kMostGroups), left_out = recipe.groups - boxes + 1;
+    const int boxes = std::min(recipe.groups, kMaxGroups), left_out = recipe.groups - boxes + 1;
     const auto place = [&](int g) { return on_circle(center, kCircle / 2 - 44, g, boxes); };
     for (int g = 0; g < boxes; ++g) {
         for (int h = g + 1; h < boxes; ++h) {
@@ -134,7 +134,7 @@ double draw_dragonfly(Svg& svg, const FabricGraph& graph, const FabricTotals& to
     const Machine& machine = graph.machine();
     const FabricRecipe& recipe = machine.fabric;
     const SvgPoint center{area.left + area.width / 2, area.top + kCircle / 2};
-    const bool is_small = recipe.groups <= kMostGroups && recipe.switches_per_group <= kMostSwitchesOfGroup;
+    const bool is_small = recipe.groups <= kMaxGroups && recipe.switches_per_group <= kMaxSwitchesOfGroup;
     if (is_small) {
         draw_small_dragonfly(svg, graph, center);
     } else {

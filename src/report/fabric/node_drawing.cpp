@@ -10,7 +10,7 @@
 namespace auspex {
 namespace {
 
-constexpr int kMostRows = 12, kMostTilesInRow = 4, kMostTilesBesideHost = 2;
+constexpr int kMaxRows = 12, kMaxTilesInRow = 4, kMaxTilesBesideHost = 2;
 constexpr double kRow = 38, kCardHeight = 30, kTileWidth = 44, kTileHeight = 20, kSocketGap = 18, kHead = 34;
 constexpr double kBarWidth = 12, kCardLeft = 62, kLine = 15;
 constexpr int kTileColor = 1, kNicColor = 2, kSocketColor = 10, kJoinColor = 4;
@@ -32,8 +32,8 @@ struct NodeLayout {
 
     NodeLayout(const Node& node, DrawingArea area)
         : cards(std::max(1, node.tiles / node.tiles_per_card)),
-          rows(std::min(cards, kMostRows)),
-          tiles(std::min(node.tiles_per_card, is_on_host(node) ? kMostTilesBesideHost : kMostTilesInRow)),
+          rows(std::min(cards, kMaxRows)),
+          tiles(std::min(node.tiles_per_card, is_on_host(node) ? kMaxTilesBesideHost : kMaxTilesInRow)),
           left(area.left),
           top(area.top + kHead),
           card_left(area.left + kCardLeft),
@@ -44,7 +44,7 @@ struct NodeLayout {
             for (int card = 0; card < rows; ++card) {
                 row_top.push_back(top + card * kRow);
             }
-            bottom = std::max(row_top.back() + kCardHeight, top + height_of_nics(std::min(node.nics, kMostRows)));
+            bottom = std::max(row_top.back() + kCardHeight, top + height_of_nics(std::min(node.nics, kMaxRows)));
         }
     }
     [[nodiscard]] static bool is_on_host(const Node& node) { return node.nic_attachment == NicAttachment::kHost; }
@@ -63,7 +63,7 @@ struct NodeLayout {
             for (int nic = node.nics - 1; nic >= 0; --nic) {
                 if (socket_of_nic(node, nic) == socket) {
                     span.first_nic = nic;
-                    span.nics = std::min(span.nics + 1, kMostRows);
+                    span.nics = std::min(span.nics + 1, kMaxRows);
                 }
             }
             span.bottom = std::max(y - kRow + kCardHeight, span.top + height_of_nics(span.nics));
@@ -195,7 +195,7 @@ void draw_host(Svg& svg, const Machine& machine, const NodeLayout& at, double ri
 void draw_device_nics(Svg& svg, const Machine& machine, const NodeLayout& at, double right) {
     const Node& node = machine.node;
     const double nic_x = right - 50;
-    const std::vector<double> middle = spread(std::min(node.nics, kMostRows), at.top, at.bottom);
+    const std::vector<double> middle = spread(std::min(node.nics, kMaxRows), at.top, at.bottom);
     for (int tile = 0; tile < at.rows * node.tiles_per_card; ++tile) {
         if (const auto nic = static_cast<std::size_t>(nic_of_tile(node, tile)); nic < middle.size()) {
             svg.line({at.card_right(), at.middle(tile / node.tiles_per_card)}, {nic_x, middle[nic]}, "axis");
@@ -210,7 +210,7 @@ void draw_device_nics(Svg& svg, const Machine& machine, const NodeLayout& at, do
 
 std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
     std::vector<std::string> notes;
-    if (at.tiles < node.tiles_per_card || at.rows < at.cards || node.nics > kMostRows) {
+    if (at.tiles < node.tiles_per_card || at.rows < at.cards || node.nics > kMaxRows) {
         notes.push_back("In all " + counted(at.cards, "card") + ", " + counted(node.tiles, "tile") + ", " +
                         counted(node.nics, "NIC"));
     }

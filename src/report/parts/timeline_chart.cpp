@@ -44,9 +44,9 @@ void add_span(BinTimes& times, std::size_t group, double begin, double end) {
 }
 
 std::size_t heaviest(const std::array<double, kOperationGroups>& times) {
-    constexpr double kLeast = 0.05;  // of a bin: less is not seen
+    constexpr double kMin = 0.05;  // of a bin: less is not seen
     const auto most = std::max_element(times.begin(), times.end());
-    return *most < kLeast ? kNothing : static_cast<std::size_t>(most - times.begin());
+    return *most < kMin ? kNothing : static_cast<std::size_t>(most - times.begin());
 }
 
 std::vector<Row> rows_of(const Timeline& timeline, Picoseconds length) {
@@ -165,13 +165,13 @@ const char* operation_group_name(std::size_t group) {
 }
 
 std::string timeline_chart(const std::string& title, const Timeline& measured, const Timeline& predicted) {
-    constexpr double kTop = 84, kHead = 22, kBetween = 14, kMostRow = 22, kLeastRow = 11, kRowGap = 2, kAxis = 48;
+    constexpr double kTop = 84, kHead = 22, kBetween = 14, kMaxRow = 22, kMinRow = 11, kRowGap = 2, kAxis = 48;
     constexpr double kAllRows = 260;
     const Picoseconds length = std::max(end_of_spans(measured), end_of_spans(predicted));
     AUSPEX_CHECK(length > 0, "a timeline that is drawn has spans");
     const std::array<std::vector<Row>, 2> panels{rows_of(measured, length), rows_of(predicted, length)};
     const auto most_rows = static_cast<double>(std::max(panels[0].size(), panels[1].size()));
-    const double row_height = std::clamp(kAllRows / most_rows, kLeastRow, kMostRow);
+    const double row_height = std::clamp(kAllRows / most_rows, kMinRow, kMaxRow);
     const double rows = static_cast<double>(panels[0].size() + panels[1].size());
     const double bottom = kTop + 2 * kHead + kBetween + rows * (row_height + kRowGap);
     Svg svg(kWidth, bottom + kAxis, title,

@@ -18,7 +18,7 @@ constexpr double kWidth = 960, kHead = 56, kPlot = 300;
 constexpr double kLeft = 90, kRight = 640, kAbove = 34, kBelow = 60;
 constexpr double kLabelX = kRight + 22, kLabelGap = 18, kRow = 17, kLetter = 7.6;
 /// More grid lines than this crowd a panel: then only those at powers of ten.
-constexpr std::size_t kMostTicks = 9;
+constexpr std::size_t kMaxTicks = 9;
 
 struct Curve {
     std::string label, css;
@@ -150,7 +150,7 @@ void draw_sizes(Svg& svg, const CollectiveSweep& sweep, const SvgScale& x, doubl
 
 std::vector<double> grid_of(const SvgScale& y) {
     std::vector<double> ticks = decade_ticks(y.low, y.high);
-    if (ticks.size() > kMostTicks) {
+    if (ticks.size() > kMaxTicks) {
         std::erase_if(ticks, [](double tick) {
             const double decade = std::log10(tick);
             return std::abs(decade - std::round(decade)) > 1e-6;
@@ -225,7 +225,7 @@ std::string sweep_chart(const CollectiveSweep& sweep) {
     Svg svg(kWidth, kHead + 2 * panel, title_of(sweep),
             size_text(last.bytes) + " take " + duration(last.time_s) + " by " + choice_text(last.choice));
     svg.text({14, 24}, job_text(sweep), "total");
-    svg.text({14, 44}, place_text(sweep), "tick");
+    svg.text({14, 44}, system_text(sweep), "tick");
     draw_panel(svg, sweep, curves, marks, x, {"time against bytes", kHead, time_value, Dimension::kSeconds});
     draw_panel(svg, sweep, curves, marks, x,
                {"bus bandwidth against bytes", kHead + panel, bus_value, Dimension::kBytesPerSecond});

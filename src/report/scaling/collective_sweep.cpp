@@ -29,7 +29,7 @@ std::string job_text(const CollectiveSweep& sweep) {
            (sweep.zipf > 0 ? ", shares of zipf " + significant(sweep.zipf) : "");
 }
 
-std::string place_text(const CollectiveSweep& sweep) {
+std::string system_text(const CollectiveSweep& sweep) {
     const std::string transport = sweep.measured_on == "none" ? "no measured transport"
                                   : sweep.measured_on == sweep.machine
                                       ? "transport " + sweep.transport + " of " + sweep.transport_date
@@ -39,7 +39,7 @@ std::string place_text(const CollectiveSweep& sweep) {
            transport + ")";
 }
 
-std::string title_of(const CollectiveSweep& sweep) { return job_text(sweep) + ", " + place_text(sweep); }
+std::string title_of(const CollectiveSweep& sweep) { return job_text(sweep) + ", " + system_text(sweep); }
 
 std::vector<std::string> slow_rule_notes(const CollectiveSweep& sweep, const std::string& stack_file) {
     std::vector<std::string> notes;

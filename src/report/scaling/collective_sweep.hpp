@@ -30,7 +30,7 @@ inline constexpr double kMuchSlower = 1.5;
 [[nodiscard]] std::string job_text(const CollectiveSweep& sweep);
 /// "8 nodes of aurora, optimus (transport dlcomm-2026 of 2026-04)": where and by what. The date is that of a
 /// measurement on this machine; else the machine on which the transport was measured is named, if any.
-[[nodiscard]] std::string place_text(const CollectiveSweep& sweep);
+[[nodiscard]] std::string system_text(const CollectiveSweep& sweep);
 /// Both.
 [[nodiscard]] std::string title_of(const CollectiveSweep& sweep);
 /// A sentence for every run of sizes for which the stack's rule says the same and is slow (kMuchSlower); none where the

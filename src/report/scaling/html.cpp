@@ -230,15 +230,15 @@ std::string constants_section(const ScalingReport& report) {
                    number("uncertainty"),
                    number("moves the step by"),
                    {"source", "source"}}};
-        for (const ConstantLean& lean : last.top_constants) {
-            const Constant& c = lean.constant;
+        for (const ConstantSensitivity& sensitivity : last.top_constants) {
+            const Constant& c = sensitivity.constant;
             rows.push_back(
                 {{c.path, "path"},
                  number(format_quantity(c.value, c.dimension)),
                  {to_string(c.kind)},
-                 number(signed_significant(lean.elasticity, 2)),
+                 number(signed_significant(sensitivity.elasticity, 2)),
                  number("±" + percent(c.relative_uncertainty)),
-                 number("±" + significant(std::abs(lean.elasticity) * c.relative_uncertainty * 100, 2) + " %"),
+                 number("±" + significant(std::abs(sensitivity.elasticity) * c.relative_uncertainty * 100, 2) + " %"),
                  {c.source, "source"}});
         }
         out += html_table(rows, "The constants of machine and software that move the step time most, at " +

@@ -76,10 +76,10 @@ std::string losses_table(const ScalingReport& report) {
 
 std::string constants_tables(const ScalingReport& report) {
     std::vector<Row> leans{{"constant", "kind", "source", "value", "elasticity", "uncertainty"}};
-    for (const ConstantLean& lean : report.points.back().prediction.top_constants) {
-        const Constant& c = lean.constant;
+    for (const ConstantSensitivity& sensitivity : report.points.back().prediction.top_constants) {
+        const Constant& c = sensitivity.constant;
         leans.push_back({c.path, to_string(c.kind), c.source, format_quantity(c.value, c.dimension),
-                         signed_significant(lean.elasticity, 2), "±" + percent(c.relative_uncertainty)});
+                         signed_significant(sensitivity.elasticity, 2), "±" + percent(c.relative_uncertainty)});
     }
     std::vector<Row> kinds{{"kind", "meaning", "constants"}};
     for (const KindCount& row : constants_by_kind(report)) {

@@ -13,9 +13,9 @@
 namespace auspex {
 namespace {
 
-constexpr std::size_t kMostOperations = 8;
+constexpr std::size_t kMaxOperations = 8;
 /// Differences below this part of the step say nothing about placements.
-constexpr double kLeastDifference = 1e-3;
+constexpr double kMinDifference = 1e-3;
 
 MarkdownRow head(const PlacementReport& report, std::vector<std::string> first) {
     for (const PlacedStep& step : report.steps) {
@@ -31,7 +31,7 @@ std::string steps_table(const PlacementReport& report) {
         const double change = step.prediction.step_time_s / reference_s - 1;
         rows.push_back({step.placement, thousands(step.prediction.groups_touched),
                         significant(step.prediction.step_time_s, 4),
-                        (std::abs(change) < kLeastDifference ? "0 %" : signed_significant(change * 100) + " %"),
+                        (std::abs(change) < kMinDifference ? "0 %" : signed_significant(change * 100) + " %"),
                         percent(step.prediction.mfu)});
     }
     return markdown_table(rows, 1);
@@ -55,7 +55,7 @@ std::string losses_table(const PlacementReport& report) {
 
 std::string operations_table(const PlacementReport& report) {
     std::vector<MarkdownRow> rows{head(report, {"operation"})};
-    for (const OperationDifference& difference : largest_differences(report, kMostOperations)) {
+    for (const OperationDifference& difference : largest_differences(report, kMaxOperations)) {
         MarkdownRow row{difference.name};
         for (const double seconds : difference.seconds) {
             row.push_back(significant(seconds));
@@ -161,7 +161,7 @@ std::vector<OperationDifference> largest_differences(const PlacementReport& repo
         return *largest - *least;
     };
     std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return spread(a) > spread(b); });
-    const double least_s = kLeastDifference * report.steps.front().prediction.step_time_s;
+    const double least_s = kMinDifference * report.steps.front().prediction.step_time_s;
     std::erase_if(found, [&](const OperationDifference& one) { return spread(one) <= least_s; });
     found.resize(std::min(found.size(), most));
     return found;

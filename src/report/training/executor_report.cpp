@@ -92,7 +92,7 @@ std::string recovery_in_words() {
     return "A supervised run saves checkpoints every few steps; a rank is killed, and the run goes on from the newest "
            "whole checkpoint on other slots. Its losses are compared with those of the same run left alone. These runs "
            "have " +
-           std::to_string(kFewestRecoverySteps) + " to " + std::to_string(kMostRecoverySteps) +
+           std::to_string(kMinRecoverySteps) + " to " + std::to_string(kMaxRecoverySteps) +
            " steps, even if those of layouts have fewer or more.";
 }
 

@@ -23,7 +23,7 @@ inline constexpr double kVerifyRate = 1e-3;
 inline constexpr double kForcedEpsilon = 1e-4;
 
 /// Steps of a recovery case: as many as of a layout, but within these.
-inline constexpr int kFewestRecoverySteps = 6, kMostRecoverySteps = 32;
+inline constexpr int kMinRecoverySteps = 6, kMaxRecoverySteps = 32;
 
 /// One layout against one rank.
 struct LayoutCheck {

@@ -22,7 +22,7 @@ class Findings {
     std::vector<std::string> lines_;
 };
 
-void look_at_model(Findings& found, const Workload& w) {
+void check_model(Findings& found, const Workload& w) {
     found.add(w.attention == AttentionKind::kLatent, OpKind::kAttention, "latent attention is not bound");
     found.add(w.feed_forward == FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
     found.add(w.biases, OpKind::kQkvProjection, "biases of linear layers are not bound");
@@ -35,7 +35,7 @@ void look_at_model(Findings& found, const Workload& w) {
               "head_size " + std::to_string(w.head_size) + " is odd: dimensions are turned in pairs");
 }
 
-void look_at_grid(Findings& found, const Workload& w, const Plan& p) {
+void check_grid(Findings& found, const Workload& w, const Plan& p) {
     found.add(p.cp > 1, OpKind::kKeyValueGather, "context parallelism is not bound");
     found.add(p.etp != p.tp, OpKind::kExpertComputation,
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
@@ -53,7 +53,7 @@ void look_at_grid(Findings& found, const Workload& w, const Plan& p) {
               "the tokens of a micro-batch are not divisible by tp " + std::to_string(p.tp));
 }
 
-void look_at_choices(Findings& found, const Workload& w, const Plan& p, const Stack& stack) {
+void check_choices(Findings& found, const Workload& w, const Plan& p, const Stack& stack) {
     const bool knows_precision = p.precision == "bf16" || (p.precision == "fp32" && p.gradient_bytes == 4);
     found.add(!knows_precision, OpKind::kOptimizerUpdate,
               "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
@@ -137,9 +137,9 @@ bool is_bound(const Operation& op, const Block& block) {
 std::vector<std::string> unbound_operations(const Workload& workload, const Plan& plan, const Stack& stack,
                                             const Program& program) {
     Findings found;
-    look_at_model(found, workload);
-    look_at_grid(found, workload, plan);
-    look_at_choices(found, workload, plan, stack);
+    check_model(found, workload);
+    check_grid(found, workload, plan);
+    check_choices(found, workload, plan, stack);
     for (const Block& block : program.blocks) {
         for (const Operation& op : program.operations_of(block)) {
             found.add(!is_bound(op, block), op.kind,

@@ -39,12 +39,13 @@ struct OperationSizes {
                                   double in);  /// The call with `elements` of values more that are far, unless they are
                                                /// made again: forward those that it writes for
 /// its half to keep, backward those that it finds kept.
-[[nodiscard]] CpuCall saved(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps, double elements);
+[[nodiscard]] CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps,
+                                         double elements);
 
 /// The router's softmax and choices of `rows` tokens, as the plan's routing has them made.
 [[nodiscard]] CpuCall router_choice(const OperationSizes& z, double rows);
 /// The look at what is handed over, and its copy into a buffer: `elements` of values.
-[[nodiscard]] std::vector<CpuCall> look_and_copy(const OperationSizes& z, double elements);
+[[nodiscard]] std::vector<CpuCall> check_and_copy(const OperationSizes& z, double elements);
 
 // Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).
 [[nodiscard]] bool attention_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);

@@ -23,12 +23,12 @@ CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, d
     } else {
         call = row_call(CpuKernel::kGemmWeightGradient, out, in, rows);
     }
-    call.far_bytes = out * in * (op.phase == Phase::kBackwardWeight ? 2 * z.g : z.w);
+    call.cold_bytes = out * in * (op.phase == Phase::kBackwardWeight ? 2 * z.g : z.w);
     return call;
 }
 
-CpuCall saved(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps, double elements) {
-    call.far_bytes += keeps && op.phase != Phase::kRecompute ? elements * z.w : 0;
+CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps, double elements) {
+    call.cold_bytes += keeps && op.phase != Phase::kRecompute ? elements * z.w : 0;
     return call;
 }
 
@@ -37,7 +37,7 @@ CpuCall router_choice(const OperationSizes& z, double rows) {
     return row_call(learned ? CpuKernel::kRouterForward : CpuKernel::kRouterUniform, rows, z.all_experts, z.top_k);
 }
 
-std::vector<CpuCall> look_and_copy(const OperationSizes& z, double elements) {
+std::vector<CpuCall> check_and_copy(const OperationSizes& z, double elements) {
     return {flat_call(CpuKernel::kFiniteCheck, elements), flat_call(CpuKernel::kCopy, elements * z.w)};
 }
 
@@ -69,7 +69,7 @@ bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& call
             calls.before = {flat_call(CpuKernel::kFiniteCheck, whole)};
             calls.after = {flat_call(CpuKernel::kCopy, slice * z.w)};
             return true;
-        case OpKind::kTpAllGather: calls.before = look_and_copy(z, slice); return true;
+        case OpKind::kTpAllGather: calls.before = check_and_copy(z, slice); return true;
         default: return false;
     }
 }
@@ -85,7 +85,7 @@ bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls&
     const double logits = message_bytes(z.s.workload, z.s.plan, z.s.stack, op.message) / z.w - value;
     for (const double elements : {value, logits}) {
         if (elements > 0) {
-            const std::vector<CpuCall> leaves = look_and_copy(z, elements);
+            const std::vector<CpuCall> leaves = check_and_copy(z, elements);
             sends ? calls.before.insert(calls.before.end(), leaves.begin(), leaves.end())
                   : calls.after.insert(calls.after.end(), leaves.back());
         }

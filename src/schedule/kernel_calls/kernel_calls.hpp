@@ -19,7 +19,7 @@ namespace auspex {
                                           const Layout& layout, int stage, const Operation& op);
 
 /// What a rank does at the start of a step outside any operation: its gradients are cleared.
-[[nodiscard]] std::vector<CpuCall> calls_before_step(const Workload& workload, const Plan& plan, const Layout& layout,
-                                                     int stage);
+[[nodiscard]] std::vector<CpuCall> step_start_calls(const Workload& workload, const Plan& plan, const Layout& layout,
+                                                    int stage);
 
 }  // namespace auspex

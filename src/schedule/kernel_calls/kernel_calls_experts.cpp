@@ -16,7 +16,7 @@ constexpr double kIndexBytes = 8, kRealBytes = 4;
 struct ExpertBlock {
     const OperationSizes& z;
     ExpertKernels kernels;
-    bool sent;             ///< all-to-all over ep > 1
+    bool all_to_all;       ///< all-to-all over ep > 1
     bool gathered;         ///< all-gather over ep > 1
     bool sorts_arrivals;   ///< sent, and the rank has several experts
     double rows;           ///< that the rank's experts compute
@@ -27,13 +27,13 @@ struct ExpertBlock {
     explicit ExpertBlock(const OperationSizes& sizes)
         : z(sizes),
           kernels(sizes.s.plan.expert_kernels),
-          sent(sizes.s.sent),
-          gathered(sizes.s.plan.ep > 1 && !sent),
-          sorts_arrivals(sent && sizes.experts > 1),
+          all_to_all(sizes.s.all_to_all),
+          gathered(sizes.s.plan.ep > 1 && !all_to_all),
+          sorts_arrivals(all_to_all && sizes.experts > 1),
           rows(sizes.s.routed_rows),
-          tokens(sent ? sizes.s.t : sizes.s.gathered),
+          tokens(all_to_all ? sizes.s.t : sizes.s.gathered),
           slots(tokens * sizes.top_k),
-          counted(sent ? sizes.all_experts : sizes.experts),
+          counted(all_to_all ? sizes.all_experts : sizes.experts),
           rows_of_token(rows / tokens) {}
     [[nodiscard]] bool loop() const { return kernels == ExpertKernels::kLoop; }
     [[nodiscard]] bool fused() const { return kernels == ExpertKernels::kFused; }
@@ -46,7 +46,7 @@ struct ExpertBlock {
     }
     /// `elements` of values more that the half keeps.
     [[nodiscard]] CpuCall with_saved(const Operation& op, const CpuCall& call, double elements) const {
-        return saved(z, op, call, z.keeps_feed_forward, elements);
+        return with_cold_operands(z, op, call, z.keeps_feed_forward, elements);
     }
     [[nodiscard]] CpuCall gather_rows() const { return row_call(CpuKernel::kGatherRows, rows, z.s.h); }
     /// Ranges of rows that the experts' kernels take through all their passes, one after another.
@@ -64,7 +64,7 @@ struct ExpertBlock {
     [[nodiscard]] CpuCall experts(CpuKernel of_loop, CpuKernel of_grouped, CpuKernel of_fused) const {
         CpuCall call = row_call(loop() ? of_loop : fused() ? of_fused : of_grouped, rows, z.s.expert_size, z.s.h);
         call.groups = z.experts;
-        call.far_bytes = 3 * z.experts * z.s.expert_size * z.s.h * z.w;
+        call.cold_bytes = 3 * z.experts * z.s.expert_size * z.s.h * z.w;
         return call;
     }
     /// Gradients of the choices' weights begin at 0.
@@ -127,7 +127,7 @@ Calls index_generation(const ExpertBlock& b, const Operation& op) {
     } else {
         calls = {row_call(CpuKernel::kSortSlots, b.slots, b.counted)};
     }
-    if (b.sent) {
+    if (b.all_to_all) {
         calls.push_back(b.gather_rows());
         calls.push_back(row_call(CpuKernel::kCountChoices, b.slots, b.counted));
     }
@@ -138,18 +138,18 @@ Calls index_generation(const ExpertBlock& b, const Operation& op) {
 Calls experts_forward(const ExpertBlock& b, const Operation& op) {
     const double hidden = b.rows * b.z.s.h, inner = b.rows * b.z.s.expert_size;
     Calls calls;
-    if (b.sent) {
+    if (b.all_to_all) {
         calls.push_back(row_call(CpuKernel::kCountChoices, b.rows, b.z.experts));
     }
     if (b.sorts_arrivals) {
         calls.push_back(row_call(CpuKernel::kSortSlots, b.rows, b.z.experts));
     }
-    if (!b.sent || b.sorts_arrivals) {
+    if (!b.all_to_all || b.sorts_arrivals) {
         calls.push_back(b.move_rows(op, hidden));
     }
     const CpuCall products =
         b.experts(CpuKernel::kExpertsForwardLoop, CpuKernel::kExpertsForwardGrouped, CpuKernel::kExpertsForwardFused);
-    calls.push_back(b.with_saved(op, products, 3 * inner + (b.sent ? 0 : hidden)));
+    calls.push_back(b.with_saved(op, products, 3 * inner + (b.all_to_all ? 0 : hidden)));
     if (b.sorts_arrivals) {
         calls.push_back(b.move_rows(op));
     }
@@ -168,7 +168,7 @@ Calls experts_backward(const ExpertBlock& b, const Operation& op) {
                                           b.experts(CpuKernel::kExpertsBackwardLoop, CpuKernel::kExpertsBackwardGrouped,
                                                     CpuKernel::kExpertsBackwardFused),
                                           2 * b.rows * b.z.s.expert_size);
-    if (b.sent) {
+    if (b.all_to_all) {
         return b.sorts_arrivals ? Calls{b.move_rows(op), products, b.move_rows(op)} : Calls{products};
     }
     if (!b.loop()) {
@@ -187,7 +187,7 @@ Calls experts_backward(const ExpertBlock& b, const Operation& op) {
 CpuCall experts_weights(const ExpertBlock& b, const Operation& op) {
     CpuCall call =
         b.experts(CpuKernel::kExpertsWeightsLoop, CpuKernel::kExpertsWeightsGrouped, CpuKernel::kExpertsWeightsGrouped);
-    call.far_bytes *= 2 * b.z.g / b.z.w;
+    call.cold_bytes *= 2 * b.z.g / b.z.w;
     return b.with_saved(op, call, b.rows * (b.z.s.h + b.z.s.expert_size));
 }
 
@@ -202,12 +202,12 @@ Calls output_reduction(const ExpertBlock& b, const Operation& op) {
         return {b.sum_rows(b.rows_of_token)};
     }
     const CpuCall sums = sums_backward(b, op, b.rows);
-    return b.sent ? Calls{sums} : Calls{b.clear_weight_gradients(), sums};
+    return b.all_to_all ? Calls{sums} : Calls{b.clear_weight_gradients(), sums};
 }
 
 /// `values` for every ep rank, and weights of choices, gathered: a look, and a copy of the rank's own into the whole.
 void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
-    calls.before = look_and_copy(b.z, b.z.s.t * b.z.s.h);
+    calls.before = check_and_copy(b.z, b.z.s.t * b.z.s.h);
     if (with_choices) {
         const double choices = b.z.s.t * b.z.top_k;
         calls.before.push_back(flat_call(CpuKernel::kCopy, choices * kIndexBytes));
@@ -228,7 +228,7 @@ void reduce_to_own(OperationCalls& calls, const ExpertBlock& b, bool with_weight
 }
 
 void token_communication(OperationCalls& calls, const ExpertBlock& b, const Operation& op) {
-    if (b.sent) {
+    if (b.all_to_all) {
         calls.before = {flat_call(CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
         if (runs_forward(op)) {
             calls.after = {flat_call(CpuKernel::kCopy, b.rows * kIndexBytes)};
@@ -241,7 +241,7 @@ void token_communication(OperationCalls& calls, const ExpertBlock& b, const Oper
 }
 
 void token_return(OperationCalls& calls, const ExpertBlock& b, const Operation& op) {
-    if (b.sent) {
+    if (b.all_to_all) {
         calls.before = {flat_call(CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
     } else if (runs_forward(op)) {
         reduce_to_own(calls, b, false);

@@ -12,7 +12,7 @@ Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
     const bool forward = runs_forward(op);
     const double rows = z.s.t_norm;
     Calls calls{row_call(forward ? CpuKernel::kNormForward : CpuKernel::kNormBackward, rows, z.s.h)};
-    calls.front().far_bytes = op.phase != Phase::kForward || keeps ? rows * z.s.h * z.w : 0;
+    calls.front().cold_bytes = op.phase != Phase::kForward || keeps ? rows * z.s.h * z.w : 0;
     if (z.s.workload.norm == NormKind::kNonParametric) {
         calls.push_back(row_call(CpuKernel::kSquareSums, rows, z.s.h));
         calls.back().repeat = forward ? 1 : 2;
@@ -25,22 +25,25 @@ Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
 CpuCall first_linear(const OperationSizes& z, const Operation& op, double out, bool keeps) {
     const CpuCall call = linear_call(z, op, z.s.t, out, z.s.h);
     if (runs_forward(op)) {
-        return saved(z, op, call, keeps, z.s.t * out);
+        return with_cold_operands(z, op, call, keeps, z.s.t * out);
     }
     const bool sliced = z.s.plan.sequence_parallel && z.s.tp > 1;
-    return saved(z, op, call, op.phase == Phase::kBackwardWeight && z.keeps_norm && !sliced, z.s.t * z.s.h);
+    return with_cold_operands(z, op, call, op.phase == Phase::kBackwardWeight && z.keeps_norm && !sliced,
+                              z.s.t * z.s.h);
 }
 
 /// The last one, of a kept input.
 CpuCall last_linear(const OperationSizes& z, const Operation& op, double in, bool keeps) {
-    return saved(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight, z.s.t * in);
+    return with_cold_operands(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight,
+                              z.s.t * in);
 }
 
 /// A kernel over the queries, then over the keys, with a kept tensor as wide as they are, or without.
 Calls queries_and_keys(const OperationSizes& z, const Operation& op, CpuKernel kernel, bool keeps) {
     Calls calls;
     for (const double width : {z.q, z.kv}) {
-        calls.push_back(saved(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
+        calls.push_back(
+            with_cold_operands(z, op, row_call(kernel, z.s.t, width), keeps && z.keeps_attention, z.s.t * width));
     }
     return calls;
 }
@@ -65,20 +68,21 @@ CpuCall attention(const OperationSizes& z, const Operation& op) {
     CpuCall call =
         row_call(forward ? CpuKernel::kAttentionForward : CpuKernel::kAttentionBackward, z.sequence, 1, z.head);
     call.groups = z.sequences * z.heads;
-    return saved(z, op, call, z.keeps_attention, z.s.t * (forward ? z.q : z.qkv));
+    return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * (forward ? z.q : z.qkv));
 }
 
 /// The product is kept; backward gate and up are read.
 CpuCall activation(const OperationSizes& z, const Operation& op) {
     const bool forward = runs_forward(op);
-    return saved(z, op, row_call(forward ? CpuKernel::kSwigluForward : CpuKernel::kSwigluBackward, z.s.t, z.inner),
-                 z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : 2));
+    return with_cold_operands(
+        z, op, row_call(forward ? CpuKernel::kSwigluForward : CpuKernel::kSwigluBackward, z.s.t, z.inner),
+        z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : 2));
 }
 
 /// The sum is the kept input of the next half.
 CpuCall residual_add(const OperationSizes& z, const Operation& op) {
     const double elements = z.s.t_norm * z.s.h;
-    return saved(z, op, flat_call(CpuKernel::kAdd, elements), op.phase == Phase::kForward, elements);
+    return with_cold_operands(z, op, flat_call(CpuKernel::kAdd, elements), op.phase == Phase::kForward, elements);
 }
 
 /// The tokens of a micro-batch, 4 bytes each, brought together.
@@ -90,11 +94,11 @@ Calls embedding(const OperationSizes& z, const Operation& op) {
     const double own_rows = z.s.t / z.s.tp;
     if (runs_forward(op)) {
         CpuCall call = row_call(CpuKernel::kEmbeddingForward, z.s.t, z.s.h);
-        call.far_bytes = (own_rows + z.s.t) * z.s.h * z.w;
+        call.cold_bytes = (own_rows + z.s.t) * z.s.h * z.w;
         return {token_copy(z), call};
     }
     CpuCall call = row_call(CpuKernel::kEmbeddingBackward, own_rows, z.s.h);
-    call.far_bytes = 2 * own_rows * z.s.h * z.g;
+    call.cold_bytes = 2 * own_rows * z.s.h * z.g;
     return {token_copy(z), call};
 }
 

@@ -48,9 +48,9 @@ Shards shards_of(const OperationSizes& z) {
             parts(a.dense_tensors, n.dense) + parts(a.expert_tensors, n.experts)};
 }
 
-CpuCall far_call(CpuKernel kernel, double columns, double bytes) {
+CpuCall cold_call(CpuKernel kernel, double columns, double bytes) {
     CpuCall call = flat_call(kernel, columns);
-    call.far_bytes = bytes;
+    call.cold_bytes = bytes;
     return call;
 }
 
@@ -60,7 +60,7 @@ std::vector<CpuCall> over_gradients(const StageParameters& p, const Plan& plan, 
     std::vector<CpuCall> calls;
     for (const double elements : {p.dense, p.experts}) {
         if (elements > 0) {
-            calls.push_back(far_call(kernel, elements * columns_per_element, elements * plan.gradient_bytes));
+            calls.push_back(cold_call(kernel, elements * columns_per_element, elements * plan.gradient_bytes));
         }
     }
     return calls;
@@ -84,7 +84,7 @@ std::vector<CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
     for (const auto& [tensors, elements] :
          {std::pair{routers, z.all_experts * z.s.h}, {has_norms ? norms : 0, z.s.h}}) {
         if (tensors > 0) {
-            calls.push_back(far_call(CpuKernel::kCopy, elements * z.g, elements * z.g));
+            calls.push_back(cold_call(CpuKernel::kCopy, elements * z.g, elements * z.g));
             calls.back().repeat = tensors;
         }
     }
@@ -94,7 +94,7 @@ std::vector<CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
 CpuCall gradient_norm(const OperationSizes& z) {
     const Shards shards = shards_of(z);
     CpuCall call =
-        far_call(CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
+        cold_call(CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
     call.repeat = shards.parts;
     return call;
 }
@@ -102,9 +102,9 @@ CpuCall gradient_norm(const OperationSizes& z) {
 /// Moments, master weights where there are some, the gradient, and the weight, which fp32 reads too.
 CpuCall optimizer_update(const OperationSizes& z) {
     const Shards shards = shards_of(z);
-    CpuCall call = far_call(CpuKernel::kAdamW, shards.elements, 0);
+    CpuCall call = cold_call(CpuKernel::kAdamW, shards.elements, 0);
     call.rows = shards.parts;
-    call.far_bytes = cpu_bytes(call, cpu_precision(z.s.plan));
+    call.cold_bytes = cpu_bytes(call, cpu_precision(z.s.plan));
     return call;
 }
 
@@ -136,8 +136,7 @@ bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& ca
     }
 }
 
-std::vector<CpuCall> calls_before_step(const Workload& workload, const Plan& plan, const Layout& /*layout*/,
-                                       int stage) {
+std::vector<CpuCall> step_start_calls(const Workload& workload, const Plan& plan, const Layout& /*layout*/, int stage) {
     return over_gradients(stage_parameters(workload, plan, stage), plan, CpuKernel::kZero, plan.gradient_bytes);
 }
 

@@ -90,7 +90,7 @@ StepPeaks uniform_peaks(const RoleWalk& role) {
 
 /// Every use has rows of its own.
 void add_recorded_step(const RoleWalk& role, const RoutingRecord& record, const Workload& workload, const Plan& plan,
-                       const StagePlace& place, int step, StepPeaks& peaks) {
+                       const GridCoordinates& coordinates, int step, StepPeaks& peaks) {
     StepTally tally(peaks);
     std::vector<PassMemory> passes(role.chunks.size() * static_cast<std::size_t>(plan.micro_batches));
     PassMemory none;
@@ -102,7 +102,7 @@ void add_recorded_step(const RoleWalk& role, const RoutingRecord& record, const 
         }
         const auto chunk = static_cast<std::size_t>(block.chunk);
         const std::vector<std::uint64_t> rows =
-            recorded_rows(record, workload, plan, place, role.chunks[chunk].layers, step, use.micro_batch);
+            recorded_rows(record, workload, plan, coordinates, role.chunks[chunk].layers, step, use.micro_batch);
         const std::size_t pass =
             chunk * static_cast<std::size_t>(plan.micro_batches) + static_cast<std::size_t>(use.micro_batch);
         tally.play(use, role.walk(block, rows, passes[pass]));
@@ -214,27 +214,27 @@ StageMemory recorded_stage_memory(const Workload& workload, const Plan& plan, co
 
 RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,
                        const Program& program, int rank, const RoutingRecord* routing) {
-    const StagePlace place = stage_place(layout, rank);
-    const RoleWalk role(workload, plan, stack, program, place.stage);
+    const GridCoordinates coordinates = grid_coordinates(layout, rank);
+    const RoleWalk role(workload, plan, stack, program, coordinates.stage);
     StepPeaks peaks;
     if (routing != nullptr) {
         check_record(*routing, workload, plan, layout);
         for (int step = routing->first_step; step < routing->first_step + routing->steps; ++step) {
-            add_recorded_step(role, *routing, workload, plan, place, step, peaks);
+            add_recorded_step(role, *routing, workload, plan, coordinates, step, peaks);
         }
     } else {
         peaks = uniform_peaks(role);
     }
-    const StageParameters p = stage_parameters(workload, plan, place.stage);
+    const StageParameters p = stage_parameters(workload, plan, coordinates.stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
     const GroupKind dense =
         plan.optimizer == OptimizerSharding::kSharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
-    const auto states =
-        static_cast<double>(shard_of_rank(layout, dense, place.stage, rank, p.dense, shards.dense) +
-                            shard_of_rank(layout, GroupKind::kExpertDp, place.stage, rank, p.experts, shards.experts));
+    const auto states = static_cast<double>(
+        shard_of_rank(layout, dense, coordinates.stage, rank, p.dense, shards.dense) +
+        shard_of_rank(layout, GroupKind::kExpertDp, coordinates.stage, rank, p.experts, shards.experts));
     const bool fsdp = plan.optimizer == OptimizerSharding::kFsdp;
     const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
-    const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, place.stage));
+    const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, coordinates.stage));
     RankMemory memory;
     memory.use = peaks.use;
     memory.operation = peaks.operation;

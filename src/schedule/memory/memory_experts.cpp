@@ -8,23 +8,23 @@ constexpr std::uint64_t kReal = 4, kNumber = 8, kRowNumber = 4;
 constexpr auto kWorkspace = MemoryLabel::kWorkspace;
 
 /// Rows that have arrived are sorted by expert before the products, and back behind them.
-bool sorts(const MemorySizes& s) { return s.sent && s.local_experts > 1; }
+bool sorts(const MemorySizes& s) { return s.all_to_all && s.local_experts > 1; }
 
 }  // namespace
 
 void BlockWalk::experts_step(const Operation& op) {
     const bool kept = s_.keeps_experts;
-    const std::uint64_t counted = s_.sent ? s_.t_routed : s_.gathered;
+    const std::uint64_t counted = s_.all_to_all ? s_.t_routed : s_.gathered;
     switch (op.kind) {
         case OpKind::kRouter: return keep(kept, s_.t_routed * s_.experts * kReal);
         case OpKind::kRouterTopK: return keep(kept, s_.t_routed * (s_.experts * kReal + s_.top_k * (kNumber + kReal)));
         case OpKind::kTokenCommunication: return dispatch_step();
         case OpKind::kTokenCounting:
-            keep(kept, ((s_.sent ? s_.experts : s_.local_experts) + 1) * kNumber);
+            keep(kept, ((s_.all_to_all ? s_.experts : s_.local_experts) + 1) * kNumber);
             return work(mask_, s_.loop ? s_.experts * s_.top_k * counted * kNumber : 0);
         case OpKind::kIndexGeneration:
-            keep(kept, (s_.sent ? s_.sent_rows : rows()) * kRowNumber);
-            work(leaving_, s_.sent ? s_.sent_rows * (s_.h * s_.a + kNumber) : 0);
+            keep(kept, (s_.all_to_all ? s_.sent_rows : rows()) * kRowNumber);
+            work(leaving_, s_.all_to_all ? s_.sent_rows * (s_.h * s_.a + kNumber) : 0);
             return tally_.release(mask_);
         case OpKind::kExpertComputation: return compute_step();
         default: return return_step(op);
@@ -33,11 +33,14 @@ void BlockWalk::experts_step(const Operation& op) {
 
 void BlockWalk::dispatch_step() {
     const bool kept = s_.keeps_experts;
-    if (!s_.sent) {
+    if (!s_.all_to_all) {
         return keep(kept, s_.gathered * (s_.h * s_.a + s_.top_k * (kNumber + kReal)));
     }
     keep(kept, rows() * kNumber);
-    tally_.make(sorts(s_) ? arrived_ : kept || !forward() ? half() : passing_, label_of(kept), rows() * s_.h * s_.a);
+    tally_.make(sorts(s_)            ? arrived_
+                : kept || !forward() ? sublayer()
+                                     : passing_,
+                label_of(kept), rows() * s_.h * s_.a);
     tally_.release(leaving_);
 }
 
@@ -45,7 +48,7 @@ void BlockWalk::compute_step() {
     const bool kept = s_.keeps_experts;
     const std::uint64_t r = rows(), row = r * s_.h * s_.a, inner = r * s_.expert_inner * s_.a;
     keep(kept, (s_.gates + 1) * inner);
-    if (!s_.sent) {
+    if (!s_.all_to_all) {
         return keep(kept, 2 * row);
     }
     keep(kept, (s_.local_experts + 1) * kNumber);
@@ -58,32 +61,32 @@ void BlockWalk::compute_step() {
 }
 
 void BlockWalk::return_step(const Operation& op) {
-    if (op.kind == OpKind::kTokenReturn && s_.sent) {
+    if (op.kind == OpKind::kTokenReturn && s_.all_to_all) {
         keep(s_.keeps_experts, s_.sent_rows * s_.h * s_.a);
         return tally_.release(leaving_);
     }
-    if (op.kind == OpKind::kOutputReduction && !s_.sent && s_.ep > 1) {
+    if (op.kind == OpKind::kOutputReduction && !s_.all_to_all && s_.ep > 1) {
         return work(x_, s_.gathered * s_.h * s_.a);
     }
-    end_inside(s_.t_routed * s_.h);
+    end_sublayer(s_.t_routed * s_.h);
 }
 
 void BlockWalk::experts_gradient(const Operation& op) {
     const bool sharing = s_.shared_inner > 0;
     switch (op.kind) {
         case OpKind::kTokenReturn:
-            if (!s_.sent) {
+            if (!s_.all_to_all) {
                 return work(d_returned_, s_.gathered * s_.h * s_.a);
             }
             work(sorts(s_) ? d_arrived_ : d_rows_, rows() * s_.h * s_.a);
             return tally_.release(d_returned_);
         case OpKind::kOutputReduction:
-            if (!s_.sent) {
+            if (!s_.all_to_all) {
                 return rows_gradient();
             }
             work(d_returned_, s_.sent_rows * s_.h * s_.a);
             work(d_weights_, s_.t_routed * s_.top_k * kReal);
-            return sharing && !s_.apart ? void() : tally_.release(gathered_g_);
+            return sharing && !s_.etp_differs ? void() : tally_.release(gathered_g_);
         case OpKind::kExpertComputation:
             if (!weight()) {
                 return compute_gradient();
@@ -91,7 +94,7 @@ void BlockWalk::experts_gradient(const Operation& op) {
             tally_.release(d_rows_);
             return tally_.release(d_gate_up_);
         case OpKind::kTokenCommunication:
-            if (s_.sent) {
+            if (s_.all_to_all) {
                 return tally_.replace(d_permuted_, kWorkspace, s_.sent_rows * s_.h * s_.a);
             }
             tally_.replace(x_, kWorkspace, s_.t_routed * s_.h * s_.a);
@@ -115,7 +118,7 @@ void BlockWalk::compute_gradient() {
     const std::uint64_t row = rows() * s_.h * s_.a, inner = rows() * s_.expert_inner * s_.a;
     work(d_gate_up_, s_.gates * inner);
     tally_.make_for_now(kWorkspace, inner);
-    if (!s_.sent) {
+    if (!s_.all_to_all) {
         if (s_.loop) {
             rows_gradient();
             tally_.make_for_now(kWorkspace, s_.gathered * s_.h * s_.a);
@@ -123,7 +126,7 @@ void BlockWalk::compute_gradient() {
         tally_.make_for_now(kWorkspace, row);
         work(x_, s_.gathered * s_.h * s_.a);
         tally_.release(d_returned_);
-        return s_.shared_inner > 0 && !s_.apart ? void() : tally_.release(gathered_g_);
+        return s_.shared_inner > 0 && !s_.etp_differs ? void() : tally_.release(gathered_g_);
     }
     work(d_permuted_, row);
     if (sorts(s_)) {
@@ -142,21 +145,21 @@ void BlockWalk::shared_step() {
     if (recomputes()) {
         return tally_.release(shared_);
     }
-    sums_shared_ = s_.apart && s_.split_tp;
+    sums_shared_ = s_.etp_differs && s_.split_tp;
 }
 
 void BlockWalk::shared_gradient() {
     if (weight()) {
         tally_.release(d_shared_);
         tally_.release(shared_g_);
-        return s_.apart ? void() : tally_.release(gathered_g_);
+        return s_.etp_differs ? void() : tally_.release(gathered_g_);
     }
     if (shared_.bytes[static_cast<std::size_t>(kWorkspace)] > 0) {
         return tally_.release(shared_);
     }
     work(d_shared_, s_.t * (s_.gates + 1) * s_.shared_inner * s_.a);
     work(shared_, s_.t * s_.h * s_.a);
-    sums_shared_ = s_.apart && s_.split_tp;
+    sums_shared_ = s_.etp_differs && s_.split_tp;
 }
 
 }  // namespace auspex

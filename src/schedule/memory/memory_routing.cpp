@@ -31,14 +31,15 @@ void check_record(const RoutingRecord& record, const Workload& workload, const P
 }
 
 std::vector<std::uint64_t> recorded_rows(const RoutingRecord& record, const Workload& workload, const Plan& plan,
-                                         const StagePlace& place, LayerRange layers, int step, int micro_batch) {
-    const int local = workload.num_experts / plan.ep, first = place.ep * local;
+                                         const GridCoordinates& coordinates, LayerRange layers, int step,
+                                         int micro_batch) {
+    const int local = workload.num_experts / plan.ep, first = coordinates.ep * local;
     const std::int64_t tokens = std::int64_t{plan.micro_batch_size} * workload.sequence_length;
     std::vector<std::uint64_t> rows;
     for (int layer = layers.first; layer < layers.last; ++layer) {
         std::int64_t sum = 0;
         for (int ep = 0; workload.is_moe_layer(layer) && ep < plan.ep; ++ep) {
-            const std::int64_t data = std::int64_t{place.dp} * plan.ep + ep;
+            const std::int64_t data = std::int64_t{coordinates.dp} * plan.ep + ep;
             const std::int64_t begin = (data * plan.micro_batches + micro_batch) * tokens;
             const std::vector<std::int64_t> by_expert =
                 choices_by_expert(record, step, layer - workload.first_dense_layers, begin, tokens);

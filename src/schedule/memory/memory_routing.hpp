@@ -14,7 +14,7 @@ void check_record(const RoutingRecord& record, const Workload& workload, const P
 /// R of each layer of `layers` (0 for dense ones): choices of a micro-batch's tokens, over all data ranks of the ep
 /// group, that fell on the rank's experts, which are N / ep in order.
 [[nodiscard]] std::vector<std::uint64_t> recorded_rows(const RoutingRecord& record, const Workload& workload,
-                                                       const Plan& plan, const StagePlace& place, LayerRange layers,
-                                                       int step, int micro_batch);
+                                                       const Plan& plan, const GridCoordinates& coordinates,
+                                                       LayerRange layers, int step, int micro_batch);
 
 }  // namespace auspex

@@ -40,9 +40,9 @@ void set_experts(MemorySizes& s, const Workload& w, const Plan& plan) {
     s.expert_inner = divided(whole(w.expert_size), plan.etp);
     s.shared_inner = divided(whole(w.shared_experts) * whole(w.expert_size), plan.tp);
     s.rows = s.sent_rows = s.t_routed * s.top_k;
-    s.sent = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    s.all_to_all = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
     s.loop = plan.expert_kernels == ExpertKernels::kLoop;
-    s.apart = plan.etp != plan.tp;
+    s.etp_differs = plan.etp != plan.tp;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ MemorySizes memory_sizes(const Workload& w, const Plan& plan, const Stack& stack
     s.inner = divided(whole(w.intermediate_size), plan.tp);
     s.vocabulary = divided(whole(w.vocab_size), plan.tp);
     s.split_tp = plan.tp > 1;
-    s.sliced = plan.sequence_parallel && plan.tp > 1;
+    s.sequence_parallel = plan.sequence_parallel && plan.tp > 1;
     s.keeps_scores = stack.kernels.attention > 1;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
     s.keeps_norm = !plan.recompute_norm;

@@ -26,10 +26,10 @@ struct MemorySizes {
     std::uint64_t rows = 0;       ///< R, uniform: t_routed * top_k
     std::uint64_t sent_rows = 0;  ///< that leave a rank: t_routed * top_k
     std::uint64_t ep = 1, cp = 1;
-    bool latent = false, sent = false, loop = false;
+    bool latent = false, all_to_all = false, loop = false;
     bool split_tp = false;           ///< tp > 1
-    bool sliced = false;             ///< sequence parallelism with tp > 1
-    bool apart = false;              ///< etp != tp
+    bool sequence_parallel = false;  ///< sequence parallelism with tp > 1
+    bool etp_differs = false;        ///< etp != tp
     bool keeps_scores = false;       ///< attention writes its scores to memory
     bool keeps_bf16_logits = false;  ///< cross entropy in several passes: logits a second time, as activations
     bool keeps_norm = true, keeps_attention = true, keeps_experts = true;

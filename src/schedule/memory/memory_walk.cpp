@@ -61,9 +61,9 @@ BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::spa
 BlockMemory BlockWalk::run(const Program& program, const Block& block) {
     const auto halves = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
     if (block.kind == BlockKind::kForward) {
-        pass_.halves.assign(halves, {});
+        pass_.sublayers.assign(halves, {});
     }
-    half_ = block.kind == BlockKind::kBackward ? static_cast<int>(halves) - 1 : 0;
+    sublayer_ = block.kind == BlockKind::kBackward ? static_cast<int>(halves) - 1 : 0;
     const std::span<const Operation> operations = program.operations_of(block);
     for (std::size_t i = 0; i < operations.size(); ++i) {
         phase_ = operations[i].phase;
@@ -115,15 +115,17 @@ void BlockWalk::step(const Operation& op) {
     }
 }
 
-std::uint64_t BlockWalk::rows() const { return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(half_ / 2)]; }
+std::uint64_t BlockWalk::rows() const {
+    return rows_.empty() ? s_.rows : rows_[static_cast<std::size_t>(sublayer_ / 2)];
+}
 
 MemoryLabel BlockWalk::label_of(bool kept) const { return forward() && kept ? kActivations : kWorkspace; }
 
 void BlockWalk::keep(bool kept, std::uint64_t bytes) {
-    tally_.make(forward() && !kept ? passing_ : half(), label_of(kept), bytes);
+    tally_.make(forward() && !kept ? passing_ : sublayer(), label_of(kept), bytes);
 }
 
-void BlockWalk::end_inside(std::uint64_t elements) {
+void BlockWalk::end_sublayer(std::uint64_t elements) {
     tally_.replace(x_, kWorkspace, elements * s_.a);
     if (recomputes()) {
         tally_.release(x_);
@@ -136,19 +138,19 @@ void BlockWalk::norm_step() {
         return keep(s_.keeps_norm, s_.ts * s_.h * s_.a);
     }
     tally_.replace(x_, kWorkspace, s_.ts * s_.h * s_.a);
-    tally_.release(half());
+    tally_.release(sublayer());
 }
 
 void BlockWalk::residual_step() {
     tally_.release(x_);
     if (gradient()) {
-        --half_;
+        --sublayer_;
         return;
     }
-    ++half_;
+    ++sublayer_;
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
-    if (in_halves()) {
-        tally_.make(half(), kActivations, bytes);
+    if (in_sublayers()) {
+        tally_.make(sublayer(), kActivations, bytes);
     } else if (chunk_.last) {
         tally_.make(pass_.head, kActivations, bytes);
     } else {
@@ -169,7 +171,7 @@ void BlockWalk::attention_step(const Operation& op) {
         case OpKind::kAttention:
             return keep(kept, s_.t * (s_.value * s_.a + s_.heads * kReal) +
                                   (s_.keeps_scores ? s_.t * s_.heads * s_.sequence * s_.a : 0));
-        default: return end_inside(s_.t * s_.h);
+        default: return end_sublayer(s_.t * s_.h);
     }
 }
 
@@ -232,7 +234,7 @@ void BlockWalk::dense_step(const Operation& op) {
     switch (op.kind) {
         case OpKind::kGateUpProjection: return keep(s_.keeps_experts, s_.t * s_.gates * s_.inner * s_.a);
         case OpKind::kActivation: return keep(s_.keeps_experts, s_.t * s_.inner * s_.a);
-        default: return end_inside(s_.t * s_.h);
+        default: return end_sublayer(s_.t * s_.h);
     }
 }
 
@@ -253,7 +255,8 @@ void BlockWalk::dense_gradient(const Operation& op) {
 void BlockWalk::head_step(const Operation& op) {
     switch (op.kind) {
         case OpKind::kEmbedding:
-            tally_.make(s_.sliced ? x_ : half(), s_.sliced ? kWorkspace : kActivations, s_.t * s_.h * s_.a);
+            tally_.make(s_.sequence_parallel ? x_ : sublayer(), s_.sequence_parallel ? kWorkspace : kActivations,
+                        s_.t * s_.h * s_.a);
             return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         case OpKind::kFinalNorm: return tally_.make(pass_.head, kActivations, s_.ts * s_.h * s_.a);
         case OpKind::kLmHead:
@@ -278,7 +281,7 @@ void BlockWalk::head_gradient(const Operation& op) {
                 return work(x_, s_.t * s_.h * s_.a);
             }
             tally_.release(pass_.logits);
-            return tally_.release(pass_.entered_head);
+            return tally_.release(pass_.gathered_head);
         default: return;
     }
 }
@@ -291,7 +294,7 @@ void BlockWalk::tp_step(const Operation& op) {
     }
     const std::uint64_t bytes = s_.slice * s_.h * s_.a;
     if (forward() && op.layer < 0) {
-        tally_.make(half(), kActivations, bytes);
+        tally_.make(sublayer(), kActivations, bytes);
         return tally_.release(x_);
     }
     tally_.replace(shared ? shared_ : x_, kWorkspace, bytes);
@@ -304,14 +307,14 @@ void BlockWalk::gather_step(const Operation& op) {
         return work(saved_, bytes);
     }
     if (forward() && op.layer < 0) {
-        return tally_.make(pass_.entered_head, kActivations, bytes);
+        return tally_.make(pass_.gathered_head, kActivations, bytes);
     }
-    if (!in_halves()) {  // before the embedding
+    if (!in_sublayers()) {  // before the embedding
         work(gathered_g_, bytes);
         return tally_.release(g_);
     }
-    const bool beside_experts = mixture() && s_.apart && !over_etp;
-    if (beside_experts && !s_.sliced) {  // slices put together again
+    const bool beside_experts = mixture() && s_.etp_differs && !over_etp;
+    if (beside_experts && !s_.sequence_parallel) {  // slices put together again
         return tally_.replace(x_, kWorkspace, bytes);
     }
     if (gradient()) {
@@ -326,7 +329,7 @@ void BlockWalk::message_step(const Operation& op) {
     switch (op.kind) {
         case OpKind::kReceiveForward:
             tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received);
-            tally_.make(half(), kActivations, bytes);
+            tally_.make(sublayer(), kActivations, bytes);
             return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         case OpKind::kSendForward: tally_.release(output_); return tally_.release(pass_.router_logits);
         case OpKind::kReceiveBackward:

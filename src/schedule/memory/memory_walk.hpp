@@ -20,9 +20,9 @@ struct Tensors {
 
 /// What a micro-batch leaves in a model chunk between its forward and its backward pass.
 struct PassMemory {
-    std::vector<Tensors> halves;  ///< attention and feed-forward of each layer in turn: input, norm, what is kept
-    Tensors head;                 ///< input and output of the final norm
-    Tensors entered_head;         ///< that output gathered over tp
+    std::vector<Tensors> sublayers;  ///< attention and feed-forward of each layer in turn: input, norm, what is kept
+    Tensors head;                    ///< input and output of the final norm
+    Tensors gathered_head;           ///< that output gathered over tp
     Tensors logits;
     Tensors router_logits;
 };
@@ -93,17 +93,19 @@ class BlockWalk {
     void keep(bool kept, std::uint64_t bytes);
     [[nodiscard]] MemoryLabel label_of(bool kept) const;
     /// The last value of a half's inside.
-    void end_inside(std::uint64_t elements);
+    void end_sublayer(std::uint64_t elements);
     void work(Tensors& tensors, std::uint64_t bytes) { tally_.make(tensors, MemoryLabel::kWorkspace, bytes); }
     [[nodiscard]] bool forward() const { return phase_ == Phase::kForward; }
     [[nodiscard]] bool recomputes() const { return phase_ == Phase::kRecompute; }
     [[nodiscard]] bool gradient() const { return phase_ == Phase::kBackwardInput || phase_ == Phase::kBackwardWeight; }
     [[nodiscard]] bool weight() const { return phase_ == Phase::kBackwardWeight; }
-    [[nodiscard]] bool in_feed_forward() const { return half_ % 2 == 1; }
+    [[nodiscard]] bool in_feed_forward() const { return sublayer_ % 2 == 1; }
     /// The current half has a router.
-    [[nodiscard]] bool mixture() const { return in_feed_forward() && half_ / 2 >= chunk_.dense_layers; }
-    [[nodiscard]] bool in_halves() const { return half_ >= 0 && half_ < static_cast<int>(pass_.halves.size()); }
-    [[nodiscard]] Tensors& half() { return pass_.halves[static_cast<std::size_t>(half_)]; }
+    [[nodiscard]] bool mixture() const { return in_feed_forward() && sublayer_ / 2 >= chunk_.dense_layers; }
+    [[nodiscard]] bool in_sublayers() const {
+        return sublayer_ >= 0 && sublayer_ < static_cast<int>(pass_.sublayers.size());
+    }
+    [[nodiscard]] Tensors& sublayer() { return pass_.sublayers[static_cast<std::size_t>(sublayer_)]; }
     [[nodiscard]] std::uint64_t rows() const;
 
     const MemorySizes& s_;
@@ -112,7 +114,7 @@ class BlockWalk {
     PassMemory& pass_;
     MemoryTally tally_;
     Phase phase_ = Phase::kForward;
-    int half_ = 0;  ///< place of the current half in the chunk; behind the last, or -1, when all have run
+    int sublayer_ = 0;  ///< place of the current half in the chunk; behind the last, or -1, when all have run
     // forward
     Tensors passing_;  ///< what the current half does not keep
     Tensors x_;        ///< what it has made last; backward: the gradient on its way through it

@@ -17,7 +17,7 @@ Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack)
     s.gathered = s.t_routed * plan.ep;
     s.routed_rows = s.t_routed * workload.top_k;
     s.expert_size = static_cast<double>(workload.expert_size) / plan.etp;
-    s.sent = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    s.all_to_all = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
     return s;
 }
 

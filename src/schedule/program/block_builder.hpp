@@ -21,11 +21,11 @@ struct Shapes {
     double h = 0;         ///< hidden_size
     double tp = 1;
     double experts_on_rank = 0;
-    double gathered = 0;     ///< tokens of the ep group together: ep * t_routed
-    double routed_rows = 0;  ///< (token, expert) pairs a rank computes: t_routed * top_k
-    double expert_size = 0;  ///< of the rank's part of an expert: expert_size / etp
-    bool sent = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no rank
-                        ///< ever holds the gathered ones
+    double gathered = 0;      ///< tokens of the ep group together: ep * t_routed
+    double routed_rows = 0;   ///< (token, expert) pairs a rank computes: t_routed * top_k
+    double expert_size = 0;   ///< of the rank's part of an expert: expert_size / etp
+    bool all_to_all = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no
+                              ///< rank ever holds the gathered ones
 };
 [[nodiscard]] Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack);
 

@@ -33,9 +33,9 @@ ExpertSizes sizes_of(const Shapes& s) {
     const double rows = s.routed_rows;
     const auto all = static_cast<double>(s.workload.num_experts);
     return {rows,
-            s.sent ? s.t_routed : s.gathered,
-            s.sent ? rows : s.gathered,
-            s.sent ? all : s.experts_on_rank,
+            s.all_to_all ? s.t_routed : s.gathered,
+            s.all_to_all ? rows : s.gathered,
+            s.all_to_all ? all : s.experts_on_rank,
             s.experts_on_rank,
             s.h,
             s.expert_size,
@@ -43,7 +43,7 @@ ExpertSizes sizes_of(const Shapes& s) {
             static_cast<double>(s.workload.top_k),
             all,
             rows / s.experts_on_rank,
-            s.sent && s.experts_on_rank > 1 ? rows * s.h : 0};
+            s.all_to_all && s.experts_on_rank > 1 ? rows * s.h : 0};
 }
 
 Kernel routed(Kernel kernel) {
@@ -110,7 +110,7 @@ std::vector<Kernel> loop_reduction(const ExpertSizes& z) {
 std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
     std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
-    if (!s.sent) {
+    if (!s.all_to_all) {
         kernels.push_back(routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts));
     }
     kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
@@ -121,7 +121,7 @@ std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
     kernels.push_back(routed_memory(3 * z.rows * z.h * z.a, z.experts));
     kernels.push_back(routed_memory(2 * z.rows * z.h * z.a, 4 * z.experts));
     Kernel zeroed = memory_kernel(4 * z.experts * z.present * z.h * z.a, 2 * z.experts);
-    zeroed.routed = s.sent;
+    zeroed.routed = s.all_to_all;
     kernels.push_back(zeroed);
     return kernels;
 }
@@ -141,7 +141,8 @@ Kernel reorder(const Shapes& s, double elements) {
 
 std::vector<Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
     const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    return {reorder(s, s.sent ? 2 * z.sorted : 2 * z.rows * z.h), expert_product(s, z.rows_each, gates * z.i, z.h),
+    return {reorder(s, s.all_to_all ? 2 * z.sorted : 2 * z.rows * z.h),
+            expert_product(s, z.rows_each, gates * z.i, z.h),
             routed_memory((gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
             expert_product(s, z.rows_each, z.h, z.i), reorder(s, 2 * z.sorted)};
 }
@@ -151,7 +152,7 @@ std::vector<Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
     return {reorder(s, 2 * z.sorted), expert_product(s, z.rows_each, z.i, z.h),
             routed_memory((2 * gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
             expert_product(s, z.rows_each, z.h, gates * z.i),
-            reorder(s, s.sent ? 2 * z.sorted : (z.rows + z.tokens) * z.h)};
+            reorder(s, s.all_to_all ? 2 * z.sorted : (z.rows + z.tokens) * z.h)};
 }
 
 std::vector<Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {
@@ -245,7 +246,7 @@ Value index_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
     std::vector<Kernel> kernels =
         loop ? loop_indices(z)
              : std::vector<Kernel>{memory_kernel((indices * kIndexBytes + 3 * z.rows * 4) * scans, scans)};
-    if (s.sent) {
+    if (s.all_to_all) {
         kernels.push_back(memory_kernel(2 * z.rows * z.h * z.a * scans, scans));
     }
     return b.compute(OpKind::kIndexGeneration, {x}, kernels);
@@ -256,22 +257,22 @@ Value return_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
     const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
-    x = s.sent ? exchange(b, OpKind::kTokenReturn, false, x) : x;
+    x = s.all_to_all ? exchange(b, OpKind::kTokenReturn, false, x) : x;
     Kernel sum = memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans);
-    x = b.compute(OpKind::kOutputReduction, {x}, loop && !s.sent ? loop_reduction(z) : std::vector<Kernel>{sum});
-    return s.sent ? x : exchange(b, OpKind::kTokenReturn, false, x);
+    x = b.compute(OpKind::kOutputReduction, {x}, loop && !s.all_to_all ? loop_reduction(z) : std::vector<Kernel>{sum});
+    return s.all_to_all ? x : exchange(b, OpKind::kTokenReturn, false, x);
 }
 
 /// Backward of return_tokens: a token's gradient goes to its K rows, times their weights, and to the weights.
 Value return_tokens_backward(BlockBuilder& b, const ExpertSizes& z, Value g) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
-    g = s.sent ? g : exchange(b, OpKind::kTokenReturn, true, g);
-    if (s.sent || s.plan.expert_kernels != ExpertKernels::kLoop) {  // the loop has it among its experts' kernels
+    g = s.all_to_all ? g : exchange(b, OpKind::kTokenReturn, true, g);
+    if (s.all_to_all || s.plan.expert_kernels != ExpertKernels::kLoop) {  // the loop has it among its experts' kernels
         g = b.compute(OpKind::kOutputReduction, {g},
                       {memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * scans, 2 * scans)});
     }
-    return s.sent ? exchange(b, OpKind::kTokenReturn, true, g) : g;
+    return s.all_to_all ? exchange(b, OpKind::kTokenReturn, true, g) : g;
 }
 
 struct SharedGradient {
@@ -285,7 +286,7 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
     const bool sharing = s.workload.shared_experts > 0, apart = shared_apart(s);
     SharedGradient result;
     // The rank's slice of the sequence is all that is kept, unless the gathered tokens hold the rest.
-    if (s.plan.sequence_parallel && s.tp > 1 && !s.plan.recompute_expert && (s.sent || (sharing && apart))) {
+    if (s.plan.sequence_parallel && s.tp > 1 && !s.plan.recompute_expert && (s.all_to_all || (sharing && apart))) {
         result.saved = sharing && apart ? gather_over_tp(b, outer, Carries::kSavedInput)
                                         : enter_experts(b, outer, Carries::kSavedInput);
     }
@@ -317,10 +318,10 @@ Value experts_forward(BlockBuilder& b, Value input) {
     const Value entered = enter_experts(b, input);
     Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
     x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, s.stack.kernels.router_topk)});
-    x = s.sent ? index_tokens(b, z, x) : x;
+    x = s.all_to_all ? index_tokens(b, z, x) : x;
     x = exchange(b, OpKind::kTokenCommunication, true, x);
     const Value shared = shared_forward(b, input, entered);
-    x = s.sent ? x : index_tokens(b, z, x);
+    x = s.all_to_all ? x : index_tokens(b, z, x);
     x = b.compute(OpKind::kExpertComputation, {x}, loop ? loop_forward(s, z) : grouped_forward(s, z));
     x = return_tokens(b, z, x);
     return b.phase() == Phase::kRecompute ? x : leave_with_shared(b, x, shared);
@@ -338,7 +339,7 @@ Value experts_backward(BlockBuilder& b, Value outer) {
     b.compute(OpKind::kExpertComputation, {rows}, weight_gradients(s, z));
     b.set_phase(Phase::kBackwardInput);
     const SharedGradient shared = shared_backward(b, outer, entered);
-    if (s.sent) {
+    if (s.all_to_all) {
         g = b.compute(OpKind::kIndexGeneration, {g},
                       {memory_kernel((z.rows + z.tokens) * z.h * z.a * index_passes(s), index_passes(s))});
     }

@@ -34,22 +34,22 @@ Loss loss_of_stream(Stream stream) {
 }
 
 /// The groups of a kind as the actors of any stage see them: stages are laid alike.
-Meeting meeting_in(const Layout& layout, GroupKind kind) {
+ActorGroups actor_groups_in(const Layout& layout, GroupKind kind) {
     std::unordered_map<int, std::uint32_t> place_of;
     for (int n = 0; n < layout.stage_ranks; ++n) {
         place_of.emplace(layout.rank(0, n), static_cast<std::uint32_t>(n));
     }
-    Meeting meeting;
-    meeting.group_of.resize(static_cast<std::size_t>(layout.stage_ranks));
+    ActorGroups groups;
+    groups.group_of.resize(static_cast<std::size_t>(layout.stage_ranks));
     for (const std::vector<int>& group : groups_of(layout, kind, 0)) {
         for (const int rank : group) {
-            const std::uint32_t place = place_of.at(rank);
-            meeting.group_of[place] = static_cast<std::uint32_t>(meeting.groups());
-            meeting.actors.push_back(place);
+            const std::uint32_t index = place_of.at(rank);
+            groups.group_of[index] = static_cast<std::uint32_t>(groups.groups());
+            groups.actors.push_back(index);
         }
-        meeting.begin.push_back(static_cast<std::uint32_t>(meeting.actors.size()));
+        groups.begin.push_back(static_cast<std::uint32_t>(groups.actors.size()));
     }
-    return meeting;
+    return groups;
 }
 
 class Coster {
@@ -70,8 +70,8 @@ class Coster {
         out_.blocks.resize(program_.blocks.size());
         out_.serial = costs_.serial;
         out_.ep = static_cast<std::uint32_t>(layout_.ep), out_.etp = static_cast<std::uint32_t>(layout_.etp);
-        out_.per_stage = by_rank_ ? static_cast<std::uint32_t>(layout_.stage_ranks) : 1;
-        fold_ = options_.fold && out_.serial;
+        out_.actors_per_stage = by_rank_ ? static_cast<std::uint32_t>(layout_.stage_ranks) : 1;
+        merge_operations_ = options_.merge_operations && out_.serial;
         for_each_block(program_, [&](std::uint32_t block, int stage) {
             cost_block(program_.blocks[block], out_.blocks[block], stage);
         });
@@ -82,31 +82,31 @@ class Coster {
  private:
     void cost_block(const Block& block, CostedBlock& costed, int stage) {
         costed.kind = block.kind;
-        costed.piece_begin = static_cast<std::uint32_t>(out_.pieces.size());
+        costed.task_begin = static_cast<std::uint32_t>(out_.tasks.size());
         const auto ops = program_.operations_of(block);
-        piece_of_op_.assign(ops.size(), 0);
+        task_of_op_.assign(ops.size(), 0);
         compute_since_sync_s_ = 0;
         bool open = false;
         for (std::uint32_t i = 0; i < ops.size(); ++i) {
-            Piece piece = piece_for(ops[i], i, stage);
-            require_simulable(piece, ops[i], stage);
-            const bool simple = fold_ && can_be_in_stretch(piece);
+            Task task = task_for(ops[i], i, stage);
+            require_simulable(task, ops[i], stage);
+            const bool simple = merge_operations_ && can_merge(task);
             if (open && simple && follows(ops, i)) {
-                extend(out_.pieces.back(), piece, ops[i]);
-                if (out_.pieces.back().duration >= kLongestTime) {
+                append(out_.tasks.back(), task, ops[i]);
+                if (out_.tasks.back().duration >= kLongestTime) {
                     refuse_long_step("compute of stage " + std::to_string(stage));
                 }
             } else {
                 if (simple) {
-                    as_stretch(piece, ops[i]);
+                    as_compute(task, ops[i]);
                 }
-                add_dependencies(piece, ops[i], costed.piece_begin);
-                out_.pieces.push_back(piece);
+                add_dependencies(task, ops[i], costed.task_begin);
+                out_.tasks.push_back(task);
                 open = simple;
             }
-            piece_of_op_[i] = static_cast<std::uint32_t>(out_.pieces.size()) - 1 - costed.piece_begin;
+            task_of_op_[i] = static_cast<std::uint32_t>(out_.tasks.size()) - 1 - costed.task_begin;
         }
-        costed.piece_end = static_cast<std::uint32_t>(out_.pieces.size());
+        costed.task_end = static_cast<std::uint32_t>(out_.tasks.size());
         chain_streams(costed);
     }
 
@@ -114,21 +114,21 @@ class Coster {
         return static_cast<std::size_t>(&op - program_.operations.data());
     }
 
-    static void require_simulable(const Piece& piece, const Operation& op, int stage) {
-        if (piece.duration >= kLongestTime || piece.jitter >= kLongestTime) {
+    static void require_simulable(const Task& task, const Operation& op, int stage) {
+        if (task.duration >= kLongestTime || task.jitter >= kLongestTime) {
             refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
                              std::to_string(stage));
         }
     }
 
     /// By rank a group has to meet for a communication.
-    [[nodiscard]] bool can_be_in_stretch(const Piece& piece) const {
-        return piece.type == Piece::Type::kCompute ||
-               (!by_rank_ && piece.type == Piece::Type::kTransfer && !member_of(piece).shares && piece.message < 0);
+    [[nodiscard]] bool can_merge(const Task& task) const {
+        return task.type == Task::Type::kCompute ||
+               (!by_rank_ && task.type == Task::Type::kTransfer && !member_of(task).shares_links && task.message < 0);
     }
 
-    [[nodiscard]] const CostedTransfer::Member& member_of(const Piece& piece) const {
-        return costs_.transfers[piece.transfer].members.front();
+    [[nodiscard]] const CostedTransfer::Member& member_of(const Task& task) const {
+        return costs_.transfers[task.transfer].members.front();
     }
 
     /// True if operation i cannot start before, and starts as soon as, operation i - 1 has ended.
@@ -142,102 +142,102 @@ class Coster {
     }
 
     /// Turns a private transfer into a stretch on the compute stream, its time booked by loss.
-    void as_stretch(Piece& piece, const Operation& op) const {
-        if (piece.type == Piece::Type::kTransfer) {
-            const CostedTransfer::Member& member = member_of(piece);
-            piece.type = Piece::Type::kCompute;
-            piece.duration = member.alone + piece.jitter;
-            piece.parts[static_cast<std::size_t>(Loss::kJitter)] += piece.jitter;
-            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] += member.imbalance;
-            piece.parts[static_cast<std::size_t>(piece.loss)] += member.alone - member.imbalance;
-            piece.joins = static_cast<std::uint8_t>(piece.joins | (1U << static_cast<unsigned>(op.stream)));
-            piece.stream = Stream::kCompute;
+    void as_compute(Task& task, const Operation& op) const {
+        if (task.type == Task::Type::kTransfer) {
+            const CostedTransfer::Member& member = member_of(task);
+            task.type = Task::Type::kCompute;
+            task.duration = member.solo_time + task.jitter;
+            task.time_by_loss[static_cast<std::size_t>(Loss::kJitter)] += task.jitter;
+            task.time_by_loss[static_cast<std::size_t>(Loss::kImbalance)] += member.imbalance;
+            task.time_by_loss[static_cast<std::size_t>(task.loss)] += member.solo_time - member.imbalance;
+            task.joins = static_cast<std::uint8_t>(task.joins | (1U << static_cast<unsigned>(op.stream)));
+            task.stream = Stream::kCompute;
         }
     }
 
-    void extend(Piece& stretch, Piece piece, const Operation& op) {
-        as_stretch(piece, op);
-        stretch.duration += piece.duration;
+    void append(Task& stretch, Task task, const Operation& op) {
+        as_compute(task, op);
+        stretch.duration += task.duration;
         for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-            stretch.parts[loss] += piece.parts[loss];
-            stretch.rate_bound_s[loss] += piece.rate_bound_s[loss];
+            stretch.time_by_loss[loss] += task.time_by_loss[loss];
+            stretch.rate_bound_s[loss] += task.rate_bound_s[loss];
         }
-        if (piece.uneven != kNone) {
+        if (task.uneven != kNone) {
             if (stretch.uneven == kNone) {
-                stretch.uneven = piece.uneven;
+                stretch.uneven = task.uneven;
             } else {
                 for (std::uint32_t place = 0; place < out_.ep; ++place) {
-                    out_.uneven_s[stretch.uneven + place] += out_.uneven_s[piece.uneven + place];
+                    out_.uneven_s[stretch.uneven + place] += out_.uneven_s[task.uneven + place];
                 }
             }
         }
-        stretch.op_end = piece.op_end;
+        stretch.op_end = task.op_end;
     }
 
-    void add_dependencies(Piece& piece, const Operation& op, std::uint32_t piece_begin) {
-        piece.dep_begin = static_cast<std::uint32_t>(out_.dependencies.size());
+    void add_dependencies(Task& task, const Operation& op, std::uint32_t piece_begin) {
+        task.dep_begin = static_cast<std::uint32_t>(out_.dependencies.size());
         for (const std::uint32_t dep : program_.dependencies_of(op)) {
-            if (out_.pieces[piece_begin + piece_of_op_[dep]].stream != piece.stream) {
-                out_.dependencies.push_back(piece_of_op_[dep]);
+            if (out_.tasks[piece_begin + task_of_op_[dep]].stream != task.stream) {
+                out_.dependencies.push_back(task_of_op_[dep]);
             }
         }
-        piece.dep_end = static_cast<std::uint32_t>(out_.dependencies.size());
+        task.dep_end = static_cast<std::uint32_t>(out_.dependencies.size());
     }
 
     void chain_streams(CostedBlock& costed) {
         costed.first.fill(kNone);
-        for (std::uint32_t i = costed.piece_end; i-- > costed.piece_begin;) {
-            std::uint32_t& first = costed.first[static_cast<std::size_t>(out_.pieces[i].stream)];
-            out_.pieces[i].next = first;
-            first = i - costed.piece_begin;
+        for (std::uint32_t i = costed.task_end; i-- > costed.task_begin;) {
+            std::uint32_t& first = costed.first[static_cast<std::size_t>(out_.tasks[i].stream)];
+            out_.tasks[i].next = first;
+            first = i - costed.task_begin;
         }
     }
 
-    Piece piece_for(const Operation& op, std::uint32_t index, int stage) {
-        Piece piece;
-        piece.stream = op.stream;
-        piece.joins = op.joins;
-        piece.op_begin = index;
-        piece.op_end = index + 1;
-        piece.message = op.message;
-        piece.backward_message = op.kind == OpKind::kSendBackward || op.kind == OpKind::kReceiveBackward;
+    Task task_for(const Operation& op, std::uint32_t index, int stage) {
+        Task task;
+        task.stream = op.stream;
+        task.joins = op.joins;
+        task.op_begin = index;
+        task.op_end = index + 1;
+        task.message = op.message;
+        task.backward_message = op.kind == OpKind::kSendBackward || op.kind == OpKind::kReceiveBackward;
         if (op.comm == CommKind::kReceive) {
-            piece.type = Piece::Type::kReceive;
+            task.type = Task::Type::kReceive;
         } else if (op.comm == CommKind::kNone) {
-            cost_compute(piece, op, stage);
+            cost_compute(task, op, stage);
         } else {
-            cost_communication(piece, op);
+            cost_communication(task, op);
         }
-        return piece;
+        return task;
     }
 
-    void cost_compute(Piece& piece, const Operation& op, int stage) {
+    void cost_compute(Task& task, const Operation& op, int stage) {
         const ComputeTime& time = costs_.compute[index_of(op)];
         const double straggler_s = time.straggler_s(options_.slowdown[static_cast<std::size_t>(stage)]);
         compute_since_sync_s_ += time.nominal_s + time.imbalance_s + straggler_s;
-        piece.loss = loss_of_compute(op);
-        piece.parts[static_cast<std::size_t>(piece.loss)] = to_picoseconds(time.nominal_s);
+        task.loss = loss_of_compute(op);
+        task.time_by_loss[static_cast<std::size_t>(task.loss)] = to_picoseconds(time.nominal_s);
         if (by_rank_) {
-            piece.rate_bound_s[static_cast<std::size_t>(piece.loss)] = time.rate_bound_s;
-            add_uneven_time(piece, op);
+            task.rate_bound_s[static_cast<std::size_t>(task.loss)] = time.rate_bound_s;
+            add_uneven_time(task, op);
         } else {
-            piece.parts[static_cast<std::size_t>(Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
-            piece.parts[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(straggler_s);
+            task.time_by_loss[static_cast<std::size_t>(Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
+            task.time_by_loss[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(straggler_s);
         }
-        for (const Picoseconds part : piece.parts) {
-            piece.duration += part;
+        for (const Picoseconds part : task.time_by_loss) {
+            task.duration += part;
         }
     }
 
     /// What each place of an ep group computes longer, or shorter, than with the mean load.
-    void add_uneven_time(Piece& piece, const Operation& op) {
+    void add_uneven_time(Task& task, const Operation& op) {
         const auto kernels = program_.kernels_of(op);
         const std::vector<double>& loads = options_.load.by_rank;
         if (loads.empty() || std::none_of(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.routed; })) {
             return;
         }
         AUSPEX_CHECK(loads.size() == out_.ep, "a load for every place of an ep group");
-        piece.uneven = static_cast<std::uint32_t>(out_.uneven_s.size());
+        task.uneven = static_cast<std::uint32_t>(out_.uneven_s.size());
         for (const double load : loads) {
             double seconds = 0;
             for (const Kernel& kernel : kernels) {
@@ -249,22 +249,22 @@ class Coster {
         }
     }
 
-    void cost_communication(Piece& piece, const Operation& op) {
-        piece.type = is_world(op) ? Piece::Type::kWorld : Piece::Type::kTransfer;
-        piece.loss = is_world(op) ? Loss::kWaiting : loss_of_stream(op.stream);
-        piece.transfer = costs_.transfer[index_of(op)];
+    void cost_communication(Task& task, const Operation& op) {
+        task.type = is_world(op) ? Task::Type::kWorld : Task::Type::kTransfer;
+        task.loss = is_world(op) ? Loss::kWaiting : loss_of_stream(op.stream);
+        task.transfer = costs_.transfer[index_of(op)];
         if (!by_rank_) {
-            piece.jitter = to_picoseconds(noise_s(op, member_of(piece)));
+            task.jitter = to_picoseconds(noise_s(op, member_of(task)));
         } else if (!is_world(op) && op.comm != CommKind::kSend) {
-            piece.meeting = meeting_of(op.group, op.stream);
+            task.actor_groups = actor_groups_of(op.group, op.stream);
         }
     }
 
-    std::uint32_t meeting_of(GroupKind group, Stream stream) {
+    std::uint32_t actor_groups_of(GroupKind group, Stream stream) {
         const auto [found, is_new] =
-            meetings_.try_emplace({group, stream}, static_cast<std::uint32_t>(out_.meetings.size()));
+            actor_groups_.try_emplace({group, stream}, static_cast<std::uint32_t>(out_.actor_groups.size()));
         if (is_new) {
-            out_.meetings.push_back(meeting_in(layout_, group));
+            out_.actor_groups.push_back(actor_groups_in(layout_, group));
         }
         return found->second;
     }
@@ -275,7 +275,7 @@ class Coster {
         const double interruptions_s =
             noise.os_event_s * (1 - std::exp(-noise.os_events_per_s * ranks * compute_since_sync_s_));
         compute_since_sync_s_ = 0;
-        return interruptions_s + to_seconds(member.alone) * member.jitter * expected_normal_maximum(ranks);
+        return interruptions_s + to_seconds(member.solo_time) * member.jitter * expected_normal_maximum(ranks);
     }
 
     const Program& program_;
@@ -283,12 +283,12 @@ class Coster {
     const Stack& stack_;
     const Layout& layout_;
     const CostOptions& options_;
-    bool by_rank_, fold_ = false;
+    bool by_rank_, merge_operations_ = false;
     OperationCosts costs_;
     CostedProgram out_;
     double compute_since_sync_s_ = 0;
-    std::vector<std::uint32_t> piece_of_op_;
-    std::map<std::pair<GroupKind, Stream>, std::uint32_t> meetings_;
+    std::vector<std::uint32_t> task_of_op_;
+    std::map<std::pair<GroupKind, Stream>, std::uint32_t> actor_groups_;
 };
 
 }  // namespace

@@ -100,21 +100,21 @@ void TransferCosts::append(CostedTransfer& out, const Operation& op, int stage, 
         out.phases.push_back(phase);
     }
     costed.phase_end = static_cast<std::uint32_t>(out.phases.size());
-    costed.alone = time_alone(std::span(out.phases).subspan(costed.phase_begin));
-    if (costed.alone >= kLongestTime) {
+    costed.solo_time = solo_time(std::span(out.phases).subspan(costed.phase_begin));
+    if (costed.solo_time >= kLongestTime) {
         refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
                          std::to_string(stage));
     }
     note_slow_links(costed, std::span(out.phases).subspan(costed.phase_begin));
     if (op.routed && load_.heaviest_rank > 1) {
-        costed.imbalance = std::max<Picoseconds>(0, costed.alone - even_time(op, stage, member));
+        costed.imbalance = std::max<Picoseconds>(0, costed.solo_time - even_time(op, stage, member));
     }
     if (transfer.leaves_node && transfer.rounds > 0) {
         costed.jitter = machine_.noise.network_jitter / std::sqrt(transfer.rounds);
     }
 }
 
-Picoseconds TransferCosts::time_alone(std::span<const TransferPhase> phases) const {
+Picoseconds TransferCosts::solo_time(std::span<const TransferPhase> phases) const {
     Picoseconds time = 0;
     for (const TransferPhase& phase : phases) {
         time = sum_of_times(time, to_picoseconds(phase.latency_s));
@@ -130,7 +130,7 @@ void TransferCosts::note_slow_links(CostedTransfer::Member& member, std::span<co
         if (link != kNone) {
             const Picoseconds added = to_picoseconds_up(phase.bytes / solo_rate(phase.pattern)) -
                                       to_picoseconds_up(phase.bytes / network_.solo_rate(phase.pattern));
-            member.slow += added;
+            member.slow_link_time += added;
             if (added > most) {
                 most = added;
                 member.slow_link = link;
@@ -148,13 +148,13 @@ Picoseconds TransferCosts::even_time(const Operation& op, int stage, int member)
 
 void TransferCosts::decide_sharing() {
     if (grain_ == Grain::kStages) {
-        share_by_stage();
+        decide_by_stage();
     } else {
-        share_by_link();
+        decide_by_link();
     }
 }
 
-void TransferCosts::share_by_stage() {
+void TransferCosts::decide_by_stage() {
     std::vector<std::vector<PatternId>> by_stage(program_.roles.size());
     std::set<std::tuple<int, PatternId, Stream>> streams;  // kinds of groups that coincide have the same patterns
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
@@ -195,7 +195,7 @@ void TransferCosts::share_by_stage() {
                                   ? !serial_
                                   : use.stream == Stream::kPp || std::any_of(transfers_[t].phases.begin(),
                                                                              transfers_[t].phases.end(), meets_others);
-        transfers_[t].members.front().shares =
+        transfers_[t].members.front().shares_links =
             use.group != GroupKind::kWorld && !transfers_[t].phases.empty() && can_meet;
     }
 }
@@ -277,7 +277,7 @@ void TransferCosts::note_links(Sets& sets, std::size_t t, const SparseLinks<doub
     }
 }
 
-void TransferCosts::share_by_link() {
+void TransferCosts::decide_by_link() {
     const SparseLinks<double> wanted = wanted_by_link();
     Sets sets{SparseLinks<Sets::Common>(network_.fabric().link_count()), {}, {}};
     for (std::size_t t = 0; t < transfers_.size() && serial_; ++t) {
@@ -295,7 +295,7 @@ void TransferCosts::share_by_link() {
                 return std::any_of(loads.begin(), loads.end(),
                                    [&](const LinkLoad& on) { return sets.common.at(on.link).set == kNone; });
             };
-            member.shares =
+            member.shares_links =
                 uses_[t].group != GroupKind::kWorld && !phases.empty() &&
                 (!serial_ || uses_[t].stream == Stream::kPp || std::any_of(phases.begin(), phases.end(), meets_others));
         }

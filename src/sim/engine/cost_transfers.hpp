@@ -62,11 +62,11 @@ class TransferCosts {
     [[nodiscard]] double solo_rate(PatternId pattern) const {
         return slowed_solo_rate(network_, pattern, link_factors_);
     }
-    [[nodiscard]] Picoseconds time_alone(std::span<const TransferPhase> phases) const;
+    [[nodiscard]] Picoseconds solo_time(std::span<const TransferPhase> phases) const;
     void note_slow_links(CostedTransfer::Member& member, std::span<const TransferPhase> phases) const;
     [[nodiscard]] Picoseconds even_time(const Operation& op, int stage, int member);
-    void share_by_stage();
-    void share_by_link();
+    void decide_by_stage();
+    void decide_by_link();
     void note_links(Sets& sets, std::size_t transfer, const SparseLinks<double>& wanted) const;
     [[nodiscard]] SparseLinks<double> wanted_by_link() const;
 

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 
 /// A piece of a block that the engine starts and ends at once: one operation, or a stretch of operations that follow
 /// one another without a gap and touch no link that anyone else uses, so that nothing can happen inside.
-struct Piece {
+struct Task {
     enum class Type : std::uint8_t { kCompute, kTransfer, kReceive, kWorld };
     Type type = Type::kCompute;
     Stream stream = Stream::kCompute;
@@ -30,9 +30,9 @@ struct Piece {
     bool backward_message = false;
     Picoseconds duration = 0;  ///< of kCompute: on a tile of speed 1 with the mean load, as folded: the stragglers' too
     Picoseconds jitter = 0;    ///< folded: what noise adds to a transfer, at its start
-    std::uint32_t transfer = kNone;  ///< kTransfer, kWorld: index into CostedProgram::transfers
-    std::uint32_t meeting = kNone;   ///< kTransfer: index into CostedProgram::meetings; kNone: an actor by itself
-    LossTimes parts{};               ///< of `duration` by loss (for kCompute)
+    std::uint32_t transfer = kNone;      ///< kTransfer, kWorld: index into CostedProgram::transfers
+    std::uint32_t actor_groups = kNone;  ///< kTransfer: index into CostedProgram::meetings; kNone: an actor by itself
+    LossTimes time_by_loss{};            ///< of `duration` by loss (for kCompute)
     /// Of kCompute, unfolded: the seconds that a tile of speed v takes 1/v times as long for, by loss.
     std::array<double, kLossCount> rate_bound_s{};
     std::uint32_t uneven = kNone;  ///< into CostedProgram::uneven_s: seconds more (or less) by place in the ep group
@@ -40,7 +40,7 @@ struct Piece {
 
 struct CostedBlock {
     BlockKind kind = BlockKind::kForward;
-    std::uint32_t piece_begin = 0, piece_end = 0;
+    std::uint32_t task_begin = 0, task_end = 0;
     std::array<std::uint32_t, kStreamCount> first{};  ///< piece of each stream within the block; kNone: none
 };
 
@@ -48,19 +48,19 @@ struct CostedBlock {
 struct CostedTransfer {
     struct Member {
         std::uint32_t phase_begin = 0, phase_end = 0;
-        Picoseconds alone = 0;            ///< with no other transfer beside it
+        Picoseconds solo_time = 0;        ///< with no other transfer beside it
         Picoseconds imbalance = 0;        ///< the part of it that uneven routing adds
         double jitter = 0;                ///< unfolded: relative standard deviation
-        bool shares = false;              ///< others may use its links meanwhile
-        Picoseconds slow = 0;             ///< unfolded: the part of `alone` that links slow by request add
+        bool shares_links = false;        ///< others may use its links meanwhile
+        Picoseconds slow_link_time = 0;   ///< unfolded: the part of `alone` that links slow by request add
         std::uint32_t slow_link = kNone;  ///< the one that adds most
     };
     std::vector<Member> members;
     std::vector<TransferPhase> phases;  ///< repeats of the operation applied
 };
 
-/// How the actors of a stage meet for one kind of communication. Actors of a stage are 0 .. per_stage - 1.
-struct Meeting {
+/// How the actors of a stage meet for one kind of communication. Actors of a stage are 0 .. actors_per_stage - 1.
+struct ActorGroups {
     std::vector<std::uint32_t> group_of;  ///< by actor
     std::vector<std::uint32_t> begin{0};  ///< members of group g: actors[begin[g] .. begin[g + 1])
     std::vector<std::uint32_t> actors;
@@ -70,16 +70,16 @@ struct Meeting {
 /// A program with a time on everything.
 struct CostedProgram {
     const Program* program = nullptr;
-    std::vector<Piece> pieces;
+    std::vector<Task> tasks;
     std::vector<std::uint32_t> dependencies;  ///< on pieces of other streams: those of a stream run in order anyway
     std::vector<CostedBlock> blocks;          ///< as Program::blocks
     std::vector<CostedTransfer> transfers;
     double collective_compute_share = 0;
-    bool serial = false;  ///< of an actor, nothing but pipeline messages runs beside compute or another collective
-    bool walks = true;    ///< compute goes ahead of the events where it can; false: to test that it changes nothing
+    bool serial = false;     ///< of an actor, nothing but pipeline messages runs beside compute or another collective
+    bool runs_ahead = true;  ///< compute goes ahead of the events where it can; false: to test that it changes nothing
     // unfolded
-    std::uint32_t per_stage = 1;  ///< actors of a stage: 1 folded, else its ranks
-    std::vector<Meeting> meetings;
+    std::uint32_t actors_per_stage = 1;  ///< actors of a stage: 1 folded, else its ranks
+    std::vector<ActorGroups> actor_groups;
     std::uint32_t ep = 1, etp = 1;  ///< place of actor n in its ep group: n / etp % ep
     std::vector<double> uneven_s;
 };

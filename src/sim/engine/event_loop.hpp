@@ -6,15 +6,16 @@
 #include "base/error.hpp"
 #include "schedule/step_length.hpp"
 #include "schedule/timeline.hpp"
+#include "sim/engine/noise_model.hpp"
 #include "sim/engine/play_result.hpp"
 #include "sim/engine/player_losses.hpp"
 #include "sim/engine/player_state.hpp"
-#include "sim/engine/variety.hpp"
 
 namespace auspex {
 
 /// Plays a costed program by its actors. `Sharing` gives rates to the transfers that flow at a time:
-///   start(pattern) -> number of the flow; stop(number); settle() -> numbers whose rates have changed; rate(number).
+///   start(pattern) -> number of the flow; stop(number); update_rates() -> numbers whose rates have changed;
+///   rate(number).
 ///
 /// An actor that does one thing at a time, messages apart, walks on its own clock, ahead of the events, through compute
 /// and, in a serial program, through communication on links that nobody else can use meanwhile; what shares links or
@@ -24,14 +25,18 @@ template <class Sharing>
 class Player {
  public:
     /// `variety`: unfolded only; nullptr: all actors are equal. `timeline`: folded only.
-    Player(const CostedProgram& costed, Sharing& sharing, Variety* variety, Timeline* timeline)
-        : costed_(costed), program_(*costed.program), sharing_(sharing), variety_(variety), timeline_(timeline) {}
+    Player(const CostedProgram& costed, Sharing& sharing, NoiseModel* noise_model, Timeline* timeline)
+        : costed_(costed),
+          program_(*costed.program),
+          sharing_(sharing),
+          noise_model_(noise_model),
+          timeline_(timeline) {}
 
     PlayResult run() {
         prepare();
         for (std::uint32_t a = 0; a < actors_.size(); ++a) {
-            awake_.push_back(a);
-            walk_all();
+            runnable_.push_back(a);
+            advance_all();
         }
         while (!events_.empty()) {
             AUSPEX_CHECK(events_.front().time >= now_, "time runs forward");
@@ -41,9 +46,9 @@ class Player {
                 const Event event = events_.back();
                 events_.pop_back();
                 handle(event);
-                walk_all();
+                advance_all();
             }
-            settle();
+            update_rates();
         }
         return finish();
     }
@@ -63,115 +68,114 @@ class Player {
     [[nodiscard]] const CostedBlock& block_of(const ActorState& actor, std::uint32_t use) const {
         return costed_.blocks[actor.role->order[use].block];
     }
-    [[nodiscard]] const Piece& piece_of(const ActorState& actor, const StreamState& state) const {
-        return costed_.pieces[block_of(actor, state.use).piece_begin + state.piece];
+    [[nodiscard]] const Task& task_of(const ActorState& actor, const StreamState& state) const {
+        return costed_.tasks[block_of(actor, state.block_use).task_begin + state.task];
     }
-    void find_piece(const ActorState& actor, std::size_t stream, StreamState& state) const;
+    void find_task(const ActorState& actor, std::size_t stream, StreamState& state) const;
     [[nodiscard]] bool is_ready(const ActorState& actor, const StreamState& state) const;
     [[nodiscard]] bool can_start(const ActorState& actor, std::size_t stream) const {
         const StreamState& state = actor.streams[stream];
-        return state.flat != kNone && state.in_flight == kNone && is_ready(actor, state);
+        return state.index_in_role != kNone && state.in_flight == kNone && is_ready(actor, state);
     }
-    void walk_all();
-    void walk(std::uint32_t a);
+    void advance_all();
+    void advance(std::uint32_t a);
     bool start_next(std::uint32_t a);
-    bool falls_asleep(std::uint32_t a);
-    void sleep(std::uint32_t a);
+    bool must_wait_for_events(std::uint32_t a);
+    void wait_for_events(std::uint32_t a);
     [[nodiscard]] bool needs_events(const ActorState& actor, std::size_t stream) const;
     [[nodiscard]] bool runs_alone(const ActorState& actor) const;
     [[nodiscard]] bool waits_for_message(const ActorState& actor, const StreamState& state) const;
     void start(std::uint32_t a, std::size_t stream, Picoseconds at);
-    void start_compute(std::uint32_t a, const Piece& piece, Picoseconds at);
-    void end_piece(std::uint32_t a, std::size_t stream, Picoseconds at);
+    void start_compute(std::uint32_t a, const Task& task, Picoseconds at);
+    void end_task(std::uint32_t a, std::size_t stream, Picoseconds at);
     void resume(std::uint32_t a, std::size_t stream, Picoseconds at);
     /// Sender and receiver have the same place in their stages.
-    [[nodiscard]] std::size_t message_index(const ActorState& actor, std::uint32_t use, const Piece& piece) const {
+    [[nodiscard]] std::size_t message_index(const ActorState& actor, std::uint32_t use, const Task& task) const {
         const std::size_t boundaries = program_.roles.size() * static_cast<std::size_t>(program_.chunks);
-        const std::size_t boundary =
-            (piece.backward_message ? boundaries : 0) + static_cast<std::size_t>(piece.message);
+        const std::size_t boundary = (task.backward_message ? boundaries : 0) + static_cast<std::size_t>(task.message);
         const auto micro_batch = static_cast<std::size_t>(actor.role->order[use].micro_batch);
-        return (boundary * static_cast<std::size_t>(program_.micro_batches) + micro_batch) * costed_.per_stage +
-               actor.place;
+        return (boundary * static_cast<std::size_t>(program_.micro_batches) + micro_batch) * costed_.actors_per_stage +
+               actor.index_in_stage;
     }
-    [[nodiscard]] Message& message_of(const ActorState& actor, std::uint32_t use, const Piece& piece) {
-        return messages_[message_index(actor, use, piece)];
+    [[nodiscard]] Message& message_of(const ActorState& actor, std::uint32_t use, const Task& task) {
+        return messages_[message_index(actor, use, task)];
     }
 
     // compute beside collectives
     void schedule_compute_end(std::uint32_t a);
-    void change_collectives(std::uint32_t a, const Piece& piece, int by);
+    void change_collectives(std::uint32_t a, const Task& task, int by);
 
     // transfers
-    void arrive(std::uint32_t a, std::size_t stream, const Piece& piece, Picoseconds at);
-    bool gather(Gathering& gathering, std::uint32_t a, std::size_t size, Picoseconds at) const;
-    void begin(Transferring what, const Piece& piece);
+    void arrive(std::uint32_t a, std::size_t stream, const Task& task, Picoseconds at);
+    bool join_group(GroupSync& sync, std::uint32_t a, std::size_t size, Picoseconds at) const;
+    void begin(TransferInFlight what, const Task& task);
     void begin_phase(std::uint32_t index, Picoseconds at);
     void step(const Event& event);
-    void end(const Transferring& what, Picoseconds at);
-    void end_piece_of_transfer(std::uint32_t a, std::size_t stream, const Transferring& what, Picoseconds at);
-    void settle();
-    void arrive_world(std::uint32_t a, const Piece& piece, Picoseconds at);
-    void end_world(const World& world);
-    void blame(const Transferring& what, Gathering& gathering, std::uint32_t number);
+    void end(const TransferInFlight& what, Picoseconds at);
+    void end_transfer_task(std::uint32_t a, std::size_t stream, const TransferInFlight& what, Picoseconds at);
+    void update_rates();
+    void arrive_world(std::uint32_t a, const Task& task, Picoseconds at);
+    void end_world(const WorldOperation& world);
+    void attribute_wait(const TransferInFlight& what, GroupSync& sync, std::uint32_t number);
     /// To a link that is slow by request; nothing where there is none.
-    void charge(std::uint32_t link, Picoseconds time) {
+    void attribute_to_slow_link(std::uint32_t link, Picoseconds time) {
         if (time > 0) {
             slow_link_[link] += static_cast<double>(time);
         }
     }
-    [[nodiscard]] Picoseconds added_by_slow_links(const Transferring& what, Picoseconds at) const;
-    [[nodiscard]] const CostedTransfer::Member& member_of(const Transferring& what) const {
+    [[nodiscard]] Picoseconds added_by_slow_links(const TransferInFlight& what, Picoseconds at) const;
+    [[nodiscard]] const CostedTransfer::Member& member_of(const TransferInFlight& what) const {
         return costed_.transfers[what.transfer].members[what.member];
     }
     /// Calls visit(actor) for all who take part.
     template <class Visit>
-    void for_each_member(const Transferring& what, Visit&& visit) {
-        if (what.meeting == kNone) {
+    void for_each_member(const TransferInFlight& what, Visit&& visit) {
+        if (what.actor_groups == kNone) {
             visit(what.actor);
             return;
         }
-        if (what.meeting == kEveryone) {
+        if (what.actor_groups == kEveryone) {
             for (std::uint32_t a = 0; a < actors_.size(); ++a) {
                 visit(a);
             }
             return;
         }
-        const Meeting& meeting = costed_.meetings[what.meeting];
-        const std::uint32_t first = actors_[what.actor].stage * costed_.per_stage;
-        for (std::uint32_t i = meeting.begin[what.member]; i < meeting.begin[what.member + 1]; ++i) {
-            visit(first + meeting.actors[i]);
+        const ActorGroups& groups = costed_.actor_groups[what.actor_groups];
+        const std::uint32_t first = actors_[what.actor].stage * costed_.actors_per_stage;
+        for (std::uint32_t i = groups.begin[what.member]; i < groups.begin[what.member + 1]; ++i) {
+            visit(first + groups.actors[i]);
         }
     }
-    [[nodiscard]] std::uint32_t gathering_number(const ActorState& actor, std::uint32_t meeting) const {
-        return first_gathering_[meeting * program_.roles.size() + actor.stage] +
-               costed_.meetings[meeting].group_of[actor.place];
+    [[nodiscard]] std::uint32_t group_sync_index(const ActorState& actor, std::uint32_t actor_groups) const {
+        return first_group_sync_[actor_groups * program_.roles.size() + actor.stage] +
+               costed_.actor_groups[actor_groups].group_of[actor.index_in_stage];
     }
 
     // losses
-    void account_transfer(ActorState& actor, const Piece& piece, const Transferring& what, Picoseconds at);
+    void account_transfer(ActorState& actor, const Task& task, const TransferInFlight& what, Picoseconds at);
     [[nodiscard]] bool waits_for_other_than_message(const ActorState& actor) const;
-    void record(const ActorState& actor, const StreamState& state, const Piece& piece, Picoseconds at);
+    void record(const ActorState& actor, const StreamState& state, const Task& task, Picoseconds at);
 
     const CostedProgram& costed_;
     const Program& program_;
     Sharing& sharing_;
-    Variety* variety_;
+    NoiseModel* noise_model_;
     Timeline* timeline_;
     std::vector<ActorState> actors_;
     std::vector<std::vector<std::uint32_t>> use_offset_;  ///< by stage: number of the first piece of each block use
     std::vector<Message> messages_;
-    std::vector<Gathering> gatherings_;
-    std::vector<std::uint32_t> first_gathering_;  ///< [meeting * stages + stage]
-    std::vector<World> worlds_;
-    std::vector<Active> active_;
-    std::vector<std::uint32_t> free_, active_of_flow_;
+    std::vector<GroupSync> group_syncs_;
+    std::vector<std::uint32_t> first_group_sync_;  ///< [meeting * stages + stage]
+    std::vector<WorldOperation> world_operations_;
+    std::vector<SharedTransfer> shared_transfers_;
+    std::vector<std::uint32_t> free_, transfer_of_flow_;
     std::vector<Event> events_;
-    std::vector<std::uint32_t> awake_;  ///< actors that may be able to go on
+    std::vector<std::uint32_t> runnable_;  ///< actors that may be able to go on
     // sums over actors, in ticks: whole numbers, and more of them than the clock holds
-    std::vector<double> excess_ = std::vector<double>(kOperationNames, 0);
+    std::vector<double> shared_link_excess_ = std::vector<double>(kOperationNames, 0);
     std::vector<double> waited_for_;  ///< by actor: how long others in its groups have waited for it
     std::map<std::uint32_t, double> slow_link_;
-    std::uint64_t sequence_ = 0, walked_ = 0;
+    std::uint64_t sequence_ = 0, tasks_ahead_ = 0;
     bool flows_changed_ = false;
     Picoseconds now_ = 0, forward_backward_ = 0;
 };

@@ -7,7 +7,7 @@
 
 #include "sim/engine/operation_costs.hpp"
 #include "sim/network/collective/network.hpp"
-#include "sim/network/sharing/alike_nodes.hpp"
+#include "sim/network/sharing/node_classes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
 namespace auspex {
@@ -40,17 +40,17 @@ double physical_capacity(const Fabric& fabric, std::uint32_t link) {
 /// The sum of patterns, each times its bytes.
 PatternLoads bytes_on_links(const std::map<PatternId, double>& bytes, const Network& network) {
     const Fabric& fabric = network.fabric();
-    AlikeNodes nodes(fabric.nodes());
+    NodeClasses nodes(fabric.nodes());
     for (const auto& [pattern, each] : bytes) {
         nodes.add(network.loads(pattern));
     }
-    nodes.find();
+    nodes.build();
     SparseLinks<double> on_firsts(fabric.link_count());
     for (const auto& [pattern, each] : bytes) {
-        nodes.for_each_first(network.loads(pattern),
-                             [&](std::uint32_t link, double load) { on_firsts[link] += load * each; });
+        nodes.for_each_representative(network.loads(pattern),
+                                      [&](std::uint32_t link, double load) { on_firsts[link] += load * each; });
     }
-    return nodes.spread(on_firsts, fabric.links_per_node());
+    return nodes.expand(on_firsts, fabric.links_per_node());
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ OperationTimes time_by_operation(const Program& program, const OperationCosts& c
         double seconds = compute.nominal_s + compute.imbalance_s +
                          compute.straggler_s(options.slowdown[static_cast<std::size_t>(stage)]);
         if (costs.transfer[index] != kNone) {
-            seconds = to_seconds(costs.transfers[costs.transfer[index]].members.front().alone);
+            seconds = to_seconds(costs.transfers[costs.transfer[index]].members.front().solo_time);
         }
         times.seconds[name] += seconds * uses / roles;
         times.count[name] += uses / roles;

@@ -14,8 +14,8 @@ namespace auspex {
 struct CostOptions {
     RoutingLoad load;  ///< imbalance of routed work
     std::vector<double>
-        slowdown;      ///< by stage: how much longer rate-bound kernels take than on a median tile (1 or more)
-    bool fold = true;  ///< advance stretches of operations at once where nothing can happen inside
+        slowdown;  ///< by stage: how much longer rate-bound kernels take than on a median tile (1 or more)
+    bool merge_operations = true;  ///< advance stretches of operations at once where nothing can happen inside
     Grain grain = Grain::kStages;
     std::vector<double> link_factors;  ///< kRanks: on the capacity of each link; empty: 1
 };

@@ -36,14 +36,14 @@ Picoseconds account_receive(ActorState& actor, const Message& message) {
     account(actor, Loss::kBubble, sent);
     account(actor, Loss::kExposedPp, actor.clock);
     Moment arrival{message.arrived, message.delay};
-    add_slow_link(arrival.delay, message.on_slow, Loss::kExposedPp, message.slow_link);
+    add_slow_link(arrival.delay, message.slow_link_time, Loss::kExposedPp, message.slow_link);
     actor.delay = later_of(idle, arrival).delay;
     return on_slow_links;
 }
 
 void account_compute(ActorState& actor, Picoseconds ended) {
     for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        actor.losses[loss] += actor.parts[loss];
+        actor.losses[loss] += actor.time_by_loss[loss];
     }
     const Picoseconds taken = ended - actor.streams[0].started - actor.duration;
     actor.losses[static_cast<std::size_t>(actor.interference)] += taken;

@@ -29,7 +29,7 @@ struct Event {
 /// all links at full capacity as well.
 struct Delay {
     Picoseconds noise = 0, imbalance = 0, slow_links = 0;
-    Picoseconds tiles = 0;                  ///< how much later than without the noise of tiles alone
+    Picoseconds tile_noise = 0;             ///< how much later than without the noise of tiles alone
     Loss slow_links_loss = Loss::kWaiting;  ///< what waiting for slow links counts as
     std::uint32_t slow_link = kNone;        ///< the last of them
 };
@@ -59,43 +59,43 @@ struct Moment {
     both.delay.noise = both.at - std::max(steady_a, steady_b);
     both.delay.imbalance = std::max(steady_a, steady_b) - std::max(even_a, even_b);
     both.delay.slow_links = std::max(even_a, even_b) - quick;
-    both.delay.tiles = both.at - std::max(a.at - a.delay.tiles, b.at - b.delay.tiles);
+    both.delay.tile_noise = both.at - std::max(a.at - a.delay.tile_noise, b.at - b.delay.tile_noise);
     return both;
 }
 
 /// When a pipeline message left, and when it was there.
 struct Message {
     Picoseconds sent = kNever, arrived = kNever;
-    Delay delay;              ///< of the sender when it left
-    Picoseconds on_slow = 0;  ///< what slow links have added on its way
+    Delay delay;                     ///< of the sender when it left
+    Picoseconds slow_link_time = 0;  ///< what slow links have added on its way
     std::uint32_t slow_link = kNone;
 };
 
 /// Where a stream of an actor stands: the next piece to start, and the one in flight.
 struct StreamState {
-    std::uint32_t use = 0, piece = 0;  ///< next piece: block use, index within the block
-    std::uint32_t flat = kNone;        ///< its number among the role's pieces; kNone: no more
+    std::uint32_t block_use = 0, task = 0;  ///< next piece: block use, index within the block
+    std::uint32_t index_in_role = kNone;    ///< its number among the role's pieces; kNone: no more
     std::uint32_t in_flight = kNone;
     Picoseconds started = 0;  ///< of the piece in flight
-    [[nodiscard]] std::uint32_t first_unfinished() const { return in_flight != kNone ? in_flight : flat; }
+    [[nodiscard]] std::uint32_t first_unfinished() const { return in_flight != kNone ? in_flight : index_in_role; }
 };
 
 /// Where an actor stands in its program and in its accounts. An actor is a role (folded) or a rank (unfolded).
 struct ActorState {
     const Role* role = nullptr;
-    std::uint32_t stage = 0, place = 0;  ///< place among the actors of the stage
+    std::uint32_t stage = 0, index_in_stage = 0;  ///< place among the actors of the stage
     std::array<StreamState, kStreamCount> streams;
     Picoseconds clock = 0;      ///< its own time: ahead of the events' where nothing can reach it
     Picoseconds accounted = 0;  ///< its time is divided into losses up to here
     LossTimes losses{};
     Delay delay;
-    bool asleep = false;            ///< it has walked to `clock` and goes on when the events are there
-    std::uint32_t synced = kNone;   ///< the message that has become ready behind another
-    Picoseconds synced_at = 0;      ///< when it did
-    std::uint32_t worlds = 0;       ///< world pieces reached
-    std::uint32_t company = kNone;  ///< the meeting that it was in last
+    bool waits_for_events = false;             ///< it has walked to `clock` and goes on when the events are there
+    std::uint32_t overtaking_message = kNone;  ///< the message that has become ready behind another
+    Picoseconds overtaking_at = 0;             ///< when it did
+    std::uint32_t world_operations = 0;        ///< world pieces reached
+    std::uint32_t last_group_sync = kNone;     ///< the meeting that it was in last
     // the compute piece in flight, which a collective beside it slows down
-    LossTimes parts{};
+    LossTimes time_by_loss{};
     Picoseconds duration = 0;
     double work_left = 0;
     Picoseconds work_since = 0;
@@ -107,26 +107,27 @@ struct ActorState {
 inline constexpr std::uint32_t kEveryone = kNone - 1;
 
 /// A communication under way: who takes part, and what is added to its time when alone.
-struct Transferring {
-    std::uint32_t actor = 0;           ///< the first of the group, or the only one
-    std::uint32_t meeting = kNone;     ///< into CostedProgram::meetings; kNone: the actor alone; kEveryone: all actors
+struct TransferInFlight {
+    std::uint32_t actor = 0;  ///< the first of the group, or the only one
+    std::uint32_t actor_groups =
+        kNone;                         ///< into CostedProgram::meetings; kNone: the actor alone; kEveryone: all actors
     Stream stream = Stream::kCompute;  ///< on which all have it in flight
     std::uint32_t transfer = 0, member = 0;
     Picoseconds started = 0;
-    Picoseconds late = 0;    ///< nothing happens for so long first
-    double stretch = 1;      ///< latencies and bytes are multiplied by it
-    Picoseconds jitter = 0;  ///< what both add to it when alone
-    Delay cause;             ///< of `started`
+    Picoseconds start_delay = 0;  ///< nothing happens for so long first
+    double jitter_factor = 1;     ///< latencies and bytes are multiplied by it
+    Picoseconds jitter = 0;       ///< what both add to it when alone
+    Delay cause;                  ///< of `started`
 };
 
 /// Of a transfer alone.
-[[nodiscard]] inline Picoseconds stretched(Picoseconds time, double stretch) {
+[[nodiscard]] inline Picoseconds with_jitter(Picoseconds time, double stretch) {
     return stretch == 1 ? time : to_picoseconds(to_seconds(time) * stretch);
 }
 
 /// A transfer whose links others may use.
-struct Active {
-    Transferring what;
+struct SharedTransfer {
+    TransferInFlight communication;
     std::uint32_t phase = 0;
     bool flowing = false;
     double bytes_left = 0, rate = 0;
@@ -135,19 +136,19 @@ struct Active {
 };
 
 /// The members of one group come together for their next communication.
-struct Gathering {
+struct GroupSync {
     std::uint32_t arrived = 0;
-    std::uint32_t last = 0;  ///< actor who came latest
-    Moment latest;
-    std::uint32_t drag =
+    std::uint32_t last_actor = 0;  ///< actor who came latest
+    Moment last_arrival;
+    std::uint32_t straggler =
         kNone;  ///< of its members the one for whom the others have waited longest, all meetings added up
 };
 
 /// An operation of all actors: it begins when the last has come.
-struct World {
-    Gathering gathering;
-    Transferring what;
-    Picoseconds alone = 0;
+struct WorldOperation {
+    GroupSync group_sync;
+    TransferInFlight communication;
+    Picoseconds solo_time = 0;
 };
 
 }  // namespace auspex

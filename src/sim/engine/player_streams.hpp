@@ -12,84 +12,85 @@ void Player<Sharing>::prepare() {
         std::uint32_t offset = 0;
         for (const BlockUse& use : role.order) {
             offsets.push_back(offset);
-            offset += costed_.blocks[use.block].piece_end - costed_.blocks[use.block].piece_begin;
+            offset += costed_.blocks[use.block].task_end - costed_.blocks[use.block].task_begin;
         }
     }
-    actors_.resize(stages * costed_.per_stage);
+    actors_.resize(stages * costed_.actors_per_stage);
     messages_.resize(2 * actors_.size() * static_cast<std::size_t>(program_.chunks * program_.micro_batches));
     waited_for_.assign(actors_.size(), 0);
     for (std::uint32_t a = 0; a < actors_.size(); ++a) {
         ActorState& actor = actors_[a];
-        actor.stage = a / costed_.per_stage;
-        actor.place = a % costed_.per_stage;
+        actor.stage = a / costed_.actors_per_stage;
+        actor.index_in_stage = a % costed_.actors_per_stage;
         actor.role = &program_.roles[actor.stage];
         for (std::size_t s = 0; s < kStreamCount; ++s) {
             if (!actor.role->order.empty()) {
-                actor.streams[s].piece = block_of(actor, 0).first[s];
+                actor.streams[s].task = block_of(actor, 0).first[s];
             }
-            find_piece(actor, s, actor.streams[s]);
+            find_task(actor, s, actor.streams[s]);
         }
     }
-    for (const Meeting& meeting : costed_.meetings) {
+    for (const ActorGroups& groups : costed_.actor_groups) {
         for (std::size_t stage = 0; stage < stages; ++stage) {
-            first_gathering_.push_back(static_cast<std::uint32_t>(gatherings_.size()));
-            gatherings_.resize(gatherings_.size() + meeting.groups());
+            first_group_sync_.push_back(static_cast<std::uint32_t>(group_syncs_.size()));
+            group_syncs_.resize(group_syncs_.size() + groups.groups());
         }
     }
 }
 
 /// From `use` on the first block that has a piece of the stream; `piece` says which in the present one.
 template <class Sharing>
-void Player<Sharing>::find_piece(const ActorState& actor, std::size_t stream, StreamState& state) const {
+void Player<Sharing>::find_task(const ActorState& actor, std::size_t stream, StreamState& state) const {
     const auto& order = actor.role->order;
-    while (state.use < order.size() && state.piece == kNone) {
-        if (++state.use < order.size()) {
-            state.piece = block_of(actor, state.use).first[stream];
+    while (state.block_use < order.size() && state.task == kNone) {
+        if (++state.block_use < order.size()) {
+            state.task = block_of(actor, state.block_use).first[stream];
         }
     }
-    state.flat = state.use < order.size() ? use_offset_[actor.stage][state.use] + state.piece : kNone;
+    state.index_in_role =
+        state.block_use < order.size() ? use_offset_[actor.stage][state.block_use] + state.task : kNone;
 }
 
 template <class Sharing>
 bool Player<Sharing>::is_ready(const ActorState& actor, const StreamState& state) const {
-    const std::uint32_t begin = block_of(actor, state.use).piece_begin;
-    const Piece& piece = costed_.pieces[begin + state.piece];
-    for (std::uint32_t d = piece.dep_begin; d < piece.dep_end; ++d) {
+    const std::uint32_t begin = block_of(actor, state.block_use).task_begin;
+    const Task& task = costed_.tasks[begin + state.task];
+    for (std::uint32_t d = task.dep_begin; d < task.dep_end; ++d) {
         const std::uint32_t on = costed_.dependencies[d];
-        const auto stream = static_cast<std::size_t>(costed_.pieces[begin + on].stream);
-        if (actor.streams[stream].first_unfinished() <= state.flat - state.piece + on) {
+        const auto stream = static_cast<std::size_t>(costed_.tasks[begin + on].stream);
+        if (actor.streams[stream].first_unfinished() <= state.index_in_role - state.task + on) {
             return false;
         }
     }
-    for (std::size_t s = 0; piece.joins >> s != 0; ++s) {
-        if (((piece.joins >> s) & 1U) != 0 && actor.streams[s].first_unfinished() < state.flat) {
+    for (std::size_t s = 0; task.joins >> s != 0; ++s) {
+        if (((task.joins >> s) & 1U) != 0 && actor.streams[s].first_unfinished() < state.index_in_role) {
             return false;
         }
     }
-    if (piece.type == Piece::Type::kReceive) {
-        return messages_[message_index(actor, state.use, piece)].arrived != kNever;
+    if (task.type == Task::Type::kReceive) {
+        return messages_[message_index(actor, state.block_use, task)].arrived != kNever;
     }
     return true;
 }
 
 template <class Sharing>
-void Player<Sharing>::walk_all() {
-    while (!awake_.empty()) {
-        const std::uint32_t a = awake_.back();
-        awake_.pop_back();
-        walk(a);
+void Player<Sharing>::advance_all() {
+    while (!runnable_.empty()) {
+        const std::uint32_t a = runnable_.back();
+        runnable_.pop_back();
+        advance(a);
     }
 }
 
 /// Starts all that can start, as far as the actor's own clock may run.
 template <class Sharing>
-void Player<Sharing>::walk(std::uint32_t a) {
+void Player<Sharing>::advance(std::uint32_t a) {
     ActorState& actor = actors_[a];
-    if (actor.asleep) {
+    if (actor.waits_for_events) {
         return;
     }
     actor.clock = std::max(actor.clock, now_);
-    while (!falls_asleep(a) && start_next(a)) {
+    while (!must_wait_for_events(a) && start_next(a)) {
     }
 }
 
@@ -99,7 +100,7 @@ bool Player<Sharing>::start_next(std::uint32_t a) {
     for (std::size_t s = kStreamCount; s-- > 0;) {
         if (can_start(actors_[a], s)) {
             if (actors_[a].clock > now_ && needs_events(actors_[a], s)) {
-                sleep(a);
+                wait_for_events(a);
                 return false;
             }
             start(a, s, actors_[a].clock);
@@ -115,7 +116,7 @@ template <class Sharing>
 bool Player<Sharing>::runs_alone(const ActorState& actor) const {
     for (std::size_t s = 1; s < kStreamCount; ++s) {
         const StreamState& state = actor.streams[s];
-        if (s == kPp || (state.flat == kNone && state.in_flight == kNone)) {
+        if (s == kPp || (state.index_in_role == kNone && state.in_flight == kNone)) {
             continue;
         }
         if (state.in_flight != kNone || (actor.streams[kPp].in_flight != kNone && waits_for_message(actor, state))) {
@@ -127,12 +128,12 @@ bool Player<Sharing>::runs_alone(const ActorState& actor) const {
 
 template <class Sharing>
 bool Player<Sharing>::waits_for_message(const ActorState& actor, const StreamState& state) const {
-    const std::uint32_t begin = block_of(actor, state.use).piece_begin;
-    const Piece& piece = costed_.pieces[begin + state.piece];
-    const auto on_message = [&](std::uint32_t on) { return costed_.pieces[begin + on].stream == Stream::kPp; };
+    const std::uint32_t begin = block_of(actor, state.block_use).task_begin;
+    const Task& task = costed_.tasks[begin + state.task];
+    const auto on_message = [&](std::uint32_t on) { return costed_.tasks[begin + on].stream == Stream::kPp; };
     const auto dependencies = costed_.dependencies.begin();
-    return ((piece.joins >> kPp) & 1U) != 0 ||
-           std::any_of(dependencies + piece.dep_begin, dependencies + piece.dep_end, on_message);
+    return ((task.joins >> kPp) & 1U) != 0 ||
+           std::any_of(dependencies + task.dep_begin, dependencies + task.dep_end, on_message);
 }
 
 /// Where collectives run beside compute they change its pace: both then start in order of time.
@@ -141,36 +142,36 @@ bool Player<Sharing>::needs_events(const ActorState& actor, std::size_t stream) 
     if (costed_.serial || stream == kPp) {
         return false;
     }
-    const Piece& piece = piece_of(actor, actor.streams[stream]);
-    return piece.type == Piece::Type::kTransfer || (piece.type == Piece::Type::kCompute && !runs_alone(actor));
+    const Task& task = task_of(actor, actor.streams[stream]);
+    return task.type == Task::Type::kTransfer || (task.type == Task::Type::kCompute && !runs_alone(actor));
 }
 
 template <class Sharing>
-void Player<Sharing>::sleep(std::uint32_t a) {
-    actors_[a].asleep = true;
+void Player<Sharing>::wait_for_events(std::uint32_t a) {
+    actors_[a].waits_for_events = true;
     push(actors_[a].clock, Event::Type::kWake, a);
 }
 
 /// The next message has become ready behind one that is still on its way: it leaves as soon as that one has arrived,
 /// which the events will say.
 template <class Sharing>
-bool Player<Sharing>::falls_asleep(std::uint32_t a) {
+bool Player<Sharing>::must_wait_for_events(std::uint32_t a) {
     ActorState& actor = actors_[a];
     if (actor.streams[kPp].in_flight == kNone) {
         return false;
     }
     StreamState next = actor.streams[kPp];
-    next.piece = piece_of(actor, next).next;
-    find_piece(actor, kPp, next);
-    if (next.flat == kNone || next.flat == actor.synced || !is_ready(actor, next)) {
+    next.task = task_of(actor, next).next;
+    find_task(actor, kPp, next);
+    if (next.index_in_role == kNone || next.index_in_role == actor.overtaking_message || !is_ready(actor, next)) {
         return false;
     }
-    actor.synced = next.flat;
-    actor.synced_at = actor.clock;
+    actor.overtaking_message = next.index_in_role;
+    actor.overtaking_at = actor.clock;
     if (actor.clock <= now_) {
         return false;
     }
-    sleep(a);
+    wait_for_events(a);
     return true;
 }
 
@@ -178,37 +179,37 @@ template <class Sharing>
 void Player<Sharing>::start(std::uint32_t a, std::size_t stream, Picoseconds at) {
     ActorState& actor = actors_[a];
     StreamState& state = actor.streams[stream];
-    const Piece& piece = piece_of(actor, state);
-    state.in_flight = state.flat;
+    const Task& task = task_of(actor, state);
+    state.in_flight = state.index_in_role;
     state.started = at;
-    switch (piece.type) {
-        case Piece::Type::kReceive: {
-            const Message& message = message_of(actor, state.use, piece);
+    switch (task.type) {
+        case Task::Type::kReceive: {
+            const Message& message = message_of(actor, state.block_use, task);
             actor.clock = std::max(at, message.arrived);
-            charge(message.delay.slow_link, account_receive(actor, message));
-            end_piece(a, stream, actor.clock);
+            attribute_to_slow_link(message.delay.slow_link, account_receive(actor, message));
+            end_task(a, stream, actor.clock);
             return;
         }
-        case Piece::Type::kCompute: start_compute(a, piece, at); return;
-        case Piece::Type::kTransfer: arrive(a, stream, piece, at); return;
-        case Piece::Type::kWorld: arrive_world(a, piece, at); return;
+        case Task::Type::kCompute: start_compute(a, task, at); return;
+        case Task::Type::kTransfer: arrive(a, stream, task, at); return;
+        case Task::Type::kWorld: arrive_world(a, task, at); return;
     }
 }
 
 template <class Sharing>
-void Player<Sharing>::start_compute(std::uint32_t a, const Piece& piece, Picoseconds at) {
+void Player<Sharing>::start_compute(std::uint32_t a, const Task& task, Picoseconds at) {
     ActorState& actor = actors_[a];
     account(actor, Loss::kWaiting, at);
-    if (variety_ != nullptr) {
-        variety_->draw(costed_, piece, a, actor);
+    if (noise_model_ != nullptr) {
+        noise_model_->draw(costed_, task, a, actor);
     } else {
-        actor.parts = piece.parts;
-        actor.duration = piece.duration;
+        actor.time_by_loss = task.time_by_loss;
+        actor.duration = task.duration;
     }
-    if (costed_.serial || (costed_.walks && runs_alone(actor))) {
-        ++walked_;
+    if (costed_.serial || (costed_.runs_ahead && runs_alone(actor))) {
+        ++tasks_ahead_;
         actor.clock = at + actor.duration;
-        end_piece(a, 0, actor.clock);
+        end_task(a, 0, actor.clock);
         return;
     }
     actor.work_left = static_cast<double>(actor.duration);
@@ -226,16 +227,16 @@ void Player<Sharing>::schedule_compute_end(std::uint32_t a) {
 
 /// A collective of the same tile starts (+1) or ends (-1): compute in flight changes its pace.
 template <class Sharing>
-void Player<Sharing>::change_collectives(std::uint32_t a, const Piece& piece, int by) {
+void Player<Sharing>::change_collectives(std::uint32_t a, const Task& task, int by) {
     ActorState& actor = actors_[a];
-    if (costed_.serial || costed_.collective_compute_share <= 0 || piece.stream == Stream::kPp) {
+    if (costed_.serial || costed_.collective_compute_share <= 0 || task.stream == Stream::kPp) {
         return;
     }
     const bool before = actor.collectives > 0;
     const double rate = before ? 1 - costed_.collective_compute_share : 1;
     actor.collectives += by;
     if (by > 0) {
-        actor.interference = piece.loss;
+        actor.interference = task.loss;
     }
     if (before == (actor.collectives > 0) || actor.streams[0].in_flight == kNone) {
         return;
@@ -247,32 +248,32 @@ void Player<Sharing>::change_collectives(std::uint32_t a, const Piece& piece, in
 
 /// The piece in flight on the stream has ended.
 template <class Sharing>
-void Player<Sharing>::end_piece(std::uint32_t a, std::size_t stream, Picoseconds at) {
+void Player<Sharing>::end_task(std::uint32_t a, std::size_t stream, Picoseconds at) {
     ActorState& actor = actors_[a];
     StreamState& state = actor.streams[stream];
-    const Piece& piece = piece_of(actor, state);
+    const Task& task = task_of(actor, state);
     if (at >= kLongestTime) {
         refuse_long_step("its operations");
     }
-    record(actor, state, piece, at);
-    if (piece.type == Piece::Type::kCompute) {
+    record(actor, state, task, at);
+    if (task.type == Task::Type::kCompute) {
         account_compute(actor, at);
     }
-    if (block_of(actor, state.use).kind == BlockKind::kBackward) {
+    if (block_of(actor, state.block_use).kind == BlockKind::kBackward) {
         forward_backward_ = std::max(forward_backward_, at);
     }
-    if (piece.type == Piece::Type::kTransfer) {
-        change_collectives(a, piece, -1);
-        if (piece.message >= 0) {
-            message_of(actor, state.use, piece).arrived = at;
-            const auto next = static_cast<std::size_t>(piece.message + (piece.backward_message ? 0 : 1));
-            awake_.push_back(static_cast<std::uint32_t>(next % program_.roles.size()) * costed_.per_stage +
-                             actor.place);
+    if (task.type == Task::Type::kTransfer) {
+        change_collectives(a, task, -1);
+        if (task.message >= 0) {
+            message_of(actor, state.block_use, task).arrived = at;
+            const auto next = static_cast<std::size_t>(task.message + (task.backward_message ? 0 : 1));
+            runnable_.push_back(static_cast<std::uint32_t>(next % program_.roles.size()) * costed_.actors_per_stage +
+                                actor.index_in_stage);
         }
     }
     state.in_flight = kNone;
-    state.piece = piece.next;
-    find_piece(actor, stream, state);
+    state.task = task.next;
+    find_task(actor, stream, state);
 }
 
 /// The actor goes on after what ended on the stream. A message that waited for the stream leaves now, even if the actor
@@ -280,15 +281,15 @@ void Player<Sharing>::end_piece(std::uint32_t a, std::size_t stream, Picoseconds
 template <class Sharing>
 void Player<Sharing>::resume(std::uint32_t a, std::size_t stream, Picoseconds at) {
     ActorState& actor = actors_[a];
-    if (stream == kPp && at >= actor.synced_at && can_start(actor, stream)) {
+    if (stream == kPp && at >= actor.overtaking_at && can_start(actor, stream)) {
         start(a, stream, at);
     }
-    if (actor.asleep && stream == kPp) {
+    if (actor.waits_for_events && stream == kPp) {
         return;
     }
     actor.clock = std::max(actor.clock, at);
-    if (!actor.asleep) {
-        awake_.push_back(a);
+    if (!actor.waits_for_events) {
+        runnable_.push_back(a);
     }
 }
 
@@ -296,28 +297,28 @@ template <class Sharing>
 void Player<Sharing>::handle(const Event& event) {
     switch (event.type) {
         case Event::Type::kTransferStep: step(event); return;
-        case Event::Type::kWorldEnd: end_world(worlds_[event.subject]); return;
+        case Event::Type::kWorldEnd: end_world(world_operations_[event.subject]); return;
         case Event::Type::kWake:
-            actors_[event.subject].asleep = false;
+            actors_[event.subject].waits_for_events = false;
             resume(event.subject, kPp, now_);
             return;
         case Event::Type::kComputeEnd:
             if (actors_[event.subject].compute_generation == event.generation) {
-                end_piece(event.subject, 0, now_);
-                awake_.push_back(event.subject);
+                end_task(event.subject, 0, now_);
+                runnable_.push_back(event.subject);
             }
             return;
     }
 }
 
 template <class Sharing>
-void Player<Sharing>::record(const ActorState& actor, const StreamState& state, const Piece& piece, Picoseconds at) {
+void Player<Sharing>::record(const ActorState& actor, const StreamState& state, const Task& task, Picoseconds at) {
     if (timeline_ == nullptr || state.started == at) {
         return;
     }
-    AUSPEX_CHECK(piece.op_end == piece.op_begin + 1, "a timeline is recorded from single operations");
-    const BlockUse& use = actor.role->order[state.use];
-    const Operation& op = program_.operations[program_.blocks[use.block].op_begin + piece.op_begin];
+    AUSPEX_CHECK(task.op_end == task.op_begin + 1, "a timeline is recorded from single operations");
+    const BlockUse& use = actor.role->order[state.block_use];
+    const Operation& op = program_.operations[program_.blocks[use.block].op_begin + task.op_begin];
     const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(actor.role->stage) * kStreamCount +
                                                   static_cast<std::size_t>(op.stream));
     const auto name = static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase));
@@ -330,13 +331,13 @@ PlayResult Player<Sharing>::finish() {
     result.step = now_;
     for (const ActorState& actor : actors_) {
         for (const StreamState& state : actor.streams) {
-            AUSPEX_CHECK(state.flat == kNone, "every operation has run");
+            AUSPEX_CHECK(state.index_in_role == kNone, "every operation has run");
         }
         result.step = std::max(result.step, actor.clock);
     }
     result.forward_backward = forward_backward_;
-    result.events = sequence_ + walked_;
-    for (const double ticks : excess_) {
+    result.events = sequence_ + tasks_ahead_;
+    for (const double ticks : shared_link_excess_) {
         result.shared_link_excess_s.push_back(ticks * 1e-12);
     }
     for (const double ticks : waited_for_) {

@@ -5,126 +5,126 @@
 namespace auspex {
 
 template <class Sharing>
-void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Piece& piece, Picoseconds at) {
+void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Task& task, Picoseconds at) {
     ActorState& actor = actors_[a];
-    if (piece.message >= 0) {
-        Message& message = message_of(actor, actor.streams[stream].use, piece);
+    if (task.message >= 0) {
+        Message& message = message_of(actor, actor.streams[stream].block_use, task);
         message.sent = at;
         message.delay = actor.delay;
     }
-    Transferring what;
+    TransferInFlight what;
     what.actor = a;
-    what.stream = piece.stream;
-    what.transfer = piece.transfer;
+    what.stream = task.stream;
+    what.transfer = task.transfer;
     what.started = at;
     what.cause = actor.delay;
-    if (piece.meeting == kNone) {
-        what.member = costed_.per_stage == 1 ? 0 : actor.place;
-        begin(what, piece);
+    if (task.actor_groups == kNone) {
+        what.member = costed_.actors_per_stage == 1 ? 0 : actor.index_in_stage;
+        begin(what, task);
         return;
     }
-    what.meeting = piece.meeting;
-    what.member = costed_.meetings[piece.meeting].group_of[actor.place];
-    const std::uint32_t number = gathering_number(actor, piece.meeting);
-    Gathering& gathering = gatherings_[number];
-    const Meeting& meeting = costed_.meetings[piece.meeting];
-    if (gather(gathering, a, meeting.begin[what.member + 1] - meeting.begin[what.member], at)) {
-        what.actor = actor.stage * costed_.per_stage + meeting.actors[meeting.begin[what.member]];
-        what.started = gathering.latest.at;
-        what.cause = gathering.latest.delay;
-        blame(what, gathering, number);
-        begin(what, piece);
+    what.actor_groups = task.actor_groups;
+    what.member = costed_.actor_groups[task.actor_groups].group_of[actor.index_in_stage];
+    const std::uint32_t number = group_sync_index(actor, task.actor_groups);
+    GroupSync& sync = group_syncs_[number];
+    const ActorGroups& groups = costed_.actor_groups[task.actor_groups];
+    if (join_group(sync, a, groups.begin[what.member + 1] - groups.begin[what.member], at)) {
+        what.actor = actor.stage * costed_.actors_per_stage + groups.actors[groups.begin[what.member]];
+        what.started = sync.last_arrival.at;
+        what.cause = sync.last_arrival.delay;
+        attribute_wait(what, sync, number);
+        begin(what, task);
     }
 }
 
 /// True if the actor is the last of `size` to come.
 template <class Sharing>
-bool Player<Sharing>::gather(Gathering& gathering, std::uint32_t a, std::size_t size, Picoseconds at) const {
+bool Player<Sharing>::join_group(GroupSync& sync, std::uint32_t a, std::size_t size, Picoseconds at) const {
     const Moment arrival{at, actors_[a].delay};
-    if (gathering.arrived == 0 || at > gathering.latest.at) {
-        gathering.last = a;
+    if (sync.arrived == 0 || at > sync.last_arrival.at) {
+        sync.last_actor = a;
     }
-    gathering.latest = gathering.arrived == 0 ? arrival : later_of(gathering.latest, arrival);
-    if (++gathering.arrived < size) {
+    sync.last_arrival = sync.arrived == 0 ? arrival : later_of(sync.last_arrival, arrival);
+    if (++sync.arrived < size) {
         return false;
     }
-    gathering.arrived = 0;
+    sync.arrived = 0;
     return true;
 }
 
 /// The others have waited for what slow compute has delayed the last: its own, or, if it comes late out of another
 /// group than the others, that of the one who holds this group up.
 template <class Sharing>
-void Player<Sharing>::blame(const Transferring& what, Gathering& gathering, std::uint32_t number) {
+void Player<Sharing>::attribute_wait(const TransferInFlight& what, GroupSync& sync, std::uint32_t number) {
     const auto stream = static_cast<std::size_t>(what.stream);
     double waited = 0;
-    std::uint32_t first = gathering.last;
+    std::uint32_t first = sync.last_actor;
     for_each_member(what, [&](std::uint32_t a) {
         const Picoseconds came = actors_[a].streams[stream].started;
-        const Picoseconds slower = std::max<Picoseconds>(0, what.cause.tiles - actors_[a].delay.tiles);
+        const Picoseconds slower = std::max<Picoseconds>(0, what.cause.tile_noise - actors_[a].delay.tile_noise);
         waited += static_cast<double>(std::min(what.started - came, slower));
         first = came < actors_[first].streams[stream].started ? a : first;
     });
-    const std::uint32_t company = actors_[gathering.last].company;
-    const bool inherited = company != kNone && company != actors_[first].company;
+    const std::uint32_t last_sync = actors_[sync.last_actor].last_group_sync;
+    const bool inherited = last_sync != kNone && last_sync != actors_[first].last_group_sync;
     if (!inherited || program_.roles.size() == 1) {
-        const std::uint32_t drag = inherited ? gatherings_[company].drag : kNone;
-        const std::uint32_t cause = drag != kNone ? drag : gathering.last;
+        const std::uint32_t straggler = inherited ? group_syncs_[last_sync].straggler : kNone;
+        const std::uint32_t cause = straggler != kNone ? straggler : sync.last_actor;
         waited_for_[cause] += waited;
-        if (gathering.drag == kNone || waited_for_[cause] > waited_for_[gathering.drag]) {
-            gathering.drag = cause;
+        if (sync.straggler == kNone || waited_for_[cause] > waited_for_[sync.straggler]) {
+            sync.straggler = cause;
         }
     }
-    for_each_member(what, [&](std::uint32_t a) { actors_[a].company = number; });
+    for_each_member(what, [&](std::uint32_t a) { actors_[a].last_group_sync = number; });
 }
 
 /// All are there at what.started.
 template <class Sharing>
-void Player<Sharing>::begin(Transferring what, const Piece& piece) {
+void Player<Sharing>::begin(TransferInFlight what, const Task& task) {
     const CostedTransfer::Member& member = member_of(what);
     const auto stream = static_cast<std::size_t>(what.stream);
     for_each_member(what, [&](std::uint32_t a) {
         StreamState& state = actors_[a].streams[stream];
-        AUSPEX_CHECK(state.in_flight != kNone && piece_of(actors_[a], state).transfer == what.transfer,
+        AUSPEX_CHECK(state.in_flight != kNone && task_of(actors_[a], state).transfer == what.transfer,
                      "a group meets for one communication at a time");
         state.started = what.started;
-        change_collectives(a, piece, 1);
+        change_collectives(a, task, 1);
     });
-    what.late = what.jitter = piece.jitter;
-    if (variety_ != nullptr && member.jitter > 0) {
-        what.stretch = variety_->stretch(what.actor, member.jitter);
-        what.jitter += to_picoseconds(to_seconds(member.alone) * (what.stretch - 1));
+    what.start_delay = what.jitter = task.jitter;
+    if (noise_model_ != nullptr && member.jitter > 0) {
+        what.jitter_factor = noise_model_->jitter_factor(what.actor, member.jitter);
+        what.jitter += to_picoseconds(to_seconds(member.solo_time) * (what.jitter_factor - 1));
     }
-    if (!member.shares && costed_.serial) {
-        ++walked_;
-        end(what, what.started + what.late + stretched(member.alone, what.stretch));
+    if (!member.shares_links && costed_.serial) {
+        ++tasks_ahead_;
+        end(what, what.started + what.start_delay + with_jitter(member.solo_time, what.jitter_factor));
         return;
     }
     if (free_.empty()) {
-        free_.push_back(static_cast<std::uint32_t>(active_.size()));
-        active_.emplace_back();
+        free_.push_back(static_cast<std::uint32_t>(shared_transfers_.size()));
+        shared_transfers_.emplace_back();
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
-    Active& active = active_[index];
-    active.what = what;
+    SharedTransfer& active = shared_transfers_[index];
+    active.communication = what;
     active.phase = member.phase_begin;
     active.flowing = false;
-    if (member.shares) {
-        begin_phase(index, what.started + what.late);
+    if (member.shares_links) {
+        begin_phase(index, what.started + what.start_delay);
     } else {
         active.phase = member.phase_end;
-        push(what.started + what.late + stretched(member.alone, what.stretch), Event::Type::kTransferStep, index,
-             ++active.generation);
+        push(what.started + what.start_delay + with_jitter(member.solo_time, what.jitter_factor),
+             Event::Type::kTransferStep, index, ++active.generation);
     }
 }
 
 /// Enters the latency part of the transfer's present phase.
 template <class Sharing>
 void Player<Sharing>::begin_phase(std::uint32_t index, Picoseconds at) {
-    Active& active = active_[index];
-    const TransferPhase& phase = costed_.transfers[active.what.transfer].phases[active.phase];
-    push(at + to_picoseconds(phase.latency_s * active.what.stretch), Event::Type::kTransferStep, index,
+    SharedTransfer& active = shared_transfers_[index];
+    const TransferPhase& phase = costed_.transfers[active.communication.transfer].phases[active.phase];
+    push(at + to_picoseconds(phase.latency_s * active.communication.jitter_factor), Event::Type::kTransferStep, index,
          ++active.generation);
 }
 
@@ -132,12 +132,12 @@ void Player<Sharing>::begin_phase(std::uint32_t index, Picoseconds at) {
 template <class Sharing>
 void Player<Sharing>::step(const Event& event) {
     const std::uint32_t index = event.subject;
-    Active& active = active_[index];
+    SharedTransfer& active = shared_transfers_[index];
     if (active.generation != event.generation) {
         return;
     }
-    const CostedTransfer& transfer = costed_.transfers[active.what.transfer];
-    const std::uint32_t end_phase = transfer.members[active.what.member].phase_end;
+    const CostedTransfer& transfer = costed_.transfers[active.communication.transfer];
+    const std::uint32_t end_phase = transfer.members[active.communication.member].phase_end;
     if (active.flowing) {
         sharing_.stop(active.flow);
         flows_changed_ = true;
@@ -147,12 +147,12 @@ void Player<Sharing>::step(const Event& event) {
         const TransferPhase& phase = transfer.phases[active.phase];
         if (phase.bytes > 0) {
             active.flowing = true;
-            active.bytes_left = phase.bytes * active.what.stretch;
+            active.bytes_left = phase.bytes * active.communication.jitter_factor;
             active.rate = 0;
             active.since = now_;
             active.flow = sharing_.start(phase.pattern);
-            active_of_flow_.resize(std::max<std::size_t>(active_of_flow_.size(), active.flow + 1));
-            active_of_flow_[active.flow] = index;
+            transfer_of_flow_.resize(std::max<std::size_t>(transfer_of_flow_.size(), active.flow + 1));
+            transfer_of_flow_[active.flow] = index;
             flows_changed_ = true;
             return;
         }
@@ -164,19 +164,19 @@ void Player<Sharing>::step(const Event& event) {
     }
     ++active.generation;
     free_.push_back(index);
-    end(Transferring(active.what), now_);
+    end(TransferInFlight(active.communication), now_);
 }
 
 /// Called when all events of a time are done: what has flowed is settled for the transfers whose rates have changed,
 /// and their new ends are scheduled.
 template <class Sharing>
-void Player<Sharing>::settle() {
+void Player<Sharing>::update_rates() {
     if (!flows_changed_) {
         return;
     }
     flows_changed_ = false;
-    for (const std::uint32_t flow : sharing_.settle()) {
-        Active& active = active_[active_of_flow_[flow]];
+    for (const std::uint32_t flow : sharing_.update_rates()) {
+        SharedTransfer& active = shared_transfers_[transfer_of_flow_[flow]];
         const double rate = sharing_.rate(flow);
         if (rate == active.rate) {
             continue;
@@ -185,76 +185,76 @@ void Player<Sharing>::settle() {
         active.since = now_;
         active.rate = rate;
         push(now_ + to_picoseconds_up(active.bytes_left / active.rate), Event::Type::kTransferStep,
-             active_of_flow_[flow], ++active.generation);
+             transfer_of_flow_[flow], ++active.generation);
     }
 }
 
 template <class Sharing>
-void Player<Sharing>::end(const Transferring& what, Picoseconds at) {
+void Player<Sharing>::end(const TransferInFlight& what, Picoseconds at) {
     const auto stream = static_cast<std::size_t>(what.stream);
     const CostedTransfer::Member& member = member_of(what);
     for_each_member(what, [&](std::uint32_t a) {
         ActorState& actor = actors_[a];
         const StreamState& state = actor.streams[stream];
-        const Piece& piece = piece_of(actor, state);
-        if (member.shares) {
-            const Block& block = program_.blocks[actor.role->order[state.use].block];
-            const Operation& op = program_.operations[block.op_begin + piece.op_begin];
-            excess_[operation_name_index(op.kind, op.phase)] +=
-                static_cast<double>(at - what.started - what.late - member.alone);
+        const Task& task = task_of(actor, state);
+        if (member.shares_links) {
+            const Block& block = program_.blocks[actor.role->order[state.block_use].block];
+            const Operation& op = program_.operations[block.op_begin + task.op_begin];
+            shared_link_excess_[operation_name_index(op.kind, op.phase)] +=
+                static_cast<double>(at - what.started - what.start_delay - member.solo_time);
         }
-        if (member.slow > 0) {
+        if (member.slow_link_time > 0) {
             const Picoseconds added = added_by_slow_links(what, at);
-            charge(member.slow_link, added);
-            if (piece.message >= 0) {
-                message_of(actor, state.use, piece).on_slow = added;
-                message_of(actor, state.use, piece).slow_link = member.slow_link;
+            attribute_to_slow_link(member.slow_link, added);
+            if (task.message >= 0) {
+                message_of(actor, state.block_use, task).slow_link_time = added;
+                message_of(actor, state.block_use, task).slow_link = member.slow_link;
             }
         }
-        end_piece_of_transfer(a, stream, what, at);
+        end_transfer_task(a, stream, what, at);
     });
 }
 
 template <class Sharing>
-void Player<Sharing>::arrive_world(std::uint32_t a, const Piece& piece, Picoseconds at) {
+void Player<Sharing>::arrive_world(std::uint32_t a, const Task& task, Picoseconds at) {
     ActorState& actor = actors_[a];
-    const std::uint32_t number = actor.worlds++;
-    if (number == worlds_.size()) {
-        worlds_.emplace_back();
+    const std::uint32_t number = actor.world_operations++;
+    if (number == world_operations_.size()) {
+        world_operations_.emplace_back();
     }
-    World& world = worlds_[number];
-    const CostedTransfer::Member& member = costed_.transfers[piece.transfer].members.front();
-    world.what.stream = piece.stream;
-    world.what.meeting = kEveryone;
-    world.what.late = std::max(world.what.late, piece.jitter);
-    world.alone = std::max(world.alone, member.alone);
-    if (!gather(world.gathering, a, actors_.size(), at)) {
+    WorldOperation& world = world_operations_[number];
+    const CostedTransfer::Member& member = costed_.transfers[task.transfer].members.front();
+    world.communication.stream = task.stream;
+    world.communication.actor_groups = kEveryone;
+    world.communication.start_delay = std::max(world.communication.start_delay, task.jitter);
+    world.solo_time = std::max(world.solo_time, member.solo_time);
+    if (!join_group(world.group_sync, a, actors_.size(), at)) {
         return;
     }
-    world.what.started = world.gathering.latest.at;
-    world.what.cause = world.gathering.latest.delay;
-    blame(world.what, world.gathering, kNone);
-    world.what.stretch = variety_ != nullptr ? variety_->stretch(0, member.jitter) : 1;
-    const Picoseconds duration = stretched(world.alone, world.what.stretch);
-    world.what.jitter = world.what.late + duration - world.alone;
-    push(world.what.started + world.what.late + duration, Event::Type::kWorldEnd, number);
+    world.communication.started = world.group_sync.last_arrival.at;
+    world.communication.cause = world.group_sync.last_arrival.delay;
+    attribute_wait(world.communication, world.group_sync, kNone);
+    world.communication.jitter_factor = noise_model_ != nullptr ? noise_model_->jitter_factor(0, member.jitter) : 1;
+    const Picoseconds duration = with_jitter(world.solo_time, world.communication.jitter_factor);
+    world.communication.jitter = world.communication.start_delay + duration - world.solo_time;
+    push(world.communication.started + world.communication.start_delay + duration, Event::Type::kWorldEnd, number);
 }
 
 template <class Sharing>
-void Player<Sharing>::end_world(const World& world) {
-    const auto stream = static_cast<std::size_t>(world.what.stream);
-    for_each_member(world.what, [&](std::uint32_t a) {
-        actors_[a].streams[stream].started = world.what.started;
-        end_piece_of_transfer(a, stream, world.what, now_);
+void Player<Sharing>::end_world(const WorldOperation& world) {
+    const auto stream = static_cast<std::size_t>(world.communication.stream);
+    for_each_member(world.communication, [&](std::uint32_t a) {
+        actors_[a].streams[stream].started = world.communication.started;
+        end_transfer_task(a, stream, world.communication, now_);
     });
 }
 
 template <class Sharing>
-void Player<Sharing>::end_piece_of_transfer(std::uint32_t a, std::size_t stream, const Transferring& what,
-                                            Picoseconds at) {
+void Player<Sharing>::end_transfer_task(std::uint32_t a, std::size_t stream, const TransferInFlight& what,
+                                        Picoseconds at) {
     ActorState& actor = actors_[a];
-    account_transfer(actor, piece_of(actor, actor.streams[stream]), what, at);
-    end_piece(a, stream, at);
+    account_transfer(actor, task_of(actor, actor.streams[stream]), what, at);
+    end_task(a, stream, at);
     resume(a, stream, at);
 }
 
@@ -266,8 +266,8 @@ bool Player<Sharing>::waits_for_other_than_message(const ActorState& actor) cons
         return actor.streams[static_cast<std::size_t>(stream)].in_flight != kNone;
     };
     const StreamState& compute = actor.streams[0];
-    const bool for_message = compute.flat != kNone && piece_of(actor, compute).type == Piece::Type::kReceive &&
-                             block_of(actor, compute.use).kind != BlockKind::kOptimizer;
+    const bool for_message = compute.index_in_role != kNone && task_of(actor, compute).type == Task::Type::kReceive &&
+                             block_of(actor, compute.block_use).kind != BlockKind::kOptimizer;
     return for_message || in_flight(Stream::kCp) || (!program_.overlap_tp && in_flight(Stream::kTp)) ||
            (!program_.overlap_ep && in_flight(Stream::kEp)) || (!program_.overlap_dp && in_flight(Stream::kDp));
 }
@@ -275,15 +275,15 @@ bool Player<Sharing>::waits_for_other_than_message(const ActorState& actor) cons
 /// Divides compute's idle time up to the transfer's end: what preceded the transfer is the drain of the pipeline, or
 /// waiting; the rest is the transfer's own.
 template <class Sharing>
-void Player<Sharing>::account_transfer(ActorState& actor, const Piece& piece, const Transferring& what,
+void Player<Sharing>::account_transfer(ActorState& actor, const Task& task, const TransferInFlight& what,
                                        Picoseconds at) {
     if (actor.streams[0].in_flight != kNone ||
-        (piece.stream == Stream::kPp && program_.overlap_pp && waits_for_other_than_message(actor))) {
+        (task.stream == Stream::kPp && program_.overlap_pp && waits_for_other_than_message(actor))) {
         return;
     }
-    const bool is_world = piece.type == Piece::Type::kWorld;
+    const bool is_world = task.type == Task::Type::kWorld;
     const Moment idle{actor.accounted, actor.delay};
-    charge(what.cause.slow_link, account_delay(actor, what.started, {what.started, what.cause}));
+    attribute_to_slow_link(what.cause.slow_link, account_delay(actor, what.started, {what.started, what.cause}));
     if (is_world) {
         account(actor, Loss::kBubble, std::min(what.started, forward_backward_));
     }
@@ -292,14 +292,14 @@ void Player<Sharing>::account_transfer(ActorState& actor, const Piece& piece, co
     if (!is_world) {
         account(actor, Loss::kImbalance, std::min(at, actor.accounted + member_of(what).imbalance));
     }
-    account(actor, piece.loss, at);
-    if (variety_ == nullptr || at <= idle.at) {  // who has not waited keeps its own delay
+    account(actor, task.loss, at);
+    if (noise_model_ == nullptr || at <= idle.at) {  // who has not waited keeps its own delay
         return;
     }
     Moment end{at, what.cause};
-    end.delay.noise += what.meeting != kNone ? what.jitter : 0;
+    end.delay.noise += what.actor_groups != kNone ? what.jitter : 0;
     if (!is_world) {
-        add_slow_link(end.delay, added_by_slow_links(what, at), piece.loss, member_of(what).slow_link);
+        add_slow_link(end.delay, added_by_slow_links(what, at), task.loss, member_of(what).slow_link);
     }
     actor.delay = later_of(idle, end).delay;
 }
@@ -307,12 +307,12 @@ void Player<Sharing>::account_transfer(ActorState& actor, const Piece& piece, co
 /// How much longer a transfer that slow links bound has taken than alone at their full capacity: others who crowd on
 /// them are their doing, too.
 template <class Sharing>
-Picoseconds Player<Sharing>::added_by_slow_links(const Transferring& what, Picoseconds at) const {
+Picoseconds Player<Sharing>::added_by_slow_links(const TransferInFlight& what, Picoseconds at) const {
     const CostedTransfer::Member& member = member_of(what);
-    if (member.slow == 0) {
+    if (member.slow_link_time == 0) {
         return 0;
     }
-    return std::max<Picoseconds>(0, at - what.started - what.jitter - (member.alone - member.slow));
+    return std::max<Picoseconds>(0, at - what.started - what.jitter - (member.solo_time - member.slow_link_time));
 }
 
 }  // namespace auspex

@@ -88,7 +88,7 @@ std::optional<int> number_in(const std::string& word) {
 double read_factor(const Request& request, const std::string& text) {
     double factor = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), factor);
-    if (status != std::errc() || end != text.data() + text.size() || !(factor >= kLeastSlowFactor) || factor > 1) {
+    if (status != std::errc() || end != text.data() + text.size() || !(factor >= kMinSlowFactor) || factor > 1) {
         throw InputError(request.where, "found the factor \"" + printable(text) +
                                             "\"; expected a number from 0.001 to 1, the share of its speed or "
                                             "capacity that the part has left");

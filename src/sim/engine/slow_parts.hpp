@@ -33,7 +33,7 @@ struct SlowRequest {
     std::size_t links = 0;  ///< how many
 };
 
-inline constexpr double kLeastSlowFactor = 0.001;
+inline constexpr double kMinSlowFactor = 0.001;
 
 struct SlowParts {
     std::vector<double> rank_factors;   ///< on the compute rate of each rank; empty: 1
@@ -42,7 +42,7 @@ struct SlowParts {
     std::vector<std::string> notes;     ///< the same in words
 };
 
-/// Requests "NAME=FACTOR", kLeastSlowFactor <= FACTOR <= 1. "tile R": the tile of rank R computes at FACTOR of its
+/// Requests "NAME=FACTOR", kMinSlowFactor <= FACTOR <= 1. "tile R": the tile of rank R computes at FACTOR of its
 /// speed. Any other NAME: all links with such a name (matches_link_name) have FACTOR of their capacity; routes stay as
 /// they are. Throws InputError for a broken request, a factor out of range, an unknown tile, node or group (with those
 /// that there are), a name that no link has (with the nearest ones), and a part that two requests name.

@@ -24,7 +24,7 @@ struct PredictOptions {
     Lens lens = Lens::kFolded;          ///< a machine with a host section is always played through Lens::kHost
     /// kHost: so many processes of others, by core of every computer, want it all the time. With any of them there is
     /// no interval: it is the step itself, and top_constants is empty.
-    std::vector<int> others = {};
+    std::vector<int> background_processes = {};
     // kUnfolded
     std::uint64_t seed = 1;
     int samples = 1;

@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "sim/cpu/host_step.hpp"
-#include "sim/predict/host_lean.hpp"
+#include "sim/cpu/step.hpp"
+#include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"
@@ -131,7 +131,7 @@ bool runs_on_trainer(const Inputs& inputs, const PredictOptions& options, const 
 }
 
 /// What there is of a step before it is played, and the step played on hosts.
-SimulatedStep step_on_hosts(const Inputs& inputs, const PredictOptions& options) {
+SimulatedStep step_on_cpus(const Inputs& inputs, const PredictOptions& options) {
     if (!options.slow.empty()) {
         throw InputError("--slow", "found with machine " + inputs.machine.name +
                                        ", whose ranks are processes on CPU cores; expected a machine without a host "
@@ -146,7 +146,7 @@ SimulatedStep step_on_hosts(const Inputs& inputs, const PredictOptions& options)
                              " has the trainer's own kernels and messages (auspex program "
                              "--check-executor says why)");
     }
-    HostStep played = play_on_hosts(inputs, step, options.timeline, options.others);
+    CpuStep played = play_on_cpus(inputs, step, options.timeline, options.background_processes);
     step.step = played.step;
     step.forward_backward = played.forward_backward;
     step.losses = played.losses;
@@ -158,11 +158,11 @@ SimulatedStep step_on_hosts(const Inputs& inputs, const PredictOptions& options)
 
 /// Elasticities and the interval that follows from them.
 void fill_sensitivity(Prediction& p, const Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
-    if (p.lens == Lens::kHost) {
-        p.top_constants = lean_on_host_constants(inputs, step);
+    if (p.lens == Lens::kCpu) {
+        p.top_constants = cpu_sensitivities(inputs, step);
     } else {
         const Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
-        p.top_constants = lean_on_constants(replayed, options);
+        p.top_constants = constant_sensitivities(replayed, options);
         if (replayed.plan.micro_batches != inputs.plan.micro_batches) {
             p.notes.push_back("the interval and the constants leaned on come from a step of " +
                               std::to_string(replayed.plan.micro_batches) + " micro-batches");
@@ -232,7 +232,7 @@ void note_what_if(Prediction& p, const Stack& stack, const std::vector<std::stri
 
 void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
     const Stack& stack = inputs.stack;
-    if (p.lens == Lens::kHost) {
+    if (p.lens == Lens::kCpu) {
         p.notes.push_back("machine " + inputs.machine.name +
                           " has a host section: every rank, kernel call and message is played on its cores");
     } else if (stack.measured_on == "none") {
@@ -280,8 +280,8 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     const auto begin = Clock::now();
     PredictResult result;
     Prediction& p = result.prediction;
-    p.lens = inputs.machine.host.cores > 0 ? Lens::kHost : options.lens;
-    SimulatedStep step = p.lens == Lens::kHost ? step_on_hosts(inputs, options) : simulate_step(inputs, options, true);
+    p.lens = inputs.machine.cpu.cores > 0 ? Lens::kCpu : options.lens;
+    SimulatedStep step = p.lens == Lens::kCpu ? step_on_cpus(inputs, options) : simulate_step(inputs, options, true);
     if (p.lens == Lens::kUnfolded) {
         p.unfolded = unfold(inputs, options, step, p);
     }
@@ -300,7 +300,7 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     add_notes(p, inputs, step);
     p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};
-    if (options.sensitivity && options.others.empty()) {
+    if (options.sensitivity && options.background_processes.empty()) {
         const auto sensitivity_begin = Clock::now();
         fill_sensitivity(p, inputs, options, step);
         p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();

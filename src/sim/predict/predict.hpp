@@ -16,7 +16,7 @@ struct PredictResult {
     std::optional<Timeline> timeline;
 };
 
-/// Simulates one step. kHost (machines with a host section, whatever lens is asked for): play_on_hosts; top_constants
+/// Simulates one step. kHost (machines with a host section, whatever lens is asked for): play_on_cpus; top_constants
 /// are groups of the section's constants. kUnfolded: the folded step too, from which memory, times by operation, link
 /// use and elasticities are. Throws InputError for a plan that does not match workload, machine or tiles, or that hosts
 /// cannot run; a plan that does not fit in memory is a result.

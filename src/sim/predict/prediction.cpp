@@ -9,7 +9,7 @@ const char* to_string(Lens lens) {
     switch (lens) {
         case Lens::kFolded: return "folded";
         case Lens::kUnfolded: return "unfolded";
-        case Lens::kHost: return "host";
+        case Lens::kCpu: return "host";
     }
     AUSPEX_CHECK(false, "a lens is one of the enum");
 }

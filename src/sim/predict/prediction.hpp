@@ -27,7 +27,7 @@ struct MemoryReport {
 };
 
 /// How much of the step changes with a constant: d ln(step time) / d ln(constant).
-struct ConstantLean {
+struct ConstantSensitivity {
     Constant constant;
     double elasticity = 0;
 };
@@ -43,7 +43,7 @@ struct OperationShare {
 enum class Lens {
     kFolded,    ///< one actor a pipeline stage
     kUnfolded,  ///< every rank, NIC and link
-    kHost       ///< every rank, kernel call and message of processes that share CPU cores
+    kCpu        ///< every rank, kernel call and message of processes that share CPU cores
 };
 /// "folded", "unfolded", "host".
 [[nodiscard]] const char* to_string(Lens lens);
@@ -80,9 +80,9 @@ struct Prediction {
     bool executor_proven = false;  ///< every operation of the program is one that the trainer runs
     std::uint64_t operations = 0;  ///< program operations of one step, all roles
     std::uint64_t events = 0;
-    double elapsed_s = 0;                     ///< inputs loaded -> step result
-    double sensitivity_elapsed_s = 0;         ///< the finite differences behind interval and top_constants
-    std::vector<ConstantLean> top_constants;  ///< most leaned on first
+    double elapsed_s = 0;                            ///< inputs loaded -> step result
+    double sensitivity_elapsed_s = 0;                ///< the finite differences behind interval and top_constants
+    std::vector<ConstantSensitivity> top_constants;  ///< most leaned on first
     std::vector<OperationShare> operations_by_time;
     std::optional<UnfoldedReport> unfolded;  ///< kUnfolded; step, losses and events above are of the median sample
     std::vector<LinkUse> link_use;           ///< the most crowded kind first

@@ -82,12 +82,12 @@ Inputs sensitivity_inputs(const Inputs& inputs, int resolved_micro_batches, std:
     return shortened;
 }
 
-std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictOptions& options) {
-    std::vector<ConstantLean> leans;
+std::vector<ConstantSensitivity> constant_sensitivities(const Inputs& inputs, const PredictOptions& options) {
+    std::vector<ConstantSensitivity> sensitivities;
     for (const auto* constants : {&inputs.machine.constants, &inputs.stack.constants}) {
         for (const Constant& constant : *constants) {
             if (constant.value != 0 && enters_a_step(constant.path)) {
-                leans.push_back({constant, 0});
+                sensitivities.push_back({constant, 0});
             }
         }
     }
@@ -97,22 +97,23 @@ std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictO
     tbb::enumerable_thread_specific<Kept> kept([&] {
         return Kept{Network(inputs.machine, inputs.stack, nominal.layout), nominal};
     });
-    tbb::parallel_for(std::size_t{0}, leans.size(), [&](std::size_t i) {
-        leans[i].elasticity = elasticity(inputs, plain, leans[i].constant, nominal.step, kept.local());
+    tbb::parallel_for(std::size_t{0}, sensitivities.size(), [&](std::size_t i) {
+        sensitivities[i].elasticity = elasticity(inputs, plain, sensitivities[i].constant, nominal.step, kept.local());
     });
-    std::stable_sort(leans.begin(), leans.end(), [](const ConstantLean& a, const ConstantLean& b) {
-        return std::fabs(a.elasticity) > std::fabs(b.elasticity);
-    });
-    while (!leans.empty() && std::fabs(leans.back().elasticity) < 1e-4) {
-        leans.pop_back();
+    std::stable_sort(sensitivities.begin(), sensitivities.end(),
+                     [](const ConstantSensitivity& a, const ConstantSensitivity& b) {
+                         return std::fabs(a.elasticity) > std::fabs(b.elasticity);
+                     });
+    while (!sensitivities.empty() && std::fabs(sensitivities.back().elasticity) < 1e-4) {
+        sensitivities.pop_back();
     }
-    return leans;
+    return sensitivities;
 }
 
-std::array<double, 2> step_interval_s(double step_time_s, const std::vector<ConstantLean>& leans) {
+std::array<double, 2> step_interval_s(double step_time_s, const std::vector<ConstantSensitivity>& sensitivities) {
     double variance = 0;
-    for (const ConstantLean& lean : leans) {
-        const double part = lean.elasticity * lean.constant.relative_uncertainty;
+    for (const ConstantSensitivity& sensitivity : sensitivities) {
+        const double part = sensitivity.elasticity * sensitivity.constant.relative_uncertainty;
         variance += part * part;
     }
     const double spread = std::exp(1.645 * std::sqrt(variance));

@@ -12,7 +12,8 @@ namespace auspex {
 /// (larger where smaller is not allowed; smaller changes show how overlaps snap rather than how the constant acts),
 /// largest magnitude first, ties in file order; those below 1e-4 are left out. Runs on all cores; the result does not
 /// depend on how many.
-[[nodiscard]] std::vector<ConstantLean> lean_on_constants(const Inputs& inputs, const PredictOptions& options);
+[[nodiscard]] std::vector<ConstantSensitivity> constant_sensitivities(const Inputs& inputs,
+                                                                      const PredictOptions& options);
 
 /// What is replayed for a step that took this many events: the inputs themselves, or for long pipelines (more than
 /// 200,000 events and 2 pp micro-batches) the same with 2 pp micro-batches. The share of the optimizer is then larger
@@ -20,6 +21,7 @@ namespace auspex {
 [[nodiscard]] Inputs sensitivity_inputs(const Inputs& inputs, int resolved_micro_batches, std::uint64_t events);
 
 /// About 90 %: step * exp(± 1.645 sqrt(sum (elasticity * uncertainty)^2)), constants taken as independent.
-[[nodiscard]] std::array<double, 2> step_interval_s(double step_time_s, const std::vector<ConstantLean>& leans);
+[[nodiscard]] std::array<double, 2> step_interval_s(double step_time_s,
+                                                    const std::vector<ConstantSensitivity>& sensitivities);
 
 }  // namespace auspex

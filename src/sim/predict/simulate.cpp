@@ -54,7 +54,7 @@ void simulate_prepared(SimulatedStep& s, const Inputs& inputs, const PredictOpti
     const double together = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
     network->set_routing_shares(s.routing_shares());
     s.cost_options.load = s.load;
-    s.cost_options.fold = !options.play_every_operation && !options.timeline;
+    s.cost_options.merge_operations = !options.play_every_operation && !options.timeline;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, together));
     if (options.timeline) {
         s.timeline.emplace();

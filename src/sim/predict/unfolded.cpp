@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "base/rng.hpp"
+#include "sim/engine/noise_model.hpp"
 #include "sim/engine/player.hpp"
 #include "sim/engine/slow_parts.hpp"
-#include "sim/engine/variety.hpp"
 #include "sim/network/sharing/link_sharing.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
@@ -26,7 +26,7 @@ struct SharedLinks {
 };
 
 /// What all samples share: nothing of it changes while they play.
-struct Stage {
+struct SampleSetup {
     const Inputs& inputs;
     const Layout& layout;
     Network network;
@@ -40,16 +40,16 @@ struct Stage {
 /// Rates by LinkSharing over all groups' patterns.
 class RankSharing {
  public:
-    explicit RankSharing(const Stage& stage) : stage_(stage), links_(stage.links.capacities) {}
+    explicit RankSharing(const SampleSetup& setup) : setup_(setup), links_(setup.links.capacities) {}
     std::uint32_t start(PatternId pattern) {
-        return links_.start({stage_.links.loads[pattern], stage_.solo_rates[pattern]});
+        return links_.start({setup_.links.loads[pattern], setup_.solo_rates[pattern]});
     }
     void stop(std::uint32_t id) { links_.stop(id); }
-    std::span<const std::uint32_t> settle() { return links_.settle(); }
+    std::span<const std::uint32_t> update_rates() { return links_.update_rates(); }
     [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
 
  private:
-    const Stage& stage_;
+    const SampleSetup& setup_;
     LinkSharing links_;
 };
 
@@ -67,7 +67,7 @@ SharedLinks find_shared_links(const CostedProgram& costed, const Network& networ
     };
     for (const CostedTransfer& transfer : costed.transfers) {
         for (const CostedTransfer::Member& member : transfer.members) {
-            for (std::uint32_t p = member.phase_begin; p < member.phase_end && member.shares; ++p) {
+            for (std::uint32_t p = member.phase_begin; p < member.phase_end && member.shares_links; ++p) {
                 const PatternLoads& loads = network.loads(transfer.phases[p].pattern);
                 std::vector<LinkLoad>& mine = shared.loads[transfer.phases[p].pattern];
                 if (mine.empty()) {
@@ -82,81 +82,82 @@ SharedLinks find_shared_links(const CostedProgram& costed, const Network& networ
     return shared;
 }
 
-Stage set_stage(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
-    Stage stage{inputs, folded.layout, Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
-    stage.network.set_routing_shares(folded.routing_shares());
-    const Fabric& fabric = stage.network.fabric();
-    stage.slow = find_slow_parts(options.slow, fabric, folded.layout);
+SampleSetup sample_setup(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+    SampleSetup setup{inputs, folded.layout, Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
+    setup.network.set_routing_shares(folded.routing_shares());
+    const Fabric& fabric = setup.network.fabric();
+    setup.slow = find_slow_parts(options.slow, fabric, folded.layout);
     CostOptions cost = folded.cost_options;
     cost.grain = Grain::kRanks;
-    cost.link_factors = stage.slow.link_factors;
-    stage.costed = cost_program(
+    cost.link_factors = setup.slow.link_factors;
+    setup.costed = cost_program(
         folded.program, inputs.machine, inputs.stack, folded.layout,
-        cost_operations(folded.program, inputs.machine, inputs.stack, folded.layout, stage.network, cost), cost);
-    stage.links = find_shared_links(stage.costed, stage.network, stage.slow.link_factors);
-    for (PatternId pattern = 0; pattern < stage.network.pattern_count(); ++pattern) {
-        stage.solo_rates.push_back(slowed_solo_rate(stage.network, pattern, stage.slow.link_factors));
+        cost_operations(folded.program, inputs.machine, inputs.stack, folded.layout, setup.network, cost), cost);
+    setup.links = find_shared_links(setup.costed, setup.network, setup.slow.link_factors);
+    for (PatternId pattern = 0; pattern < setup.network.pattern_count(); ++pattern) {
+        setup.solo_rates.push_back(slowed_solo_rate(setup.network, pattern, setup.slow.link_factors));
     }
     for (int s = 0; s < folded.layout.pp; ++s) {
         for (int n = 0; n < folded.layout.stage_ranks; ++n) {
-            stage.ranks.push_back(folded.layout.rank(s, n));
+            setup.ranks.push_back(folded.layout.rank(s, n));
         }
     }
-    return stage;
+    return setup;
 }
 
-constexpr std::size_t kShown = 10;
+constexpr std::size_t kMaxListed = 10;
 
-std::vector<SlowTile> slowest_tiles(const Stage& stage, const PlayResult& played, const Variety& variety) {
+std::vector<SlowTile> slowest_tiles(const SampleSetup& setup, const PlayResult& played, const NoiseModel& noise_model) {
     std::vector<std::uint32_t> order(played.waited_for_s.size());
     std::iota(order.begin(), order.end(), 0U);
-    const std::size_t shown = std::min(kShown, order.size());
+    const std::size_t shown = std::min(kMaxListed, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
                       [&](std::uint32_t a, std::uint32_t b) {
                           return played.waited_for_s[a] != played.waited_for_s[b]
                                      ? played.waited_for_s[a] > played.waited_for_s[b]
-                                     : stage.ranks[a] < stage.ranks[b];
+                                     : setup.ranks[a] < setup.ranks[b];
                       });
     const double all_s = std::accumulate(played.waited_for_s.begin(), played.waited_for_s.end(), 0.0);
     std::vector<SlowTile> tiles;
     for (std::size_t i = 0; i < shown && played.waited_for_s[order[i]] > 0; ++i) {
         const std::uint32_t actor = order[i];
         const double waited_s = played.waited_for_s[actor];
-        tiles.push_back({stage.ranks[actor], stage.ranks[actor] / stage.layout.tiles_per_node,
-                         static_cast<int>(actor) / stage.layout.stage_ranks, variety.speed(actor),
-                         waited_s / stage.layout.tiles, waited_s / all_s});
+        tiles.push_back({setup.ranks[actor], setup.ranks[actor] / setup.layout.tiles_per_node,
+                         static_cast<int>(actor) / setup.layout.stage_ranks, noise_model.speed(actor),
+                         waited_s / setup.layout.tiles, waited_s / all_s});
     }
     return tiles;
 }
 
-std::vector<SlowLink> slowest_links(const Stage& stage, const PlayResult& played) {
+std::vector<SlowLink> slowest_links(const SampleSetup& setup, const PlayResult& played) {
     std::vector<SlowLink> links;
     for (const auto& [link, added_s] : played.slow_link_s) {
         links.push_back(
-            {stage.network.fabric().name(link), stage.slow.link_factors[link], added_s / stage.layout.tiles});
+            {setup.network.fabric().name(link), setup.slow.link_factors[link], added_s / setup.layout.tiles});
     }
     std::stable_sort(links.begin(), links.end(),
                      [](const SlowLink& a, const SlowLink& b) { return a.added_s > b.added_s; });
-    links.resize(std::min(kShown, links.size()));
+    links.resize(std::min(kMaxListed, links.size()));
     return links;
 }
 
-UnfoldedSample play_sample(const Stage& stage, std::uint64_t seed) {
-    Variety variety(stage.inputs.machine.tile, stage.inputs.machine.noise, seed, stage.ranks, stage.slow.rank_factors);
-    RankSharing sharing(stage);
-    const PlayResult played = Player(stage.costed, sharing, &variety, nullptr).run();
+UnfoldedSample play_sample(const SampleSetup& setup, std::uint64_t seed) {
+    NoiseModel noise_model(setup.inputs.machine.tile, setup.inputs.machine.noise, seed, setup.ranks,
+                           setup.slow.rank_factors);
+    RankSharing sharing(setup);
+    const PlayResult played = Player(setup.costed, sharing, &noise_model, nullptr).run();
     UnfoldedSample sample;
     sample.step = played.step;
     sample.forward_backward = played.forward_backward;
     sample.losses = mean_losses(played.losses, played.step);
     sample.events = played.events;
-    sample.slowest = slowest_tiles(stage, played, variety);
-    sample.slowest_links = slowest_links(stage, played);
+    sample.slowest = slowest_tiles(setup, played, noise_model);
+    sample.slowest_links = slowest_links(setup, played);
     return sample;
 }
 
 /// Nothing is drawn: all samples are the same.
-bool is_certain(const Machine& machine) {
+bool is_deterministic(const Machine& machine) {
     const Noise& noise = machine.noise;
     return machine.tile.speed_sigma == 0 && noise.network_jitter == 0 &&
            (noise.os_event_s == 0 || noise.os_events_per_s == 0);
@@ -174,17 +175,17 @@ std::size_t median_of(const std::vector<UnfoldedSample>& samples) {
 
 UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
     AUSPEX_CHECK(options.samples > 0, "at least one sample");
-    const Stage stage = set_stage(inputs, folded, options);
+    const SampleSetup setup = sample_setup(inputs, folded, options);
     UnfoldedSteps steps;
-    steps.slow = stage.slow.requests;
-    steps.notes = stage.slow.notes;
+    steps.slow = setup.slow.requests;
+    steps.notes = setup.slow.notes;
     steps.samples.resize(static_cast<std::size_t>(options.samples));
-    const std::size_t played = is_certain(inputs.machine) ? 1 : steps.samples.size();
+    const std::size_t played = is_deterministic(inputs.machine) ? 1 : steps.samples.size();
     std::mutex mutex;
     int done = 0;
     const auto play_one = [&](std::size_t i) {
         // Rng scrambles neighbouring seeds.
-        steps.samples[i] = play_sample(stage, Rng(options.seed + 0x9e3779b97f4a7c15U * i).next());
+        steps.samples[i] = play_sample(setup, Rng(options.seed + 0x9e3779b97f4a7c15U * i).next());
         if (options.progress) {
             const std::lock_guard lock(mutex);
             options.progress(++done, options.samples);

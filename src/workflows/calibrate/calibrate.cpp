@@ -7,8 +7,8 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "compare/fit/machine_writer.hpp"
-#include "launch/blame_flag.hpp"
 #include "launch/child_process.hpp"
+#include "launch/flag_context.hpp"
 #include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
 #include "workflows/calibrate/measure.hpp"
@@ -38,7 +38,7 @@ void require_own_file(const std::string& out) {
 
 /// What cannot be written at the end is found at the start.
 void require_writable(const char* flag, const std::string& file) {
-    blame_flag(flag, file, [&] { const OutputFile unused(file); });
+    with_flag_context(flag, file, [&] { const OutputFile unused(file); });
 }
 
 void require_two_files(const CalibrateRequest& request) {
@@ -68,16 +68,16 @@ Calibration calibration_of(const CalibrateRequest& request) {
         const JsonDocument base = load_document("machine", request.machine, {});
         const Stack stack = load_stack(load_document("stack", stack_for(request, load_machine(base)), {}));
         const std::vector<Measurement> rows =
-            blame_flag("--from", measurements, [&] { return load_measurements(measurements); });
+            with_flag_context("--from", measurements, [&] { return load_measurements(measurements); });
         if (rows.empty()) {
             throw InputError(measurements, "found no rows below the header; expected at least one");
         }
         return calibrate_from(base, rows, stack);
     }
     const Stack stack = load_stack(load_document("stack", request.stack, {}));
-    const SignalsNoted signals;
+    const SignalsCaught signals;
     CalibrationRows measured = measure_machine(request, stack);
-    Calibration calibration = calibrate_host(fs::path(request.out).stem().string(), measured.rows, stack);
+    Calibration calibration = calibrate_cpu(fs::path(request.out).stem().string(), measured.rows, stack);
     require_no_signal(request);
     calibration.warnings.insert(calibration.warnings.begin(), measured.warnings.begin(), measured.warnings.end());
     return calibration;

@@ -130,9 +130,10 @@ Conditions conditions_in(const std::vector<std::string>& lines) {
 void require_own(const std::vector<Measurement>& rows) {
     const auto foreign = std::ranges::find_if_not(rows, is_own);
     if (foreign != rows.end()) {
-        throw InputError(foreign->place, "found a row from \"" + printable(foreign->source) +
-                                             "\" in a table that auspex calibrate has not written; expected another "
-                                             "--measurements; --from reads rows of another machine");
+        throw InputError(foreign->file_line,
+                         "found a row from \"" + printable(foreign->source) +
+                             "\" in a table that auspex calibrate has not written; expected another "
+                             "--measurements; --from reads rows of another machine");
     }
 }
 

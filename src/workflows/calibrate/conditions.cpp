@@ -9,7 +9,7 @@
 #include "base/sha256.hpp"
 #include "exec/checkpoint/durable_file.hpp"
 #include "exec/system/cores.hpp"
-#include "launch/blame_flag.hpp"
+#include "launch/flag_context.hpp"
 #include "launch/input_files.hpp"
 #include "launch/installation.hpp"
 
@@ -37,7 +37,8 @@ std::string netlab_settings() {
 }
 
 std::string text_of_hosts(const std::string& hostfile) {
-    return blame_flag("--hostfile", hostfile, [&] { return read_input_file(hostfile, "a list of hosts, one a line"); });
+    return with_flag_context("--hostfile", hostfile,
+                             [&] { return read_input_file(hostfile, "a list of hosts, one a line"); });
 }
 
 }  // namespace

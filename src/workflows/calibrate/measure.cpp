@@ -184,8 +184,8 @@ class Measurer {
     bool launch(const CalibrationPart& part) {
         Launch launch;
         MeasureTask task = part.task;
-        task.calm_probe_s = kCalmProbe * full_speed_probe_s();
-        launch.arguments = words_of(task);
+        task.undisturbed_probe_s = kUndisturbedProbe * full_speed_probe_s();
+        launch.arguments = arguments_of(task);
         launch.ranks = part.ranks;
         launch.waits_by_yielding = stack_.waits_by_yielding;
         launch.hostfile = request_.hostfile;
@@ -196,7 +196,7 @@ class Measurer {
             const CalibrateTicker ticker(part.name, part.seconds(), left_s_, file_.name());
             outcome = run_under_mpirun(launch, RunFolder(scratch_.path()));
         }
-        const bool were_others = had_others(before, core_clock());
+        const bool were_others = had_background_load(before, core_clock());
         require_success(outcome);
         const bool is_slow = probe();
         return were_others || is_slow;
@@ -250,7 +250,7 @@ class Measurer {
                                 percent(slow / fastest - 1) +
                                 " longer than at best. A neighbour of this virtual machine, or the clock");
         }
-        if (earlier_probe_s_ > kCalmProbe * fastest) {
+        if (earlier_probe_s_ > kUndisturbedProbe * fastest) {
             warnings_.push_back("what earlier sessions measured was taken on cores that were " +
                                 percent(earlier_probe_s_ / fastest - 1) +
                                 " slower than now: --fresh measures everything again");
@@ -289,7 +289,7 @@ std::string prepare(const CalibrateRequest& request, const CalibrationFile& file
 }  // namespace
 
 void require_no_signal(const CalibrateRequest& request) {
-    if (noted_signal() != 0) {
+    if (caught_signal() != 0) {
         throw std::runtime_error("interrupted" + kept_text(request, CalibrationFile(request.measurements)));
     }
 }

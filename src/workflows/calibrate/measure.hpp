@@ -19,7 +19,7 @@ struct CalibrationRows {
 /// once and as long as time allows. Full speed is that of the fastest session of the file. Throws InputError where the
 /// file is of another computer, or of other conditions: number of cores, stack, hosts, flags of mpirun, settings of
 /// netlab, and, if something is left to be measured, build of auspex-mpi; where another calibration measures into it;
-/// and where inputs cannot be used, before it changes the file. Requires: SignalsNoted, for what is left behind else;
+/// and where inputs cannot be used, before it changes the file. Requires: SignalsCaught, for what is left behind else;
 /// throws std::runtime_error that says where the measurements are if one was noted.
 [[nodiscard]] CalibrationRows measure_machine(const CalibrateRequest& request, const Stack& stack);
 

@@ -42,7 +42,7 @@ void append_text(const std::string& file, const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> words_of(const MeasureTask& task) {
+std::vector<std::string> arguments_of(const MeasureTask& task) {
     std::vector<std::string> words{kMeasureRole, task.file, task.stack};
     const auto add = [&](bool is_wanted, const char* what, double seconds) {
         if (is_wanted) {
@@ -52,7 +52,7 @@ std::vector<std::string> words_of(const MeasureTask& task) {
     add(task.kernels, "kernels", task.kernels_s);
     add(task.sharing, "sharing", task.sharing_s);
     add(task.messages, "messages", task.messages_s);
-    add(task.calm_probe_s > 0, "calm-probe", task.calm_probe_s);
+    add(task.undisturbed_probe_s > 0, "calm-probe", task.undisturbed_probe_s);
     for (const std::string& precision : task.precisions) {
         words.insert(words.end(), {"precision", precision});
     }
@@ -78,7 +78,7 @@ MeasureTask measure_task(const std::vector<std::string>& words) {
             task.messages = true;
             task.messages_s = read_seconds(words[i + 1]);
         } else if (words[i] == "calm-probe") {
-            task.calm_probe_s = read_seconds(words[i + 1]);
+            task.undisturbed_probe_s = read_seconds(words[i + 1]);
         } else if (words[i] == "precision") {
             task.precisions.push_back(words[i + 1]);
         } else {

@@ -18,12 +18,12 @@ struct MeasureTask {
     std::string stack;  ///< file or name: how ranks are bound and wait, and how collectives go
     bool kernels = false, sharing = false, messages = false;
     double kernels_s = 0, sharing_s = 0, messages_s = 0;  ///< to be spent on each, about
-    double calm_probe_s = 0;              ///< probes of a core at its full speed take up to this (CoreProbe); 0: all do
+    double undisturbed_probe_s = 0;       ///< probes of a core at its full speed take up to this (CoreProbe); 0: all do
     std::vector<std::string> precisions;  ///< of kernels: "fp32", "bf16"
 };
 
 /// As arguments of auspex-mpi, and back from those behind the first. Throws InputError.
-[[nodiscard]] std::vector<std::string> words_of(const MeasureTask& task);
+[[nodiscard]] std::vector<std::string> arguments_of(const MeasureTask& task);
 [[nodiscard]] MeasureTask measure_task(const std::vector<std::string>& words);
 
 /// A file of measurements that grows row by row; what was written is there after a kill.

@@ -42,7 +42,7 @@ std::string name_of(const std::string& file) { return fs::path(file).stem().stri
 
 /// The value as JSON text.
 std::string json_text(const JsonValue& value) {
-    constexpr double kMost = std::numeric_limits<double>::max();
+    constexpr double kMax = std::numeric_limits<double>::max();
     if (value.is_string()) {
         return json_quote(value.as_string());
     }
@@ -50,7 +50,7 @@ std::string json_text(const JsonValue& value) {
         return value.as_bool() ? "true" : "false";
     }
     if (value.is_number()) {
-        const double number = value.as_number(-kMost, kMost);
+        const double number = value.as_number(-kMax, kMax);
         return number == std::round(number) && std::abs(number) < 1e15
                    ? std::to_string(static_cast<std::int64_t>(number))
                    : json_number(number);
@@ -213,7 +213,7 @@ CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
                                 load_document("stack", request.stack, request.overrides),
                                 load_document("workload", workload_file, request.overrides),
                                 load_document("plan", plan_file, request.overrides))};
-    if (one.inputs.machine.host.cores == 0) {
+    if (one.inputs.machine.cpu.cores == 0) {
         throw InputError(one.inputs.machine_document.name(),
                          "found a machine without a host section; expected one with a host section (auspex calibrate "
                          "without --from writes it)");

@@ -82,7 +82,7 @@ void prepare_out(const CompareRequest& request, const std::vector<CompareCase>& 
 }
 
 /// The larger count of each core.
-void add_others(const std::vector<int>& others, std::vector<int>& most) {
+void take_max_background(const std::vector<int>& others, std::vector<int>& most) {
     most.resize(std::max(most.size(), others.size()));
     for (std::size_t core = 0; core < others.size(); ++core) {
         most[core] = std::max(most[core], others[core]);
@@ -94,12 +94,12 @@ void take_measured(const CompareCase& one, MeasuredCase& measured, double refere
     compared.ranks = one.ranks;
     compared.predicted_memory_bytes = one.predicted_memory_bytes;
     const bool any_counts =
-        std::any_of(measured.runs.begin(), measured.runs.end(), [](const CaseRun& run) { return run.counts(); });
+        std::any_of(measured.runs.begin(), measured.runs.end(), [](const CaseRun& run) { return run.is_valid(); });
     for (const CaseRun& run : measured.runs) {
         compared.runs.push_back(compared_run(run, reference_probe_s));
         if (run.is_disturbed && !any_counts) {
             compared.disturbed = true;
-            add_others(run.others, compared.others);
+            take_max_background(run.background_processes, compared.background_processes);
         }
         compared.measured_memory_bytes = std::max(compared.measured_memory_bytes, run.memory_bytes);
     }
@@ -128,8 +128,8 @@ void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<Co
         if (speeds[i] != 1) {
             predict_case(*cases[i], speeds[i], compared[i]);
         }
-        if (!compared[i].others.empty()) {
-            widen_for_others(*cases[i], compared[i].others, compared[i]);
+        if (!compared[i].background_processes.empty()) {
+            widen_for_background(*cases[i], compared[i].background_processes, compared[i]);
         }
         throw_if_interrupted();
         compared[i].operations =
@@ -140,10 +140,10 @@ void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<Co
 /// What is predicted is predicted for the machine's cores, whatever may be used here.
 std::string note_of_other_cores(const CompareRequest& request, const Machine& machine) {
     const auto cores = static_cast<int>(allowed_cores().size());
-    if (!request.hostfile.empty() || machine.host.cores == cores) {
+    if (!request.hostfile.empty() || machine.cpu.cores == cores) {
         return "";
     }
-    return "predicted for the " + counted(machine.host.cores, "core") + " of machine " + machine.name +
+    return "predicted for the " + counted(machine.cpu.cores, "core") + " of machine " + machine.name +
            ", measured on " + std::to_string(cores) + ": calibrate with those that compare may use";
 }
 
@@ -154,7 +154,7 @@ std::string records_of(const CompareRequest& request) {
 }
 
 Compared compare_layouts(const CompareRequest& request, OutputLocks& locks) {
-    const SignalsNoted signals;
+    const SignalsCaught signals;
     const NewFolder scratch(temporary_folder(), "auspex-compare-");
     Compared result;
     Comparison& comparison = result.comparison;
@@ -176,7 +176,7 @@ Compared compare_layouts(const CompareRequest& request, OutputLocks& locks) {
     }
     prepare_out(request, cases, locks, plan);
     result.machine = cases.front().inputs.machine.name;
-    plan.reference_probe_s = cases.front().inputs.machine.host.probe_s;
+    plan.reference_probe_s = cases.front().inputs.machine.cpu.probe_s;
     if (!plan.earlier.note.empty()) {
         comparison.warnings.push_back(plan.earlier.note);
     }

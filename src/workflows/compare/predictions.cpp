@@ -9,7 +9,7 @@ namespace {
 
 Inputs inputs_at_speed(const CompareCase& one, double core_speed) {
     Inputs inputs = one.inputs;
-    inputs.machine.host = at_speed(inputs.machine.host, core_speed);
+    inputs.machine.cpu = at_speed(inputs.machine.cpu, core_speed);
     return inputs;
 }
 
@@ -30,10 +30,10 @@ void predict_case(const CompareCase& one, double core_speed, ComparedCase& compa
     compared.predicted_timeline = std::move(result.timeline);
 }
 
-void widen_for_others(const CompareCase& one, const std::vector<int>& others, ComparedCase& compared) {
+void widen_for_background(const CompareCase& one, const std::vector<int>& others, ComparedCase& compared) {
     PredictOptions wanted;
     wanted.tiles = one.asked_ranks;
-    wanted.others = others;
+    wanted.background_processes = others;
     const double step_s = predict(inputs_at_speed(one, compared.core_speed), wanted).prediction.step_time_s;
     const double width = compared.interval_high_s / compared.predicted_step_s;
     compared.interval_high_s = std::max(compared.interval_high_s, step_s * width);

@@ -26,8 +26,8 @@ RunOrigin origin_of_line(const JsonValue& value) {
 }
 
 CaseRun run_of(const JsonValue& value) {
-    constexpr double kShortest_s = 1e-9, kLongest_s = 1e6, kMostBytes = 1e18;
-    constexpr int kMostOthers = 1'000'000;
+    constexpr double kShortest_s = 1e-9, kLongest_s = 1e6, kMaxBytes = 1e18;
+    constexpr int kMaxBackgroundProcesses = 1'000'000;
     const auto seconds = [&value](const char* key) { return value.at(key).as_number(kShortest_s, kLongest_s); };
     CaseRun run;
     run.plan = value.at("plan").as_string();
@@ -37,12 +37,12 @@ CaseRun run_of(const JsonValue& value) {
     run.step_s = seconds("step_s");
     run.probe_s = seconds("probe_s");
     run.is_slowed = value.at("slowed").as_bool();
-    run.others_share = value.at("others_share").as_number(0, 1);
+    run.background_share = value.at("others_share").as_number(0, 1);
     for (const JsonValue& count : value.at("others").elements()) {
-        run.others.push_back(static_cast<int>(count.as_integer(0, kMostOthers)));
+        run.background_processes.push_back(static_cast<int>(count.as_integer(0, kMaxBackgroundProcesses)));
     }
     run.is_disturbed = value.at("disturbed").as_bool();
-    run.memory_bytes = value.at("memory_bytes").as_number(0, kMostBytes);
+    run.memory_bytes = value.at("memory_bytes").as_number(0, kMaxBytes);
     run.traced_s = seconds("traced_s");
     run.traced_probe_s = seconds("traced_probe_s");
     const JsonValue operations = value.at("operations");
@@ -87,7 +87,7 @@ std::string note_of(const std::string& file, std::size_t left, std::size_t all, 
 ComparedRun compared_run(const CaseRun& run, double reference_probe_s) {
     ComparedRun compared;
     compared.step_s = run.step_s;
-    compared.counts = run.counts();
+    compared.is_valid = run.is_valid();
     compared.traced_s = run.traced_s;
     compared.operations = run.operations;
     if (reference_probe_s > 0) {
@@ -104,14 +104,14 @@ std::string to_json_line(const CaseRun& run) {
             (operations.empty() ? "" : ", ") + json_quote(operation.name) + ": " + json_number(operation.measured_s);
     }
     std::string others;
-    for (const int count : run.others) {
+    for (const int count : run.background_processes) {
         others += (others.empty() ? "" : ", ") + std::to_string(count);
     }
     return "{\"plan\": " + json_quote(run.plan) + ", \"workload\": " + json_quote(run.workload) + ", \"origin\": {" +
            json_members(run.origin) + "}, \"round\": " + std::to_string(run.round) +
            ", \"step_s\": " + json_number(run.step_s) + ", \"probe_s\": " + json_number(run.probe_s) +
            ", \"slowed\": " + (run.is_slowed ? "true" : "false") +
-           ", \"others_share\": " + json_number(run.others_share) + ", \"others\": [" + others + "]" +
+           ", \"others_share\": " + json_number(run.background_share) + ", \"others\": [" + others + "]" +
            ", \"disturbed\": " + (run.is_disturbed ? "true" : "false") +
            ", \"memory_bytes\": " + json_number(run.memory_bytes) + ", \"traced_s\": " + json_number(run.traced_s) +
            ", \"traced_probe_s\": " + json_number(run.traced_probe_s) + ", \"operations\": {" + operations + "}}\n";

@@ -19,13 +19,13 @@ struct CaseRun {
     std::string plan, workload;
     RunOrigin origin;
     int round = 0;
-    double step_s = 0;        ///< median of its steps at full speed; of all its steps where there are too few of those
-    double probe_s = 0;       ///< median of the probes around the same steps (StepReport::probe_s)
-    bool is_slowed = false;   ///< there were too few
-    double others_share = 0;  ///< of the cores' time, that others had while it ran
-    std::vector<int> others;  ///< by core: processes of others that could always run (others_by_core)
+    double step_s = 0;       ///< median of its steps at full speed; of all its steps where there are too few of those
+    double probe_s = 0;      ///< median of the probes around the same steps (StepReport::probe_s)
+    bool is_slowed = false;  ///< there were too few
+    double background_share = 0;            ///< of the cores' time, that others had while it ran
+    std::vector<int> background_processes;  ///< by core: processes of others that could always run (background_by_core)
     bool is_disturbed = false;
-    [[nodiscard]] bool counts() const { return !is_slowed && !is_disturbed; }
+    [[nodiscard]] bool is_valid() const { return !is_slowed && !is_disturbed; }
     double memory_bytes = 0;                ///< peak of the fullest rank
     double traced_s = 0;                    ///< the step that was traced, its last one
     double traced_probe_s = 0;              ///< of the probes around that step

@@ -29,17 +29,17 @@ namespace fs = std::filesystem;
 constexpr int kWarmUp = 2;
 constexpr int kPatience = 3;  ///< rounds for each repeat
 /// Steps at full speed that a run needs: this many, and this share of its steps.
-constexpr double kFewestCalm = 3, kLeastCalm = 0.5;
+constexpr double kMinUndisturbedSteps = 3, kMinUndisturbedShare = 0.5;
 constexpr double kProbe_s = 0.05;
 /// Of a run, without those that do not count.
-constexpr double kSteps_s = 0.7, kFewest = 15, kMost = 60;
+constexpr double kSteps_s = 0.7, kMinSteps = 15, kMaxSteps = 60;
 /// Where even the fewest steps take longer than that, there are fewer.
-constexpr double kLong_s = 5, kFewestLong = 6;
+constexpr double kLong_s = 5, kMinLongSteps = 6;
 
 /// A step's median needs many short steps or some long ones.
 int counted_steps(double step_s) {
-    const double fewest = std::clamp(std::ceil(kLong_s / step_s), kFewestLong, kFewest);
-    return static_cast<int>(std::clamp(std::ceil(kSteps_s / step_s), fewest, kMost));
+    const double fewest = std::clamp(std::ceil(kLong_s / step_s), kMinLongSteps, kMinSteps);
+    return static_cast<int>(std::clamp(std::ceil(kSteps_s / step_s), fewest, kMaxSteps));
 }
 
 /// Rows of random tokens, which come round again in long runs: time does not depend on what they say.
@@ -99,7 +99,7 @@ class Measurer {
     [[nodiscard]] int counted_runs(std::size_t i) const {
         const std::vector<CaseRun>& runs = measured_[i].runs;
         return static_cast<int>(
-            std::count_if(runs.begin(), runs.end(), [](const CaseRun& run) { return run.counts(); }));
+            std::count_if(runs.begin(), runs.end(), [](const CaseRun& run) { return run.is_valid(); }));
     }
 
     /// Every case of which too few runs count, beginning at another one each time.
@@ -167,9 +167,9 @@ class Measurer {
             return fault;
         }
         const std::vector<ProbeReading> after = probe_cores(kProbe_s);
-        run.others_share = share_of_others(begin, end);
-        run.others = others_by_core(begin, end);
-        run.is_disturbed = had_others(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
+        run.background_share = background_share(begin, end);
+        run.background_processes = background_by_core(begin, end);
+        run.is_disturbed = had_background_load(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
                            is_disturbed(after, plan_.reference_probe_s);
         take_steps(trained, run);
         for (const RankReport& rank : trained.ranks) {
@@ -193,7 +193,7 @@ class Measurer {
                 calm_probes_s.push_back(probes_s[step]);
             }
         }
-        const auto fewest = std::max(kFewestCalm, kLeastCalm * static_cast<double>(steps_s.size()));
+        const auto fewest = std::max(kMinUndisturbedSteps, kMinUndisturbedShare * static_cast<double>(steps_s.size()));
         run.is_slowed = plan_.reference_probe_s > 0 && static_cast<double>(calm_steps_s.size()) < fewest;
         const bool takes_calm = plan_.reference_probe_s > 0 && !run.is_slowed;
         run.step_s = median(takes_calm ? calm_steps_s : steps_s);

@@ -62,7 +62,7 @@ double largest_difference(std::span<const double> a, std::span<const double> b) 
     return largest;
 }
 
-std::optional<ChoicePlace> first_differing_choice(const RoutingRecord& a, const RoutingRecord& b) {
+std::optional<ChoicePosition> first_differing_choice(const RoutingRecord& a, const RoutingRecord& b) {
     const auto sorted = [](std::span<const std::uint16_t> experts) {
         std::vector<std::uint16_t> list(experts.begin(), experts.end());
         std::sort(list.begin(), list.end());
@@ -72,7 +72,7 @@ std::optional<ChoicePlace> first_differing_choice(const RoutingRecord& a, const 
         for (int layer = 0; layer < a.layers; ++layer) {
             for (int token = 0; token < a.tokens; ++token) {
                 if (sorted(a.of_token(step, layer, token)) != sorted(b.of_token(step, layer, token))) {
-                    return ChoicePlace{step, layer, token};
+                    return ChoicePosition{step, layer, token};
                 }
             }
         }

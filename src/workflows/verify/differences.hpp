@@ -13,10 +13,10 @@ namespace auspex {
 
 /// Where the experts that two runs chose differ first: by step, then layer (of those with experts), then token of the
 /// batch. The order of a token's experts does not count. Requires records of the same model, batch and steps.
-struct ChoicePlace {
+struct ChoicePosition {
     int step = 0, layer = 0, token = 0;
 };
-[[nodiscard]] std::optional<ChoicePlace> first_differing_choice(const RoutingRecord& a, const RoutingRecord& b);
+[[nodiscard]] std::optional<ChoicePosition> first_differing_choice(const RoutingRecord& a, const RoutingRecord& b);
 
 /// Peaks of every rank, label by label and of the sum, against rank_memory: empty if all are equal, else the first that
 /// is not: "rank 3, activations: 1,024 bytes predicted, 2,048 measured". `routing`: of that very run; null: uniform.

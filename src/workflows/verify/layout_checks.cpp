@@ -104,7 +104,7 @@ void LayoutChecks::check_learned(const VerifyLayout& layout, const Single& singl
         return;
     }
     const RoutingRecord record = read_routing_record(file);
-    const std::optional<ChoicePlace> first = first_differing_choice(record, single.record);
+    const std::optional<ChoicePosition> first = first_differing_choice(record, single.record);
     std::size_t alike = single.learned.losses.size();
     check.first_choice = "none";
     if (first) {
@@ -134,8 +134,8 @@ void LayoutChecks::check_replayed(const VerifyLayout& layout, const Single& sing
 }
 
 void LayoutChecks::add_curve(VerifyModel model, const std::string& name, const TrainedRun& run) {
-    constexpr std::size_t kMost = 5;
-    if (model != VerifyModel::kExperts || curves_.size() >= kMost) {
+    constexpr std::size_t kMax = 5;
+    if (model != VerifyModel::kExperts || curves_.size() >= kMax) {
         return;
     }
     LossCurve& curve = curves_.emplace_back(LossCurve{name, {}});

@@ -54,7 +54,7 @@ class Killer {
  public:
     Killer(std::string checkpoints, const Strike& strike) : checkpoints_(std::move(checkpoints)), strike_(strike) {}
 
-    void look() {
+    void poll() {
         if (done_) {
             return;
         }
@@ -100,7 +100,7 @@ class Recovery {
  public:
     explicit Recovery(const VerifySession& session)
         : session_(session),
-          steps_(std::clamp(session.steps(), kFewestRecoverySteps, kMostRecoverySteps)),
+          steps_(std::clamp(session.steps(), kMinRecoverySteps, kMaxRecoverySteps)),
           every_(std::max(2, steps_ / 8)),
           half_(std::max(2 * every_, steps_ / 2 / every_ * every_)) {}
 
@@ -245,7 +245,7 @@ class Recovery {
         strike.after_s = rng_.uniform() * step_time_s_;
         const std::string folder = "killed-" + std::to_string(number);
         Killer killer(session_.scratch() + "/" + folder, strike);
-        const TrainedRun run = run_training(supervised(folder), session_.scratch(), [&] { killer.look(); });
+        const TrainedRun run = run_training(supervised(folder), session_.scratch(), [&] { killer.poll(); });
         return judge(run, "kill -9 of rank " + std::to_string(strike.rank) + " " +
                               (in_checkpoint ? "while a checkpoint was written, in or after step "
                                              : duration(strike.after_s) + " into step ") +

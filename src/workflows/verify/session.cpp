@@ -28,7 +28,7 @@ void VerifySession::make_data() {
     constexpr int kVocabulary = 512;
     const Workload workload = load_workload(load_document("workload", workload_, {}));
     const std::string text = scratch() + "/text.txt";
-    write_file(text, made_up_text(kBytes, 1));
+    write_file(text, synthetic_text(kBytes, 1));
     PrepareRequest request;
     request.inputs = {text};
     request.learns_merges = workload.vocab_size > kVocabulary / 2 + 1;

@@ -8,7 +8,7 @@
 
 namespace auspex {
 
-std::string made_up_text(std::size_t bytes, std::uint64_t seed) {
+std::string synthetic_text(std::size_t bytes, std::uint64_t seed) {
     constexpr std::array<std::string_view, 64> kWords{
         "the",   "river",  "carries", "small",  "stones", "from",   "a",        "mountain", "towards", "its",
         "quiet", "valley", "where",   "people", "build",  "wooden", "houses",   "and",      "watch",   "clouds",

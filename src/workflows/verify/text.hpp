@@ -7,6 +7,6 @@ namespace auspex {
 
 /// Sentences of made-up regularity: which word follows depends on the last one and on chance. Equal for equal
 /// arguments; at least `bytes` long.
-[[nodiscard]] std::string made_up_text(std::size_t bytes, std::uint64_t seed);
+[[nodiscard]] std::string synthetic_text(std::size_t bytes, std::uint64_t seed);
 
 }  // namespace auspex

@@ -10,7 +10,7 @@ namespace {
 ComparedRun traced(double traced_s, bool at_full_speed = true, bool counts = true) {
     ComparedRun run;
     run.step_s = 1;
-    run.counts = counts;
+    run.is_valid = counts;
     run.traced_s = traced_s;
     run.is_traced_at_full_speed = at_full_speed;
     run.operations = {{"work", traced_s, 0}};

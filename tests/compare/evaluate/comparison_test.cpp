@@ -62,7 +62,7 @@ TEST(Comparison, a_single_run_has_no_noise) {
 TEST(Comparison, errors_are_given_against_all_runs_too) {
     // Counted: 1 and 1.02, median 1.01. All: 1, 1.02, 1.5 and 1.6, median 1.26. Predicted 1.01.
     ComparedCase one = made("m", "a", {1, 1.5, 1.02, 1.6}, 1.01);
-    one.runs[1].counts = one.runs[3].counts = false;
+    one.runs[1].is_valid = one.runs[3].is_valid = false;
     const Comparison comparison = summed({one, made("m", "b", {2, 2}, 2)});
     EXPECT_NEAR(comparison.cases[0].error, 0, 1e-12);
     EXPECT_NEAR(comparison.cases[0].error_all_runs, 1.01 / 1.26 - 1, 1e-12);
@@ -254,7 +254,7 @@ TEST(Comparison, steady_speeds_tell_no_slope) {
     // Within 2 % of the calibration nothing is changed; 0.3 and 1.2 are as far as it goes.
     const auto speed_of_uncounted = [](double speed) {
         ComparedCase one = at_speeds("a", {speed, speed}, 1);
-        one.runs[0].counts = one.runs[1].counts = false;
+        one.runs[0].is_valid = one.runs[1].is_valid = false;
         return speeds_to_predict({one})[0];
     };
     EXPECT_EQ(speed_of_uncounted(1.015), 1);

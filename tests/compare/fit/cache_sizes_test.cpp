@@ -1,12 +1,12 @@
 /// @file Ends of levels from made-up sweeps: with noise, neighbours, missing and wrong words of the system.
-#include "compare/fit/laws/cache_sizes.hpp"
+#include "compare/fit/cost_models/cache_sizes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/rng.hpp"
-#include "models/cpu/host.hpp"
+#include "models/cpu/cpu_model.hpp"
 
 namespace auspex {
 namespace {
@@ -35,7 +35,7 @@ std::vector<Measurement> sweep(double first, const std::vector<Level>& levels, d
         for (const double bytes : {power, 1.5 * power}) {
             double byte_s = 1 / first, height = byte_s;
             for (const auto& [end, rate] : levels) {
-                byte_s += (1 / rate - height) * missing_share(end, bytes);
+                byte_s += (1 / rate - height) * miss_ratio(end, bytes);
                 height = 1 / rate;
             }
             if (bytes <= largest) {
@@ -90,7 +90,7 @@ TEST(CacheSizes, measured_wins_over_a_contradicted_or_missing_word) {
             rows.push_back(row_of("last_level_cache", told, 0));
         }
         const CacheSize last = cache_sizes(rows).last_level;
-        EXPECT_EQ(last.told_bytes, told);
+        EXPECT_EQ(last.reported_bytes, told);
         expect_near(last.measured_bytes, 24 * kMi);
         EXPECT_EQ(last.is_contradicted(), is_contradicted) << told;
         expect_near(last.bytes(1), taken);
@@ -101,12 +101,12 @@ TEST(CacheSizes, measured_wins_over_a_contradicted_or_missing_word) {
 
 // Twice what copies show where that is taken, for neighbours may have had a part; what is told or assumed as it is.
 TEST(CacheSizes, the_most_that_a_last_level_may_have) {
-    EXPECT_EQ(most_bytes({32 * kMi, 0}), 32 * kMi);
-    EXPECT_EQ(most_bytes({32 * kMi, 32 * kMi}), 32 * kMi);
-    EXPECT_EQ(most_bytes({32 * kMi, 24 * kMi}), 32 * kMi);
-    EXPECT_EQ(most_bytes({0, 24 * kMi}), 48 * kMi);
-    EXPECT_EQ(most_bytes({508 * kMi, 24 * kMi}), 48 * kMi);
-    EXPECT_EQ(most_bytes({0, 0}), kAssumedLastLevel);
+    EXPECT_EQ(max_bytes({32 * kMi, 0}), 32 * kMi);
+    EXPECT_EQ(max_bytes({32 * kMi, 32 * kMi}), 32 * kMi);
+    EXPECT_EQ(max_bytes({32 * kMi, 24 * kMi}), 32 * kMi);
+    EXPECT_EQ(max_bytes({0, 24 * kMi}), 48 * kMi);
+    EXPECT_EQ(max_bytes({508 * kMi, 24 * kMi}), 48 * kMi);
+    EXPECT_EQ(max_bytes({0, 0}), kAssumedLastLevel);
 }
 
 // Between a cache of 24 MiB and memory there is no step where neighbours and pages have parts of it, but a slope, which

@@ -32,13 +32,13 @@ bool is_product(const Measurement& row) {
 }
 
 /// Of the law of products over the shapes that it was fitted to: the root of the mean square of law / truth - 1.
-double error_of_products(const Host& host) {
+double error_of_products(const CpuModel& cpu) {
     double squares = 0;
     int shapes = 0;
     for (const Measurement& row : made_up(false)) {
         if (is_product(row)) {
             const CpuCall call{CpuKernel::kGemmForward, row.rows, row.columns, row.depth};
-            squares += std::pow(cpu_seconds(host, call, CpuPrecision::kFp32) / kernel_s(call) - 1, 2);
+            squares += std::pow(cpu_seconds(cpu, call, CpuPrecision::kFp32) / kernel_s(call) - 1, 2);
             ++shapes;
         }
     }
@@ -60,12 +60,10 @@ const FitQuality& fit_of(const Calibration& calibration, const std::string& name
     return *found;
 }
 
-Calibration calibrated(const std::vector<Measurement>& rows) {
-    return calibrate_host("made-up", rows, trainer_stack());
-}
+Calibration calibrated(const std::vector<Measurement>& rows) { return calibrate_cpu("made-up", rows, trainer_stack()); }
 
 /// Of intervals that hold the truth in 95 of 100 cases 60 hold it less than 50 times with a probability of 0.0002.
-constexpr int kLeastHeld = 50;
+constexpr int kMinHeld = 50;
 
 /// Constants of the file, each with value x 1.96 uncertainties on both sides.
 TEST(CalibrationNoise, intervals_of_constants_hold_what_the_rows_were_made_with) {
@@ -87,14 +85,14 @@ TEST(CalibrationNoise, intervals_of_constants_hold_what_the_rows_were_made_with)
         for (const Constant& constant : machine_of(calibrated(noisy(made_up(true), seed))).constants) {
             const auto found = truth.find(constant.path);
             if (found != truth.end()) {
-                const double reach = 1.96 * constant.relative_uncertainty * constant.value;
-                held[constant.path] += std::abs(constant.value - found->second) <= reach ? 1 : 0;
+                const double capacity = 1.96 * constant.relative_uncertainty * constant.value;
+                held[constant.path] += std::abs(constant.value - found->second) <= capacity ? 1 : 0;
             }
         }
     }
     ASSERT_EQ(held.size(), truth.size());
     for (const auto& [path, times] : held) {
-        EXPECT_GE(times, kLeastHeld) << path << ": of " << kSeeds;
+        EXPECT_GE(times, kMinHeld) << path << ": of " << kSeeds;
     }
 }
 
@@ -112,23 +110,24 @@ TEST(CalibrationNoise, intervals_of_a_laws_terms_hold_what_the_rows_were_made_wi
     }
     ASSERT_EQ(held.size(), 6U + 2U);
     for (const auto& [term, times] : held) {
-        EXPECT_GE(times, kLeastHeld) << term << ": of " << kSeeds;
+        EXPECT_GE(times, kMinHeld) << term << ": of " << kSeeds;
     }
 }
 
 /// What single rows or differences of them tell, with sigma = 3 % of each row; 4 sigma are passed once in 16,000 times.
-void expect_errors_of_noise(const Host& host, const Machine& machine) {
+void expect_errors_of_noise(const CpuModel& cpu, const Machine& machine) {
     // One row of copies of all cores, far beyond the cache, would tell the bandwidth to sigma.
-    EXPECT_NEAR(host.memory_bytes_per_s / 25e9, 1, 4 * kNoise);
-    EXPECT_NEAR(host.core_memory_bytes_per_s / kCoreMemory, 1, 4 * kNoise);
+    EXPECT_NEAR(cpu.memory_bytes_per_s / 25e9, 1, 4 * kNoise);
+    EXPECT_NEAR(cpu.core_memory_bytes_per_s / kCoreMemory, 1, 4 * kNoise);
     EXPECT_NEAR(machine.node.nic_bytes_per_s / 125e6, 1, 4 * kNoise);
     // busy_speed is one row over another.
-    EXPECT_NEAR(host.busy_speed / kBusy, 1, 4 * std::sqrt(2) * kNoise);
+    EXPECT_NEAR(cpu.busy_speed / kBusy, 1, 4 * std::sqrt(2) * kNoise);
     // A pass is a send, a receive and a switch, here the median of four rows of all ranks: 1.25 sigma / sqrt(4).
     constexpr double kPass = kSend + kReceive + kSwitch;
-    EXPECT_NEAR(host.near.send_s + host.near.receive_s + host.switch_s, kPass, 4 * 1.25 * kNoise * kPass / 2);
+    EXPECT_NEAR(cpu.intra_node.send_s + cpu.intra_node.receive_s + cpu.context_switch_s, kPass,
+                4 * 1.25 * kNoise * kPass / 2);
     // Sends of 8, 32 and 128 bytes are a copy and a send: three rows.
-    const double sent_s = cpu_seconds(host, {CpuKernel::kCopy, 1, 32}, CpuPrecision::kFp32) + host.near.send_s;
+    const double sent_s = cpu_seconds(cpu, {CpuKernel::kCopy, 1, 32}, CpuPrecision::kFp32) + cpu.intra_node.send_s;
     EXPECT_NEAR(sent_s, kStart + kSend, 4 * kNoise * (kStart + kSend) / std::sqrt(3));
 }
 
@@ -136,8 +135,8 @@ TEST(CalibrationNoise, errors_are_what_the_noise_of_the_rows_explains) {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const Machine machine = machine_of(calibrated(noisy(made_up(true), seed)));
-        EXPECT_LE(error_of_products(machine.host), most_error_of_products(27));
-        expect_errors_of_noise(machine.host, machine);
+        EXPECT_LE(error_of_products(machine.cpu), most_error_of_products(27));
+        expect_errors_of_noise(machine.cpu, machine);
     }
 }
 
@@ -163,7 +162,7 @@ TEST(CalibrationNoise, wild_rows_are_counted_and_left_aside) {
         const Calibration calibration = calibrated(rows);
         EXPECT_EQ(fit_of(calibration, "gemm_forward").outliers, 2);
         EXPECT_FALSE(fit_of(calibration, "gemm_forward").is_poor) << fit_of(calibration, "gemm_forward").verdict;
-        const double error = error_of_products(machine_of(calibration).host), most = most_error_of_products(25);
+        const double error = error_of_products(machine_of(calibration).cpu), most = most_error_of_products(25);
         EXPECT_LE(error, 3 * most);
         far += error > most ? 1 : 0;
     }
@@ -190,8 +189,8 @@ TEST(CalibrationNoise, a_row_too_few_or_too_many_changes_no_more_than_its_noise)
         again.seconds *= 1 + kNoise * random.normal();
         rows.push_back(again);
         const Machine machine = machine_of(calibrated(rows));
-        EXPECT_LE(error_of_products(machine.host), most_error_of_products(26));
-        expect_errors_of_noise(machine.host, machine);
+        EXPECT_LE(error_of_products(machine.cpu), most_error_of_products(26));
+        expect_errors_of_noise(machine.cpu, machine);
     }
 }
 

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
-#include "compare/fit/laws/fitted.hpp"
+#include "compare/fit/cost_models/fitted.hpp"
 #include "made_up_host.hpp"
 
 namespace auspex {
@@ -20,40 +20,40 @@ namespace {
 using namespace made_up_host;
 
 TEST(Calibration, finds_the_constants_that_its_rows_were_made_with) {
-    const Calibration calibration = calibrate_host("made-up", made_up(false), trainer_stack());
+    const Calibration calibration = calibrate_cpu("made-up", made_up(false), trainer_stack());
     const Machine machine = machine_of(calibration);
-    const Host& host = machine.host;
+    const CpuModel& cpu = machine.cpu;
     EXPECT_EQ(machine.name, "made-up");
-    EXPECT_EQ(host.cores, 2);
-    EXPECT_NEAR(host.core_slice_s, 4e-3, 1e-9);
-    EXPECT_NEAR(host.busy_speed, kBusy, 1e-3);
-    EXPECT_NEAR(host.cache_bytes / kCache, 1, 1e-6);
-    EXPECT_NEAR(host.core_memory_bytes_per_s / kCoreMemory, 1, 1e-3);
-    const CpuLaw& copy = host.laws[0][static_cast<std::size_t>(CpuKernel::kCopy)];
-    EXPECT_NEAR(copy.reach_bytes / kReach, 1, 1e-6);
-    EXPECT_NEAR(copy.far_byte_s / kFarByte, 1, 1e-3);
+    EXPECT_EQ(cpu.cores, 2);
+    EXPECT_NEAR(cpu.quantum_s, 4e-3, 1e-9);
+    EXPECT_NEAR(cpu.busy_speed, kBusy, 1e-3);
+    EXPECT_NEAR(cpu.cache_bytes / kCache, 1, 1e-6);
+    EXPECT_NEAR(cpu.core_memory_bytes_per_s / kCoreMemory, 1, 1e-3);
+    const CpuKernelCost& copy = cpu.kernel_costs[0][static_cast<std::size_t>(CpuKernel::kCopy)];
+    EXPECT_NEAR(copy.capacity_bytes / kReach, 1, 1e-6);
+    EXPECT_NEAR(copy.miss_byte_s / kFarByte, 1, 1e-3);
     // Copies of one core move 40 GB/s from the cache whatever the others do: two cores, twice that.
-    EXPECT_NEAR(host.cache_bytes_per_s / 80e9, 1, 1e-3);
-    EXPECT_NEAR(host.memory_bytes_per_s / 25e9, 1, 1e-3);
+    EXPECT_NEAR(cpu.cache_bytes_per_s / 80e9, 1, 1e-3);
+    EXPECT_NEAR(cpu.memory_bytes_per_s / 25e9, 1, 1e-3);
     EXPECT_NEAR(calibration.probe_s, 2.2e-3, 1e-12);
-    EXPECT_NEAR(host.probe_s, 2.2e-3, 1e-8);
+    EXPECT_NEAR(cpu.probe_s, 2.2e-3, 1e-8);
     const CpuCall call{CpuKernel::kGemmForward, 100, 320, 200};
-    EXPECT_NEAR(cpu_seconds(host, call, CpuPrecision::kFp32) / kernel_s(call), 1, 1e-3);
-    EXPECT_FALSE(host.laws[1][0].known);
+    EXPECT_NEAR(cpu_seconds(cpu, call, CpuPrecision::kFp32) / kernel_s(call), 1, 1e-3);
+    EXPECT_FALSE(cpu.kernel_costs[1][0].known);
 }
 
 TEST(Calibration, takes_messages_apart) {
-    const MessagePath near = machine_of(calibrate_host("made-up", made_up(false), trainer_stack())).host.near;
-    const Host host = machine_of(calibrate_host("made-up", made_up(false), trainer_stack())).host;
+    const MessageCosts near = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu.intra_node;
+    const CpuModel cpu = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu;
     EXPECT_NEAR(near.send_s / kSend, 1, 0.02);
     EXPECT_NEAR(near.receive_s / kReceive, 1, 0.02);
     EXPECT_NEAR(near.send_byte_s / kSendByte, 1, 0.05);
     EXPECT_NEAR(near.receive_byte_s / kReceiveByte, 1, 0.02);
     EXPECT_NEAR(near.rendezvous_s / kRendezvous, 1, 0.02);
     EXPECT_EQ(near.latency_s, 0);
-    EXPECT_LT(near.at_once_bytes, near.eager_bytes);
-    EXPECT_NEAR(host.poll_s / kPoll, 1, 0.1);
-    EXPECT_NEAR(host.switch_s / kSwitch, 1, 0.05);
+    EXPECT_LT(near.buffered_bytes, near.eager_bytes);
+    EXPECT_NEAR(cpu.poll_s / kPoll, 1, 0.1);
+    EXPECT_NEAR(cpu.context_switch_s / kSwitch, 1, 0.05);
 }
 
 // ping_pong = send + receive + switch there, and passes of a token tell the switch.
@@ -65,36 +65,36 @@ TEST(Calibration, on_one_core_a_ping_pong_waits_for_the_switch) {
             row.seconds += row.name == "ping_pong" ? kSwitch - kPoll / 2 : 0;
         }
     }
-    const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
-    const Host host = machine_of(calibration).host;
-    EXPECT_NEAR(host.near.send_s / kSend, 1, 0.02);
-    EXPECT_NEAR(host.near.send_byte_s / kSendByte, 1, 0.05);
-    EXPECT_NEAR(host.near.receive_byte_s / kReceiveByte, 1, 0.02);
-    EXPECT_EQ(host.near.receive_s, host.near.send_s);
-    EXPECT_EQ(host.poll_s, 0);
-    EXPECT_NEAR((host.switch_s + 2 * host.near.send_s) / (kSwitch + kSend + kReceive), 1, 0.02);
+    const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
+    const CpuModel cpu = machine_of(calibration).cpu;
+    EXPECT_NEAR(cpu.intra_node.send_s / kSend, 1, 0.02);
+    EXPECT_NEAR(cpu.intra_node.send_byte_s / kSendByte, 1, 0.05);
+    EXPECT_NEAR(cpu.intra_node.receive_byte_s / kReceiveByte, 1, 0.02);
+    EXPECT_EQ(cpu.intra_node.receive_s, cpu.intra_node.send_s);
+    EXPECT_EQ(cpu.poll_s, 0);
+    EXPECT_NEAR((cpu.context_switch_s + 2 * cpu.intra_node.send_s) / (kSwitch + kSend + kReceive), 1, 0.02);
     EXPECT_TRUE(std::ranges::any_of(calibration.fits, [](const FitQuality& fit) { return fit.name == "shared"; }));
 }
 
 TEST(Calibration, turns_tell_what_others_push_out) {
-    const Host host = machine_of(calibrate_host("made-up", made_up(false), trainer_stack())).host;
-    EXPECT_NEAR(host.core_reach_bytes / kCoreReach, 1, 1e-6);
-    EXPECT_NEAR(host.refill_byte_s / kRefillByte, 1, 1e-6);
+    const CpuModel cpu = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu;
+    EXPECT_NEAR(cpu.core_capacity_bytes / kCoreReach, 1, 1e-6);
+    EXPECT_NEAR(cpu.reload_byte_s / kRefillByte, 1, 1e-6);
 }
 
 TEST(Calibration, far_messages_give_the_wire) {
     // 1 / nic = 8 ns a byte; latency and the look of a waiting process stand apart.
-    const Machine machine = machine_of(calibrate_host("made-up", made_up(true), trainer_stack()));
+    const Machine machine = machine_of(calibrate_cpu("made-up", made_up(true), trainer_stack()));
     EXPECT_EQ(machine.fabric.max_nodes, 2);
-    EXPECT_EQ(machine.host.nodes_per_computer, 2);
+    EXPECT_EQ(machine.cpu.nodes_per_computer, 2);
     EXPECT_NEAR(machine.node.nic_bytes_per_s / 125e6, 1, 0.02);
-    EXPECT_NEAR(machine.host.far.latency_s / 20e-6, 1, 0.05);
-    EXPECT_NEAR(machine.host.far.send_s / kSend, 1, 0.2);
-    EXPECT_NEAR(machine.host.far.rendezvous_s, kRendezvous, 0.5e-6);
+    EXPECT_NEAR(machine.cpu.inter_node.latency_s / 20e-6, 1, 0.05);
+    EXPECT_NEAR(machine.cpu.inter_node.send_s / kSend, 1, 0.2);
+    EXPECT_NEAR(machine.cpu.inter_node.rendezvous_s, kRendezvous, 0.5e-6);
 }
 
 TEST(Calibration, every_number_says_where_it_is_from) {
-    const Machine machine = machine_of(calibrate_host("made-up", made_up(false), trainer_stack()));
+    const Machine machine = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack()));
     int of_host = 0;
     for (const Constant& constant : machine.constants) {
         EXPECT_FALSE(constant.source.empty()) << constant.path;
@@ -141,7 +141,7 @@ const FitQuality* fit_of(const Calibration& calibration, const std::string& name
 
 TEST(Calibration, what_cores_share_has_verdicts) {
     std::vector<Measurement> rows = made_up(false);
-    const Calibration good = calibrate_host("made-up", rows, trainer_stack());
+    const Calibration good = calibrate_cpu("made-up", rows, trainer_stack());
     for (const char* name : {"copies_alone", "copies_together", "busy_cores", "passes", "turns"}) {
         const FitQuality* const fit = fit_of(good, name);
         ASSERT_NE(fit, nullptr) << name;
@@ -155,7 +155,7 @@ TEST(Calibration, what_cores_share_has_verdicts) {
             row.seconds *= ++number % 2 == 0 ? 1.5 : 1;
         }
     }
-    const Calibration poor = calibrate_host("made-up", rows, trainer_stack());
+    const Calibration poor = calibrate_cpu("made-up", rows, trainer_stack());
     ASSERT_NE(fit_of(poor, "turns"), nullptr);
     EXPECT_TRUE(fit_of(poor, "turns")->is_poor);
     EXPECT_TRUE(std::ranges::any_of(poor.warnings, [](const auto& text) { return text.starts_with("turns: poor"); }));
@@ -173,8 +173,8 @@ TEST(Calibration, a_timing_alone_counts_before_the_law) {
     });
     rows.push_back(kernel_row(shared, "cache", 1, alone_s));
     rows.push_back(kernel_row(shared, "cache", 2, alone_s / kBusy));
-    const Host host = machine_of(calibrate_host("made-up", rows, trainer_stack())).host;
-    EXPECT_NEAR(host.busy_speed, kBusy, 1e-6);
+    const CpuModel cpu = machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu;
+    EXPECT_NEAR(cpu.busy_speed, kBusy, 1e-6);
 }
 
 TEST(Calibration, one_precision_is_enough) {
@@ -183,30 +183,30 @@ TEST(Calibration, one_precision_is_enough) {
         row.precision = row.kind == "kernel" && row.active == 1 ? "bf16" : row.precision;
     }
     // What ranks share is timed in fp32, of which there is neither a law nor a timing alone: it tells nothing.
-    const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
+    const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
     const Machine machine = machine_of(calibration);
-    EXPECT_FALSE(machine.host.laws[0][0].known);
-    EXPECT_TRUE(machine.host.laws[1][0].known);
-    EXPECT_EQ(machine.host.busy_speed, 1);
-    EXPECT_NEAR(machine.host.near.send_s / kSend, 1, 0.02);
+    EXPECT_FALSE(machine.cpu.kernel_costs[0][0].known);
+    EXPECT_TRUE(machine.cpu.kernel_costs[1][0].known);
+    EXPECT_EQ(machine.cpu.busy_speed, 1);
+    EXPECT_NEAR(machine.cpu.intra_node.send_s / kSend, 1, 0.02);
     EXPECT_GT(machine.tile.gemm_fp32_flop_per_s, 0);
     // With timings alone it does, law or not.
     const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
     rows.push_back(kernel_row(shared, "cache", 1, kernel_s(shared)));
-    EXPECT_NEAR(machine_of(calibrate_host("made-up", rows, trainer_stack())).host.busy_speed, kBusy, 1e-3);
+    EXPECT_NEAR(machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu.busy_speed, kBusy, 1e-3);
     // Two copies of fp32 that ranks shared make no law of two terms: nothing would be left to say how good it is.
     for (const double bytes : {60e3, 4e6}) {
         const CpuCall copy{CpuKernel::kCopy, 1, bytes};
         rows.push_back(kernel_row(copy, "cache", 1, 2 * kernel_s(copy)));
     }
-    const Host host = machine_of(calibrate_host("made-up", rows, trainer_stack())).host;
-    EXPECT_FALSE(host.laws[0][static_cast<std::size_t>(CpuKernel::kCopy)].known);
-    EXPECT_NEAR(host.near.send_s / kSend, 1, 0.02);
+    const CpuModel cpu = machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu;
+    EXPECT_FALSE(cpu.kernel_costs[0][static_cast<std::size_t>(CpuKernel::kCopy)].known);
+    EXPECT_NEAR(cpu.intra_node.send_s / kSend, 1, 0.02);
     // Collectives of fp32 cannot be played without laws of it.
     Measurement collective = row_of("collective", "all_reduce");
     collective.bytes = 1024, collective.seconds = 1e-5, collective.active = collective.ranks = 2;
     rows.push_back(collective);
-    const Calibration unchecked = calibrate_host("made-up", rows, trainer_stack());
+    const Calibration unchecked = calibrate_cpu("made-up", rows, trainer_stack());
     EXPECT_EQ(fit_of(unchecked, "all_reduce"), nullptr);
     EXPECT_TRUE(std::ranges::any_of(unchecked.warnings,
                                     [](const auto& text) { return text.starts_with("collectives are not checked"); }));
@@ -225,7 +225,7 @@ TEST(Calibration, thin_measurements_end_in_a_file_or_in_one_error) {
             return row.name != "computer" && row.name != "last_level_cache" && random.uniform() > kept;
         });
         try {
-            static_cast<void>(machine_of(calibrate_host("made-up", rows, trainer_stack())));
+            static_cast<void>(machine_of(calibrate_cpu("made-up", rows, trainer_stack())));
             ++files;
         } catch (const InputError& error) {
             const std::string text = error.what();
@@ -241,9 +241,9 @@ TEST(Calibration, thin_measurements_end_in_a_file_or_in_one_error) {
 TEST(Calibration, the_fastest_session_says_what_full_speed_is) {
     std::vector<Measurement> rows = made_up(false);
     rows.push_back(host_row("probe", 0, 2.9e-3, 2));  // a later session, on slowed cores
-    EXPECT_NEAR(calibrate_host("made-up", rows, trainer_stack()).probe_s, 2.2e-3, 1e-12);
+    EXPECT_NEAR(calibrate_cpu("made-up", rows, trainer_stack()).probe_s, 2.2e-3, 1e-12);
     rows.push_back(host_row("probe", 0, 2.0e-3, 2));
-    EXPECT_NEAR(calibrate_host("made-up", rows, trainer_stack()).probe_s, 2.0e-3, 1e-12);
+    EXPECT_NEAR(calibrate_cpu("made-up", rows, trainer_stack()).probe_s, 2.0e-3, 1e-12);
 }
 
 TEST(Calibration, missing_rows_are_named) {
@@ -251,7 +251,7 @@ TEST(Calibration, missing_rows_are_named) {
         std::vector<Measurement> rows = made_up(false);
         std::erase_if(rows, [&](const Measurement& row) { return row.name == name; });
         try {
-            static_cast<void>(calibrate_host("made-up", rows, trainer_stack()));
+            static_cast<void>(calibrate_cpu("made-up", rows, trainer_stack()));
         } catch (const InputError& error) {
             return std::string(error.what());
         }
@@ -265,7 +265,7 @@ TEST(Calibration, missing_rows_are_named) {
         std::vector<Measurement> some = made_up(false);
         std::erase_if(some, [&](const Measurement& row) { return row.name == name; });
         std::string found;
-        for (const std::string& warning : calibrate_host("made-up", some, trainer_stack()).warnings) {
+        for (const std::string& warning : calibrate_cpu("made-up", some, trainer_stack()).warnings) {
             found += warning.find("\"" + name + "\"") != std::string::npos ? warning + "\n" : "";
         }
         return found;
@@ -277,14 +277,14 @@ TEST(Calibration, missing_rows_are_named) {
         EXPECT_NE(warning.find(taken), std::string::npos) << name << ": " << warning;
         EXPECT_EQ(std::ranges::count(warning, '\n'), 1) << warning;
     }
-    const Calibration few = calibrate_host("made-up", made_up(false), trainer_stack());
+    const Calibration few = calibrate_cpu("made-up", made_up(false), trainer_stack());
     EXPECT_EQ(
         std::ranges::count_if(few.warnings, [](const auto& text) { return text.find("more kernels") != text.npos; }),
         1);
     // More ranks than cores were not there: assumed, with a warning.
     std::vector<Measurement> rows = made_up(false);
     std::erase_if(rows, [](const Measurement& row) { return row.name == "slice"; });
-    const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
+    const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
     EXPECT_TRUE(std::any_of(calibration.warnings.begin(), calibration.warnings.end(), [](const std::string& warning) {
         return warning.find("3 ms are assumed") != std::string::npos;
     }));
@@ -305,12 +305,12 @@ TEST(Calibration, the_last_level_needs_no_word_of_the_system) {
         return rows;
     };
     const auto cache_of = [](const std::vector<Measurement>& rows, std::string& warnings) {
-        const Calibration calibration = calibrate_host("made-up", rows, trainer_stack());
+        const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
         warnings.clear();
         for (const std::string& warning : calibration.warnings) {
             warnings += warning.find("last-level cache") != std::string::npos ? warning + "\n" : "";
         }
-        return machine_of(calibration).host.cache_bytes;
+        return machine_of(calibration).cpu.cache_bytes;
     };
     std::string warnings;
     EXPECT_NEAR(cache_of(with_told(kCache, true), warnings) / kCache, 1, 0.02);
@@ -332,7 +332,7 @@ TEST(Calibration, rows_that_make_no_machine_are_named_by_their_kind) {
             row.seconds = row.name == name && row.kind == "host" ? 1e9 : row.seconds;
         }
         try {
-            static_cast<void>(calibrate_host("made-up", rows, trainer_stack()));
+            static_cast<void>(calibrate_cpu("made-up", rows, trainer_stack()));
             ADD_FAILURE() << name;
         } catch (const InputError& error) {
             const std::string text = error.what();

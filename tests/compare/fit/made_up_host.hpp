@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 #include "compare/fit/calibration.hpp"
-#include "models/cpu/host.hpp"
+#include "models/cpu/cpu_model.hpp"
 
 namespace auspex::made_up_host {
 
@@ -20,7 +20,7 @@ inline constexpr double kCoreReach = 4.5e6, kRefillByte = 30e-12;
 inline constexpr double kReach = 24 * kMi, kFarByte = 80e-12;
 
 /// What a working set no longer finds in caches that reach so far: 0 up to the reach, 1 from twice that.
-inline double missed(double reach, double set) { return std::clamp(set / reach - 1, 0.0, 1.0); }
+inline double missed(double capacity, double set) { return std::clamp(set / capacity - 1, 0.0, 1.0); }
 
 inline Measurement row_of(const char* kind, const std::string& name) {
     Measurement row;

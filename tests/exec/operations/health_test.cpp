@@ -57,7 +57,7 @@ std::vector<int> failed_ranks(const RunInputs& run, const std::function<void(Tes
 template <class P>
 std::function<void(TestRank<P>&)> poison_weight(int rank, std::size_t LayerSlots::*slot, std::size_t layer) {
     return [=](TestRank<P>& test) {
-        if (test.rank.place.rank == rank) {
+        if (test.rank.coordinates.rank == rank) {
             test.rank.weights.dense[test.rank.table.layers[layer].*slot] = stored<typename P::Value>(NAN);
         }
     };
@@ -68,7 +68,7 @@ TEST(SoftFailures, are_found_on_one_rank_and_on_replicas) {
         Plan plan = single_plan();
         plan.dp = dp;
         const auto poison = [dp](TestRank<Fp32>& test) {
-            if (test.rank.place.rank == dp - 1) {
+            if (test.rank.coordinates.rank == dp - 1) {
                 test.rank.weights.dense[test.rank.table.final_norm] = NAN;
             }
         };
@@ -90,7 +90,7 @@ TEST(SoftFailures, name_the_rank_of_an_expert) {
             plan.dispatch = dispatch, plan.expert_kernels = kernels;
             for (const int rank : {1, 3}) {
                 const auto poison = [rank](TestRank<Fp32>& test) {
-                    if (test.rank.place.rank == rank) {
+                    if (test.rank.coordinates.rank == rank) {
                         test.rank.weights.experts[0] = INFINITY;
                     }
                 };
@@ -114,8 +114,8 @@ TEST(SoftFailures, name_the_stage_and_the_replica) {
         w.layers = 4;
         const RunInputs run = run_inputs(w, plan, lively_training());
         for (int rank = 0; rank < run.layout.tiles; ++rank) {
-            const auto layer =
-                static_cast<std::size_t>(layers_of(run.workload, run.plan, grid_place(run.layout, rank).stage).first);
+            const auto layer = static_cast<std::size_t>(
+                layers_of(run.workload, run.plan, rank_coordinates(run.layout, rank).stage).first);
             EXPECT_EQ(failed_ranks<Fp32>(run, poison_weight<Fp32>(rank, &LayerSlots::attention_output, layer)),
                       std::vector<int>{rank})
                 << to_string(schedule);
@@ -149,7 +149,7 @@ TEST(SoftFailures, name_the_rank_of_an_activation) {
     const RunInputs run = run_inputs(mixture_model(), plan, lively_training());
     for (int rank = 0; rank < run.layout.tiles; ++rank) {
         const auto poison = [rank](TestRank<Fp32>& test) {
-            if (test.rank.place.rank == rank) {
+            if (test.rank.coordinates.rank == rank) {
                 test.rank.after_operation = [&test, outputs = 0](const Operation& op) mutable {
                     outputs += op.kind == OpKind::kAttentionOutput && op.phase == Phase::kForward;
                     if (op.kind == OpKind::kAttentionOutput && op.phase == Phase::kForward && outputs == 2) {
@@ -211,7 +211,7 @@ TEST(Places, are_in_the_order_of_causes) {
         for (const Block& block : run.program.blocks) {
             if (block.kind == kind) {
                 const Operation& op = run.program.operations_of(block)[operation];
-                return place_in_step(run.program, run.plan, {op, block, micro_batch, virtual_stage, {}, false});
+                return position_in_step(run.program, run.plan, {op, block, micro_batch, virtual_stage, {}, false});
             }
         }
         return -1;
@@ -222,14 +222,14 @@ TEST(Places, are_in_the_order_of_causes) {
     EXPECT_EQ(places.front(), 0);
     EXPECT_TRUE(std::ranges::is_sorted(places));
     EXPECT_EQ(std::ranges::adjacent_find(places), places.end());
-    EXPECT_EQ(place(BlockKind::kForward, 0, 1 << 22, 0), kPlaceOfCheck - 1);
+    EXPECT_EQ(place(BlockKind::kForward, 0, 1 << 22, 0), kPositionOfCheck - 1);
 }
 
 TEST(Places, come_back_from_a_float) {
     EXPECT_EQ(health_flag(kAllFinite), 0);
     EXPECT_EQ(health_flag(0), 1);
-    EXPECT_EQ(static_cast<std::int32_t>(health_flag(kPlaceOfCheck)), kPlaceOfCheck + 1);
-    EXPECT_LT(health_flag(kPlaceOfCheck - 1), health_flag(kPlaceOfCheck));
+    EXPECT_EQ(static_cast<std::int32_t>(health_flag(kPositionOfCheck)), kPositionOfCheck + 1);
+    EXPECT_LT(health_flag(kPositionOfCheck - 1), health_flag(kPositionOfCheck));
     EXPECT_EQ(first_unhealthy(std::vector<float>{0, 7, 0, 3, 3}), (std::vector<int>{3, 4}));
     EXPECT_EQ(first_unhealthy(std::vector<float>{0, 0}), std::vector<int>{});
 }

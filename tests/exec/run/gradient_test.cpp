@@ -13,7 +13,7 @@ double sum_of(const LossParts& loss) { return loss.cross_entropy + loss.auxiliar
 
 constexpr double kStep = 5e-4;       ///< e
 constexpr double kTolerance = 1e-6;  ///< of the difference, over the larger of the gradient and
-constexpr double kLeast = 1e-3;      ///< this part of the tensor's largest
+constexpr double kMin = 1e-3;        ///< this part of the tensor's largest
 
 /// `test` has taken a step: its gradients are those of its weights.
 void check_tensor(TestRank<Fp64>& test, const Parameter& p, bool experts, const Tensors& gradients, Rng& rng) {
@@ -36,7 +36,7 @@ void check_tensor(TestRank<Fp64>& test, const Parameter& p, bool experts, const 
         const double near = loss_at(kStep) - loss_at(-kStep), far = loss_at(2 * kStep) - loss_at(-2 * kStep);
         weight = kept;
         EXPECT_NEAR((8 * near - far) / (12 * kStep), gradient[i],
-                    kTolerance * std::max(std::abs(gradient[i]), kLeast * largest))
+                    kTolerance * std::max(std::abs(gradient[i]), kMin * largest))
             << p.name << " element " << i;
     }
 }

@@ -226,7 +226,8 @@ std::uint64_t calls_of(const Operation& op) {
 /// Every kind of operation as often as the program has it, and with the bytes that it says.
 void expect_program_counts(const RunInputs& run, const std::vector<OperationCount>& counts, int rank) {
     std::vector<OperationCount> expected(counts.size());
-    for (const BlockUse& use : run.program.roles[static_cast<std::size_t>(grid_place(run.layout, rank).stage)].order) {
+    for (const BlockUse& use :
+         run.program.roles[static_cast<std::size_t>(rank_coordinates(run.layout, rank).stage)].order) {
         for (const Operation& op : run.program.operations_of(run.program.blocks[use.block])) {
             OperationCount& count = expected[static_cast<std::size_t>(op.kind)];
             const auto repeat = static_cast<std::uint64_t>(op.repeat);
@@ -250,7 +251,7 @@ void expect_tidy_step(const Workload& workload, const Plan& plan) {
     }
 }
 
-TEST(Step, does_what_the_program_says_and_leaves_weights_gradients_and_states) {
+TEST(CollectiveStep, does_what_the_program_says_and_leaves_weights_gradients_and_states) {
     Plan plan = pipeline_plan(ScheduleKind::k1f1b);
     plan.tp = plan.etp = plan.dp = 2;
     for (const bool sequence_parallel : {false, true}) {
@@ -267,7 +268,7 @@ TEST(Step, does_what_the_program_says_and_leaves_weights_gradients_and_states) {
     }
 }
 
-TEST(Step, gradients_begin_at_zero) {
+TEST(CollectiveStep, gradients_begin_at_zero) {
     const RunInputs run = run_inputs(dense_model(), single_plan());
     const StepResult once = one_step<Fp64>(run);
     const StepResult twice = one_step<Fp64>(run, [](TestRank<Fp64>& test) { test.step(); });
@@ -275,7 +276,7 @@ TEST(Step, gradients_begin_at_zero) {
     EXPECT_EQ(twice.loss.cross_entropy, once.loss.cross_entropy);
 }
 
-TEST(Step, replayed_routing_repeats_the_recorded_step_to_the_bit) {
+TEST(CollectiveStep, replayed_routing_repeats_the_recorded_step_to_the_bit) {
     Plan plan = split_plan(true);
     plan.ep = 2;
     plan.routing.kind = RoutingDistribution::kLearned;
@@ -295,13 +296,13 @@ TEST(Step, replayed_routing_repeats_the_recorded_step_to_the_bit) {
     EXPECT_NE(other.gradients, learned.gradients);
 }
 
-TEST(Step, uniform_routing_deals_experts_out_in_turn) {
+TEST(CollectiveStep, uniform_routing_deals_experts_out_in_turn) {
     std::vector<std::int64_t> choices(6);
-    dictated_choices({RoutingMode::kUniform, nullptr, nullptr}, 3, 1, 5, 4, 2, choices);
+    forced_choices({RoutingMode::kUniform, nullptr, nullptr}, 3, 1, 5, 4, 2, choices);
     EXPECT_EQ(choices, (std::vector<std::int64_t>{2, 3, 0, 1, 2, 3}));  // (5 * 2 + i) mod 4
 }
 
-TEST(Step, a_record_without_the_step_is_refused) {
+TEST(CollectiveStep, a_record_without_the_step_is_refused) {
     const RunInputs run = run_inputs(mixture_model(), single_plan());
     const RoutingRecord record = uneven_record(run);
     const auto replay_late = [&](TestRank<Fp32>& test) {
@@ -311,7 +312,7 @@ TEST(Step, a_record_without_the_step_is_refused) {
     EXPECT_THROW(one_step<Fp32>(run, replay_late), InputError);
 }
 
-TEST(Step, every_operation_is_a_span_of_its_stream) {
+TEST(CollectiveStep, every_operation_is_a_span_of_its_stream) {
     const RunInputs run = run_inputs(dense_model(), single_plan());
     Timeline timeline = empty_rank_timeline(0);
     std::uint64_t operations = 0;

@@ -92,7 +92,7 @@ void fill_gradients(Rank<P>& rank) {
 template <class P>
 void run_optimizer_block(Rank<P>& rank) {
     const Program& program = rank.run->program;
-    for (const BlockUse& use : program.roles[static_cast<std::size_t>(rank.place.stage)].order) {
+    for (const BlockUse& use : program.roles[static_cast<std::size_t>(rank.coordinates.stage)].order) {
         const Block& block = program.blocks[use.block];
         if (block.kind != BlockKind::kOptimizer) {
             continue;
@@ -138,7 +138,7 @@ BlockResult after_optimizer_block(const RunInputs& run) {
         rank.loss = {3 / ranks, 0.5 / ranks, 0.25 / ranks};
         run_optimizer_block(rank);
         collect(rank, StateKind::kWeight, result.weights);
-        if (rank.place.rank == run.layout.tiles - 1) {
+        if (rank.coordinates.rank == run.layout.tiles - 1) {
             result.norm = rank.gradient_norm;
             result.loss = rank.total_loss;
         }
@@ -209,9 +209,9 @@ TEST(OptimizerBlock, all_ranks_learn_who_is_not_finite) {
     for (const bool in_loss : {false, true}) {
         const RunInputs run = run_inputs(every_tensor_model(), plan_of(2, 2, 1, 1, OptimizerSharding::kSharded));
         on_ranks<Bf16Precision>(run, [&](Rank<Bf16Precision>& rank) {
-            if (rank.place.rank == 1 && in_loss) {
+            if (rank.coordinates.rank == 1 && in_loss) {
                 rank.loss.z = NAN;
-            } else if (rank.place.rank == 1) {
+            } else if (rank.coordinates.rank == 1) {
                 rank.weights.experts_gradient[5] = stored<Bf16>(INFINITY);
             }
             const Block block;

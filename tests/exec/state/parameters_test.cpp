@@ -10,19 +10,19 @@
 namespace auspex::state_fixture {
 namespace {
 
-std::vector<GridPlace> places_of(const RunInputs& run) {
-    std::vector<GridPlace> places;
+std::vector<RankCoordinates> places_of(const RunInputs& run) {
+    std::vector<RankCoordinates> places;
     for (int rank = 0; rank < run.layout.tiles; ++rank) {
-        places.push_back(grid_place(run.layout, rank));
+        places.push_back(rank_coordinates(run.layout, rank));
     }
     return places;
 }
 
 /// sizes = stage_parameters(stage), and tensors follow one another without a gap.
 void expect_counts(const RunInputs& run) {
-    for (const GridPlace& place : places_of(run)) {
-        const ParameterTable table = parameter_table(run.workload, run.plan, place);
-        const StageParameters expected = stage_parameters(run.workload, run.plan, place.stage);
+    for (const RankCoordinates& coordinates : places_of(run)) {
+        const ParameterTable table = parameter_table(run.workload, run.plan, coordinates);
+        const StageParameters expected = stage_parameters(run.workload, run.plan, coordinates.stage);
         EXPECT_EQ(static_cast<double>(table.dense_size), expected.dense) << words_of(run.plan);
         EXPECT_EQ(static_cast<double>(table.experts_size), expected.experts) << words_of(run.plan);
         double summed = 0;
@@ -82,8 +82,8 @@ TEST(Parameters, tensors_have_the_names_and_shapes_of_olmoe) {
 
 TEST(Parameters, slots_point_at_fused_neighbours) {
     const RunInputs run = run_inputs(every_tensor_model(), plan_of(1, 1, 2, 2, OptimizerSharding::kSharded));
-    const GridPlace place = grid_place(run.layout, 3);
-    const ParameterTable table = parameter_table(run.workload, run.plan, place);
+    const RankCoordinates coordinates = rank_coordinates(run.layout, 3);
+    const ParameterTable table = parameter_table(run.workload, run.plan, coordinates);
     const auto offset_of = [&](const std::string& name) {
         for (const Parameter* p : all_tensors(table)) {
             if (p->name == "model.layers." + name + ".weight") {

@@ -108,10 +108,10 @@ TEST(Cores, there_is_one_at_least_and_a_thread_stays_where_it_is_put) {
     const std::vector<int> cores = allowed_cores();
     ASSERT_FALSE(cores.empty());
     std::thread([&] {
-        ASSERT_TRUE(stay_on_core(cores.back()));
+        ASSERT_TRUE(pin_to_core(cores.back()));
         EXPECT_EQ(allowed_cores(), std::vector<int>{cores.back()});
         constexpr int kNoCore = 100'000;
-        EXPECT_FALSE(stay_on_core(kNoCore));
+        EXPECT_FALSE(pin_to_core(kNoCore));
     }).join();
     EXPECT_EQ(allowed_cores(), cores);
 }
@@ -134,7 +134,7 @@ TEST(Cores, of_1500_with_holes_all_are_found) {
         }
         return 0;
     };
-    EXPECT_EQ(cores_of_mask(read), online);
+    EXPECT_EQ(affinity_cores(read), online);
 }
 
 TEST(Computer, has_a_name_a_system_and_memory) {
@@ -168,18 +168,18 @@ TEST_F(Groups, caches_are_told_from_the_core_outwards) {
     const auto told = [&](const std::string& caches, const std::string& ends) {
         write("topology.xml", kHead + caches + kCore + ends + "</object></topology>\n");
         setenv("HWLOC_XMLFILE", (folder_ / "topology.xml").c_str(), 1);
-        const ToldCaches found = told_caches();
+        const ReportedCaches found = reported_caches();
         unsetenv("HWLOC_XMLFILE");
         return found;
     };
-    const ToldCaches three =
+    const ReportedCaches three =
         told(cache(3, 33554432, 3) + cache(2, 1048576, 4) + cache(1, 49152, 5), "</object></object></object>");
     EXPECT_EQ(three.own_bytes, 1048576);
     EXPECT_EQ(three.last_level_bytes, 33554432);
-    const ToldCaches one = told(cache(1, 65536, 3), "</object>");
+    const ReportedCaches one = told(cache(1, 65536, 3), "</object>");
     EXPECT_EQ(one.own_bytes, 0);
     EXPECT_EQ(one.last_level_bytes, 65536);
-    const ToldCaches none = told("", "");
+    const ReportedCaches none = told("", "");
     EXPECT_EQ(none.own_bytes, 0);
     EXPECT_EQ(none.last_level_bytes, 0);
 }

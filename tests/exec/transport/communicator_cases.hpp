@@ -74,13 +74,13 @@ inline void add_collectives(Communicator& communicator, GroupKind kind, std::siz
                             std::uint64_t salt, Journal& journal) {
     const int rank = communicator.world_rank();
     const auto members = static_cast<std::size_t>(communicator.size(kind));
-    const auto mine = static_cast<std::size_t>(communicator.place(kind));
+    const auto mine = static_cast<std::size_t>(communicator.group_rank(kind));
     const std::size_t element = element_bytes(type);
     for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kLogSumExp}) {
         if (op == ReduceOp::kLogSumExp && type == ElementType::kInt64) {
             continue;
         }
-        const std::size_t whole = count * elements_together(op);
+        const std::size_t whole = count * elements_per_item(op);
         std::vector<std::byte> data = elements_of(rank, salt, whole, type);
         communicator.all_reduce(kind, data.data(), whole, type, op);
         journal.add(data.data(), data.size());
@@ -102,7 +102,7 @@ inline std::size_t part_bytes(std::size_t from, std::size_t to, std::size_t scal
 
 inline void add_all_to_all(Communicator& communicator, GroupKind kind, std::size_t scale, Journal& journal) {
     const auto members = static_cast<std::size_t>(communicator.size(kind));
-    const auto mine = static_cast<std::size_t>(communicator.place(kind));
+    const auto mine = static_cast<std::size_t>(communicator.group_rank(kind));
     std::vector<std::size_t> leave, arrive;
     for (std::size_t i = 0; i < members; ++i) {
         leave.push_back(part_bytes(mine, i, scale));

@@ -68,7 +68,7 @@ TEST(Communicator, an_all_reduce_is_the_sum_in_rank_order) {
                 std::vector<std::byte> data = elements_of(rank, count, count, ElementType::kFloat);
                 communicator.all_reduce(kind, data.data(), count, ElementType::kFloat, ReduceOp::kSum);
                 EXPECT_EQ(data, joined(ranks, count, count)) << to_string(kind);
-                EXPECT_EQ(ranks.at(static_cast<std::size_t>(communicator.place(kind))), rank);
+                EXPECT_EQ(ranks.at(static_cast<std::size_t>(communicator.group_rank(kind))), rank);
                 EXPECT_EQ(static_cast<int>(ranks.size()), communicator.size(kind));
             }
         }
@@ -125,7 +125,7 @@ TEST(Communicator, a_maximum_keeps_a_nan) {
 // Member j gets from member i the bytes that i meant for j, in the members' order, whether it knows the sizes or not.
 TEST(Communicator, an_all_to_all_transposes) {
     run_in_process(grid(2, 1, 4, 1), [](Communicator& communicator) {
-        const auto mine = static_cast<std::size_t>(communicator.place(GroupKind::kEp));
+        const auto mine = static_cast<std::size_t>(communicator.group_rank(GroupKind::kEp));
         std::vector<std::size_t> leave, arrive;
         std::vector<std::byte> send, expected;
         for (std::size_t i = 0; i < 4; ++i) {

@@ -47,7 +47,7 @@ TEST(Counting, bytes_are_those_of_the_arguments) {
         on.begin(operation(CommKind::kAllGather, GroupKind::kEp));
         on.all_gather(GroupKind::kEp, data.data(), offsets, ElementType::kFloat);
         expect_count(on.end(), 1, 1, 6 * 4);
-        const auto own = static_cast<std::size_t>(on.place(GroupKind::kEp));
+        const auto own = static_cast<std::size_t>(on.group_rank(GroupKind::kEp));
         const std::vector<std::size_t> sent{1 + own, 1 + own}, received{1, 2};
         on.begin(operation(CommKind::kAllToAll, GroupKind::kEp));
         std::array<double, 6> arrived{};

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "models/cpu/host.hpp"
+#include "models/cpu/cpu_model.hpp"
 
 namespace auspex {
 namespace {
@@ -42,7 +42,7 @@ TEST(CpuKernel, every_kernel_has_a_name_of_its_own_and_one_to_six_terms_of_diffe
         EXPECT_TRUE(names.insert(to_string(kernel)).second) << to_string(kernel);
         const auto terms = cpu_terms(kernel);
         EXPECT_GE(terms.size(), 1U) << to_string(kernel);
-        EXPECT_LE(terms.size(), kMostCpuTerms) << to_string(kernel);
+        EXPECT_LE(terms.size(), kMaxCpuTerms) << to_string(kernel);
         EXPECT_EQ(std::set<std::string_view>(terms.begin(), terms.end()).size(), terms.size()) << to_string(kernel);
     });
 }
@@ -150,16 +150,17 @@ TEST(CpuKernel, a_reduction_reads_every_part_and_writes_the_result) {
 }
 
 TEST(CpuSeconds, of_a_call_is_the_sum_of_coefficient_times_size_in_its_precision) {
-    Host host;
+    CpuModel cpu;
     const CpuCall call = call_of(CpuKernel::kSwigluForward, 10, 100, 1);
-    CpuLaw& law = host.laws[static_cast<std::size_t>(CpuPrecision::kBf16)][static_cast<std::size_t>(call.kernel)];
-    law.known = true;
-    law.seconds_per = {1e-6, 1e-8, 1e-9, 0, 0, 0};
-    EXPECT_DOUBLE_EQ(cpu_seconds(host, call, CpuPrecision::kBf16), 1e-6 + 10e-8 + 1000e-9);
+    CpuKernelCost& cost =
+        cpu.kernel_costs[static_cast<std::size_t>(CpuPrecision::kBf16)][static_cast<std::size_t>(call.kernel)];
+    cost.known = true;
+    cost.seconds_per = {1e-6, 1e-8, 1e-9, 0, 0, 0};
+    EXPECT_DOUBLE_EQ(cpu_seconds(cpu, call, CpuPrecision::kBf16), 1e-6 + 10e-8 + 1000e-9);
 }
 
 TEST(CpuSecondsDeathTest, a_kernel_without_a_law_has_no_time) {
-    EXPECT_DEATH((void)cpu_seconds(Host{}, CpuCall{}, CpuPrecision::kFp32), "law");
+    EXPECT_DEATH((void)cpu_seconds(CpuModel{}, CpuCall{}, CpuPrecision::kFp32), "law");
 }
 
 }  // namespace

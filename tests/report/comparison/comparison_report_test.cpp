@@ -49,7 +49,7 @@ TEST(ComparisonReport, lines_name_intervals_by_ranks_and_spreads_by_workload) {
 TEST(ComparisonReport, lines_have_errors_of_counted_and_of_all_runs) {
     // Counted: 1, predicted 1.1. All: 1 and 1.2, median 1.1.
     ComparedCase one = made("m", "a", {1, 1.2}, 1.1);
-    one.runs[1].counts = false;
+    one.runs[1].is_valid = false;
     const std::vector<std::string> lines = summary_lines(summed({one}));
     EXPECT_TRUE(has_line(lines, "1 layout: median error 10.0 %, 90th percentile 10.0 %"));
     EXPECT_TRUE(has_line(lines, "against all runs measured, those that do not count too: median error 0.0 %"));

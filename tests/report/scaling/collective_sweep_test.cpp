@@ -77,11 +77,11 @@ TEST(CollectiveSweep, the_title_says_which_groups_act_and_where_their_nodes_lie)
 
 TEST(CollectiveSweep, only_a_transport_that_was_measured_on_the_machine_has_a_date) {
     CollectiveSweep sweep = small_sweep();
-    EXPECT_EQ(place_text(sweep), "8 nodes of aurora, optimus (transport dlcomm-2026 of 2026-04)");
+    EXPECT_EQ(system_text(sweep), "8 nodes of aurora, optimus (transport dlcomm-2026 of 2026-04)");
     sweep.machine = "frontier";
-    EXPECT_EQ(place_text(sweep), "8 nodes of frontier, optimus (transport dlcomm-2026, measured on aurora)");
+    EXPECT_EQ(system_text(sweep), "8 nodes of frontier, optimus (transport dlcomm-2026, measured on aurora)");
     sweep.measured_on = "none";
-    EXPECT_EQ(place_text(sweep), "8 nodes of frontier, optimus (no measured transport)");
+    EXPECT_EQ(system_text(sweep), "8 nodes of frontier, optimus (no measured transport)");
 }
 
 TEST(CollectiveSweep, small_bandwidths_keep_three_digits) {

@@ -181,7 +181,7 @@ TEST(KernelCalls, every_operation_that_computes_has_calls_and_their_sizes_are_fi
                         EXPECT_TRUE(std::isfinite(size) && size > 0)
                             << to_string(op.kind) << " " << to_string(call.kernel);
                     }
-                    EXPECT_TRUE(std::isfinite(call.far_bytes) && call.far_bytes >= 0) << to_string(call.kernel);
+                    EXPECT_TRUE(std::isfinite(call.cold_bytes) && call.cold_bytes >= 0) << to_string(call.kernel);
                 }
             }
             if (op.comm == CommKind::kNone) {
@@ -292,7 +292,7 @@ TEST(KernelCalls, updates_of_all_ranks_of_a_stage_cover_its_parameters_once) {
         const StageParameters all = stage_parameters(made.c.workload, made.c.plan, 0);
         const OptimizerShards shards = optimizer_shards(made.c.plan, made.layout);
         EXPECT_DOUBLE_EQ(calls.front().columns, all.dense / shards.dense + all.experts / shards.experts);
-        EXPECT_EQ(calls.front().far_bytes, 28 * calls.front().columns);
+        EXPECT_EQ(calls.front().cold_bytes, 28 * calls.front().columns);
     }
 }
 
@@ -307,7 +307,7 @@ TEST(KernelCalls, gradients_are_cleared_before_a_step_and_looked_at_after_it) {
     Plan p = moe_plan(Dispatch::kAllToAll, ExpertKernels::kGrouped, 2);
     const Made made("toy-moe", p);
     const StageParameters all = stage_parameters(made.c.workload, made.c.plan, 0);
-    const std::vector<CpuCall> cleared = calls_before_step(made.c.workload, made.c.plan, made.layout, 0);
+    const std::vector<CpuCall> cleared = step_start_calls(made.c.workload, made.c.plan, made.layout, 0);
     ASSERT_EQ(cleared.size(), 2U);
     EXPECT_EQ(cleared[0].columns + cleared[1].columns, (all.dense + all.experts) * made.c.plan.gradient_bytes);
     const auto looked = first_calls(made, OpKind::kGradientCheck, Phase::kOptimizer).before;
@@ -318,7 +318,7 @@ TEST(KernelCalls, far_from_products_are_weights_their_gradients_twice_and_what_t
     Plan p = plain_plan();
     const double weights = 2 * 2.0 * 256 * 64, made = 2 * 64.0 * 512, input = 2 * 64.0 * 64;  // gate and up, bf16
     const auto far_bytes = [&p](Phase phase) {
-        return first_calls(Made("toy-dense", p), OpKind::kGateUpProjection, phase).before.front().far_bytes;
+        return first_calls(Made("toy-dense", p), OpKind::kGateUpProjection, phase).before.front().cold_bytes;
     };
     EXPECT_EQ(far_bytes(Phase::kForward), weights + made);
     EXPECT_EQ(far_bytes(Phase::kBackwardInput), weights);
@@ -335,8 +335,8 @@ TEST(KernelCalls, far_bytes_are_some_of_the_bytes_that_a_call_moves) {
         made.for_each([&](int, const Operation& op, const OperationCalls& calls) {
             for (const auto* list : {&calls.before, &calls.after}) {
                 for (const CpuCall& call : *list) {
-                    far_weights += call.kernel == CpuKernel::kGemmForward ? call.far_bytes : 0;
-                    EXPECT_LE(call.far_bytes, cpu_bytes(call, cpu_precision(made.c.plan)) * (1 + 1e-12))
+                    far_weights += call.kernel == CpuKernel::kGemmForward ? call.cold_bytes : 0;
+                    EXPECT_LE(call.cold_bytes, cpu_bytes(call, cpu_precision(made.c.plan)) * (1 + 1e-12))
                         << to_string(op.kind) << " " << to_string(op.phase) << " " << to_string(call.kernel);
                 }
             }

@@ -50,8 +50,8 @@ struct Pipeline {
         for (std::size_t b = 0; b < priced.blocks.size(); ++b) {
             if (priced.blocks[b].kind == kind) {
                 Picoseconds sum = 0;
-                for (std::uint32_t i = priced.blocks[b].piece_begin; i < priced.blocks[b].piece_end; ++i) {
-                    sum += priced.pieces[i].type == Piece::Type::kCompute ? priced.pieces[i].duration : 0;
+                for (std::uint32_t i = priced.blocks[b].task_begin; i < priced.blocks[b].task_end; ++i) {
+                    sum += priced.tasks[i].type == Task::Type::kCompute ? priced.tasks[i].duration : 0;
                 }
                 return sum;
             }
@@ -65,10 +65,10 @@ struct Pipeline {
         const CostedProgram priced = costed(network);
         Picoseconds worlds = 0;
         for (const BlockUse& use : program.roles.front().order) {
-            for (std::uint32_t i = priced.blocks[use.block].piece_begin; i < priced.blocks[use.block].piece_end; ++i) {
-                const Piece& piece = priced.pieces[i];
+            for (std::uint32_t i = priced.blocks[use.block].task_begin; i < priced.blocks[use.block].task_end; ++i) {
+                const Task& task = priced.tasks[i];
                 worlds +=
-                    piece.type == Piece::Type::kWorld ? priced.transfers[piece.transfer].members.front().alone : 0;
+                    task.type == Task::Type::kWorld ? priced.transfers[task.transfer].members.front().solo_time : 0;
             }
         }
         return 4.0 * plan.pp * plan.virtual_stages * plan.micro_batches + static_cast<double>(worlds);
@@ -101,12 +101,12 @@ TEST(Engine, conversions_to_the_clock_round_once_and_stop_at_thirty_days) {
 
 TEST(Engine, what_is_lost_while_one_would_wait_anyway_delays_nobody) {
     // One comes at 10 and would have come at 4 without noise; the other comes at 9 in any case: 1 is due to noise.
-    const Moment late{10, {.noise = 6, .tiles = 6}}, steady{9, {}};
+    const Moment late{10, {.noise = 6, .tile_noise = 6}}, steady{9, {}};
     EXPECT_EQ(later_of(late, steady).at, 10);
     EXPECT_EQ(later_of(late, steady).delay.noise, 1);
-    EXPECT_EQ(later_of(steady, late).delay.tiles, 1);
+    EXPECT_EQ(later_of(steady, late).delay.tile_noise, 1);
     // Coming at 9 like the other, it delays nobody.
-    const Moment caught_up{9, {.noise = 5, .tiles = 5}};
+    const Moment caught_up{9, {.noise = 5, .tile_noise = 5}};
     EXPECT_EQ(later_of(caught_up, steady).delay.noise, 0);
     // Causes one behind the other: 10 without noise 8, with even routing 7, with quick links 3; the other 6 in any
     // case.

@@ -34,8 +34,8 @@ class Replay {
         }
     }
 
-    void play(const std::vector<Step>& steps) {
-        for (const Step& step : steps) {
+    void play(const std::vector<CollectiveStep>& steps) {
+        for (const CollectiveStep& step : steps) {
             for (const std::vector<int>& members : subgroups(step.level)) {
                 play(step, members);
             }
@@ -86,10 +86,10 @@ class Replay {
         const int node = rank / std::max(1, form_.per_node);
         switch (level) {
             case Level::kFlat: return rank;
-            case Level::kInner: return rank % form_.per_node;
-            case Level::kOuter: return node;
-            case Level::kMiddle: return node % form_.per_block;
-            case Level::kFar: return node / form_.per_block;
+            case Level::kIntraNode: return rank % form_.per_node;
+            case Level::kInterNode: return node;
+            case Level::kIntraBlock: return node % form_.per_block;
+            case Level::kInterBlock: return node / form_.per_block;
         }
         return -1;
     }
@@ -100,10 +100,10 @@ class Replay {
             const int node = rank / k, in_node = rank % k;
             switch (level) {
                 case Level::kFlat: return 0;
-                case Level::kInner: return node;
-                case Level::kOuter: return in_node;
-                case Level::kMiddle: return node / m * k + in_node;
-                case Level::kFar: return node % m * k + in_node;
+                case Level::kIntraNode: return node;
+                case Level::kInterNode: return in_node;
+                case Level::kIntraBlock: return node / m * k + in_node;
+                case Level::kInterBlock: return node % m * k + in_node;
             }
             return -1;
         };
@@ -115,7 +115,7 @@ class Replay {
         return groups;
     }
 
-    void play(const Step& step, const std::vector<int>& members) {
+    void play(const CollectiveStep& step, const std::vector<int>& members) {
         const std::string what = step.what;
         std::vector<std::pair<int, int>> pairs;
         for_each_pair(step.shape, step.distance, static_cast<int>(members.size()), [&](int i, int j) {
@@ -147,7 +147,7 @@ class Replay {
         }
     }
 
-    void expect_size(const Step& step, std::size_t chunks) {
+    void expect_size(const CollectiveStep& step, std::size_t chunks) {
         expect(std::abs(static_cast<double>(chunks) * bytes_ / chunks_ - step.bytes) <= 1e-9 * bytes_,
                std::string(step.what) + ": a message is not of the size that the step says");
     }
@@ -167,7 +167,7 @@ class Replay {
         }
     }
 
-    void reduce_scatter(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+    void reduce_scatter(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const std::size_t n = members.size();
         Lists start;  // of each member, before this step
         for (const int rank : members) {
@@ -200,7 +200,7 @@ class Replay {
         }
     }
 
-    void all_gather(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+    void all_gather(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const auto count = static_cast<std::size_t>(step.bytes * chunks_ / bytes_ + 0.5);
         for (const int rank : members) {
             fresh_[at(rank)] = held_[at(rank)];
@@ -225,7 +225,7 @@ class Replay {
     }
 
     /// Ring c turns the c-th part of every block; its pairs come in its own order.
-    void rings(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+    void rings(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const std::size_t n = members.size(), k = at(step.distance), length = at(chunks_) / n;
         const bool adds = std::string(step.what).starts_with("reduce-scatter");
         for (int round = 0; round < step.rounds; ++round) {
@@ -260,7 +260,7 @@ class Replay {
         }
     }
 
-    void add_whole(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+    void add_whole(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         Lists lists;
         for (const auto& [i, j] : pairs) {
             lists.push_back(held_[at(members[at(i)])]);
@@ -269,7 +269,7 @@ class Replay {
         add(lists, members, pairs);
     }
 
-    void copy_whole(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+    void copy_whole(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         for (const auto& [i, j] : pairs) {
             const std::size_t from = at(members[at(i)]), to = at(members[at(j)]);
             if (!held_[from].empty()) {  // another node's first rank has nothing to send on
@@ -280,7 +280,7 @@ class Replay {
         }
     }
 
-    void scatter(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+    void scatter(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const auto n = static_cast<int>(members.size());
         const std::vector<int> whole = held_[at(members.front())];
         if (whole.empty()) {
@@ -306,7 +306,7 @@ class Replay {
 
     /// The first half of the chunks goes over the first tree, all rounds at once. Upwards edges come with those of a
     /// subtree first.
-    void trees(const Step& step, const std::vector<int>& members, Pairs pairs) {
+    void trees(const CollectiveStep& step, const std::vector<int>& members, Pairs pairs) {
         const std::vector<int> whole = held_[at(members.front())];
         if (whole.empty()) {
             return;
@@ -339,7 +339,7 @@ class Replay {
         }
     }
 
-    void exchange(const Step& step, const std::vector<int>& members, const Pairs& pairs) {
+    void exchange(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const auto n = static_cast<int>(members.size());
         auto after = items_;
         for (const auto& [i, j] : pairs) {

@@ -93,7 +93,7 @@ TEST(Collective, halving_by_itself_begins_at_the_largest_distance_and_within_an_
     using Rounds = std::vector<std::pair<int, double>>;
     const auto rounds = [](CommKind comm, Algorithm algorithm) {
         Rounds found;
-        for (const Step& step : phases_of(comm, {algorithm, 1}, flat_form(8), kBytes, false).steps) {
+        for (const CollectiveStep& step : phases_of(comm, {algorithm, 1}, flat_form(8), kBytes, false).steps) {
             found.emplace_back(step.distance, step.bytes / kBytes);
         }
         return found;
@@ -243,7 +243,7 @@ TEST(Collective, no_rank_has_children_in_both_trees_and_their_height_is_floor_lo
 
 double summed(const CollectivePhases& phases) {
     double sum = 0;
-    for (const Step& step : phases.steps) {
+    for (const CollectiveStep& step : phases.steps) {
         sum += step.rounds * step.summing_bytes;
     }
     return sum;
@@ -282,11 +282,11 @@ TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
 // B/2 down.
 TEST(Collective, a_double_tree_moves_and_adds_up_equal_parts_in_every_round) {
     for (const int n : {2, 3, 4, 5, 8, 33, 4096}) {
-        const std::vector<Step> steps =
+        const std::vector<CollectiveStep> steps =
             phases_of(CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes, false).steps;
         ASSERT_EQ(steps.size(), 2U);
         const int pieces = n == 2 ? 2 : 3;
-        for (const Step& step : steps) {
+        for (const CollectiveStep& step : steps) {
             EXPECT_EQ(step.rounds, ceil_log2(n));
             EXPECT_DOUBLE_EQ(step.rounds * step.bytes, kBytes / 2);
             const bool up = step.shape == StepShape::kTreesUp;
@@ -299,7 +299,7 @@ TEST(Collective, steps_say_what_they_are_for) {
     const CollectivePhases phases =
         phases_of(CommKind::kAllReduce, {Algorithm::kRing, 3}, {24, 6, 4, 2, 3}, kBytes, true);
     std::vector<std::string> what;
-    for (const Step& step : phases.steps) {
+    for (const CollectiveStep& step : phases.steps) {
         what.emplace_back(step.what);
     }
     EXPECT_EQ(what, (std::vector<std::string>{
@@ -312,7 +312,7 @@ TEST(Collective, steps_say_what_they_are_for) {
 TEST(Collective, staging_copies_what_is_sent_and_what_is_received) {
     const GroupForm form{8, 4, 2, 1, 4};
     const auto copies = [&](CommKind comm, Algorithm algorithm) {
-        const std::vector<Step> steps = phases_of(comm, {algorithm, 1}, form, kBytes, true).steps;
+        const std::vector<CollectiveStep> steps = phases_of(comm, {algorithm, 1}, form, kBytes, true).steps;
         EXPECT_EQ(steps.front().shape, StepShape::kToHost);
         EXPECT_EQ(steps.back().shape, StepShape::kFromHost);
         return std::array{steps.front().bytes / kBytes, steps.back().bytes / kBytes};
@@ -334,8 +334,8 @@ TEST(Collective, staged_levels_meet_in_host_memory_in_the_node) {
     const GroupForm form{24, 6, 4, 2, 3};
     const auto shares = [&](CommKind comm, AlgorithmChoice choice) {
         std::vector<double> found;
-        for (const Step& step : phases_of(comm, choice, form, kBytes, true).steps) {
-            EXPECT_TRUE(step.level != Level::kInner || step.shape == StepShape::kInHost) << step.what;
+        for (const CollectiveStep& step : phases_of(comm, choice, form, kBytes, true).steps) {
+            EXPECT_TRUE(step.level != Level::kIntraNode || step.shape == StepShape::kInHost) << step.what;
             if (step.shape == StepShape::kInHost) {
                 EXPECT_EQ(step.rounds, 1);
                 EXPECT_EQ(step.summing_bytes, 0) << "the device adds nothing up";
@@ -354,7 +354,7 @@ TEST(Collective, staged_levels_meet_in_host_memory_in_the_node) {
     }
     EXPECT_EQ(shares(CommKind::kAllReduce, {Algorithm::kRing, 1}), Shares{});
     // A barrier moves nothing and is dissemination in the node as ever.
-    for (const Step& step : phases_of(CommKind::kBarrier, {Algorithm::kDirect, 1}, form, 0, true).steps) {
+    for (const CollectiveStep& step : phases_of(CommKind::kBarrier, {Algorithm::kDirect, 1}, form, 0, true).steps) {
         EXPECT_EQ(step.shape, StepShape::kShift);
     }
 }
@@ -408,13 +408,13 @@ TEST(Collective, rules_pick_the_algorithm_by_size) {
 
 // More rounds than are played: distances spread over 1 .. n - 1, rounds that sum to n - 1, B/n each.
 TEST(Collective, a_large_pairwise_exchange_plays_some_of_its_rounds_for_all) {
-    const int n = 3 * kMostRoundsOfExchange;
+    const int n = 3 * kMaxRoundsOfExchange;
     const CollectivePhases phases =
         phases_of(CommKind::kAllToAll, {Algorithm::kPairwise, 1}, flat_form(n), kBytes, false);
-    ASSERT_EQ(phases.steps.size(), static_cast<std::size_t>(kMostRoundsOfExchange));
+    ASSERT_EQ(phases.steps.size(), static_cast<std::size_t>(kMaxRoundsOfExchange));
     double bytes = 0;
     int rounds = 0, last = 0;
-    for (const Step& step : phases.steps) {
+    for (const CollectiveStep& step : phases.steps) {
         EXPECT_GT(step.distance, last);
         last = step.distance;
         bytes += step.bytes * step.rounds;

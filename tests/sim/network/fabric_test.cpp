@@ -336,7 +336,7 @@ TEST(Fabric, minimal_routing_on_a_tree_pins_a_flow_by_the_number_of_the_nic_it_g
     Machine machine = switch_machine();
     machine.fabric.routing = RoutingKind::kMinimal;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 80}));
-    EXPECT_FALSE(fabric.alike_by_attachment());
+    EXPECT_FALSE(fabric.depends_on_attachment_only());
     for (int to = 32; to < 80; ++to) {
         std::vector<std::string> uplinks;
         for (const Leg& leg : fabric.route(5, to).legs) {
@@ -365,7 +365,7 @@ TEST(Fabric, a_third_level_bounds_what_leaves_a_pod) {
     EXPECT_EQ(weight_by_kind(fabric, far)[LinkKind::kLeafUplink], 2);
     EXPECT_DOUBLE_EQ(capacity_by_kind(fabric, far)[LinkKind::kPodUplink], 400e9);
     EXPECT_DOUBLE_EQ(far.latency_s, 2e-6 + 5 * 0.5e-6);
-    EXPECT_TRUE(fabric.alike_by_attachment());
+    EXPECT_TRUE(fabric.depends_on_attachment_only());
 }
 
 // A leaf of 32 NICs has 16 uplinks with half of the NICs' links, whatever part of these links NICs sustain: 46 of 50
@@ -405,9 +405,9 @@ TEST(Fabric, crossings_depend_on_the_two_attachments_alone_where_that_is_promise
     for (const Machine& machine : {mesh_machine(), switch_machine(), rail_machine(),
                                    small_dragonfly({.groups = 5, .nodes_per_switch = 3, .global_links = 2})}) {
         const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 15 * machine.node.tiles}));
-        ASSERT_TRUE(fabric.alike_by_attachment());
+        ASSERT_TRUE(fabric.depends_on_attachment_only());
         std::map<std::pair<int, int>, std::vector<std::pair<std::uint32_t, double>>> known;
-        Crossing crossing;
+        InterNodeRoute route;
         for (int from = 0; from < 15 * machine.node.tiles; from += 3) {
             for (int to = 0; to < 15 * machine.node.tiles; to += 7) {
                 const int m = from / machine.node.tiles, n = to / machine.node.tiles;
@@ -415,9 +415,9 @@ TEST(Fabric, crossings_depend_on_the_two_attachments_alone_where_that_is_promise
                     continue;
                 }
                 const int s = from % machine.node.tiles, t = to % machine.node.tiles;
-                fabric.cross(m, s, n, t, crossing);
-                std::vector<std::pair<std::uint32_t, double>> legs{{0, crossing.latency_s}};
-                for (const Leg& leg : crossing.legs) {
+                fabric.route_between_nodes(m, s, n, t, route);
+                std::vector<std::pair<std::uint32_t, double>> legs{{0, route.latency_s}};
+                for (const Leg& leg : route.legs) {
                     legs.emplace_back(leg.link, leg.weight);
                 }
                 const auto [at, is_new] = known.try_emplace({fabric.attachment(m, s), fabric.attachment(n, t)}, legs);

@@ -52,7 +52,7 @@ TEST(LinkSharing, rates_after_every_change_equal_the_full_solution) {
                 const Candidate& chosen = all[rng.below(all.size())];
                 active.emplace_back(sharing.start({chosen.loads, chosen.solo_rate}), &chosen);
             }
-            for (const LinkSharing::Id id : sharing.settle()) {
+            for (const LinkSharing::Id id : sharing.update_rates()) {
                 known[id] = sharing.rate(id);
             }
             std::vector<LoadList> classes;
@@ -80,13 +80,13 @@ TEST(LinkSharing, a_change_does_not_reach_beyond_links_that_can_fill) {
     }
     for (const std::vector<LinkLoad>& one : loads) {
         const LinkSharing::Id id = sharing.start({one, 1});
-        ASSERT_EQ(sharing.settle().size(), 1U);
+        ASSERT_EQ(sharing.update_rates().size(), 1U);
         EXPECT_EQ(sharing.rate(id), 1);
     }
     EXPECT_EQ(sharing.solved(), 1000U);
     // A rival on one wire halves that pair and nobody else.
     const LinkSharing::Id rival = sharing.start({loads[7], 1});
-    EXPECT_EQ(sharing.settle().size(), 2U);
+    EXPECT_EQ(sharing.update_rates().size(), 2U);
     EXPECT_EQ(sharing.rate(rival), 0.5);
 }
 

@@ -67,7 +67,7 @@ TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
         PatternBuilder builder(fabric);
         for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kStage}) {
             const GroupSet whole = flatten(groups_of(on.layout, group, 0));
-            for (const Level level : {Level::kFlat, Level::kInner}) {
+            for (const Level level : {Level::kFlat, Level::kIntraNode}) {
                 const GroupSet groups = subgroups(whole, level, fabric);
                 for (const StepShape shape : kShapes) {
                     const PatternKey key{group, 0, level, shape, 1};

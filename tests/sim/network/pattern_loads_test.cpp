@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/rng.hpp"
-#include "sim/network/sharing/alike_nodes.hpp"
+#include "sim/network/sharing/node_classes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
 namespace auspex {
@@ -91,26 +91,26 @@ TEST(PatternLoads, nodes_alike_are_held_once_and_gone_over_by_rising_link) {
 }
 
 // Every 4th and every 6th node, which makes 2 x 2 kinds of nodes in each half of the job.
-TEST(AlikeNodes, sums_over_first_nodes_stand_for_the_sums_over_all) {
+TEST(NodeClasses, sums_over_first_nodes_stand_for_the_sums_over_all) {
     const PatternLoads some = strided(4, {{1, 2}, {2, 3}}, {{kNodes * kLinksPerNode, 1}});
     const PatternLoads others = strided(6, {{2, 1}, {5, 1}}, {{kNodes * kLinksPerNode, 2}});
-    AlikeNodes nodes(kNodes);
+    NodeClasses nodes(kNodes);
     nodes.add(some);
     nodes.add(others);
-    nodes.find();
-    EXPECT_EQ(nodes.first_like(8), 4U);
-    EXPECT_EQ(nodes.first_like(12), 0U);
-    EXPECT_EQ(nodes.first_like(18), 6U);
-    EXPECT_EQ(nodes.first_like(23), 21U);
+    nodes.build();
+    EXPECT_EQ(nodes.representative(8), 4U);
+    EXPECT_EQ(nodes.representative(12), 0U);
+    EXPECT_EQ(nodes.representative(18), 6U);
+    EXPECT_EQ(nodes.representative(23), 21U);
     ByLink expected;
     SparseLinks<double> on_firsts(kLinks);
     for (const PatternLoads* const pattern : {&some, &others}) {
         for (const LinkLoad& on : *pattern) {
             expected[on.link] += on.load;
         }
-        nodes.for_each_first(*pattern, [&](std::uint32_t link, double load) { on_firsts[link] += load; });
+        nodes.for_each_representative(*pattern, [&](std::uint32_t link, double load) { on_firsts[link] += load; });
     }
-    EXPECT_EQ(by_link(nodes.spread(on_firsts, kLinksPerNode)), expected);
+    EXPECT_EQ(by_link(nodes.expand(on_firsts, kLinksPerNode)), expected);
 }
 
 }  // namespace

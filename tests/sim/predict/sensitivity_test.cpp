@@ -66,18 +66,20 @@ TEST(Sensitivity, elasticities_of_rates_are_not_positive_and_those_of_times_are_
     for (const char* name :
          {"mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "mula-220b-a10b", "agpt-70b", "mixtral-8x7b"}) {
         const Inputs inputs = short_inputs(name, name);
-        const std::vector<ConstantLean> leans = lean_on_constants(inputs, plain_options());
-        EXPECT_GE(leans.size(), 8U) << name;
-        for (const ConstantLean& lean : leans) {
-            if (is_rate(lean.constant)) {
-                EXPECT_LE(lean.elasticity, 1e-3) << name << " " << lean.constant.path;
-            } else if (lean.constant.dimension == Dimension::kSeconds) {
-                EXPECT_GE(lean.elasticity, -1e-3) << name << " " << lean.constant.path;
+        const std::vector<ConstantSensitivity> sensitivities = constant_sensitivities(inputs, plain_options());
+        EXPECT_GE(sensitivities.size(), 8U) << name;
+        for (const ConstantSensitivity& sensitivity : sensitivities) {
+            if (is_rate(sensitivity.constant)) {
+                EXPECT_LE(sensitivity.elasticity, 1e-3) << name << " " << sensitivity.constant.path;
+            } else if (sensitivity.constant.dimension == Dimension::kSeconds) {
+                EXPECT_GE(sensitivity.elasticity, -1e-3) << name << " " << sensitivity.constant.path;
             }
         }
-        EXPECT_TRUE(std::is_sorted(leans.begin(), leans.end(), [](const ConstantLean& a, const ConstantLean& b) {
-            return std::fabs(a.elasticity) > std::fabs(b.elasticity);
-        })) << name;
+        EXPECT_TRUE(std::is_sorted(sensitivities.begin(), sensitivities.end(),
+                                   [](const ConstantSensitivity& a, const ConstantSensitivity& b) {
+                                       return std::fabs(a.elasticity) > std::fabs(b.elasticity);
+                                   }))
+            << name;
     }
 }
 
@@ -87,18 +89,18 @@ TEST(Sensitivity, elasticities_of_all_rates_and_times_together_are_that_of_time_
     // gives b / (a + b) up to 5 % too large.
     const Inputs inputs = shipped_inputs("mula-220b-a10b");
     double sum = 0;
-    for (const ConstantLean& lean : lean_on_constants(inputs, plain_options())) {
-        if (is_rate(lean.constant) || lean.constant.dimension == Dimension::kPerSecond) {
-            sum -= lean.elasticity;
-        } else if (lean.constant.dimension == Dimension::kSeconds) {
-            sum += lean.elasticity;
+    for (const ConstantSensitivity& sensitivity : constant_sensitivities(inputs, plain_options())) {
+        if (is_rate(sensitivity.constant) || sensitivity.constant.dimension == Dimension::kPerSecond) {
+            sum -= sensitivity.elasticity;
+        } else if (sensitivity.constant.dimension == Dimension::kSeconds) {
+            sum += sensitivity.elasticity;
         }
     }
     EXPECT_NEAR(sum, 1, 0.05);
 }
 
 TEST(Sensitivity, the_interval_is_the_root_sum_square_of_elasticity_times_uncertainty) {
-    ConstantLean a, b;
+    ConstantSensitivity a, b;
     a.elasticity = -0.5, a.constant.relative_uncertainty = 0.06;
     b.elasticity = 0.4, b.constant.relative_uncertainty = 0.1;
     const auto interval = step_interval_s(10, {a, b});  // sqrt(0.03^2 + 0.04^2) = 0.05

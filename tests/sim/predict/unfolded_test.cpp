@@ -402,7 +402,7 @@ class DirectSharing {
     }
     std::uint32_t start(PatternId pattern) { return links_.start({loads_[pattern], network_.solo_rate(pattern)}); }
     void stop(std::uint32_t id) { links_.stop(id); }
-    std::span<const std::uint32_t> settle() { return links_.settle(); }
+    std::span<const std::uint32_t> update_rates() { return links_.update_rates(); }
     [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
 
  private:
@@ -433,17 +433,18 @@ PlayResult play_by_rank(const Inputs& inputs, const SimulatedStep& step, Way way
         step.program, inputs.machine, inputs.stack, step.layout,
         cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options), options);
     costed.serial = costed.serial && way == Way::kAsCosted;
-    costed.walks = way == Way::kAsCosted;
+    costed.runs_ahead = way == Way::kAsCosted;
     for (CostedTransfer& transfer : costed.transfers) {
         for (CostedTransfer::Member& member : transfer.members) {
-            member.shares = member.shares || (way == Way::kAllLinksShared && member.phase_end > member.phase_begin);
+            member.shares_links =
+                member.shares_links || (way == Way::kAllLinksShared && member.phase_end > member.phase_begin);
         }
     }
     std::vector<int> ranks(static_cast<std::size_t>(step.layout.tiles));
     std::iota(ranks.begin(), ranks.end(), 0);
-    Variety variety(inputs.machine.tile, inputs.machine.noise, 3, ranks, {});
+    NoiseModel noise_model(inputs.machine.tile, inputs.machine.noise, 3, ranks, {});
     DirectSharing sharing(network);
-    return Player(costed, sharing, &variety, nullptr).run();
+    return Player(costed, sharing, &noise_model, nullptr).run();
 }
 
 TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) {
@@ -471,7 +472,7 @@ TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {
     inputs.plan.dp = 0;
     SimulatedStep step = folded(inputs, 96);
     const Picoseconds stretches = play_unfolded(inputs, step, {}).samples.front().step;
-    step.cost_options.fold = false;
+    step.cost_options.merge_operations = false;
     EXPECT_EQ(play_unfolded(inputs, step, {}).samples.front().step, stretches);
 }
 

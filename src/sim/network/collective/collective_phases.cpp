@@ -14,25 +14,25 @@ namespace {
 using Algorithm = CollectiveAlgorithm;
 
 /// What the members of an inner level do before the levels outside it.
-Steps before_outer(CommKind comm, const Scope& s) {
+CollectiveSteps before_outer(CommKind comm, const SubgroupSize& s) {
     switch (comm) {
         case CommKind::kAllReduce:
-        case CommKind::kReduceScatter: return direct(s, Part::kReduceScatter);
-        case CommKind::kAllToAll: return direct(s, Part::kAllToAll);
+        case CommKind::kReduceScatter: return direct(s, StepPurpose::kReduceScatter);
+        case CommKind::kAllToAll: return direct(s, StepPurpose::kAllToAll);
         case CommKind::kBroadcast:
-            return {{s.level, StepShape::kRootToAll, 0, s.bytes / s.n, 1, 0, text_of(Part::kScatter, s.level)}};
+            return {{s.level, StepShape::kRootToAll, 0, s.bytes / s.n, 1, 0, text_of(StepPurpose::kScatter, s.level)}};
         case CommKind::kBarrier: return barrier(s);
         default: return {};
     }
 }
 
-Steps after_outer(CommKind comm, const Scope& s) {
+CollectiveSteps after_outer(CommKind comm, const SubgroupSize& s) {
     const bool gathers = comm == CommKind::kAllReduce || comm == CommKind::kAllGather || comm == CommKind::kBroadcast;
-    return gathers ? direct(s, Part::kAllGather) : Steps{};
+    return gathers ? direct(s, StepPurpose::kAllGather) : CollectiveSteps{};
 }
 
 /// The same where all buffers of the node lie in host memory.
-Steps before_outer_in_host(CommKind comm, const Scope& s) {
+CollectiveSteps before_outer_in_host(CommKind comm, const SubgroupSize& s) {
     switch (comm) {
         case CommKind::kAllReduce:
         case CommKind::kReduceScatter:
@@ -45,37 +45,37 @@ Steps before_outer_in_host(CommKind comm, const Scope& s) {
 }
 
 /// An all-to-all hands everything on at every level; the others work on the part that fell to a rank further inside.
-Steps all_levels(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes, bool in_host) {
+CollectiveSteps all_levels(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes, bool in_host) {
     if (choice.levels == 1) {
         return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes}, form.per_node);
     }
-    std::vector<Scope> inner;
+    std::vector<SubgroupSize> inner;
     const auto go_inside = [&](Level level, int n) {
         if (n > 1) {
             inner.push_back({level, n, bytes});
             bytes /= comm == CommKind::kAllToAll ? 1 : n;
         }
     };
-    go_inside(Level::kInner, form.per_node);
-    Scope outer{Level::kOuter, form.nodes, bytes};
+    go_inside(Level::kIntraNode, form.per_node);
+    SubgroupSize outer{Level::kInterNode, form.nodes, bytes};
     if (choice.levels == 3) {
-        go_inside(Level::kMiddle, form.per_block);
-        outer = {Level::kFar, form.blocks, bytes};
+        go_inside(Level::kIntraBlock, form.per_block);
+        outer = {Level::kInterBlock, form.blocks, bytes};
     }
-    Steps steps;
-    const auto is_in_host = [&](const Scope& s) { return in_host && s.level == Level::kInner; };
-    for (const Scope& s : inner) {
+    CollectiveSteps steps;
+    const auto is_in_host = [&](const SubgroupSize& s) { return in_host && s.level == Level::kIntraNode; };
+    for (const SubgroupSize& s : inner) {
         append(steps, is_in_host(s) ? before_outer_in_host(comm, s) : before_outer(comm, s));
     }
     append(steps, outermost(comm, choice.algorithm, outer, 1));
     for (auto s = inner.rbegin(); s != inner.rend(); ++s) {
-        append(steps, is_in_host(*s) ? Steps{} : after_outer(comm, *s));
+        append(steps, is_in_host(*s) ? CollectiveSteps{} : after_outer(comm, *s));
     }
     return steps;
 }
 
 /// What a rank sends and receives that must pass through the host.
-Steps staged_by_host(CommKind comm, const GroupForm& form, double bytes, const Steps& steps) {
+CollectiveSteps staged_by_host(CommKind comm, const GroupForm& form, double bytes, const CollectiveSteps& steps) {
     double sent = bytes, received = bytes;
     if (comm == CommKind::kAllGather) {
         sent = bytes / form.ranks;
@@ -84,7 +84,7 @@ Steps staged_by_host(CommKind comm, const GroupForm& form, double bytes, const S
     } else if (comm == CommKind::kAllToAll) {
         sent = received = bytes * (form.ranks - 1) / form.ranks;
     }
-    Steps all{{Level::kFlat, StepShape::kToHost, 0, sent, 1, 0, "copy to the host"}};
+    CollectiveSteps all{{Level::kFlat, StepShape::kToHost, 0, sent, 1, 0, "copy to the host"}};
     append(all, steps);
     all.push_back({Level::kFlat, StepShape::kFromHost, 0, received, 1, 0, "copy from the host"});
     return all;

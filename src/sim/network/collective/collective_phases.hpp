@@ -11,7 +11,7 @@ namespace auspex {
 
 struct CollectivePhases {
     AlgorithmChoice choice;  ///< the one that is played; an algorithm that cannot run on the group gives way
-    std::vector<Step> steps;
+    std::vector<CollectiveStep> steps;
 };
 
 /// Rounds of `comm` on a group of this form with `bytes` as communication.hpp defines them, over n ranks (or nodes, or

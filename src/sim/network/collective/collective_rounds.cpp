@@ -18,7 +18,7 @@ int ceil_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsign
 
 }  // namespace
 
-const char* text_of(Part part, Level level) {
+const char* text_of(StepPurpose part, Level level) {
     constexpr std::array kParts{"reduce-scatter", "all-gather", "all-reduce", "all-to-all", "broadcast",
                                 "scatter",        "fold in",    "fold out",   "reduce",     "barrier"};
     constexpr std::array kLevels{"", " in the node", " between nodes", " in a group of nodes",
@@ -35,34 +35,36 @@ const char* text_of(Part part, Level level) {
     return kTexts[static_cast<std::size_t>(part)][static_cast<std::size_t>(level)].c_str();
 }
 
-void append(Steps& steps, const Steps& more) { steps.insert(steps.end(), more.begin(), more.end()); }
+void append(CollectiveSteps& steps, const CollectiveSteps& more) {
+    steps.insert(steps.end(), more.begin(), more.end());
+}
 
 double summing(int pieces, double piece_bytes) { return (pieces + 1) * piece_bytes; }
 
-Steps direct(const Scope& s, Part part) {
-    const double piece = s.bytes / s.n, sums = part == Part::kReduceScatter ? summing(s.n, piece) : 0;
+CollectiveSteps direct(const SubgroupSize& s, StepPurpose part) {
+    const double piece = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(s.n, piece) : 0;
     return {{s.level, StepShape::kAllPairs, 0, piece, 1, sums, text_of(part, s.level)}};
 }
 
-Steps barrier(const Scope& s) {
-    return {{s.level, StepShape::kShift, 1, 0, ceil_log2(s.n), 0, text_of(Part::kBarrier, s.level)}};
+CollectiveSteps barrier(const SubgroupSize& s) {
+    return {{s.level, StepShape::kShift, 1, 0, ceil_log2(s.n), 0, text_of(StepPurpose::kBarrier, s.level)}};
 }
 
 namespace {
 
-Steps joined(Steps first, const Steps& second) {
+CollectiveSteps joined(CollectiveSteps first, const CollectiveSteps& second) {
     append(first, second);
     return first;
 }
 
-Steps ring(const Scope& s, Part part) {
-    const double piece = s.bytes / s.n, sums = part == Part::kReduceScatter ? summing(2, piece) : 0;
+CollectiveSteps ring(const SubgroupSize& s, StepPurpose part) {
+    const double piece = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, piece) : 0;
     return {{s.level, StepShape::kShift, 1, piece, s.n - 1, sums, text_of(part, s.level)}};
 }
 
 /// k rings, each with 1/k of every block: a rank takes part in all of them in every round.
-Steps rings(const Scope& s, int k, Part part) {
-    const double piece = s.bytes / s.n, sums = part == Part::kReduceScatter ? summing(2, piece) : 0;
+CollectiveSteps rings(const SubgroupSize& s, int k, StepPurpose part) {
+    const double piece = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, piece) : 0;
     return {{s.level, StepShape::kRings, k, piece / k, s.n - 1, sums, text_of(part, s.level)}};
 }
 
@@ -74,90 +76,92 @@ enum class Largest {
 };
 
 /// B/2, B/4, ... B/n. Requires a power of two of members.
-Steps halving(const Scope& s, Largest largest) {
-    Steps steps;
+CollectiveSteps halving(const SubgroupSize& s, Largest largest) {
+    CollectiveSteps steps;
     double bytes = s.bytes;
     for (int distance = 1; distance < s.n; distance *= 2) {
         bytes /= 2;
         const int partner = largest == Largest::kNearest ? distance : s.n / 2 / distance;
-        steps.push_back(
-            {s.level, StepShape::kXor, partner, bytes, 1, summing(2, bytes), text_of(Part::kReduceScatter, s.level)});
+        steps.push_back({s.level, StepShape::kXor, partner, bytes, 1, summing(2, bytes),
+                         text_of(StepPurpose::kReduceScatter, s.level)});
     }
     return steps;
 }
 
 /// The way back.
-Steps doubling(const Scope& s, Largest largest) {
-    Steps steps = halving(s, largest);
+CollectiveSteps doubling(const SubgroupSize& s, Largest largest) {
+    CollectiveSteps steps = halving(s, largest);
     std::reverse(steps.begin(), steps.end());
-    for (Step& step : steps) {
+    for (CollectiveStep& step : steps) {
         step.summing_bytes = 0;
-        step.what = text_of(Part::kAllGather, s.level);
+        step.what = text_of(StepPurpose::kAllGather, s.level);
     }
     return steps;
 }
 
 /// Members beyond the power of two hand their buffer to a partner first and get the result last.
-Steps folded(const Scope& s, const Steps& inside) {
+CollectiveSteps with_folded_ranks(const SubgroupSize& s, const CollectiveSteps& inside) {
     if (power_of_two_within(s.n) == s.n) {
         return inside;
     }
-    Steps steps{{s.level, StepShape::kFoldIn, 0, s.bytes, 1, summing(2, s.bytes), text_of(Part::kFoldIn, s.level)}};
+    CollectiveSteps steps{
+        {s.level, StepShape::kFoldIn, 0, s.bytes, 1, summing(2, s.bytes), text_of(StepPurpose::kFoldIn, s.level)}};
     append(steps, inside);
-    steps.push_back({s.level, StepShape::kFoldOut, 0, s.bytes, 1, 0, text_of(Part::kFoldOut, s.level)});
+    steps.push_back({s.level, StepShape::kFoldOut, 0, s.bytes, 1, 0, text_of(StepPurpose::kFoldOut, s.level)});
     return steps;
 }
 
-Steps recursive_doubling(const Scope& s) {
-    Steps steps;
+CollectiveSteps recursive_doubling(const SubgroupSize& s) {
+    CollectiveSteps steps;
     for (int distance = 1; distance < power_of_two_within(s.n); distance *= 2) {
-        steps.push_back(
-            {s.level, StepShape::kXor, distance, s.bytes, 1, summing(2, s.bytes), text_of(Part::kAllReduce, s.level)});
+        steps.push_back({s.level, StepShape::kXor, distance, s.bytes, 1, summing(2, s.bytes),
+                         text_of(StepPurpose::kAllReduce, s.level)});
     }
-    return folded(s, steps);
+    return with_folded_ranks(s, steps);
 }
 
 /// In which order blocks lie between halving and doubling does not matter here: doubling goes the same way back.
-Steps rabenseifner(const Scope& s) {
-    const Scope inside{s.level, power_of_two_within(s.n), s.bytes};
-    return folded(s, joined(halving(inside, Largest::kNearest), doubling(inside, Largest::kNearest)));
+CollectiveSteps rabenseifner(const SubgroupSize& s) {
+    const SubgroupSize inside{s.level, power_of_two_within(s.n), s.bytes};
+    return with_folded_ranks(s, joined(halving(inside, Largest::kNearest), doubling(inside, Largest::kNearest)));
 }
 
 /// Both trees in one direction. Parts of the buffer follow one another, so that every edge carries in every round; a
 /// parent adds what its children send to its own.
-Steps double_tree(const Scope& s, StepShape shape, int distance, Part part) {
+CollectiveSteps double_tree(const SubgroupSize& s, StepShape shape, int distance, StepPurpose part) {
     const int rounds = ceil_log2(s.n), children = s.n == 2 ? 1 : 2;
     const double bytes = s.bytes / 2 / rounds;
     const double sums = shape == StepShape::kTreesUp ? summing(children + 1, bytes) : 0;
     return {{s.level, shape, distance, bytes, rounds, sums, text_of(part, s.level)}};
 }
 
-Steps binomial_tree(const Scope& s) {
-    Steps steps;
+CollectiveSteps binomial_tree(const SubgroupSize& s) {
+    CollectiveSteps steps;
     for (int distance = 1; distance < s.n; distance *= 2) {
-        steps.push_back({s.level, StepShape::kTree, distance, s.bytes, 1, 0, text_of(Part::kBroadcast, s.level)});
+        steps.push_back(
+            {s.level, StepShape::kTree, distance, s.bytes, 1, 0, text_of(StepPurpose::kBroadcast, s.level)});
     }
     return steps;
 }
 
-Steps binomial_scatter(const Scope& s) {
-    Steps steps;
+CollectiveSteps binomial_scatter(const SubgroupSize& s) {
+    CollectiveSteps steps;
     for (int distance = power_of_two_within(s.n - 1); distance >= 1; distance /= 2) {
         const int pieces = std::min(distance, s.n - distance);
-        steps.push_back(
-            {s.level, StepShape::kScatter, distance, s.bytes * pieces / s.n, 1, 0, text_of(Part::kScatter, s.level)});
+        steps.push_back({s.level, StepShape::kScatter, distance, s.bytes * pieces / s.n, 1, 0,
+                         text_of(StepPurpose::kScatter, s.level)});
     }
     return steps;
 }
 
-Steps pairwise(const Scope& s) {
-    Steps steps;
-    const int rounds = s.n - 1, played = std::min(rounds, kMostRoundsOfExchange);
+CollectiveSteps pairwise(const SubgroupSize& s) {
+    CollectiveSteps steps;
+    const int rounds = s.n - 1, played = std::min(rounds, kMaxRoundsOfExchange);
     for (int i = 0; i < played; ++i) {
         const auto first = static_cast<int>(std::int64_t{rounds} * i / played);
         const auto end = static_cast<int>(std::int64_t{rounds} * (i + 1) / played);
         steps.push_back({s.level, StepShape::kShift, 1 + (first + end - 1) / 2, s.bytes / s.n, end - first, 0,
-                         text_of(Part::kAllToAll, s.level)});
+                         text_of(StepPurpose::kAllToAll, s.level)});
     }
     return steps;
 }
@@ -165,52 +169,54 @@ Steps pairwise(const Scope& s) {
 /// Of the indices 0 .. n - 1 those that have this bit.
 int count_with_bit(int n, int bit) { return n / (2 * bit) * bit + std::max(0, n % (2 * bit) - bit); }
 
-Steps bruck(const Scope& s, Part part) {
-    Steps steps;
+CollectiveSteps bruck(const SubgroupSize& s, StepPurpose part) {
+    CollectiveSteps steps;
     for (int distance = 1; distance < s.n; distance *= 2) {
-        const int pieces = part == Part::kAllToAll ? count_with_bit(s.n, distance) : std::min(distance, s.n - distance);
+        const int pieces =
+            part == StepPurpose::kAllToAll ? count_with_bit(s.n, distance) : std::min(distance, s.n - distance);
         steps.push_back({s.level, StepShape::kShift, distance, s.bytes * pieces / s.n, 1, 0, text_of(part, s.level)});
     }
     return steps;
 }
 
-Steps all_reduce(Algorithm algorithm, const Scope& s, int per_node) {
+CollectiveSteps all_reduce(Algorithm algorithm, const SubgroupSize& s, int per_node) {
     switch (algorithm) {
-        case Algorithm::kRing: return joined(ring(s, Part::kReduceScatter), ring(s, Part::kAllGather));
+        case Algorithm::kRing: return joined(ring(s, StepPurpose::kReduceScatter), ring(s, StepPurpose::kAllGather));
         case Algorithm::kMultiRing:
-            return joined(rings(s, per_node, Part::kReduceScatter), rings(s, per_node, Part::kAllGather));
-        case Algorithm::kDirect: return joined(direct(s, Part::kReduceScatter), direct(s, Part::kAllGather));
+            return joined(rings(s, per_node, StepPurpose::kReduceScatter), rings(s, per_node, StepPurpose::kAllGather));
+        case Algorithm::kDirect:
+            return joined(direct(s, StepPurpose::kReduceScatter), direct(s, StepPurpose::kAllGather));
         case Algorithm::kRecursiveDoubling: return recursive_doubling(s);
         case Algorithm::kRabenseifner: return rabenseifner(s);
         case Algorithm::kDoubleBinaryTree:
-            return joined(double_tree(s, StepShape::kTreesUp, 0, Part::kReduce),
-                          double_tree(s, StepShape::kTreesDown, 0, Part::kBroadcast));
+            return joined(double_tree(s, StepShape::kTreesUp, 0, StepPurpose::kReduce),
+                          double_tree(s, StepShape::kTreesDown, 0, StepPurpose::kBroadcast));
         default: break;
     }
     check_failed("algorithm", "not one of an all-reduce", __FILE__, __LINE__);
 }
 
-Steps broadcast(Algorithm algorithm, const Scope& s) {
+CollectiveSteps broadcast(Algorithm algorithm, const SubgroupSize& s) {
     switch (algorithm) {
-        case Algorithm::kRing: return joined(binomial_scatter(s), ring(s, Part::kAllGather));
+        case Algorithm::kRing: return joined(binomial_scatter(s), ring(s, StepPurpose::kAllGather));
         case Algorithm::kDirect:
-            return {{s.level, StepShape::kRootToAll, 0, s.bytes, 1, 0, text_of(Part::kBroadcast, s.level)}};
+            return {{s.level, StepShape::kRootToAll, 0, s.bytes, 1, 0, text_of(StepPurpose::kBroadcast, s.level)}};
         case Algorithm::kRecursiveDoubling: return binomial_tree(s);
-        case Algorithm::kDoubleBinaryTree: return double_tree(s, StepShape::kTreesDown, 1, Part::kBroadcast);
+        case Algorithm::kDoubleBinaryTree: return double_tree(s, StepShape::kTreesDown, 1, StepPurpose::kBroadcast);
         default: break;
     }
     check_failed("algorithm", "not one of a broadcast", __FILE__, __LINE__);
 }
 
 /// `part` is a reduce-scatter or an all-gather by itself.
-Steps one_way(Algorithm algorithm, const Scope& s, int per_node, Part part) {
+CollectiveSteps one_way(Algorithm algorithm, const SubgroupSize& s, int per_node, StepPurpose part) {
     switch (algorithm) {
         case Algorithm::kRing: return ring(s, part);
         case Algorithm::kMultiRing: return rings(s, per_node, part);
         case Algorithm::kDirect: return direct(s, part);
         case Algorithm::kBruck: return bruck(s, part);
         case Algorithm::kRecursiveDoubling:
-            return part == Part::kAllGather ? doubling(s, Largest::kFarthest) : halving(s, Largest::kFarthest);
+            return part == StepPurpose::kAllGather ? doubling(s, Largest::kFarthest) : halving(s, Largest::kFarthest);
         default: break;
     }
     check_failed("algorithm", "not one of a reduce-scatter or an all-gather", __FILE__, __LINE__);
@@ -218,15 +224,15 @@ Steps one_way(Algorithm algorithm, const Scope& s, int per_node, Part part) {
 
 }  // namespace
 
-Steps outermost(CommKind comm, Algorithm algorithm, const Scope& s, int per_node) {
+CollectiveSteps outermost(CommKind comm, Algorithm algorithm, const SubgroupSize& s, int per_node) {
     switch (comm) {
         case CommKind::kAllReduce: return all_reduce(algorithm, s, per_node);
         case CommKind::kBroadcast: return broadcast(algorithm, s);
-        case CommKind::kReduceScatter: return one_way(algorithm, s, per_node, Part::kReduceScatter);
-        case CommKind::kAllGather: return one_way(algorithm, s, per_node, Part::kAllGather);
+        case CommKind::kReduceScatter: return one_way(algorithm, s, per_node, StepPurpose::kReduceScatter);
+        case CommKind::kAllGather: return one_way(algorithm, s, per_node, StepPurpose::kAllGather);
         case CommKind::kAllToAll:
-            return algorithm == Algorithm::kDirect  ? direct(s, Part::kAllToAll)
-                   : algorithm == Algorithm::kBruck ? bruck(s, Part::kAllToAll)
+            return algorithm == Algorithm::kDirect  ? direct(s, StepPurpose::kAllToAll)
+                   : algorithm == Algorithm::kBruck ? bruck(s, StepPurpose::kAllToAll)
                                                     : pairwise(s);
         case CommKind::kBarrier: return barrier(s);
         case CommKind::kSend: return {{s.level, StepShape::kPairs, 0, s.bytes, 1, 0, "send"}};

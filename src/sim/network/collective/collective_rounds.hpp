@@ -9,7 +9,7 @@
 namespace auspex {
 
 /// `rounds` equal rounds, each with `bytes` on every flow of the shape.
-struct Step {
+struct CollectiveStep {
     Level level = Level::kFlat;
     StepShape shape = StepShape::kShift;
     int distance = 1;
@@ -21,19 +21,19 @@ struct Step {
 };
 
 /// A pairwise exchange of more rounds plays this many of them, at distances spread evenly, and each for its neighbours.
-inline constexpr int kMostRoundsOfExchange = 127;
+inline constexpr int kMaxRoundsOfExchange = 127;
 
-using Steps = std::vector<Step>;
+using CollectiveSteps = std::vector<CollectiveStep>;
 
 /// Every subgroup of a level has n members, and B bytes are in it (communication.hpp says where).
-struct Scope {
+struct SubgroupSize {
     Level level;
     int n;
     double bytes;
 };
 
 /// What a step is for.
-enum class Part {
+enum class StepPurpose {
     kReduceScatter,
     kAllGather,
     kAllReduce,
@@ -47,20 +47,21 @@ enum class Part {
 };
 
 /// "reduce-scatter in the node".
-[[nodiscard]] const char* text_of(Part part, Level level);
+[[nodiscard]] const char* text_of(StepPurpose part, Level level);
 
-void append(Steps& steps, const Steps& more);
+void append(CollectiveSteps& steps, const CollectiveSteps& more);
 
 /// Bytes of memory for adding up `pieces`, one's own among them, in one pass: each is read once, and the sum is
 /// written.
 [[nodiscard]] double summing(int pieces, double piece_bytes);
 
 /// One round: a part of the buffer to every other member.
-[[nodiscard]] Steps direct(const Scope& s, Part part);
+[[nodiscard]] CollectiveSteps direct(const SubgroupSize& s, StepPurpose part);
 /// Dissemination: rank i signals i + 1, i + 2, i + 4, ... Without bytes a round lasts as long as its slowest route, and
 /// every distance has one as slow as any.
-[[nodiscard]] Steps barrier(const Scope& s);
+[[nodiscard]] CollectiveSteps barrier(const SubgroupSize& s);
 /// The algorithm on the outermost level, of members with `per_node` in each node. Requires one that can run (played()).
-[[nodiscard]] Steps outermost(CommKind comm, CollectiveAlgorithm algorithm, const Scope& s, int per_node);
+[[nodiscard]] CollectiveSteps outermost(CommKind comm, CollectiveAlgorithm algorithm, const SubgroupSize& s,
+                                        int per_node);
 
 }  // namespace auspex

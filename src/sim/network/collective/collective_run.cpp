@@ -43,7 +43,7 @@ bool is_large_exchange(const CollectiveJob& job, AlgorithmChoice choice, const G
     const bool exchanges = choice.algorithm == CollectiveAlgorithm::kPairwise ||
                            (choice.algorithm == CollectiveAlgorithm::kDirect && job.comm != CommKind::kBroadcast);
     const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
-    return exchanges && members > kMostMembersOfExchange;
+    return exchanges && members > kMaxMembersOfExchange;
 }
 
 /// `chosen` is among them whatever it is; kAuto, which has to know them all, leaves none out.

@@ -70,7 +70,7 @@ struct CollectiveResult {
 
 /// Among more members of the outermost level than this, alternatives to a named algorithm in which every member sends
 /// to every other are left out: they take long to find. kAuto tries them all.
-inline constexpr int kMostMembersOfExchange = 2048;
+inline constexpr int kMaxMembersOfExchange = 2048;
 
 /// `network` is fresh where the job has shares. A choice as Network::unroll_as takes it, kAuto: the fastest candidate
 /// with these levels (0: any).

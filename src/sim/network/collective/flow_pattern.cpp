@@ -8,7 +8,7 @@
 #include <map>
 
 #include "sim/network/collective/detour_loads.hpp"
-#include "sim/network/sharing/mixed.hpp"
+#include "sim/network/sharing/mix64.hpp"
 
 namespace auspex {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 std::uint64_t hash_of(LoadList loads) {
     std::uint64_t hash = loads.size();
     for (const LinkLoad& on : loads) {
-        hash = mixed(hash ^ (std::bit_cast<std::uint64_t>(on.load) + on.link));
+        hash = mix64(hash ^ (std::bit_cast<std::uint64_t>(on.load) + on.link));
     }
     return hash;
 }
@@ -33,7 +33,7 @@ bool are_equal(LoadList a, LoadList b) {
 PatternBuilder::PatternBuilder(const Fabric& fabric)
     : fabric_(fabric),
       tiles_(fabric.tiles_per_node()),
-      one_switch_a_node_(fabric.alike_by_attachment()),
+      one_switch_a_node_(fabric.depends_on_attachment_only()),
       load_(fabric.link_count()) {
     for (int tile = 1; tile < tiles_; ++tile) {
         one_switch_a_node_ = one_switch_a_node_ && fabric.attachment(0, tile) == fabric.attachment(0, 0);
@@ -120,7 +120,7 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
     const int n = static_cast<int>(group.size()), node = group.front() / tiles_;
     const bool in_node = std::all_of(group.begin(), group.end(), [&](int rank) { return rank / tiles_ == node; });
     const bool at_host = is_host_work(key.shape);
-    if (key.shape == StepShape::kAllPairs && fabric_.alike_by_attachment() && !in_node) {
+    if (key.shape == StepShape::kAllPairs && fabric_.depends_on_attachment_only() && !in_node) {
         add_all_pairs(groups, first, end, pattern);
         return;
     }
@@ -145,7 +145,7 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         const int from_node = group[from] / tiles_, to_node = group[to] / tiles_;
         if (from_node != to_node) {
             ++messages[from];
-            add_crossing(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
+            add_inter_node_flow(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
             if (alike) {
                 pattern.flows += share(to) * static_cast<double>(end - first);
                 if (first_node_is_enough && i > 0) {
@@ -183,7 +183,7 @@ void PatternBuilder::add_rings(std::span<const int> group, int rings, FlowPatter
     for_each_pair(StepShape::kRings, rings, static_cast<int>(by_node.size()), [&](int i, int j) {
         const int from = by_node[static_cast<std::size_t>(i)], to = by_node[static_cast<std::size_t>(j)];
         if (from / tiles_ != to / tiles_) {
-            add_crossing(from, to, 1, pattern);
+            add_inter_node_flow(from, to, 1, pattern);
             pattern.messages = std::max(pattern.messages, 1);  // each ring leaves a node at another rank
         }
         add_ends(from, to, 1, pattern);
@@ -224,13 +224,13 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
 }
 
 /// `from` and `to` are ranks whose NICs stand for all flows.
-void PatternBuilder::add_crossing(int from, int to, double flows, FlowPattern& pattern) {
+void PatternBuilder::add_inter_node_flow(int from, int to, double flows, FlowPattern& pattern) {
     const int from_node = from / tiles_, to_node = to / tiles_;
-    fabric_.cross(from_node, from - from_node * tiles_, to_node, to - to_node * tiles_, crossing_);
-    for (const Leg& leg : crossing_.legs) {
+    fabric_.route_between_nodes(from_node, from - from_node * tiles_, to_node, to - to_node * tiles_, route_);
+    for (const Leg& leg : route_.legs) {
         add(leg.link, leg.weight * flows);
     }
-    pattern.latency_s = std::max(pattern.latency_s, crossing_.latency_s);
+    pattern.latency_s = std::max(pattern.latency_s, route_.latency_s);
     pattern.leaves_node = true;
 }
 
@@ -320,7 +320,7 @@ void PatternBuilder::add_all_pairs(const GroupSet& groups, std::size_t first, st
             const int sender = from.first / tiles_ != to.last / tiles_ ? from.first : from.last;
             const int receiver = sender / tiles_ != to.last / tiles_ ? to.last : to.first;
             if (sender / tiles_ != receiver / tiles_ && flows > 0) {
-                add_crossing(sender, receiver, flows * static_cast<double>(end - first), pattern);
+                add_inter_node_flow(sender, receiver, flows * static_cast<double>(end - first), pattern);
             }
         }
     }

@@ -66,7 +66,7 @@ class PatternBuilder {
     void add_slots(int node, std::span<const std::uint32_t> slots, double weight);
     void add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern);
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
-    void add_crossing(int from, int to, double flows, FlowPattern& pattern);
+    void add_inter_node_flow(int from, int to, double flows, FlowPattern& pattern);
     void collect(FlowPattern& pattern);
     void keep_part(std::uint32_t node, PatternLoads& loads);
     [[nodiscard]] double share(std::size_t place) const { return shares_.empty() ? 1 : shares_[place]; }
@@ -75,7 +75,7 @@ class PatternBuilder {
     int tiles_;
     bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are alike for all tiles of a node
     std::span<const double> shares_;
-    Crossing crossing_;           ///< scratch
+    InterNodeRoute route_;        ///< scratch
     SparseLinks<double> load_;    ///< of the pattern in hand, until it is collected
     std::vector<LinkLoad> part_;  ///< of its loads: those of a node by slot, or those between nodes by link
     std::unordered_map<std::uint64_t, std::size_t> part_of_hash_;  ///< the first part of the pattern with these loads

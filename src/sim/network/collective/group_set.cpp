@@ -59,7 +59,7 @@ std::size_t even_run(std::span<const int> group, PlaceOf&& place_of) {
 
 /// How many places a group has, and how many of its ranks each holds; 0: not equally many.
 struct Spread {
-    int places = 1, per_place = 1;
+    int units = 1, ranks_per_unit = 1;
 };
 
 template <class PlaceOf>
@@ -116,7 +116,7 @@ void append_across(std::span<const int> group, PlaceOf&& place_of, GroupSet& set
 }
 
 /// Places of ranks on a fabric.
-struct Places {
+struct RankUnits {
     const Fabric& fabric;
     [[nodiscard]] auto node() const {
         return [tiles = fabric.tiles_per_node()](int rank) { return rank / tiles; };
@@ -126,10 +126,10 @@ struct Places {
     }
 };
 
-GroupForm form_of_one(std::span<const int> group, const Places& at) {
+GroupForm form_of_one(std::span<const int> group, const RankUnits& at) {
     const Spread nodes = spread_of(group, at.node()), blocks = spread_of(group, at.block());
-    GroupForm form{static_cast<int>(group.size()), nodes.places, nodes.per_place, blocks.places, 0};
-    form.per_block = nodes.per_place > 0 ? blocks.per_place / nodes.per_place : 0;
+    GroupForm form{static_cast<int>(group.size()), nodes.units, nodes.ranks_per_unit, blocks.units, 0};
+    form.per_block = nodes.ranks_per_unit > 0 ? blocks.ranks_per_unit / nodes.ranks_per_unit : 0;
     return form;
 }
 
@@ -155,7 +155,7 @@ GroupSet equal_groups(std::vector<int> ranks, int size) {
 }
 
 GroupForm form_of(const GroupSet& groups, const Fabric& fabric) {
-    const Places at{fabric};
+    const RankUnits at{fabric};
     GroupForm form = form_of_one(groups.group(0), at);
     for (std::size_t g = 1; g < groups.count(); ++g) {
         const GroupForm other = form_of_one(groups.group(g), at);
@@ -186,21 +186,21 @@ GroupSet subgroups(const GroupSet& groups, Level level, const Fabric& fabric) {
     if (level == Level::kFlat) {
         return groups;
     }
-    const Places at{fabric};
-    if (level == Level::kMiddle || level == Level::kFar) {
-        const GroupSet outer = subgroups(groups, Level::kOuter, fabric);
+    const RankUnits at{fabric};
+    if (level == Level::kIntraBlock || level == Level::kInterBlock) {
+        const GroupSet outer = subgroups(groups, Level::kInterNode, fabric);
         GroupSet set;
         for (std::size_t g = 0; g < outer.count(); ++g) {
-            level == Level::kMiddle ? append_within(outer.group(g), at.block(), set)
-                                    : append_across(outer.group(g), at.block(), set);
+            level == Level::kIntraBlock ? append_within(outer.group(g), at.block(), set)
+                                        : append_across(outer.group(g), at.block(), set);
         }
         return set;
     }
     GroupSet set;
     set.ranks.reserve(groups.ranks.size());
     for (std::size_t g = 0; g < groups.count(); ++g) {
-        level == Level::kInner ? append_within(groups.group(g), at.node(), set)
-                               : append_across(groups.group(g), at.node(), set);
+        level == Level::kIntraNode ? append_within(groups.group(g), at.node(), set)
+                                   : append_across(groups.group(g), at.node(), set);
     }
     return set;
 }

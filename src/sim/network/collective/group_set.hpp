@@ -33,8 +33,8 @@ struct GroupForm {
 [[nodiscard]] GroupSet flatten(const std::vector<std::vector<int>>& groups);
 /// One group after the other, `size` ranks each.
 [[nodiscard]] GroupSet equal_groups(std::vector<int> ranks, int size);
-/// The subgroups of a level. Requires equally many ranks on each node for kOuter, kMiddle and kFar, and equally many
-/// nodes in each block for kFar.
+/// The subgroups of a level. Requires equally many ranks on each node for kInterNode, kIntraBlock and kInterBlock, and
+/// equally many nodes in each block for kInterBlock.
 [[nodiscard]] GroupSet subgroups(const GroupSet& groups, Level level, const Fabric& fabric);
 [[nodiscard]] GroupForm form_of(const GroupSet& groups, const Fabric& fabric);
 /// Of groups {from, to}: on two nodes if any is.

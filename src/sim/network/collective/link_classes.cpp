@@ -7,8 +7,8 @@
 #include <map>
 #include <unordered_set>
 
-#include "sim/network/sharing/alike_nodes.hpp"
-#include "sim/network/sharing/mixed.hpp"
+#include "sim/network/sharing/mix64.hpp"
+#include "sim/network/sharing/node_classes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
 namespace auspex {
@@ -27,9 +27,9 @@ struct Candidate {
 /// Those links that someone has asked for, side by side.
 class Candidates {
  public:
-    explicit Candidates(const Fabric& fabric) : fabric_(fabric), places_(fabric.link_count()) {}
+    explicit Candidates(const Fabric& fabric) : fabric_(fabric), number_of_link_(fabric.link_count()) {}
     Candidate& operator[](std::uint32_t link) {
-        std::uint32_t& place = places_[link];
+        std::uint32_t& place = number_of_link_[link];
         if (place == 0) {
             candidates_.push_back({fabric_.capacity_bytes_per_s(link)});
             place = static_cast<std::uint32_t>(candidates_.size());
@@ -39,37 +39,37 @@ class Candidates {
 
  private:
     const Fabric& fabric_;
-    SparseLinks<std::uint32_t> places_;  ///< from 1 on
+    SparseLinks<std::uint32_t> number_of_link_;  ///< from 1 on
     std::deque<Candidate> candidates_;
 };
 
-AlikeNodes alike_under(std::span<const FlowPattern> patterns, int nodes) {
-    AlikeNodes alike(nodes);
+NodeClasses node_classes_of(std::span<const FlowPattern> patterns, int nodes) {
+    NodeClasses classes(nodes);
     for (const FlowPattern& pattern : patterns) {
-        alike.add(pattern.loads);
+        classes.add(pattern.loads);
     }
-    alike.find();
-    return alike;
+    classes.build();
+    return classes;
 }
 
 /// Links that all who are asked for could fill, by first mention, with what they carry.
 std::vector<std::uint32_t> contended_links(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked,
-                                           const AlikeNodes& nodes, Candidates& candidates) {
+                                           const NodeClasses& nodes, Candidates& candidates) {
     for (const std::uint32_t id : asked) {
-        nodes.for_each_first(patterns[id].loads, [&](std::uint32_t link, double load) {
+        nodes.for_each_representative(patterns[id].loads, [&](std::uint32_t link, double load) {
             candidates[link].wanted += load * patterns[id].solo_rate;
         });
     }
     std::vector<std::uint32_t> links;
     for (std::uint32_t id = 0; id < patterns.size(); ++id) {
-        nodes.for_each_first(patterns[id].loads, [&](std::uint32_t link, double load) {
+        nodes.for_each_representative(patterns[id].loads, [&](std::uint32_t link, double load) {
             Candidate& on = candidates[link];
             if (is_contended(on.wanted, on.capacity)) {
                 if (on.carries == 0) {
                     links.push_back(link);
-                    on.carries = mixed(std::bit_cast<std::uint64_t>(on.capacity));
+                    on.carries = mix64(std::bit_cast<std::uint64_t>(on.capacity));
                 }
-                on.carries += mixed(id ^ mixed(std::bit_cast<std::uint64_t>(load)));
+                on.carries += mix64(id ^ mix64(std::bit_cast<std::uint64_t>(load)));
             }
         });
     }
@@ -80,9 +80,9 @@ std::vector<std::uint32_t> contended_links(std::span<const FlowPattern> patterns
 
 /// Links of equal capacity that carry the same loads of the same patterns fill together: one stands for them all. Links
 /// that could carry everyone at once stand for nothing, and neither do those of a node that is like an earlier one.
-void LinkClasses::fold(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked,
-                       const Fabric& fabric) {
-    const AlikeNodes nodes = alike_under(patterns, fabric.nodes());
+void LinkClasses::build(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked,
+                        const Fabric& fabric) {
+    const NodeClasses nodes = node_classes_of(patterns, fabric.nodes());
     Candidates candidates(fabric);
     std::unordered_set<std::uint64_t> known;
     std::array<std::uint64_t, 256> known_lately{};  // most links are of a few classes
@@ -100,23 +100,23 @@ void LinkClasses::fold(std::span<const FlowPattern> patterns, std::span<const st
     solo_rates_.clear();
     for (std::uint32_t id = 0; id < patterns.size(); ++id) {
         solo_rates_.push_back(patterns[id].solo_rate);
-        nodes.for_each_first(patterns[id].loads, [&](std::uint32_t link, double load) {
+        nodes.for_each_representative(patterns[id].loads, [&](std::uint32_t link, double load) {
             if (const std::uint32_t number = candidates[link].stands_for; number != kNoClass) {
                 loads_[id].push_back({number, load});
             }
         });
     }
-    find_rivals();
+    find_interference();
 }
 
-void LinkClasses::find_rivals() {
+void LinkClasses::find_interference() {
     std::vector<std::vector<std::uint32_t>> users(capacities_.size());
-    rivals_.assign(loads_.size(), std::vector<bool>(loads_.size(), false));
+    interferes_.assign(loads_.size(), std::vector<bool>(loads_.size(), false));
     for (std::uint32_t id = 0; id < loads_.size(); ++id) {
-        rivals_[id][id] = true;
+        interferes_[id][id] = true;
         for (const LinkLoad& on : loads_[id]) {
             for (const std::uint32_t other : users[on.link]) {
-                rivals_[id][other] = rivals_[other][id] = true;
+                interferes_[id][other] = interferes_[other][id] = true;
             }
             users[on.link].push_back(id);
         }

@@ -13,19 +13,19 @@ class LinkClasses {
  public:
     /// Of these patterns, named by their place. `asked`: all that may be active at once, one of them more than once if
     /// it may be; links that could carry them all at their rates when alone are in no class.
-    void fold(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked, const Fabric& fabric);
+    void build(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked, const Fabric& fabric);
     /// True if the two share a class; of a pattern with itself, always.
-    [[nodiscard]] bool can_slow(std::uint32_t a, std::uint32_t b) const { return rivals_[a][b]; }
+    [[nodiscard]] bool can_slow(std::uint32_t a, std::uint32_t b) const { return interferes_[a][b]; }
     /// Max-min fair rates of the set, in its order.
     [[nodiscard]] std::vector<double> rates(std::span<const std::uint32_t> set);
 
  private:
-    void find_rivals();
+    void find_interference();
 
     std::vector<double> capacities_;              ///< of one link of each class
     std::vector<double> solo_rates_;              ///< by pattern
     std::vector<std::vector<LinkLoad>> loads_;    ///< by pattern: on classes
-    std::vector<std::vector<bool>> rivals_;       ///< [pattern][pattern]
+    std::vector<std::vector<bool>> interferes_;   ///< [pattern][pattern]
     std::vector<std::uint32_t> number_of_class_;  ///< scratch of a solution
 };
 

@@ -38,7 +38,7 @@ bool goes_straight(AlgorithmChoice choice) {
 
 struct Network::Impl {
     /// Groups of a kind in a stage at one level.
-    struct PlacedGroups {
+    struct LevelGroups {
         GroupSet groups;
         PatternKey same_as{};  ///< kind, stage, level and member under which the very same ranks were met first
     };
@@ -62,16 +62,16 @@ struct Network::Impl {
 
     const GroupSet& all_groups(GroupKind kind, int stage);
     const GroupForm& form_at(GroupKind kind, int stage);
-    const PlacedGroups& groups_at(GroupKind kind, int stage, Level level, int member);
+    const LevelGroups& groups_at(GroupKind kind, int stage, Level level, int member);
     PatternId pattern_id(const PatternKey& asked);
     PatternKey first_with(const GroupSet& groups, const PatternKey& place);
-    [[nodiscard]] double message_s(const Step& step, const FlowPattern& pattern) const;
-    [[nodiscard]] double reduction_s(const Step& step, const FlowPattern& pattern) const;
+    [[nodiscard]] double message_s(const CollectiveStep& step, const FlowPattern& pattern) const;
+    [[nodiscard]] double reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     Transfer play(const Asked& asked, AlgorithmChoice choice);
     AlgorithmChoice fastest(Asked asked, int levels);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
 
-    const LinkClasses& folded();
+    const LinkClasses& link_classes();
     std::vector<double> solve(std::span<const PatternId> set);
 
     Layout layout;
@@ -84,7 +84,7 @@ struct Network::Impl {
 
     std::map<std::pair<GroupKind, int>, GroupSet> flat;
     std::map<std::pair<GroupKind, int>, GroupForm> forms;
-    std::map<std::tuple<GroupKind, int, Level, int>, PlacedGroups> placed;
+    std::map<std::tuple<GroupKind, int, Level, int>, LevelGroups> level_groups;
     std::map<std::uint64_t, PatternKey> first_by_hash;
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
@@ -92,7 +92,7 @@ struct Network::Impl {
     std::map<std::tuple<CommKind, GroupKind, double, double, int>, AlgorithmChoice> chosen;
 
     LinkClasses classes;
-    bool are_folded = true;  ///< of all patterns
+    bool are_classes_current = true;  ///< of all patterns
     std::map<Ids, std::vector<double>, ByContent> remembered;
     Ids last_active, sorted;
     std::vector<double> answer;
@@ -110,7 +110,7 @@ PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& p
     if (first == place) {
         return place;
     }
-    return placed.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : place;
+    return level_groups.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : place;
 }
 
 const GroupSet& Network::Impl::all_groups(GroupKind kind, int stage) {
@@ -131,12 +131,12 @@ const GroupForm& Network::Impl::form_at(GroupKind kind, int stage) {
     return found->second;
 }
 
-const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int stage, Level level, int member) {
+const Network::Impl::LevelGroups& Network::Impl::groups_at(GroupKind kind, int stage, Level level, int member) {
     const auto key = std::tuple(kind, stage, level, member);
-    if (const auto found = placed.find(key); found != placed.end()) {
+    if (const auto found = level_groups.find(key); found != level_groups.end()) {
         return found->second;
     }
-    PlacedGroups made;
+    LevelGroups made;
     if (member == kAllSiblings) {
         made.groups = subgroups(all_groups(kind, stage), level, fabric);
     } else {
@@ -146,7 +146,7 @@ const Network::Impl::PlacedGroups& Network::Impl::groups_at(GroupKind kind, int 
     // Patterns of kWorld keep no loads: nobody else may take them for his own.
     const PatternKey place{kind, stage, level, StepShape::kShift, 1, member};
     made.same_as = kind == GroupKind::kWorld ? place : first_with(made.groups, place);
-    return placed.emplace(key, std::move(made)).first->second;
+    return level_groups.emplace(key, std::move(made)).first->second;
 }
 
 PatternId Network::Impl::pattern_id(const PatternKey& asked) {
@@ -164,13 +164,13 @@ PatternId Network::Impl::pattern_id(const PatternKey& asked) {
             builder.build(key, groups, key.uneven ? std::span<const double>(shares) : std::span<const double>()));
     }
     asked_for.push_back(found->second);
-    are_folded = false;
+    are_classes_current = false;
     id_of_asked.emplace(asked, found->second);
     return found->second;
 }
 
 /// Of one round: the software's part of its messages, and the wires.
-double Network::Impl::message_s(const Step& step, const FlowPattern& pattern) const {
+double Network::Impl::message_s(const CollectiveStep& step, const FlowPattern& pattern) const {
     if (!pattern.leaves_node) {
         return pattern.latency_s + stack.scale_up_message_s;
     }
@@ -179,7 +179,7 @@ double Network::Impl::message_s(const Step& step, const FlowPattern& pattern) co
 }
 
 /// Of one round: adding up what came, with what starts and ends it on the device.
-double Network::Impl::reduction_s(const Step& step, const FlowPattern& pattern) const {
+double Network::Impl::reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const {
     if (step.summing_bytes <= 0) {
         return 0;
     }
@@ -194,7 +194,7 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
                         goes_straight(phases.choice);
     Transfer transfer;
     transfer.choice = phases.choice;
-    for (const Step& step : phases.steps) {
+    for (const CollectiveStep& step : phases.steps) {
         const bool by_share = uneven && !is_host_work(step.shape);
         const double scale = by_share ? 1 : asked.scale;
         const PatternId id =
@@ -252,10 +252,10 @@ double Network::Impl::solo_time_s(const Transfer& transfer) const {
     return time_s;
 }
 
-const LinkClasses& Network::Impl::folded() {
-    if (!are_folded) {
-        are_folded = true;
-        classes.fold(patterns, asked_for, fabric);
+const LinkClasses& Network::Impl::link_classes() {
+    if (!are_classes_current) {
+        are_classes_current = true;
+        classes.build(patterns, asked_for, fabric);
     }
     return classes;
 }
@@ -265,7 +265,7 @@ std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
         return {patterns[set.front()].solo_rate};
     }
     ++solved;
-    folded();
+    link_classes();
     return classes.rates(set);
 }
 
@@ -340,7 +340,7 @@ Picoseconds Network::solo_duration(const Transfer& transfer, int repeat) const {
     return duration;
 }
 
-bool Network::can_slow(PatternId a, PatternId b) const { return impl_->folded().can_slow(a, b); }
+bool Network::can_slow(PatternId a, PatternId b) const { return impl_->link_classes().can_slow(a, b); }
 
 bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) const {
     return std::none_of(others.begin(), others.end(),

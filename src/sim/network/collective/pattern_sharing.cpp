@@ -23,13 +23,13 @@ void PatternSharing::stop(std::uint32_t flow) {
     touched_.push_back(flows_[flow].pattern);
 }
 
-std::span<const std::uint32_t> PatternSharing::settle() {
+std::span<const std::uint32_t> PatternSharing::update_rates() {
     ++mark_;
     changed_.clear();
     for (const PatternId touched : touched_) {
         for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
             if (flows_[flow].alive && flows_[flow].mark != mark_ && network_.can_slow(touched, flows_[flow].pattern)) {
-                settle_company_of(flow);
+                update_component_of(flow);
             }
         }
     }
@@ -37,29 +37,29 @@ std::span<const std::uint32_t> PatternSharing::settle() {
     return changed_;
 }
 
-void PatternSharing::settle_company_of(std::uint32_t flow) {
-    company_.assign(1, flow);
+void PatternSharing::update_component_of(std::uint32_t flow) {
+    component_.assign(1, flow);
     flows_[flow].mark = mark_;
-    for (std::size_t next = 0; next < company_.size(); ++next) {
-        const PatternId pattern = flows_[company_[next]].pattern;
+    for (std::size_t next = 0; next < component_.size(); ++next) {
+        const PatternId pattern = flows_[component_[next]].pattern;
         for (std::uint32_t other = 0; other < flows_.size(); ++other) {
             if (flows_[other].alive && flows_[other].mark != mark_ &&
                 network_.can_slow(pattern, flows_[other].pattern)) {
                 flows_[other].mark = mark_;
-                company_.push_back(other);
+                component_.push_back(other);
             }
         }
     }
     patterns_.clear();
-    for (const std::uint32_t member : company_) {
+    for (const std::uint32_t member : component_) {
         patterns_.push_back(flows_[member].pattern);
     }
     const std::span<const double> rates = network_.rates(patterns_);
-    for (std::size_t i = 0; i < company_.size(); ++i) {
-        Flow& member = flows_[company_[i]];
+    for (std::size_t i = 0; i < component_.size(); ++i) {
+        Flow& member = flows_[component_[i]];
         if (member.rate != rates[i]) {
             member.rate = rates[i];
-            changed_.push_back(company_[i]);
+            changed_.push_back(component_[i]);
         }
     }
 }

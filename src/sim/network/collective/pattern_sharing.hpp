@@ -17,7 +17,7 @@ class PatternSharing {
     [[nodiscard]] std::uint32_t start(PatternId pattern);  ///< numbers of ended ones are used again
     void stop(std::uint32_t flow);
     /// After any number of starts and stops: the flows whose rates have changed (all that have started, too).
-    [[nodiscard]] std::span<const std::uint32_t> settle();
+    [[nodiscard]] std::span<const std::uint32_t> update_rates();
     [[nodiscard]] double rate(std::uint32_t flow) const { return flows_[flow].rate; }
 
  private:
@@ -27,11 +27,11 @@ class PatternSharing {
         bool alive = false;
         std::uint32_t mark = 0;
     };
-    void settle_company_of(std::uint32_t flow);
+    void update_component_of(std::uint32_t flow);
 
     Network& network_;
     std::vector<Flow> flows_;
-    std::vector<std::uint32_t> free_, changed_, company_;
+    std::vector<std::uint32_t> free_, changed_, component_;
     std::vector<PatternId> touched_, patterns_;
     std::uint32_t mark_ = 0;
 };

@@ -8,11 +8,11 @@ namespace auspex {
 
 /// Which ranks of a group take part together.
 enum class Level : std::uint8_t {
-    kFlat,    ///< the whole group
-    kInner,   ///< those that share a node
-    kOuter,   ///< those with the same place in their nodes, one a node
-    kMiddle,  ///< those of kOuter that lie in one block (dragonfly group, leaf, unit)
-    kFar,     ///< those of kOuter with the same place in their blocks, one a block
+    kFlat,        ///< the whole group
+    kIntraNode,   ///< those that share a node
+    kInterNode,   ///< those with the same place in their nodes, one a node
+    kIntraBlock,  ///< those of kInterNode that lie in one block (dragonfly group, leaf, unit)
+    kInterBlock,  ///< those of kInterNode with the same place in their blocks, one a block
 };
 
 /// Rank i of n sends to ...
@@ -31,7 +31,7 @@ enum class StepShape : std::uint8_t {
     kToHost,     ///< every rank copies to its host: no flow between ranks
     kFromHost,
     kInHost,  ///< every rank works in the memory of its socket: no flow between ranks
-    kRings,   ///< k = `distance` rings over all n ranks, k a node (ring_place): its successor in each of them
+    kRings,   ///< k = `distance` rings over all n ranks, k a node (ring_rank): its successor in each of them
 };
 
 /// True for what ranks do with their host: no flow between them.
@@ -75,7 +75,7 @@ std::array<int, 2> for_each_double_tree_edge(int first, int n, Emit&& emit) {
 /// of a node, from `ring` upwards on even nodes and down to it on odd ones: it goes on to the next node at the place
 /// where it left the one before, each ring at a place of its own. Only from the last of an odd number of nodes back to
 /// the first the places differ.
-[[nodiscard]] constexpr int ring_place(int ring, int i, int k) {
+[[nodiscard]] constexpr int ring_rank(int ring, int i, int k) {
     const int node = i / k, step = i % k;
     return node * k + (node % 2 == 0 ? ring + step : ring + k - 1 - step) % k;
 }
@@ -159,7 +159,7 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
         case StepShape::kRings:
             for (int ring = 0; ring < distance; ++ring) {
                 for (int i = 0; i < n; ++i) {
-                    emit(ring_place(ring, i, distance), ring_place(ring, (i + 1) % n, distance));
+                    emit(ring_rank(ring, i, distance), ring_rank(ring, (i + 1) % n, distance));
                 }
             }
             return;

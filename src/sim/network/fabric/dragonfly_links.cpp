@@ -21,14 +21,14 @@ double minimal_share(const FabricRecipe& recipe) {
     return recipe.routing == RoutingKind::kAdaptive ? recipe.minimal_bias : 0;
 }
 
-void take(Crossing& crossing, std::uint32_t link, double weight) { crossing.legs.push_back({link, weight}); }
+void take(InterNodeRoute& route, std::uint32_t link, double weight) { route.legs.push_back({link, weight}); }
 
 /// Neighbouring parallel links often hang on one switch: their shares of the way there add up.
-void take_more(Crossing& crossing, std::uint32_t link, double weight) {
-    if (!crossing.legs.empty() && crossing.legs.back().link == link) {
-        crossing.legs.back().weight += weight;
+void take_more(InterNodeRoute& route, std::uint32_t link, double weight) {
+    if (!route.legs.empty() && route.legs.back().link == link) {
+        route.legs.back().weight += weight;
     } else {
-        take(crossing, link, weight);
+        take(route, link, weight);
     }
 }
 
@@ -112,26 +112,26 @@ std::uint32_t DragonflyLinks::local(std::uint32_t group, std::uint32_t from, std
 }
 
 std::uint32_t DragonflyLinks::spread(End end, std::uint32_t way) const {
-    return local_spread_ + 2 * (end.group * switches_ + end.place) + way;
+    return local_spread_ + 2 * (end.group * switches_ + end.switch_in_group) + way;
 }
 
-void DragonflyLinks::cross(int from_node, int to_node, Crossing& crossing) const {
+void DragonflyLinks::route_between(int from_node, int to_node, InterNodeRoute& route) const {
     const End from = end_of(from_node), to = end_of(to_node);
-    crossing.legs.clear();
-    crossing.leaves_group = from.group != to.group;
+    route.legs.clear();
+    route.leaves_group = from.group != to.group;
     double passed = kSwitchesSameSwitch;
     if (from != to) {
-        passed = recipe_.routing == RoutingKind::kMinimal ? cross_minimal(from, to, crossing)
-                 : crossing.leaves_group                  ? cross_between_groups(from, to, crossing)
-                                                          : cross_in_group(from, to, crossing);
+        passed = recipe_.routing == RoutingKind::kMinimal ? route_minimal(from, to, route)
+                 : route.leaves_group                     ? route_between_groups(from, to, route)
+                                                          : route_in_group(from, to, route);
     }
-    crossing.latency_s = passed * recipe_.switch_latency_s;
+    route.latency_s = passed * recipe_.switch_latency_s;
 }
 
 /// Switches passed: the mean over the parallel links between the groups.
-double DragonflyLinks::cross_minimal(End from, End to, Crossing& crossing) const {
+double DragonflyLinks::route_minimal(End from, End to, InterNodeRoute& route) const {
     if (from.group == to.group) {
-        take(crossing, local(from.group, from.place, to.place), 1);
+        take(route, local(from.group, from.switch_in_group, to.switch_in_group), 1);
         return kSwitchesSameGroup;
     }
     const int group = job_.blocks[from.group], other = job_.blocks[to.group];
@@ -139,49 +139,49 @@ double DragonflyLinks::cross_minimal(End from, End to, Crossing& crossing) const
     double passed = kSwitchesOtherGroup;
     for (std::uint32_t k = 0; k < parallel_; ++k) {
         const std::uint32_t gateway = dragonfly_gateway(recipe_, group, other, static_cast<int>(k));
-        if (gateway == from.place) {
+        if (gateway == from.switch_in_group) {
             passed -= share;
         } else {
-            take_more(crossing, local(from.group, from.place, gateway), share);
+            take_more(route, local(from.group, from.switch_in_group, gateway), share);
         }
     }
     for (std::uint32_t k = 0; k < parallel_; ++k) {
-        take(crossing, global_ + (from.group * groups_ + to.group) * parallel_ + k, share);
+        take(route, global_ + (from.group * groups_ + to.group) * parallel_ + k, share);
     }
     for (std::uint32_t k = 0; k < parallel_; ++k) {
         const std::uint32_t gateway = dragonfly_gateway(recipe_, other, group, static_cast<int>(k));
-        if (gateway == to.place) {
+        if (gateway == to.switch_in_group) {
             passed -= share;
         } else {
-            take_more(crossing, local(to.group, gateway, to.place), share);
+            take_more(route, local(to.group, gateway, to.switch_in_group), share);
         }
     }
     return passed;
 }
 
-double DragonflyLinks::cross_in_group(End from, End to, Crossing& crossing) const {
+double DragonflyLinks::route_in_group(End from, End to, InterNodeRoute& route) const {
     const bool detours = recipe_.routing == RoutingKind::kValiant && has_third_switch();
-    take(crossing, local(from.group, from.place, to.place), 1);
-    take(crossing, spread(from, 0), 1);
-    take(crossing, spread(to, 1), 1);
-    take(crossing, local_pool_ + from.group, detours ? 2 : 1);
+    take(route, local(from.group, from.switch_in_group, to.switch_in_group), 1);
+    take(route, spread(from, 0), 1);
+    take(route, spread(to, 1), 1);
+    take(route, local_pool_ + from.group, detours ? 2 : 1);
     const double minimal = has_third_switch() ? minimal_share(recipe_) : 1;
     return minimal * kSwitchesSameGroup + (1 - minimal) * kSwitchesDetourInGroup;
 }
 
-double DragonflyLinks::cross_between_groups(End from, End to, Crossing& crossing) const {
+double DragonflyLinks::route_between_groups(End from, End to, InterNodeRoute& route) const {
     const bool has_local = switches_ > 1;
     if (has_local) {
-        take(crossing, spread(from, 0), 1);
-        take(crossing, local_pool_ + from.group, to_gateway_);
+        take(route, spread(from, 0), 1);
+        take(route, local_pool_ + from.group, to_gateway_);
     }
-    take(crossing, global_ + from.group * groups_ + to.group, 1);
-    take(crossing, global_spread_ + 2 * from.group, 1);
-    take(crossing, global_pool_, recipe_.routing == RoutingKind::kValiant ? 2 : 1);
-    take(crossing, global_spread_ + 2 * to.group + 1, 1);
+    take(route, global_ + from.group * groups_ + to.group, 1);
+    take(route, global_spread_ + 2 * from.group, 1);
+    take(route, global_pool_, recipe_.routing == RoutingKind::kValiant ? 2 : 1);
+    take(route, global_spread_ + 2 * to.group + 1, 1);
     if (has_local) {
-        take(crossing, local_pool_ + to.group, to_gateway_);
-        take(crossing, spread(to, 1), 1);
+        take(route, local_pool_ + to.group, to_gateway_);
+        take(route, spread(to, 1), 1);
     }
     // A group of one switch has its links to other groups there: each group is one switch on the way.
     const double in_group = has_local ? 1 : 0.5, minimal = recipe_.groups > 2 ? minimal_share(recipe_) : 1;
@@ -216,7 +216,7 @@ std::string DragonflyLinks::name(LinkKind kind, std::uint32_t link) const {
 
 int DragonflyLinks::attachment(int node) const {
     const End end = end_of(node);
-    return static_cast<int>(end.group * switches_ + end.place);
+    return static_cast<int>(end.group * switches_ + end.switch_in_group);
 }
 
 }  // namespace auspex

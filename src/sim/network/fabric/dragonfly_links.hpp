@@ -17,7 +17,7 @@ namespace auspex {
 class DragonflyLinks {
  public:
     DragonflyLinks(const FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links);
-    void cross(int from_node, int to_node, Crossing& crossing) const;
+    void route_between(int from_node, int to_node, InterNodeRoute& route) const;
     [[nodiscard]] std::string name(LinkKind kind, std::uint32_t link) const;
     [[nodiscard]] int attachment(int node) const;
     [[nodiscard]] const JobBlocks& job() const { return job_; }
@@ -25,7 +25,7 @@ class DragonflyLinks {
 
  private:
     struct End {
-        std::uint32_t group, place;  ///< group among those of the job, switch within it
+        std::uint32_t group, switch_in_group;  ///< group among those of the job, switch within it
         auto operator<=>(const End&) const = default;
     };
     void add_single(double local, double global, LinkRanges& links);
@@ -35,10 +35,10 @@ class DragonflyLinks {
     [[nodiscard]] End end_of(int node) const;
     [[nodiscard]] std::uint32_t local(std::uint32_t group, std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] std::uint32_t spread(End end, std::uint32_t way) const;
-    double cross_minimal(End from, End to, Crossing& crossing) const;
+    double route_minimal(End from, End to, InterNodeRoute& route) const;
     [[nodiscard]] bool has_third_switch() const { return switches_ > 2; }
-    double cross_in_group(End from, End to, Crossing& crossing) const;
-    double cross_between_groups(End from, End to, Crossing& crossing) const;
+    double route_in_group(End from, End to, InterNodeRoute& route) const;
+    double route_between_groups(End from, End to, InterNodeRoute& route) const;
 
     FabricRecipe recipe_;
     JobBlocks job_;

@@ -105,14 +105,14 @@ std::span<const std::uint32_t> Fabric::slots_in_host(int tile) const {
     return impl_->inside.in_host[static_cast<std::size_t>(tile)];
 }
 
-void Fabric::cross(int from_node, int from_tile, int to_node, int to_tile, Crossing& crossing) const {
+void Fabric::route_between_nodes(int from_node, int from_tile, int to_node, int to_tile, InterNodeRoute& route) const {
     const Impl& f = *impl_;
     if (const DragonflyLinks* const dragonfly = f.dragonfly()) {
-        dragonfly->cross(from_node, to_node, crossing);
+        dragonfly->route_between(from_node, to_node, route);
     } else {
-        std::get<TreeLinks>(f.switches).cross(from_node, f.nic(from_tile), to_node, f.nic(to_tile), crossing);
+        std::get<TreeLinks>(f.switches).route_between(from_node, f.nic(from_tile), to_node, f.nic(to_tile), route);
     }
-    crossing.latency_s += f.nic_latency_s;
+    route.latency_s += f.nic_latency_s;
 }
 
 int Fabric::attachment(int node, int tile) const {
@@ -121,7 +121,7 @@ int Fabric::attachment(int node, int tile) const {
                                 : std::get<TreeLinks>(impl_->switches).attachment(node, impl_->nic(tile));
 }
 
-bool Fabric::alike_by_attachment() const { return !impl_->pinned; }
+bool Fabric::depends_on_attachment_only() const { return !impl_->pinned; }
 
 std::span<const DetourLinks> Fabric::detours() const {
     const DragonflyLinks* const dragonfly = impl_->dragonfly();
@@ -155,8 +155,8 @@ Route Fabric::route(int from_rank, int to_rank) const {
         route.latency_s = impl_->scale_up_latency_s;
         return route;
     }
-    Crossing crossing;
-    cross(from_node, from_rank % tiles, to_node, to_rank % tiles, crossing);
+    InterNodeRoute crossing;
+    route_between_nodes(from_node, from_rank % tiles, to_node, to_rank % tiles, crossing);
     append(from_node, slots_out(from_rank % tiles));
     route.legs.insert(route.legs.end(), crossing.legs.begin(), crossing.legs.end());
     append(to_node, slots_in(to_rank % tiles));

@@ -60,12 +60,12 @@ class Fabric {
     /// The memory of the tile's socket; none likewise.
     [[nodiscard]] std::span<const std::uint32_t> slots_in_host(int tile) const;
     /// Replaces what `crossing` holds. The nodes differ.
-    void cross(int from_node, int from_tile, int to_node, int to_tile, Crossing& crossing) const;
+    void route_between_nodes(int from_node, int from_tile, int to_node, int to_tile, InterNodeRoute& crossing) const;
     /// Number of the switch that a tile's NIC hangs on, among those of the job.
     [[nodiscard]] int attachment(int node, int tile) const;
     /// True if crossings depend on the two attachments alone; false where routing pins a flow to a link by its
     /// destination.
-    [[nodiscard]] bool alike_by_attachment() const;
+    [[nodiscard]] bool depends_on_attachment_only() const;
     /// By rising links; none but under adaptive routing.
     [[nodiscard]] std::span<const DetourLinks> detours() const;
     /// The dragonfly group, leaf or unit of a node, as a number of the machine.

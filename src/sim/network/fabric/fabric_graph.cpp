@@ -17,7 +17,7 @@ namespace {
 /// What a link is, apart from its ends.
 struct Wire {
     LinkKind kind;
-    bool is_passage;
+    bool is_internal;
     double bytes_per_s, latency_s;
 };
 using Graph = boost::compressed_sparse_row_graph<boost::directedS, GraphVertex, Wire, boost::no_property, std::uint32_t,
@@ -63,7 +63,7 @@ class GraphBuilder {
     void reserve(double switch_links) {
         const double inside = static_cast<double>(node_.links.size() + 2 * node_.nics.size());
         const double links = 2 * switch_links + inside * recipe_.max_nodes;
-        if (links > kMostGraphLinks) {
+        if (links > kMaxGraphLinks) {
             throw InputError(
                 machine_.file + ": $.fabric",
                 "found a machine of more than twenty million links; expected one that can be built link by "
@@ -201,9 +201,9 @@ void GraphBuilder::add_nodes() {
             vertices_.push_back({.kind = vertex_kind(part.kind), .node = n, .index = part.index});
         }
         for (const TemplateLink& inside : node_.links) {
-            const double latency_s = inside.is_passage ? 0 : scale_up_latency(inside.kind);
+            const double latency_s = inside.is_internal ? 0 : scale_up_latency(inside.kind);
             link(first + inside.from, first + inside.to,
-                 {inside.kind, inside.is_passage, inside.bytes_per_s, latency_s});
+                 {inside.kind, inside.is_internal, inside.bytes_per_s, latency_s});
         }
         for (std::size_t nic = 0; nic < node_.nics.size(); ++nic) {
             const std::uint32_t at = switch_of(n, static_cast<int>(nic));
@@ -263,12 +263,13 @@ struct FabricGraph::Impl {
 
     [[nodiscard]] GraphLink link(Edge edge) const {
         const Wire& wire = graph[edge];
-        return {source(edge, graph), target(edge, graph), wire.kind, wire.is_passage, wire.bytes_per_s, wire.latency_s};
+        return {source(edge, graph), target(edge, graph), wire.kind,
+                wire.is_internal,    wire.bytes_per_s,    wire.latency_s};
     }
     void append(const Search& search, std::uint32_t to, GraphPath& path) const {
         const std::size_t begin = path.links.size();
         for (std::size_t at = search.best(to); search.states[at].links > 0; at = search.states[at].previous) {
-            if (const GraphLink taken = link(search.states[at].by); !taken.is_passage) {
+            if (const GraphLink taken = link(search.states[at].by); !taken.is_internal) {
                 path.links.push_back(taken);
             }
         }

@@ -34,7 +34,7 @@ struct GraphVertex {
 struct GraphLink {
     std::uint32_t from = 0, to = 0;
     LinkKind kind = LinkKind::kNic;
-    bool is_passage = false;  ///< joins two parts of a card or socket: no link of its own; kind and rate mean nothing
+    bool is_internal = false;  ///< joins two parts of a card or socket: no link of its own; kind and rate mean nothing
     double bytes_per_s = 0;
     double latency_s = 0;  ///< switch_latency where it enters a switch; half of the NIC's latency at both ends
 };
@@ -52,7 +52,7 @@ struct GraphPath {
 /// needs.
 class FabricGraph {
  public:
-    /// Throws InputError for a machine of more than kMostGraphLinks links.
+    /// Throws InputError for a machine of more than kMaxGraphLinks links.
     explicit FabricGraph(const Machine& machine);
     ~FabricGraph();
     FabricGraph(FabricGraph&&) noexcept;
@@ -75,6 +75,6 @@ class FabricGraph {
 };
 
 /// Of one direction: ten times those of the largest machine known, about a gigabyte.
-inline constexpr double kMostGraphLinks = 2e7;
+inline constexpr double kMaxGraphLinks = 2e7;
 
 }  // namespace auspex

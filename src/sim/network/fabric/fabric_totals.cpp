@@ -112,7 +112,7 @@ FabricTotals totals_of(const FabricGraph& graph) {
     count_vertices(graph, totals);
     std::array<std::uint64_t, kLinkKinds> directions{};
     graph.for_each_link(
-        [&](const GraphLink& link) { directions[static_cast<std::size_t>(link.kind)] += link.is_passage ? 0U : 1U; });
+        [&](const GraphLink& link) { directions[static_cast<std::size_t>(link.kind)] += link.is_internal ? 0U : 1U; });
     std::transform(directions.begin(), directions.end(), totals.links.begin(), [](auto count) { return count / 2; });
     add_cuts(graph, totals);
     find_diameter(graph, totals);

@@ -10,7 +10,7 @@ namespace auspex {
 namespace {
 
 /// Fifty times the links of the largest machine known.
-constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMaxLinks = std::uint64_t{1} << 26;
 
 }  // namespace
 
@@ -20,9 +20,9 @@ LinkRanges::LinkRanges(std::uint64_t first, std::string where)
 std::uint32_t LinkRanges::add(LinkKind kind, std::uint64_t count, double bytes_per_s) {
     const auto first = static_cast<std::uint32_t>(end_);
     end_ += count;
-    if (end_ > kMostLinks) {
+    if (end_ > kMaxLinks) {
         throw InputError(where_, "found " + std::to_string(end_) + " links; expected at most " +
-                                     std::to_string(kMostLinks) + " for the nodes of a job");
+                                     std::to_string(kMaxLinks) + " for the nodes of a job");
     }
     if (count > 0) {
         ranges_.push_back({kind, first, bytes_per_s});

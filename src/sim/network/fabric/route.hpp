@@ -21,7 +21,7 @@ struct Route {
 };
 
 /// What a flow takes between two nodes, NICs not counted.
-struct Crossing {
+struct InterNodeRoute {
     std::vector<Leg> legs;
     double latency_s = 0;  ///< NIC to NIC, switches included
     bool leaves_group = false;

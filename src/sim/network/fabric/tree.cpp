@@ -11,14 +11,14 @@
 namespace auspex {
 namespace {
 
-constexpr double kMostUplinks = 1e6;
+constexpr double kMaxUplinks = 1e6;
 
 double links_of(double bytes_per_s, double link_bytes_per_s) {
     return std::max(1.0, std::round(bytes_per_s / link_bytes_per_s));
 }
 
 int checked(double uplinks, const Machine& machine, const char* what) {
-    if (uplinks > kMostUplinks) {
+    if (uplinks > kMaxUplinks) {
         throw InputError(machine.file + ": $.fabric.link_bandwidth",
                          "found " + exact_quantity(machine.fabric.link_bytes_per_s, Dimension::kBytesPerSecond) +
                              ", of which " + what + " needs more than a million uplinks; expected faster links");

@@ -44,11 +44,11 @@ std::uint32_t TreeLinks::pod_of(int node) const {
     return pods_.blocks.empty() ? 0 : pods_.block_of_node[static_cast<std::size_t>(node)];
 }
 
-void TreeLinks::cross(int from_node, int from_nic, int to_node, int to_nic, Crossing& crossing) const {
+void TreeLinks::route_between(int from_node, int from_nic, int to_node, int to_nic, InterNodeRoute& route) const {
     const std::uint32_t from = leaf_of(from_node, from_nic), to = leaf_of(to_node, to_nic);
     const std::uint32_t from_pod = pod_of(from_node), to_pod = pod_of(to_node);
     double passed = kSwitchesSameLeaf;
-    crossing.legs.clear();
+    route.legs.clear();
     if (from != to) {
         PinnedUplinks taken;
         if (recipe_.routing == RoutingKind::kMinimal) {
@@ -58,17 +58,17 @@ void TreeLinks::cross(int from_node, int from_nic, int to_node, int to_nic, Cros
         const auto uplink = [&](std::uint32_t leaf) { return 2 * (leaf * leaf_uplinks_ + taken.leaf); };
         const auto pod_uplink = [&](std::uint32_t pod) { return 2 * (pod * pod_uplinks_ + taken.pod); };
         passed = kSwitchesSamePod;
-        crossing.legs.push_back({leaf_ + uplink(from), 1});
+        route.legs.push_back({leaf_ + uplink(from), 1});
         if (from_pod != to_pod) {
             passed = kSwitchesOtherPod;
-            crossing.legs.push_back({pod_ + pod_uplink(from_pod), 1});
-            crossing.legs.push_back({pod_ + pod_uplink(to_pod) + 1, 1});
+            route.legs.push_back({pod_ + pod_uplink(from_pod), 1});
+            route.legs.push_back({pod_ + pod_uplink(to_pod) + 1, 1});
         }
-        crossing.legs.push_back({leaf_ + uplink(to) + 1, 1});
+        route.legs.push_back({leaf_ + uplink(to) + 1, 1});
     }
-    crossing.latency_s = passed * recipe_.switch_latency_s;
-    crossing.leaves_group = job_.block_of_node[static_cast<std::size_t>(from_node)] !=
-                            job_.block_of_node[static_cast<std::size_t>(to_node)];
+    route.latency_s = passed * recipe_.switch_latency_s;
+    route.leaves_group = job_.block_of_node[static_cast<std::size_t>(from_node)] !=
+                         job_.block_of_node[static_cast<std::size_t>(to_node)];
 }
 
 std::string TreeLinks::name(LinkKind kind, std::uint32_t link) const {

@@ -17,7 +17,7 @@ namespace auspex {
 class TreeLinks {
  public:
     TreeLinks(const Machine& machine, double efficiency, JobBlocks job, LinkRanges& links);
-    void cross(int from_node, int from_nic, int to_node, int to_nic, Crossing& crossing) const;
+    void route_between(int from_node, int from_nic, int to_node, int to_nic, InterNodeRoute& route) const;
     [[nodiscard]] std::string name(LinkKind kind, std::uint32_t link) const;
     [[nodiscard]] int attachment(int node, int nic) const;
     [[nodiscard]] const JobBlocks& job() const { return job_; }

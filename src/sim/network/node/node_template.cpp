@@ -23,7 +23,7 @@ class TemplateBuilder {
                                       slot.kind, false, slot.bytes_per_s});
             }
         }
-        add_passages();
+        add_internal_edges();
         return std::move(out_);
     }
 
@@ -43,7 +43,7 @@ class TemplateBuilder {
     }
 
     /// A card is a part of its own where a link ends at the card as a whole.
-    void add_passages() {
+    void add_internal_edges() {
         for (int t = 0; t < node_.tiles; ++t) {
             const NodePart card{PartKind::kCard, t / node_.tiles_per_card};
             if (const auto at = index_of_.find(card); at != index_of_.end()) {

@@ -12,7 +12,7 @@ namespace auspex {
 struct TemplateLink {
     std::uint32_t from, to;  ///< index into parts
     LinkKind kind;
-    bool is_passage;
+    bool is_internal;
     double bytes_per_s;
 };
 

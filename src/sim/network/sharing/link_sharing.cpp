@@ -12,7 +12,7 @@ LinkSharing::LinkSharing(std::span<const double> capacities) : links_(capacities
     }
 }
 
-bool LinkSharing::Link::is_contended() const { return auspex::is_contended(wanted, capacity); }
+bool LinkSharing::Link::is_contended() const { return auspex::is_contended(demand, capacity); }
 
 LinkSharing::Id LinkSharing::start(const Demand& demand) {
     if (free_.empty()) {
@@ -26,11 +26,11 @@ LinkSharing::Id LinkSharing::start(const Demand& demand) {
     a.rate = 0;
     a.alive = true;
     a.started = true;
-    a.places.clear();
+    a.user_positions.clear();
     for (std::uint32_t i = 0; i < demand.loads.size(); ++i) {
         Link& link = links_[demand.loads[i].link];
-        link.wanted += demand.loads[i].load * demand.solo_rate;
-        a.places.push_back(static_cast<std::uint32_t>(link.users.size()));
+        link.demand += demand.loads[i].load * demand.solo_rate;
+        a.user_positions.push_back(static_cast<std::uint32_t>(link.users.size()));
         link.users.push_back({id, i});
         if (link.is_contended()) {
             dirty_links_.push_back(demand.loads[i].link);
@@ -50,17 +50,17 @@ void LinkSharing::stop(Id id) {
             dirty_links_.push_back(l);
         }
         const User moved = link.users.back();
-        link.users[a.places[i]] = moved;
-        active_[moved.id].places[moved.load] = a.places[i];
+        link.users[a.user_positions[i]] = moved;
+        active_[moved.id].user_positions[moved.load] = a.user_positions[i];
         link.users.pop_back();
-        link.wanted = link.users.empty() ? 0 : link.wanted - a.demand.loads[i].load * a.demand.solo_rate;
+        link.demand = link.users.empty() ? 0 : link.demand - a.demand.loads[i].load * a.demand.solo_rate;
     }
     a.alive = false;
     a.started = false;
     free_.push_back(id);
 }
 
-std::span<const LinkSharing::Id> LinkSharing::settle() {
+std::span<const LinkSharing::Id> LinkSharing::update_rates() {
     ++mark_;
     reached_.clear();
     reached_links_.clear();

@@ -25,7 +25,7 @@ class LinkSharing {
     [[nodiscard]] Id start(const Demand& demand);  ///< ids of ended ones are used again
     void stop(Id id);
     /// After any number of starts and stops: the ids whose rates have changed (all that have started, too), rising.
-    [[nodiscard]] std::span<const Id> settle();
+    [[nodiscard]] std::span<const Id> update_rates();
     [[nodiscard]] double rate(Id id) const { return active_[id].rate; }
     [[nodiscard]] std::uint64_t solved() const { return solved_; }  ///< classes solved, over all calls
 
@@ -36,14 +36,14 @@ class LinkSharing {
     };
     struct Active {
         Demand demand;
-        std::vector<std::uint32_t> places;  ///< by load: where it stands among the link's users
+        std::vector<std::uint32_t> user_positions;  ///< by load: where it stands among the link's users
         double rate = 0;
         bool alive = false, started = false;
         std::uint32_t mark = 0;
     };
     struct Link {
         double capacity = 0;
-        double wanted = 0;  ///< sum of load * solo_rate
+        double demand = 0;  ///< sum of load * solo_rate
         std::vector<User> users;
         std::uint32_t mark = 0, index = 0;
         [[nodiscard]] bool is_contended() const;

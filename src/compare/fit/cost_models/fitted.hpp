@@ -1,0 +1,96 @@
+#pragma once
+/// @file Numbers of a machine file on their way from fits to text, each with its interval and provenance.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/constant.hpp"
+#include "base/interval.hpp"
+#include "compare/fit/cost_models/calibration_result.hpp"
+#include "models/cpu/cpu_model.hpp"
+
+namespace auspex {
+
+/// A number in SI with the 95 % confidence interval of its estimate (interval.hpp); `how` says what it was made from.
+/// Of one that is assumed low and high are assumed, too; of one that is specified they are the value.
+struct FittedNumber {
+    double value = 0, low = 0, high = 0;
+    ConstantKind kind = ConstantKind::kFitted;
+    std::string how;
+};
+
+/// One standard deviation over the value, as a machine file gives it: half the interval over 1.96, at least 0.5 %, at
+/// most 10. Of a zero 0: nothing can be a share of it, and nothing is scaled with it.
+[[nodiscard]] double relative_uncertainty(const FittedNumber& number);
+
+/// Median of values that are 0 or above, with interval_of_median.
+[[nodiscard]] FittedNumber median_of(std::span<const double> values, ConstantKind kind, const std::string& how);
+/// A multiple or share of a number, its interval likewise.
+[[nodiscard]] FittedNumber scaled(FittedNumber number, double factor);
+/// Sums and differences (0 at least) of numbers whose errors are independent: reaches of intervals add as squares.
+/// Derived, from `how`.
+[[nodiscard]] FittedNumber sum_of(const FittedNumber& a, const FittedNumber& b, const std::string& how);
+[[nodiscard]] FittedNumber difference_of(const FittedNumber& a, const FittedNumber& b, const std::string& how);
+/// 1 / number, what is below 1e-14 taken for that; up to ten times the value where the interval begins at 0.
+[[nodiscard]] FittedNumber inverse_of(const FittedNumber& number, ConstantKind kind, const std::string& how);
+
+/// The costs of host.hpp's MessageCosts.
+struct FittedMessageCosts {
+    FittedNumber send_s, receive_s, send_byte_s, receive_byte_s, eager_bytes, rendezvous_s, latency_s;
+    std::optional<FittedNumber> buffered_bytes, burst_bytes;
+};
+
+/// The law of one kernel in one precision; `terms` in the order of cpu_terms.
+struct FittedKernelCost {
+    CpuKernel kernel = CpuKernel::kCopy;
+    CpuPrecision precision = CpuPrecision::kFp32;
+    std::vector<FittedNumber> terms;
+    std::optional<FittedNumber> miss_byte_s, capacity_bytes;
+    double relative_error = 0;
+};
+
+/// Everything that a calibrated machine file says.
+struct FittedCpu {
+    std::string machine;   ///< name in the file
+    std::string computer;  ///< "AMD EPYC …, 2026-11-21": behind "auspex calibrate on" in every source
+    int cores = 1;
+    int nodes = 1, nodes_per_computer = 1, ranks_per_node = 1;
+    double memory_bytes = 0;     ///< of one node
+    double max_cache_bytes = 0;  ///< that the last-level cache may have for us
+    FittedNumber quantum_s, context_switch_s, poll_s, core_capacity_bytes, reload_byte_s, busy_speed, cache_bytes,
+        cache_bytes_per_s, memory_bytes_per_s, core_memory_bytes_per_s, probe_s;
+    FittedMessageCosts intra_node;
+    std::optional<FittedMessageCosts> inter_node;
+    FittedNumber nic_bytes_per_s;  ///< of one node; where there is no far path: what near messages reach
+    std::vector<FittedKernelCost> kernel_costs;
+};
+
+/// The numbers alone: what predictions lean on.
+[[nodiscard]] CpuModel cpu_model_of(const FittedCpu& fitted);
+
+/// A typical error above this is poor by itself, and verdicts name it.
+inline constexpr double kGoodTypical = 0.05;
+/// The limits of every verdict: true for a typical error (the median) above kGoodTypical or a worst one above 20 %.
+[[nodiscard]] bool is_poor_fit(double typical_error, double worst_error);
+
+/// Fills errors, outliers (points further off than 30 % and five times the typical error; they are in farthest_error,
+/// not in worst_error) and the verdict from points and predicted: "good" unless is_poor_fit or more than a tenth of the
+/// points are outliers, else each of these three that is so, and where. Outliers are named in a good one too.
+void judge(FitQuality& quality);
+
+/// Without points yet.
+[[nodiscard]] FitQuality quality_of(std::string kind, std::string name);
+/// Judges points beside what their law makes of them, and keeps that. Nothing where there are no points.
+void add_quality(FitQuality quality, Calibration& calibration);
+
+/// Rows of a kind and name, in their order.
+[[nodiscard]] std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, std::string_view kind,
+                                               std::string_view name);
+/// Rows of kind "host" and a name that have a time: the kind's others have bytes only.
+[[nodiscard]] std::vector<Measurement> timed_cpu_rows(const std::vector<Measurement>& rows, std::string_view name);
+/// The most that `bytes` of a row is; there is one row at least.
+[[nodiscard]] double largest_bytes(const std::vector<Measurement>& rows);
+
+}  // namespace auspex

@@ -1,0 +1,127 @@
+/// @file Groups timings by kernel and precision and fits each law; what memory adds to them.
+#include "compare/fit/cost_models/kernel_fit.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "base/error.hpp"
+#include "compare/fit/cost_models/non_negative_fit.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr int kBootstraps = 200;
+constexpr std::uint64_t kSeed = 20'201;
+constexpr double kMadToSigma = 1.4826;
+/// A row with twice this spread counts a fifth of a quiet one.
+constexpr double kQuietSpread = 0.03;
+
+/// Timings of one rank alone whose operands the last-level cache holds.
+std::vector<Measurement> timings(const std::vector<Measurement>& rows, CpuKernel kernel, CpuPrecision precision,
+                                 double cache_bytes) {
+    constexpr double kFits = 0.75;
+    std::vector<Measurement> found = rows_of(rows, "kernel", to_string(kernel));
+    std::erase_if(found, [&](const Measurement& row) {
+        return row.precision != to_string(precision) || row.where != "cache" || row.active != 1 ||
+               cpu_bytes(call_of(row), precision) > kFits * cache_bytes;
+    });
+    return found;
+}
+
+std::vector<Observation> observations_of(const std::vector<Measurement>& points, std::size_t terms) {
+    std::vector<Observation> observations;
+    for (const Measurement& point : points) {
+        const auto sizes = cpu_sizes(call_of(point));
+        const double noise = point.spread / kQuietSpread;
+        observations.push_back({{sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(terms)},
+                                point.seconds,
+                                1 / (1 + noise * noise)});
+    }
+    return observations;
+}
+
+/// Points, what the law says of them, and the verdict.
+FitQuality quality_of(const FittedKernelCost& cost, const NonNegativeFit& fit, std::vector<Measurement> points) {
+    FitQuality quality;
+    quality.kind = "kernel";
+    quality.name = to_string(cost.kernel);
+    quality.precision = to_string(cost.precision);
+    const auto names = cpu_terms(cost.kernel);
+    for (std::size_t i = 0; i < cost.terms.size(); ++i) {
+        quality.terms.push_back({std::string(names[i]), cost.terms[i].value, cost.terms[i].low, cost.terms[i].high});
+    }
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        quality.predicted.push_back((1 + fit.residuals[i]) * points[i].seconds);
+    }
+    quality.points = std::move(points);
+    judge(quality);
+    return quality;
+}
+
+void fit_kernel_cost(CpuKernel kernel, CpuPrecision precision, std::vector<Measurement> points, FittedCpu& cpu,
+                     Calibration& calibration) {
+    const std::size_t terms = cpu_terms(kernel).size();
+    if (points.empty()) {
+        return;
+    }
+    if (points.size() <= terms) {  // such a law would go through all its points, right or wrong
+        calibration.warnings.push_back(std::string(to_string(kernel)) + ", " + std::string(to_string(precision)) +
+                                       ": " + std::to_string(points.size()) + " timings for a law of " +
+                                       std::to_string(terms) + " terms; the machine file has no law of it");
+        return;
+    }
+    const NonNegativeFit fit = fit_non_negative(observations_of(points, terms), kBootstraps, kSeed);
+    FittedKernelCost cost{kernel, precision, {}, std::nullopt, std::nullopt, kMadToSigma * fit.typical_error};
+    for (const FittedCoefficient& coefficient : fit.coefficients) {
+        cost.terms.push_back({coefficient.value, coefficient.low, coefficient.high, ConstantKind::kFitted,
+                              "fitted to " + std::to_string(points.size()) + " shapes timed alone on one core"});
+    }
+    calibration.fits.push_back(quality_of(cost, fit, std::move(points)));
+    cpu.kernel_costs.push_back(std::move(cost));
+}
+
+}  // namespace
+
+CpuCall call_of(const Measurement& row) {
+    CpuCall call;
+    for (std::size_t i = 0; i < kCpuKernels; ++i) {
+        if (to_string(static_cast<CpuKernel>(i)) == row.name) {
+            call.kernel = static_cast<CpuKernel>(i);
+        }
+    }
+    AUSPEX_CHECK(to_string(call.kernel) == row.name, "rows of kernels name one");
+    call.rows = row.rows;
+    call.columns = row.columns;
+    call.depth = row.depth;
+    call.groups = row.groups;
+    return call;
+}
+
+CpuPrecision precision_of(const Measurement& row) {
+    return row.precision == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+}
+
+std::optional<double> modelled_seconds(const CpuModel& cpu, const CpuCall& call, CpuPrecision precision) {
+    const auto& laws = cpu.kernel_costs.at(static_cast<std::size_t>(precision));
+    if (!laws.at(static_cast<std::size_t>(call.kernel)).known) {
+        return std::nullopt;
+    }
+    return cpu_seconds(cpu, call, precision);
+}
+
+void fit_kernel_costs(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+    for (std::size_t i = 0; i < kCpuKernels; ++i) {
+        const auto kernel = static_cast<CpuKernel>(i);
+        for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+            fit_kernel_cost(kernel, precision, timings(rows, kernel, precision, cpu.cache_bytes.value), cpu,
+                            calibration);
+        }
+    }
+    if (cpu.kernel_costs.empty()) {
+        throw InputError("measurements",
+                         "found no timings of kernels from the cache; expected rows of kind \"kernel\"");
+    }
+}
+
+}  // namespace auspex

@@ -1,0 +1,146 @@
+/// @file Every reach is tried; for each the best coefficients have a closed form.
+#include "compare/fit/cost_models/knee_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/quantiles.hpp"
+#include "models/cpu/cpu_model.hpp"
+
+namespace auspex {
+namespace {
+
+/// Huber's constant, the median of |error| to a standard deviation, and what timings are not better than.
+constexpr double kHuber = 1.345, kMadToSigma = 1.4826, kMinSigma = 0.005;
+
+/// One row over its time: errors are relative.
+struct Term {
+    double cached = 0, extra = 0, y = 0, weight = 1;
+};
+
+struct Coefficients {
+    double cached = 0, extra = 0;
+    [[nodiscard]] double left(const Term& term) const { return cached * term.cached + extra * term.extra - term.y; }
+};
+
+/// Rows as they were timed, or drawn: `seconds` beside them.
+std::vector<Term> terms_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, double capacity,
+                           CachedCost cached_cost) {
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const KneeRow& row = rows[i];
+        const double share = miss_ratio(capacity, row.set_bytes);
+        terms.push_back({cached_cost == CachedCost::kFitted ? row.bytes / row.seconds : 0,
+                         row.bytes * share / row.seconds, (seconds[i] - row.known_s) / row.seconds, 1});
+    }
+    return terms;
+}
+
+/// Least squares with both coefficients 0 or above: the one inside, or the better of the two edges.
+Coefficients solve(const std::vector<Term>& terms) {
+    double nn = 0, ne = 0, ee = 0, ny = 0, ey = 0;
+    for (const Term& t : terms) {
+        nn += t.weight * t.cached * t.cached, ne += t.weight * t.cached * t.extra, ee += t.weight * t.extra * t.extra;
+        ny += t.weight * t.cached * t.y, ey += t.weight * t.extra * t.y;
+    }
+    const double determinant = nn * ee - ne * ne;
+    if (determinant > 1e-12 * nn * ee) {
+        const Coefficients both{(ee * ny - ne * ey) / determinant, (nn * ey - ne * ny) / determinant};
+        if (both.cached >= 0 && both.extra >= 0) {
+            return both;
+        }
+    }
+    const Coefficients near_only{nn > 0 ? std::max(0.0, ny / nn) : 0, 0};
+    const Coefficients extra_only{0, ee > 0 ? std::max(0.0, ey / ee) : 0};
+    const double gain_near = near_only.cached * (2 * ny - near_only.cached * nn);
+    const double gain_extra = extra_only.extra * (2 * ey - extra_only.extra * ee);
+    return gain_near >= gain_extra ? near_only : extra_only;
+}
+
+double squares_left(const std::vector<Term>& terms, const Coefficients& coefficients) {
+    double sum = 0;
+    for (const Term& term : terms) {
+        sum += coefficients.left(term) * coefficients.left(term);
+    }
+    return sum;
+}
+
+void weigh_again(std::vector<Term>& terms, const Coefficients& coefficients) {
+    std::vector<double> sizes;
+    for (const Term& term : terms) {
+        sizes.push_back(std::abs(coefficients.left(term)));
+    }
+    const double limit = kHuber * std::max(kMinSigma, kMadToSigma * median(sizes));
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        terms[i].weight = sizes[i] <= limit ? 1 : limit / sizes[i];
+    }
+}
+
+struct Best {
+    double capacity = 0;
+    Coefficients coefficients;
+};
+
+Best best_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, const std::vector<double>& reaches,
+             CachedCost cached_cost) {
+    constexpr int kRounds = 10;
+    Best best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const double capacity : reaches) {
+        const std::vector<Term> terms = terms_of(rows, seconds, capacity, cached_cost);
+        const Coefficients coefficients = solve(terms);
+        if (const double left = squares_left(terms, coefficients); left < least) {
+            best = {capacity, coefficients};
+            least = left;
+        }
+    }
+    std::vector<Term> terms = terms_of(rows, seconds, best.capacity, cached_cost);
+    for (int round = 0; round < kRounds; ++round) {
+        weigh_again(terms, best.coefficients);
+        best.coefficients = solve(terms);
+    }
+    return best;
+}
+
+}  // namespace
+
+Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reaches, CachedCost cached_cost) {
+    AUSPEX_CHECK(!rows.empty() && !reaches.empty(), "a knee needs rows and reaches to try");
+    FittedRows law;
+    for (const KneeRow& row : rows) {
+        law.measured.push_back(row.seconds);
+        law.scales.push_back(row.seconds);
+    }
+    const Best best = best_of(rows, law.measured, reaches, cached_cost);
+    const auto& [near_s, extra_s] = best.coefficients;
+    for (const KneeRow& row : rows) {
+        law.predicted.push_back(row.known_s +
+                                row.bytes * (near_s + extra_s * miss_ratio(best.capacity, row.set_bytes)));
+    }
+    law.parameters = 1 + (cached_cost == CachedCost::kFitted ? 1 : 0) + (reaches.size() > 1 ? 1 : 0);
+    const std::vector<double> values{near_s, extra_s, best.capacity};
+    const std::vector<Interval> intervals =
+        bootstrap_intervals(law, values, [&](std::span<const double> drawn) -> std::vector<double> {
+            const Best one = best_of(rows, drawn, reaches, cached_cost);
+            return {one.coefficients.cached, one.coefficients.extra, one.capacity};
+        });
+    const double half_step = reaches.size() > 1 ? (reaches[1] - reaches[0]) / 2 : 0;
+    const auto positive = [](const Interval& interval) { return Interval{std::max(0.0, interval.low), interval.high}; };
+    return {{near_s, positive(intervals[0])},
+            {extra_s, positive(intervals[1])},
+            {best.capacity, positive({intervals[2].low - half_step, intervals[2].high + half_step})},
+            std::move(law.predicted)};
+}
+
+std::vector<double> capacities_up_to(double largest, int steps, int first) {
+    std::vector<double> reaches;
+    for (int i = first; i <= steps; ++i) {
+        reaches.push_back(largest * i / steps);
+    }
+    return reaches;
+}
+
+}  // namespace auspex

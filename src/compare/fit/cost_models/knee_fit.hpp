@@ -1,0 +1,41 @@
+#pragma once
+/// @file A time that grows once a working set is larger than what keeps it: how much, and from which size on.
+#include <vector>
+
+#include "base/interval.hpp"
+
+namespace auspex {
+
+/// A timing of something that moves `bytes` while it, and others, go through `set_bytes`.
+struct KneeRow {
+    double bytes = 0, set_bytes = 0;
+    double known_s = 0;  ///< of `seconds`, what is known already and not fitted
+    double seconds = 0;
+};
+
+/// A number that was fitted, with its interval.
+struct KneeNumber {
+    double value = 0;
+    Interval interval;
+};
+
+struct Knee {
+    KneeNumber cached_byte_s;  ///< 0 where it was not asked for
+    KneeNumber miss_byte_s;    ///< of a byte that is no longer kept
+    KneeNumber capacity_bytes;
+    std::vector<double> predicted_s;  ///< of each row
+};
+
+enum class CachedCost { kKnown, kFitted };
+
+/// seconds = known + near_byte bytes + extra_byte bytes miss_ratio(reach, set)    (models/host.hpp)
+/// by least squares of relative errors; near_byte (0 where it is known) and extra_byte are 0 or above, for the reach of
+/// `reaches`, which rise, that leaves least; then weighted once more by Huber's rule. Intervals of all three together
+/// (interval.hpp), the reach's half a step wider on each side. Requires a row and a reach.
+[[nodiscard]] Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reaches,
+                            CachedCost cached_cost);
+
+/// largest / steps, 2 largest / steps, … largest, from number `first` of them on.
+[[nodiscard]] std::vector<double> capacities_up_to(double largest, int steps, int first = 1);
+
+}  // namespace auspex

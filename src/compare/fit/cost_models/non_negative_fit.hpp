@@ -1,0 +1,35 @@
+#pragma once
+/// @file Least squares with coefficients that cannot be negative, robust against outliers.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace auspex {
+
+/// One observation: y is the sum of coefficient x size.
+struct Observation {
+    std::vector<double> sizes;
+    double y = 0;
+    double weight = 1;  ///< beside 1 / y: errors are relative
+};
+
+struct FittedCoefficient {
+    double value = 0;
+    double low = 0, high = 0;  ///< 95 %: bootstrap over observations, by Student's t for as many as are to spare
+};
+
+struct NonNegativeFit {
+    std::vector<FittedCoefficient> coefficients;
+    std::vector<double> residuals;  ///< predicted / y - 1 of each observation
+    double typical_error = 0;       ///< median of |residual|
+    double worst_error = 0;         ///< of observations that are no outliers
+    int outliers = 0;               ///< observations that the robust weights have all but dropped
+};
+
+/// Minimises sum of w ((predicted - y) / y)^2 with coefficients >= 0 (active set, Lawson and Hanson), w reweighted by
+/// Huber's rule until it settles. Requires an observation at least for every coefficient. `seed` draws the bootstrap.
+[[nodiscard]] NonNegativeFit fit_non_negative(std::span<const Observation> observations, int bootstrap_samples,
+                                              std::uint64_t seed);
+
+}  // namespace auspex

@@ -1,0 +1,74 @@
+#pragma once
+/// @file A machine file in the making: rows of measured tables to laws, laws to constants, and how well they fit.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+#include "compare/fit/cost_models/calibration_result.hpp"
+#include "compare/fit/cost_models/non_negative_fit.hpp"
+#include "compare/fit/machine_edit.hpp"
+#include "models/machine.hpp"
+#include "models/stack.hpp"
+
+namespace auspex {
+
+using Rows = std::vector<Measurement>;
+using SizeOf = std::function<double(const Measurement&)>;
+
+/// Of the bootstrap behind every law's intervals.
+inline constexpr int kBootstrapSamples = 200;
+inline constexpr std::uint64_t kSeed = 1;
+
+/// Rows of this kind check laws and make none.
+inline constexpr const char* kCollective = "collective";
+
+/// What is worked on.
+struct TableCalibration {
+    JsonDocument document;
+    Machine machine;  ///< of the document as it is now
+    const Stack& stack;
+    Calibration calibration;
+};
+
+/// seconds = start + size / rate.
+struct RateFit {
+    Estimate rate;
+    std::optional<Estimate> start_s;
+};
+
+/// rows_of; those of fewer busy tiles than others have are left out, and a warning says so.
+[[nodiscard]] Rows busiest_rows_of(TableCalibration& work, const Rows& all, std::string_view kind,
+                                   std::string_view name);
+
+[[nodiscard]] Rows of_precision(const Rows& rows, std::string_view precision);
+
+/// Rows enough for a law with a start or a depth, over sizes that differ enough.
+[[nodiscard]] bool can_be_fitted(const Rows& rows, const SizeOf& size);
+
+/// Median of a value of single rows, with the smallest and the largest.
+[[nodiscard]] Estimate median_of(const Rows& rows, const SizeOf& value);
+
+[[nodiscard]] Estimate estimate_of(const FittedCoefficient& coefficient);
+
+/// Of rows that carry a law by least squares with a bootstrap, else the median rate alone. Throws InputError where
+/// times do not grow with size.
+[[nodiscard]] RateFit fit_rate(const Rows& rows, const SizeOf& size);
+
+[[nodiscard]] double predicted_s(const RateFit& fit, double size);
+
+/// Says how well a law describes its rows, and adds that to the calibration.
+void judge(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Term> terms, const SizeOf& predicted);
+
+/// Replaces a constant, reads the machine again, and gives the constant as a term. Throws InputError, naming the rows,
+/// for what the machine cannot take.
+FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension dimension, const Estimate& estimate,
+                     const Rows& rows);
+
+/// A share cannot be above 1: the rows then contradict the rate that they are a share of.
+FitQuality::Term put_share(TableCalibration& work, const std::string& path, Estimate estimate, const Rows& rows);
+
+}  // namespace auspex

@@ -1,0 +1,31 @@
+/// @file Medians over calm looks.
+#include "microbench/trials.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/quantiles.hpp"
+
+namespace auspex {
+
+Trial combined(std::span<const Trial> looks) {
+    AUSPEX_CHECK(!looks.empty(), "at least one look");
+    Trial all{.is_undisturbed = true};
+    std::vector<double> seconds, spreads;
+    for (const Trial& trial : looks) {
+        if (trial.is_undisturbed) {
+            seconds.push_back(trial.seconds);
+            spreads.push_back(trial.spread);
+            all.count += trial.count;
+        }
+    }
+    if (seconds.empty()) {
+        return *std::ranges::min_element(looks, {}, &Trial::seconds);
+    }
+    all.seconds = median(seconds);
+    all.spread = std::max(median(spreads), relative_spread(seconds));
+    return all;
+}
+
+}  // namespace auspex

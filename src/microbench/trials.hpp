@@ -1,0 +1,21 @@
+#pragma once
+/// @file Several looks at the same thing, seconds apart: which of them count, and what they say together.
+#include <span>
+
+namespace auspex {
+
+/// What one look at a call or a message found.
+struct Trial {
+    double seconds = 0;           ///< median over its repetitions
+    double spread = 0;            ///< relative: (75th - 25th percentile) / 1.349 / median
+    int count = 0;                ///< repetitions
+    bool is_undisturbed = false;  ///< cores had their full speed meanwhile
+};
+
+/// Of the calm looks alone, as soon as there is one: seconds = their median (of two the mean), spread = the larger of
+/// the median of their spreads and the spread of their seconds, count = all their repetitions. Where none was calm: the
+/// fastest look, which was slowed least. A median is not biased by how many looks there were, as a minimum is.
+/// Requires at least one look.
+[[nodiscard]] Trial combined(std::span<const Trial> looks);
+
+}  // namespace auspex

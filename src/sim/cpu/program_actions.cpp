@@ -1,0 +1,378 @@
+/// @file Operations to actions: kernel calls, collectives, messages of the pipeline.
+#include "sim/cpu/program_actions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "base/error.hpp"
+#include "schedule/bindings/bindings.hpp"
+#include "schedule/kernel_calls/kernel_calls.hpp"
+#include "schedule/memory/memory.hpp"
+#include "sim/cpu/collectives.hpp"
+#include "sim/cpu/rank_locations.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kExpertNumberBytes = 8, kRealBytes = 4;  // an expert's number; fp32
+constexpr std::uint64_t kSoftmaxPartsPerItem = 3;
+constexpr std::size_t kGroups = static_cast<std::size_t>(GroupKind::kWorld) + 1;
+
+Loss loss_of(const Operation& op) {
+    if (op.comm == CommKind::kNone) {
+        return op.phase == Phase::kRecompute   ? Loss::kRecompute
+               : op.phase == Phase::kOptimizer ? Loss::kOptimizer
+                                               : Loss::kUsefulCompute;
+    }
+    switch (op.stream) {
+        case Stream::kTp: return Loss::kExposedTp;
+        case Stream::kEp: return Loss::kExposedEp;
+        case Stream::kDp: return Loss::kExposedDp;
+        case Stream::kPp: return Loss::kExposedPp;
+        case Stream::kCp: return Loss::kExposedCp;
+        case Stream::kCompute: break;
+    }
+    return Loss::kWaiting;
+}
+
+bool is_towards_experts(const Operation& op) {
+    return (op.kind == OpKind::kTokenReturn) == (op.phase == Phase::kBackwardInput);
+}
+
+bool is_gradient(OpKind kind) {
+    return kind == OpKind::kGradientTpAllReduce || kind == OpKind::kGradientEpAllReduce ||
+           kind == OpKind::kGradientReduceExperts || kind == OpKind::kGradientReduceDense;
+}
+
+bool is_one_number_each(OpKind kind) {
+    return kind == OpKind::kGradientNormAllReduce || kind == OpKind::kWorldAllReduce;
+}
+
+/// Values in fp32 where they are so whatever the plan's precision.
+CpuPrecision precision_of(double element_bytes) {
+    return element_bytes == kRealBytes ? CpuPrecision::kFp32 : CpuPrecision::kBf16;
+}
+
+CollectiveBuffer data_of(double bytes, double element_bytes) {
+    return {.elements = static_cast<std::uint64_t>(std::llround(bytes / element_bytes)),
+            .element_bytes = element_bytes,
+            .precision = precision_of(element_bytes)};
+}
+
+void require_runnable(const Inputs& inputs, const StepProgram& step) {
+    require_transport_collectives(inputs.stack, inputs.machine);
+    const std::vector<std::string> unbound = unbound_operations(inputs.workload, step.plan, inputs.stack, step.program);
+    if (!unbound.empty()) {
+        const std::size_t more = unbound.size() - 1;
+        throw InputError(inputs.plan.file, "found what the trainer does not run: " + unbound.front() +
+                                               (more > 0 ? ", and " + std::to_string(more) + " more" : std::string()) +
+                                               "; expected a plan that processes on the cores of machine " +
+                                               inputs.machine.name +
+                                               " run (auspex program --check-executor lists all)");
+    }
+}
+
+/// What is gone through before a far operand comes round again: in the passes all but optimizer states, in the
+/// optimizer everything.
+struct WorkingSets {
+    WorkingSet in_passes, in_optimizer;
+};
+
+/// Of the rank of every stage that shares its core, or its computer, with the most live bytes.
+std::vector<WorkingSets> working_sets(const Inputs& inputs, const StepProgram& step) {
+    std::vector<double> states, all;
+    for (int stage = 0; stage < step.plan.pp; ++stage) {
+        const StageMemory memory = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
+                                                step.program, stage, step.load.heaviest_rank);
+        all.push_back(memory.peak_bytes - inputs.machine.tile.reserved_bytes);
+        states.push_back(0);
+        for (const auto& [label, bytes] : memory.by_label) {
+            const bool is_state =
+                label == to_string(MemoryLabel::kMoments) || label == to_string(MemoryLabel::kMasterWeights);
+            states.back() += is_state ? bytes : 0;
+        }
+    }
+    const RankLocations locations = rank_locations(inputs.machine, step.layout);
+    const auto stage_of = [&](std::size_t rank) {
+        return static_cast<std::size_t>(grid_coordinates(step.layout, static_cast<int>(rank)).stage);
+    };
+    std::vector<WorkingSets> sets(all.size());
+    for (std::size_t rank = 0; rank < locations.of_process.size(); ++rank) {
+        const RankLocation& own = locations.of_process[rank];
+        WorkingSets with_others;
+        for (std::size_t other = 0; other < locations.of_process.size(); ++other) {
+            const RankLocation& location = locations.of_process[other];
+            const double everything = all[stage_of(other)], passes = everything - states[stage_of(other)];
+            const bool on_computer = location.computer == own.computer,
+                       on_core = on_computer && location.core == own.core;
+            with_others.in_passes.of_computer += on_computer ? passes : 0;
+            with_others.in_passes.of_core += on_core ? passes : 0;
+            with_others.in_optimizer.of_computer += on_computer ? everything : 0;
+            with_others.in_optimizer.of_core += on_core ? everything : 0;
+        }
+        WorkingSets& fullest = sets[stage_of(rank)];
+        for (const auto part : {&WorkingSets::in_passes, &WorkingSets::in_optimizer}) {
+            (fullest.*part).of_core = std::max((fullest.*part).of_core, (with_others.*part).of_core);
+            (fullest.*part).of_computer = std::max((fullest.*part).of_computer, (with_others.*part).of_computer);
+        }
+    }
+    return sets;
+}
+
+struct OperationWork {
+    std::vector<CpuWork> before, after;
+};
+
+struct Member {
+    int stage = 0;
+    int next = 0, previous = 0;  ///< counterparts in the stages beside
+    std::array<GroupMember, kGroups> groups;
+};
+
+struct Cursor {
+    bool has_begun = false;
+    std::size_t use = 0;
+    std::uint32_t op = 0;  ///< within the block
+};
+
+}  // namespace
+
+struct ProgramActions::Impl {
+    Impl(const Inputs& in, const StepProgram& simulated)
+        : inputs(in),
+          step(simulated),
+          precision(cpu_precision(simulated.plan)),
+          sets(working_sets(in, simulated)),
+          collectives(in.machine, in.stack),
+          members(static_cast<std::size_t>(simulated.layout.tiles)),
+          cursors(members.size()),
+          work(simulated.program.operations.size()) {
+        place_members();
+    }
+
+    void place_members() {
+        const Layout& layout = step.layout;
+        for (int stage = 0; stage < layout.pp; ++stage) {
+            for (int n = 0; n < layout.stage_ranks; ++n) {
+                Member& member = members[static_cast<std::size_t>(layout.rank(stage, n))];
+                member.stage = stage;
+                member.next = layout.rank(layout.next_stage(stage), n);
+                member.previous = layout.rank(layout.previous_stage(stage), n);
+            }
+            for (std::size_t kind = 0; kind < kGroups; ++kind) {
+                for (const std::vector<int>& ranks : groups_of(layout, static_cast<GroupKind>(kind), stage)) {
+                    for (std::size_t group_rank = 0; group_rank < ranks.size(); ++group_rank) {
+                        members[static_cast<std::size_t>(ranks[group_rank])].groups[kind] = {ranks, group_rank};
+                    }
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<CpuWork> works(const std::vector<CpuCall>& calls, const WorkingSet& set) const {
+        std::vector<CpuWork> list;
+        for (const CpuCall& call : calls) {
+            list.push_back(work_of(inputs.machine, call, precision, set));
+        }
+        return list;
+    }
+
+    [[nodiscard]] const WorkingSet& set_of(const Operation& op, int stage) const {
+        const WorkingSets& own = sets[static_cast<std::size_t>(stage)];
+        return op.phase == Phase::kOptimizer ? own.in_optimizer : own.in_passes;
+    }
+
+    const OperationWork& work_of_operation(std::uint32_t index, int stage) {
+        std::optional<OperationWork>& known = work[index];
+        if (!known) {
+            const Operation& op = step.program.operations[index];
+            const OperationCalls calls = kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, stage, op);
+            const WorkingSet& set = set_of(op, stage);
+            known = {works(calls.before, set), works(calls.after, set)};
+        }
+        return *known;
+    }
+
+    static void append(OperationActions& operation, const std::vector<CpuWork>& list) {
+        for (const CpuWork& one : list) {
+            operation.actions.push_back({.work = one});
+        }
+    }
+
+    void append_message(OperationActions& operation, const Member& member, const Operation& op, int micro_batch) const {
+        const bool sends = op.comm == CommKind::kSend;
+        const bool backward = op.kind == OpKind::kSendBackward || op.kind == OpKind::kReceiveBackward;
+        const int tag = (op.message * step.program.micro_batches + micro_batch) * 2 + (backward ? 1 : 0);
+        operation.actions.push_back({.type = sends ? RankAction::Type::kSend : RankAction::Type::kReceive,
+                                     .is_waited_for = false,
+                                     .peer = op.group == GroupKind::kNextStage ? member.next : member.previous,
+                                     .tag = tag,
+                                     .bytes = op.bytes,
+                                     .work = {}});
+        if (!sends) {
+            operation.actions.push_back({.type = RankAction::Type::kWait, .work = {}});
+            operation.waits_for_sender = true;
+        }
+    }
+
+    /// The buffers of a communication, each moved by itself. Those of token communication are put together in
+    /// schedule/program/expert_operations.cpp: a row of values, and what goes with it.
+    [[nodiscard]] std::vector<CollectiveBuffer> buffers_of(const Operation& op) const {
+        const Plan& plan = step.plan;
+        if (op.kind == OpKind::kTokenCommunication) {
+            const double top_k = inputs.workload.top_k, row = inputs.workload.hidden_size * plan.weight_bytes;
+            const double choices = is_towards_experts(op) ? top_k * kExpertNumberBytes : 0;
+            const double rows = op.bytes / (row + top_k * kRealBytes + choices);
+            std::vector<CollectiveBuffer> list{data_of(rows * row, plan.weight_bytes)};
+            if (choices > 0) {
+                list.push_back(data_of(rows * choices, kExpertNumberBytes));
+            }
+            list.push_back(data_of(rows * top_k * kRealBytes, kRealBytes));
+            return list;
+        }
+        if (is_gradient(op.kind)) {
+            CollectiveBuffer data = data_of(op.bytes, plan.gradient_bytes);
+            data.sum = CpuKernel::kReducePartsGradients;
+            return {data};
+        }
+        if (op.carries == Carries::kSoftmaxParts) {
+            CollectiveBuffer data = data_of(op.bytes, kRealBytes);
+            data.elements_per_item = kSoftmaxPartsPerItem;
+            data.sum = CpuKernel::kReduceSoftmaxParts;
+            data.precision = precision;
+            return {data};
+        }
+        const bool is_real = is_one_number_each(op.kind) || op.carries == Carries::kQkNormSums;
+        return {data_of(op.bytes, is_real ? kRealBytes : plan.weight_bytes)};
+    }
+
+    /// Rows go each to its own expert; towards the experts their numbers go first.
+    void append_all_to_all(OperationActions& operation, const GroupMember& group, int tag, const Operation& op) const {
+        const auto n = static_cast<double>(group.ranks.size());
+        double bytes = op.bytes;
+        if (op.kind == OpKind::kTokenCommunication && is_towards_experts(op)) {
+            const double values = inputs.workload.hidden_size * step.plan.weight_bytes;
+            const double rows = op.bytes / (values + kExpertNumberBytes);
+            collectives.all_to_all(operation, group, tag, rows * kExpertNumberBytes / n, precision);
+            bytes = rows * values;
+        }
+        collectives.all_to_all(operation, group, tag, bytes / n, precision);
+    }
+
+    void append_collective(OperationActions& operation, const Member& member, const Operation& op) const {
+        const GroupMember& group = member.groups[static_cast<std::size_t>(op.group)];
+        const int tag = -1 - static_cast<int>(op.group);
+        if (op.comm == CommKind::kBarrier) {
+            collectives.barrier(operation, group, tag);
+        } else if (op.comm == CommKind::kAllToAll) {
+            append_all_to_all(operation, group, tag, op);
+        } else {
+            for (const CollectiveBuffer& data : buffers_of(op)) {
+                if (op.comm == CommKind::kAllReduce) {
+                    collectives.all_reduce(operation, group, tag, data);
+                } else if (op.comm == CommKind::kReduceScatter) {
+                    collectives.reduce_scatter(operation, group, tag, data);
+                } else {
+                    collectives.all_gather(operation, group, tag, data);
+                }
+            }
+        }
+    }
+
+    void fill(OperationActions& operation, const Member& member, std::uint32_t index, int micro_batch) {
+        const Operation& op = step.program.operations[index];
+        const OperationWork& own = work_of_operation(index, member.stage);
+        operation.loss = loss_of(op);
+        operation.operation_index = index;
+        operation.micro_batch = micro_batch;
+        append(operation, own.before);
+        if (op.comm == CommKind::kSend || op.comm == CommKind::kReceive) {
+            append_message(operation, member, op, micro_batch);
+        } else if (op.comm != CommKind::kNone) {
+            for (std::int32_t i = 0; i < op.repeat; ++i) {
+                append_collective(operation, member, op);
+            }
+        }
+        append(operation, own.after);
+        add_memory_bytes(operation, op, member.stage);
+    }
+
+    /// What is received goes where nobody has been for long; gradients and parameters come from there, too.
+    void add_memory_bytes(OperationActions& operation, const Operation& op, int stage) const {
+        const CpuKernelCost& copy = inputs.machine.cpu.kernel_costs.front()[static_cast<std::size_t>(CpuKernel::kCopy)];
+        const double ends = op.phase == Phase::kOptimizer ? 2 : 1;
+        const double missing = miss_ratio(inputs.machine.cpu, copy, set_of(op, stage));
+        for (RankAction& action : operation.actions) {
+            action.memory_bytes = action.type == RankAction::Type::kSend ? ends * missing * action.bytes : 0;
+        }
+    }
+
+    const Inputs& inputs;
+    const StepProgram& step;
+    CpuPrecision precision;
+    std::vector<WorkingSets> sets;  ///< by stage
+    CpuCollectives collectives;
+    std::vector<Member> members;
+    std::vector<Cursor> cursors;
+    std::vector<std::optional<OperationWork>> work;  ///< by operation of the program
+};
+
+ProgramActions::ProgramActions(const Inputs& inputs, const StepProgram& step) {
+    require_runnable(inputs, step);
+    parts_ = std::make_unique<Impl>(inputs, step);
+}
+ProgramActions::~ProgramActions() = default;
+
+bool ProgramActions::next(int rank, OperationActions& operation) {
+    Impl& p = *parts_;
+    const Member& member = p.members[static_cast<std::size_t>(rank)];
+    Cursor& cursor = p.cursors[static_cast<std::size_t>(rank)];
+    if (!cursor.has_begun) {
+        cursor.has_begun = true;
+        operation.loss = Loss::kOptimizer;
+        operation.operation_index = kNoOperation;
+        Impl::append(operation, p.works(step_start_calls(p.inputs.workload, p.step.plan, p.step.layout, member.stage),
+                                        p.sets[static_cast<std::size_t>(member.stage)].in_optimizer));
+        return true;
+    }
+    const Program& program = p.step.program;
+    const auto& order = program.roles[static_cast<std::size_t>(member.stage)].order;
+    while (cursor.use < order.size()) {
+        const Block& block = program.blocks[order[cursor.use].block];
+        if (block.op_begin + cursor.op < block.op_end) {
+            p.fill(operation, member, block.op_begin + cursor.op++, order[cursor.use].micro_batch);
+            return true;
+        }
+        ++cursor.use;
+        cursor.op = 0;
+    }
+    return false;
+}
+
+std::array<double, kCpuKernels> cpu_kernel_seconds(const Inputs& inputs, const StepProgram& step) {
+    std::array<double, kCpuKernels> seconds{};
+    const CpuPrecision precision = cpu_precision(step.plan);
+    for (const Role& role : step.program.roles) {
+        std::map<std::uint32_t, double> uses;
+        for (const BlockUse& use : role.order) {
+            ++uses[use.block];
+        }
+        for (const auto& [block, count] : uses) {
+            for (const Operation& op : step.program.operations_of(step.program.blocks[block])) {
+                const OperationCalls calls =
+                    kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, role.stage, op);
+                for (const auto* list : {&calls.before, &calls.after}) {
+                    for (const CpuCall& call : *list) {
+                        seconds[static_cast<std::size_t>(call.kernel)] +=
+                            work_of(inputs.machine, call, precision, {}).seconds * count * step.layout.stage_ranks;
+                    }
+                }
+            }
+        }
+    }
+    return seconds;
+}
+
+}  // namespace auspex

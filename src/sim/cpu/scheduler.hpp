@@ -1,0 +1,75 @@
+#pragma once
+/// @file Who has a core: queues of ranks that can run, in turns of a slice.
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/cpu/events.hpp"
+#include "sim/cpu/rank_locations.hpp"
+
+namespace auspex {
+
+/// How ranks wait and are bound (of the stack).
+struct WaitPolicy {
+    bool yields = true;  ///< a waiting rank gives its core away; false: it keeps its turns
+    bool bound = true;   ///< to one core; false: a computer's ranks share all of its cores
+};
+
+/// A core runs one rank until that gives it up or, where another can run, until the end of its slice; slices follow one
+/// another from the start of its turn. The next of the queue starts after host.context_switch_s and, for each rank of
+/// the core that waits by yielding and has its turn before, poll_s + context_switch_s: of w that wait and r that can
+/// run, in any order, w / (r + 1). A rank of an idle core sees its message after half a round of those that look for
+/// theirs: poll_s / 2 if it is alone, else (poll_s + context_switch_s) / 2 for each of them. With quantum_s = 0 there
+/// are no turns: each starts after poll_s / 2.
+class CpuScheduler {
+ public:
+    CpuScheduler(const CpuModel& cpu, const RankLocations& locations, WaitPolicy wait_policy, CpuEventQueue& events);
+
+    /// At the start of a step: the rank can run, and nobody has to look for it.
+    void admit(int rank, Picoseconds now);
+    /// A rank that waited can go on. True if it starts by itself (kStart follows without a turn of another).
+    bool wake(int rank, Picoseconds now);
+    /// A running rank waits.
+    void block(int rank, Picoseconds now);
+    /// A running rank has ended.
+    void exit(int rank, Picoseconds now);
+    /// A kStart event: the rank runs.
+    void dispatched(int rank, Picoseconds now);
+    /// The rank that a kSlice event sends to the end of its queue; -1: none.
+    int preempted(const CpuEvent& event);
+
+ private:
+    struct Core {
+        int rank = -1;
+        Picoseconds dispatched_at = 0;
+        bool is_running = false;  ///< its rank has started
+        bool has_quantum = false;
+        std::uint32_t generation = 0;
+    };
+    /// Ranks that share cores.
+    struct RunQueue {
+        std::deque<int> ready;
+        std::size_t first_core = 0, cores = 1;
+        int blocked = 0;
+    };
+    [[nodiscard]] bool is_processor_sharing() const { return cpu_.quantum_s == 0; }
+    RunQueue& run_queue_of(int rank);
+    Core* idle_core(const RunQueue& run_queue);
+    Core& core_of(int rank) { return cores_[static_cast<std::size_t>(core_of_rank_[static_cast<std::size_t>(rank)])]; }
+    void assign(Core& core, int rank, Picoseconds start);
+    void enqueue(RunQueue& run_queue, int rank, Picoseconds now);
+    void release_core(RunQueue& run_queue, Core& core, Picoseconds now);
+    void set_quantum(Core& core, Picoseconds now);
+    [[nodiscard]] double wakeup_latency_s(const RunQueue& run_queue) const;
+    [[nodiscard]] double switch_cost_s(const RunQueue& run_queue) const;
+
+    const CpuModel& cpu_;
+    const RankLocations& locations_;
+    WaitPolicy wait_policy_;
+    std::vector<Core> cores_;
+    std::vector<RunQueue> run_queues_;  ///< one a core, or unbound one a computer
+    std::vector<std::ptrdiff_t> core_of_rank_;
+    CpuEventQueue& events_;
+};
+
+}  // namespace auspex

@@ -1,0 +1,148 @@
+/// @file Replays of a step on hosts with groups of constants scaled.
+#include "sim/predict/cpu_sensitivity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "schedule/kernel_calls/kernel_calls.hpp"
+#include "sim/cpu/program_actions.hpp"
+#include "sim/cpu/step.hpp"
+
+namespace auspex {
+namespace {
+
+constexpr double kTimeFactor = 1.05;
+constexpr double kMinUncertainty = 0.02;
+
+void scale_kernel_costs(Machine& machine) {
+    for (auto& laws : machine.cpu.kernel_costs) {
+        for (CpuKernelCost& cost : laws) {
+            for (double& seconds : cost.seconds_per) {
+                seconds *= kTimeFactor;
+            }
+            cost.miss_byte_s *= kTimeFactor;
+        }
+    }
+}
+
+void scale_message_costs(MessageCosts& costs) {
+    for (double* const seconds : {&costs.send_s, &costs.receive_s, &costs.send_byte_s, &costs.receive_byte_s,
+                                  &costs.rendezvous_s, &costs.latency_s}) {
+        *seconds *= kTimeFactor;
+    }
+}
+
+void scale_intra_node(Machine& machine) { scale_message_costs(machine.cpu.intra_node); }
+
+void scale_inter_node(Machine& machine) {
+    scale_message_costs(machine.cpu.inter_node);
+    machine.node.nic_bytes_per_s /= kTimeFactor;
+}
+
+void scale_cores(Machine& machine) {
+    CpuModel& cpu = machine.cpu;
+    cpu.quantum_s *= kTimeFactor, cpu.context_switch_s *= kTimeFactor, cpu.poll_s *= kTimeFactor;
+    cpu.reload_byte_s *= kTimeFactor, cpu.core_capacity_bytes /= kTimeFactor;
+    cpu.busy_speed /= kTimeFactor;
+}
+
+void scale_memory(Machine& machine) {
+    CpuModel& cpu = machine.cpu;
+    cpu.cache_bytes_per_s /= kTimeFactor, cpu.memory_bytes_per_s /= kTimeFactor,
+        cpu.core_memory_bytes_per_s /= kTimeFactor;
+    cpu.cache_bytes /= kTimeFactor;
+}
+
+/// A group of constants: those with these beginnings of their paths.
+struct Group {
+    const char* path;
+    const char* what;
+    void (*scale)(Machine& machine);
+    std::vector<std::string> members;
+};
+
+const std::vector<Group>& groups() {
+    static const std::vector<Group> kGroups{
+        {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, {}},
+        {"machine.host.messages.near", "messages inside a node", scale_intra_node, {"machine.host.messages.near."}},
+        {"machine.host.messages.far",
+         "messages between nodes, and their wires",
+         scale_inter_node,
+         {"machine.host.messages.far.", "machine.node.nic."}},
+        {"machine.host.cores",
+         "sharing of cores",
+         scale_cores,
+         {"machine.host.core_slice", "machine.host.switch", "machine.host.poll", "machine.host.core_reach",
+          "machine.host.refill_byte", "machine.host.busy_speed"}},
+        {"machine.host.memory",
+         "sharing of last-level cache and memory",
+         scale_memory,
+         {"machine.host.last_level_cache", "machine.host.cache_bandwidth", "machine.host.memory_bandwidth",
+          "machine.host.core_memory_bandwidth"}}};
+    return kGroups;
+}
+
+double uncertainty_of_kernel_costs(const Inputs& inputs, const SimulatedStep& step) {
+    const auto seconds = cpu_kernel_seconds(inputs, step);
+    const auto& laws = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(cpu_precision(step.plan))];
+    double all = 0, squares = 0;
+    for (std::size_t kernel = 0; kernel < kCpuKernels; ++kernel) {
+        const double error = seconds[kernel] * laws[kernel].relative_error;
+        all += seconds[kernel];
+        squares += error * error;
+    }
+    return all > 0 ? std::sqrt(squares) / all : 0;
+}
+
+/// A constant of 0 is not scaled with its group, however little is known of it.
+double uncertainty_of(const Machine& machine, const Group& group) {
+    double squares = 0;
+    int count = 0;
+    for (const Constant& constant : machine.constants) {
+        const bool is_member = std::any_of(group.members.begin(), group.members.end(), [&](const std::string& begin) {
+            return constant.path.rfind(begin, 0) == 0;
+        });
+        if (is_member && constant.value != 0) {
+            squares += constant.relative_uncertainty * constant.relative_uncertainty;
+            ++count;
+        }
+    }
+    return count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+ConstantSensitivity sensitivity_to(const Group& group, const Inputs& inputs, const SimulatedStep& step) {
+    Inputs changed = inputs;
+    group.scale(changed.machine);
+    const Picoseconds longer = play_on_cpus(changed, step, false).step;
+    ConstantSensitivity sensitivity;
+    sensitivity.constant.path = group.path;
+    sensitivity.constant.value = 1;
+    sensitivity.constant.kind = ConstantKind::kFitted;
+    sensitivity.constant.source = std::string(group.what) + ": all times together";
+    sensitivity.constant.relative_uncertainty =
+        std::max(kMinUncertainty, group.members.empty() ? uncertainty_of_kernel_costs(inputs, step)
+                                                        : uncertainty_of(inputs.machine, group));
+    sensitivity.elasticity =
+        std::log(static_cast<double>(longer) / static_cast<double>(step.step)) / std::log(kTimeFactor);
+    return sensitivity;
+}
+
+}  // namespace
+
+std::vector<ConstantSensitivity> cpu_sensitivities(const Inputs& inputs, const SimulatedStep& step) {
+    constexpr double kNothing = 1e-4;
+    std::vector<ConstantSensitivity> sensitivities;
+    for (const Group& group : groups()) {
+        sensitivities.push_back(sensitivity_to(group, inputs, step));
+    }
+    std::stable_sort(sensitivities.begin(), sensitivities.end(),
+                     [](const ConstantSensitivity& a, const ConstantSensitivity& b) {
+                         return std::fabs(a.elasticity) > std::fabs(b.elasticity);
+                     });
+    std::erase_if(sensitivities,
+                  [](const ConstantSensitivity& sensitivity) { return std::fabs(sensitivity.elasticity) < kNothing; });
+    return sensitivities;
+}
+
+}  // namespace auspex

@@ -4,17 +4,11 @@
 
 #include "models/machine.hpp"
 #include "sim/cpu/actions.hpp"
+#include "sim/cpu/play_result.hpp"
 #include "sim/cpu/rank_locations.hpp"
 #include "sim/cpu/scheduler.hpp"
 
 namespace auspex {
-
-struct CpuPlayResult {
-    Picoseconds step = 0;                                     ///< when the last rank has ended
-    std::vector<Picoseconds> ends;                            ///< by rank
-    std::vector<std::array<Picoseconds, kLossCount>> losses;  ///< by rank; each sums to `step`
-    std::uint64_t events = 0;
-};
 
 /// All ranks begin at 0. A message costs
 ///   - its sender path.send_s + bytes * path.send_byte_s of its core. It has then done with a message of up to

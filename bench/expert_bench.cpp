@@ -60,10 +60,11 @@ class ExpertBlock {
         choose();
     }
 
-    void run(ExpertKernels kernels) {
+    void run(models::ExpertKernels kernels) {
         index(kernels);
-        const Assignment rows{s_.tokens, s_.top_k, 0, s_.experts, choices_.data(), offsets_.data(), row_slots_.data()};
-        const ExpertShape shape{s_.experts, s_.hidden, s_.inner, stride(), offsets_.data()};
+        const exec::Assignment rows{s_.tokens,       s_.top_k,         0, s_.experts, choices_.data(),
+                                    offsets_.data(), row_slots_.data()};
+        const exec::ExpertShape shape{s_.experts, s_.hidden, s_.inner, stride(), offsets_.data()};
         expert_forward<float>(kernels, shape, parameters_.data(),
                               {x_.data(), rows.tokens_of_rows(), permuted_.data(), gate_up_.data(), product_.data(),
                                outputs_.data(), nullptr});
@@ -92,22 +93,22 @@ class ExpertBlock {
         }
     }
 
-    void index(ExpertKernels kernels) {
-        count_choices(slots_, choices_.data(), 0, s_.experts, offsets_.data());
-        if (kernels != ExpertKernels::kLoop) {
-            return sort_slots(slots_, choices_.data(), 0, s_.experts, offsets_.data(), row_slots_.data());
+    void index(models::ExpertKernels kernels) {
+        exec::count_choices(slots_, choices_.data(), 0, s_.experts, offsets_.data());
+        if (kernels != models::ExpertKernels::kLoop) {
+            return exec::sort_slots(slots_, choices_.data(), 0, s_.experts, offsets_.data(), row_slots_.data());
         }
-        one_hot_mask(s_.tokens, s_.top_k, s_.experts, choices_.data(), mask_.data());
+        exec::one_hot_mask(s_.tokens, s_.top_k, s_.experts, choices_.data(), mask_.data());
         for (std::size_t e = 0; e < s_.experts; ++e) {
-            find_in_mask(s_.tokens, s_.top_k, s_.experts, e, mask_.data(), row_slots_.data() + offsets_[e]);
+            exec::find_in_mask(s_.tokens, s_.top_k, s_.experts, e, mask_.data(), row_slots_.data() + offsets_[e]);
         }
     }
 
-    void backward(ExpertKernels kernels, const Assignment& rows, const ExpertShape& shape) {
-        ExpertBackward<float> products;
+    void backward(models::ExpertKernels kernels, const exec::Assignment& rows, const exec::ExpertShape& shape) {
+        exec::ExpertBackward<float> products;
         products.gate_up = gate_up_.data(), products.d_rows = d_rows_.data(), products.d_product = d_product_.data();
         products.d_gate_up = d_gate_up_.data(), products.d_permuted = d_permuted_.data();
-        if (kernels == ExpertKernels::kLoop) {
+        if (kernels == models::ExpertKernels::kLoop) {
             return loop_backward<float, float>(
                 shape, rows, parameters_.data(), products,
                 {dy_.data(), outputs_.data(), weights_.data(), d_weights.data(), one_expert_.data(), dx.data()});
@@ -131,7 +132,8 @@ class ExpertBlock {
     std::vector<float> y, dx, d_weights, gradients;
 };
 
-constexpr std::array kWays{ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused};
+constexpr std::array kWays{models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped,
+                           models::ExpertKernels::kFused};
 
 /// Largest difference over largest value.
 double difference(const std::vector<float>& a, const std::vector<float>& b) {

@@ -22,7 +22,7 @@ std::vector<V> random_values(std::size_t count, std::uint64_t seed) {
     Rng rng(seed);
     std::vector<V> values(count);
     for (V& value : values) {
-        value = stored<V>(rng.normal());
+        value = exec::stored<V>(rng.normal());
     }
     return values;
 }
@@ -38,12 +38,12 @@ using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 
 struct Operands {
     std::size_t m, n, k;
-    Transpose ta, tb;
+    exec::Transpose ta, tb;
     std::vector<float> a = random_values<float>(m * k, 1), b = random_values<float>(k * n, 2);
 };
 
 void by_seam(const Operands& x, std::vector<float>& c) {
-    const bool ta = x.ta == Transpose::kYes, tb = x.tb == Transpose::kYes;
+    const bool ta = x.ta == exec::Transpose::kYes, tb = x.tb == exec::Transpose::kYes;
     gemm(x.ta, x.tb, x.m, x.n, x.k, x.a.data(), ta ? x.m : x.k, x.b.data(), tb ? x.k : x.n, c.data(), x.n, false);
 }
 
@@ -51,10 +51,10 @@ void by_eigen(const Operands& x, std::vector<float>& c) {
     const auto m = static_cast<Eigen::Index>(x.m), n = static_cast<Eigen::Index>(x.n),
                k = static_cast<Eigen::Index>(x.k);
     Eigen::Map<Matrix> result(c.data(), m, n);
-    if (x.ta == Transpose::kYes) {
+    if (x.ta == exec::Transpose::kYes) {
         result.noalias() =
             Eigen::Map<const Matrix>(x.a.data(), k, m).transpose() * Eigen::Map<const Matrix>(x.b.data(), k, n);
-    } else if (x.tb == Transpose::kYes) {
+    } else if (x.tb == exec::Transpose::kYes) {
         result.noalias() =
             Eigen::Map<const Matrix>(x.a.data(), m, k) * Eigen::Map<const Matrix>(x.b.data(), n, k).transpose();
     } else {
@@ -72,7 +72,7 @@ double difference(const std::vector<float>& a, const std::vector<float>& b, std:
 }
 
 /// Counters are of the fastest run of each.
-void product(benchmark::State& state, Transpose ta, Transpose tb) {
+void product(benchmark::State& state, exec::Transpose ta, exec::Transpose tb) {
     const auto size = [&state](std::size_t i) { return static_cast<std::size_t>(state.range(i)); };
     const Operands operands{size(0), size(1), size(2), ta, tb};
     std::vector<float> ours(operands.m * operands.n), eigens = ours;
@@ -98,23 +98,25 @@ void shapes(benchmark::internal::Benchmark* bench) {
     bench->Args({64, 64, 64})->Args({64, 256, 64})->Args({256, 128, 64})->Args({512, 256, 64})->Args({512, 64, 256});
     bench->Args({256, 512, 256})->Args({1024, 256, 1024})->UseManualTime()->Unit(benchmark::kMicrosecond);
 }
-BENCHMARK_CAPTURE(product, NT, Transpose::kNo, Transpose::kYes)->Apply(shapes);
-BENCHMARK_CAPTURE(product, NN, Transpose::kNo, Transpose::kNo)->Apply(shapes);
-BENCHMARK_CAPTURE(product, TN, Transpose::kYes, Transpose::kNo)->Apply(shapes);
+BENCHMARK_CAPTURE(product, NT, exec::Transpose::kNo, exec::Transpose::kYes)->Apply(shapes);
+BENCHMARK_CAPTURE(product, NN, exec::Transpose::kNo, exec::Transpose::kNo)->Apply(shapes);
+BENCHMARK_CAPTURE(product, TN, exec::Transpose::kYes, exec::Transpose::kNo)->Apply(shapes);
 
 /// One sequence of 256 tokens, 4 heads of 64.
 template <typename V>
 struct AttentionCase {
     static constexpr std::size_t kTokens = 256, kHeads = 4, kWidth = kHeads * 64;
-    AttentionSizes sizes{1, kTokens, kHeads, kHeads, 64, 3 * kWidth, 3 * kWidth, 3 * kWidth};
+    exec::AttentionSizes sizes{1, kTokens, kHeads, kHeads, 64, 3 * kWidth, 3 * kWidth, 3 * kWidth};
     std::vector<V> qkv = random_values<V>(kTokens * 3 * kWidth, 1), d_qkv = qkv,
                    output = random_values<V>(kTokens * kWidth, 2), d_output = output;
-    std::vector<RealOf<V>> lse = std::vector<RealOf<V>>(kTokens * kHeads), delta = lse;
+    std::vector<exec::RealOf<V>> lse = std::vector<exec::RealOf<V>>(kTokens * kHeads), delta = lse;
 
-    void forward() { attention_forward(sizes, qkv.data(), &qkv[kWidth], &qkv[2 * kWidth], output.data(), lse.data()); }
+    void forward() {
+        exec::attention_forward(sizes, qkv.data(), &qkv[kWidth], &qkv[2 * kWidth], output.data(), lse.data());
+    }
     void backward() {
-        attention_backward(sizes, qkv.data(), &qkv[kWidth], &qkv[2 * kWidth], output.data(), lse.data(),
-                           d_output.data(), delta.data(), d_qkv.data(), &d_qkv[kWidth], &d_qkv[2 * kWidth]);
+        exec::attention_backward(sizes, qkv.data(), &qkv[kWidth], &qkv[2 * kWidth], output.data(), lse.data(),
+                                 d_output.data(), delta.data(), d_qkv.data(), &d_qkv[kWidth], &d_qkv[2 * kWidth]);
     }
 };
 
@@ -133,8 +135,8 @@ void attention(benchmark::State& state) {
 }
 BENCHMARK_TEMPLATE(attention, float, Pass::kForward)->Unit(benchmark::kMicrosecond);
 BENCHMARK_TEMPLATE(attention, float, Pass::kBackward)->Unit(benchmark::kMicrosecond);
-BENCHMARK_TEMPLATE(attention, Bf16, Pass::kForward)->Unit(benchmark::kMicrosecond);
-BENCHMARK_TEMPLATE(attention, Bf16, Pass::kBackward)->Unit(benchmark::kMicrosecond);
+BENCHMARK_TEMPLATE(attention, exec::Bf16, Pass::kForward)->Unit(benchmark::kMicrosecond);
+BENCHMARK_TEMPLATE(attention, exec::Bf16, Pass::kBackward)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace auspex

@@ -12,21 +12,21 @@
 namespace auspex {
 namespace {
 
-const Inputs& mula_220b() {
-    static const Inputs inputs = [] {
+const models::Inputs& mula_220b() {
+    static const models::Inputs inputs = [] {
         const std::string root = AUSPEX_SOURCE_DIR;
-        Inputs loaded = load_inputs(JsonDocument::load(root + "/machines/aurora.json"),
-                                    JsonDocument::load(root + "/stacks/optimus.json"),
-                                    JsonDocument::load(root + "/workloads/mula-220b-a10b.json"),
-                                    JsonDocument::load(root + "/plans/mula-220b-a10b.json"));
+        models::Inputs loaded = models::load_inputs(JsonDocument::load(root + "/machines/aurora.json"),
+                                                    JsonDocument::load(root + "/stacks/optimus.json"),
+                                                    JsonDocument::load(root + "/workloads/mula-220b-a10b.json"),
+                                                    JsonDocument::load(root + "/plans/mula-220b-a10b.json"));
         loaded.plan.dp = 0;
         return loaded;
     }();
     return inputs;
 }
 
-PredictOptions at(int tiles) {
-    PredictOptions options;
+predict::PredictOptions at(int tiles) {
+    predict::PredictOptions options;
     options.tiles = tiles;
     options.sensitivity = false;
     return options;
@@ -34,34 +34,34 @@ PredictOptions at(int tiles) {
 
 /// Everything ready for one tile count, so that each part can be timed alone.
 struct Ready {
-    Plan plan;
-    Layout layout;
-    Program program;
-    CostOptions cost;
+    models::Plan plan;
+    models::Layout layout;
+    schedule::Program program;
+    engine::CostOptions cost;
     explicit Ready(int tiles)
         : plan(resolve_plan(mula_220b().plan, mula_220b().workload, tiles)),
           layout(make_layout(plan, mula_220b().machine, tiles)),
-          program(build_program(mula_220b().workload, plan, mula_220b().stack, layout)) {
+          program(schedule::build_program(mula_220b().workload, plan, mula_220b().stack, layout)) {
         cost.slowdown.assign(program.roles.size(), 1.03);
     }
-    [[nodiscard]] OperationCosts operation_costs(Network& network) const {
+    [[nodiscard]] engine::OperationCosts operation_costs(network::Network& network) const {
         return cost_operations(program, mula_220b().machine, mula_220b().stack, layout, network, cost);
     }
-    [[nodiscard]] CostedProgram costed(Network& network) const {
+    [[nodiscard]] engine::CostedProgram costed(network::Network& network) const {
         return cost_program(program, mula_220b().machine, mula_220b().stack, layout, operation_costs(network), cost);
     }
 };
 
 void whole_step(benchmark::State& state) {
     const int tiles = static_cast<int>(state.range(0));
-    const PredictResult reference = predict(mula_220b(), at(tiles));
-    if (reference.prediction.step != predict(mula_220b(), at(tiles)).prediction.step ||
+    const predict::PredictResult reference = predict::predict(mula_220b(), at(tiles));
+    if (reference.prediction.step != predict::predict(mula_220b(), at(tiles)).prediction.step ||
         reference.prediction.step <= 0) {
         std::cerr << "the step is not reproduced\n";
         std::exit(1);
     }
     for (auto _ : state) {
-        benchmark::DoNotOptimize(predict(mula_220b(), at(tiles)).prediction.step);
+        benchmark::DoNotOptimize(predict::predict(mula_220b(), at(tiles)).prediction.step);
     }
 }
 
@@ -69,14 +69,15 @@ void build_the_program(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     for (auto _ : state) {
         benchmark::DoNotOptimize(
-            build_program(mula_220b().workload, ready.plan, mula_220b().stack, ready.layout).operations.size());
+            schedule::build_program(mula_220b().workload, ready.plan, mula_220b().stack, ready.layout)
+                .operations.size());
     }
 }
 
 void build_the_network(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     for (auto _ : state) {
-        Network network(mula_220b().machine, mula_220b().stack, ready.layout);
+        network::Network network(mula_220b().machine, mula_220b().stack, ready.layout);
         benchmark::DoNotOptimize(network.pattern_count());
     }
 }
@@ -84,14 +85,14 @@ void build_the_network(benchmark::State& state) {
 void cost_with_fresh_network(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
     for (auto _ : state) {
-        Network network(mula_220b().machine, mula_220b().stack, ready.layout);
+        network::Network network(mula_220b().machine, mula_220b().stack, ready.layout);
         benchmark::DoNotOptimize(ready.costed(network).tasks.size());
     }
 }
 
 void cost_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
-    Network network(mula_220b().machine, mula_220b().stack, ready.layout);
+    network::Network network(mula_220b().machine, mula_220b().stack, ready.layout);
     for (auto _ : state) {
         benchmark::DoNotOptimize(ready.costed(network).tasks.size());
     }
@@ -99,8 +100,8 @@ void cost_again(benchmark::State& state) {
 
 void play_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
-    Network network(mula_220b().machine, mula_220b().stack, ready.layout);
-    const CostedProgram costed = ready.costed(network);
+    network::Network network(mula_220b().machine, mula_220b().stack, ready.layout);
+    const engine::CostedProgram costed = ready.costed(network);
     for (auto _ : state) {
         benchmark::DoNotOptimize(play(costed, network, nullptr).step);
     }
@@ -109,16 +110,16 @@ void play_again(benchmark::State& state) {
 /// One sample by rank, with what all samples share. Checks that quiet tiles give the folded step.
 void whole_unfolded_step(benchmark::State& state) {
     const int tiles = static_cast<int>(state.range(0));
-    Inputs quiet = mula_220b();
+    models::Inputs quiet = mula_220b();
     quiet.machine.noise = {};
     quiet.machine.tile.speed_sigma = 0;
     quiet.machine.fabric.background_load = 0;
-    const SimulatedStep even = simulate_step(quiet, at(tiles), false);
+    const predict::SimulatedStep even = simulate_step(quiet, at(tiles), false);
     if (play_unfolded(quiet, even, {}).samples.front().step != even.step) {
         std::cerr << "equal tiles do not give the folded step\n";
         std::exit(1);
     }
-    const SimulatedStep folded = simulate_step(mula_220b(), at(tiles), false);
+    const predict::SimulatedStep folded = simulate_step(mula_220b(), at(tiles), false);
     for (auto _ : state) {
         benchmark::DoNotOptimize(play_unfolded(mula_220b(), folded, {}).samples.front().step);
     }
@@ -126,8 +127,8 @@ void whole_unfolded_step(benchmark::State& state) {
 
 void operation_times_again(benchmark::State& state) {
     const Ready ready(static_cast<int>(state.range(0)));
-    Network network(mula_220b().machine, mula_220b().stack, ready.layout);
-    const OperationCosts costs = ready.operation_costs(network);
+    network::Network network(mula_220b().machine, mula_220b().stack, ready.layout);
+    const engine::OperationCosts costs = ready.operation_costs(network);
     for (auto _ : state) {
         benchmark::DoNotOptimize(time_by_operation(ready.program, costs, ready.cost).seconds.size());
     }
@@ -135,8 +136,8 @@ void operation_times_again(benchmark::State& state) {
 
 void load_machine_and_stack(benchmark::State& state) {
     for (auto _ : state) {
-        benchmark::DoNotOptimize(load_machine(mula_220b().machine_document).constants.size() +
-                                 load_stack(mula_220b().stack_document).constants.size());
+        benchmark::DoNotOptimize(models::load_machine(mula_220b().machine_document).constants.size() +
+                                 models::load_stack(mula_220b().stack_document).constants.size());
     }
 }
 

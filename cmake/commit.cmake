@@ -14,10 +14,10 @@ endif()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
 #include "cli/flags/version.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 const char* const kBuildCommit = "@commit@";
 const char* const kBuildCommitDate = "@date@";
 
-}  // namespace auspex
+}  // namespace auspex::cli
 ]])

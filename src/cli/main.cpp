@@ -11,7 +11,7 @@
 #include "cli/flags/input_flags.hpp"
 #include "launch/messages.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 namespace {
 
@@ -113,20 +113,20 @@ int run_auspex(int argc, char** argv) {
         dispatch({argv + std::min(argc, 1), argv + argc});
         std::cout.flush();
         if (!std::cout) {
-            std::cerr << message_line(kFailureHead, "the output could not be written") << "\n";
-            return kFailed;
+            std::cerr << launch::message_line(launch::kFailureHead, "the output could not be written") << "\n";
+            return launch::kFailed;
         }
         return 0;
     } catch (const InputError& error) {
-        std::cerr << message_line(kErrorHead, error.what()) << "\n";
-        return kBadInput;
+        std::cerr << launch::message_line(launch::kErrorHead, error.what()) << "\n";
+        return launch::kBadInput;
     } catch (const std::exception& error) {
-        std::cerr << message_line(kFailureHead, error.what()) << "\n";
-        return kFailed;
+        std::cerr << launch::message_line(launch::kFailureHead, error.what()) << "\n";
+        return launch::kFailed;
     }
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli
 
-int main(int argc, char** argv) { return auspex::run_auspex(argc, argv); }
+int main(int argc, char** argv) { return auspex::cli::run_auspex(argc, argv); }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 volatile std::sig_atomic_t last_signal = 0;
@@ -102,4 +102,4 @@ std::string last_lines(const std::vector<std::string>& lines) {
     return text;
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::launch {
 
 /// SIGINT, SIGTERM, SIGHUP: how users and systems ask a program to end.
 inline constexpr std::array<int, 3> kEndSignals{SIGINT, SIGTERM, SIGHUP};
@@ -52,4 +52,4 @@ class SignalsBlocked {
 /// between them.
 [[nodiscard]] std::string last_lines(const std::vector<std::string>& lines);
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -19,7 +19,7 @@
 #include "launch/messages.hpp"
 #include "launch/run_folder.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 /// False where whoever held it has removed it meanwhile: then it locks nobody out.
@@ -150,4 +150,4 @@ FileLock::~FileLock() {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

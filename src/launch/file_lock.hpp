@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-namespace auspex {
+namespace auspex::launch {
 
 /// What is locked, and what others are told who want it meanwhile.
 struct LockWords {
@@ -37,4 +37,4 @@ class FileLock {
     int descriptor_ = -1;
 };
 
-}  // namespace auspex
+}  // namespace auspex::launch

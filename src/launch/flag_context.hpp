@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 /// What `use` returns; what it finds wrong with FILE as a whole is said of "FLAG FILE".
 template <class Use>
@@ -20,4 +20,4 @@ auto with_flag_context(const char* flag, const std::string& file, const Use& use
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

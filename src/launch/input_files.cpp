@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "launch/installation.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -158,4 +158,4 @@ JsonDocument load_document(const std::string& role, const std::string& name,
     return document;
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

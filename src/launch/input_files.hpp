@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 /// The file that a name means: itself if it has a "/" or ends in ".json"; else FOLDER/NAME.json in the folder that
 /// AUSPEX_DATA names, in the working directory, or, where AUSPEX_DATA is not set, among the data that came with the
@@ -32,4 +32,4 @@ void require_roles(const std::vector<std::string>& overrides, const std::vector<
 [[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
                                          const std::vector<std::string>& overrides);
 
-}  // namespace auspex
+}  // namespace auspex::launch

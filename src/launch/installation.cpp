@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "exec/run/instruction_sets.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,7 +84,7 @@ std::string find_mpi_program() {
 }
 
 void require_instruction_sets() {
-    if (const std::string missing = missing_instruction_sets(); !missing.empty()) {
+    if (const std::string missing = exec::missing_instruction_sets(); !missing.empty()) {
         throw std::runtime_error("the trainer was built for processors that have " + missing +
                                  ", which this one has not; build it here, or with -D AUSPEX_NATIVE=OFF for any");
     }
@@ -106,4 +106,4 @@ std::string mpi_program() {
     return file;
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

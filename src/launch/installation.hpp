@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace auspex {
+namespace auspex::launch {
 
 inline constexpr const char* kDataVariable = "AUSPEX_DATA";
 
@@ -23,4 +23,4 @@ void require_instruction_sets();
 /// The same. Throws std::runtime_error where there is none, or no /proc, or where this processor cannot run it.
 [[nodiscard]] std::string mpi_program();
 
-}  // namespace auspex
+}  // namespace auspex::launch

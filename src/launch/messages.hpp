@@ -7,7 +7,7 @@
 
 #include "base/input_text.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 inline constexpr std::string_view kOwnHead = "auspex: ";              ///< of every message
 inline constexpr std::string_view kErrorHead = "auspex: error: ";     ///< bad input
@@ -25,4 +25,4 @@ inline constexpr std::chrono::seconds kRankZeroFirst{2};
     return std::string(head) + printable(text, std::string_view::npos);
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -26,7 +26,7 @@
 #include "launch/progress_line.hpp"
 #include "launch/rank_processes.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -289,4 +289,4 @@ LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
     return outcome;
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

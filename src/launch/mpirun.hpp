@@ -6,7 +6,7 @@
 
 #include "launch/run_folder.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 struct Launch {
     std::vector<std::string> arguments;  ///< of auspex-mpi: the flags of `auspex train`, or "measure" and what follows
@@ -43,4 +43,4 @@ void require_mpirun();
 /// is no mpirun.
 [[nodiscard]] LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder);
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 namespace fs = std::filesystem;
 
@@ -46,4 +46,4 @@ NewFolder::~NewFolder() {
     fs::remove_all(path_, status);
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -2,7 +2,7 @@
 /// @file Folders for the time of one command.
 #include <string>
 
-namespace auspex {
+namespace auspex::launch {
 
 /// Where the system keeps what lives for a short time: TMPDIR, or /tmp. Throws InputError, naming the variable, where
 /// that is no folder that can be written to.
@@ -22,4 +22,4 @@ class NewFolder {
     std::string path_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 namespace fs = std::filesystem;
 
@@ -47,4 +47,4 @@ void OutputLocks::take_file(const std::string& place, const std::string& file) {
     locks_.emplace_back(std::move(words));
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

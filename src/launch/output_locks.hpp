@@ -7,7 +7,7 @@
 
 #include "launch/file_lock.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 /// In a folder of checkpoints, held by rank 0, which may outlive its launcher for a moment, or have been started by
 /// another.
@@ -32,4 +32,4 @@ class OutputLocks {
     std::deque<FileLock> locks_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::launch

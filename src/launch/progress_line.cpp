@@ -6,7 +6,7 @@
 #include <iostream>
 #include <utility>
 
-namespace auspex {
+namespace auspex::launch {
 
 ProgressLine::ProgressLine(std::string what) : what_(std::move(what)) {}
 
@@ -25,4 +25,4 @@ void ProgressLine::show(std::size_t done, std::size_t all) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

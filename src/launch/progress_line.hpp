@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-namespace auspex {
+namespace auspex::launch {
 
 /// Writes one line to standard error, over and over, from two seconds on; nothing where that is no terminal.
 class ProgressLine {
@@ -21,4 +21,4 @@ class ProgressLine {
     bool shown_ = false;
 };
 
-}  // namespace auspex
+}  // namespace auspex::launch

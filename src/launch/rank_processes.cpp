@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 /// Processor time of a process of this host, in clock ticks; none if it is not there.
@@ -101,4 +101,4 @@ void kill_orphaned_ranks(const RunFolder& folder) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

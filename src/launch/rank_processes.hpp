@@ -4,7 +4,7 @@
 
 #include "launch/run_folder.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 /// The rank that all others wait for: the only one that has not begun the newest step, or the only one that has used no
 /// processor time for two seconds, as ranks that wait for messages keep looking for them.
@@ -14,4 +14,4 @@ namespace auspex {
 /// launch.
 void kill_orphaned_ranks(const RunFolder& folder);
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -11,7 +11,7 @@
 #include <map>
 #include <sstream>
 
-namespace auspex {
+namespace auspex::launch {
 
 namespace fs = std::filesystem;
 
@@ -42,7 +42,7 @@ void RunFolder::forget_ranks(int ranks) const {
     }
 }
 
-void RunFolder::append_step(const StepReport& r) const {
+void RunFolder::append_step(const exec::StepReport& r) const {
     std::ostringstream line;
     line << std::setprecision(std::numeric_limits<double>::max_digits10) << r.step << " " << r.loss << " "
          << r.cross_entropy << " " << r.auxiliary << " " << r.z << " " << r.gradient_norm << " " << r.learning_rate
@@ -50,12 +50,12 @@ void RunFolder::append_step(const StepReport& r) const {
     std::ofstream(file("steps"), std::ios::app) << line.str();
 }
 
-std::vector<StepReport> RunFolder::steps() const {
-    std::map<int, StepReport> by_step;
+std::vector<exec::StepReport> RunFolder::steps() const {
+    std::map<int, exec::StepReport> by_step;
     std::ifstream in(file("steps"));
     for (std::string line; std::getline(in, line);) {
         std::istringstream words(line);
-        StepReport r;
+        exec::StepReport r;
         // strtod reads "nan" and "inf", which streams do not.
         const auto number = [&](double& value) {
             std::string word;
@@ -69,7 +69,7 @@ std::vector<StepReport> RunFolder::steps() const {
         }
         by_step[r.step] = r;
     }
-    std::vector<StepReport> steps;
+    std::vector<exec::StepReport> steps;
     for (const auto& [step, report] : by_step) {
         steps.push_back(report);
     }
@@ -142,4 +142,4 @@ bool RunFolder::is_on_terminal() const {
     return fs::exists(file("terminal"), status);
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

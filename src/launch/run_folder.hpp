@@ -7,7 +7,7 @@
 
 #include "exec/run/trainer.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 /// Environment variable that tells ranks where the folder is; without it there is none.
 inline constexpr const char* kRunFolderVariable = "AUSPEX_RUN_FOLDER";
@@ -54,9 +54,9 @@ class RunFolder {
     /// Before another launch.
     void forget_ranks(int ranks) const;
 
-    void append_step(const StepReport& report) const;
+    void append_step(const exec::StepReport& report) const;
     /// Of all launches, by step; what was run again has the later numbers.
-    [[nodiscard]] std::vector<StepReport> steps() const;
+    [[nodiscard]] std::vector<exec::StepReport> steps() const;
     /// Grows with every finished step.
     [[nodiscard]] std::size_t progress() const;
 
@@ -79,4 +79,4 @@ class RunFolder {
     std::string folder_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::launch

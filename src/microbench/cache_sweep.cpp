@@ -10,7 +10,7 @@
 #include "base/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 constexpr std::size_t kSmallest = 16 * 1024, kLargest = 512 * 1024 * 1024;
@@ -39,12 +39,12 @@ std::vector<double> time_passes(std::vector<std::byte>& data, std::size_t bytes)
     const std::size_t passes = std::max<std::size_t>(1, kBytesTimed / bytes);
     copy_half(data, bytes);
     std::vector<double> seconds;
-    const double begin = thread_seconds();
+    const double begin = exec::thread_seconds();
     for (double before = begin; before - begin < kTrial_s;) {
         for (std::size_t pass = 0; pass < passes; ++pass) {
             copy_half(data, bytes);
         }
-        const double now = thread_seconds();
+        const double now = exec::thread_seconds();
         seconds.push_back((now - before) / static_cast<double>(passes));
         before = now;
     }
@@ -53,11 +53,11 @@ std::vector<double> time_passes(std::vector<std::byte>& data, std::size_t bytes)
 
 }  // namespace
 
-void run_cache_sweep(double most_bytes, const std::function<bool(const Measurement&)>& skip,
-                     const std::function<void(const Measurement&)>& report) {
-    std::vector<Measurement> wanted;
+void run_cache_sweep(double most_bytes, const std::function<bool(const models::Measurement&)>& skip,
+                     const std::function<void(const models::Measurement&)>& report) {
+    std::vector<models::Measurement> wanted;
     for (const std::size_t bytes : sizes_up_to(most_bytes)) {
-        Measurement row;
+        models::Measurement row;
         row.kind = "host";
         row.name = "sweep";
         row.bytes = static_cast<double>(bytes);
@@ -81,9 +81,9 @@ void run_cache_sweep(double most_bytes, const std::function<bool(const Measureme
         wanted[i].seconds = *std::ranges::min_element(seconds[i]);
         wanted[i].spread = relative_spread(seconds[i]);
         wanted[i].count = static_cast<int>(seconds[i].size());
-        wanted[i].source = kThisMachine;
+        wanted[i].source = exec::kThisMachine;
         report(wanted[i]);
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "microbench/kernel_bench.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 using List = std::span<const double>;
@@ -48,14 +48,14 @@ enum class Rule : std::uint8_t {
 
 /// Kernels that take the same sizes, and how many shapes each gets.
 struct Family {
-    std::vector<CpuKernel> kernels;
+    std::vector<models::CpuKernel> kernels;
     int count = 8;
     Rule rule = Rule::kFree;
     List rows = kOne, columns = kOne, depth = kOne, groups = kOne;
 };
 
 std::vector<Family> families() {
-    using enum CpuKernel;
+    using enum models::CpuKernel;
     return {
         {{kGemmForward}, 28, Rule::kFree, kFewTokens, kOutputs, kProductWidths},
         {{kGemmInputGradient}, 28, Rule::kFree, kFewTokens, kProductWidths, kOutputs},
@@ -109,12 +109,12 @@ double pick(List list, int index, int dimension) {
     return list[static_cast<std::size_t>(place)];
 }
 
-CpuCall shape(const Family& family, CpuKernel kernel, int index) {
-    CpuCall c{.kernel = kernel,
-              .rows = pick(family.rows, index, 1),
-              .columns = pick(family.columns, index, 2),
-              .depth = pick(family.depth, index, 3),
-              .groups = pick(family.groups, index, 4)};
+models::CpuCall shape(const Family& family, models::CpuKernel kernel, int index) {
+    models::CpuCall c{.kernel = kernel,
+                      .rows = pick(family.rows, index, 1),
+                      .columns = pick(family.columns, index, 2),
+                      .depth = pick(family.depth, index, 3),
+                      .groups = pick(family.groups, index, 4)};
     if (family.rule == Rule::kWholeHeads) {
         c.columns *= c.depth;
     } else if (family.rule == Rule::kFromExperts) {
@@ -125,16 +125,16 @@ CpuCall shape(const Family& family, CpuKernel kernel, int index) {
     return c;
 }
 
-bool is_one_of(CpuKernel kernel, std::initializer_list<CpuKernel> kernels) {
+bool is_one_of(models::CpuKernel kernel, std::initializer_list<models::CpuKernel> kernels) {
     return std::ranges::find(kernels, kernel) != kernels.end();
 }
 
 /// Roughly, on any core: which shapes are worth timing.
-double rough_seconds(const CpuCall& c) {
-    using enum CpuKernel;
+double rough_seconds(const models::CpuCall& c) {
+    using enum models::CpuKernel;
     constexpr double kProduct_s = 15e-12, kElement_s = 0.3e-9, kByte_s = 0.1e-9, kBranch_s = 4e-9, kSlot_s = 1e-9,
                      kOperation_s = 1e-6;
-    const double bytes = kByte_s * cpu_bytes(c, CpuPrecision::kFp32);
+    const double bytes = kByte_s * cpu_bytes(c, models::CpuPrecision::kFp32);
     if (c.kernel <= kGemmWeightGradient) {
         return bytes + kProduct_s * c.rows * c.columns * c.depth;
     }
@@ -157,13 +157,14 @@ double rough_seconds(const CpuCall& c) {
 }
 
 /// Of the arrays: queries' rows lie within those of queries, keys and values.
-double operand_bytes(const CpuCall& c) {
-    const bool within_rows = c.kernel >= CpuKernel::kSquareSums && c.kernel <= CpuKernel::kQkNormBackward;
-    return (within_rows ? 3 : 1) * cpu_bytes(c, CpuPrecision::kFp32);
+double operand_bytes(const models::CpuCall& c) {
+    const bool within_rows =
+        c.kernel >= models::CpuKernel::kSquareSums && c.kernel <= models::CpuKernel::kQkNormBackward;
+    return (within_rows ? 3 : 1) * cpu_bytes(c, models::CpuPrecision::kFp32);
 }
 
 /// Neither lost in the clock nor so long or large that the arrays of several sets leave the last-level cache.
-bool is_worth_timing(const Family& family, const CpuCall& c) {
+bool is_worth_timing(const Family& family, const models::CpuCall& c) {
     constexpr double kShortest_s = 5e-7, kLongest_s = 4e-3, kMaxBytes = 7e6;
     if (family.rule == Rule::kAmongExperts && (c.depth > c.columns || c.groups > c.columns)) {
         return false;
@@ -172,18 +173,18 @@ bool is_worth_timing(const Family& family, const CpuCall& c) {
     return seconds > kShortest_s && seconds < kLongest_s && operand_bytes(c) < kMaxBytes;
 }
 
-bool is_same(const CpuCall& a, const CpuCall& b) {
+bool is_same(const models::CpuCall& a, const models::CpuCall& b) {
     return a.kernel == b.kernel && a.rows == b.rows && a.columns == b.columns && a.depth == b.depth &&
            a.groups == b.groups;
 }
 
-void add_shapes(const Family& family, CpuKernel kernel, std::vector<CpuCall>& calls) {
+void add_shapes(const Family& family, models::CpuKernel kernel, std::vector<models::CpuCall>& calls) {
     constexpr int kMaxTries = 10000;
     int found = 0;
     for (int index = 0; found < family.count; ++index) {
         AUSPEX_CHECK(index < kMaxTries, "a family of kernels has shapes enough");
-        const CpuCall call = shape(family, kernel, index);
-        const auto same = [&call](const CpuCall& other) { return is_same(call, other); };
+        const models::CpuCall call = shape(family, kernel, index);
+        const auto same = [&call](const models::CpuCall& other) { return is_same(call, other); };
         if (is_worth_timing(family, call) && std::ranges::none_of(calls, same)) {
             calls.push_back(call);
             ++found;
@@ -193,31 +194,32 @@ void add_shapes(const Family& family, CpuKernel kernel, std::vector<CpuCall>& ca
 
 }  // namespace
 
-std::vector<CpuCall> calibration_calls() {
-    std::vector<CpuCall> calls;
+std::vector<models::CpuCall> calibration_calls() {
+    std::vector<models::CpuCall> calls;
     for (const Family& family : families()) {
-        for (const CpuKernel kernel : family.kernels) {
+        for (const models::CpuKernel kernel : family.kernels) {
             add_shapes(family, kernel, calls);
         }
     }
-    std::ranges::stable_sort(calls, {}, &CpuCall::kernel);
+    std::ranges::stable_sort(calls, {}, &models::CpuCall::kernel);
     return calls;
 }
 
-std::vector<CpuCall> memory_calls() {
+std::vector<models::CpuCall> memory_calls() {
     constexpr double kSmall = 1.5e5, kLarge = 1.5e6;
-    const std::vector<CpuCall> all = calibration_calls();
-    std::vector<CpuCall> chosen;
-    for (std::size_t i = 0; i < kCpuKernels; ++i) {
+    const std::vector<models::CpuCall> all = calibration_calls();
+    std::vector<models::CpuCall> chosen;
+    for (std::size_t i = 0; i < models::kCpuKernels; ++i) {
         for (const double wanted : {kSmall, kLarge}) {
-            const CpuCall* nearest = nullptr;
-            const auto distance = [wanted](const CpuCall& call) {
-                return std::abs(std::log(cpu_bytes(call, CpuPrecision::kFp32) / wanted));
+            const models::CpuCall* nearest = nullptr;
+            const auto distance = [wanted](const models::CpuCall& call) {
+                return std::abs(std::log(cpu_bytes(call, models::CpuPrecision::kFp32) / wanted));
             };
-            for (const CpuCall& call : all) {
-                const auto same = [&call](const CpuCall& other) { return is_same(call, other); };
-                if (call.kernel == static_cast<CpuKernel>(i) && cpu_bytes(call, CpuPrecision::kFp32) > 0 &&
-                    std::ranges::none_of(chosen, same) && (nearest == nullptr || distance(call) < distance(*nearest))) {
+            for (const models::CpuCall& call : all) {
+                const auto same = [&call](const models::CpuCall& other) { return is_same(call, other); };
+                if (call.kernel == static_cast<models::CpuKernel>(i) &&
+                    cpu_bytes(call, models::CpuPrecision::kFp32) > 0 && std::ranges::none_of(chosen, same) &&
+                    (nearest == nullptr || distance(call) < distance(*nearest))) {
                     nearest = &call;
                 }
             }
@@ -229,4 +231,4 @@ std::vector<CpuCall> memory_calls() {
     return chosen;
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -9,7 +9,7 @@
 #include "microbench/group_timing.hpp"
 #include "microbench/kernel_operands.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 constexpr int kToken = 1;
@@ -17,10 +17,10 @@ constexpr int kToken = 1;
 /// One rank's place in the ring, and what it runs in its turn.
 class Turns {
  public:
-    Turns(Communicator& ring, bool is_first, bool computes, int layers) : ring_(ring), is_first_(is_first) {
+    Turns(exec::Communicator& ring, bool is_first, bool computes, int layers) : ring_(ring), is_first_(is_first) {
         for (int layer = 0; computes && layer < layers; ++layer) {
-            for (const CpuCall& call : context_switch_calls()) {
-                kernels_.push_back(make_operands(call, CpuPrecision::kFp32, kernels_.size() + 1));
+            for (const models::CpuCall& call : context_switch_calls()) {
+                kernels_.push_back(make_operands(call, models::CpuPrecision::kFp32, kernels_.size() + 1));
             }
         }
     }
@@ -67,13 +67,15 @@ class Turns {
         }
         return turn_s;
     }
-    void take() { ring_.receive(GroupKind::kPreviousStage, std::as_writable_bytes(std::span(&turns_s_, 1)), kToken); }
+    void take() {
+        ring_.receive(models::GroupKind::kPreviousStage, std::as_writable_bytes(std::span(&turns_s_, 1)), kToken);
+    }
     void pass_on() {
         const std::array<std::span<const std::byte>, 1> parts{std::as_bytes(std::span(&turns_s_, 1))};
-        ring_.send(GroupKind::kNextStage, parts, kToken);
+        ring_.send(models::GroupKind::kNextStage, parts, kToken);
     }
 
-    Communicator& ring_;
+    exec::Communicator& ring_;
     bool is_first_;
     std::vector<OperandSet> kernels_;
     double turns_s_ = 0;  ///< the token: what all turns of the round so far took
@@ -81,24 +83,24 @@ class Turns {
 
 double layer_bytes() {
     double bytes = 0;
-    for (const CpuCall& call : context_switch_calls()) {
-        bytes += cpu_bytes(call, CpuPrecision::kFp32);
+    for (const models::CpuCall& call : context_switch_calls()) {
+        bytes += cpu_bytes(call, models::CpuPrecision::kFp32);
     }
     return bytes;
 }
 
 }  // namespace
 
-std::vector<CpuCall> context_switch_calls() {
+std::vector<models::CpuCall> context_switch_calls() {
     constexpr double kRows = 88, kWidth = 48, kHeads = 3;
-    return {{.kernel = CpuKernel::kNormForward, .rows = kRows, .columns = kWidth},
-            {.kernel = CpuKernel::kGemmForward, .rows = kRows, .columns = 3 * kWidth, .depth = kWidth},
-            {.kernel = CpuKernel::kAttentionForward, .rows = kRows, .depth = kWidth / kHeads, .groups = kHeads},
-            {.kernel = CpuKernel::kGemmForward, .rows = kRows, .columns = kWidth, .depth = kWidth},
-            {.kernel = CpuKernel::kSwigluForward, .rows = kRows, .columns = kWidth},
-            {.kernel = CpuKernel::kGemmInputGradient, .rows = kRows, .columns = kWidth, .depth = 3 * kWidth},
-            {.kernel = CpuKernel::kGemmWeightGradient, .rows = kWidth, .columns = kWidth, .depth = kRows},
-            {.kernel = CpuKernel::kNormBackward, .rows = kRows, .columns = kWidth}};
+    return {{.kernel = models::CpuKernel::kNormForward, .rows = kRows, .columns = kWidth},
+            {.kernel = models::CpuKernel::kGemmForward, .rows = kRows, .columns = 3 * kWidth, .depth = kWidth},
+            {.kernel = models::CpuKernel::kAttentionForward, .rows = kRows, .depth = kWidth / kHeads, .groups = kHeads},
+            {.kernel = models::CpuKernel::kGemmForward, .rows = kRows, .columns = kWidth, .depth = kWidth},
+            {.kernel = models::CpuKernel::kSwigluForward, .rows = kRows, .columns = kWidth},
+            {.kernel = models::CpuKernel::kGemmInputGradient, .rows = kRows, .columns = kWidth, .depth = 3 * kWidth},
+            {.kernel = models::CpuKernel::kGemmWeightGradient, .rows = kWidth, .columns = kWidth, .depth = kRows},
+            {.kernel = models::CpuKernel::kNormBackward, .rows = kRows, .columns = kWidth}};
 }
 
 void run_context_switch_bench(const BenchSetup& bench) {
@@ -109,7 +111,7 @@ void run_context_switch_bench(const BenchSetup& bench) {
         return;
     }
     const int distance = ranks / on_core;
-    const std::unique_ptr<Communicator> ring = bench.make_communicator(stages_apart(ranks, distance));
+    const std::unique_ptr<exec::Communicator> ring = bench.make_communicator(stages_apart(ranks, distance));
     std::vector<TimedTask> tasks;
     for (const int layers : {1, 2, 4, 8}) {
         for (const bool all : {false, true}) {
@@ -146,4 +148,4 @@ void run_context_switch_bench(const BenchSetup& bench) {
     run_timed_tasks(bench, std::move(tasks));
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -2,7 +2,7 @@
 /// @file Times what processes of one core take from one another when they run in turns.
 #include "microbench/message_bench.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// Requires all ranks on one computer. Where ranks are bound and rank 0 shares its core with others (`ranks` = all on
 /// that core), a token goes round among those; who has it runs kernels of a layer on `bytes` of operands of its own
@@ -13,6 +13,6 @@ namespace auspex {
 void run_context_switch_bench(const BenchSetup& bench);
 /// The kernels of one layer of a turn, of width 48 on 88 tokens: as large as those of a small model, and of no workload
 /// file.
-[[nodiscard]] std::vector<CpuCall> context_switch_calls();
+[[nodiscard]] std::vector<models::CpuCall> context_switch_calls();
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -17,15 +17,15 @@
 #include "microbench/trials.hpp"
 #include "models/plan.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 constexpr double kRow_s = 2e-3;     ///< long enough for the clock and for the skew of a barrier not to matter
 constexpr double kLongRow_s = 0.1;  ///< rows as long as this are repeated less
 constexpr int kMaxCalls = 4000, kMaxRows = 100, kMinRows = 5, kMinLongRows = 3;
 
-double longest(Communicator& world, double seconds) {
-    world.all_reduce(GroupKind::kWorld, &seconds, 1, ElementType::kDouble, ReduceOp::kMax);
+double longest(exec::Communicator& world, double seconds) {
+    world.all_reduce(models::GroupKind::kWorld, &seconds, 1, exec::ElementType::kDouble, exec::ReduceOp::kMax);
     return seconds;
 }
 
@@ -45,7 +45,7 @@ RowTime run_row(const TimedPart& part, int calls) {
 
 /// Wall time of one call, by a row of one, which also warms up, and where that is short by one of several, in which the
 /// skew of a barrier counts for less.
-double call_estimate(Communicator& world, const TimedPart& part) {
+double call_estimate(exec::Communicator& world, const TimedPart& part) {
     constexpr double kNap_s = 2e-3;  ///< those who take no part come late rather than wait in the others' way
     constexpr int kSeveral = 10;
     double call_s = 0;
@@ -81,7 +81,7 @@ std::vector<double> across_ranks(const std::vector<double>& times, std::size_t r
 }
 
 /// Every rank's values, rank by rank; as many on each.
-std::vector<double> gathered(Communicator& world, const std::vector<double>& own) {
+std::vector<double> gathered(exec::Communicator& world, const std::vector<double>& own) {
     const auto ranks = static_cast<std::size_t>(world.world_size());
     std::vector<double> all(ranks * own.size());
     std::vector<std::size_t> offsets;
@@ -90,7 +90,7 @@ std::vector<double> gathered(Communicator& world, const std::vector<double>& own
     }
     std::copy(own.begin(), own.end(),
               all.begin() + static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(world.world_rank())]));
-    world.all_gather(GroupKind::kWorld, all.data(), offsets, ElementType::kDouble);
+    world.all_gather(models::GroupKind::kWorld, all.data(), offsets, exec::ElementType::kDouble);
     return all;
 }
 
@@ -101,7 +101,7 @@ struct Rows {
 /// So many rows of so many calls, with probes of every rank's core between them.
 Rows run_rows(const BenchSetup& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
               double nap_s) {
-    CoreProbe probe;
+    exec::CoreProbe probe;
     std::vector<double> times(count, -1), probes(count);
     double before_s = probe.seconds();
     for (std::size_t row = 0; row < count; ++row) {
@@ -151,7 +151,7 @@ std::vector<char> wanted_tasks(const BenchSetup& bench, const std::vector<TimedT
             wanted[i] = bench.skip(tasks[i].measurement) ? 0 : 1;
         }
     }
-    bench.communicator.broadcast(GroupKind::kWorld, 0, wanted.data(), wanted.size());
+    bench.communicator.broadcast(models::GroupKind::kWorld, 0, wanted.data(), wanted.size());
     return wanted;
 }
 
@@ -174,7 +174,7 @@ std::optional<Trial> trial_of(Rows rows) {
                  is_undisturbed};
 }
 
-void report_trials(const BenchSetup& bench, Measurement measurement, const Trials& looks) {
+void report_trials(const BenchSetup& bench, models::Measurement measurement, const Trials& looks) {
     if (bench.communicator.world_rank() != 0 || !bench.report || looks.found.empty()) {
         return;
     }
@@ -182,12 +182,12 @@ void report_trials(const BenchSetup& bench, Measurement measurement, const Trial
     measurement.seconds = trial.seconds;
     measurement.spread = trial.spread;
     measurement.count = trial.count;
-    measurement.source = trial.is_undisturbed ? kThisMachine : kSlowed;
+    measurement.source = trial.is_undisturbed ? exec::kThisMachine : exec::kSlowed;
     bench.report(measurement);
 }
 
 /// Sizes of the same thing.
-std::string series_of(const Measurement& measurement) {
+std::string series_of(const models::Measurement& measurement) {
     return measurement.kind + " " + measurement.name + " " + measurement.where + " " +
            std::to_string(measurement.active) + " " + std::to_string(measurement.ranks);
 }
@@ -232,23 +232,23 @@ double steady_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::vector<int> cores_of_ranks(Communicator& world) {
-    const std::vector<int> cores = affinity_cores();
+std::vector<int> cores_of_ranks(exec::Communicator& world) {
+    const std::vector<int> cores = exec::affinity_cores();
     std::vector<std::int64_t> core_of(static_cast<std::size_t>(world.world_size()));
     std::vector<std::size_t> offsets(core_of.size() + 1);
     for (std::size_t rank = 0; rank < offsets.size(); ++rank) {
         offsets[rank] = rank;
     }
     core_of[static_cast<std::size_t>(world.world_rank())] = cores.size() == 1 ? cores.front() : -1;
-    world.all_gather(GroupKind::kWorld, core_of.data(), offsets, ElementType::kInt64);
+    world.all_gather(models::GroupKind::kWorld, core_of.data(), offsets, exec::ElementType::kInt64);
     return {core_of.begin(), core_of.end()};
 }
 
-Layout stages_apart(int ranks, int distance) {
-    Plan plan;
+models::Layout stages_apart(int ranks, int distance) {
+    models::Plan plan;
     plan.name = plan.file = "ranks that exchange messages";
     plan.pp = ranks / distance, plan.dp = distance;
-    plan.rank_order = {Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
+    plan.rank_order = {models::Axis::kPp, models::Axis::kDp, models::Axis::kEp, models::Axis::kTp};
     return rank_grid(plan, ranks);
 }
 
@@ -257,4 +257,4 @@ int nodes_of(const BenchSetup& bench, int ranks) {
     return bench.node_of_rank.empty() ? 1 : static_cast<int>(std::set<int>(begin, begin + ranks).size());
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

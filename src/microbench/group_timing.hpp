@@ -5,7 +5,7 @@
 
 #include "microbench/bench_setup.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// One rank's part of a measurement.
 struct TimedPart {
@@ -21,7 +21,7 @@ enum class AcrossRanks { kSlowest, kMedian };
 /// What to measure, and how each rank gets ready for it. `prepare` is called right before, and what it made is let go
 /// after.
 struct TimedTask {
-    Measurement measurement;  ///< without seconds, spread, count
+    models::Measurement measurement;  ///< without seconds, spread, count
     AcrossRanks across = AcrossRanks::kSlowest;
     bool has_fixed_length = false;  ///< a call takes as long whatever the size: none is left out after a long one
     std::function<TimedPart()> prepare;
@@ -37,13 +37,13 @@ void run_timed_tasks(const BenchSetup& bench, std::vector<TimedTask> tasks);
 [[nodiscard]] double steady_seconds();
 
 /// The core of every rank, -1 where it is not bound to one. Collective.
-[[nodiscard]] std::vector<int> cores_of_ranks(Communicator& world);
+[[nodiscard]] std::vector<int> cores_of_ranks(exec::Communicator& world);
 
 /// A grid whose stages are `distance` ranks apart, the number of stages as large as that allows: each rank's next and
 /// previous stage are those ranks.
-[[nodiscard]] Layout stages_apart(int ranks, int distance);
+[[nodiscard]] models::Layout stages_apart(int ranks, int distance);
 
 /// The number of nodes that ranks [0, ranks) lie on.
 [[nodiscard]] int nodes_of(const BenchSetup& bench, int ranks);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -10,7 +10,7 @@
 #include "exec/run/core_probe.hpp"
 #include "microbench/kernel_operands.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 constexpr std::size_t kMaxCachedSets = 64;
@@ -33,7 +33,8 @@ std::size_t sets_for(OperandLocation location, double set_bytes, const MemorySiz
 
 class Ring : public PreparedKernel {
  public:
-    Ring(const CpuCall& call, CpuPrecision precision, OperandLocation location, const MemorySizes& sizes) {
+    Ring(const models::CpuCall& call, models::CpuPrecision precision, OperandLocation location,
+         const MemorySizes& sizes) {
         sets_.push_back(make_operands(call, precision, 1));
         const std::size_t count = sets_for(location, static_cast<double>(sets_.front().arrays.bytes()), sizes);
         while (sets_.size() < count) {
@@ -58,12 +59,12 @@ struct Batch {
 };
 
 Batch run_batch(PreparedKernel& kernel, std::size_t calls) {
-    const double processor = thread_seconds(), begin = wall_s();
+    const double processor = exec::thread_seconds(), begin = wall_s();
     for (std::size_t i = 0; i < calls; ++i) {
         kernel.run();
     }
     const double wall = wall_s() - begin;
-    return {wall / static_cast<double>(calls), wall / std::max(thread_seconds() - processor, 1e-9)};
+    return {wall / static_cast<double>(calls), wall / std::max(exec::thread_seconds() - processor, 1e-9)};
 }
 
 /// Runs the call until it has run long enough to know how many make a batch.
@@ -93,12 +94,12 @@ KernelTiming timing_of(std::vector<Batch> batches) {
 
 PreparedKernel::~PreparedKernel() = default;
 
-std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision, OperandLocation location,
-                                               const MemorySizes& sizes) {
+std::unique_ptr<PreparedKernel> prepare_kernel(const models::CpuCall& call, models::CpuPrecision precision,
+                                               OperandLocation location, const MemorySizes& sizes) {
     return std::make_unique<Ring>(call, precision, location, sizes);
 }
 
-KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandLocation location,
+KernelTiming time_kernel(const models::CpuCall& call, models::CpuPrecision precision, OperandLocation location,
                          const MemorySizes& sizes, double budget_s) {
     const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, location, sizes);
     const double end = wall_s() + budget_s;
@@ -110,4 +111,4 @@ KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandLoc
     return timing_of(std::move(batches));
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -5,7 +5,7 @@
 
 #include "models/cpu/cpu_kernel.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// Where a call's operands are when it begins. In a step other tensors have passed through a core's own caches since,
 /// so that kCache is a last-level cache: calls take turns on sets of operands that together are larger than the core's
@@ -38,8 +38,9 @@ inline constexpr int kMinOperandSets = 2;
 /// kMinOperandSets; beyond that kCache: four times the core's own caches, but at most 64 sets and half of the last
 /// level; kMemory: twice the last level, at most `most_bytes`. far_bytes is not looked at. Aborts where the call's
 /// sizes are not whole positive numbers, or not those of a call that the trainer could make.
-[[nodiscard]] std::unique_ptr<PreparedKernel> prepare_kernel(const CpuCall& call, CpuPrecision precision,
-                                                             OperandLocation location, const MemorySizes& sizes);
+[[nodiscard]] std::unique_ptr<PreparedKernel> prepare_kernel(const models::CpuCall& call,
+                                                             models::CpuPrecision precision, OperandLocation location,
+                                                             const MemorySizes& sizes);
 
 struct KernelTiming {
     double seconds = 0;  ///< of one call: the median over batches of repetitions
@@ -50,14 +51,14 @@ struct KernelTiming {
 /// Runs the call on this thread for about `budget_s`, at least 5 batches of at least 200 us; the arrays are made before
 /// and are not timed. Batches that the core was taken from for more than a tenth of their time are dropped as long as 5
 /// remain. Routing is even: experts get equal rows.
-[[nodiscard]] KernelTiming time_kernel(const CpuCall& call, CpuPrecision precision, OperandLocation location,
-                                       const MemorySizes& sizes, double budget_s);
+[[nodiscard]] KernelTiming time_kernel(const models::CpuCall& call, models::CpuPrecision precision,
+                                       OperandLocation location, const MemorySizes& sizes, double budget_s);
 
 /// Shapes that calibration times: of every kernel as many as its law has terms and more, over the range of models that
 /// are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a workload
 /// file. Ordered by kernel.
-[[nodiscard]] std::vector<CpuCall> calibration_calls();
+[[nodiscard]] std::vector<models::CpuCall> calibration_calls();
 /// Of each kernel two of them, with operands of about 150 KB and 1.5 MB, that are also timed from memory.
-[[nodiscard]] std::vector<CpuCall> memory_calls();
+[[nodiscard]] std::vector<models::CpuCall> memory_calls();
 
-}  // namespace auspex
+}  // namespace auspex::microbench

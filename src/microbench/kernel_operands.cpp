@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
@@ -60,11 +60,12 @@ std::int32_t* OperandArrays::tokens(std::size_t count, std::size_t vocabulary) {
     return values;
 }
 
-OperandSet make_operands(const CpuCall& call, CpuPrecision precision, std::uint64_t seed) {
+OperandSet make_operands(const models::CpuCall& call, models::CpuPrecision precision, std::uint64_t seed) {
     const CallSizes s{call.kernel, whole(call.rows), whole(call.columns), whole(call.depth), whole(call.groups)};
     OperandSet set{OperandArrays(seed), {}};
-    set.run = precision == CpuPrecision::kFp32 ? call_of<Fp32>(s, set.arrays) : call_of<Bf16Precision>(s, set.arrays);
+    set.run = precision == models::CpuPrecision::kFp32 ? call_of<exec::Fp32>(s, set.arrays)
+                                                       : call_of<exec::Bf16Precision>(s, set.arrays);
     return set;
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

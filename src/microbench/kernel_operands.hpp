@@ -15,7 +15,7 @@
 #include "exec/kernels/scalar.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// Arrays of one set of operands, on boundaries of 64 bytes as the arena's are, and freed together.
 class OperandArrays {
@@ -33,7 +33,7 @@ class OperandArrays {
         for (std::size_t made = 0; made < count; next = 0) {
             const std::size_t run = std::min(count - made, normal.size() - next);
             for (std::size_t i = 0; i < run; ++i) {
-                values[made + i] = stored<T>(mean + scale * normal[next + i]);
+                values[made + i] = exec::stored<T>(mean + scale * normal[next + i]);
             }
             made += run;
         }
@@ -74,9 +74,9 @@ class OperandArrays {
     template <typename T>
     [[nodiscard]] T* allocate(std::size_t count) {
         Block block{std::unique_ptr<void, Release>(allocate_bytes(count * sizeof(T))), count, nullptr};
-        if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Bf16>) {
+        if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, exec::Bf16>) {
             block.is_finite = [](std::size_t n, const void* values) {
-                return all_finite(n, static_cast<const T*>(values));
+                return exec::all_finite(n, static_cast<const T*>(values));
             };
         }
         bytes_ += count * sizeof(T);
@@ -93,7 +93,7 @@ class OperandArrays {
 
 /// A CpuCall's sizes as whole numbers.
 struct CallSizes {
-    CpuKernel kernel = CpuKernel::kCopy;
+    models::CpuKernel kernel = models::CpuKernel::kCopy;
     std::size_t rows = 1, columns = 1, depth = 1, groups = 1;
 };
 
@@ -103,7 +103,7 @@ struct OperandSet {
     std::function<void()> run;
 };
 /// Aborts where the sizes are not whole positive numbers, or not those of a call that the trainer could make.
-[[nodiscard]] OperandSet make_operands(const CpuCall& call, CpuPrecision precision, std::uint64_t seed);
+[[nodiscard]] OperandSet make_operands(const models::CpuCall& call, models::CpuPrecision precision, std::uint64_t seed);
 
 // The parts of the kernels, one file each; empty where the kernel is another part's. P: Fp32 or Bf16Precision.
 /// kernel_operands_layers.cpp: products, norms, attention, activations, embedding, cross entropy.
@@ -116,4 +116,4 @@ template <class P>
 template <class P>
 [[nodiscard]] std::function<void()> step_call(const CallSizes& s, OperandArrays& arrays);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

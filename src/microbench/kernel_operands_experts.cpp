@@ -12,7 +12,7 @@
 #include "exec/state/routing_source.hpp"
 #include "microbench/kernel_operands.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 using Call = std::function<void()>;
@@ -34,13 +34,13 @@ std::int64_t* even_choices(std::size_t slots, std::size_t experts, OperandArrays
 }
 
 /// With the rows of all experts.
-Assignment even_assignment(std::size_t tokens, std::size_t top_k, std::size_t experts, OperandArrays& arrays) {
+exec::Assignment even_assignment(std::size_t tokens, std::size_t top_k, std::size_t experts, OperandArrays& arrays) {
     const std::size_t slots = tokens * top_k;
     const std::int64_t* const choices = even_choices(slots, experts, arrays);
     auto* const offsets = arrays.filled(experts + 1, std::int64_t{0});
     auto* const row_slots = arrays.filled(slots, std::int32_t{0});
-    count_choices(slots, choices, 0, experts, offsets);
-    sort_slots(slots, choices, 0, experts, offsets, row_slots);
+    exec::count_choices(slots, choices, 0, experts, offsets);
+    exec::sort_slots(slots, choices, 0, experts, offsets, row_slots);
     return {tokens, top_k, 0, experts, choices, offsets, row_slots};
 }
 
@@ -55,21 +55,22 @@ Call router_forward_call(const CallSizes& s, OperandArrays& arrays) {
     R* const weights = arrays.filled(s.rows * s.depth, R{0});
     auto* const choices = arrays.filled(s.rows * s.depth, std::int64_t{0});
     const auto around = [=](const auto& choose) {
-        router_softmax(s.rows, s.columns, logits, probabilities);
+        exec::router_softmax(s.rows, s.columns, logits, probabilities);
         choose();
-        choice_weights(s.rows, s.columns, s.depth, false, static_cast<const R*>(probabilities),
-                       static_cast<const std::int64_t*>(choices), weights);
+        exec::choice_weights(s.rows, s.columns, s.depth, false, static_cast<const R*>(probabilities),
+                             static_cast<const std::int64_t*>(choices), weights);
     };
-    if (s.kernel == CpuKernel::kRouterUniform) {
+    if (s.kernel == models::CpuKernel::kRouterUniform) {
         return [=] {
             around([=] {
-                forced_choices(RoutingSource{.mode = RoutingMode::kUniform}, 0, 0, 0, static_cast<int>(s.columns),
-                               static_cast<int>(s.depth), {choices, s.rows * s.depth});
+                forced_choices(exec::RoutingSource{.mode = exec::RoutingMode::kUniform}, 0, 0, 0,
+                               static_cast<int>(s.columns), static_cast<int>(s.depth), {choices, s.rows * s.depth});
             });
         };
     }
     return [=] {
-        around([=] { choose_experts(s.rows, s.columns, s.depth, static_cast<const R*>(probabilities), choices); });
+        around(
+            [=] { exec::choose_experts(s.rows, s.columns, s.depth, static_cast<const R*>(probabilities), choices); });
     };
 }
 
@@ -79,13 +80,14 @@ Call router_losses_call(const CallSizes& s, OperandArrays& arrays) {
     using R = typename P::Real;
     const R* const logits = arrays.numbers<R>(s.rows * s.columns);
     R* const probabilities = arrays.filled(s.rows * s.columns, R{0});
-    router_softmax(s.rows, s.columns, logits, probabilities);
+    exec::router_softmax(s.rows, s.columns, logits, probabilities);
     const std::int64_t* const choices = even_choices(s.rows * s.depth, s.columns, arrays);
-    if (s.kernel == CpuKernel::kRouterLosses) {
+    if (s.kernel == models::CpuKernel::kRouterLosses) {
         double* const losses = arrays.filled(2, 0.0);
         return [=] {
-            losses[0] += router_z_sum(s.rows, s.columns, logits);
-            losses[1] += balance_sum(1, s.rows, s.columns, s.depth, static_cast<const R*>(probabilities), choices);
+            losses[0] += exec::router_z_sum(s.rows, s.columns, logits);
+            losses[1] +=
+                exec::balance_sum(1, s.rows, s.columns, s.depth, static_cast<const R*>(probabilities), choices);
         };
     }
     const R* const d_weights = arrays.numbers<R>(s.rows * s.depth);
@@ -93,22 +95,22 @@ Call router_losses_call(const CallSizes& s, OperandArrays& arrays) {
     return [=] {
         const R* const p = probabilities;
         std::fill_n(gradient, s.rows * s.columns, R{0});
-        choice_weights_backward(s.rows, s.columns, s.depth, false, p, choices, d_weights, gradient);
-        balance_backward<R>(1, s.rows, s.columns, s.depth, choices, 1e-2, gradient);
-        router_softmax_backward(s.rows, s.columns, p, static_cast<const R*>(gradient), gradient);
-        router_z_backward(s.rows, s.columns, logits, 1e-3, gradient);
+        exec::choice_weights_backward(s.rows, s.columns, s.depth, false, p, choices, d_weights, gradient);
+        exec::balance_backward<R>(1, s.rows, s.columns, s.depth, choices, 1e-2, gradient);
+        exec::router_softmax_backward(s.rows, s.columns, p, static_cast<const R*>(gradient), gradient);
+        exec::router_z_backward(s.rows, s.columns, logits, 1e-3, gradient);
     };
 }
 
 /// Counting and sorting of slots.
 Call order_call(const CallSizes& s, OperandArrays& arrays) {
-    const Assignment of = even_assignment(s.rows, 1, s.columns, arrays);
+    const exec::Assignment of = even_assignment(s.rows, 1, s.columns, arrays);
     auto* const offsets = arrays.filled(s.columns + 1, std::int64_t{0});
-    if (s.kernel == CpuKernel::kCountChoices) {
-        return [=] { count_choices(s.rows, of.choices, 0, s.columns, offsets); };
+    if (s.kernel == models::CpuKernel::kCountChoices) {
+        return [=] { exec::count_choices(s.rows, of.choices, 0, s.columns, offsets); };
     }
     auto* const row_slots = arrays.filled(s.rows, std::int32_t{0});
-    return [=] { sort_slots(s.rows, of.choices, 0, s.columns, of.offsets, row_slots); };
+    return [=] { exec::sort_slots(s.rows, of.choices, 0, s.columns, of.offsets, row_slots); };
 }
 
 Call mask_call(const CallSizes& s, OperandArrays& arrays) {
@@ -116,16 +118,16 @@ Call mask_call(const CallSizes& s, OperandArrays& arrays) {
     const std::size_t slots = s.rows * s.depth;
     const std::int64_t* const choices = even_choices(slots, s.columns, arrays);
     auto* const mask = arrays.filled(slots * s.columns, std::int64_t{0});
-    if (s.kernel == CpuKernel::kOneHotMask) {
-        return [=] { one_hot_mask(s.rows, s.depth, s.columns, choices, mask); };
+    if (s.kernel == models::CpuKernel::kOneHotMask) {
+        return [=] { exec::one_hot_mask(s.rows, s.depth, s.columns, choices, mask); };
     }
-    one_hot_mask(s.rows, s.depth, s.columns, choices, mask);
+    exec::one_hot_mask(s.rows, s.depth, s.columns, choices, mask);
     auto* const row_slots = arrays.filled(slots, std::int32_t{0});
     return [=] {
         std::size_t found = 0;
         for (std::size_t e = 0; e < s.groups; ++e) {
-            found +=
-                find_in_mask(s.rows, s.depth, s.columns, e, static_cast<const std::int64_t*>(mask), row_slots + found);
+            found += exec::find_in_mask(s.rows, s.depth, s.columns, e, static_cast<const std::int64_t*>(mask),
+                                        row_slots + found);
         }
     };
 }
@@ -134,54 +136,56 @@ template <class P>
 Call gather_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
     const std::size_t top_k = choices_of(s.rows), tokens = s.rows / top_k;
-    const Assignment of = even_assignment(tokens, top_k, kManyExperts, arrays);
+    const exec::Assignment of = even_assignment(tokens, top_k, kManyExperts, arrays);
     const V* const from = arrays.numbers<V>(tokens * s.columns);
     V* const to = arrays.filled(s.rows * s.columns, V{});
-    return [=] { gather_rows(of.rows(), s.columns, from, of.tokens_of_rows(), to); };
+    return [=] { exec::gather_rows(of.rows(), s.columns, from, of.tokens_of_rows(), to); };
 }
 
 template <class P>
 Call sum_rows_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
     using R = typename P::Real;
-    const ExpertKernels kernels =
-        s.kernel == CpuKernel::kSumRowsFused ? ExpertKernels::kFused : ExpertKernels::kGrouped;
-    const Assignment of = even_assignment(s.rows, s.depth, std::max(kManyExperts, s.depth), arrays);
+    const models::ExpertKernels kernels =
+        s.kernel == models::CpuKernel::kSumRowsFused ? models::ExpertKernels::kFused : models::ExpertKernels::kGrouped;
+    const exec::Assignment of = even_assignment(s.rows, s.depth, std::max(kManyExperts, s.depth), arrays);
     const std::size_t slots = s.rows * s.depth;
     const V* const rows = arrays.numbers<V>(slots * s.columns);
     const R* const weights = arrays.numbers<R>(slots, 0.1F, 0.5F);
     V* const sums = arrays.filled(s.rows * s.columns, V{});
-    return [=] { sum_rows(kernels, of, s.columns, rows, weights, sums); };
+    return [=] { exec::sum_rows(kernels, of, s.columns, rows, weights, sums); };
 }
 
 template <class P>
 Call sum_rows_backward_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
     using R = typename P::Real;
-    const ExpertKernels kernels =
-        s.kernel == CpuKernel::kSumRowsBackwardFused ? ExpertKernels::kFused : ExpertKernels::kGrouped;
+    const models::ExpertKernels kernels = s.kernel == models::CpuKernel::kSumRowsBackwardFused
+                                              ? models::ExpertKernels::kFused
+                                              : models::ExpertKernels::kGrouped;
     const std::size_t top_k = choices_of(s.rows), tokens = s.rows / top_k;
-    const Assignment of = even_assignment(tokens, top_k, kManyExperts, arrays);
+    const exec::Assignment of = even_assignment(tokens, top_k, kManyExperts, arrays);
     const V *const d_sums = arrays.numbers<V>(tokens * s.columns), *const rows = arrays.numbers<V>(s.rows * s.columns);
     const R* const weights = arrays.numbers<R>(s.rows, 0.1F, 0.5F);
     V* const d_rows = arrays.filled(s.rows * s.columns, V{});
     R* const d_weights = arrays.filled(s.rows, R{0});
-    return [=] { sum_rows_backward(kernels, of, of.rows(), s.columns, d_sums, rows, weights, d_rows, d_weights); };
+    return
+        [=] { exec::sum_rows_backward(kernels, of, of.rows(), s.columns, d_sums, rows, weights, d_rows, d_weights); };
 }
 
-ExpertKernels expert_kernels(CpuKernel kernel) {
+models::ExpertKernels expert_kernels(models::CpuKernel kernel) {
     switch (kernel) {
-        case CpuKernel::kExpertsForwardLoop:
-        case CpuKernel::kExpertsBackwardLoop:
-        case CpuKernel::kExpertsWeightsLoop: return ExpertKernels::kLoop;
-        case CpuKernel::kExpertsForwardFused:
-        case CpuKernel::kExpertsBackwardFused: return ExpertKernels::kFused;
-        default: return ExpertKernels::kGrouped;
+        case models::CpuKernel::kExpertsForwardLoop:
+        case models::CpuKernel::kExpertsBackwardLoop:
+        case models::CpuKernel::kExpertsWeightsLoop: return models::ExpertKernels::kLoop;
+        case models::CpuKernel::kExpertsForwardFused:
+        case models::CpuKernel::kExpertsBackwardFused: return models::ExpertKernels::kFused;
+        default: return models::ExpertKernels::kGrouped;
     }
 }
 
 /// Rows are split as evenly as they can be.
-ExpertShape expert_shape(const CallSizes& s, OperandArrays& arrays) {
+exec::ExpertShape expert_shape(const CallSizes& s, OperandArrays& arrays) {
     auto* const offsets = arrays.filled(s.groups + 1, std::int64_t{0});
     for (std::size_t e = 0; e <= s.groups; ++e) {
         offsets[e] = static_cast<std::int64_t>(s.rows * e / s.groups);
@@ -191,7 +195,7 @@ ExpertShape expert_shape(const CallSizes& s, OperandArrays& arrays) {
 
 /// Weights of all experts, scaled so that outputs are as large as inputs.
 template <typename V>
-const V* expert_weights(const ExpertShape& shape, OperandArrays& arrays) {
+const V* expert_weights(const exec::ExpertShape& shape, OperandArrays& arrays) {
     const double summed = static_cast<double>(std::max(shape.hidden, shape.inner));
     return arrays.numbers<V>(shape.experts * shape.stride, static_cast<float>(1 / std::sqrt(summed)));
 }
@@ -199,43 +203,43 @@ const V* expert_weights(const ExpertShape& shape, OperandArrays& arrays) {
 template <class P>
 Call experts_forward_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
-    const ExpertKernels kernels = expert_kernels(s.kernel);
-    const ExpertShape shape = expert_shape(s, arrays);
+    const models::ExpertKernels kernels = expert_kernels(s.kernel);
+    const exec::ExpertShape shape = expert_shape(s, arrays);
     const V* const weights = expert_weights<V>(shape, arrays);
-    ExpertForward<V> x;
+    exec::ExpertForward<V> x;
     x.source = arrays.numbers<V>(s.rows * shape.hidden);
     x.gate_up = arrays.filled(s.rows * 2 * shape.inner, V{});
     x.product = arrays.filled(s.rows * shape.inner, V{});
     x.outputs = arrays.filled(s.rows * shape.hidden, V{});
-    return [=] { expert_forward<V>(kernels, shape, weights, x); };
+    return [=] { exec::expert_forward<V>(kernels, shape, weights, x); };
 }
 
 template <class P>
 Call experts_backward_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
-    const ExpertKernels kernels = expert_kernels(s.kernel);
-    const ExpertShape shape = expert_shape(s, arrays);
+    const models::ExpertKernels kernels = expert_kernels(s.kernel);
+    const exec::ExpertShape shape = expert_shape(s, arrays);
     const V* const weights = expert_weights<V>(shape, arrays);
-    ExpertBackward<V> x;
+    exec::ExpertBackward<V> x;
     x.gate_up = arrays.numbers<V>(s.rows * 2 * shape.inner);
     x.d_rows = arrays.numbers<V>(s.rows * shape.hidden);
     x.d_product = arrays.filled(s.rows * shape.inner, V{});
     x.d_gate_up = arrays.filled(s.rows * 2 * shape.inner, V{});
     x.d_permuted = arrays.filled(s.rows * shape.hidden, V{});
-    return [=] { expert_backward<V>(kernels, shape, weights, x); };
+    return [=] { exec::expert_backward<V>(kernels, shape, weights, x); };
 }
 
 template <class P>
 Call experts_weights_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
-    const ExpertKernels kernels = expert_kernels(s.kernel);
-    const ExpertShape shape = expert_shape(s, arrays);
+    const models::ExpertKernels kernels = expert_kernels(s.kernel);
+    const exec::ExpertShape shape = expert_shape(s, arrays);
     const V *const rows = arrays.numbers<V>(s.rows * shape.hidden),
                    *const product = arrays.numbers<V>(s.rows * shape.inner),
                    *const d_rows = arrays.numbers<V>(s.rows * shape.hidden),
                    *const d_gate_up = arrays.numbers<V>(s.rows * 2 * shape.inner);
     auto* const gradients = arrays.filled(shape.experts * shape.stride, typename P::Gradient{});
-    return [=] { expert_weight_gradients(kernels, shape, rows, product, d_rows, d_gate_up, gradients); };
+    return [=] { exec::expert_weight_gradients(kernels, shape, rows, product, d_rows, d_gate_up, gradients); };
 }
 
 }  // namespace
@@ -243,32 +247,32 @@ Call experts_weights_call(const CallSizes& s, OperandArrays& arrays) {
 template <class P>
 Call expert_call(const CallSizes& s, OperandArrays& arrays) {
     switch (s.kernel) {
-        case CpuKernel::kRouterForward:
-        case CpuKernel::kRouterUniform: return router_forward_call<P>(s, arrays);
-        case CpuKernel::kRouterLosses:
-        case CpuKernel::kRouterBackward: return router_losses_call<P>(s, arrays);
-        case CpuKernel::kCountChoices:
-        case CpuKernel::kSortSlots: return order_call(s, arrays);
-        case CpuKernel::kOneHotMask:
-        case CpuKernel::kFindInMask: return mask_call(s, arrays);
-        case CpuKernel::kGatherRows: return gather_call<P>(s, arrays);
-        case CpuKernel::kSumRows:
-        case CpuKernel::kSumRowsFused: return sum_rows_call<P>(s, arrays);
-        case CpuKernel::kSumRowsBackward:
-        case CpuKernel::kSumRowsBackwardFused: return sum_rows_backward_call<P>(s, arrays);
-        case CpuKernel::kExpertsForwardLoop:
-        case CpuKernel::kExpertsForwardGrouped:
-        case CpuKernel::kExpertsForwardFused: return experts_forward_call<P>(s, arrays);
-        case CpuKernel::kExpertsBackwardLoop:
-        case CpuKernel::kExpertsBackwardGrouped:
-        case CpuKernel::kExpertsBackwardFused: return experts_backward_call<P>(s, arrays);
-        case CpuKernel::kExpertsWeightsLoop:
-        case CpuKernel::kExpertsWeightsGrouped: return experts_weights_call<P>(s, arrays);
+        case models::CpuKernel::kRouterForward:
+        case models::CpuKernel::kRouterUniform: return router_forward_call<P>(s, arrays);
+        case models::CpuKernel::kRouterLosses:
+        case models::CpuKernel::kRouterBackward: return router_losses_call<P>(s, arrays);
+        case models::CpuKernel::kCountChoices:
+        case models::CpuKernel::kSortSlots: return order_call(s, arrays);
+        case models::CpuKernel::kOneHotMask:
+        case models::CpuKernel::kFindInMask: return mask_call(s, arrays);
+        case models::CpuKernel::kGatherRows: return gather_call<P>(s, arrays);
+        case models::CpuKernel::kSumRows:
+        case models::CpuKernel::kSumRowsFused: return sum_rows_call<P>(s, arrays);
+        case models::CpuKernel::kSumRowsBackward:
+        case models::CpuKernel::kSumRowsBackwardFused: return sum_rows_backward_call<P>(s, arrays);
+        case models::CpuKernel::kExpertsForwardLoop:
+        case models::CpuKernel::kExpertsForwardGrouped:
+        case models::CpuKernel::kExpertsForwardFused: return experts_forward_call<P>(s, arrays);
+        case models::CpuKernel::kExpertsBackwardLoop:
+        case models::CpuKernel::kExpertsBackwardGrouped:
+        case models::CpuKernel::kExpertsBackwardFused: return experts_backward_call<P>(s, arrays);
+        case models::CpuKernel::kExpertsWeightsLoop:
+        case models::CpuKernel::kExpertsWeightsGrouped: return experts_weights_call<P>(s, arrays);
         default: return {};
     }
 }
 
-template Call expert_call<Fp32>(const CallSizes&, OperandArrays&);
-template Call expert_call<Bf16Precision>(const CallSizes&, OperandArrays&);
+template Call expert_call<exec::Fp32>(const CallSizes&, OperandArrays&);
+template Call expert_call<exec::Bf16Precision>(const CallSizes&, OperandArrays&);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

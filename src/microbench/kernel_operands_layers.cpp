@@ -11,7 +11,7 @@
 #include "exec/kernels/norm.hpp"
 #include "microbench/kernel_operands.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 using Call = std::function<void()>;
@@ -30,18 +30,18 @@ float weight_scale(std::size_t summed) { return static_cast<float>(1 / std::sqrt
 template <class P>
 Call gemm_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
-    if (s.kernel == CpuKernel::kGemmWeightGradient) {
+    if (s.kernel == models::CpuKernel::kGemmWeightGradient) {
         const V *const dy = arrays.numbers<V>(s.depth * s.rows), *const x = arrays.numbers<V>(s.depth * s.columns);
         auto* const dw = arrays.filled(s.rows * s.columns, typename P::Gradient{});
-        return [=] { linear_weight_gradient(s.depth, s.rows, s.columns, dy, x, dw); };
+        return [=] { exec::linear_weight_gradient(s.depth, s.rows, s.columns, dy, x, dw); };
     }
     const V* const left = arrays.numbers<V>(s.rows * s.depth);
     const V* const weight = arrays.numbers<V>(s.depth * s.columns, weight_scale(s.depth));
     V* const to = arrays.filled(s.rows * s.columns, V{});
-    if (s.kernel == CpuKernel::kGemmForward) {
-        return [=] { linear_forward(s.rows, s.columns, s.depth, left, weight, to); };
+    if (s.kernel == models::CpuKernel::kGemmForward) {
+        return [=] { exec::linear_forward(s.rows, s.columns, s.depth, left, weight, to); };
     }
-    return [=] { linear_input_gradient(s.rows, s.depth, s.columns, left, weight, to); };
+    return [=] { exec::linear_input_gradient(s.rows, s.depth, s.columns, left, weight, to); };
 }
 
 template <class P>
@@ -50,12 +50,13 @@ Call norm_call(const CallSizes& s, OperandArrays& arrays) {
     const std::size_t elements = s.rows * s.columns;
     const V *const x = arrays.numbers<V>(elements), *const weight = arrays.numbers<V>(s.columns, 0.1F, 1);
     V* const to = arrays.filled(elements, V{});
-    if (s.kernel == CpuKernel::kNormForward) {
-        return [=] { norm_forward(NormKind::kRms, s.rows, s.columns, kEpsilon, x, weight, to); };
+    if (s.kernel == models::CpuKernel::kNormForward) {
+        return [=] { exec::norm_forward(models::NormKind::kRms, s.rows, s.columns, kEpsilon, x, weight, to); };
     }
     const V* const dy = arrays.numbers<V>(elements);
     auto* const gradient = arrays.filled(s.columns, typename P::Gradient{});
-    return [=] { norm_backward(NormKind::kRms, s.rows, s.columns, kEpsilon, x, weight, dy, to, gradient); };
+    return
+        [=] { exec::norm_backward(models::NormKind::kRms, s.rows, s.columns, kEpsilon, x, weight, dy, to, gradient); };
 }
 
 /// The queries' half of the norm of queries and keys: rows of [queries, keys, values], of [queries, keys] where the
@@ -67,21 +68,21 @@ Call qk_norm_call(const CallSizes& s, OperandArrays& arrays) {
     const std::size_t w = s.columns, ld = 3 * w;
     const V* const x = arrays.numbers<V>(s.rows * ld);
     R* const sums = arrays.filled(s.rows * 2, static_cast<R>(w));
-    if (s.kernel == CpuKernel::kSquareSums) {
-        return [=] { square_sums(s.rows, w, x, ld, sums, 0); };
+    if (s.kernel == models::CpuKernel::kSquareSums) {
+        return [=] { exec::square_sums(s.rows, w, x, ld, sums, 0); };
     }
-    const V* const weight = arrays.filled(w, stored<V>(1.0F));
-    if (s.kernel == CpuKernel::kQkNormForward) {
+    const V* const weight = arrays.filled(w, exec::stored<V>(1.0F));
+    if (s.kernel == models::CpuKernel::kQkNormForward) {
         V* const y = arrays.filled(s.rows * 2 * w, V{});
-        return [=] { qk_norm_forward(s.rows, w, w, kEpsilon, x, ld, weight, sums, 0, y, 2 * w); };
+        return [=] { exec::qk_norm_forward(s.rows, w, w, kEpsilon, x, ld, weight, sums, 0, y, 2 * w); };
     }
     V* const dy = arrays.numbers<V>(s.rows * ld);
     R* const products = arrays.numbers<R>(s.rows * 2);
-    if (s.kernel == CpuKernel::kQkNormProducts) {
-        return [=] { qk_norm_products(s.rows, w, x, ld, weight, dy, ld, products, 0); };
+    if (s.kernel == models::CpuKernel::kQkNormProducts) {
+        return [=] { exec::qk_norm_products(s.rows, w, x, ld, weight, dy, ld, products, 0); };
     }
     auto* const gradient = arrays.filled(w, typename P::Gradient{});
-    return [=] { qk_norm_backward(s.rows, w, w, kEpsilon, x, ld, weight, sums, products, 0, dy, ld, gradient); };
+    return [=] { exec::qk_norm_backward(s.rows, w, w, kEpsilon, x, ld, weight, sums, products, 0, dy, ld, gradient); };
 }
 
 /// Queries and keys within rows of [queries, keys, values].
@@ -90,11 +91,12 @@ Call rotate_call(const CallSizes& s, OperandArrays& arrays) {
     AUSPEX_CHECK(s.columns % s.depth == 0 && s.depth % 2 == 0, "heads are whole, and have two halves");
     const std::size_t ld = s.columns + s.columns / 2;
     auto* const x = arrays.numbers<typename P::Value>(s.rows * ld);
-    return [=] { rotate(s.rows, std::min(s.rows, kPositions), s.columns / s.depth, s.depth, kTheta, x, ld, false); };
+    return
+        [=] { exec::rotate(s.rows, std::min(s.rows, kPositions), s.columns / s.depth, s.depth, kTheta, x, ld, false); };
 }
 
 /// Normalised queries and keys side by side, values in rows of [queries, keys, values], at most 16 heads a sequence.
-AttentionSizes attention_sizes(const CallSizes& s) {
+exec::AttentionSizes attention_sizes(const CallSizes& s) {
     std::size_t heads = std::min<std::size_t>(s.groups, 16);
     while (s.groups % heads != 0) {
         --heads;
@@ -107,22 +109,22 @@ template <class P>
 Call attention_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
     using R = typename P::Real;
-    const AttentionSizes sizes = attention_sizes(s);
+    const exec::AttentionSizes sizes = attention_sizes(s);
     const std::size_t tokens = sizes.sequences * sizes.sequence, width = sizes.heads * sizes.head_size;
     const V *const q = arrays.numbers<V>(tokens * 2 * width), *const k = q + width;
     const V* const v = arrays.numbers<V>(tokens * 3 * width) + 2 * width;
     V* const output = arrays.filled(tokens * width, V{});
     R* const lse = arrays.filled(tokens * sizes.heads, R{0});
-    if (s.kernel == CpuKernel::kAttentionForward) {
-        return [=] { attention_forward(sizes, q, k, v, output, lse); };
+    if (s.kernel == models::CpuKernel::kAttentionForward) {
+        return [=] { exec::attention_forward(sizes, q, k, v, output, lse); };
     }
-    attention_forward(sizes, q, k, v, output, lse);
+    exec::attention_forward(sizes, q, k, v, output, lse);
     const V* const d_output = arrays.numbers<V>(tokens * width);
     R* const delta = arrays.filled(tokens * sizes.heads, R{0});
     V* const dq = arrays.filled(tokens * 3 * width, V{});
     return [=] {
-        attention_backward(sizes, q, k, v, static_cast<const V*>(output), static_cast<const R*>(lse), d_output, delta,
-                           dq, dq + width, dq + 2 * width);
+        exec::attention_backward(sizes, q, k, v, static_cast<const V*>(output), static_cast<const R*>(lse), d_output,
+                                 delta, dq, dq + width, dq + 2 * width);
     };
 }
 
@@ -130,19 +132,19 @@ template <class P>
 Call elementwise_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
     const std::size_t count = s.rows * s.columns;
-    if (s.kernel == CpuKernel::kAdd) {
+    if (s.kernel == models::CpuKernel::kAdd) {
         const V *const a = arrays.numbers<V>(count), *const b = arrays.numbers<V>(count);
         V* const sum = arrays.filled(count, V{});
-        return [=] { add(count, a, b, sum); };
+        return [=] { exec::add(count, a, b, sum); };
     }
     const V* const gate_up = arrays.numbers<V>(2 * count);
-    if (s.kernel == CpuKernel::kSwigluForward) {
+    if (s.kernel == models::CpuKernel::kSwigluForward) {
         V* const product = arrays.filled(count, V{});
-        return [=] { swiglu_forward(s.rows, s.columns, gate_up, product); };
+        return [=] { exec::swiglu_forward(s.rows, s.columns, gate_up, product); };
     }
     const V* const d_product = arrays.numbers<V>(count);
     V* const d_gate_up = arrays.filled(2 * count, V{});
-    return [=] { swiglu_backward(s.rows, s.columns, gate_up, d_product, d_gate_up); };
+    return [=] { exec::swiglu_backward(s.rows, s.columns, gate_up, d_product, d_gate_up); };
 }
 
 /// Every call meets other tokens than the last ones, as in training: branches of their sorting are not learnt.
@@ -155,13 +157,13 @@ Call embedding_call(const CallSizes& s, OperandArrays& arrays) {
         return static_cast<const std::int32_t*>(tokens) + begin;
     };
     V* const x = arrays.numbers<V>(s.rows * s.columns);
-    if (s.kernel == CpuKernel::kEmbeddingForward) {
+    if (s.kernel == models::CpuKernel::kEmbeddingForward) {
         const V* const table = arrays.numbers<V>(kTableRows * s.columns);
-        return [=]() mutable { embedding_forward(s.rows, s.columns, next(), 0, kTableRows, table, x); };
+        return [=]() mutable { exec::embedding_forward(s.rows, s.columns, next(), 0, kTableRows, table, x); };
     }
     auto* const gradient = arrays.filled(kTableRows * s.columns, typename P::Gradient{});
     return [=]() mutable {
-        embedding_backward(s.rows, s.columns, next(), 0, kTableRows, static_cast<const V*>(x), gradient);
+        exec::embedding_backward(s.rows, s.columns, next(), 0, kTableRows, static_cast<const V*>(x), gradient);
     };
 }
 
@@ -172,17 +174,19 @@ Call cross_entropy_call(const CallSizes& s, OperandArrays& arrays) {
     R* const parts = arrays.filled(s.rows * 3, R{0});
     const std::int32_t* const targets = arrays.tokens(s.rows, s.columns);
     const auto run_parts = [=] {
-        cross_entropy_parts(s.rows, s.columns, static_cast<const R*>(logits), targets, 0, parts);
+        exec::cross_entropy_parts(s.rows, s.columns, static_cast<const R*>(logits), targets, 0, parts);
     };
-    if (s.kernel == CpuKernel::kCrossEntropyParts) {
+    if (s.kernel == models::CpuKernel::kCrossEntropyParts) {
         double* const loss = arrays.filled(1, 0.0);
         return [=] {
             run_parts();
-            *loss += cross_entropy_sum(s.rows, static_cast<const R*>(parts));
+            *loss += exec::cross_entropy_sum(s.rows, static_cast<const R*>(parts));
         };
     }
     run_parts();
-    return [=] { cross_entropy_backward(s.rows, s.columns, logits, targets, 0, static_cast<const R*>(parts), 1e-3); };
+    return [=] {
+        exec::cross_entropy_backward(s.rows, s.columns, logits, targets, 0, static_cast<const R*>(parts), 1e-3);
+    };
 }
 
 }  // namespace
@@ -190,30 +194,30 @@ Call cross_entropy_call(const CallSizes& s, OperandArrays& arrays) {
 template <class P>
 Call layer_call(const CallSizes& s, OperandArrays& arrays) {
     switch (s.kernel) {
-        case CpuKernel::kGemmForward:
-        case CpuKernel::kGemmInputGradient:
-        case CpuKernel::kGemmWeightGradient: return gemm_call<P>(s, arrays);
-        case CpuKernel::kNormForward:
-        case CpuKernel::kNormBackward: return norm_call<P>(s, arrays);
-        case CpuKernel::kSquareSums:
-        case CpuKernel::kQkNormForward:
-        case CpuKernel::kQkNormProducts:
-        case CpuKernel::kQkNormBackward: return qk_norm_call<P>(s, arrays);
-        case CpuKernel::kRotate: return rotate_call<P>(s, arrays);
-        case CpuKernel::kAttentionForward:
-        case CpuKernel::kAttentionBackward: return attention_call<P>(s, arrays);
-        case CpuKernel::kSwigluForward:
-        case CpuKernel::kSwigluBackward:
-        case CpuKernel::kAdd: return elementwise_call<P>(s, arrays);
-        case CpuKernel::kEmbeddingForward:
-        case CpuKernel::kEmbeddingBackward: return embedding_call<P>(s, arrays);
-        case CpuKernel::kCrossEntropyParts:
-        case CpuKernel::kCrossEntropyBackward: return cross_entropy_call<P>(s, arrays);
+        case models::CpuKernel::kGemmForward:
+        case models::CpuKernel::kGemmInputGradient:
+        case models::CpuKernel::kGemmWeightGradient: return gemm_call<P>(s, arrays);
+        case models::CpuKernel::kNormForward:
+        case models::CpuKernel::kNormBackward: return norm_call<P>(s, arrays);
+        case models::CpuKernel::kSquareSums:
+        case models::CpuKernel::kQkNormForward:
+        case models::CpuKernel::kQkNormProducts:
+        case models::CpuKernel::kQkNormBackward: return qk_norm_call<P>(s, arrays);
+        case models::CpuKernel::kRotate: return rotate_call<P>(s, arrays);
+        case models::CpuKernel::kAttentionForward:
+        case models::CpuKernel::kAttentionBackward: return attention_call<P>(s, arrays);
+        case models::CpuKernel::kSwigluForward:
+        case models::CpuKernel::kSwigluBackward:
+        case models::CpuKernel::kAdd: return elementwise_call<P>(s, arrays);
+        case models::CpuKernel::kEmbeddingForward:
+        case models::CpuKernel::kEmbeddingBackward: return embedding_call<P>(s, arrays);
+        case models::CpuKernel::kCrossEntropyParts:
+        case models::CpuKernel::kCrossEntropyBackward: return cross_entropy_call<P>(s, arrays);
         default: return {};
     }
 }
 
-template Call layer_call<Fp32>(const CallSizes&, OperandArrays&);
-template Call layer_call<Bf16Precision>(const CallSizes&, OperandArrays&);
+template Call layer_call<exec::Fp32>(const CallSizes&, OperandArrays&);
+template Call layer_call<exec::Bf16Precision>(const CallSizes&, OperandArrays&);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -13,7 +13,7 @@
 #include "exec/transport/reduction.hpp"
 #include "microbench/kernel_operands.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 using Call = std::function<void()>;
@@ -27,7 +27,7 @@ void use(const T& result) {
 template <typename T>
 Call finite_check_call(const CallSizes& s, OperandArrays& arrays) {
     const T* const values = arrays.numbers<T>(s.columns);
-    return [=] { use(all_finite(s.columns, values)); };
+    return [=] { use(exec::all_finite(s.columns, values)); };
 }
 
 /// As shard_square_sum takes it of one part.
@@ -37,7 +37,7 @@ Call square_sum_call(const CallSizes& s, OperandArrays& arrays) {
     return [=] {
         double squares = 0;
         for (const G gradient : gradients) {
-            const auto g = static_cast<double>(real(gradient));
+            const auto g = static_cast<double>(exec::real(gradient));
             squares += g * g;
         }
         use(squares);
@@ -55,12 +55,12 @@ Call adam_call(const CallSizes& s, OperandArrays& arrays) {
     const std::span<float> m{arrays.numbers<float>(n, 1e-2F), n}, v{arrays.filled(n, 1e-4F), n};
     const std::span<float> master{has_master ? arrays.numbers<float>(n) : nullptr, has_master ? n : 0};
     const std::span<V> weights{arrays.numbers<V>(n), n};
-    const AdamW adam{.rate = 1e-4, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .decay = 0.1, .t = 100};
+    const exec::AdamW adam{.rate = 1e-4, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .decay = 0.1, .t = 100};
     return [=] {
         for (std::size_t i = 0; i < s.rows; ++i) {
             const std::size_t begin = n * i / s.rows, size = n * (i + 1) / s.rows - begin;
-            update<P>(adam, gradients.subspan(begin, size), m.subspan(begin, size), v.subspan(begin, size),
-                      has_master ? master.subspan(begin, size) : master, weights.subspan(begin, size));
+            exec::update<P>(adam, gradients.subspan(begin, size), m.subspan(begin, size), v.subspan(begin, size),
+                            has_master ? master.subspan(begin, size) : master, weights.subspan(begin, size));
         }
     };
 }
@@ -68,13 +68,13 @@ Call adam_call(const CallSizes& s, OperandArrays& arrays) {
 /// The first part is this rank's own, and becomes the result, as in a collective. `mean` far from 0 keeps the sums of
 /// exponentials positive.
 template <typename T>
-Call reduce_call(const CallSizes& s, ReduceOp op, OperandArrays& arrays) {
+Call reduce_call(const CallSizes& s, exec::ReduceOp op, OperandArrays& arrays) {
     T* const own = arrays.numbers<T>(s.columns, 0.1F, 1);
     std::vector<const void*> parts{own};
     while (parts.size() < s.depth) {
         parts.push_back(arrays.numbers<T>(s.columns, 0.1F, 1));
     }
-    return [=] { reduce_parts(parts, own, s.columns, element_type<T>(), op); };
+    return [=] { exec::reduce_parts(parts, own, s.columns, exec::element_type<T>(), op); };
 }
 
 template <typename T>
@@ -91,11 +91,11 @@ Call fill_call(const CallSizes& s, OperandArrays& arrays) {
 /// makes and releases.
 Call operation_call(const CallSizes& s) {
     struct Walk {
-        Arena arena;
-        std::vector<Buffer<float>> tensors;
+        exec::Arena arena;
+        std::vector<exec::Buffer<float>> tensors;
         std::map<std::pair<int, int>, int> passes{{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 3}};
-        std::array<OperationCount, static_cast<std::size_t>(OpKind::kCount)> counts{};
-        Timeline timeline;
+        std::array<exec::OperationCount, static_cast<std::size_t>(schedule::OpKind::kCount)> counts{};
+        schedule::Timeline timeline;
     };
     const auto walk = std::make_shared<Walk>();
     return [walk, blocks = s.columns] {
@@ -103,11 +103,11 @@ Call operation_call(const CallSizes& s) {
         const auto start = std::chrono::steady_clock::now();
         use(walk->passes.at({0, 1}));
         for (std::size_t i = 0; i < blocks; ++i) {
-            walk->tensors.emplace_back(walk->arena, MemoryLabel::kWorkspace, kTensor);
+            walk->tensors.emplace_back(walk->arena, schedule::MemoryLabel::kWorkspace, kTensor);
         }
         use(walk->tensors.data());
         walk->tensors.clear();
-        walk->counts.back() += OperationCount{};
+        walk->counts.back() += exec::OperationCount{};
         const auto end = std::chrono::steady_clock::now();
         walk->timeline.spans.push_back({0, 0, start.time_since_epoch().count(), end.time_since_epoch().count(), 0, 0});
         if (walk->timeline.spans.size() > kTensor) {
@@ -132,21 +132,22 @@ Call step_call(const CallSizes& s, OperandArrays& arrays) {
     using V = typename P::Value;
     using G = typename P::Gradient;
     switch (s.kernel) {
-        case CpuKernel::kZero: return fill_call<G>(s, arrays);
-        case CpuKernel::kCopy: return copy_call(s, arrays);
-        case CpuKernel::kFiniteCheck: return finite_check_call<V>(s, arrays);
-        case CpuKernel::kFiniteCheckGradients: return finite_check_call<G>(s, arrays);
-        case CpuKernel::kSquareSum: return square_sum_call<G>(s, arrays);
-        case CpuKernel::kAdamW: return adam_call<P>(s, arrays);
-        case CpuKernel::kReduceParts: return reduce_call<V>(s, ReduceOp::kSum, arrays);
-        case CpuKernel::kReducePartsGradients: return reduce_call<G>(s, ReduceOp::kSum, arrays);
-        case CpuKernel::kOperation: return operation_call(s);
-        case CpuKernel::kReduceSoftmaxParts: return reduce_call<typename P::Real>(s, ReduceOp::kLogSumExp, arrays);
+        case models::CpuKernel::kZero: return fill_call<G>(s, arrays);
+        case models::CpuKernel::kCopy: return copy_call(s, arrays);
+        case models::CpuKernel::kFiniteCheck: return finite_check_call<V>(s, arrays);
+        case models::CpuKernel::kFiniteCheckGradients: return finite_check_call<G>(s, arrays);
+        case models::CpuKernel::kSquareSum: return square_sum_call<G>(s, arrays);
+        case models::CpuKernel::kAdamW: return adam_call<P>(s, arrays);
+        case models::CpuKernel::kReduceParts: return reduce_call<V>(s, exec::ReduceOp::kSum, arrays);
+        case models::CpuKernel::kReducePartsGradients: return reduce_call<G>(s, exec::ReduceOp::kSum, arrays);
+        case models::CpuKernel::kOperation: return operation_call(s);
+        case models::CpuKernel::kReduceSoftmaxParts:
+            return reduce_call<typename P::Real>(s, exec::ReduceOp::kLogSumExp, arrays);
         default: return {};
     }
 }
 
-template Call step_call<Fp32>(const CallSizes&, OperandArrays&);
-template Call step_call<Bf16Precision>(const CallSizes&, OperandArrays&);
+template Call step_call<exec::Fp32>(const CallSizes&, OperandArrays&);
+template Call step_call<exec::Bf16Precision>(const CallSizes&, OperandArrays&);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

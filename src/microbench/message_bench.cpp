@@ -11,7 +11,7 @@
 #include "models/plan.hpp"
 #include "schedule/program/communication.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
@@ -28,8 +28,8 @@ std::vector<std::size_t> sizes_up_to(std::size_t most, std::vector<std::size_t> 
 }
 
 /// A grid of groups of neighbouring ranks: kEp and kDenseDp are both such a group.
-Layout groups_of_neighbours(int ranks, int group) {
-    Plan plan;
+models::Layout groups_of_neighbours(int ranks, int group) {
+    models::Plan plan;
     plan.name = plan.file = "groups of ranks";
     plan.pp = ranks / group, plan.dp = 1, plan.ep = group;
     return rank_grid(plan, ranks);
@@ -37,18 +37,18 @@ Layout groups_of_neighbours(int ranks, int group) {
 
 /// Rank 0 and `other`, which is the same rank of the next stage, or of the previous one too where there are two.
 struct Pair {
-    Communicator* stages = nullptr;
+    exec::Communicator* stages = nullptr;
     int other = 1;
     [[nodiscard]] bool is_first() const { return stages->world_rank() == 0; }
     [[nodiscard]] bool is_in() const { return is_first() || stages->world_rank() == other; }
 
-    void to_other(std::span<const std::byte> data) const { send(GroupKind::kNextStage, data); }
-    void from_first(std::span<std::byte> data) const { stages->receive(GroupKind::kPreviousStage, data, kTag); }
-    void to_first(std::span<const std::byte> data) const { send(GroupKind::kPreviousStage, data); }
-    void from_other(std::span<std::byte> data) const { stages->receive(GroupKind::kNextStage, data, kTag); }
+    void to_other(std::span<const std::byte> data) const { send(models::GroupKind::kNextStage, data); }
+    void from_first(std::span<std::byte> data) const { stages->receive(models::GroupKind::kPreviousStage, data, kTag); }
+    void to_first(std::span<const std::byte> data) const { send(models::GroupKind::kPreviousStage, data); }
+    void from_other(std::span<std::byte> data) const { stages->receive(models::GroupKind::kNextStage, data, kTag); }
 
  private:
-    void send(GroupKind direction, std::span<const std::byte> data) const {
+    void send(models::GroupKind direction, std::span<const std::byte> data) const {
         const std::array<std::span<const std::byte>, 1> parts{data};
         stages->send(direction, parts, kTag);
     }
@@ -173,7 +173,7 @@ class Bench {
     [[nodiscard]] int node(int rank) const {
         return bench_.node_of_rank.empty() ? 0 : bench_.node_of_rank[static_cast<std::size_t>(rank)];
     }
-    Communicator* made(const Layout& layout) {
+    exec::Communicator* made(const models::Layout& layout) {
         return communicators_.emplace_back(bench_.make_communicator(layout)).get();
     }
 
@@ -205,78 +205,80 @@ class Bench {
 
     void add_group(int group) {
         constexpr int kFew = 8;
-        Communicator* const groups = made(groups_of_neighbours(ranks_, group));
+        exec::Communicator* const groups = made(groups_of_neighbours(ranks_, group));
         const std::vector<std::size_t> sizes = sizes_up_to((ranks_ > kFew ? 16 : 64) * kMiB, {});
-        for (const CommKind comm :
-             {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather, CommKind::kAllToAll}) {
+        for (const schedule::CommKind comm : {schedule::CommKind::kAllReduce, schedule::CommKind::kReduceScatter,
+                                              schedule::CommKind::kAllGather, schedule::CommKind::kAllToAll}) {
             for (const std::size_t bytes : sizes) {
                 const bool has_parts = bytes >= sizeof(float) * static_cast<std::size_t>(group);
-                if (has_parts || comm == CommKind::kAllReduce) {
+                if (has_parts || comm == schedule::CommKind::kAllReduce) {
                     add_collective(*groups, comm, group, bytes, group);
                 }
-                if ((has_parts || comm == CommKind::kAllReduce) && group < ranks_) {
+                if ((has_parts || comm == schedule::CommKind::kAllReduce) && group < ranks_) {
                     add_collective(*groups, comm, group, bytes, ranks_);
                 }
             }
         }
     }
-    void add_collective(Communicator& groups, CommKind comm, int group, std::size_t bytes, int active);
+    void add_collective(exec::Communicator& groups, schedule::CommKind comm, int group, std::size_t bytes, int active);
 
     const BenchSetup& bench_;
     int ranks_;
     std::vector<int> cores_;
-    std::vector<std::unique_ptr<Communicator>> communicators_;
+    std::vector<std::unique_ptr<exec::Communicator>> communicators_;
     std::vector<TimedTask> tasks_;
 };
 
-const char* name_of(CommKind comm) {
+const char* name_of(schedule::CommKind comm) {
     switch (comm) {
-        case CommKind::kAllReduce: return "all_reduce";
-        case CommKind::kReduceScatter: return "reduce_scatter";
-        case CommKind::kAllGather: return "all_gather";
+        case schedule::CommKind::kAllReduce: return "all_reduce";
+        case schedule::CommKind::kReduceScatter: return "reduce_scatter";
+        case schedule::CommKind::kAllGather: return "all_gather";
         default: return "all_to_all";
     }
 }
 
 /// Arrays of one rank for a collective of `bytes` in its group.
 struct Collective {
-    Communicator* groups;
-    CommKind comm;
+    exec::Communicator* groups;
+    schedule::CommKind comm;
     std::vector<float> data, received;
     std::vector<std::size_t> offsets;        ///< of parts, in elements
     std::vector<std::size_t> leave, arrive;  ///< bytes by member
 
-    Collective(Communicator& communicator, CommKind kind, std::size_t bytes)
+    Collective(exec::Communicator& communicator, schedule::CommKind kind, std::size_t bytes)
         : groups(&communicator), comm(kind), data(bytes / sizeof(float)) {
-        const auto members = static_cast<std::size_t>(communicator.size(GroupKind::kEp));
+        const auto members = static_cast<std::size_t>(communicator.size(models::GroupKind::kEp));
         for (std::size_t i = 0; i <= members; ++i) {
-            offsets.push_back(shard_begin(data.size(), i, members));
+            offsets.push_back(models::shard_begin(data.size(), i, members));
         }
-        const auto own = static_cast<std::size_t>(communicator.group_rank(GroupKind::kEp));
+        const auto own = static_cast<std::size_t>(communicator.group_rank(models::GroupKind::kEp));
         for (std::size_t i = 0; i < members; ++i) {
             leave.push_back((offsets[i + 1] - offsets[i]) * sizeof(float));
         }
         arrive.assign(members, leave[own]);
-        received.resize(comm == CommKind::kAllToAll ? members * (offsets[own + 1] - offsets[own]) : 0);
+        received.resize(comm == schedule::CommKind::kAllToAll ? members * (offsets[own + 1] - offsets[own]) : 0);
     }
 
     void call() {
         switch (comm) {
-            case CommKind::kAllReduce:
-                groups->all_reduce(GroupKind::kEp, data.data(), data.size(), ElementType::kFloat, ReduceOp::kSum);
+            case schedule::CommKind::kAllReduce:
+                groups->all_reduce(models::GroupKind::kEp, data.data(), data.size(), exec::ElementType::kFloat,
+                                   exec::ReduceOp::kSum);
                 return;
-            case CommKind::kReduceScatter:
-                groups->reduce_scatter(GroupKind::kEp, data.data(), offsets, ElementType::kFloat);
+            case schedule::CommKind::kReduceScatter:
+                groups->reduce_scatter(models::GroupKind::kEp, data.data(), offsets, exec::ElementType::kFloat);
                 return;
-            case CommKind::kAllGather:
-                groups->all_gather(GroupKind::kEp, data.data(), offsets, ElementType::kFloat);
+            case schedule::CommKind::kAllGather:
+                groups->all_gather(models::GroupKind::kEp, data.data(), offsets, exec::ElementType::kFloat);
                 return;
-            default: groups->all_to_all(GroupKind::kEp, data.data(), leave, received.data(), arrive); return;
+            default: groups->all_to_all(models::GroupKind::kEp, data.data(), leave, received.data(), arrive); return;
         }
     }
 };
 
-void Bench::add_collective(Communicator& groups, CommKind comm, int group, std::size_t bytes, int active) {
+void Bench::add_collective(exec::Communicator& groups, schedule::CommKind comm, int group, std::size_t bytes,
+                           int active) {
     TimedTask task;
     task.measurement.kind = "collective";
     task.measurement.name = name_of(comm);
@@ -289,7 +291,9 @@ void Bench::add_collective(Communicator& groups, CommKind comm, int group, std::
         TimedPart part;
         part.takes_part = groups.world_rank() < active;
         if (part.takes_part) {
-            part.synchronize = [&groups, is_alone] { groups.barrier(is_alone ? GroupKind::kEp : GroupKind::kWorld); };
+            part.synchronize = [&groups, is_alone] {
+                groups.barrier(is_alone ? models::GroupKind::kEp : models::GroupKind::kWorld);
+            };
             part.run = [collective = Collective(groups, comm, bytes)](int calls) mutable {
                 const double begin = steady_seconds();
                 for (int i = 0; i < calls; ++i) {
@@ -311,4 +315,4 @@ void run_message_bench(const BenchSetup& bench) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

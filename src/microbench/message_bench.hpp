@@ -11,7 +11,7 @@
 #include "models/cpu/cpu_kernel.hpp"
 #include "models/measurement.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// kind "message" (ranks 2, active 1, over 8 B to 64 MiB): between rank 0 and the next rank of its node that is bound
 /// to another core (`where` near), and the first rank of another node (far; one on another core if there is one), by
@@ -30,4 +30,4 @@ namespace auspex {
 /// at slowed cores.
 void run_message_bench(const BenchSetup& bench);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -26,7 +26,7 @@
 #include "exec/run/core_probe.hpp"
 #include "exec/system/cores.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,7 +44,7 @@ double seconds_of(clockid_t clock) {
 
 ProbeReading read_core(double budget_s, std::atomic<int>& waited_for) {
     constexpr std::size_t kMin = 5;
-    CoreProbe probe;
+    exec::CoreProbe probe;
     static_cast<void>(probe.seconds());
     for (--waited_for; waited_for > 0;) {
         std::this_thread::yield();
@@ -197,14 +197,15 @@ std::map<int, double> times_inherited(const CoreClock& begin, const CoreClock& e
 }  // namespace
 
 std::vector<ProbeReading> probe_cores(double budget_s) {
-    const std::vector<int> cores = allowed_cores();
+    const std::vector<int> cores = exec::allowed_cores();
     std::vector<ProbeReading> readings(cores.size());
     std::atomic<int> waited_for{static_cast<int>(cores.size())};
     // The kernels keep scratch memory by thread: threads of their own leave this one's as it is.
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < cores.size(); ++i) {
         threads.emplace_back([&, i] {
-            pin_to_core(cores[i]);  // where that is refused, the kernel spreads as many threads as there are cores
+            exec::pin_to_core(
+                cores[i]);  // where that is refused, the kernel spreads as many threads as there are cores
             readings[i] = read_core(budget_s, waited_for);
         });
     }
@@ -223,7 +224,7 @@ bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s)
 CoreClock core_clock() {
     CoreClock clock;
     const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
-    const std::vector<int> cores = allowed_cores();
+    const std::vector<int> cores = exec::allowed_cores();
     clock.processes = running_processes(cores, ticks_per_s);
     for (auto& [number, process] : clock.processes) {
         process.is_background = process.is_background && !is_ours(number, clock.processes);
@@ -258,7 +259,7 @@ double background_share(const CoreClock& begin, const CoreClock& end) {
 
 std::vector<std::string> notes_of_surroundings() {
     std::vector<std::string> notes;
-    if (std::string limited = note_of_limited_cores(); !limited.empty()) {
+    if (std::string limited = exec::note_of_limited_cores(); !limited.empty()) {
         notes.push_back(std::move(limited));
     }
     if (numbers_of(kInit).empty()) {
@@ -292,4 +293,4 @@ bool had_background_load(const CoreClock& begin, const CoreClock& end) {
     return share > kMaxBackgroundShare && share * (end.wall_s - begin.wall_s) * end.cores > kMaxBackground_s;
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// What a probe of one core saw.
 struct ProbeReading {
@@ -60,4 +60,4 @@ struct CoreClock {
 /// True if others had more than 5 % of the cores' time and more than 30 ms.
 [[nodiscard]] bool had_background_load(const CoreClock& begin, const CoreClock& end);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

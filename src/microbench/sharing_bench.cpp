@@ -11,7 +11,7 @@
 #include "microbench/group_timing.hpp"
 #include "microbench/kernel_bench.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 constexpr double kInterval_s = 60e-3;
@@ -36,8 +36,8 @@ class Bench {
     explicit Bench(const BenchSetup& bench) : bench_(bench) {}
 
     void run() {
-        for (const CpuCall& call : sharing_calls()) {
-            if (kMinOperandSets * cpu_bytes(call, CpuPrecision::kFp32) <= bench_.sizes.max_bytes) {
+        for (const models::CpuCall& call : sharing_calls()) {
+            if (kMinOperandSets * cpu_bytes(call, models::CpuPrecision::kFp32) <= bench_.sizes.max_bytes) {
                 add_kernel(call);
             }
         }
@@ -64,14 +64,14 @@ class Bench {
     [[nodiscard]] TimedPart part_of(Run run) const {
         TimedPart part;
         part.takes_part = true;
-        part.synchronize = [&world = bench_.communicator] { world.barrier(GroupKind::kWorld); };
+        part.synchronize = [&world = bench_.communicator] { world.barrier(models::GroupKind::kWorld); };
         part.run = [run = std::move(run)](int) mutable { return run(); };
         return part;
     }
 
-    void add_kernel(const CpuCall& call) {
+    void add_kernel(const models::CpuCall& call) {
         TimedTask& task = add("kernel", std::string(to_string(call.kernel)));
-        task.measurement.precision = to_string(CpuPrecision::kFp32);
+        task.measurement.precision = to_string(models::CpuPrecision::kFp32);
         task.measurement.where = "cache";
         task.measurement.rows = call.rows;
         task.measurement.columns = call.columns;
@@ -79,7 +79,7 @@ class Bench {
         task.measurement.groups = call.groups;
         task.prepare = [this, call] {
             std::shared_ptr<PreparedKernel> kernel =
-                prepare_kernel(call, CpuPrecision::kFp32, OperandLocation::kCache, bench_.sizes);
+                prepare_kernel(call, models::CpuPrecision::kFp32, OperandLocation::kCache, bench_.sizes);
             return part_of([kernel] { return seconds_per_call([&kernel] { kernel->run(); }); });
         };
     }
@@ -135,7 +135,8 @@ class Bench {
     [[nodiscard]] int peers_on_core() const;
     [[nodiscard]] int max_over_ranks(int number) const {
         double value = number;
-        bench_.communicator.all_reduce(GroupKind::kWorld, &value, 1, ElementType::kDouble, ReduceOp::kMax);
+        bench_.communicator.all_reduce(models::GroupKind::kWorld, &value, 1, exec::ElementType::kDouble,
+                                       exec::ReduceOp::kMax);
         return static_cast<int>(value);
     }
 
@@ -151,20 +152,20 @@ int Bench::peers_on_core() const {
 
 }  // namespace
 
-std::vector<CpuCall> sharing_calls() {
+std::vector<models::CpuCall> sharing_calls() {
     constexpr double kKi = 1024, kMi = 1024 * 1024;
-    return {{.kernel = CpuKernel::kGemmForward, .rows = 248, .columns = 240, .depth = 272},
-            {.kernel = CpuKernel::kGemmForward, .rows = 72, .columns = 960, .depth = 240},
-            {.kernel = CpuKernel::kGemmWeightGradient, .rows = 496, .columns = 528, .depth = 504},
-            {.kernel = CpuKernel::kSwigluForward, .rows = 1048, .columns = 496},
-            {.kernel = CpuKernel::kNormForward, .rows = 1048, .columns = 240},
-            {.kernel = CpuKernel::kAttentionForward, .rows = 136, .depth = 32, .groups = 7},
-            {.kernel = CpuKernel::kAdamW, .rows = 1, .columns = 1e6},
-            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 60 * kKi},
-            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 4000 * kKi},
-            {.kernel = CpuKernel::kCopy, .rows = 1, .columns = 62 * kMi}};
+    return {{.kernel = models::CpuKernel::kGemmForward, .rows = 248, .columns = 240, .depth = 272},
+            {.kernel = models::CpuKernel::kGemmForward, .rows = 72, .columns = 960, .depth = 240},
+            {.kernel = models::CpuKernel::kGemmWeightGradient, .rows = 496, .columns = 528, .depth = 504},
+            {.kernel = models::CpuKernel::kSwigluForward, .rows = 1048, .columns = 496},
+            {.kernel = models::CpuKernel::kNormForward, .rows = 1048, .columns = 240},
+            {.kernel = models::CpuKernel::kAttentionForward, .rows = 136, .depth = 32, .groups = 7},
+            {.kernel = models::CpuKernel::kAdamW, .rows = 1, .columns = 1e6},
+            {.kernel = models::CpuKernel::kCopy, .rows = 1, .columns = 60 * kKi},
+            {.kernel = models::CpuKernel::kCopy, .rows = 1, .columns = 4000 * kKi},
+            {.kernel = models::CpuKernel::kCopy, .rows = 1, .columns = 62 * kMi}};
 }
 
 void run_sharing_bench(const BenchSetup& bench) { Bench(bench).run(); }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -5,7 +5,7 @@
 #include "microbench/bench_setup.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// Requires all ranks on one computer, which may be several nodes to them.
 /// With every rank of the communicator at work at the same time (`active` = ranks = all of them), medians over ranks
@@ -20,6 +20,6 @@ namespace auspex {
 void run_sharing_bench(const BenchSetup& bench);
 /// Its kernels: products that stay in a core's caches, and what streams, for others slow each down by another share.
 /// None is of a workload file.
-[[nodiscard]] std::vector<CpuCall> sharing_calls();
+[[nodiscard]] std::vector<models::CpuCall> sharing_calls();
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 
 Trial combined(std::span<const Trial> looks) {
     AUSPEX_CHECK(!looks.empty(), "at least one look");
@@ -28,4 +28,4 @@ Trial combined(std::span<const Trial> looks) {
     return all;
 }
 
-}  // namespace auspex
+}  // namespace auspex::microbench

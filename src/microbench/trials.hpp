@@ -2,7 +2,7 @@
 /// @file Several looks at the same thing, seconds apart: which of them count, and what they say together.
 #include <span>
 
-namespace auspex {
+namespace auspex::microbench {
 
 /// What one look at a call or a message found.
 struct Trial {
@@ -18,4 +18,4 @@ struct Trial {
 /// Requires at least one look.
 [[nodiscard]] Trial combined(std::span<const Trial> looks);
 
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 /// A family of equal groups among the N ranks of a stage. Group (a, b) holds the ranks
@@ -135,4 +135,4 @@ int group_size(const Layout& layout, GroupKind kind) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

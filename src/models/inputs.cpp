@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace auspex {
+namespace auspex::models {
 
 Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan) {
     Machine m = load_machine(machine);
@@ -14,4 +14,4 @@ Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument worklo
             std::move(m),       std::move(s),     std::move(w),        std::move(p)};
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -6,7 +6,7 @@
 #include "models/stack.hpp"
 #include "models/workload.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 /// The four inputs, as loaded and as documents (for overrides, hashes and sensitivity).
 struct Inputs {
@@ -20,4 +20,4 @@ struct Inputs {
 /// Loads the documents' contents again (after overrides). Throws InputError.
 [[nodiscard]] Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan);
 
-}  // namespace auspex
+}  // namespace auspex::models

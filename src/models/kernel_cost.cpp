@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace auspex {
+namespace auspex::models {
 
 Kernel gemm_kernel(double m, double n, double k, double element_bytes, double groups) {
     Kernel kernel;
@@ -78,4 +78,4 @@ double normal_quantile(double p) {
 
 double expected_normal_maximum(double n) { return n <= 1 ? 0 : normal_quantile((n - 0.375) / (n + 0.25)); }
 
-}  // namespace auspex
+}  // namespace auspex::models

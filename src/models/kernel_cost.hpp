@@ -5,7 +5,7 @@
 #include "models/machine.hpp"
 #include "models/stack.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 enum class KernelType : std::uint8_t { kGemm, kAttention, kMemory };
 
@@ -50,4 +50,4 @@ struct KernelTime {
 /// Expected largest of n standard normal draws (Blom: Phi^-1((n - 0.375) / (n + 0.25))); 0 for n <= 1.
 [[nodiscard]] double expected_normal_maximum(double n);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 constexpr std::size_t index_of(Axis axis) { return static_cast<std::size_t>(axis); }
@@ -193,4 +193,4 @@ Layout make_layout(const Plan& plan, const Machine& machine, int tiles) {
     return layout;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -6,7 +6,7 @@
 #include "models/machine.hpp"
 #include "models/plan.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 /// The communicators of a stage. All groups of a kind that lie in one stage are siblings and act at the same time.
 enum class GroupKind : std::uint8_t {
@@ -71,4 +71,4 @@ struct GridCoordinates {
 /// Size of one group of the kind.
 [[nodiscard]] int group_size(const Layout& layout, GroupKind kind);
 
-}  // namespace auspex
+}  // namespace auspex::models

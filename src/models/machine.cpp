@@ -7,7 +7,7 @@
 
 #include "models/cpu/cpu_section.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 // Ranges refuse slips of a unit or a power of ten; every one is far wider than any machine built.
@@ -341,4 +341,4 @@ Machine load_machine(const JsonDocument& document) {
     return machine;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

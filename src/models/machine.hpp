@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 /// One accelerator as a rank sees it. Rates are of one tile while every tile of the node is busy.
 struct Tile {
@@ -138,4 +138,4 @@ struct Machine {
 /// Throws InputError (file, path, found, allowed). docs/formats-machine-stack.md describes the file.
 [[nodiscard]] Machine load_machine(const JsonDocument& document);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -13,7 +13,7 @@
 #include "base/json.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 constexpr double kMaxSize = 1e18;
@@ -313,4 +313,4 @@ std::vector<Measurement> parse_measurements(const std::string& text, const std::
     return rows;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::models {
 
 /// One measured time. Columns of the file, in this order; a row may leave empty what it does not have, which then is
 /// the value here. Sizes mean what CpuCall's do for kind "kernel". docs/formats-machine-stack.md says what a kind must
@@ -39,4 +39,4 @@ struct Measurement {
 [[nodiscard]] std::vector<Measurement> load_measurements(const std::string& file);
 [[nodiscard]] std::vector<Measurement> parse_measurements(const std::string& text, const std::string& name);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "models/workload.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 namespace {
 
@@ -172,4 +172,4 @@ int replicated_tensors_per_layer(const Workload& workload, int layer) {
     return linears * (workload.biases ? 2 : 1) + norms;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

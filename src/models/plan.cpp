@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 namespace {
 
@@ -347,4 +347,4 @@ const char* to_string(ExpertKernels kind) {
     return "";
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -11,7 +11,7 @@
 #include "models/routing_record.hpp"
 #include "models/workload.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 enum class ScheduleKind { kGpipe, k1f1b, kInterleaved1f1b };
 enum class OptimizerSharding { kReplicated, kSharded, kEpAware, kFsdp };
@@ -98,4 +98,4 @@ struct Plan {
 [[nodiscard]] const char* to_string(Dispatch);
 [[nodiscard]] const char* to_string(ExpertKernels);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "models/plan.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 namespace {
 
@@ -242,4 +242,4 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     return resolved;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 namespace {
 
@@ -96,4 +96,4 @@ RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::u
     return mean;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

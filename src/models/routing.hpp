@@ -5,7 +5,7 @@
 #include "models/plan.hpp"
 #include "models/workload.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 /// What a routing distribution does to the expert-parallel ranks of one group.
 struct RoutingLoad {
@@ -23,4 +23,4 @@ struct RoutingLoad {
 [[nodiscard]] RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::uint64_t seed,
                                        int draws = 32);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -12,7 +12,7 @@
 #include "base/output_file.hpp"
 #include "base/sha256.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "choices are written as they lie in memory");
@@ -159,4 +159,4 @@ std::vector<std::int64_t> choices_by_expert(const RoutingRecord& record, int ste
     return count_experts(begin, begin + count * record.top_k, record.num_experts);
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

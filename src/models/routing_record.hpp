@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::models {
 
 /// choices[((step * layers + layer) * tokens + token) * top_k + j]; `layers` counts MoE layers only, in order; `token`
 /// is the place in the global batch: (sequence of the step) * sequence_length + position, where data-parallel rank d's
@@ -35,4 +35,4 @@ void write_routing_record(const RoutingRecord& record, const std::string& file);
 [[nodiscard]] std::vector<std::int64_t> choices_by_expert(const RoutingRecord& record, int step, int layer,
                                                           std::int64_t first, std::int64_t count);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 constexpr const char* kRole = "stack";
@@ -309,4 +309,4 @@ Stack load_stack(const JsonDocument& document) {
     return stack;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -7,7 +7,7 @@
 #include "base/constant.hpp"
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 enum class CollectiveAlgorithm {
     kAuto,
@@ -111,4 +111,4 @@ struct Stack {
 
 [[nodiscard]] Stack load_stack(const JsonDocument& document);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 constexpr std::int64_t kMaxSteps = 1'000'000'000;
@@ -66,4 +66,4 @@ double learning_rate_at(const Training& training, int step, int last_step) {
     return training.learning_rate * (training.final_learning_rate + (1 - training.final_learning_rate) * share);
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

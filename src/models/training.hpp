@@ -3,7 +3,7 @@
 /// executor needs and no prediction depends on.
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 /// The object "training" of a workload file; docs/formats-workload-plan.md lists the defaults, which are those of OLMoE
 /// (arXiv:2409.02060) unless it says otherwise.
@@ -32,4 +32,4 @@ struct Training {
 /// 2), and r f from n = D on. Steps are counted from 0.
 [[nodiscard]] double learning_rate_at(const Training& training, int step, int last_step);
 
-}  // namespace auspex
+}  // namespace auspex::models

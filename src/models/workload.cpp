@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-namespace auspex {
+namespace auspex::models {
 
 namespace {
 
@@ -185,4 +185,4 @@ Workload load_workload(const JsonDocument& document) {
     return workload;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

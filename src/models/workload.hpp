@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "models/training.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 enum class AttentionKind { kMultiHead, kLatent };      ///< MHA/GQA, or DeepSeek's multi-head latent attention
 enum class NormKind { kRms, kNonParametric, kLayer };  ///< parameters per norm: hidden, 0, 2 hidden
@@ -77,4 +77,4 @@ struct TokenFlop {
 /// Separately stored tensors of one layer that every ep rank replicates (attention, norms, router, shared experts).
 [[nodiscard]] int replicated_tensors_per_layer(const Workload&, int layer);
 
-}  // namespace auspex
+}  // namespace auspex::models

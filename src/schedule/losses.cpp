@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 struct LossText {
@@ -74,4 +74,4 @@ LossTimes mean_losses(const std::vector<LossTimes>& by_actor, Picoseconds step) 
     return mean;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

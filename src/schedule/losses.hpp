@@ -7,7 +7,7 @@
 
 #include "base/time.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// The parts that a step's time is divided into, as a mean over tiles; they sum to the step exactly.
 enum class Loss : std::uint8_t {
@@ -37,4 +37,4 @@ using LossTimes = std::array<Picoseconds, kLossCount>;
 /// fraction, so that the mean sums to `step` as each actor's losses do.
 [[nodiscard]] LossTimes mean_losses(const std::vector<LossTimes>& by_actor, Picoseconds step);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -2,7 +2,7 @@
 /// @file How long the operations of a step take, by their names.
 #include <vector>
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// Times by operation kind, one step, mean over roles: filled while costing, waiting excluded.
 struct OperationTimes {
@@ -10,4 +10,4 @@ struct OperationTimes {
     std::vector<double> count;    ///< the mean over roles
 };
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 void refuse_long_step(const std::string& what) {
     throw InputError("the simulated step", "found " + what +
@@ -11,4 +11,4 @@ void refuse_long_step(const std::string& what) {
                                                "latencies or less work in machine, stack, workload and plan");
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

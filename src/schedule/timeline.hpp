@@ -7,7 +7,7 @@
 
 #include "base/time.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 struct Span {
     std::uint32_t track = 0;  ///< index into Timeline::tracks
@@ -33,4 +33,4 @@ struct Program;
 /// at operation_name_index.
 [[nodiscard]] Timeline empty_timeline(const Program& program);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -5,14 +5,14 @@
 namespace auspex::testing_agreement {
 namespace {
 
-using Change = std::function<void(Workload&, Plan&)>;
+using Change = std::function<void(models::Workload&, models::Plan&)>;
 
 /// Four layers, so that stages can be virtual; a vocabulary that makes some all-reduces long.
-AgreementCase made(const std::string& name, Workload workload, const std::vector<Change>& changes) {
+AgreementCase made(const std::string& name, models::Workload workload, const std::vector<Change>& changes) {
     AgreementCase c{name, std::move(workload), exec_fixture::single_plan()};
     c.workload.layers = 4;
     c.workload.vocab_size = 100;
-    c.plan.routing.kind = RoutingDistribution::kUniform;
+    c.plan.routing.kind = models::RoutingDistribution::kUniform;
     for (const Change& change : changes) {
         change(c.workload, c.plan);
     }
@@ -26,37 +26,40 @@ AgreementCase mixture(const std::string& name, const std::vector<Change>& change
 }
 
 Change tp(int n, bool sliced = false) {
-    return [=](Workload&, Plan& p) { p.tp = p.etp = n, p.sequence_parallel = sliced; };
+    return [=](models::Workload&, models::Plan& p) { p.tp = p.etp = n, p.sequence_parallel = sliced; };
 }
-Change dp(int n, OptimizerSharding how) {
-    return [=](Workload&, Plan& p) { p.dp = n, p.optimizer = how; };
+Change dp(int n, models::OptimizerSharding how) {
+    return [=](models::Workload&, models::Plan& p) { p.dp = n, p.optimizer = how; };
 }
-Change ep(int n, Dispatch dispatch, ExpertKernels kernels) {
-    return [=](Workload&, Plan& p) { p.ep = n, p.dispatch = dispatch, p.expert_kernels = kernels; };
+Change ep(int n, models::Dispatch dispatch, models::ExpertKernels kernels) {
+    return [=](models::Workload&, models::Plan& p) { p.ep = n, p.dispatch = dispatch, p.expert_kernels = kernels; };
 }
-Change pp(int n, ScheduleKind kind, int virtual_stages = 1) {
-    return [=](Workload&, Plan& p) {
+Change pp(int n, models::ScheduleKind kind, int virtual_stages = 1) {
+    return [=](models::Workload&, models::Plan& p) {
         p.pp = n, p.schedule = kind, p.virtual_stages = virtual_stages, p.micro_batches = 4;
     };
 }
 Change bf16(double gradient_bytes = 2) {
-    return [=](Workload&, Plan& p) { p.precision = "bf16", p.weight_bytes = 2, p.gradient_bytes = gradient_bytes; };
+    return [=](models::Workload&, models::Plan& p) {
+        p.precision = "bf16", p.weight_bytes = 2, p.gradient_bytes = gradient_bytes;
+    };
 }
 Change recompute(bool norm, bool attention, bool expert) {
-    return [=](Workload&, Plan& p) {
+    return [=](models::Workload&, models::Plan& p) {
         p.recompute_norm = norm, p.recompute_attention = attention, p.recompute_expert = expert;
     };
 }
-void qk_norm(Workload& w, Plan&) { w.qk_norm = true; }
-void global_loss(Workload& w, Plan&) { w.global_aux_loss = true; }
-void layer_norm(Workload& w, Plan&) { w.norm = NormKind::kNonParametric; }
-void dense_first(Workload& w, Plan&) { w.first_dense_layers = 1, w.intermediate_size = 12; }
-void learned(Workload&, Plan& p) { p.routing.kind = RoutingDistribution::kLearned; }
+void qk_norm(models::Workload& w, models::Plan&) { w.qk_norm = true; }
+void global_loss(models::Workload& w, models::Plan&) { w.global_aux_loss = true; }
+void layer_norm(models::Workload& w, models::Plan&) { w.norm = models::NormKind::kNonParametric; }
+void dense_first(models::Workload& w, models::Plan&) { w.first_dense_layers = 1, w.intermediate_size = 12; }
+void learned(models::Workload&, models::Plan& p) { p.routing.kind = models::RoutingDistribution::kLearned; }
 
-constexpr auto kReplicated = OptimizerSharding::kReplicated, kSharded = OptimizerSharding::kSharded,
-               kEpAware = OptimizerSharding::kEpAware;
-constexpr auto kToAll = Dispatch::kAllToAll, kGathered = Dispatch::kAllGatherReduceScatter;
-constexpr auto kLoop = ExpertKernels::kLoop, kGrouped = ExpertKernels::kGrouped, kFused = ExpertKernels::kFused;
+constexpr auto kReplicated = models::OptimizerSharding::kReplicated, kSharded = models::OptimizerSharding::kSharded,
+               kEpAware = models::OptimizerSharding::kEpAware;
+constexpr auto kToAll = models::Dispatch::kAllToAll, kGathered = models::Dispatch::kAllGatherReduceScatter;
+constexpr auto kLoop = models::ExpertKernels::kLoop, kGrouped = models::ExpertKernels::kGrouped,
+               kFused = models::ExpertKernels::kFused;
 
 std::vector<AgreementCase> dense_cases() {
     return {dense("alone", {}),
@@ -68,10 +71,11 @@ std::vector<AgreementCase> dense_cases() {
             dense("tp2", {tp(2), qk_norm}),
             dense("tp2_sliced", {tp(2, true), qk_norm}),
             dense("tp2_sliced_recompute_bf16", {tp(2, true), recompute(true, true, true), bf16(), qk_norm}),
-            dense("pp2_gpipe", {pp(2, ScheduleKind::kGpipe)}),
-            dense("pp2_virtual", {pp(2, ScheduleKind::kInterleaved1f1b, 2)}),
-            dense("pp4_dp2", {pp(4, ScheduleKind::k1f1b), dp(2, kEpAware)}),
-            dense("tp2_pp2_dp2", {tp(2), pp(2, ScheduleKind::k1f1b), dp(2, kSharded), recompute(true, false, true)})};
+            dense("pp2_gpipe", {pp(2, models::ScheduleKind::kGpipe)}),
+            dense("pp2_virtual", {pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
+            dense("pp4_dp2", {pp(4, models::ScheduleKind::k1f1b), dp(2, kEpAware)}),
+            dense("tp2_pp2_dp2",
+                  {tp(2), pp(2, models::ScheduleKind::k1f1b), dp(2, kSharded), recompute(true, false, true)})};
 }
 
 /// Every dispatch with every kernel, over one, two and as many ep ranks as there are experts.
@@ -100,11 +104,11 @@ std::vector<AgreementCase> mixture_cases() {
             mixture("recompute_experts", {ep(2, kToAll, kLoop), recompute(false, false, true)}),
             mixture("recompute_all_gathered", {ep(2, kGathered, kGrouped), recompute(true, true, true), bf16(4)}),
             mixture("global_loss", {global_loss}),
-            mixture("global_loss_pp2_tp2", {global_loss, pp(2, ScheduleKind::k1f1b), tp(2), bf16()}),
-            mixture("global_loss_virtual", {global_loss, pp(2, ScheduleKind::kInterleaved1f1b, 2)}),
-            mixture("dense_first_pp2_ep2", {dense_first, pp(2, ScheduleKind::k1f1b), ep(2, kToAll, kGrouped)}),
+            mixture("global_loss_pp2_tp2", {global_loss, pp(2, models::ScheduleKind::k1f1b), tp(2), bf16()}),
+            mixture("global_loss_virtual", {global_loss, pp(2, models::ScheduleKind::kInterleaved1f1b, 2)}),
+            mixture("dense_first_pp2_ep2", {dense_first, pp(2, models::ScheduleKind::k1f1b), ep(2, kToAll, kGrouped)}),
             mixture("layer_norm_tp2_pp2_ep2",
-                    {layer_norm, tp(2), pp(2, ScheduleKind::kGpipe), ep(2, kGathered, kLoop), dp(2, kSharded)}),
+                    {layer_norm, tp(2), pp(2, models::ScheduleKind::kGpipe), ep(2, kGathered, kLoop), dp(2, kSharded)}),
             mixture("learned", {learned, ep(2, kToAll, kGrouped)}),
             mixture("learned_bf16", {learned, bf16()})};
 }

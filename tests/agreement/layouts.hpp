@@ -10,8 +10,8 @@ namespace auspex::testing_agreement {
 
 struct AgreementCase {
     std::string name;
-    Workload workload;
-    Plan plan;
+    models::Workload workload;
+    models::Plan plan;
 };
 inline void PrintTo(const AgreementCase& c, std::ostream* out) { *out << c.name; }
 

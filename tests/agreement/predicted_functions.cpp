@@ -16,7 +16,7 @@ class Functions {
     void add(std::string_view kernel, double rows, double columns = 1, double depth = 1, double groups = 1) {
         texts_.push_back(call_text(kernel, rows, columns, depth, groups));
     }
-    void add_of(const CpuCall& call) {
+    void add_of(const models::CpuCall& call) {
         for (double i = 0; i < call.repeat; ++i) {
             add_one(call);
         }
@@ -28,12 +28,12 @@ class Functions {
 
  private:
     [[nodiscard]] bool speaks() const { return on_.place.tp == 0; }
-    [[nodiscard]] bool is(OpKind kind) const { return on_.op.kind == kind; }
-    [[nodiscard]] const Workload& workload() const { return on_.run.workload; }
-    [[nodiscard]] const Plan& plan() const { return on_.run.plan; }
+    [[nodiscard]] bool is(schedule::OpKind kind) const { return on_.op.kind == kind; }
+    [[nodiscard]] const models::Workload& workload() const { return on_.run.workload; }
+    [[nodiscard]] const models::Plan& plan() const { return on_.run.plan; }
 
-    void add_one(const CpuCall& c) {
-        if (is(OpKind::kCrossEntropy) && add_global_balance(c)) {
+    void add_one(const models::CpuCall& c) {
+        if (is(schedule::OpKind::kCrossEntropy) && add_global_balance(c)) {
             return;
         }
         if (!add_router(c) && !add_row_orders(c) && !add_elementwise(c)) {
@@ -44,17 +44,17 @@ class Functions {
     /// Of the router: several functions are one law. Losses are those of the first rank of a tp group, whose list the
     /// prediction takes for all ("of a tp group it is the first rank"). A global auxiliary loss has no balance sum in
     /// its layers, but the law of a router with one stands for it.
-    bool add_router(const CpuCall& c) {
+    bool add_router(const models::CpuCall& c) {
         const bool has_balance = !workload().global_aux_loss && speaks();
         switch (c.kernel) {
-            case CpuKernel::kRouterForward:
-            case CpuKernel::kRouterUniform:
+            case models::CpuKernel::kRouterForward:
+            case models::CpuKernel::kRouterUniform:
                 add("router_softmax", c.rows, c.columns);
-                add(c.kernel == CpuKernel::kRouterForward ? "choose_experts" : "dictated_choices", c.rows, c.columns,
-                    c.depth);
+                add(c.kernel == models::CpuKernel::kRouterForward ? "choose_experts" : "dictated_choices", c.rows,
+                    c.columns, c.depth);
                 add("choice_weights", c.rows, c.columns, c.depth);
                 return true;
-            case CpuKernel::kRouterLosses:
+            case models::CpuKernel::kRouterLosses:
                 if (speaks()) {
                     add("router_z_sum", c.rows, c.columns);
                 }
@@ -62,7 +62,7 @@ class Functions {
                     add("balance_sum", c.rows, c.columns, c.depth);
                 }
                 return true;
-            case CpuKernel::kRouterBackward:
+            case models::CpuKernel::kRouterBackward:
                 add("choice_weights_backward", c.rows, c.columns, c.depth);
                 add("router_softmax_backward", c.rows, c.columns);
                 if (speaks()) {
@@ -78,9 +78,11 @@ class Functions {
 
     /// A global auxiliary loss goes through its rows one by one, twice: softmax, choices and their count, and softmax
     /// with sums or gradients. Predicted as a router and its losses over all of them at once.
-    bool add_global_balance(const CpuCall& c) {
-        const bool is_router = c.kernel == CpuKernel::kRouterForward || c.kernel == CpuKernel::kRouterUniform;
-        const bool is_second = c.kernel == CpuKernel::kRouterLosses || c.kernel == CpuKernel::kRouterBackward;
+    bool add_global_balance(const models::CpuCall& c) {
+        const bool is_router =
+            c.kernel == models::CpuKernel::kRouterForward || c.kernel == models::CpuKernel::kRouterUniform;
+        const bool is_second =
+            c.kernel == models::CpuKernel::kRouterLosses || c.kernel == models::CpuKernel::kRouterBackward;
         if (!is_router && !is_second) {
             return false;
         }
@@ -90,7 +92,7 @@ class Functions {
         for (double row = 0; row < c.rows; ++row) {
             add("router_softmax", 1, c.columns);
             if (is_router) {
-                add(c.kernel == CpuKernel::kRouterForward ? "choose_experts" : "dictated_choices", 1, c.columns,
+                add(c.kernel == models::CpuKernel::kRouterForward ? "choose_experts" : "dictated_choices", 1, c.columns,
                     c.depth);
                 add("add_choice_counts", workload().top_k);
             } else if (on_.forward()) {
@@ -105,21 +107,23 @@ class Functions {
 
     /// Rows put where an index says take what rows taken from there take. The number of an expert is looked up as it is
     /// counted. Within experts, sums by token are made of their parts: cleared and added to.
-    bool add_row_orders(const CpuCall& c) {
-        const bool in_experts = is(OpKind::kExpertComputation);
-        const bool fused = c.kernel == CpuKernel::kSumRowsFused;
+    bool add_row_orders(const models::CpuCall& c) {
+        const bool in_experts = is(schedule::OpKind::kExpertComputation);
+        const bool fused = c.kernel == models::CpuKernel::kSumRowsFused;
         switch (c.kernel) {
-            case CpuKernel::kCountChoices:
-                is(OpKind::kIndexGeneration) ? add("look_up_experts", c.rows) : add("count_choices", c.rows, c.columns);
+            case models::CpuKernel::kCountChoices:
+                is(schedule::OpKind::kIndexGeneration) ? add("look_up_experts", c.rows)
+                                                       : add("count_choices", c.rows, c.columns);
                 return true;
-            case CpuKernel::kFindInMask:
+            case models::CpuKernel::kFindInMask:
                 for (double i = 0; i < c.groups; ++i) {
                     add("find_in_mask", c.rows, c.columns, c.depth);
                 }
                 return true;
-            case CpuKernel::kSumRows:
-            case CpuKernel::kSumRowsFused:
-                if (in_experts && (fused ? plan().weight_bytes == 4 : plan().expert_kernels == ExpertKernels::kLoop)) {
+            case models::CpuKernel::kSumRows:
+            case models::CpuKernel::kSumRowsFused:
+                if (in_experts &&
+                    (fused ? plan().weight_bytes == 4 : plan().expert_kernels == models::ExpertKernels::kLoop)) {
                     add("zero", 1, c.rows * c.columns * plan().weight_bytes);
                     const double pieces = fused ? workload().num_experts / plan().ep : 1;
                     for (double i = 0; i < pieces; ++i) {
@@ -134,32 +138,33 @@ class Functions {
     }
 
     /// Laws that stand for another function of as many elements.
-    bool add_elementwise(const CpuCall& c) {
-        if (c.kernel == CpuKernel::kAdd && is(OpKind::kRouter)) {
+    bool add_elementwise(const models::CpuCall& c) {
+        if (c.kernel == models::CpuKernel::kAdd && is(schedule::OpKind::kRouter)) {
             add("round_logits", 1, c.columns);
             return true;
         }
-        if (is(OpKind::kRouterTopK) && c.kernel == CpuKernel::kAdd) {
+        if (is(schedule::OpKind::kRouterTopK) && c.kernel == models::CpuKernel::kAdd) {
             if (speaks()) {
                 add("add_gradients_of_head", 1, c.columns);
             }
             return true;
         }
-        if (is(OpKind::kRouterTopK) && c.kernel == CpuKernel::kCopy) {
+        if (is(schedule::OpKind::kRouterTopK) && c.kernel == models::CpuKernel::kCopy) {
             add("logits_to_travel", 1, c.columns / sizeof(float));
             return true;
         }
         // Norms without weights take the mean off: predicted as one more sum over a row, part of the norm here.
-        if (c.kernel == CpuKernel::kSquareSums && !is(OpKind::kQkNormSums) && !is(OpKind::kQkNorm)) {
+        if (c.kernel == models::CpuKernel::kSquareSums && !is(schedule::OpKind::kQkNormSums) &&
+            !is(schedule::OpKind::kQkNorm)) {
             return true;
         }
         // Tokens in the rank's part of the vocabulary, of which there are t / tp in the mean, are found among all.
-        if (c.kernel == CpuKernel::kEmbeddingBackward) {
+        if (c.kernel == models::CpuKernel::kEmbeddingBackward) {
             add("embedding_backward", c.rows * plan().tp, c.columns);
             return true;
         }
         // With tp > 1 cross entropy is summed after its parts have met, on the first rank of the group.
-        if (c.kernel == CpuKernel::kCrossEntropyParts) {
+        if (c.kernel == models::CpuKernel::kCrossEntropyParts) {
             add("cross_entropy_parts", c.rows, c.columns);
             if (plan().tp == 1) {
                 add("cross_entropy_sum", c.rows);
@@ -169,42 +174,42 @@ class Functions {
         return false;
     }
 
-    void add_by_name(const CpuCall& c) {
-        static const std::map<CpuKernel, std::string_view> kFunctions{
-            {CpuKernel::kGemmForward, "linear_forward"},
-            {CpuKernel::kGemmInputGradient, "linear_input_gradient"},
-            {CpuKernel::kGemmWeightGradient, "linear_weight_gradient"},
-            {CpuKernel::kNormForward, "norm_forward"},
-            {CpuKernel::kNormBackward, "norm_backward"},
-            {CpuKernel::kSquareSums, "square_sums"},
-            {CpuKernel::kQkNormForward, "qk_norm_forward"},
-            {CpuKernel::kQkNormProducts, "qk_norm_products"},
-            {CpuKernel::kQkNormBackward, "qk_norm_backward"},
-            {CpuKernel::kRotate, "rotate"},
-            {CpuKernel::kAttentionForward, "attention_forward"},
-            {CpuKernel::kAttentionBackward, "attention_backward"},
-            {CpuKernel::kSwigluForward, "swiglu_forward"},
-            {CpuKernel::kSwigluBackward, "swiglu_backward"},
-            {CpuKernel::kAdd, "add"},
-            {CpuKernel::kEmbeddingForward, "embedding_forward"},
-            {CpuKernel::kCrossEntropyBackward, "cross_entropy_backward"},
-            {CpuKernel::kSortSlots, "sort_slots"},
-            {CpuKernel::kOneHotMask, "one_hot_mask"},
-            {CpuKernel::kGatherRows, "gather_rows"},
-            {CpuKernel::kSumRowsBackward, "sum_rows_backward"},
-            {CpuKernel::kSumRowsBackwardFused, "sum_rows_backward_fused"},
-            {CpuKernel::kExpertsForwardLoop, "expert_forward_loop"},
-            {CpuKernel::kExpertsForwardGrouped, "expert_forward_grouped"},
-            {CpuKernel::kExpertsForwardFused, "expert_forward_fused"},
-            {CpuKernel::kExpertsBackwardLoop, "expert_backward_loop"},
-            {CpuKernel::kExpertsBackwardGrouped, "expert_backward_grouped"},
-            {CpuKernel::kExpertsBackwardFused, "expert_backward_fused"},
-            {CpuKernel::kExpertsWeightsLoop, "expert_weight_gradients_loop"},
-            {CpuKernel::kExpertsWeightsGrouped, "expert_weight_gradients_grouped"},
-            {CpuKernel::kZero, "zero"},
-            {CpuKernel::kCopy, "copy"},
-            {CpuKernel::kFiniteCheck, "all_finite"},
-            {CpuKernel::kFiniteCheckGradients, "all_finite"}};
+    void add_by_name(const models::CpuCall& c) {
+        static const std::map<models::CpuKernel, std::string_view> kFunctions{
+            {models::CpuKernel::kGemmForward, "linear_forward"},
+            {models::CpuKernel::kGemmInputGradient, "linear_input_gradient"},
+            {models::CpuKernel::kGemmWeightGradient, "linear_weight_gradient"},
+            {models::CpuKernel::kNormForward, "norm_forward"},
+            {models::CpuKernel::kNormBackward, "norm_backward"},
+            {models::CpuKernel::kSquareSums, "square_sums"},
+            {models::CpuKernel::kQkNormForward, "qk_norm_forward"},
+            {models::CpuKernel::kQkNormProducts, "qk_norm_products"},
+            {models::CpuKernel::kQkNormBackward, "qk_norm_backward"},
+            {models::CpuKernel::kRotate, "rotate"},
+            {models::CpuKernel::kAttentionForward, "attention_forward"},
+            {models::CpuKernel::kAttentionBackward, "attention_backward"},
+            {models::CpuKernel::kSwigluForward, "swiglu_forward"},
+            {models::CpuKernel::kSwigluBackward, "swiglu_backward"},
+            {models::CpuKernel::kAdd, "add"},
+            {models::CpuKernel::kEmbeddingForward, "embedding_forward"},
+            {models::CpuKernel::kCrossEntropyBackward, "cross_entropy_backward"},
+            {models::CpuKernel::kSortSlots, "sort_slots"},
+            {models::CpuKernel::kOneHotMask, "one_hot_mask"},
+            {models::CpuKernel::kGatherRows, "gather_rows"},
+            {models::CpuKernel::kSumRowsBackward, "sum_rows_backward"},
+            {models::CpuKernel::kSumRowsBackwardFused, "sum_rows_backward_fused"},
+            {models::CpuKernel::kExpertsForwardLoop, "expert_forward_loop"},
+            {models::CpuKernel::kExpertsForwardGrouped, "expert_forward_grouped"},
+            {models::CpuKernel::kExpertsForwardFused, "expert_forward_fused"},
+            {models::CpuKernel::kExpertsBackwardLoop, "expert_backward_loop"},
+            {models::CpuKernel::kExpertsBackwardGrouped, "expert_backward_grouped"},
+            {models::CpuKernel::kExpertsBackwardFused, "expert_backward_fused"},
+            {models::CpuKernel::kExpertsWeightsLoop, "expert_weight_gradients_loop"},
+            {models::CpuKernel::kExpertsWeightsGrouped, "expert_weight_gradients_grouped"},
+            {models::CpuKernel::kZero, "zero"},
+            {models::CpuKernel::kCopy, "copy"},
+            {models::CpuKernel::kFiniteCheck, "all_finite"},
+            {models::CpuKernel::kFiniteCheckGradients, "all_finite"}};
         const auto function = kFunctions.find(c.kernel);
         add(function == kFunctions.end() ? to_string(c.kernel) : function->second, c.rows, c.columns, c.depth,
             c.groups);
@@ -215,9 +220,9 @@ class Functions {
 };
 
 /// Kernels around each call that called it: none, or the nearest one.
-std::vector<std::string_view> callers_of(const std::vector<RecordedCall>& calls) {
+std::vector<std::string_view> callers_of(const std::vector<exec::RecordedCall>& calls) {
     std::vector<std::string_view> callers, around;
-    for (const RecordedCall& call : calls) {
+    for (const exec::RecordedCall& call : calls) {
         around.resize(static_cast<std::size_t>(call.depth));
         callers.push_back(around.empty() ? std::string_view() : around.back());
         around.push_back(call.kernel);
@@ -226,7 +231,7 @@ std::vector<std::string_view> callers_of(const std::vector<RecordedCall>& calls)
 }
 
 /// Products and activations within experts are the experts' law; what a sum by token is made of is that of the sum.
-bool is_part_of_its_caller(const RecordedCall& call, std::string_view caller) {
+bool is_part_of_its_caller(const exec::RecordedCall& call, std::string_view caller) {
     if (caller.starts_with("expert_")) {
         return call.kernel.starts_with("linear_") || call.kernel.starts_with("swiglu_");
     }
@@ -235,20 +240,20 @@ bool is_part_of_its_caller(const RecordedCall& call, std::string_view caller) {
 
 }  // namespace
 
-std::vector<std::string> functions_of(const OnRank& on, const std::vector<CpuCall>& calls) {
+std::vector<std::string> functions_of(const OnRank& on, const std::vector<models::CpuCall>& calls) {
     Functions functions(on);
-    for (const CpuCall& call : calls) {
-        if (call.kernel != CpuKernel::kOperation) {  // walking the program calls no kernel
+    for (const models::CpuCall& call : calls) {
+        if (call.kernel != models::CpuKernel::kOperation) {  // walking the program calls no kernel
             functions.add_of(call);
         }
     }
-    if (on.op.carries == Carries::kSoftmaxParts && on.place.tp == 0) {  // predicted with the parts
+    if (on.op.carries == schedule::Carries::kSoftmaxParts && on.place.tp == 0) {  // predicted with the parts
         functions.add("cross_entropy_sum", on.tokens());
     }
     return functions.take();
 }
 
-std::vector<std::string> functions_called(const OnRank& on, const std::vector<RecordedCall>& calls) {
+std::vector<std::string> functions_called(const OnRank& on, const std::vector<exec::RecordedCall>& calls) {
     Functions functions(on);
     const std::vector<std::string_view> callers = callers_of(calls);
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -262,7 +267,7 @@ std::vector<std::string> functions_called(const OnRank& on, const std::vector<Re
     return functions.take();
 }
 
-bool is_of_transport(const RecordedCall& call) {
+bool is_of_transport(const exec::RecordedCall& call) {
     return call.kernel == "reduce_parts" || call.kernel == "reduce_softmax_parts" || call.kernel == "copy_own_part";
 }
 

@@ -11,16 +11,16 @@ namespace auspex::testing_agreement {
 /// Of one operation; of a rank's first one also what it did before.
 struct RecordedOperation {
     std::size_t operation = 0;  ///< of the program
-    std::vector<RecordedCall> calls;
-    std::vector<SentMessage> messages;
+    std::vector<exec::RecordedCall> calls;
+    std::vector<exec::SentMessage> messages;
 };
 /// By rank.
 using RecordedStep = std::vector<std::vector<RecordedOperation>>;
 
 /// What the thread of a rank has done since its last operation.
 struct RankRecord {
-    CallRecord calls;
-    std::vector<SentMessage> messages;
+    exec::CallRecord calls;
+    std::vector<exec::SentMessage> messages;
     std::vector<RecordedOperation> operations;
 
     void end_operation(std::size_t operation) {
@@ -31,38 +31,39 @@ struct RankRecord {
 };
 
 template <class P>
-RecordedStep recorded_step(const RunInputs& run) {
+RecordedStep recorded_step(const exec::RunInputs& run) {
     RecordedStep step(static_cast<std::size_t>(run.layout.tiles));
     static thread_local RankRecord* of_thread = nullptr;
-    InProcessOptions options;
+    exec::InProcessOptions options;
     options.gathered_all_reduce_bytes = static_cast<std::size_t>(run.stack.gathered_all_reduce_bytes);
-    options.on_message = [](const SentMessage& message) {
+    options.on_message = [](const exec::SentMessage& message) {
         if (of_thread != nullptr) {
             of_thread->messages.push_back(message);
         }
     };
-    const auto body = [&](Communicator& communicator) {
+    const auto body = [&](exec::Communicator& communicator) {
         exec_fixture::TestRank<P> test(run, communicator);
         RankRecord record;
-        test.rank.after_operation = [&](const Operation& op) {
+        test.rank.after_operation = [&](const schedule::Operation& op) {
             record.end_operation(static_cast<std::size_t>(&op - run.program.operations.data()));
         };
         of_thread = &record;
-        call_record = &record.calls;
+        exec::call_record = &record.calls;
         test.step();
-        call_record = nullptr;
+        exec::call_record = nullptr;
         of_thread = nullptr;
         step[static_cast<std::size_t>(communicator.world_rank())] = std::move(record.operations);
     };
-    run_in_process(run.layout, body, options);
+    exec::run_in_process(run.layout, body, options);
     return step;
 }
 
-inline RecordedStep recorded_step(const RunInputs& run) {
+inline RecordedStep recorded_step(const exec::RunInputs& run) {
     if (run.plan.precision == "fp32") {
-        return recorded_step<Fp32>(run);
+        return recorded_step<exec::Fp32>(run);
     }
-    return run.plan.gradient_bytes == 4 ? recorded_step<Bf16WithFp32Gradients>(run) : recorded_step<Bf16Precision>(run);
+    return run.plan.gradient_bytes == 4 ? recorded_step<exec::Bf16WithFp32Gradients>(run)
+                                        : recorded_step<exec::Bf16Precision>(run);
 }
 
 /// "name(rows, columns, depth, groups)".

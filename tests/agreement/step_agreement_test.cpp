@@ -17,10 +17,10 @@ namespace {
 using namespace testing_agreement;
 
 /// Laws that tell calls apart: no two kernels, and no two sizes of one, take the same time.
-void give_telling_laws(CpuModel& cpu) {
+void give_telling_laws(models::CpuModel& cpu) {
     Rng rng(5);
     for (auto& laws : cpu.kernel_costs) {
-        for (CpuKernelCost& cost : laws) {
+        for (models::CpuKernelCost& cost : laws) {
             std::ranges::generate(cost.seconds_per, [&rng] { return 1e-9 * (1 + rng.uniform()); });
             cost.known = true;
         }
@@ -28,14 +28,14 @@ void give_telling_laws(CpuModel& cpu) {
 }
 
 /// Of a host with such laws. The documents are those of a toy: only the loaded values are used.
-Inputs telling_inputs() {
+models::Inputs telling_inputs() {
     const auto document = [](const std::string& name) {
         return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + name + ".json");
     };
-    Inputs inputs = load_inputs(document("machines/aurora"), document("stacks/auspex"), document("workloads/toy-dense"),
-                                document("plans/toy-dp4"));
+    models::Inputs inputs = models::load_inputs(document("machines/aurora"), document("stacks/auspex"),
+                                                document("workloads/toy-dense"), document("plans/toy-dp4"));
     constexpr double kUnlimited = 1e30;
-    CpuModel& cpu = inputs.machine.cpu;
+    models::CpuModel& cpu = inputs.machine.cpu;
     cpu.cores = inputs.machine.node.tiles;
     cpu.cache_bytes = cpu.cache_bytes_per_s = cpu.memory_bytes_per_s = cpu.core_memory_bytes_per_s = kUnlimited;
     cpu.intra_node.eager_bytes = cpu.inter_node.eager_bytes = kUnlimited;
@@ -44,26 +44,26 @@ Inputs telling_inputs() {
 }
 
 struct Predicted {
-    Inputs inputs;
-    StepProgram step;
-    ProgramActions rows;
+    models::Inputs inputs;
+    schedule::StepProgram step;
+    cpu::ProgramActions rows;
 
-    explicit Predicted(const RunInputs& run)
+    explicit Predicted(const exec::RunInputs& run)
         : inputs(inputs_of(run)), step{run.plan, run.layout, run.program, {}}, rows(inputs, step) {}
 
-    static Inputs inputs_of(const RunInputs& run) {
-        static const Inputs kTelling = telling_inputs();
-        Inputs inputs = kTelling;
+    static models::Inputs inputs_of(const exec::RunInputs& run) {
+        static const models::Inputs kTelling = telling_inputs();
+        models::Inputs inputs = kTelling;
         inputs.workload = run.workload, inputs.stack = run.stack, inputs.plan = run.plan;
         return inputs;
     }
 };
 
 /// Messages with bytes that a row sends, in order, "rank: bytes".
-std::vector<std::string> messages_of(const OperationActions& row) {
+std::vector<std::string> messages_of(const cpu::OperationActions& row) {
     std::vector<std::string> list;
-    for (const RankAction& action : row.actions) {
-        if (action.type == RankAction::Type::kSend && action.bytes > 0) {
+    for (const cpu::RankAction& action : row.actions) {
+        if (action.type == cpu::RankAction::Type::kSend && action.bytes > 0) {
             list.push_back(std::to_string(action.peer) + ": " + std::to_string(action.bytes));
         }
     }
@@ -71,7 +71,7 @@ std::vector<std::string> messages_of(const OperationActions& row) {
 }
 std::vector<std::string> messages_of(const RecordedOperation& real) {
     std::vector<std::string> list;
-    for (const SentMessage& message : real.messages) {
+    for (const exec::SentMessage& message : real.messages) {
         list.push_back(std::to_string(message.to) + ": " + std::to_string(static_cast<double>(message.bytes)));
     }
     return list;
@@ -79,10 +79,10 @@ std::vector<std::string> messages_of(const RecordedOperation& real) {
 
 /// Seconds of the transport's work between messages, sorted: those of a row's work that is not among `calls` of them
 /// before, and as many behind.
-std::vector<double> transport_seconds(const OperationActions& row, std::size_t before, std::size_t after) {
+std::vector<double> transport_seconds(const cpu::OperationActions& row, std::size_t before, std::size_t after) {
     std::vector<double> seconds;
-    for (const RankAction& action : row.actions) {
-        if (action.type == RankAction::Type::kWork) {
+    for (const cpu::RankAction& action : row.actions) {
+        if (action.type == cpu::RankAction::Type::kWork) {
             seconds.push_back(action.work.seconds);
         }
     }
@@ -93,28 +93,30 @@ std::vector<double> transport_seconds(const OperationActions& row, std::size_t b
     return seconds;
 }
 
-bool is_gradient(OpKind kind) {
-    return kind == OpKind::kGradientTpAllReduce || kind == OpKind::kGradientEpAllReduce ||
-           kind == OpKind::kGradientReduceExperts || kind == OpKind::kGradientReduceDense;
+bool is_gradient(schedule::OpKind kind) {
+    return kind == schedule::OpKind::kGradientTpAllReduce || kind == schedule::OpKind::kGradientEpAllReduce ||
+           kind == schedule::OpKind::kGradientReduceExperts || kind == schedule::OpKind::kGradientReduceDense;
 }
 
 /// Of what the transport did, by the laws of its kernels in the precision of its elements.
-std::vector<double> transport_seconds(const OnRank& on, const Machine& machine, const RecordedOperation& real) {
+std::vector<double> transport_seconds(const OnRank& on, const models::Machine& machine, const RecordedOperation& real) {
     std::vector<double> seconds;
-    const CpuPrecision of_plan = cpu_precision(on.run.plan);
-    for (const RecordedCall& call : real.calls) {
+    const models::CpuPrecision of_plan = schedule::cpu_precision(on.run.plan);
+    for (const exec::RecordedCall& call : real.calls) {
         const auto columns = static_cast<double>(call.sizes[1]), depth = static_cast<double>(call.sizes[2]);
         if (!is_of_transport(call) || call.sizes[1] == 0) {
             continue;
         }
-        CpuKernel kernel = is_gradient(on.op.kind) ? CpuKernel::kReducePartsGradients : CpuKernel::kReduceParts;
-        CpuPrecision precision = call.sizes[3] == sizeof(float) ? CpuPrecision::kFp32 : CpuPrecision::kBf16;
+        models::CpuKernel kernel =
+            is_gradient(on.op.kind) ? models::CpuKernel::kReducePartsGradients : models::CpuKernel::kReduceParts;
+        models::CpuPrecision precision =
+            call.sizes[3] == sizeof(float) ? models::CpuPrecision::kFp32 : models::CpuPrecision::kBf16;
         if (call.kernel != "reduce_parts") {
-            kernel = call.kernel == "copy_own_part" ? CpuKernel::kCopy : CpuKernel::kReduceSoftmaxParts;
+            kernel = call.kernel == "copy_own_part" ? models::CpuKernel::kCopy : models::CpuKernel::kReduceSoftmaxParts;
             precision = of_plan;
         }
         seconds.push_back(
-            work_of(machine, {.kernel = kernel, .columns = columns, .depth = depth}, precision, {}).seconds);
+            cpu::work_of(machine, {.kernel = kernel, .columns = columns, .depth = depth}, precision, {}).seconds);
     }
     std::ranges::sort(seconds);
     return seconds;
@@ -122,28 +124,31 @@ std::vector<double> transport_seconds(const OnRank& on, const Machine& machine, 
 
 /// Sizes that depend on the choices of a router, which predictions take to be even.
 bool depends_on_choices(const OnRank& on) {
-    const OpKind kind = on.op.kind;
-    return on.run.plan.routing.kind != RoutingDistribution::kUniform &&
-           (kind == OpKind::kIndexGeneration || kind == OpKind::kExpertComputation ||
-            kind == OpKind::kOutputReduction || kind == OpKind::kTokenCommunication || kind == OpKind::kTokenReturn);
+    const schedule::OpKind kind = on.op.kind;
+    return on.run.plan.routing.kind != models::RoutingDistribution::kUniform &&
+           (kind == schedule::OpKind::kIndexGeneration || kind == schedule::OpKind::kExpertComputation ||
+            kind == schedule::OpKind::kOutputReduction || kind == schedule::OpKind::kTokenCommunication ||
+            kind == schedule::OpKind::kTokenReturn);
 }
 
 /// Norm and update go over parts of tensors that a rank's shard happens to cut; predicted is a shard of mean size, in a
 /// mean number of parts.
-bool is_over_shards(OpKind kind) { return kind == OpKind::kGradientNorm || kind == OpKind::kOptimizerUpdate; }
+bool is_over_shards(schedule::OpKind kind) {
+    return kind == schedule::OpKind::kGradientNorm || kind == schedule::OpKind::kOptimizerUpdate;
+}
 
 /// Elements and parts that norm and update go over on all ranks of a stage.
 struct ShardSums {
     double predicted_elements = 0, predicted_parts = 0, elements = 0, parts = 0;
-    void add(const std::vector<CpuCall>& calls, const std::vector<RecordedCall>& real) {
-        for (const CpuCall& call : calls) {
-            const bool is_norm = call.kernel == CpuKernel::kSquareSum;
-            if (is_norm || call.kernel == CpuKernel::kAdamW) {
+    void add(const std::vector<models::CpuCall>& calls, const std::vector<exec::RecordedCall>& real) {
+        for (const models::CpuCall& call : calls) {
+            const bool is_norm = call.kernel == models::CpuKernel::kSquareSum;
+            if (is_norm || call.kernel == models::CpuKernel::kAdamW) {
                 predicted_elements += call.columns * call.repeat;
                 predicted_parts += is_norm ? call.repeat : call.rows;
             }
         }
-        for (const RecordedCall& call : real) {
+        for (const exec::RecordedCall& call : real) {
             elements += static_cast<double>(call.sizes[1]);
             parts += 1;
         }
@@ -152,7 +157,7 @@ struct ShardSums {
 
 class Comparison {
  public:
-    explicit Comparison(const RunInputs& run) : run_(run), predicted_(run), real_(recorded_step(run)) {}
+    explicit Comparison(const exec::RunInputs& run) : run_(run), predicted_(run), real_(recorded_step(run)) {}
 
     void expect_equal() {
         for (int rank = 0; rank < run_.layout.tiles; ++rank) {
@@ -167,46 +172,48 @@ class Comparison {
 
  private:
     void expect_equal_rank(int rank, const std::vector<RecordedOperation>& operations) {
-        const RankCoordinates coordinates = rank_coordinates(run_.layout, rank);
-        OperationActions begin;
+        const exec::RankCoordinates coordinates = exec::rank_coordinates(run_.layout, rank);
+        cpu::OperationActions begin;
         ASSERT_TRUE(predicted_.rows.next(rank, begin));
-        std::vector<CpuCall> before_step = step_start_calls(run_.workload, run_.plan, run_.layout, coordinates.stage);
+        std::vector<models::CpuCall> before_step =
+            schedule::step_start_calls(run_.workload, run_.plan, run_.layout, coordinates.stage);
         EXPECT_EQ(begin.actions.size(), before_step.size());
         for (const RecordedOperation& real : operations) {
-            OperationActions row;
+            cpu::OperationActions row;
             ASSERT_TRUE(predicted_.rows.next(rank, row));
             ASSERT_EQ(row.operation_index, real.operation);
             const OnRank on{run_, run_.program.operations[real.operation], coordinates};
             messages_ += real.messages.size();
             if (!depends_on_choices(on)) {
-                const std::string what = operation_name(operation_name_index(on.op.kind, on.op.phase)) + " of layer " +
-                                         std::to_string(on.op.layer) + ", rank " + std::to_string(rank);
+                const std::string what = schedule::operation_name(operation_name_index(on.op.kind, on.op.phase)) +
+                                         " of layer " + std::to_string(on.op.layer) + ", rank " + std::to_string(rank);
                 SCOPED_TRACE(what);
                 expect_equal_messages(on, row, real);
                 expect_equal_calls(on, row, real, std::exchange(before_step, {}));
             }
             before_step.clear();
         }
-        OperationActions none;
+        cpu::OperationActions none;
         EXPECT_FALSE(predicted_.rows.next(rank, none));
     }
 
     /// A barrier is the MPI library's own; empty messages of the lens stand in for it.
-    static void expect_equal_messages(const OnRank& on, const OperationActions& row, const RecordedOperation& real) {
+    static void expect_equal_messages(const OnRank& on, const cpu::OperationActions& row,
+                                      const RecordedOperation& real) {
         EXPECT_EQ(messages_of(real), messages_of(row));
-        if (on.op.comm != CommKind::kBarrier) {
-            EXPECT_TRUE(std::ranges::none_of(row.actions, [](const RankAction& action) {
-                return action.type == RankAction::Type::kSend && action.bytes == 0;
+        if (on.op.comm != schedule::CommKind::kBarrier) {
+            EXPECT_TRUE(std::ranges::none_of(row.actions, [](const cpu::RankAction& action) {
+                return action.type == cpu::RankAction::Type::kSend && action.bytes == 0;
             }));
         }
     }
 
     /// Functions of kernels, and what the transport does between messages.
-    void expect_equal_calls(const OnRank& on, const OperationActions& row, const RecordedOperation& real,
-                            const std::vector<CpuCall>& before_step) {
-        const OperationCalls calls =
+    void expect_equal_calls(const OnRank& on, const cpu::OperationActions& row, const RecordedOperation& real,
+                            const std::vector<models::CpuCall>& before_step) {
+        const schedule::OperationCalls calls =
             kernel_calls(run_.workload, run_.plan, run_.stack, run_.layout, on.place.stage, on.op);
-        std::vector<CpuCall> all = before_step;
+        std::vector<models::CpuCall> all = before_step;
         all.insert(all.end(), calls.before.begin(), calls.before.end());
         all.insert(all.end(), calls.after.begin(), calls.after.end());
         EXPECT_EQ(transport_seconds(on, predicted_.inputs.machine, real),
@@ -218,17 +225,17 @@ class Comparison {
         }
     }
 
-    RunInputs run_;
+    exec::RunInputs run_;
     Predicted predicted_;
     RecordedStep real_;
     std::size_t messages_ = 0;  ///< of the real step
-    std::map<std::pair<int, OpKind>, ShardSums> shards_;
+    std::map<std::pair<int, schedule::OpKind>, ShardSums> shards_;
 };
 
 class Agreement : public testing::TestWithParam<AgreementCase> {};
 
 TEST_P(Agreement, of_calls_and_messages_with_the_prediction) {
-    RunInputs run = exec_fixture::run_inputs(GetParam().workload, GetParam().plan);
+    exec::RunInputs run = exec_fixture::run_inputs(GetParam().workload, GetParam().plan);
     Comparison(run).expect_equal();
 }
 

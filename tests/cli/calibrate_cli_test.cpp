@@ -9,7 +9,7 @@
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using testing_cli::Background;
@@ -208,4 +208,4 @@ TEST_F(CalibrateCli, measurements_of_other_conditions_are_not_gone_on_with) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

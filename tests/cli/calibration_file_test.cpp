@@ -14,13 +14,14 @@
 #include "launch/output_locks.hpp"
 #include "launch/run_folder.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
-const Conditions kNow{{"cores", "2"}, {"stack", "yields, bound, 0123"}, {"hosts", "none"}, {kBuildCondition, "abc"}};
+const workflows::Conditions kNow{
+    {"cores", "2"}, {"stack", "yields, bound, 0123"}, {"hosts", "none"}, {workflows::kBuildCondition, "abc"}};
 
-Measurement row(const std::string& name, double seconds, const char* source) {
-    Measurement row;
+models::Measurement row(const std::string& name, double seconds, const char* source) {
+    models::Measurement row;
     row.kind = "host";
     row.name = name;
     row.seconds = seconds;
@@ -30,7 +31,7 @@ Measurement row(const std::string& name, double seconds, const char* source) {
 
 class CalibrationFileTest : public testing::Test {
  protected:
-    CalibrationFileTest() { std::ofstream(path_) << measurement_header() << "\n"; }
+    CalibrationFileTest() { std::ofstream(path_) << models::measurement_header() << "\n"; }
     ~CalibrationFileTest() override {
         std::filesystem::remove(path_);
         std::filesystem::remove(path_ + ".before");
@@ -53,7 +54,7 @@ class CalibrationFileTest : public testing::Test {
         return "";
     }
     /// What agree_on refuses, or nothing.
-    [[nodiscard]] std::string refusal(const Conditions& now) const {
+    [[nodiscard]] std::string refusal(const workflows::Conditions& now) const {
         try {
             static_cast<void>(file_.agree_on(now));
         } catch (const InputError& error) {
@@ -62,26 +63,26 @@ class CalibrationFileTest : public testing::Test {
         return "";
     }
     [[nodiscard]] std::string refusal_of(const std::string& name, const std::string& value) const {
-        Conditions now = kNow;
+        workflows::Conditions now = kNow;
         now[name] = value;
         return refusal(now);
     }
 
     std::string path_ =
         std::filesystem::temp_directory_path().string() + "/auspex-calibration-" + std::to_string(getpid()) + ".csv";
-    CalibrationFile file_{path_};
+    workflows::CalibrationFile file_{path_};
 };
 
 /// Two parts: of the first one of three rows is of slowed cores, of the second one both are.
-void fill(const CalibrationFile& file) {
-    file.append(row("a", 1, kThisMachine));
-    file.append(row("b", 2, kSlowed));
-    file.append(row("c", 3, kThisMachine));
+void fill(const workflows::CalibrationFile& file) {
+    file.append(row("a", 1, exec::kThisMachine));
+    file.append(row("b", 2, exec::kSlowed));
+    file.append(row("c", 3, exec::kThisMachine));
     file.end_part("1 rank");
-    file.append(row("d", 4, kSlowed));
-    file.append(row("e", 5, kSlowed));
+    file.append(row("d", 4, exec::kSlowed));
+    file.append(row("e", 5, exec::kSlowed));
     file.end_part("2 ranks");
-    file.append(row("f", 6, kSlowed));  // of a part that was broken off
+    file.append(row("f", 6, exec::kSlowed));  // of a part that was broken off
 }
 
 TEST_F(CalibrationFileTest, parts_have_the_rows_above_their_ends) {
@@ -99,12 +100,12 @@ TEST_F(CalibrationFileTest, slowed_rows_and_the_ends_of_their_parts_are_dropped_
     file_.drop_slowed({"1 rank"});
     EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"2 ranks"}));
     std::vector<std::string> names;
-    for (const Measurement& one : load_measurements(path_)) {
+    for (const models::Measurement& one : models::load_measurements(path_)) {
         names.push_back(one.name);
     }
     EXPECT_EQ(names, (std::vector<std::string>{"a", "c", "d", "e"}));
     // What was measured again ends the part again; nothing of it is slowed any more.
-    file_.append(row("b", 1.5, kThisMachine));
+    file_.append(row("b", 1.5, exec::kThisMachine));
     file_.end_part("1 rank");
     EXPECT_TRUE(file_.slowed_rows({"1 rank"}).empty());
     const std::string before = text();
@@ -125,8 +126,8 @@ TEST_F(CalibrationFileTest, dropping_puts_a_whole_new_file_in_its_place) {
 
 TEST_F(CalibrationFileTest, the_fastest_sessions_probe_is_full_speed) {
     EXPECT_EQ(file_.fastest_probe_s(), 0);
-    file_.append(row("probe", 2.2e-4, kThisMachine));
-    file_.append(row("probe", 2.9e-4, kThisMachine));
+    file_.append(row("probe", 2.2e-4, exec::kThisMachine));
+    file_.append(row("probe", 2.9e-4, exec::kThisMachine));
     EXPECT_EQ(file_.fastest_probe_s(), 2.2e-4);
 }
 
@@ -147,8 +148,8 @@ TEST_F(CalibrationFileTest, conditions_are_written_once_and_have_to_stay_the_sam
 
 TEST_F(CalibrationFileTest, another_build_alone_is_told_apart) {
     EXPECT_TRUE(file_.agree_on(kNow));
-    Conditions later = kNow;
-    later[kBuildCondition] = "def";
+    workflows::Conditions later = kNow;
+    later[workflows::kBuildCondition] = "def";
     EXPECT_FALSE(file_.agree_on(later));
     EXPECT_THROW(file_.refuse_build(later), InputError);
     later["cores"] = "8";
@@ -158,25 +159,26 @@ TEST_F(CalibrationFileTest, another_build_alone_is_told_apart) {
 constexpr const char* kConditionsLine = "# conditions: build=abc; cores=2; hosts=none; stack=yields, bound, 0123\n";
 
 TEST_F(CalibrationFileTest, a_last_line_is_completed_or_dropped_if_the_file_is_taken_and_only_then) {
-    const std::string head = measurement_header() + "\n" + kConditionsLine;
-    const std::string one = to_csv(row("a", 1, kThisMachine)), two = to_csv(row("b", 2, kSlowed));
-    const auto expect = [&](const std::string& before, LastLine last, const std::string& after) {
+    const std::string head = models::measurement_header() + "\n" + kConditionsLine;
+    const std::string one = to_csv(row("a", 1, exec::kThisMachine)), two = to_csv(row("b", 2, exec::kSlowed));
+    const auto expect = [&](const std::string& before, workflows::LastLine last, const std::string& after) {
         write(before);
         EXPECT_EQ(file_.take(kNow, "CPU"), last) << before;
         EXPECT_EQ(text(), after);
     };
-    expect(head + one + "\n" + two + "\n", LastLine::kWhole, head + one + "\n" + two + "\n");
-    expect(head + one + "\n" + two, LastLine::kCompleted, head + one + "\n" + two + "\n");
-    expect(head + one + "\n# done: 2 ranks", LastLine::kCompleted, head + one + "\n# done: 2 ranks\n");
+    expect(head + one + "\n" + two + "\n", workflows::LastLine::kWhole, head + one + "\n" + two + "\n");
+    expect(head + one + "\n" + two, workflows::LastLine::kCompleted, head + one + "\n" + two + "\n");
+    expect(head + one + "\n# done: 2 ranks", workflows::LastLine::kCompleted, head + one + "\n# done: 2 ranks\n");
     for (std::size_t cut = 1; cut < two.size(); ++cut) {
-        const bool is_another = two.substr(0, cut).ends_with(kThisMachine);  // a whole row, too
-        expect(head + one + "\n" + two.substr(0, cut), is_another ? LastLine::kCompleted : LastLine::kDropped,
+        const bool is_another = two.substr(0, cut).ends_with(exec::kThisMachine);  // a whole row, too
+        expect(head + one + "\n" + two.substr(0, cut),
+               is_another ? workflows::LastLine::kCompleted : workflows::LastLine::kDropped,
                head + one + "\n" + (is_another ? two.substr(0, cut) + "\n" : ""));
     }
     // A file that is refused stays as it is.
     for (const std::string& refused :
-         {measurement_header() + "\n# conditions: cores=4\n" + one + "\n" + two.substr(0, 9),
-          measurement_header() + "\n" + one + "\n" + two.substr(0, 9), head + "host,a\n" + two.substr(0, 9),
+         {models::measurement_header() + "\n# conditions: cores=4\n" + one + "\n" + two.substr(0, 9),
+          models::measurement_header() + "\n" + one + "\n" + two.substr(0, 9), head + "host,a\n" + two.substr(0, 9),
           head + "host,computer,,,,,,1,2,2,1,1e9,,,1,\"Abacus, 1642-01-01\"\n" + two.substr(0, 9),
           std::string("what I wanted to say")}) {
         write(refused);
@@ -193,7 +195,7 @@ TEST_F(CalibrationFileTest, lines_may_end_as_windows_ends_them) {
         windows += c == '\n' ? "\r\n" : std::string(1, c);
     }
     write(windows);
-    EXPECT_EQ(file_.take(kNow, "CPU"), LastLine::kWhole);
+    EXPECT_EQ(file_.take(kNow, "CPU"), workflows::LastLine::kWhole);
     EXPECT_TRUE(file_.agree_on(kNow));
     EXPECT_EQ(file_.parts_done(), (std::set<std::string>{"1 rank", "2 ranks"}));
     EXPECT_EQ(file_.slowed_rows({"1 rank", "2 ranks"}), (std::map<std::string, int>{{"1 rank", 1}, {"2 ranks", 2}}));
@@ -210,12 +212,12 @@ TEST_F(CalibrationFileTest, beginning_anew_sets_the_old_rows_aside) {
     const std::string before = file_.begin_anew(kNow);
     EXPECT_EQ(before, path_ + ".before");
     EXPECT_EQ(text_of(before), old);
-    EXPECT_EQ(text(), measurement_header() + "\n" + kConditionsLine);
+    EXPECT_EQ(text(), models::measurement_header() + "\n" + kConditionsLine);
     EXPECT_FALSE(file_.has_timings());
     // A beginning that came to nothing does not take the place of what is whole.
     EXPECT_EQ(file_.begin_anew(kNow), path_ + ".before-incomplete");
     EXPECT_EQ(text_of(before), old);
-    file_.append(row("slice", 1, kThisMachine));
+    file_.append(row("slice", 1, exec::kThisMachine));
     EXPECT_TRUE(file_.has_timings());
     file_.put_back(before);
     EXPECT_EQ(text(), old);
@@ -227,26 +229,27 @@ TEST_F(CalibrationFileTest, beginning_anew_sets_the_old_rows_aside) {
 }
 
 TEST_F(CalibrationFileTest, tables_from_elsewhere_are_not_begun_anew) {
-    const std::string own = to_csv(row("a", 1, kThisMachine)) + "\n";
-    for (const std::string& table : {measurement_header() + "\n" + own + "link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\n",
-                                     measurement_header() + "\nhost,computer,,,,,,1,2,2,1,1e9,,,1,my notes\n",
-                                     std::string("my notes\n"), measurement_header() + "\n" + own + "garbage\n"}) {
+    const std::string own = to_csv(row("a", 1, exec::kThisMachine)) + "\n";
+    for (const std::string& table :
+         {models::measurement_header() + "\n" + own + "link,nic,,,,,,,1,2,2,1e9,0.05,,1,OSU\n",
+          models::measurement_header() + "\nhost,computer,,,,,,1,2,2,1,1e9,,,1,my notes\n", std::string("my notes\n"),
+          models::measurement_header() + "\n" + own + "garbage\n"}) {
         write(table);
         const std::string fault = fault_of([&] { static_cast<void>(file_.begin_anew(kNow)); });
         EXPECT_NE(fault.find(path_ + ":"), std::string::npos) << fault;
         EXPECT_NE(fault.find("another --measurements"), std::string::npos) << fault;
         EXPECT_EQ(text(), table);
     }
-    write(measurement_header() + "\n" + own);  // an early calibration's, that knew no conditions
+    write(models::measurement_header() + "\n" + own);  // an early calibration's, that knew no conditions
     EXPECT_EQ(file_.begin_anew(kNow), path_ + ".before");
 }
 
 TEST_F(CalibrationFileTest, one_writes_at_a_time) {
-    const auto lock_it = [&](const char* command) { OutputLocks(command).take_file(path_, path_); };
-    std::optional<OutputLocks> first("auspex calibrate --fresh");
+    const auto lock_it = [&](const char* command) { launch::OutputLocks(command).take_file(path_, path_); };
+    std::optional<launch::OutputLocks> first("auspex calibrate --fresh");
     first->take_file(path_, path_);
     EXPECT_EQ(fault_of([&] { lock_it("auspex calibrate"); }),
-              path_ + ": found process " + std::to_string(getpid()) + " on " + own_host() +
+              path_ + ": found process " + std::to_string(getpid()) + " on " + launch::own_host() +
                   ", \"auspex calibrate --fresh\", that writes there; expected one command at a time, or another file");
     first.reset();
     EXPECT_FALSE(std::filesystem::exists(path_ + ".lock"));
@@ -262,4 +265,4 @@ TEST_F(CalibrationFileTest, rows_of_unknown_conditions_are_not_gone_on_with) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -10,7 +10,7 @@
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using testing_cli::Outcome;
@@ -329,4 +329,4 @@ TEST_F(Cli, a_program_names_the_stages_of_the_expert_block) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

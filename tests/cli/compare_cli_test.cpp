@@ -15,7 +15,7 @@
 #include "cli_fixture.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using testing_cli::Background;
@@ -29,8 +29,8 @@ class CompareCli : public testing::Test, protected testing_cli::Runner {
     /// A computer of two cores with made-up laws: every term of every kernel takes a nanosecond.
     [[nodiscard]] std::string machine(const std::string& core_slice = "3 ms") const {
         std::string laws;
-        for (std::size_t k = 0; k < kCpuKernels; ++k) {
-            const auto kernel = static_cast<CpuKernel>(k);
+        for (std::size_t k = 0; k < models::kCpuKernels; ++k) {
+            const auto kernel = static_cast<models::CpuKernel>(k);
             laws += (laws.empty() ? "{\"" : ", \"") + std::string(to_string(kernel)) + R"(": {"error": 0.03)";
             for (const std::string_view term : cpu_terms(kernel)) {
                 laws += ", \"" + std::string(term) + R"(": "1 ns")";
@@ -459,4 +459,4 @@ TEST_F(CompareCli, a_layout_that_fails_keeps_its_earlier_runs) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -8,7 +8,7 @@
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using testing_cli::Outcome;
@@ -102,4 +102,4 @@ TEST_F(DataCli, a_full_disk_leaves_no_part_of_a_dataset) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

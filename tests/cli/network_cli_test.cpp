@@ -8,7 +8,7 @@
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using testing_cli::Outcome;
@@ -216,4 +216,4 @@ TEST_F(NetworkCli, a_collective_that_cannot_be_is_refused) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

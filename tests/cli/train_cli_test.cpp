@@ -9,7 +9,7 @@
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using testing_cli::Outcome;
@@ -256,4 +256,4 @@ TEST_F(TrainCli, a_line_of_the_host_of_the_rank_is_left_out) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

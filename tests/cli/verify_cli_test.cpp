@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using testing_cli::Outcome;
@@ -81,4 +81,4 @@ TEST_F(VerifyCli, layouts_and_a_kill_pass_here) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -20,8 +20,8 @@
 namespace auspex::exec_fixture {
 
 /// Two dense layers, grouped queries.
-inline Workload dense_model() {
-    Workload w;
+inline models::Workload dense_model() {
+    models::Workload w;
     w.name = "tiny-dense";
     w.layers = 2;
     w.hidden_size = 8;
@@ -32,8 +32,8 @@ inline Workload dense_model() {
     return w;
 }
 /// Two MoE layers of four experts.
-inline Workload mixture_model() {
-    Workload w = dense_model();
+inline models::Workload mixture_model() {
+    models::Workload w = dense_model();
     w.name = "tiny-moe";
     w.intermediate_size = 0;
     w.num_experts = 4, w.top_k = 2, w.expert_size = 6;
@@ -41,46 +41,47 @@ inline Workload mixture_model() {
 }
 
 /// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
-inline Plan single_plan() {
-    Plan p;
+inline models::Plan single_plan() {
+    models::Plan p;
     p.name = p.file = "tiny";
     p.dp = 1;
     p.micro_batch_size = 2, p.micro_batches = 2;
-    p.schedule = ScheduleKind::k1f1b;
+    p.schedule = models::ScheduleKind::k1f1b;
     p.precision = "fp32", p.weight_bytes = 4, p.gradient_bytes = 4;
     return p;
 }
 
 /// Weights large enough for every part of the model to matter, and left as they are by a step.
-inline Training still_training() {
-    Training t;
+inline models::Training still_training() {
+    models::Training t;
     t.learning_rate = 0, t.weight_decay = 0, t.clip = 0;
     t.initial_deviation = 0.3;
     return t;
 }
 
-inline Stack trainer_stack() {
-    return load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/auspex.json"));
+inline models::Stack trainer_stack() {
+    return models::load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/auspex.json"));
 }
 
 /// Everything of a run over as many ranks as the plan's grid has.
-inline RunInputs run_inputs(const Workload& workload, const Plan& plan, const Training& training = still_training(),
-                            const Stack& stack = trainer_stack()) {
-    static const Machine kMachine =
-        load_machine(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/aurora.json"));
-    RunInputs run;
+inline exec::RunInputs run_inputs(const models::Workload& workload, const models::Plan& plan,
+                                  const models::Training& training = still_training(),
+                                  const models::Stack& stack = trainer_stack()) {
+    static const models::Machine kMachine =
+        models::load_machine(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/aurora.json"));
+    exec::RunInputs run;
     run.workload = workload;
     run.plan = resolve_plan(plan, workload, 0);
     run.stack = stack;
     run.training = training;
     run.layout = make_layout(run.plan, kMachine, tiles_of(run.plan));
-    run.program = build_program(run.workload, run.plan, run.stack, run.layout);
+    run.program = schedule::build_program(run.workload, run.plan, run.stack, run.layout);
     run.last_step = 10;
     return run;
 }
 
 /// Tokens of one sequence of a step's batch: the same whichever rank reads it.
-inline std::vector<std::int32_t> sequence_tokens(const Workload& workload, int step, int sequence) {
+inline std::vector<std::int32_t> sequence_tokens(const models::Workload& workload, int step, int sequence) {
     Rng rng(static_cast<std::uint64_t>(step) * 100'003 + static_cast<std::uint64_t>(sequence) + 7);
     std::vector<std::int32_t> tokens;
     for (int i = 0; i <= workload.sequence_length; ++i) {
@@ -89,10 +90,11 @@ inline std::vector<std::int32_t> sequence_tokens(const Workload& workload, int s
     return tokens;
 }
 /// Of a rank, by micro-batch.
-inline std::vector<MicroBatchTokens> tokens_of(const RunInputs& run, const RankCoordinates& coordinates, int step) {
-    std::vector<MicroBatchTokens> batch;
+inline std::vector<exec::MicroBatchTokens> tokens_of(const exec::RunInputs& run,
+                                                     const exec::RankCoordinates& coordinates, int step) {
+    std::vector<exec::MicroBatchTokens> batch;
     for (int m = 0; m < run.plan.micro_batches; ++m) {
-        MicroBatchTokens tokens;
+        exec::MicroBatchTokens tokens;
         for (int i = 0; i < run.plan.micro_batch_size; ++i) {
             const int sequence = (coordinates.data * run.plan.micro_batches + m) * run.plan.micro_batch_size + i;
             const std::vector<std::int32_t> more = sequence_tokens(run.workload, step, sequence);
@@ -104,9 +106,9 @@ inline std::vector<MicroBatchTokens> tokens_of(const RunInputs& run, const RankC
 }
 
 /// Random choices of different experts for every token of step 0, uneven on purpose: lower numbers come more often.
-inline RoutingRecord uneven_record(const RunInputs& run) {
-    const Workload& w = run.workload;
-    RoutingRecord record = empty_routing_record(run, 0, 1);
+inline models::RoutingRecord uneven_record(const exec::RunInputs& run) {
+    const models::Workload& w = run.workload;
+    models::RoutingRecord record = empty_routing_record(run, 0, 1);
     record.choices.clear();
     Rng rng(11);
     for (int token = 0; token < record.tokens * record.layers; ++token) {
@@ -123,29 +125,30 @@ inline RoutingRecord uneven_record(const RunInputs& run) {
     return record;
 }
 
-inline RoutingMode mode_of(const Plan& plan) {
-    return plan.routing.kind == RoutingDistribution::kUniform ? RoutingMode::kUniform : RoutingMode::kLearned;
+inline exec::RoutingMode mode_of(const models::Plan& plan) {
+    return plan.routing.kind == models::RoutingDistribution::kUniform ? exec::RoutingMode::kUniform
+                                                                      : exec::RoutingMode::kLearned;
 }
 
 /// A rank with all that it points to, initialised, and with the tokens of step 0. Weights of norms, which begin at 1,
 /// are spread, so that it is seen where they are forgotten.
 template <class P>
 struct TestRank {
-    Arena arena;
-    OptimizerState<P> optimizer;
-    RoutingSource routing;
-    Rank<P> rank;
+    exec::Arena arena;
+    exec::OptimizerState<P> optimizer;
+    exec::RoutingSource routing;
+    exec::Rank<P> rank;
 
-    TestRank(const RunInputs& run, Communicator& communicator) {
+    TestRank(const exec::RunInputs& run, exec::Communicator& communicator) {
         routing.mode = mode_of(run.plan);
-        rank = make_rank(run, communicator, arena, optimizer, &routing);
-        initialise_rank(rank);
-        for (const Parameter& p : rank.table.dense) {
+        rank = exec::make_rank(run, communicator, arena, optimizer, &routing);
+        exec::initialise_rank(rank);
+        for (const exec::Parameter& p : rank.table.dense) {
             if (p.shape.size() == 1) {
-                for_each_run(slice_of(p), 0, p.size, [&](std::size_t whole, std::size_t at, std::size_t count) {
+                exec::for_each_run(slice_of(p), 0, p.size, [&](std::size_t whole, std::size_t at, std::size_t count) {
                     for (std::size_t i = 0; i < count; ++i) {
                         const double value = 1 + 0.3 * std::sin(static_cast<double>(whole + i) + p.layer);
-                        rank.weights.dense[p.offset + at + i] = stored<typename P::Value>(value);
+                        rank.weights.dense[p.offset + at + i] = exec::stored<typename P::Value>(value);
                     }
                 });
             }
@@ -153,7 +156,9 @@ struct TestRank {
         rank.tokens = tokens_of(run, rank.coordinates, 0);
     }
 
-    void step(Timeline* timeline = nullptr) { run_step(rank, timeline, std::chrono::steady_clock::now()); }
+    void step(schedule::Timeline* timeline = nullptr) {
+        exec::run_step(rank, timeline, std::chrono::steady_clock::now());
+    }
 };
 
 /// Whole tensors by name.
@@ -161,38 +166,39 @@ using Tensors = std::map<std::string, std::vector<double>>;
 
 /// Copies what the rank answers for of its gradients into whole tensors.
 template <class P>
-void collect_gradients(const Rank<P>& rank, Tensors& tensors) {
-    for (const TensorPart& part : owned_parts(rank)) {
-        const Parameter& p = *part.parameter;
+void collect_gradients(const exec::Rank<P>& rank, Tensors& tensors) {
+    for (const exec::TensorPart& part : exec::owned_parts(rank)) {
+        const exec::Parameter& p = *part.parameter;
         const auto& gradients = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
         std::vector<double>& tensor = tensors[p.name];
-        tensor.resize(elements_of(p.shape), 0.0);
-        for_each_run(slice_of(p), part.begin, part.end, [&](std::size_t whole, std::size_t at, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-                tensor[whole + i] = real(gradients[p.offset + at + i]);
-            }
-        });
+        tensor.resize(exec::elements_of(p.shape), 0.0);
+        exec::for_each_run(slice_of(p), part.begin, part.end,
+                           [&](std::size_t whole, std::size_t at, std::size_t count) {
+                               for (std::size_t i = 0; i < count; ++i) {
+                                   tensor[whole + i] = exec::real(gradients[p.offset + at + i]);
+                               }
+                           });
     }
 }
 
 /// What a step leaves: the loss's parts summed over ranks, gradients of whole tensors (those of the batch), and by
 /// rank what its arena holds and held, and its counts.
 struct StepResult {
-    LossParts loss;
+    exec::LossParts loss;
     Tensors gradients;
-    std::vector<LabelBytes> live, peaks, at_peak;
-    std::vector<std::vector<OperationCount>> counts;
+    std::vector<schedule::LabelBytes> live, peaks, at_peak;
+    std::vector<std::vector<exec::OperationCount>> counts;
 };
 
 /// Runs step 0 on all ranks as threads; `change` is called with each rank before it.
 template <class P>
-StepResult one_step(const RunInputs& run, const std::function<void(TestRank<P>&)>& change = {}) {
+StepResult one_step(const exec::RunInputs& run, const std::function<void(TestRank<P>&)>& change = {}) {
     const auto ranks = static_cast<std::size_t>(run.layout.tiles);
     StepResult result;
     result.live.resize(ranks), result.peaks.resize(ranks), result.at_peak.resize(ranks), result.counts.resize(ranks);
-    std::vector<LossParts> losses(ranks);
+    std::vector<exec::LossParts> losses(ranks);
     std::mutex mutex;
-    run_in_process(run.layout, [&](Communicator& communicator) {
+    exec::run_in_process(run.layout, [&](exec::Communicator& communicator) {
         TestRank<P> test(run, communicator);
         if (change) {
             change(test);
@@ -207,7 +213,7 @@ StepResult one_step(const RunInputs& run, const std::function<void(TestRank<P>&)
         result.at_peak[rank] = test.arena.at_peak();
         result.counts[rank] = test.rank.counts;
     });
-    for (const LossParts& loss : losses) {
+    for (const exec::LossParts& loss : losses) {
         result.loss.cross_entropy += loss.cross_entropy;
         result.loss.auxiliary += loss.auxiliary;
         result.loss.z += loss.z;

@@ -33,8 +33,8 @@ constexpr std::array<const char*, kRoleCount> kFolders{"machines", "stacks", "wo
 /// The good files, by role, and the good values that damaged ones are combined with.
 struct Corpus {
     std::array<std::vector<std::string>, kRoleCount> texts;
-    std::vector<Machine> machines;
-    std::vector<Workload> workloads;
+    std::vector<models::Machine> machines;
+    std::vector<models::Workload> workloads;
 };
 
 Corpus read_corpus() {
@@ -53,10 +53,10 @@ Corpus read_corpus() {
         }
     }
     for (const std::string& text : corpus.texts[kMachineRole]) {
-        corpus.machines.push_back(load_machine(JsonDocument::parse(text, "machine")));
+        corpus.machines.push_back(models::load_machine(JsonDocument::parse(text, "machine")));
     }
     for (const std::string& text : corpus.texts[kWorkloadRole]) {
-        corpus.workloads.push_back(load_workload(JsonDocument::parse(text, "workload")));
+        corpus.workloads.push_back(models::load_workload(JsonDocument::parse(text, "workload")));
     }
     return corpus;
 }
@@ -81,32 +81,32 @@ void override_something(JsonDocument& document, Rng& rng) {
 }
 
 /// Everything that may be asked of a plan and a workload before the simulator sees them.
-void use(const Plan& plan, const Workload& workload, const Machine& machine, Rng& rng) {
+void use(const models::Plan& plan, const models::Workload& workload, const models::Machine& machine, Rng& rng) {
     constexpr std::array<int, 8> kTiles{0, 1, 12, 96, 768, 3072, 12288, 1000003};
     const int tiles = any_of(kTiles, rng);
-    const Plan resolved = resolve_plan(plan, workload, tiles);
-    const Layout layout = make_layout(resolved, machine, tiles_of(resolved));
+    const models::Plan resolved = resolve_plan(plan, workload, tiles);
+    const models::Layout layout = make_layout(resolved, machine, tiles_of(resolved));
     AUSPEX_CHECK(layout.tiles >= 1, "a resolved plan has tiles");
     if (workload.num_experts > 0 && workload.num_experts < 4096) {
-        const RoutingLoad load = routing_load(resolved.routing, workload.num_experts, resolved.ep, 1, 1);
+        const models::RoutingLoad load = routing_load(resolved.routing, workload.num_experts, resolved.ep, 1, 1);
         AUSPEX_CHECK(load.heaviest_rank >= 0, "a load is not negative");
     }
 }
 
 void load_damaged(std::size_t role, const JsonDocument& document, const Corpus& corpus, Rng& rng) {
     switch (role) {
-        case kMachineRole: static_cast<void>(load_machine(document)); break;
-        case kStackRole: static_cast<void>(load_stack(document)); break;
+        case kMachineRole: static_cast<void>(models::load_machine(document)); break;
+        case kStackRole: static_cast<void>(models::load_stack(document)); break;
         case kWorkloadRole: {
-            const Workload workload = load_workload(document);
+            const models::Workload workload = models::load_workload(document);
             static_cast<void>(count_parameters(workload).total());
             static_cast<void>(count_active_parameters(workload).total());
             static_cast<void>(count_token_flop(workload).training());
-            use(load_plan(JsonDocument::parse(any_of(corpus.texts[kPlanRole], rng), "plan")), workload,
+            use(models::load_plan(JsonDocument::parse(any_of(corpus.texts[kPlanRole], rng), "plan")), workload,
                 any_of(corpus.machines, rng), rng);
             break;
         }
-        default: use(load_plan(document), any_of(corpus.workloads, rng), any_of(corpus.machines, rng), rng);
+        default: use(models::load_plan(document), any_of(corpus.workloads, rng), any_of(corpus.machines, rng), rng);
     }
 }
 

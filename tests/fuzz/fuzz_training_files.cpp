@@ -76,7 +76,7 @@ struct Target {
 };
 
 void use_dataset(const std::string& folder) {
-    const Dataset dataset = Dataset::open(folder);
+    const exec::Dataset dataset = exec::Dataset::open(folder);
     std::vector<std::int32_t> tokens;
     for (std::int64_t row = 0; row < std::min<std::int64_t>(dataset.sequences(), 50); ++row) {
         tokens.clear();
@@ -88,14 +88,14 @@ void use_dataset(const std::string& folder) {
 
 void use_tokenizer(const std::string& file) {
     const std::string text = "The \xff run\0ner's 1234  words\n";
-    Tokenizer tokenizer = Tokenizer::load(file);
+    exec::Tokenizer tokenizer = exec::Tokenizer::load(file);
     std::vector<std::int32_t> tokens;
     tokenizer.encode(text, tokens);
     AUSPEX_CHECK(tokenizer.decode(tokens) == text, "tokens give back their text");
 }
 
 void use_weights(const std::string& file) {
-    const WeightsFile weights = open_weights_file(file);
+    const exec::WeightsFile weights = exec::open_weights_file(file);
     for (const auto& [name, entry] : weights.entries) {
         if (entry.dtype == "F32") {
             AUSPEX_CHECK(read_tensor(weights, name).size() * sizeof(float) == entry.end - entry.begin, "all is read");
@@ -104,7 +104,7 @@ void use_weights(const std::string& file) {
 }
 
 void use_megatron(const std::string& prefix) {
-    const MegatronDataset dataset(prefix);
+    const exec::MegatronDataset dataset(prefix);
     std::vector<std::int32_t> tokens;
     for (std::int64_t i = 0; i < dataset.sequences(); ++i) {
         tokens.clear();
@@ -113,23 +113,23 @@ void use_megatron(const std::string& prefix) {
 }
 
 void use_routing(const std::string& file) {
-    const RoutingRecord record = read_routing_record(file);
+    const models::RoutingRecord record = models::read_routing_record(file);
     for (int layer = 0; layer < record.layers; ++layer) {
         static_cast<void>(choices_by_expert(record, record.first_step, layer, 0, record.tokens));
     }
 }
 
-Manifest some_manifest() {
+exec::Manifest some_manifest() {
     const std::string digest(64, 'a');
-    Manifest manifest;
+    exec::Manifest manifest;
     manifest.serial = 3, manifest.step = 40;
     manifest.workload = "toy", manifest.plan = "pp 2";
     manifest.parts = {{"part-00000.bin", 1000, digest}, {"part-00001.bin", 0, digest}};
     return manifest;
 }
 
-RoutingRecord some_record() {
-    RoutingRecord record;
+models::RoutingRecord some_record() {
+    models::RoutingRecord record;
     record.first_step = 1, record.steps = 2, record.layers = 2, record.tokens = 8, record.top_k = 2;
     record.num_experts = 4;
     for (std::uint16_t i = 0; i < 2 * 2 * 8; ++i) {
@@ -141,7 +141,7 @@ RoutingRecord some_record() {
 
 /// Makes the good files.
 std::vector<Target> make_targets(const std::string& folder) {
-    PrepareRequest request;
+    exec::PrepareRequest request;
     request.inputs = {"README.md"};
     request.learns_merges = true;
     request.vocabulary = 290;
@@ -149,9 +149,9 @@ std::vector<Target> make_targets(const std::string& folder) {
     request.shard_rows = 40;
     request.folder = folder + "/data";
     static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
-    export_megatron(Dataset::open(request.folder), folder + "/m");
+    export_megatron(exec::Dataset::open(request.folder), folder + "/m");
     write(folder + "/manifest.json", manifest_text(some_manifest()));
-    write(folder + "/w", weights_file_header({{"a", {2, 3}}, {"b", {4}}, {"c", {}}}, {{"format", "pt"}}) +
+    write(folder + "/w", exec::weights_file_header({{"a", {2, 3}}, {"b", {4}}, {"c", {}}}, {{"format", "pt"}}) +
                              std::string(11 * sizeof(float), 'x'));
     write_routing_record(some_record(), folder + "/r.json");
 
@@ -171,7 +171,7 @@ std::vector<Target> make_targets(const std::string& folder) {
             {"shard", data + "/shard-00000.bin", true, {}, [=] { use_dataset(data); }},
             {"tokenizer.json", data + "/tokenizer.json", false, {}, [=] { use_tokenizer(data + "/tokenizer.json"); }},
             {"manifest", folder + "/manifest.json", false, digest_manifest,
-             [=] { static_cast<void>(load_manifest(folder + "/manifest.json")); }},
+             [=] { static_cast<void>(exec::load_manifest(folder + "/manifest.json")); }},
             {"safetensors", folder + "/w", false, {}, [=] { use_weights(folder + "/w"); }},
             {"safetensors in bytes", folder + "/w", true, {}, [=] { use_weights(folder + "/w"); }},
             {"Megatron index", folder + "/m.idx", true, {}, [=] { use_megatron(folder + "/m"); }},

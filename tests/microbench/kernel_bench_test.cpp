@@ -21,21 +21,21 @@
 #include "models/workload.hpp"
 #include "schedule/kernel_calls/kernel_calls.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 const MemorySizes kSizes{.last_level_cache_bytes = 1 << 20};
 
 /// A shape that every kernel takes: heads of 4, triples, 2 experts, 4 choices among 24.
-CpuCall small_call(std::size_t kernel) {
-    return {.kernel = static_cast<CpuKernel>(kernel), .rows = 24, .columns = 24, .depth = 4, .groups = 2};
+models::CpuCall small_call(std::size_t kernel) {
+    return {.kernel = static_cast<models::CpuKernel>(kernel), .rows = 24, .columns = 24, .depth = 4, .groups = 2};
 }
 
 template <typename Check>
 void for_all_kernels(const Check& check) {
-    for (std::size_t kernel = 0; kernel < kCpuKernels; ++kernel) {
-        for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
-            const CpuCall call = small_call(kernel);
+    for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
+        for (const models::CpuPrecision precision : {models::CpuPrecision::kFp32, models::CpuPrecision::kBf16}) {
+            const models::CpuCall call = small_call(kernel);
             SCOPED_TRACE(std::string(to_string(call.kernel)) + " " + std::string(to_string(precision)));
             check(call, precision);
         }
@@ -43,7 +43,7 @@ void for_all_kernels(const Check& check) {
 }
 
 TEST(KernelBench, every_kernel_has_a_time_in_both_precisions) {
-    for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
+    for_all_kernels([](const models::CpuCall& call, models::CpuPrecision precision) {
         const KernelTiming timing = time_kernel(call, precision, OperandLocation::kCache, kSizes, 1e-5);
         EXPECT_TRUE(std::isfinite(timing.seconds) && timing.seconds > 0);
         EXPECT_TRUE(std::isfinite(timing.spread) && timing.spread >= 0);
@@ -52,7 +52,7 @@ TEST(KernelBench, every_kernel_has_a_time_in_both_precisions) {
 }
 
 TEST(KernelBench, repeated_calls_make_no_infinity_and_no_nan) {
-    for_all_kernels([](const CpuCall& call, CpuPrecision precision) {
+    for_all_kernels([](const models::CpuCall& call, models::CpuPrecision precision) {
         OperandSet set = make_operands(call, precision, 3);
         EXPECT_TRUE(set.arrays.are_finite());
         for (int i = 0; i < 500; ++i) {
@@ -63,24 +63,24 @@ TEST(KernelBench, repeated_calls_make_no_infinity_and_no_nan) {
 }
 
 TEST(KernelBench, operands_in_memory_are_sets_that_take_turns) {
-    const CpuCall call{.kernel = CpuKernel::kSquareSum, .columns = 3000};
-    const auto kernel = prepare_kernel(call, CpuPrecision::kBf16, OperandLocation::kMemory, kSizes);
+    const models::CpuCall call{.kernel = models::CpuKernel::kSquareSum, .columns = 3000};
+    const auto kernel = prepare_kernel(call, models::CpuPrecision::kBf16, OperandLocation::kMemory, kSizes);
     for (int i = 0; i < 1000; ++i) {
         kernel->run();
     }
-    EXPECT_GE(time_kernel(call, CpuPrecision::kBf16, OperandLocation::kMemory, kSizes, 1e-5).count, 5);
+    EXPECT_GE(time_kernel(call, models::CpuPrecision::kBf16, OperandLocation::kMemory, kSizes, 1e-5).count, 5);
 }
 
 /// outputs[r] = W_down (silu(W_gate x_r) * (W_up x_r)) with the weights of row r's expert, for every row: all
 /// 3 rows * inner * hidden products are made.
 TEST(KernelBench, grouped_experts_compute_every_row) {
     constexpr std::size_t kRows = 21, kInner = 5, kHidden = 7, kExperts = 3;
-    OperandSet set = make_operands({.kernel = CpuKernel::kExpertsForwardGrouped,
+    OperandSet set = make_operands({.kernel = models::CpuKernel::kExpertsForwardGrouped,
                                     .rows = kRows,
                                     .columns = kInner,
                                     .depth = kHidden,
                                     .groups = kExperts},
-                                   CpuPrecision::kFp32, 1);
+                                   models::CpuPrecision::kFp32, 1);
     set.run();
     const auto weights = set.arrays.array<float>(1), source = set.arrays.array<float>(2),
                outputs = set.arrays.array<float>(5);
@@ -108,7 +108,7 @@ TEST(KernelBench, grouped_experts_compute_every_row) {
     }
 }
 
-using Rows = std::vector<std::array<double, kMaxCpuTerms>>;
+using Rows = std::vector<std::array<double, models::kMaxCpuTerms>>;
 
 /// By elimination; columns are scaled to a largest element of 1 first.
 std::size_t rank_of(Rows matrix, std::size_t columns) {
@@ -143,11 +143,11 @@ std::size_t rank_of(Rows matrix, std::size_t columns) {
 }
 
 TEST(CalibrationShapes, determine_every_term_of_every_law) {
-    std::map<CpuKernel, Rows> sizes;
-    for (const CpuCall& call : calibration_calls()) {
+    std::map<models::CpuKernel, Rows> sizes;
+    for (const models::CpuCall& call : calibration_calls()) {
         sizes[call.kernel].push_back(cpu_sizes(call));
     }
-    ASSERT_EQ(sizes.size(), kCpuKernels);
+    ASSERT_EQ(sizes.size(), models::kCpuKernels);
     for (const auto& [kernel, matrix] : sizes) {
         const std::size_t terms = cpu_terms(kernel).size();
         EXPECT_GE(matrix.size(), terms + 3) << to_string(kernel);
@@ -156,21 +156,21 @@ TEST(CalibrationShapes, determine_every_term_of_every_law) {
 }
 
 TEST(CalibrationShapes, are_many_but_not_more_than_there_is_time_for) {
-    const std::vector<CpuCall> calls = calibration_calls();
+    const std::vector<models::CpuCall> calls = calibration_calls();
     EXPECT_GE(calls.size(), 400U);
     EXPECT_LE(calls.size(), 620U);
-    EXPECT_TRUE(std::ranges::is_sorted(calls, {}, &CpuCall::kernel));
+    EXPECT_TRUE(std::ranges::is_sorted(calls, {}, &models::CpuCall::kernel));
 }
 
 /// Micro-batches have a whole number of sequences: 1 to 64 are looked at.
-bool has_tokens(const Workload& workload, double tokens) {
+bool has_tokens(const models::Workload& workload, double tokens) {
     const double sequences = tokens / workload.sequence_length;
     return sequences == std::floor(sequences) && sequences <= 64;
 }
 
 /// All that calibration times, alone, with others, in turns.
-std::vector<CpuCall> timed_calls() {
-    std::vector<CpuCall> calls = calibration_calls();
+std::vector<models::CpuCall> timed_calls() {
+    std::vector<models::CpuCall> calls = calibration_calls();
     for (const auto& more : {memory_calls(), sharing_calls(), context_switch_calls()}) {
         calls.insert(calls.end(), more.begin(), more.end());
     }
@@ -178,18 +178,20 @@ std::vector<CpuCall> timed_calls() {
 }
 
 TEST(CalibrationShapes, are_of_no_workload) {
-    const std::vector<CpuCall> calls = timed_calls();
+    const std::vector<models::CpuCall> calls = timed_calls();
     for (const auto& entry : std::filesystem::directory_iterator("workloads")) {
-        const Workload w = load_workload(JsonDocument::load(entry.path().string()));
-        for (const CpuCall& c : calls) {
+        const models::Workload w = models::load_workload(JsonDocument::load(entry.path().string()));
+        for (const models::CpuCall& c : calls) {
             SCOPED_TRACE(w.name + ", " + std::string(to_string(c.kernel)));
-            if (c.kernel == CpuKernel::kGemmWeightGradient) {
+            if (c.kernel == models::CpuKernel::kGemmWeightGradient) {
                 EXPECT_FALSE(has_tokens(w, c.depth)) << c.depth;
-            } else if (c.kernel >= CpuKernel::kExpertsForwardLoop && c.kernel <= CpuKernel::kExpertsWeightsGrouped) {
+            } else if (c.kernel >= models::CpuKernel::kExpertsForwardLoop &&
+                       c.kernel <= models::CpuKernel::kExpertsWeightsGrouped) {
                 EXPECT_FALSE(c.columns == w.expert_size && c.depth == w.hidden_size) << c.columns << " " << c.depth;
-            } else if (c.kernel == CpuKernel::kAttentionForward || c.kernel == CpuKernel::kAttentionBackward) {
+            } else if (c.kernel == models::CpuKernel::kAttentionForward ||
+                       c.kernel == models::CpuKernel::kAttentionBackward) {
                 EXPECT_NE(c.rows, w.sequence_length);
-            } else if (c.rows > 1 && c.kernel != CpuKernel::kAdamW) {
+            } else if (c.rows > 1 && c.kernel != models::CpuKernel::kAdamW) {
                 EXPECT_FALSE(has_tokens(w, c.rows)) << c.rows;
             }
         }
@@ -198,8 +200,8 @@ TEST(CalibrationShapes, are_of_no_workload) {
 
 /// What tells two calls of products, attention, norms and the like apart. Calls over one row (copies, sums, AdamW) have
 /// no shape but a length.
-using Shape = std::tuple<CpuKernel, double, double, double, double>;
-Shape shape_of(const CpuCall& c) { return {c.kernel, c.rows, c.columns, c.depth, c.groups}; }
+using Shape = std::tuple<models::CpuKernel, double, double, double, double>;
+Shape shape_of(const models::CpuCall& c) { return {c.kernel, c.rows, c.columns, c.depth, c.groups}; }
 
 /// The plans of a file of layouts as texts, in their order: what is between the braces behind each "plan".
 std::vector<std::string> plan_texts(const std::string& file) {
@@ -217,15 +219,15 @@ std::vector<std::string> plan_texts(const std::string& file) {
 }
 
 /// Every call that a step of the plan makes, on any stage.
-void add_shapes(const Workload& workload, const Plan& asked, std::set<Shape>& shapes) {
-    static const Stack stack = load_stack(JsonDocument::load("stacks/auspex.json"));
-    const Plan plan = resolve_plan(asked, workload, 0);
-    const Layout layout = rank_grid(plan, tiles_of(plan));
-    const Program program = build_program(workload, plan, stack, layout);
-    for (const Role& role : program.roles) {
-        for (const BlockUse& use : role.order) {
-            for (const Operation& op : program.operations_of(program.blocks[use.block])) {
-                const OperationCalls calls = kernel_calls(workload, plan, stack, layout, role.stage, op);
+void add_shapes(const models::Workload& workload, const models::Plan& asked, std::set<Shape>& shapes) {
+    static const models::Stack stack = models::load_stack(JsonDocument::load("stacks/auspex.json"));
+    const models::Plan plan = resolve_plan(asked, workload, 0);
+    const models::Layout layout = rank_grid(plan, tiles_of(plan));
+    const schedule::Program program = schedule::build_program(workload, plan, stack, layout);
+    for (const schedule::Role& role : program.roles) {
+        for (const schedule::BlockUse& use : role.order) {
+            for (const schedule::Operation& op : program.operations_of(program.blocks[use.block])) {
+                const schedule::OperationCalls calls = kernel_calls(workload, plan, stack, layout, role.stage, op);
                 for (const auto& list : {calls.before, calls.after}) {
                     std::ranges::transform(list, std::inserter(shapes, shapes.end()), shape_of);
                 }
@@ -244,12 +246,12 @@ TEST(CalibrationShapes, are_of_no_layout) {
         ASSERT_EQ(texts.size(), layouts.size()) << file;
         for (std::size_t i = 0; i < texts.size(); ++i) {
             const std::string name = layouts[i].at("workload").as_string();
-            const Workload workload = load_workload(JsonDocument::load("workloads/" + name + ".json"));
-            add_shapes(workload, load_plan(JsonDocument::parse(texts[i], file)), shapes);
+            const models::Workload workload = models::load_workload(JsonDocument::load("workloads/" + name + ".json"));
+            add_shapes(workload, models::load_plan(JsonDocument::parse(texts[i], file)), shapes);
         }
     }
     EXPECT_GT(shapes.size(), 200U);
-    for (const CpuCall& call : timed_calls()) {
+    for (const models::CpuCall& call : timed_calls()) {
         EXPECT_FALSE(call.rows > 1 && shapes.contains(shape_of(call)))
             << to_string(call.kernel) << " " << call.rows << " x " << call.columns << " x " << call.depth << " x "
             << call.groups;
@@ -257,4 +259,4 @@ TEST(CalibrationShapes, are_of_no_layout) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::microbench

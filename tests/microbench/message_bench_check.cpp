@@ -14,11 +14,11 @@
 #include "microbench/message_bench.hpp"
 #include "microbench/sharing_bench.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 /// What tells a measurement from the others.
-std::string key_of(const Measurement& m) {
+std::string key_of(const models::Measurement& m) {
     return m.kind + " " + m.name + " " + m.where + " " + std::to_string(m.rows) + " " + std::to_string(m.columns) +
            " " + std::to_string(m.active) + " " + std::to_string(m.ranks) + " " + std::to_string(m.bytes);
 }
@@ -28,38 +28,40 @@ class Observer {
  public:
     explicit Observer(bool is_shown) : is_shown_(is_shown) {}
 
-    [[nodiscard]] BenchSetup bench(Communicator& world) {
-        BenchSetup bench{.communicator = world,
-                         .make_communicator = [](const Layout& layout) { return make_mpi_communicator(layout); },
-                         .node_of_rank = {0, 0, 1, 1},
-                         .sizes = {},
-                         .skip = [this](const Measurement& m) { return is_skipped(m); },
-                         .report = [this](const Measurement& m) { take(m); }};
+    [[nodiscard]] BenchSetup bench(exec::Communicator& world) {
+        BenchSetup bench{
+            .communicator = world,
+            .make_communicator = [](const models::Layout& layout) { return exec::make_mpi_communicator(layout); },
+            .node_of_rank = {0, 0, 1, 1},
+            .sizes = {},
+            .skip = [this](const models::Measurement& m) { return is_skipped(m); },
+            .report = [this](const models::Measurement& m) { take(m); }};
         bench.budget_s = 0.1;
         return bench;
     }
     [[nodiscard]] bool has(const std::string& kind, const std::string& name, const std::string& where) const {
-        return std::any_of(all_.begin(), all_.end(),
-                           [&](const Measurement& m) { return m.kind == kind && m.name == name && m.where == where; });
+        return std::any_of(all_.begin(), all_.end(), [&](const models::Measurement& m) {
+            return m.kind == kind && m.name == name && m.where == where;
+        });
     }
     [[nodiscard]] bool has_no_faults() const { return !has_fault_; }
     [[nodiscard]] bool are_all_from(const char* source) const {
         return !all_.empty() &&
-               std::all_of(all_.begin(), all_.end(), [&](const Measurement& m) { return m.source == source; });
+               std::all_of(all_.begin(), all_.end(), [&](const models::Measurement& m) { return m.source == source; });
     }
     /// Turns where one rank runs kernels and where all of its core do, passes between them; sets of two sizes at least.
     [[nodiscard]] bool has_turns() const {
         std::set<double> sizes;
-        for (const Measurement& m : all_) {
+        for (const models::Measurement& m : all_) {
             sizes.insert(m.name == "turn" && m.active == m.ranks ? m.bytes : 0);
         }
-        const auto alone = [](const Measurement& m) { return m.name == "turn" && m.active == 1; };
+        const auto alone = [](const models::Measurement& m) { return m.name == "turn" && m.active == 1; };
         return sizes.size() > 2 && has("host", "pass", "") && std::any_of(all_.begin(), all_.end(), alone);
     }
 
  private:
     /// A few sizes of everything are enough here.
-    static bool is_skipped(const Measurement& m) {
+    static bool is_skipped(const models::Measurement& m) {
         constexpr double kSmall = 32, kLarge = 32 * 1024, kCopy = 1024 * 1024, kTurn = 1.5e6;
         if (m.kind == "kernel") {
             return m.name != "gemm_forward";
@@ -69,7 +71,7 @@ class Observer {
         }
         return m.name == "copy" ? m.bytes != kCopy : m.name != "slice" && m.bytes != kSmall && m.bytes != kLarge;
     }
-    void take(const Measurement& m) {
+    void take(const models::Measurement& m) {
         if (is_shown_) {
             std::cout << key_of(m) << ": " << m.seconds * 1e6 << " us, spread " << m.spread << ", count " << m.count
                       << "\n";
@@ -83,7 +85,7 @@ class Observer {
     }
 
     bool is_shown_;
-    std::vector<Measurement> all_;
+    std::vector<models::Measurement> all_;
     std::set<std::string> keys_;
     bool has_fault_ = false;
 };
@@ -106,38 +108,40 @@ bool has_all(const Observer& observer, bool shares_cores, bool one_core) {
 
 /// Every row is taken at full speed for a probe that no core is slower than, on slowed cores for one that none is as
 /// fast as.
-bool tells_speeds(Communicator& world) {
+bool tells_speeds(exec::Communicator& world) {
     bool fine = true;
     for (const bool is_undisturbed : {true, false}) {
         Observer observer(false);
         BenchSetup bench = observer.bench(world);
         bench.undisturbed_probe_s = is_undisturbed ? 1e3 : 1e-12;
         run_message_bench(bench);
-        fine = fine && (world.world_rank() != 0 || observer.are_all_from(is_undisturbed ? kThisMachine : kSlowed));
+        fine = fine &&
+               (world.world_rank() != 0 || observer.are_all_from(is_undisturbed ? exec::kThisMachine : exec::kSlowed));
     }
     return fine;
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::microbench
 
 int main(int argc, char** argv) {
     using namespace auspex;
-    const MpiSession session(&argc, &argv);
-    const std::size_t cores = allowed_cores().size();
-    const auto core = bind_to_core(local_rank_of(session.rank()));
-    bool fine = !core || allowed_cores() == std::vector<int>{*core};
-    const auto world = make_mpi_communicator(testing_exec::grid(1, session.size(), 1, 1));
+    using namespace auspex::microbench;
+    const exec::MpiSession session(&argc, &argv);
+    const std::size_t cores = exec::allowed_cores().size();
+    const auto core = exec::bind_to_core(exec::local_rank_of(session.rank()));
+    bool fine = !core || exec::allowed_cores() == std::vector<int>{*core};
+    const auto world = exec::make_mpi_communicator(testing_exec::grid(1, session.size(), 1, 1));
     Observer observer(argc > 1);
-    const BenchSetup bench = observer.bench(*world);
-    run_message_bench(bench);
-    run_sharing_bench(bench);
-    run_context_switch_bench(bench);
+    const microbench::BenchSetup bench = observer.bench(*world);
+    microbench::run_message_bench(bench);
+    microbench::run_sharing_bench(bench);
+    microbench::run_context_switch_bench(bench);
     fine = tells_speeds(*world) && fine;
     fine = fine && (session.rank() != 0 || has_all(observer, core && cores < 4, core && cores == 1));
     if (!fine) {
         std::cerr << "rank " << session.rank() << " did not measure what it should\n";
-        MpiSession::abort(EXIT_FAILURE);
+        exec::MpiSession::abort(EXIT_FAILURE);
     }
     return EXIT_SUCCESS;
 }

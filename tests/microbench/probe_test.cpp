@@ -9,14 +9,14 @@
 
 #include "exec/system/cores.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 ProbeReading reading(double seconds, double stolen) { return {seconds, stolen}; }
 
 TEST(Probe, every_core_gives_a_reading) {
     const std::vector<ProbeReading> readings = probe_cores(0.01);
-    ASSERT_EQ(readings.size(), allowed_cores().size());
+    ASSERT_EQ(readings.size(), exec::allowed_cores().size());
     for (const ProbeReading& one : readings) {
         EXPECT_GT(one.seconds, 0);
         EXPECT_GE(one.stolen_share, 0);
@@ -122,4 +122,4 @@ TEST(Probe, the_kernels_clock_moves_on) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -9,7 +9,7 @@
 #include "base/quantiles.hpp"
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::microbench {
 namespace {
 
 Trial calm(double seconds) { return {.seconds = seconds, .spread = 0.01, .count = 5, .is_undisturbed = true}; }
@@ -59,4 +59,4 @@ TEST(Trials, a_row_is_not_biased_by_how_many_looks_there_were) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::microbench

@@ -7,7 +7,7 @@
 #include "base/rng.hpp"
 #include "models/kernel_cost.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 /// 100 TF/s and 1 TB/s, 50 cores with blocks of 256 x 256, all efficiencies one.
@@ -173,4 +173,4 @@ TEST(ExpectedNormalMaximum, of_one_or_none_is_zero_and_grows_with_n) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

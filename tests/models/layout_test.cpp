@@ -16,7 +16,7 @@
 #include "base/error.hpp"
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 /// 10 groups of 8 nodes with 4 tiles each.
@@ -346,4 +346,4 @@ TEST(Layout, grids_and_placements_that_cannot_be_are_refused) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

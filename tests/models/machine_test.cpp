@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 JsonDocument open_machine(const std::string& name) {
@@ -311,4 +311,4 @@ TEST(Machine, keys_of_the_other_kind_of_fabric_or_node_are_refused) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 const std::string kHeader =
@@ -228,4 +228,4 @@ TEST(Measurements, a_file_is_loaded_by_name) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

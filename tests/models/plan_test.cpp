@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 Plan parsed(const std::string& text) { return load_plan(JsonDocument::parse(text, "p.json")); }
@@ -216,4 +216,4 @@ TEST_F(PlanTrace, a_trace_must_have_one_share_per_expert) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

@@ -9,7 +9,7 @@
 #include "base/rng.hpp"
 #include "models/plan.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 const std::string kRoot = AUSPEX_SOURCE_DIR;
@@ -234,4 +234,4 @@ TEST(ResolvePlan, dense_toy_plans_also_fit_the_dense_toy) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

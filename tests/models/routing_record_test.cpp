@@ -15,7 +15,7 @@
 #include "models/plan.hpp"
 #include "models/routing.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 namespace fs = std::filesystem;
@@ -169,4 +169,4 @@ TEST_F(Record, a_plan_takes_it_as_a_trace_and_checks_it_against_the_model) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

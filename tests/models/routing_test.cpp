@@ -8,7 +8,7 @@
 
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 Routing routing_of(RoutingDistribution kind, double parameter) {
@@ -132,4 +132,4 @@ TEST(Routing, loads_stay_between_the_mean_and_all_on_one) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

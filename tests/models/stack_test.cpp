@@ -14,7 +14,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 JsonDocument open_stack(const std::string& name) {
@@ -394,4 +394,4 @@ TEST(Stack, slips_are_refused_by_path) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "models/workload.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 Training parsed(const std::string& text) {
@@ -114,4 +114,4 @@ TEST(Training, edges_of_the_schedule_have_a_rate) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

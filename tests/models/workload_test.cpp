@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 constexpr double kBillion = 1e9;
@@ -306,4 +306,4 @@ TEST(Workload, every_file_in_workloads_loads_and_is_named_as_its_file) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

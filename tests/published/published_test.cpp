@@ -22,11 +22,11 @@ JsonDocument cases(const std::string& name) {
     return document;
 }
 
-Inputs inputs_of(const JsonValue& root, const std::string& workload, const std::string& plan) {
+models::Inputs inputs_of(const JsonValue& root, const std::string& workload, const std::string& plan) {
     using testing_plans::document;
-    return load_inputs(document("machines", root.at("machine").as_string()),
-                       document("stacks", root.at("stack").as_string()), document("workloads", workload),
-                       document("plans", plan));
+    return models::load_inputs(document("machines", root.at("machine").as_string()),
+                               document("stacks", root.at("stack").as_string()), document("workloads", workload),
+                               document("plans", plan));
 }
 
 double number(const JsonValue& parent, std::string_view key) { return parent.at(key).as_number(0, 1e12); }
@@ -37,11 +37,11 @@ int integer(const JsonValue& parent, std::string_view key) {
 TEST(Published, agpt_70b_step_time_follows_the_number_of_micro_batches_with_one_constant_ratio) {
     const JsonDocument document = cases("agpt-70b-bubble");
     const JsonValue root = document.root();
-    Inputs inputs = inputs_of(root, root.at("workload").as_string(), root.at("plan").as_string());
+    models::Inputs inputs = inputs_of(root, root.at("workload").as_string(), root.at("plan").as_string());
     double smallest = 1e9, largest = 0;
     for (const JsonValue& row : root.at("rows").elements()) {
         inputs.plan.micro_batches = integer(row, "micro_batches");
-        const Prediction p = predict(inputs, plain_options(integer(root, "tiles"))).prediction;
+        const predict::Prediction p = predict::predict(inputs, plain_options(integer(root, "tiles"))).prediction;
         const double measured_s = p.global_batch / number(row, "samples_per_s");
         const double ratio = p.step_time_s / measured_s;
         EXPECT_NEAR(ratio, 1, number(root, "each_within")) << inputs.plan.micro_batches << " micro-batches";
@@ -58,8 +58,8 @@ TEST(Published,
     JsonDocument plan = testing_plans::document("plans", root.at("plan").as_string());
     for (const JsonValue& routing : root.at("routing").elements()) {
         plan.set("routing", routing.excerpt());
-        Inputs inputs = inputs_of(root, root.at("workload").as_string(), root.at("plan").as_string());
-        inputs.plan = load_plan(plan);
+        models::Inputs inputs = inputs_of(root, root.at("workload").as_string(), root.at("plan").as_string());
+        inputs.plan = models::load_plan(plan);
         inputs.plan.dp = 0;
         const double reference_s = step_s(inputs, integer(root, "reference_tiles"));
         double before = 1;
@@ -103,7 +103,8 @@ TEST(Published, speed_ups_of_fused_experts_and_of_the_ep_aware_optimizer_are_tho
     int compared = 0;
     for (const JsonValue& row : root.at("rows").elements()) {
         const std::string model = row.at("model").as_string();
-        for (const AblationRow& ablation : ablate(inputs_of(root, model, model), integer(root, "tiles"))) {
+        for (const predict::AblationRow& ablation :
+             predict::ablate(inputs_of(root, model, model), integer(root, "tiles"))) {
             if (ablation.name == row.at("variant").as_string()) {
                 expect_speedup(root, row, "forward_backward", ablation.speedup_forward_backward);
                 expect_speedup(root, row, "optimizer", ablation.speedup_optimizer);
@@ -126,8 +127,8 @@ int integer_or(const JsonValue& row, std::string_view key, int otherwise) {
     return row.find(key) ? integer(row, key) : otherwise;
 }
 
-CollectiveJob job_of(const JsonValue& row) {
-    CollectiveJob job;
+network::CollectiveJob job_of(const JsonValue& row) {
+    network::CollectiveJob job;
     job.ranks = integer(row, "ranks");
     job.group_size = integer_or(row, "groups_of", job.ranks);
     job.stride = integer_or(row, "stride", 1);
@@ -135,21 +136,22 @@ CollectiveJob job_of(const JsonValue& row) {
     return job;
 }
 
-double predicted_s(const JsonValue& row, const Machine& machine, const Stack& stack, double bytes) {
-    const CollectiveJob job = job_of(row);
-    Network network(machine, stack, layout_of_job(job, machine));
-    AlgorithmChoice choice = choice_by_rule(stack.all_reduce, bytes);
-    for (const CollectiveAlgorithm algorithm : algorithms_of(CommKind::kAllReduce)) {
+double predicted_s(const JsonValue& row, const models::Machine& machine, const models::Stack& stack, double bytes) {
+    const network::CollectiveJob job = job_of(row);
+    network::Network network(machine, stack, layout_of_job(job, machine));
+    network::AlgorithmChoice choice = network::choice_by_rule(stack.all_reduce, bytes);
+    for (const models::CollectiveAlgorithm algorithm : network::algorithms_of(schedule::CommKind::kAllReduce)) {
         if (row.find("algorithm") && row.at("algorithm").as_string() == to_string(algorithm)) {
             choice = {algorithm, integer(row, "levels")};
         }
     }
-    const int member = job.alone ? 0 : kAllSiblings;
-    return network.solo_time_s(network.unroll_as(choice, CommKind::kAllReduce, kJobGroups, 0, bytes, 1, member));
+    const int member = job.alone ? 0 : network::kAllSiblings;
+    return network.solo_time_s(
+        network.unroll_as(choice, schedule::CommKind::kAllReduce, network::kJobGroups, 0, bytes, 1, member));
 }
 
 std::vector<CollectiveRow> collective_rows(const JsonValue& root) {
-    const Machine machine = testing_plans::machine(root.at("machine").as_string());
+    const models::Machine machine = testing_plans::machine(root.at("machine").as_string());
     std::vector<CollectiveRow> rows;
     for (const JsonValue& row : root.at("rows").elements()) {
         JsonDocument stack = testing_plans::document("stacks", root.at("stack").as_string());
@@ -158,7 +160,7 @@ std::vector<CollectiveRow> collective_rows(const JsonValue& root) {
         const double bytes = row.at("bytes").as_quantity(Dimension::kBytes, 1, 1e12);
         rows.push_back({row.at("name").as_string(), row.at("transport").as_string(), row.at("fitted").as_bool(),
                         row.at("time").as_quantity(Dimension::kSeconds, 1e-9, 1e3),
-                        predicted_s(row, machine, load_stack(stack), bytes)});
+                        predicted_s(row, machine, models::load_stack(stack), bytes)});
     }
     return rows;
 }

@@ -20,10 +20,12 @@ inline const std::string kRoot = AUSPEX_SOURCE_DIR;
 inline JsonDocument document(const std::string& folder, const std::string& name) {
     return JsonDocument::load(kRoot + "/" + folder + "/" + name + ".json");
 }
-inline Machine machine(const std::string& name = "aurora") { return load_machine(document("machines", name)); }
-inline Stack stack(const std::string& name) { return load_stack(document("stacks", name)); }
-inline Workload workload(const std::string& name) { return load_workload(document("workloads", name)); }
-inline Plan plan(const std::string& name) { return load_plan(document("plans", name)); }
+inline models::Machine machine(const std::string& name = "aurora") {
+    return models::load_machine(document("machines", name));
+}
+inline models::Stack stack(const std::string& name) { return models::load_stack(document("stacks", name)); }
+inline models::Workload workload(const std::string& name) { return models::load_workload(document("workloads", name)); }
+inline models::Plan plan(const std::string& name) { return models::load_plan(document("plans", name)); }
 
 /// Every shipped plan with the workload that it is for.
 inline std::vector<std::pair<std::string, std::string>> shipped() {
@@ -39,16 +41,16 @@ inline std::vector<std::pair<std::string, std::string>> shipped() {
 }
 
 /// A stack that can run every stream beside compute.
-inline Stack overlapping_stack(const std::string& name) {
-    Stack all = stack(name);
+inline models::Stack overlapping_stack(const std::string& name) {
+    models::Stack all = stack(name);
     all.can_overlap_tp = all.can_overlap_ep = all.can_overlap_dp = all.can_overlap_pp = true;
     return all;
 }
 
 struct Case {
-    Workload workload;
-    Plan plan;  ///< resolved
-    Stack stack;
+    models::Workload workload;
+    models::Plan plan;  ///< resolved
+    models::Stack stack;
 };
 
 namespace detail {
@@ -59,14 +61,14 @@ T one_of(Rng& rng, std::initializer_list<T> choices) {
 }
 inline bool coin(Rng& rng) { return rng.below(2) == 1; }
 
-inline const std::vector<Workload>& workloads() {
-    static const std::vector<Workload> kAll = [] {
-        std::vector<Workload> list;
+inline const std::vector<models::Workload>& workloads() {
+    static const std::vector<models::Workload> kAll = [] {
+        std::vector<models::Workload> list;
         for (const char* name : {"toy-dense", "toy-moe", "mula-1b", "mula-20b-a2b", "mixtral-8x7b", "gpt3-175b",
                                  "deepseek-v3", "llama3-70b"}) {
             list.push_back(workload(name));
         }
-        Workload shared = list[1];  // leading dense layer, shared experts, tied table, logits that travel
+        models::Workload shared = list[1];  // leading dense layer, shared experts, tied table, logits that travel
         shared.intermediate_size = 128;
         shared.shared_experts = 2;
         shared.first_dense_layers = 1;
@@ -77,8 +79,8 @@ inline const std::vector<Workload>& workloads() {
     return kAll;
 }
 
-inline Plan draw_plan(Rng& rng, bool overlap) {
-    Plan p;
+inline models::Plan draw_plan(Rng& rng, bool overlap) {
+    models::Plan p;
     p.file = "random.json";
     p.dp = one_of(rng, {1, 2, 3, 4});
     p.ep = one_of(rng, {1, 1, 2, 4});
@@ -90,15 +92,18 @@ inline Plan draw_plan(Rng& rng, bool overlap) {
     p.sequence_parallel = coin(rng);
     p.micro_batch_size = one_of(rng, {1, 2});
     p.micro_batches = one_of(rng, {1, 2, 3, 4, 6, 8});
-    p.schedule = one_of(rng, {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b});
-    p.virtual_stages = p.schedule == ScheduleKind::kInterleaved1f1b ? one_of(rng, {2, 3}) : 1;
+    p.schedule = one_of(
+        rng, {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b});
+    p.virtual_stages = p.schedule == models::ScheduleKind::kInterleaved1f1b ? one_of(rng, {2, 3}) : 1;
     p.recompute_norm = coin(rng), p.recompute_attention = coin(rng), p.recompute_expert = coin(rng);
-    p.optimizer = one_of(rng, {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
-                               OptimizerSharding::kFsdp});
-    p.dispatch = one_of(rng, {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll});
-    p.expert_kernels = one_of(rng, {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
-    p.rank_order = one_of(rng, {std::array{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp},
-                                std::array{Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp}});
+    p.optimizer = one_of(rng, {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+                               models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp});
+    p.dispatch = one_of(rng, {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll});
+    p.expert_kernels =
+        one_of(rng, {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused});
+    p.rank_order =
+        one_of(rng, {std::array{models::Axis::kDp, models::Axis::kPp, models::Axis::kEp, models::Axis::kTp},
+                     std::array{models::Axis::kPp, models::Axis::kDp, models::Axis::kEp, models::Axis::kTp}});
     if (overlap) {
         p.overlap_tp = coin(rng), p.overlap_ep = coin(rng), p.overlap_dp = coin(rng), p.overlap_pp = coin(rng);
     }
@@ -111,11 +116,11 @@ inline Plan draw_plan(Rng& rng, bool overlap) {
 inline Case random_case(std::uint64_t seed, bool overlap = true) {
     Rng rng(seed);
     for (;;) {
-        const Workload& model = detail::workloads()[rng.below(detail::workloads().size())];
-        const Plan drawn = detail::draw_plan(rng, overlap);
+        const models::Workload& model = detail::workloads()[rng.below(detail::workloads().size())];
+        const models::Plan drawn = detail::draw_plan(rng, overlap);
         const char* name = rng.below(2) == 0 ? "optimus" : "megatron-deepspeed";
         try {
-            const Plan resolved = resolve_plan(drawn, model, 0);
+            const models::Plan resolved = resolve_plan(drawn, model, 0);
             return {model, resolved, overlap ? overlapping_stack(name) : stack(name)};
         } catch (const InputError&) {
             continue;
@@ -123,8 +128,8 @@ inline Case random_case(std::uint64_t seed, bool overlap = true) {
     }
 }
 
-inline Layout layout_of(const Plan& plan) {
-    static const Machine kAurora = machine();
+inline models::Layout layout_of(const models::Plan& plan) {
+    static const models::Machine kAurora = machine();
     return make_layout(plan, kAurora, plan.pp * plan.dp * plan.ep * plan.etp);
 }
 

@@ -6,15 +6,15 @@
 #include "cli/output/prediction_output.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
-void print_json(const std::vector<AblationRow>& rows, const Inputs& inputs, const Options& options) {
+void print_json(const std::vector<predict::AblationRow>& rows, const models::Inputs& inputs, const Options& options) {
     JsonWriter json(std::cout);
     json.begin_object();
     write_names(json, inputs, options);
     json.member("tiles", rows.front().prediction.tiles).key("rows").begin_array();
-    for (const AblationRow& row : rows) {
+    for (const predict::AblationRow& row : rows) {
         json.begin_object().member("name", row.name).member("step_time_s", row.prediction.step_time_s);
         json.member("forward_backward_s", row.prediction.forward_backward_s)
             .member("optimizer_s", row.prediction.optimizer_s);
@@ -26,7 +26,7 @@ void print_json(const std::vector<AblationRow>& rows, const Inputs& inputs, cons
     json.end_array().end_object();
 }
 
-void print_text(const std::vector<AblationRow>& rows, const Inputs& inputs, const Options& options) {
+void print_text(const std::vector<predict::AblationRow>& rows, const models::Inputs& inputs, const Options& options) {
     std::cout << inputs.workload.name << " on " << inputs.machine.name << ", "
               << counted(rows.front().prediction.tiles, "tile")
               << "; speed-ups over the baseline (loop experts, sharded optimizer)" << overrides_line(options)
@@ -40,7 +40,7 @@ void print_text(const std::vector<AblationRow>& rows, const Inputs& inputs, cons
               << left("", 16) << right("step", 10) << right("fwd-bwd", 10) << right("opt. phase", 11)
               << right("share", 9) << right("fwd-bwd x", 12) << right("optimizer x", 13) << right("training x", 12)
               << right("memory", 10) << "\n";
-    for (const AblationRow& row : rows) {
+    for (const predict::AblationRow& row : rows) {
         std::cout << left(row.name, 16) << right(duration(row.prediction.step_time_s), 10)
                   << right(duration(row.prediction.forward_backward_s), 10)
                   << right(duration(row.prediction.optimizer_s), 11) << right(percent(row.optimizer_share), 9)
@@ -53,8 +53,9 @@ void print_text(const std::vector<AblationRow>& rows, const Inputs& inputs, cons
 }  // namespace
 
 void run_ablate(const Options& options) {
-    const Inputs inputs = load_all(options);
-    const std::vector<AblationRow> rows = ablate(inputs, options.tiles.empty() ? 0 : options.tiles.front());
+    const models::Inputs inputs = load_all(options);
+    const std::vector<predict::AblationRow> rows =
+        predict::ablate(inputs, options.tiles.empty() ? 0 : options.tiles.front());
     if (options.json) {
         print_json(rows, inputs, options);
     } else {
@@ -62,4 +63,4 @@ void run_ablate(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -13,7 +13,7 @@
 #include "report/parts/text.hpp"
 #include "workflows/calibrate/calibrate.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 constexpr const char* kDefaultOut = "machines/local.json";
@@ -40,20 +40,20 @@ void require_sense(const Options& options) {
     if (options.max_ranks == 1) {
         throw InputError("--max-ranks", "found 1; expected at least 2: messages have two ends");
     }
-    if (calibrate.from.empty() && rank_of_launcher(0)) {
+    if (calibrate.from.empty() && launch::rank_of_launcher(0)) {
         throw InputError("auspex calibrate",
                          "found itself started by an MPI launcher; expected to start mpirun itself");
     }
 }
 
-CalibrateRequest calibrate_request(const Options& options) {
+workflows::CalibrateRequest calibrate_request(const Options& options) {
     const CalibrateFlags& flags = options.calibrate;
-    CalibrateRequest request;
+    workflows::CalibrateRequest request;
     request.out = options.out.empty() ? kDefaultOut : options.out;
     request.makes_folder_of_out = options.out.empty();
     request.machine = options.machine;
     if (!flags.from.empty()) {
-        request.measurements = find_input("measurements", flags.from);
+        request.measurements = launch::find_input("measurements", flags.from);
     } else if (!flags.measurements.empty()) {
         request.measurements = flags.measurements;
     } else {  // beside the machine file
@@ -80,25 +80,25 @@ CalibrateRequest calibrate_request(const Options& options) {
 }
 
 /// What to do about rows that make no machine: measured in too short a time, they may be too few or too scattered.
-std::string budget_advice(const CalibrateRequest& request) {
+std::string budget_advice(const workflows::CalibrateRequest& request) {
     if (!request.measures()) {
         return "";
     }
-    return request.budget_s > 0 && request.budget_s < kDefaultBudget_s
+    return request.budget_s > 0 && request.budget_s < workflows::kDefaultBudget_s
                ? "; " + thousands(request.budget_s) +
                      " s may be too short for it: measure again with --fresh and a larger --budget-s (" +
-                     thousands(kDefaultBudget_s) + " without it)"
+                     thousands(workflows::kDefaultBudget_s) + " without it)"
                : "; --fresh measures everything again";
 }
 
 /// Names the file whose rows make no machine, and what to do about it.
-InputError blame_rows(const CalibrateRequest& request, const InputError& error) {
+InputError blame_rows(const workflows::CalibrateRequest& request, const InputError& error) {
     const std::string text = error.what(), head = "measurements: ";
     return text.starts_with(head) ? InputError(request.measurements, text.substr(head.size()) + budget_advice(request))
                                   : error;
 }
 
-Calibrated calibrate_or_blame_rows(const CalibrateRequest& request) {
+workflows::Calibrated calibrate_or_blame_rows(const workflows::CalibrateRequest& request) {
     try {
         return calibrate(request);
     } catch (const InputError& error) {
@@ -106,14 +106,14 @@ Calibrated calibrate_or_blame_rows(const CalibrateRequest& request) {
     }
 }
 
-void write_fits(JsonWriter& json, const Calibration& calibration) {
+void write_fits(JsonWriter& json, const fit::Calibration& calibration) {
     json.key("fits").begin_array();
-    for (const FitQuality& fit : calibration.fits) {
+    for (const fit::FitQuality& fit : calibration.fits) {
         json.begin_object().member("kind", fit.kind).member("name", fit.name).member("precision", fit.precision);
         json.member("points", static_cast<std::int64_t>(fit.points.size())).member("typical_error", fit.typical_error);
         json.member("worst_error", fit.worst_error).member("outliers", fit.outliers).member("poor", fit.is_poor);
         json.member("verdict", fit.verdict).key("terms").begin_array();
-        for (const FitQuality::Term& term : fit.terms) {
+        for (const fit::FitQuality::Term& term : fit.terms) {
             json.begin_object().member("name", term.name).member("value", term.value);
             json.member("low", term.low).member("high", term.high).end_object();
         }
@@ -122,9 +122,9 @@ void write_fits(JsonWriter& json, const Calibration& calibration) {
     json.end_array();
 }
 
-void write_changes(JsonWriter& json, const char* key, const std::vector<ConstantChange>& changes) {
+void write_changes(JsonWriter& json, const char* key, const std::vector<fit::ConstantChange>& changes) {
     json.key(key).begin_array();
-    for (const ConstantChange& change : changes) {
+    for (const fit::ConstantChange& change : changes) {
         json.begin_object().member("path", change.now.path);
         json.member("before", change.before.value).member("before_kind", to_string(change.before.kind));
         json.member("value", change.now.value).member("low", change.low).member("high", change.high);
@@ -134,20 +134,20 @@ void write_changes(JsonWriter& json, const char* key, const std::vector<Constant
     json.end_array();
 }
 
-void write_caches(JsonWriter& json, const CacheSizes& caches) {
-    const auto write = [&json](const char* key, const CacheSize& size, double otherwise) {
+void write_caches(JsonWriter& json, const fit::CacheSizes& caches) {
+    const auto write = [&json](const char* key, const fit::CacheSize& size, double otherwise) {
         json.key(key).begin_object().member("told_bytes", size.reported_bytes);
         json.member("measured_bytes", size.measured_bytes).member("taken_bytes", size.bytes(otherwise)).end_object();
     };
     json.key("caches").begin_object();
-    write("own", caches.own, kAssumedOwnCache);
-    write("last_level", caches.last_level, kAssumedLastLevel);
+    write("own", caches.own, fit::kAssumedOwnCache);
+    write("last_level", caches.last_level, fit::kAssumedLastLevel);
     json.end_object();
 }
 
-void print_json(const CalibrationReport& report) {
+void print_json(const report::CalibrationReport& report) {
     JsonWriter json(std::cout);
-    const Calibration& calibration = report.calibration;
+    const fit::Calibration& calibration = report.calibration;
     json.begin_object().member("version", AUSPEX_VERSION).member("machine", report.machine);
     json.member("file", report.machine_file).member("measurements", report.measurements_file);
     json.member("probe_s", calibration.probe_s).member("probe_spread", calibration.probe_spread);
@@ -171,12 +171,14 @@ void print_json(const CalibrationReport& report) {
     json.end_array().end_object();
 }
 
-bool has_kernel_costs(const Machine& machine, CpuPrecision precision) {
-    return std::ranges::any_of(machine.cpu.kernel_costs[static_cast<std::size_t>(precision)], &CpuKernelCost::known);
+bool has_kernel_costs(const models::Machine& machine, models::CpuPrecision precision) {
+    return std::ranges::any_of(machine.cpu.kernel_costs[static_cast<std::size_t>(precision)],
+                               &models::CpuKernelCost::known);
 }
 
 /// The command to go on with.
-std::string next_step_text(const Options& options, const CalibrateRequest& request, const Machine& of_out) {
+std::string next_step_text(const Options& options, const workflows::CalibrateRequest& request,
+                           const models::Machine& of_out) {
     const std::string stack = options.stack.empty() ? "" : " --stack " + quoted_for_shell(options.stack);
     const std::string machine = " --machine " + quoted_for_shell(request.out);
     if (!request.measures()) {
@@ -187,15 +189,15 @@ std::string next_step_text(const Options& options, const CalibrateRequest& reque
     const std::string layouts = hostfile.empty() ? "one-node" : "nodes";
     const std::string hosts = hostfile.empty() ? "" : " --hostfile " + quoted_for_shell(hostfile);
     const std::string flags = request.mpirun_flags.empty() ? "" : " --mpirun=" + quoted_for_shell(request.mpirun_flags);
-    const bool has_bf16 = has_kernel_costs(of_out, CpuPrecision::kBf16);
+    const bool has_bf16 = has_kernel_costs(of_out, models::CpuPrecision::kBf16);
     const char* const precision = has_bf16 ? "" : " --set plan.precision=fp32 --set plan.gradient_dtype=fp32";
     return "Next: auspex compare --layouts " + layouts + (request.out == kDefaultOut ? "" : machine) + stack + hosts +
            flags + precision + "; docs/calibration.md says how to read the verdicts.";
 }
 
-void print_text(const CalibrationReport& report) {
-    std::cout << fits_text(report.calibration) << "\n"
-              << (report.is_from ? changes_text(report) : constants_text(report.constants)) << "\n";
+void print_text(const report::CalibrationReport& report) {
+    std::cout << report::fits_text(report.calibration) << "\n"
+              << (report.is_from ? changes_text(report) : report::constants_text(report.constants)) << "\n";
     for (const std::string& warning : report.calibration.warnings) {
         std::cout << "Warning: " << warning << "\n";
     }
@@ -207,8 +209,8 @@ void print_text(const CalibrationReport& report) {
 
 void run_calibrate(const Options& options) {
     require_sense(options);
-    const CalibrateRequest request = calibrate_request(options);
-    const Calibrated calibrated = calibrate_or_blame_rows(request);
+    const workflows::CalibrateRequest request = calibrate_request(options);
+    const workflows::Calibrated calibrated = calibrate_or_blame_rows(request);
     if (options.json) {
         print_json(calibrated.report);
         return;
@@ -220,4 +222,4 @@ void run_calibrate(const Options& options) {
     std::cout << next_step_text(options, request, calibrated.machine) << "\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -11,12 +11,12 @@
 #include "launch/progress_line.hpp"
 #include "report/scaling/collective_sweep.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// What is asked for, in words; no points yet.
-CollectiveSweep empty_sweep(const Options& options, const CollectiveAsked& asked, int nodes) {
-    CollectiveSweep sweep;
+report::CollectiveSweep empty_sweep(const Options& options, const CollectiveAsked& asked, int nodes) {
+    report::CollectiveSweep sweep;
     sweep.kind = asked.kind;
     sweep.ranks = asked.job.ranks;
     sweep.group_size = asked.job.group_size;
@@ -42,14 +42,14 @@ CollectiveSweep empty_sweep(const Options& options, const CollectiveAsked& asked
     return sweep;
 }
 
-CollectiveSweep time_all(const Options& options, const CollectiveAsked& asked) {
-    const Layout layout = layout_of_job(asked.job, asked.machine);
-    Network network(asked.machine, asked.stack, layout);
-    const GroupForm form = form_of_job(network, layout);
-    CollectiveSweep sweep = empty_sweep(options, asked, layout.nodes);
-    ProgressLine line("sizes timed");
+report::CollectiveSweep time_all(const Options& options, const CollectiveAsked& asked) {
+    const models::Layout layout = layout_of_job(asked.job, asked.machine);
+    network::Network network(asked.machine, asked.stack, layout);
+    const network::GroupForm form = form_of_job(network, layout);
+    report::CollectiveSweep sweep = empty_sweep(options, asked, layout.nodes);
+    launch::ProgressLine line("sizes timed");
     for (const double bytes : asked.sizes) {
-        const AlgorithmChoice choice = choice_for(options, asked, form, bytes);
+        const network::AlgorithmChoice choice = choice_for(options, asked, form, bytes);
         sweep.points.push_back(time_collective(network, layout, asked.job, choice, bytes));
         line.show(sweep.points.size(), asked.sizes.size());
     }
@@ -60,9 +60,9 @@ CollectiveSweep time_all(const Options& options, const CollectiveAsked& asked) {
     return sweep;
 }
 
-void write_phases(JsonWriter& json, const CollectiveResult& result) {
+void write_phases(JsonWriter& json, const network::CollectiveResult& result) {
     json.key("phases").begin_array();
-    for (const CollectivePhase& phase : result.phases) {
+    for (const network::CollectivePhase& phase : result.phases) {
         json.begin_object().member("what", phase.what).member("rounds", phase.rounds);
         json.member("latency_s", phase.latency_s).member("reduction_s", phase.reduction_s);
         json.member("bytes", phase.bytes);
@@ -70,14 +70,14 @@ void write_phases(JsonWriter& json, const CollectiveResult& result) {
         json.member("bottleneck", phase.bottleneck).end_object();
     }
     json.end_array().key("alternatives").begin_array();
-    for (const CollectiveTime& time : result.alternatives) {
+    for (const network::CollectiveTime& time : result.alternatives) {
         json.begin_object().member("algorithm", to_string(time.choice.algorithm));
         json.member("levels", time.choice.levels).member("time_s", time.time_s).end_object();
     }
     json.end_array();
 }
 
-void write_result(JsonWriter& json, const CollectiveResult& result) {
+void write_result(JsonWriter& json, const network::CollectiveResult& result) {
     json.member("bytes", whole(result.bytes)).member("time_s", result.time_s);
     json.member("algorithm", to_string(result.choice.algorithm)).member("levels", result.choice.levels);
     json.member("algorithm_bandwidth_bytes_per_s", result.bytes_per_s);
@@ -93,7 +93,7 @@ void write_texts(JsonWriter& json, const char* key, const std::vector<std::strin
     json.end_array();
 }
 
-void print_json(const CollectiveSweep& sweep, const CollectiveJob& job, const Options& options) {
+void print_json(const report::CollectiveSweep& sweep, const network::CollectiveJob& job, const Options& options) {
     JsonWriter json(std::cout);
     json.begin_object().member("kind", sweep.kind).member("ranks", sweep.ranks);
     json.member("groups", sweep.alone ? 1 : sweep.groups).member("group_size", sweep.group_size);
@@ -111,7 +111,7 @@ void print_json(const CollectiveSweep& sweep, const CollectiveJob& job, const Op
         write_result(json, sweep.points.front());
     } else {
         json.key("sweep").begin_array();
-        for (const CollectiveResult& result : sweep.points) {
+        for (const network::CollectiveResult& result : sweep.points) {
             json.begin_object();
             write_result(json, result);
             json.end_object();
@@ -125,9 +125,9 @@ void print_json(const CollectiveSweep& sweep, const CollectiveJob& job, const Op
 
 void run_collective(const Options& options) {
     const CollectiveAsked asked = read_collective(options);
-    OutputLocks locks(options.command_line);
+    launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    const CollectiveSweep sweep = time_all(options, asked);
+    const report::CollectiveSweep sweep = time_all(options, asked);
     if (!options.out.empty()) {
         write_collective_sweep(sweep, options.out);
     }
@@ -137,7 +137,7 @@ void run_collective(const Options& options) {
     }
     std::cout << render_sweep_text(sweep) << overrides_line(options) << (options.overrides.empty() ? "" : "\n");
     if (sweep.points.size() == 1) {
-        std::cout << "\n" << render_phases_text(sweep.points.front());
+        std::cout << "\n" << report::render_phases_text(sweep.points.front());
     }
     for (const std::string& note : sweep.notes) {
         std::cout << "\nNote: " << note << "\n";
@@ -147,4 +147,4 @@ void run_collective(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -14,15 +14,16 @@
 #include "report/parts/text.hpp"
 #include "report/scaling/collective_sweep.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
-constexpr std::array<std::pair<const char*, CommKind>, 6> kKinds{{{"all-reduce", CommKind::kAllReduce},
-                                                                  {"reduce-scatter", CommKind::kReduceScatter},
-                                                                  {"all-gather", CommKind::kAllGather},
-                                                                  {"all-to-all", CommKind::kAllToAll},
-                                                                  {"broadcast", CommKind::kBroadcast},
-                                                                  {"barrier", CommKind::kBarrier}}};
+constexpr std::array<std::pair<const char*, schedule::CommKind>, 6> kKinds{
+    {{"all-reduce", schedule::CommKind::kAllReduce},
+     {"reduce-scatter", schedule::CommKind::kReduceScatter},
+     {"all-gather", schedule::CommKind::kAllGather},
+     {"all-to-all", schedule::CommKind::kAllToAll},
+     {"broadcast", schedule::CommKind::kBroadcast},
+     {"barrier", schedule::CommKind::kBarrier}}};
 constexpr double kMaxBytes = 1e15;
 
 std::string without_separators(std::string word) {
@@ -39,7 +40,7 @@ std::string any_of_words(const std::vector<std::string>& words) {
     return text;
 }
 
-std::pair<const char*, CommKind> parse_kind(const std::string& word) {
+std::pair<const char*, schedule::CommKind> parse_kind(const std::string& word) {
     std::vector<std::string> names;
     for (const auto& kind : kKinds) {
         if (without_separators(word) == without_separators(kind.first)) {
@@ -93,9 +94,9 @@ std::vector<double> parse_sizes(const std::string& text) {
     return sizes;
 }
 
-void read_placement(const Options& options, CollectiveJob& job) {
+void read_placement(const Options& options, network::CollectiveJob& job) {
     const std::string word = options.placement.empty() ? "contiguous" : options.placement;
-    const std::optional<PlacementKind> known = placement_named(word);
+    const std::optional<models::PlacementKind> known = models::placement_named(word);
     if (!known) {
         throw InputError("--placement", "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
     }
@@ -107,8 +108,8 @@ void read_placement(const Options& options, CollectiveJob& job) {
 }
 
 /// The groups of the flags. Throws InputError where they do not divide the ranks, or the machine has fewer.
-CollectiveJob parse_job(const Options& options, CommKind comm, const Machine& machine) {
-    CollectiveJob job;
+network::CollectiveJob parse_job(const Options& options, schedule::CommKind comm, const models::Machine& machine) {
+    network::CollectiveJob job;
     job.comm = comm;
     job.ranks = options.ranks;
     job.stride = options.stride == 0 ? 1 : options.stride;
@@ -129,12 +130,12 @@ CollectiveJob parse_job(const Options& options, CommKind comm, const Machine& ma
                                    std::to_string(job.stride) + " apart; expected their product to divide --ranks " +
                                    std::to_string(job.ranks));
     }
-    if (options.zipf > 0 && comm != CommKind::kAllToAll) {
+    if (options.zipf > 0 && comm != schedule::CommKind::kAllToAll) {
         throw InputError("--zipf",
                          "found one for " + options.kind + "; expected --kind all-to-all: the others are even");
     }
     if (options.zipf > 0) {
-        job.shares = zipf_shares(job.group_size, options.zipf);
+        job.shares = network::zipf_shares(job.group_size, options.zipf);
     }
     if (job.group_size == 1) {
         throw InputError(options.groups_of == 0 ? "--ranks" : "--groups-of",
@@ -156,8 +157,8 @@ void check_barrier(const Options& options) {
     }
 }
 
-std::vector<double> read_sizes(const Options& options, CommKind comm) {
-    if (comm == CommKind::kBarrier) {
+std::vector<double> read_sizes(const Options& options, schedule::CommKind comm) {
+    if (comm == schedule::CommKind::kBarrier) {
         check_barrier(options);
         return {0};
     }
@@ -167,9 +168,9 @@ std::vector<double> read_sizes(const Options& options, CommKind comm) {
     return parse_sizes(options.bytes);
 }
 
-CollectiveAlgorithm parse_algorithm(const std::string& word, const CollectiveAsked& asked) {
+models::CollectiveAlgorithm parse_algorithm(const std::string& word, const CollectiveAsked& asked) {
     std::vector<std::string> words;
-    for (const CollectiveAlgorithm algorithm : algorithms_of(asked.job.comm)) {
+    for (const models::CollectiveAlgorithm algorithm : network::algorithms_of(asked.job.comm)) {
         if (without_separators(word) == without_separators(to_string(algorithm))) {
             return algorithm;
         }
@@ -180,43 +181,44 @@ CollectiveAlgorithm parse_algorithm(const std::string& word, const CollectiveAsk
         throw InputError("--algorithm",
                          "found \"" + word + "\" for " + asked.kind + "; expected " + any_of_words(words));
     }
-    return CollectiveAlgorithm::kAuto;
+    return models::CollectiveAlgorithm::kAuto;
 }
 
 /// What can be played: a choice that gives way to another would not be what was asked for.
-bool runs(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
-    if (choice.algorithm == CollectiveAlgorithm::kAuto) {
-        const std::vector<AlgorithmChoice> found = candidates(comm, form, choice.levels);
-        return choice.levels == 0 || std::any_of(found.begin(), found.end(), [&](const AlgorithmChoice& candidate) {
+bool runs(schedule::CommKind comm, network::AlgorithmChoice choice, const network::GroupForm& form) {
+    if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {
+        const std::vector<network::AlgorithmChoice> found = candidates(comm, form, choice.levels);
+        return choice.levels == 0 ||
+               std::any_of(found.begin(), found.end(), [&](const network::AlgorithmChoice& candidate) {
                    return candidate.levels == choice.levels;
                });
     }
     return phases_of(comm, choice, form, 1, false).choice == choice;
 }
 
-std::string form_text(const GroupForm& form) {
+std::string form_text(const network::GroupForm& form) {
     return counted(form.ranks, "rank") + " on " + counted(form.nodes, "node") + " in " + counted(form.blocks, "group") +
            " of nodes";
 }
 
-[[noreturn]] void fail_choice(const CollectiveAsked& asked, AlgorithmChoice choice, const GroupForm& form,
-                              const char* flag) {
+[[noreturn]] void fail_choice(const CollectiveAsked& asked, network::AlgorithmChoice choice,
+                              const network::GroupForm& form, const char* flag) {
     std::vector<std::string> would_do;
-    for (const AlgorithmChoice candidate : candidates(asked.job.comm, form, 0)) {
+    for (const network::AlgorithmChoice candidate : candidates(asked.job.comm, form, 0)) {
         would_do.push_back(std::string(to_string(candidate.algorithm)) + " with " + std::to_string(candidate.levels));
     }
-    throw InputError(
-        flag, "found " + choice_text(choice) + " for " + form_text(form) + "; expected " + any_of_words(would_do));
+    throw InputError(flag, "found " + report::choice_text(choice) + " for " + form_text(form) + "; expected " +
+                               any_of_words(would_do));
 }
 
 }  // namespace
 
 CollectiveAsked read_collective(const Options& options) {
-    require_roles(options.overrides, {"machine", "stack"});
+    launch::require_roles(options.overrides, {"machine", "stack"});
     const auto [kind, comm] = parse_kind(options.kind);
     std::vector<double> sizes = read_sizes(options, comm);
-    JsonDocument machine_document = load_document("machine", options.machine, options.overrides);
-    Machine machine = load_machine(machine_document);
+    JsonDocument machine_document = launch::load_document("machine", options.machine, options.overrides);
+    models::Machine machine = models::load_machine(machine_document);
     const std::string stack_name = !options.stack.empty()          ? options.stack
                                    : machine.default_stack.empty() ? "bare"
                                                                    : machine.default_stack;
@@ -224,9 +226,9 @@ CollectiveAsked read_collective(const Options& options) {
     if (options.stack.empty() && machine.default_stack.empty()) {
         notes.emplace_back("no stack named: wires alone, no software cost (stacks/bare.json)");
     }
-    JsonDocument stack_document = load_document("stack", stack_name, options.overrides);
-    Stack stack = load_stack(stack_document);
-    const CollectiveJob job = parse_job(options, comm, machine);
+    JsonDocument stack_document = launch::load_document("stack", stack_name, options.overrides);
+    models::Stack stack = models::load_stack(stack_document);
+    const network::CollectiveJob job = parse_job(options, comm, machine);
     return {kind,
             std::move(machine_document),
             std::move(stack_document),
@@ -237,12 +239,13 @@ CollectiveAsked read_collective(const Options& options) {
             std::move(notes)};
 }
 
-AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked, const GroupForm& form, double bytes) {
-    const CommKind comm = asked.job.comm;
-    AlgorithmChoice choice = choice_by_rule(collective_rules(asked.stack, comm), bytes);
+network::AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked,
+                                    const network::GroupForm& form, double bytes) {
+    const schedule::CommKind comm = asked.job.comm;
+    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(asked.stack, comm), bytes);
     if (!options.algorithm.empty()) {
         choice.algorithm = parse_algorithm(options.algorithm, asked);
-        if (choice.algorithm == CollectiveAlgorithm::kAuto) {
+        if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {
             choice.levels = 0;
         } else if (choice.levels == 0) {
             choice.levels = 1;
@@ -254,7 +257,7 @@ AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked,
             fail_choice(asked, choice, form, "--levels");
         }
     } else if (!options.algorithm.empty() && choice.levels > 0) {
-        const AlgorithmChoice wanted = choice;
+        const network::AlgorithmChoice wanted = choice;
         while (!runs(comm, choice, form)) {
             if (--choice.levels == 0) {
                 fail_choice(asked, wanted, form, "--algorithm");
@@ -264,4 +267,4 @@ AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked,
     return choice;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -7,15 +7,15 @@
 #include "cli/flags/options.hpp"
 #include "sim/network/collective/collective_run.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// Everything that is asked for, checked against the machine.
 struct CollectiveAsked {
     std::string kind;
     JsonDocument machine_document, stack_document;
-    Machine machine;
-    Stack stack;
-    CollectiveJob job;
+    models::Machine machine;
+    models::Stack stack;
+    network::CollectiveJob job;
     std::vector<double> sizes;  ///< bytes
     std::vector<std::string> notes;
 };
@@ -25,7 +25,7 @@ struct CollectiveAsked {
 
 /// Flags over the stack's rule. The rule's levels are kept as far as the group has them; what flags name is played
 /// as named or refused. Throws InputError.
-[[nodiscard]] AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked, const GroupForm& form,
-                                         double bytes);
+[[nodiscard]] network::AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked,
+                                                  const network::GroupForm& form, double bytes);
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -4,7 +4,7 @@
 #include "cli/flags/command_meanings.hpp"
 #include "cli/flags/train_flags.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 const std::vector<Command>& commands() {
     static const std::vector<Command> kCommands{
@@ -160,4 +160,4 @@ const std::vector<Command>& commands() {
     return kCommands;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -2,7 +2,7 @@
 /// @file The sub-commands. Each reads its inputs, calls the layers below and prints; what goes wrong is thrown.
 #include "cli/flags/options.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// All of them, in the order in which help lists them.
 [[nodiscard]] const std::vector<Command>& commands();
@@ -29,4 +29,4 @@ void run_program(const Options& options);
 void run_train(const Options& options);
 void run_verify(const Options& options);
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -14,12 +14,12 @@
 #include "report/parts/report_files.hpp"
 #include "workflows/compare/compare.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 void check_flags(const Options& options) {
     constexpr int kMinSteps = 3;
-    if (rank_of_launcher(0)) {
+    if (launch::rank_of_launcher(0)) {
         throw InputError("auspex compare", "found itself started by an MPI launcher; expected to start mpirun itself");
     }
     if (options.train.steps && *options.train.steps < kMinSteps) {
@@ -31,9 +31,9 @@ void check_flags(const Options& options) {
     }
 }
 
-CompareRequest compare_request(const Options& options) {
+workflows::CompareRequest compare_request(const Options& options) {
     const CompareFlags& flags = options.compare;
-    CompareRequest request;
+    workflows::CompareRequest request;
     request.machine = options.machine.empty() ? request.machine : options.machine;
     request.stack = options.stack.empty() ? request.stack : options.stack;
     request.overrides = options.overrides;
@@ -51,10 +51,10 @@ CompareRequest compare_request(const Options& options) {
     return request;
 }
 
-Compared compare_or_say_how_to_go_on(const CompareRequest& request, OutputLocks& locks) {
+workflows::Compared compare_or_say_how_to_go_on(const workflows::CompareRequest& request, launch::OutputLocks& locks) {
     try {
         return compare_layouts(request, locks);
-    } catch (const Interrupted&) {
+    } catch (const launch::Interrupted&) {
         std::error_code status;
         const std::string records = records_of(request);
         throw std::runtime_error(std::filesystem::is_regular_file(records, status)
@@ -64,19 +64,19 @@ Compared compare_or_say_how_to_go_on(const CompareRequest& request, OutputLocks&
     }
 }
 
-void write_report(const Options& options, const Compared& compared) {
+void write_report(const Options& options, const workflows::Compared& compared) {
     std::ostringstream json;
     write_comparison_json(json, compared.comparison);
-    write_report_file(std::filesystem::path(options.out) / "comparison.json", json.str());
-    write_comparison_report({compared.comparison, compared.machine, options.command_line}, options.out);
+    report::write_report_file(std::filesystem::path(options.out) / "comparison.json", json.str());
+    report::write_comparison_report({compared.comparison, compared.machine, options.command_line}, options.out);
 }
 
 }  // namespace
 
 void run_compare(const Options& options) {
     check_flags(options);
-    OutputLocks locks(options.command_line);
-    const Compared compared = compare_or_say_how_to_go_on(compare_request(options), locks);
+    launch::OutputLocks locks(options.command_line);
+    const workflows::Compared compared = compare_or_say_how_to_go_on(compare_request(options), locks);
     if (!options.out.empty()) {
         write_report(options, compared);
     }
@@ -90,4 +90,4 @@ void run_compare(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

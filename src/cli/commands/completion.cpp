@@ -5,16 +5,16 @@
 #include "cli/flags/completion_scripts.hpp"
 #include "launch/input_files.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 void run_completion_bash(const Options& /*options*/) { std::cout << bash_completion(commands()); }
 void run_completion_fish(const Options& /*options*/) { std::cout << fish_completion(commands()); }
 void run_completion_zsh(const Options& /*options*/) { std::cout << zsh_completion(commands()); }
 
 void run_completion_names(const Options& options) {
-    for (const std::string& name : input_names(options.role)) {
+    for (const std::string& name : launch::input_names(options.role)) {
         std::cout << name << "\n";
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

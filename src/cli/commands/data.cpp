@@ -14,7 +14,7 @@
 #include "launch/progress_line.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 void require_no(bool given, const char* flag, const char* with) {
@@ -35,7 +35,7 @@ bool learns_merges(const Options& options) {
     return true;
 }
 
-PrepareRequest request_of(const Options& options) {
+exec::PrepareRequest request_of(const Options& options) {
     if (options.inputs.empty() == options.megatron.empty()) {
         throw InputError("auspex data prepare",
                          std::string("found ") + (options.inputs.empty() ? "neither --input nor" : "both --input and") +
@@ -45,7 +45,7 @@ PrepareRequest request_of(const Options& options) {
         require_no(!options.tokenizer.empty(), "tokenizer", "--megatron, whose tokens are taken as they are");
         require_no(!options.document_separator.empty(), "document-separator", "--megatron");
     }
-    PrepareRequest request;
+    exec::PrepareRequest request;
     request.inputs = options.inputs;
     request.megatron = options.megatron;
     request.document_separator = options.document_separator;
@@ -54,7 +54,7 @@ PrepareRequest request_of(const Options& options) {
         throw InputError("auspex data prepare", std::string("found no --vocab-size; expected it with ") +
                                                     (request.learns_merges ? "--tokenizer bpe" : "--megatron"));
     }
-    if (request.learns_merges && options.vocab_size <= Tokenizer::kFirstMerged) {
+    if (request.learns_merges && options.vocab_size <= exec::Tokenizer::kFirstMerged) {
         throw InputError("--vocab-size", "found " + std::to_string(options.vocab_size) +
                                              "; expected more than 257 tokens, which the bytes and the end of a "
                                              "document take");
@@ -70,19 +70,19 @@ PrepareRequest request_of(const Options& options) {
     return request;
 }
 
-std::int64_t source_bytes(const DatasetInfo& info) {
+std::int64_t source_bytes(const exec::DatasetInfo& info) {
     std::int64_t bytes = 0;
-    for (const DatasetSource& source : info.sources) {
+    for (const exec::DatasetSource& source : info.sources) {
         bytes += source.bytes;
     }
     return bytes;
 }
 
-double bytes_per_token(const DatasetInfo& info) {
+double bytes_per_token(const exec::DatasetInfo& info) {
     return static_cast<double>(source_bytes(info)) / static_cast<double>(info.tokens);
 }
 
-void print_json(const DatasetInfo& info, const std::string& folder) {
+void print_json(const exec::DatasetInfo& info, const std::string& folder) {
     JsonWriter json(std::cout);
     json.begin_object().member("folder", folder).member("tokenizer", info.tokenizer);
     json.member("vocabulary", info.vocabulary).member("sequence_length", info.sequence_length);
@@ -94,7 +94,7 @@ void print_json(const DatasetInfo& info, const std::string& folder) {
     json.member("shards", static_cast<std::int64_t>(info.shards.size())).end_object();
 }
 
-void print_text(const DatasetInfo& info, const std::string& folder) {
+void print_text(const exec::DatasetInfo& info, const std::string& folder) {
     const auto line = [](const char* name, const std::string& text) { std::cout << left(name, 12) << text << "\n"; };
     const auto count = [](std::int64_t number) { return thousands(static_cast<double>(number)); };
     const auto several = [](std::int64_t number, const char* what) {
@@ -114,7 +114,7 @@ void print_text(const DatasetInfo& info, const std::string& folder) {
          count(static_cast<std::int64_t>(info.shards.size())) + ", " + several(info.rows * info.row_bytes(), "byte"));
 }
 
-void print(const DatasetInfo& info, const std::string& folder, const Options& options) {
+void print(const exec::DatasetInfo& info, const std::string& folder, const Options& options) {
     if (options.json) {
         print_json(info, folder);
     } else {
@@ -125,18 +125,18 @@ void print(const DatasetInfo& info, const std::string& folder, const Options& op
 }  // namespace
 
 void run_data_prepare(const Options& options) {
-    std::map<std::string, ProgressLine> lines;
-    const PrepareRequest request = request_of(options);
-    OutputLocks locks(options.command_line);
+    std::map<std::string, launch::ProgressLine> lines;
+    const exec::PrepareRequest request = request_of(options);
+    launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    const DatasetInfo info = prepare_dataset(request, [&](const char* what, std::size_t done, std::size_t all) {
+    const exec::DatasetInfo info = prepare_dataset(request, [&](const char* what, std::size_t done, std::size_t all) {
         lines.try_emplace(what, what).first->second.show(done, all);
     });
     print(info, options.out, options);
 }
 
 void run_data_show(const Options& options) {
-    const Dataset dataset = Dataset::open(options.data);
+    const exec::Dataset dataset = exec::Dataset::open(options.data);
     dataset.check_digests();
     print(dataset.info(), options.data, options);
     if (!options.json) {
@@ -145,8 +145,8 @@ void run_data_show(const Options& options) {
 }
 
 void run_data_export_megatron(const Options& options) {
-    const Dataset dataset = Dataset::open(options.data);
-    OutputLocks locks(options.command_line);
+    const exec::Dataset dataset = exec::Dataset::open(options.data);
+    launch::OutputLocks locks(options.command_line);
     locks.take_file("--out " + options.out, options.out);
     export_megatron(dataset, options.out);
     if (options.json) {
@@ -160,4 +160,4 @@ void run_data_export_megatron(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -13,7 +13,7 @@
 #include "models/workload.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// Mixed-precision AdamW: bf16 weight and gradient, fp32 master weight and two moments.
@@ -22,7 +22,7 @@ constexpr double kBf16Bytes = 2;
 
 using Rows = std::vector<std::pair<const char*, double>>;
 
-Rows rows_of(const ParameterCount& count) {
+Rows rows_of(const models::ParameterCount& count) {
     return {{"embedding", count.embedding},
             {"positions", count.positions},
             {"attention", count.attention},
@@ -35,7 +35,7 @@ Rows rows_of(const ParameterCount& count) {
             {"total", count.total()}};
 }
 
-Rows rows_of(const TokenFlop& flop) {
+Rows rows_of(const models::TokenFlop& flop) {
     return {{"attention_projections", flop.attention_projections},
             {"attention_scores", flop.attention_scores},
             {"dense_feed_forward", flop.dense_feed_forward},
@@ -55,7 +55,8 @@ void write_rows(JsonWriter& json, const char* name, const Rows& rows) {
     json.end_object();
 }
 
-void print_json(const Workload& workload, const JsonDocument& document, const Plan* plan, const Options& options) {
+void print_json(const models::Workload& workload, const JsonDocument& document, const models::Plan* plan,
+                const Options& options) {
     JsonWriter json(std::cout);
     const double total = count_parameters(workload).total();
     json.begin_object().member("name", workload.name).member("file", workload.file).member("sha256", document.sha256());
@@ -96,7 +97,7 @@ std::string padded(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-void print_text(const Workload& workload, const Plan* plan) {
+void print_text(const models::Workload& workload, const models::Plan* plan) {
     const Rows total = rows_of(count_parameters(workload));
     const Rows active = rows_of(count_active_parameters(workload));
     std::cout << workload.name << ": " << counted(workload.layers, "layer") << ", hidden size " << workload.hidden_size
@@ -140,12 +141,12 @@ void run_describe(const Options& options) {
     } else if (!options.tiles.empty()) {
         throw InputError("--tiles", "found no --plan; expected one that says how the tiles are used");
     }
-    require_roles(options.overrides, roles);
-    const JsonDocument document = load_document("workload", options.workload, options.overrides);
-    const Workload workload = load_workload(document);
-    std::optional<Plan> plan;
+    launch::require_roles(options.overrides, roles);
+    const JsonDocument document = launch::load_document("workload", options.workload, options.overrides);
+    const models::Workload workload = models::load_workload(document);
+    std::optional<models::Plan> plan;
     if (!options.plan.empty()) {
-        plan = load_plan(load_document("plan", options.plan, options.overrides));
+        plan = models::load_plan(launch::load_document("plan", options.plan, options.overrides));
         forget_dp(options, *plan);
         plan = resolve_plan(*plan, workload, options.tiles.empty() ? 0 : options.tiles.front());
     }
@@ -156,4 +157,4 @@ void run_describe(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

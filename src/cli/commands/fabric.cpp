@@ -15,25 +15,25 @@
 #include "report/parts/text.hpp"
 #include "sim/network/fabric/fabric_totals.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 constexpr const char* kDrawing = "fabric.svg";
 
-const char* kind_of(FabricKind kind) {
+const char* kind_of(models::FabricKind kind) {
     switch (kind) {
-        case FabricKind::kDragonfly: return "dragonfly";
-        case FabricKind::kFatTree: return "fat-tree";
-        case FabricKind::kRail: return "rail";
+        case models::FabricKind::kDragonfly: return "dragonfly";
+        case models::FabricKind::kFatTree: return "fat-tree";
+        case models::FabricKind::kRail: return "rail";
     }
     return "unknown";
 }
 
-const char* block_of(FabricKind kind) {
+const char* block_of(models::FabricKind kind) {
     switch (kind) {
-        case FabricKind::kDragonfly: return "group";
-        case FabricKind::kFatTree: return "leaf";
-        case FabricKind::kRail: return "unit";
+        case models::FabricKind::kDragonfly: return "group";
+        case models::FabricKind::kFatTree: return "leaf";
+        case models::FabricKind::kRail: return "unit";
     }
     return "block";
 }
@@ -48,21 +48,21 @@ bool is_what_if(const Options& options) {
 }
 
 /// "PCIe card" -> "pcie_card".
-std::string key_of(LinkKind kind) {
+std::string key_of(network::LinkKind kind) {
     std::string key = to_string(kind);
     std::transform(key.begin(), key.end(), key.begin(),
                    [](unsigned char letter) { return letter == ' ' ? '_' : static_cast<char>(std::tolower(letter)); });
     return key;
 }
 
-void write_totals(JsonWriter& json, const FabricTotals& totals) {
+void write_totals(JsonWriter& json, const network::FabricTotals& totals) {
     json.member("nodes", totals.nodes).member("tiles", totals.tiles).member("nics", totals.nics);
     json.member("blocks", totals.blocks).member("pods", totals.pods);
     json.member("switches", totals.switches).member("spines", totals.spines).member("cores", totals.cores);
     json.key("links").begin_object();
-    for (std::size_t kind = 0; kind < kLinkKinds; ++kind) {
+    for (std::size_t kind = 0; kind < network::kLinkKinds; ++kind) {
         if (totals.links[kind] > 0) {
-            json.member(key_of(static_cast<LinkKind>(kind)), totals.links[kind]);
+            json.member(key_of(static_cast<network::LinkKind>(kind)), totals.links[kind]);
         }
     }
     json.end_object().member("diameter_switches", totals.diameter_switches);
@@ -81,8 +81,8 @@ void write_totals(JsonWriter& json, const FabricTotals& totals) {
     }
 }
 
-void print_json(const Machine& machine, const JsonDocument& document, const FabricTotals& totals,
-                const std::vector<StatedCheck>& checks, const Options& options) {
+void print_json(const models::Machine& machine, const JsonDocument& document, const network::FabricTotals& totals,
+                const std::vector<network::StatedCheck>& checks, const Options& options) {
     JsonWriter json(std::cout);
     json.begin_object().member("machine", machine.name).member("file", machine.file);
     json.member("sha256", document.sha256()).key("overrides").begin_array();
@@ -93,7 +93,7 @@ void print_json(const Machine& machine, const JsonDocument& document, const Fabr
     json.member("kind", kind_of(machine.fabric.kind));
     write_totals(json, totals);
     json.key("stated").begin_array();
-    for (const StatedCheck& check : checks) {
+    for (const network::StatedCheck& check : checks) {
         json.begin_object().member("name", check.name).member("stated", check.stated).member("built", check.built);
         json.member("difference", check.difference).member("matches", check.matches).end_object();
     }
@@ -104,8 +104,8 @@ void print_line(const std::string& name, const std::string& value, const std::st
     std::cout << "  " << left(name, 26) << right(value, 14) << (note.empty() ? "" : "  " + note) << "\n";
 }
 
-void print_counts(const Machine& machine, const FabricTotals& totals) {
-    const bool dragonfly = machine.fabric.kind == FabricKind::kDragonfly;
+void print_counts(const models::Machine& machine, const network::FabricTotals& totals) {
+    const bool dragonfly = machine.fabric.kind == models::FabricKind::kDragonfly;
     const auto count = [](const char* name, std::uint64_t value, const char* note = "") {
         if (value > 0) {
             print_line(name, thousands(static_cast<double>(value)), note);
@@ -115,7 +115,7 @@ void print_counts(const Machine& machine, const FabricTotals& totals) {
     count("nodes", totals.nodes);
     count("tiles", totals.tiles);
     count("NICs", totals.nics);
-    if (machine.fabric.kind != FabricKind::kFatTree) {
+    if (machine.fabric.kind != models::FabricKind::kFatTree) {
         count(dragonfly ? "groups" : "units", totals.blocks);
     }
     count("pods", totals.pods);
@@ -123,12 +123,12 @@ void print_counts(const Machine& machine, const FabricTotals& totals) {
     count("spines", totals.spines, "each with as many ports as it needs");
     count("cores", totals.cores, "each with as many ports as it needs");
     std::cout << "links, both directions as one\n";
-    for (std::size_t kind = 0; kind < kLinkKinds; ++kind) {
-        count(to_string(static_cast<LinkKind>(kind)), totals.links[kind]);
+    for (std::size_t kind = 0; kind < network::kLinkKinds; ++kind) {
+        count(to_string(static_cast<network::LinkKind>(kind)), totals.links[kind]);
     }
 }
 
-void print_rates(const Machine& machine, const FabricTotals& totals) {
+void print_rates(const models::Machine& machine, const network::FabricTotals& totals) {
     const auto rate = [](double bytes_per_s) { return format_quantity(bytes_per_s, Dimension::kBytesPerSecond); };
     const std::string block = block_of(machine.fabric.kind);
     std::cout << "network\n";
@@ -153,7 +153,7 @@ void print_rates(const Machine& machine, const FabricTotals& totals) {
     }
 }
 
-void print_checks(const std::vector<StatedCheck>& checks, bool what_if) {
+void print_checks(const std::vector<network::StatedCheck>& checks, bool what_if) {
     if (checks.empty()) {
         std::cout << "\nThe machine file states no totals to compare with.\n";
         return;
@@ -162,7 +162,7 @@ void print_checks(const std::vector<StatedCheck>& checks, bool what_if) {
               << left("stated of the machine", 24) << right("stated", 14) << right("built", 14)
               << right("difference", 13) << "\n";
     const char* const missed = what_if ? "what-if" : "MISMATCH";
-    for (const StatedCheck& check : checks) {
+    for (const network::StatedCheck& check : checks) {
         const auto text = [&](double value) {
             return check.is_rate ? format_quantity(value, Dimension::kBytesPerSecond) : thousands(value);
         };
@@ -177,17 +177,17 @@ void print_checks(const std::vector<StatedCheck>& checks, bool what_if) {
 }  // namespace
 
 void run_fabric(const Options& options) {
-    require_roles(options.overrides, {"machine"});
-    const JsonDocument document = load_document("machine", options.machine, options.overrides);
-    const Machine machine = load_machine(document);
-    OutputLocks locks(options.command_line);
+    launch::require_roles(options.overrides, {"machine"});
+    const JsonDocument document = launch::load_document("machine", options.machine, options.overrides);
+    const models::Machine machine = models::load_machine(document);
+    launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    const FabricGraph graph(machine);
-    const FabricTotals totals = totals_of(graph);
-    const std::vector<StatedCheck> checks = check_stated(machine, totals);
+    const network::FabricGraph graph(machine);
+    const network::FabricTotals totals = totals_of(graph);
+    const std::vector<network::StatedCheck> checks = check_stated(machine, totals);
     if (!options.out.empty()) {
-        write_report_file(make_report_folder(options.out, kDrawing) / kDrawing,
-                          standalone_svg(fabric_drawing(graph, totals)));
+        report::write_report_file(report::make_report_folder(options.out, kDrawing) / kDrawing,
+                                  report::standalone_svg(report::fabric_drawing(graph, totals)));
     }
     if (options.json) {
         print_json(machine, document, totals, checks, options);
@@ -204,8 +204,9 @@ void run_fabric(const Options& options) {
         std::count_if(checks.begin(), checks.end(), [](const auto& check) { return !check.matches; });
     if (mismatches > 0 && !is_what_if(options)) {
         throw std::runtime_error(counted(static_cast<double>(mismatches), "stated total") + " of " + machine.name +
-                                 " differ from what the file builds by more than " + percent(kStatedTolerance, 0));
+                                 " differ from what the file builds by more than " +
+                                 percent(network::kStatedTolerance, 0));
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -7,16 +7,16 @@
 #include "launch/output_locks.hpp"
 #include "report/parts/report_files.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 void run_manual(const Options& options) {
-    OutputLocks locks(options.command_line);
+    launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
     for (const ManualPage& page : manual_pages(commands())) {
-        const auto folder =
-            with_flag_context("--out", options.out, [&] { return make_report_folder(options.out, page.file); });
-        write_report_file(folder / page.file, page.text);
+        const auto folder = launch::with_flag_context(
+            "--out", options.out, [&] { return report::make_report_folder(options.out, page.file); });
+        report::write_report_file(folder / page.file, page.text);
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -10,32 +10,32 @@
 #include "report/scaling/placement_report.hpp"
 #include "report/scaling/story.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 constexpr std::size_t kOperationsShown = 6;
 constexpr std::size_t kLinksShown = 6;
 
-PlacedStep place(const Inputs& inputs, const PlacementArgument& placement, int tiles) {
-    Inputs changed = inputs;
+report::PlacedStep place(const models::Inputs& inputs, const PlacementArgument& placement, int tiles) {
+    models::Inputs changed = inputs;
     changed.plan.placement = placement.kind;
     changed.plan.placement_seed = placement.seed;
     changed.plan.placement_free = placement.free;
-    PlacedStep step;
+    report::PlacedStep step;
     step.placement = placement.text;
-    PredictOptions options;
+    predict::PredictOptions options;
     options.tiles = tiles;
     options.executor_runs = executor_runs;
-    step.prediction = predict(changed, options).prediction;
+    step.prediction = predict::predict(changed, options).prediction;
     return step;
 }
 
-void print_json(const PlacementReport& report, const Inputs& inputs, const Options& options) {
+void print_json(const report::PlacementReport& report, const models::Inputs& inputs, const Options& options) {
     JsonWriter json(std::cout);
     json.begin_object();
     write_names(json, inputs, options);
     json.member("tiles", report.steps.front().prediction.tiles).key("placements").begin_array();
-    for (const PlacedStep& step : report.steps) {
+    for (const report::PlacedStep& step : report.steps) {
         json.begin_object()
             .member("placement", step.placement)
             .member("groups_touched", step.prediction.groups_touched);
@@ -47,7 +47,7 @@ void print_json(const PlacementReport& report, const Inputs& inputs, const Optio
 
 /// One line for each thing that is compared: its name, then a cell for each placement.
 template <typename Cell>
-void print_line(const PlacementReport& report, const std::string& name, Cell&& cell) {
+void print_line(const report::PlacementReport& report, const std::string& name, Cell&& cell) {
     std::cout << "  " << left(name, 34);
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
         std::cout << right(cell(i), 16);
@@ -55,34 +55,34 @@ void print_line(const PlacementReport& report, const std::string& name, Cell&& c
     std::cout << "\n";
 }
 
-void print_text(const PlacementReport& report, const Options& options) {
+void print_text(const report::PlacementReport& report, const Options& options) {
     std::cout << report.title << overrides_line(options) << "\n\n";
-    const auto step = [&](std::size_t i) -> const PlacedStep& { return report.steps[i]; };
+    const auto step = [&](std::size_t i) -> const report::PlacedStep& { return report.steps[i]; };
     print_line(report, "", [&](std::size_t i) { return step(i).placement; });
     print_line(report, "groups touched", [&](std::size_t i) { return thousands(step(i).prediction.groups_touched); });
     print_line(report, "step", [&](std::size_t i) { return duration(step(i).prediction.step_time_s); });
     std::cout << "\nlosses\n";
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
         bool is_there = false;
-        for (const PlacedStep& one : report.steps) {
+        for (const report::PlacedStep& one : report.steps) {
             is_there = is_there || one.prediction.losses[loss] > 0;
         }
         if (is_there) {
-            print_line(report, readable(static_cast<Loss>(loss)),
+            print_line(report, report::readable(static_cast<schedule::Loss>(loss)),
                        [&](std::size_t i) { return duration(to_seconds(step(i).prediction.losses[loss])); });
         }
     }
-    const std::vector<OperationDifference> differences = largest_differences(report, kOperationsShown);
+    const std::vector<report::OperationDifference> differences = largest_differences(report, kOperationsShown);
     std::cout << "\noperations whose time differs by more than a thousandth of the step, a step and tile\n";
-    for (const OperationDifference& one : differences) {
+    for (const report::OperationDifference& one : differences) {
         print_line(report, one.name, [&](std::size_t i) { return duration(one.seconds[i]); });
     }
     std::cout << (differences.empty() ? "  none: the placement makes no difference here\n" : "");
     std::cout << "\nhow full the links are over the step: busiest, mean of those used\n";
-    const std::vector<LinkUseComparison> links = compare_link_use(report);
+    const std::vector<report::LinkUseComparison> links = compare_link_use(report);
     for (std::size_t line = 0; line < std::min(links.size(), kLinksShown); ++line) {
         print_line(report, links[line].kind, [&](std::size_t i) {
-            const LinkUse& use = links[line].uses[i];
+            const engine::LinkUse& use = links[line].uses[i];
             return use.kind.empty() ? std::string("-") : percent(use.busiest_share) + ", " + percent(use.mean_share);
         });
     }
@@ -95,10 +95,10 @@ void print_text(const PlacementReport& report, const Options& options) {
 }  // namespace
 
 void run_place(const Options& options) {
-    const Inputs inputs = load_all(options);
-    OutputLocks locks(options.command_line);
+    const models::Inputs inputs = load_all(options);
+    launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    PlacementReport report;
+    report::PlacementReport report;
     const int tiles = options.tiles.empty() ? 0 : options.tiles.front();
     for (const PlacementArgument& placement : options.placements) {
         report.steps.push_back(place(inputs, placement, tiles));
@@ -122,4 +122,4 @@ void run_place(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

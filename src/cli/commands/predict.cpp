@@ -10,7 +10,7 @@
 #include "launch/progress_line.hpp"
 #include "report/parts/trace.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// Before the step is simulated, so that a slip costs no time.
@@ -26,9 +26,9 @@ void require_writable_place(const std::string& file) {
     }
 }
 
-void write_trace(const Timeline& timeline, const std::string& file) {
+void write_trace(const schedule::Timeline& timeline, const std::string& file) {
     std::ofstream out(file, std::ios::binary);
-    write_chrome_trace(timeline, out);
+    report::write_chrome_trace(timeline, out);
     out.close();
     if (!out) {
         throw InputError("--trace " + file,
@@ -55,36 +55,36 @@ void check_lens(const Options& options) {
     }
 }
 
-PredictResult predict_with(const Options& options, const Inputs& inputs) {
+predict::PredictResult predict_with(const Options& options, const models::Inputs& inputs) {
     constexpr int kSamples = 5;
     const bool wants_trace = !options.trace.empty();
-    ProgressLine line("samples played");
-    PredictOptions wanted;
+    launch::ProgressLine line("samples played");
+    predict::PredictOptions wanted;
     wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     wanted.run_tokens = options.tokens;
     wanted.executor_runs = executor_runs;
     wanted.timeline = wants_trace;
     wanted.play_every_operation = wants_trace;
-    wanted.lens = options.lens == "unfolded" ? Lens::kUnfolded : Lens::kFolded;
+    wanted.lens = options.lens == "unfolded" ? predict::Lens::kUnfolded : predict::Lens::kFolded;
     wanted.seed = options.seed.value_or(1);
     wanted.samples = options.samples > 0 ? options.samples : kSamples;
     wanted.slow = options.slow;
     wanted.progress = [&line](int done, int all) {
         line.show(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
     };
-    return predict(inputs, wanted);
+    return predict::predict(inputs, wanted);
 }
 
 }  // namespace
 
 void run_predict(const Options& options) {
     check_lens(options);
-    const Inputs inputs = load_all(options);
+    const models::Inputs inputs = load_all(options);
     const bool wants_trace = !options.trace.empty();
     if (wants_trace) {
         require_writable_place(options.trace);
     }
-    const PredictResult result = predict_with(options, inputs);
+    const predict::PredictResult result = predict_with(options, inputs);
     if (wants_trace) {
         write_trace(result.timeline.value(), options.trace);
     }
@@ -105,4 +105,4 @@ void run_predict(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -12,7 +12,7 @@
 #include "schedule/program/program.hpp"
 #include "schedule/program/text.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 constexpr const char* kLegend =
@@ -23,9 +23,9 @@ constexpr const char* kLegend =
     "# joins (streams that must have run dry).\n"
     "# Stage: F or B (forward, backward) CHUNK.MICRO_BATCH=BLOCK; optimizer=BLOCK. More: docs/program.md.\n";
 
-void write_operation(JsonWriter& json, const Program& program, const Operation& op) {
+void write_operation(JsonWriter& json, const schedule::Program& program, const schedule::Operation& op) {
     double flop = 0, bytes = 0, launches = 0;
-    for (const Kernel& kernel : program.kernels_of(op)) {
+    for (const models::Kernel& kernel : program.kernels_of(op)) {
         flop += kernel.flop * kernel.repeat;
         bytes += kernel.bytes * kernel.repeat;
         launches += kernel.launches * kernel.repeat;
@@ -34,11 +34,11 @@ void write_operation(JsonWriter& json, const Program& program, const Operation& 
     json.member("stream", to_string(op.stream)).member("layer", static_cast<int>(op.layer));
     json.member("flop", flop).member("kernel_bytes", whole(bytes)).member("launches", launches);
     json.member("host_s", op.host_s);
-    if (op.comm != CommKind::kNone) {
-        json.member("comm", to_string(op.comm)).member("group", to_string(op.group));
+    if (op.comm != schedule::CommKind::kNone) {
+        json.member("comm", to_string(op.comm)).member("group", schedule::to_string(op.group));
         json.member("comm_bytes", whole(op.bytes)).member("repeat", static_cast<int>(op.repeat));
         json.member("routed", op.routed);
-        if (op.carries != Carries::kRunningValue) {
+        if (op.carries != schedule::Carries::kRunningValue) {
             json.member("carries", to_string(op.carries));
         }
     }
@@ -50,20 +50,20 @@ void write_operation(JsonWriter& json, const Program& program, const Operation& 
         json.value(std::uint64_t{dependency});
     }
     json.end_array().key("joins").begin_array();
-    for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
+    for (std::size_t stream = 0; stream < schedule::kStreamCount; ++stream) {
         if (((op.joins >> stream) & 1U) != 0) {
-            json.value(to_string(static_cast<Stream>(stream)));
+            json.value(to_string(static_cast<schedule::Stream>(stream)));
         }
     }
     json.end_array().end_object();
 }
 
-void write_blocks(JsonWriter& json, const Program& program) {
+void write_blocks(JsonWriter& json, const schedule::Program& program) {
     json.key("blocks").begin_array();
-    for (const Block& block : program.blocks) {
+    for (const schedule::Block& block : program.blocks) {
         json.begin_object().member("kind", to_string(block.kind)).member("chunk", block.chunk);
         json.member("last_micro_batch", block.last_micro_batch).key("operations").begin_array();
-        for (const Operation& op : program.operations_of(block)) {
+        for (const schedule::Operation& op : program.operations_of(block)) {
             write_operation(json, program, op);
         }
         json.end_array().end_object();
@@ -71,11 +71,11 @@ void write_blocks(JsonWriter& json, const Program& program) {
     json.end_array();
 }
 
-void write_roles(JsonWriter& json, const Program& program) {
+void write_roles(JsonWriter& json, const schedule::Program& program) {
     json.key("roles").begin_array();
-    for (const Role& role : program.roles) {
+    for (const schedule::Role& role : program.roles) {
         json.begin_object().member("stage", role.stage).key("order").begin_array();
-        for (const BlockUse& use : role.order) {
+        for (const schedule::BlockUse& use : role.order) {
             json.begin_object().member("block", std::uint64_t{use.block}).member("micro_batch", use.micro_batch);
             json.end_object();
         }
@@ -85,9 +85,10 @@ void write_roles(JsonWriter& json, const Program& program) {
 }
 
 /// Says whether the trainer could run the program. Throws std::runtime_error, after that, where it could not.
-void check_executor(const Inputs& inputs, const Plan& plan, const Program& program, const Options& options) {
+void check_executor(const models::Inputs& inputs, const models::Plan& plan, const schedule::Program& program,
+                    const Options& options) {
     const std::vector<std::string> unbound = unbound_operations(inputs.workload, plan, inputs.stack, program);
-    const std::vector<std::string> refused = refused_settings(inputs.workload, plan, inputs.stack);
+    const std::vector<std::string> refused = schedule::refused_settings(inputs.workload, plan, inputs.stack);
     const auto write_lines = [](JsonWriter& json, const char* key, const std::vector<std::string>& lines) {
         json.key(key).begin_array();
         for (const std::string& line : lines) {
@@ -123,11 +124,11 @@ void check_executor(const Inputs& inputs, const Plan& plan, const Program& progr
 }  // namespace
 
 void run_program(const Options& options) {
-    const Inputs inputs = load_all(options);
+    const models::Inputs inputs = load_all(options);
     const int wanted = options.tiles.empty() ? 0 : options.tiles.front();
-    const Plan plan = resolve_plan(inputs.plan, inputs.workload, wanted);
-    const Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
-    const Program program = build_program(inputs.workload, plan, inputs.stack, layout);
+    const models::Plan plan = resolve_plan(inputs.plan, inputs.workload, wanted);
+    const models::Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
+    const schedule::Program program = schedule::build_program(inputs.workload, plan, inputs.stack, layout);
     check_program(program);
     if (options.check_executor) {
         check_executor(inputs, plan, program, options);
@@ -146,4 +147,4 @@ void run_program(const Options& options) {
     json.end_object();
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -15,43 +15,46 @@
 #include "report/parts/text.hpp"
 #include "report/scaling/scaling_report.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
-using MachineChange = void (*)(Machine&);
+using MachineChange = void (*)(models::Machine&);
 
 /// Tokens per second and tile at every size, on a changed machine. The sizes are independent: played side by side.
-std::vector<double> throughputs(const std::vector<Inputs>& sizes, const std::vector<int>& tiles, MachineChange change) {
+std::vector<double> throughputs(const std::vector<models::Inputs>& sizes, const std::vector<int>& tiles,
+                                MachineChange change) {
     std::vector<double> rates(sizes.size());
     tbb::parallel_for(std::size_t{0}, sizes.size(), [&](std::size_t i) {
-        Inputs inputs = sizes[i];
+        models::Inputs inputs = sizes[i];
         change(inputs.machine);
-        rates[i] = predict(inputs, {.tiles = tiles[i], .sensitivity = false}).prediction.tokens_per_s_per_tile;
+        rates[i] = predict::predict(inputs, {.tiles = tiles[i], .sensitivity = false}).prediction.tokens_per_s_per_tile;
     });
     return rates;
 }
 
 /// Efficiency over the first size, of the machine as it is and with one cause at a time taken away.
-void fill_efficiencies(std::vector<ScalePoint>& points, const std::vector<Inputs>& sizes,
+void fill_efficiencies(std::vector<report::ScalePoint>& points, const std::vector<models::Inputs>& sizes,
                        const std::vector<int>& tiles) {
-    const auto without = [&](MachineChange change, double ScalePoint::*field) {
+    const auto without = [&](MachineChange change, double report::ScalePoint::*field) {
         const std::vector<double> rate = throughputs(sizes, tiles, change);
         for (std::size_t i = 0; i < points.size(); ++i) {
             points[i].*field = rate[i] / rate.front();
         }
     };
-    for (ScalePoint& point : points) {
+    for (report::ScalePoint& point : points) {
         point.efficiency = point.prediction.tokens_per_s_per_tile / points.front().prediction.tokens_per_s_per_tile;
     }
-    without([](Machine& m) { m.fabric.minimal_bias = 0; }, &ScalePoint::efficiency_without_routing_bias);
-    without([](Machine& m) { m.fabric.background_load = 0; }, &ScalePoint::efficiency_without_background);
-    without([](Machine& m) { m.fabric.minimal_bias = m.fabric.background_load = 0; },
-            &ScalePoint::efficiency_without_both);
-    without([](Machine& m) { m.tile.speed_sigma = 0; }, &ScalePoint::efficiency_without_stragglers);
+    without([](models::Machine& m) { m.fabric.minimal_bias = 0; },
+            &report::ScalePoint::efficiency_without_routing_bias);
+    without([](models::Machine& m) { m.fabric.background_load = 0; },
+            &report::ScalePoint::efficiency_without_background);
+    without([](models::Machine& m) { m.fabric.minimal_bias = m.fabric.background_load = 0; },
+            &report::ScalePoint::efficiency_without_both);
+    without([](models::Machine& m) { m.tile.speed_sigma = 0; }, &report::ScalePoint::efficiency_without_stragglers);
 }
 
-std::vector<std::string> layout_lines(const Plan& plan, const Prediction& first, const Prediction& last,
-                                      ScaleMode mode) {
+std::vector<std::string> layout_lines(const models::Plan& plan, const predict::Prediction& first,
+                                      const predict::Prediction& last, predict::ScaleMode mode) {
     const auto number = [](int value) { return thousands(value); };
     std::vector<std::string> lines;
     lines.push_back("pipeline stages pp = " + number(first.pp) + ", expert parallel ep = " + number(first.ep) +
@@ -60,23 +63,23 @@ std::vector<std::string> layout_lines(const Plan& plan, const Prediction& first,
     lines.push_back("replicas dp = " + number(first.dp) + " to " + number(last.dp) +
                     " (data-parallel ranks of the dense part: " + number(first.data_parallel) + " to " +
                     number(last.data_parallel) + ")");
-    lines.push_back(
-        std::string(to_string(plan.schedule)) + " schedule, " +
-        (mode == ScaleMode::kWeak ? counted(plan.micro_batches, "micro-batch", "es") + " of " : "micro-batches of ") +
-        counted(plan.micro_batch_size, "sequence") + ", global batch " + thousands(first.global_batch) + " to " +
-        thousands(last.global_batch) + " sequences");
+    lines.push_back(std::string(to_string(plan.schedule)) + " schedule, " +
+                    (mode == predict::ScaleMode::kWeak ? counted(plan.micro_batches, "micro-batch", "es") + " of "
+                                                       : "micro-batches of ") +
+                    counted(plan.micro_batch_size, "sequence") + ", global batch " + thousands(first.global_batch) +
+                    " to " + thousands(last.global_batch) + " sequences");
     lines.push_back(std::string("optimizer ") + to_string(plan.optimizer) + ", token dispatch " +
                     to_string(plan.dispatch) + ", expert kernels " + to_string(plan.expert_kernels));
     return lines;
 }
 
-ScalingReport make_report(const Options& options, const Inputs& inputs, ScaleMode mode,
-                          std::vector<ScalePoint> points) {
-    ScalingReport report;
+report::ScalingReport make_report(const Options& options, const models::Inputs& inputs, predict::ScaleMode mode,
+                                  std::vector<report::ScalePoint> points) {
+    report::ScalingReport report;
     report.title = inputs.workload.name + " on " + inputs.machine.name + ", " + thousands(options.tiles.front()) +
                    (options.tiles.size() > 1 ? " to " + thousands(options.tiles.back()) : std::string()) +
                    (options.tiles.back() == 1 ? " tile" : " tiles");
-    report.mode = mode == ScaleMode::kWeak ? "weak" : "strong";
+    report.mode = mode == predict::ScaleMode::kWeak ? "weak" : "strong";
     report.command = options.command_line;
     report.machine = inputs.machine.name;
     report.workload = inputs.workload.name;
@@ -91,12 +94,12 @@ ScalingReport make_report(const Options& options, const Inputs& inputs, ScaleMod
     return report;
 }
 
-void print_json(const ScalingReport& report, const Inputs& inputs, const Options& options) {
+void print_json(const report::ScalingReport& report, const models::Inputs& inputs, const Options& options) {
     JsonWriter json(std::cout);
     json.begin_object();
     write_names(json, inputs, options);
     json.member("mode", report.mode).key("points").begin_array();
-    for (const ScalePoint& point : report.points) {
+    for (const report::ScalePoint& point : report.points) {
         json.begin_object();
         write_prediction(json, point.prediction);
         if (options.tokens > 0) {
@@ -111,14 +114,14 @@ void print_json(const ScalingReport& report, const Inputs& inputs, const Options
     json.end_array().end_object();
 }
 
-void print_table(const ScalingReport& report, const Options& options) {
+void print_table(const report::ScalingReport& report, const Options& options) {
     const bool with_run = options.tokens > 0;
     std::cout << report.title << ", " << report.mode << " scaling" << overrides_line(options) << "\n\n"
               << right("tiles", 8) << right("nodes", 8) << right("dp", 8) << right("step", 10) << right("interval", 20)
               << right("tokens/s", 11) << right("MFU", 8) << right("efficiency", 12) << right("memory", 10)
               << (with_run ? right("run time", 12) + right("node-hours", 14) : std::string()) << "\n";
-    for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
+    for (const report::ScalePoint& point : report.points) {
+        const predict::Prediction& p = point.prediction;
         std::cout << right(thousands(p.tiles), 8) << right(thousands(p.nodes), 8) << right(thousands(p.dp), 8)
                   << right(duration(p.step_time_s), 10)
                   << right(duration(p.step_time_interval_s[0]) + " to " + duration(p.step_time_interval_s[1]), 20)
@@ -136,26 +139,26 @@ void print_table(const ScalingReport& report, const Options& options) {
     }
 }
 
-ScaleMode mode_of(const Options& options) {
+predict::ScaleMode mode_of(const Options& options) {
     if (options.mode.empty() || options.mode == "weak") {
-        return ScaleMode::kWeak;
+        return predict::ScaleMode::kWeak;
     }
     if (options.mode != "strong") {
         throw InputError("--mode", "found \"" + options.mode + "\"; expected weak or strong");
     }
-    return ScaleMode::kStrong;
+    return predict::ScaleMode::kStrong;
 }
 
 /// Numbers of tiles around the one asked for that keep the batch whole, nearest first and at most six.
-std::string tiles_that_would_do(const Inputs& inputs, int reference, int asked) {
+std::string tiles_that_would_do(const models::Inputs& inputs, int reference, int asked) {
     constexpr std::size_t kShown = 6;
     constexpr int kFarthest = 4;  // times the tiles asked for
-    const Plan& plan = inputs.plan;
+    const models::Plan& plan = inputs.plan;
     const int replica = plan.pp * plan.ep * plan.etp;
     std::vector<int> found;
     for (int tiles = replica; tiles / kFarthest <= asked; tiles += replica) {
         try {
-            static_cast<void>(at_scale(inputs, ScaleMode::kStrong, reference, tiles));
+            static_cast<void>(at_scale(inputs, predict::ScaleMode::kStrong, reference, tiles));
             found.push_back(tiles);
         } catch (const InputError&) {
             continue;  // not this one: what is looked for is those that pass
@@ -171,11 +174,12 @@ std::string tiles_that_would_do(const Inputs& inputs, int reference, int asked) 
     return list;
 }
 
-Inputs sized(const Inputs& inputs, ScaleMode mode, int reference, int tiles) {
+models::Inputs sized(const models::Inputs& inputs, predict::ScaleMode mode, int reference, int tiles) {
     try {
         return at_scale(inputs, mode, reference, tiles);
     } catch (const InputError& error) {
-        const std::string others = mode == ScaleMode::kStrong ? tiles_that_would_do(inputs, reference, tiles) : "";
+        const std::string others =
+            mode == predict::ScaleMode::kStrong ? tiles_that_would_do(inputs, reference, tiles) : "";
         if (others.empty()) {
             throw;
         }
@@ -186,9 +190,9 @@ Inputs sized(const Inputs& inputs, ScaleMode mode, int reference, int tiles) {
 }
 
 /// Weak scaling lets dp follow the tiles; strong scaling takes the plan's dp for the batch that it keeps.
-void refuse_dp(const Options& options, ScaleMode mode) {
+void refuse_dp(const Options& options, predict::ScaleMode mode) {
     for (const std::string& text : options.overrides) {
-        if (mode == ScaleMode::kWeak && text.starts_with("plan.dp=")) {
+        if (mode == predict::ScaleMode::kWeak && text.starts_with("plan.dp=")) {
             throw InputError("--set " + text, "found a dp, but here dp follows --tiles; leave it out");
         }
     }
@@ -197,27 +201,28 @@ void refuse_dp(const Options& options, ScaleMode mode) {
 }  // namespace
 
 void run_scale(const Options& options) {
-    const ScaleMode mode = mode_of(options);
+    const predict::ScaleMode mode = mode_of(options);
     refuse_dp(options, mode);
-    const Inputs inputs = load_all(options);
-    std::vector<Inputs> sizes;
+    const models::Inputs inputs = load_all(options);
+    std::vector<models::Inputs> sizes;
     for (const int tiles : options.tiles) {
         sizes.push_back(sized(inputs, mode, options.tiles.front(), tiles));
     }
-    OutputLocks locks(options.command_line);
+    launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    std::vector<ScalePoint> points;
-    ProgressLine progress("sizes predicted");
+    std::vector<report::ScalePoint> points;
+    launch::ProgressLine progress("sizes predicted");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         progress.show(i, sizes.size());
         points.emplace_back().prediction =
-            predict(sizes[i], {.tiles = options.tiles[i], .run_tokens = options.tokens, .executor_runs = executor_runs})
+            predict::predict(sizes[i],
+                             {.tiles = options.tiles[i], .run_tokens = options.tokens, .executor_runs = executor_runs})
                 .prediction;
     }
     fill_efficiencies(points, sizes, options.tiles);
     progress.show(sizes.size(), sizes.size());
 
-    const ScalingReport report = make_report(options, inputs, mode, std::move(points));
+    const report::ScalingReport report = make_report(options, inputs, mode, std::move(points));
     if (!options.out.empty()) {
         write_scaling_report(report, options.out);
     }
@@ -232,4 +237,4 @@ void run_scale(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

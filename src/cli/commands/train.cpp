@@ -19,7 +19,7 @@
 #include "launch/mpirun.hpp"
 #include "launch/train/job.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// The launcher that has started this process decides where ranks run, and what becomes of them.
@@ -47,17 +47,17 @@ void refuse_launcher_flags(const TrainFlags& train, int rank) {
         if (rank == 0) {
             throw;
         }
-        std::this_thread::sleep_for(kRankZeroFirst);
-        std::exit(kBadInput);
+        std::this_thread::sleep_for(launch::kRankZeroFirst);
+        std::exit(launch::kBadInput);
     }
 }
 
 /// This process is a rank: auspex-mpi takes its place.
 [[noreturn]] void become_rank(const Options& options) {
-    const std::string program = mpi_program();
+    const std::string program = launch::mpi_program();
     std::vector<std::string> words{program};
     words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-    const std::vector<char*> argv = argv_of(words);
+    const std::vector<char*> argv = launch::argv_of(words);
     setenv("OMP_NUM_THREADS", "1", 1);
     execv(program.c_str(), argv.data());
     throw std::runtime_error("could not start " + program + ": " + std::strerror(errno));
@@ -66,11 +66,11 @@ void refuse_launcher_flags(const TrainFlags& train, int rank) {
 }  // namespace
 
 void run_train(const Options& options) {
-    if (const std::optional<int> rank = rank_of_launcher(options.ranks)) {
+    if (const std::optional<int> rank = launch::rank_of_launcher(options.ranks)) {
         refuse_launcher_flags(options.train, *rank);
         become_rank(options);
     }
     run_train_job(train_request(options), options.arguments);
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -14,11 +14,11 @@
 #include "report/parts/text.hpp"
 #include "workflows/verify/verification.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
-VerifyRequest verify_request(const Options& options) {
-    VerifyRequest request;
+workflows::VerifyRequest verify_request(const Options& options) {
+    workflows::VerifyRequest request;
     request.workload = options.workload.empty() ? request.workload : options.workload;
     request.data = options.data;
     request.steps = options.train.steps.value_or(request.steps);
@@ -30,7 +30,7 @@ VerifyRequest verify_request(const Options& options) {
 }
 
 /// Throws InputError where there would be nothing to compare, or a table without learned routing.
-void require_sense(const Options& options, const VerifyRequest& request) {
+void require_sense(const Options& options, const workflows::VerifyRequest& request) {
     if (options.train.steps == 0) {
         throw InputError("--steps", "found 0; expected at least 1");
     }
@@ -38,7 +38,8 @@ void require_sense(const Options& options, const VerifyRequest& request) {
         throw InputError("--max-ranks", "found " + std::to_string(options.max_ranks) +
                                             "; expected at least 2, as the smallest layout has");
     }
-    if (!options.workload.empty() && load_workload(load_document("workload", options.workload, {})).num_experts == 0) {
+    if (!options.workload.empty() &&
+        models::load_workload(launch::load_document("workload", options.workload, {})).num_experts == 0) {
         throw InputError("--workload " + options.workload, "found a model without experts; expected one that has");
     }
 }
@@ -51,7 +52,7 @@ std::string table_line(const std::string& ranks, const std::string& forced, cons
            right(memory, 9) + right(counts, 9) + "  " + left(choice, 28) + layout + "\n";
 }
 
-void print_layout(const LayoutCheck& check) {
+void print_layout(const report::LayoutCheck& check) {
     const std::string layout = check.workload + ", " + check.grid + (check.choices.empty() ? "" : ": " + check.choices);
     if (!check.error.empty()) {
         std::cout << right(std::to_string(check.ranks), 5) << "  FAILED: " << layout << "\n    " << check.error
@@ -59,10 +60,10 @@ void print_layout(const LayoutCheck& check) {
         return;
     }
     const auto equality = [](const std::string& difference) { return difference.empty() ? "equal" : "DIFFERS"; };
-    std::cout << table_line(std::to_string(check.ranks), difference_text(check.forced), difference_text(check.norm),
-                            difference_text(check.learned), difference_text(check.replayed), equality(check.memory),
-                            equality(check.counts), check.first_choice,
-                            layout + (check.passed() ? "" : "  NOT ALLOWED"));
+    std::cout << table_line(std::to_string(check.ranks), report::difference_text(check.forced),
+                            report::difference_text(check.norm), report::difference_text(check.learned),
+                            report::difference_text(check.replayed), equality(check.memory), equality(check.counts),
+                            check.first_choice, layout + (check.passed() ? "" : "  NOT ALLOWED"));
     for (const std::string& difference : {check.memory, check.counts}) {
         std::cout << (difference.empty() ? "" : "    " + difference + "\n");
     }
@@ -78,19 +79,19 @@ void print_head(int steps) {
               << std::flush;
 }
 
-void print_recovery(const RecoveryCheck& check) {
+void print_recovery(const report::RecoveryCheck& check) {
     std::cout << check.what << ": " << check.result << (check.passed ? "\n" : "  NOT ALLOWED\n") << std::flush;
 }
 
 /// Lines as they come.
-VerifyWatch printing_watch(int steps) {
-    VerifyWatch watch;
+workflows::VerifyWatch printing_watch(int steps) {
+    workflows::VerifyWatch watch;
     watch.begins_layouts = [steps] { print_head(steps); };
     watch.layout = print_layout;
     watch.left_out = [](const std::string& text) { std::cout << "left out: " << text << "\n" << std::flush; };
     watch.begins_recoveries = [] {
-        std::cout << "\nkills and restarts, in runs of " << kMinRecoverySteps << " to " << kMaxRecoverySteps
-                  << " steps\n\n"
+        std::cout << "\nkills and restarts, in runs of " << report::kMinRecoverySteps << " to "
+                  << report::kMaxRecoverySteps << " steps\n\n"
                   << std::flush;
     };
     watch.recovery = print_recovery;
@@ -99,27 +100,27 @@ VerifyWatch printing_watch(int steps) {
 }
 
 /// Nothing but how far it is.
-VerifyWatch counting_watch(ProgressLine& line) {
-    VerifyWatch watch;
+workflows::VerifyWatch counting_watch(launch::ProgressLine& line) {
+    workflows::VerifyWatch watch;
     watch.begins_layouts = watch.begins_recoveries = [] {};
-    watch.layout = [](const LayoutCheck&) {};
+    watch.layout = [](const report::LayoutCheck&) {};
     watch.left_out = [](const std::string&) {};
-    watch.recovery = [](const RecoveryCheck&) {};
+    watch.recovery = [](const report::RecoveryCheck&) {};
     watch.progress = [&line](std::size_t done, std::size_t all) { line.show(done, all); };
     return watch;
 }
 
-ExecutorReport verify_showing(const VerifyRequest& request, bool prints_lines) {
-    ProgressLine line("checks done");
+report::ExecutorReport verify_showing(const workflows::VerifyRequest& request, bool prints_lines) {
+    launch::ProgressLine line("checks done");
     return verify(request, prints_lines ? printing_watch(request.steps) : counting_watch(line));
 }
 
-void print_optimizers(const ExecutorReport& report) {
+void print_optimizers(const report::ExecutorReport& report) {
     if (report.optimizers.empty()) {
         return;
     }
     std::cout << "\noptimizer states on the fullest rank, " << report.optimizers.front().grid << "\n";
-    for (const OptimizerCheck& check : report.optimizers) {
+    for (const report::OptimizerCheck& check : report.optimizers) {
         const auto& first = report.optimizers.front();
         const auto ratio = [](std::uint64_t a, std::uint64_t b) {
             return fixed(static_cast<double>(a) / static_cast<double>(b), 4);
@@ -137,23 +138,23 @@ void write_difference(JsonWriter& json, const char* name, const std::optional<do
     }
 }
 
-void write_layouts(JsonWriter& json, const ExecutorReport& report) {
+void write_layouts(JsonWriter& json, const report::ExecutorReport& report) {
     json.key("layouts").begin_array();
-    for (const LayoutCheck& check : report.layouts) {
+    for (const report::LayoutCheck& check : report.layouts) {
         json.begin_object().member("workload", check.workload).member("grid", check.grid);
         json.member("choices", check.choices).member("ranks", check.ranks);
         write_difference(json, "forced", check.forced);
         write_difference(json, "norm", check.norm);
         write_difference(json, "learned", check.learned);
         write_difference(json, "replayed", check.replayed);
-        json.member("first_other_choice", check.first_choice).member("memory", equality_text(check.memory));
-        json.member("counts", equality_text(check.counts)).member("error", check.error);
+        json.member("first_other_choice", check.first_choice).member("memory", report::equality_text(check.memory));
+        json.member("counts", report::equality_text(check.counts)).member("error", check.error);
         json.member("passed", check.passed()).end_object();
     }
     json.end_array();
 }
 
-void print_json(const ExecutorReport& report) {
+void print_json(const report::ExecutorReport& report) {
     JsonWriter json(std::cout);
     json.begin_object().member("version", AUSPEX_VERSION).member("steps", report.steps);
     json.member("global_batch", report.global_batch).member("passed", report.passed());
@@ -163,12 +164,12 @@ void print_json(const ExecutorReport& report) {
         json.value(text);
     }
     json.end_array().key("recoveries").begin_array();
-    for (const RecoveryCheck& check : report.recoveries) {
+    for (const report::RecoveryCheck& check : report.recoveries) {
         json.begin_object().member("what", check.what).member("result", check.result);
         json.member("passed", check.passed).end_object();
     }
     json.end_array().key("optimizers").begin_array();
-    for (const OptimizerCheck& check : report.optimizers) {
+    for (const report::OptimizerCheck& check : report.optimizers) {
         json.begin_object().member("grid", check.grid).member("sharding", check.sharding);
         json.member("measured_bytes", check.measured).member("predicted_bytes", check.predicted).end_object();
     }
@@ -178,15 +179,15 @@ void print_json(const ExecutorReport& report) {
 }  // namespace
 
 void run_verify(const Options& options) {
-    if (rank_of_launcher(0)) {
+    if (launch::rank_of_launcher(0)) {
         throw InputError("auspex verify", "found itself started by an MPI launcher; expected to start mpirun itself");
     }
-    const VerifyRequest request = verify_request(options);
+    const workflows::VerifyRequest request = verify_request(options);
     require_sense(options, request);
-    require_mpirun();
-    OutputLocks locks(options.command_line);
+    launch::require_mpirun();
+    launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    const ExecutorReport report = verify_showing(request, !options.json);
+    const report::ExecutorReport report = verify_showing(request, !options.json);
     if (!options.out.empty()) {
         write_executor_report(report, options.out);
     }
@@ -205,4 +206,4 @@ void run_verify(const Options& options) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -10,7 +10,7 @@
 #include "exec/kernels/compiled_for.hpp"
 #include "launch/installation.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 struct DataFolder {
@@ -20,8 +20,8 @@ struct DataFolder {
 
 DataFolder data_folder() {
     try {
-        const std::filesystem::path given = given_data_folder();
-        return {(given.empty() ? own_data_folder() : given).string(), ""};
+        const std::filesystem::path given = launch::given_data_folder();
+        return {(given.empty() ? launch::own_data_folder() : given).string(), ""};
     } catch (const InputError& error) {
         return {"", error.what()};
     }
@@ -29,15 +29,15 @@ DataFolder data_folder() {
 
 /// Behind the space that is before each. "native": of the processor that they were built on, which nobody checks.
 std::string instruction_sets() {
-    const std::string sets = kKernelInstructionSets;
-    return !sets.empty() ? sets.substr(1) : kKernelsAreNative ? "native" : "";
+    const std::string sets = exec::kKernelInstructionSets;
+    return !sets.empty() ? sets.substr(1) : exec::kKernelsAreNative ? "native" : "";
 }
 
 std::string kernels_text() {
-    const std::string sets = kKernelInstructionSets;
+    const std::string sets = exec::kKernelInstructionSets;
     if (sets.empty()) {
-        return kKernelsAreNative ? "processors like the one they were built on (not checked)"
-                                 : "any processor of this architecture";
+        return exec::kKernelsAreNative ? "processors like the one they were built on (not checked)"
+                                       : "any processor of this architecture";
     }
     return "processors with" + sets;
 }
@@ -50,8 +50,8 @@ void print_json() {
     json.begin_object().member("version", AUSPEX_VERSION).member("commit", kBuildCommit);
     json.member("commit_date", kBuildCommitDate).member("compiler", AUSPEX_COMPILER);
     json.member("build_type", AUSPEX_BUILD_TYPE).member("kernel_instruction_sets", instruction_sets());
-    json.member("tbb", TBB_runtime_version()).member("onednn", kOneDnnVersion);
-    json.member("trainer", find_mpi_program()).member("data", data.folder);
+    json.member("tbb", TBB_runtime_version()).member("onednn", exec::kOneDnnVersion);
+    json.member("trainer", launch::find_mpi_program()).member("data", data.folder);
     json.member("data_problem", data.problem).end_object();
 }
 
@@ -66,9 +66,9 @@ void run_version(const Options& options) {
     const DataFolder data = data_folder();
     std::cout << "auspex " << AUSPEX_VERSION << ", " << (commit.empty() ? "unknown commit" : "commit " + commit)
               << (date.empty() ? "" : " of " + date) << "\ncompiler  " << AUSPEX_COMPILER << ", " << AUSPEX_BUILD_TYPE
-              << "\nkernels   for " << kernels_text() << ", oneDNN " << or_none(kOneDnnVersion) << "\nthreads   TBB "
-              << TBB_runtime_version() << "\ntrainer   " << or_none(find_mpi_program()) << "\ndata      "
-              << or_none(data.folder) << (data.problem.empty() ? "" : ", " + data.problem) << "\n";
+              << "\nkernels   for " << kernels_text() << ", oneDNN " << or_none(exec::kOneDnnVersion)
+              << "\nthreads   TBB " << TBB_runtime_version() << "\ntrainer   " << or_none(launch::find_mpi_program())
+              << "\ndata      " << or_none(data.folder) << (data.problem.empty() ? "" : ", " + data.problem) << "\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

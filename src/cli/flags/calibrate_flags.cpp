@@ -7,7 +7,7 @@
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 double parse_budget(const std::string& text) {
@@ -72,4 +72,4 @@ std::vector<FlagMeaning> calibrate_meanings() {
             {Flag::kHostfile, "hosts for mpirun: messages between them are measured too"}};
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -10,7 +10,7 @@
 #include "cli/flags/flag_values.hpp"
 #include "cli/flags/shell_word.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -116,4 +116,4 @@ std::string help_of(const Command& command) {
     return out.str();
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -5,7 +5,7 @@
 
 #include "cli/flags/options.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// Strict: throws InputError for an unknown, repeated, missing or stray argument and for a value that is no number.
 [[nodiscard]] Options parse_options(const Command& command, const std::vector<std::string>& arguments);
@@ -13,4 +13,4 @@ namespace auspex {
 /// What `auspex COMMAND --help` prints.
 [[nodiscard]] std::string help_of(const Command& command);
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -4,9 +4,9 @@
 
 #include "cli/flags/options.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 [[nodiscard]] std::vector<FlagMeaning> calibrate_meanings();
 [[nodiscard]] std::vector<FlagMeaning> compare_meanings();
 
-}  // namespace auspex
+}  // namespace auspex::cli

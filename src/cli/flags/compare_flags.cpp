@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "cli/flags/flag_texts.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 FlagText compare_flag_text(Flag flag) {
     switch (flag) {
@@ -35,4 +35,4 @@ std::vector<FlagMeaning> compare_meanings() {
             {Flag::kOut, "write the report there: index.html, comparison.json, cases.csv, cases.jsonl, traces/"}};
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

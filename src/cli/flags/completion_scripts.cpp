@@ -7,7 +7,7 @@
 
 #include "cli/flags/flag_texts.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// What stands behind a flag.
@@ -328,4 +328,4 @@ std::string fish_completion(const std::vector<Command>& commands) {
     return out.str();
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

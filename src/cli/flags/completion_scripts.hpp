@@ -6,10 +6,10 @@
 
 #include "cli/flags/options.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 [[nodiscard]] std::string bash_completion(const std::vector<Command>& commands);
 [[nodiscard]] std::string zsh_completion(const std::vector<Command>& commands);
 [[nodiscard]] std::string fish_completion(const std::vector<Command>& commands);
 
-}  // namespace auspex
+}  // namespace auspex::cli

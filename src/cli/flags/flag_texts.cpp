@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// Several values behind one flag, as a shell's pattern gives them.
@@ -112,4 +112,4 @@ std::vector<CommandFlag> flags_of(const Command& command) {
     return flags;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

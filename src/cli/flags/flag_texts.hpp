@@ -4,7 +4,7 @@
 
 #include "cli/flags/options.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// Of the flag as most commands take it.
 [[nodiscard]] FlagText text_of(Flag flag);
@@ -27,4 +27,4 @@ struct CommandFlag {
 [[nodiscard]] FlagText calibrate_flag_text(Flag flag);
 [[nodiscard]] bool is_calibrate_flag(Flag flag);
 
-}  // namespace auspex
+}  // namespace auspex::cli

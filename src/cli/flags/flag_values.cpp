@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "cli/flags/flag_texts.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 constexpr int kMaxTiles = 10'000'000;
@@ -59,13 +59,13 @@ PlacementArgument parse_placement(const std::string& text) {
                                              "\"; expected contiguous, scattered, random, random:SEED, scheduled, "
                                              "scheduled:FREE or scheduled:FREE:SEED (FREE from 0.001 to 1)");
     };
-    const std::optional<PlacementKind> kind = placement_named(parts.front());
+    const std::optional<models::PlacementKind> kind = models::placement_named(parts.front());
     if (!kind) {
         fail();
     }
     placement.kind = *kind;
     std::size_t taken = 1;
-    if (placement.kind == PlacementKind::kScheduled && parts.size() > taken &&
+    if (placement.kind == models::PlacementKind::kScheduled && parts.size() > taken &&
         (!reads_as(parts[taken++], placement.free) || placement.free < 0.001 || placement.free > 1)) {
         fail();
     }
@@ -216,4 +216,4 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -5,7 +5,7 @@
 
 #include "cli/flags/options.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// Takes what was given behind the flag: nothing, one value, or many. Throws InputError, which names the flag, for a
 /// value that is none of it.
@@ -16,4 +16,4 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
 void store_train_flag(Options& options, Flag flag, const std::string& text);
 void store_calibrate_flag(Options& options, Flag flag, const std::string& text);
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -7,23 +7,23 @@
 
 #include "launch/input_files.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 std::vector<std::string> overrides_in_words(const Options& options) {
     std::vector<std::string> words;
     for (const std::string& text : options.overrides) {
-        const Override parts = split_override(text);
+        const launch::Override parts = launch::split_override(text);
         words.push_back(parts.role + "." + parts.path + " = " + parts.value);
     }
     return words;
 }
 
-Inputs load_all(const Options& options) {
-    require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
-    Inputs inputs = load_inputs(load_document("machine", options.machine, options.overrides),
-                                load_document("stack", options.stack, options.overrides),
-                                load_document("workload", options.workload, options.overrides),
-                                load_document("plan", options.plan, options.overrides));
+models::Inputs load_all(const Options& options) {
+    launch::require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
+    models::Inputs inputs = models::load_inputs(launch::load_document("machine", options.machine, options.overrides),
+                                                launch::load_document("stack", options.stack, options.overrides),
+                                                launch::load_document("workload", options.workload, options.overrides),
+                                                launch::load_document("plan", options.plan, options.overrides));
     forget_dp(options, inputs.plan);
     return inputs;
 }
@@ -33,13 +33,13 @@ InputError with_command_line_context(const Options& options, const InputError& e
     const std::vector<std::pair<std::string, std::string>> roles{
         {"machine", options.machine}, {"stack", options.stack}, {"workload", options.workload}, {"plan", options.plan}};
     for (const auto& [role, name] : roles) {
-        const std::string file = name.empty() ? "" : find_input(role, name);
+        const std::string file = name.empty() ? "" : launch::find_input(role, name);
         if (file.empty() || !message.starts_with(file + ": $")) {
             continue;
         }
         std::string sets;
         for (const std::string& text : options.overrides) {
-            if (const Override parts = split_override(text); parts.role == role) {
+            if (const launch::Override parts = launch::split_override(text); parts.role == role) {
                 sets += (sets.empty() ? " (with " : ", ") + ("--set " + role + "." + parts.path);
             }
         }
@@ -54,7 +54,7 @@ InputError with_command_line_context(const Options& options, const InputError& e
     return error;
 }
 
-void forget_dp(const Options& options, Plan& plan) {
+void forget_dp(const Options& options, models::Plan& plan) {
     const bool dp_was_set = std::any_of(options.overrides.begin(), options.overrides.end(),
                                         [](const std::string& text) { return text.starts_with("plan.dp="); });
     if (options.tiles.size() == 1 && !dp_was_set) {
@@ -62,12 +62,12 @@ void forget_dp(const Options& options, Plan& plan) {
     }
 }
 
-std::vector<InputFile> files_of(const Inputs& inputs) {
+std::vector<report::InputFile> files_of(const models::Inputs& inputs) {
     const auto file = [](const char* role, const JsonDocument& document) {
-        return InputFile{role, document.name(), document.sha256()};
+        return report::InputFile{role, document.name(), document.sha256()};
     };
     return {file("machine", inputs.machine_document), file("stack", inputs.stack_document),
             file("workload", inputs.workload_document), file("plan", inputs.plan_document)};
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -8,7 +8,7 @@
 #include "report/scaling/scaling_report.hpp"
 #include "sim/predict/predict.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// The overrides as sentences show them: "plan.pp = 4".
 [[nodiscard]] std::vector<std::string> overrides_in_words(const Options& options);
@@ -17,9 +17,9 @@ namespace auspex {
 [[nodiscard]] InputError with_command_line_context(const Options& options, const InputError& error);
 
 /// With one --tiles and no `--set plan.dp` the tiles rule: the file's dp is dropped and follows from them.
-void forget_dp(const Options& options, Plan& plan);
+void forget_dp(const Options& options, models::Plan& plan);
 /// All four inputs, overridden, with forget_dp.
-[[nodiscard]] Inputs load_all(const Options& options);
-[[nodiscard]] std::vector<InputFile> files_of(const Inputs& inputs);
+[[nodiscard]] models::Inputs load_all(const Options& options);
+[[nodiscard]] std::vector<report::InputFile> files_of(const models::Inputs& inputs);
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -9,7 +9,7 @@
 #include "cli/flags/version.hpp"
 #include "launch/installation.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// As it stands, for troff: no hyphens that break, no macros at a line's begin.
@@ -75,7 +75,7 @@ std::string examples(const char* lines) {
 std::string common_end() {
     return ".SH \"EXIT STATUS\"\n0: done. 1: failed, or a check does not hold. 2: bad input, which one line on "
            "standard error names.\n.SH ENVIRONMENT\n.TP\n" +
-           bold(kDataVariable) +
+           bold(launch::kDataVariable) +
            "\na folder with machines/, stacks/, workloads/ and plans/. Names are looked for there first, then in the "
            "working directory. Without it they are looked for in the working directory first, then among the data that "
            "came with the program.\n";
@@ -109,4 +109,4 @@ std::vector<ManualPage> manual_pages(const std::vector<Command>& commands) {
     return pages;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

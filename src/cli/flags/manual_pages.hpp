@@ -5,7 +5,7 @@
 
 #include "cli/flags/options.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 struct ManualPage {
     std::string file;  ///< "auspex-predict.1"
@@ -15,4 +15,4 @@ struct ManualPage {
 /// One of the program, then one of each command.
 [[nodiscard]] std::vector<ManualPage> manual_pages(const std::vector<Command>& commands);
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -7,7 +7,7 @@
 
 #include "models/plan.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 enum class Flag {
     kMachine,
@@ -92,7 +92,7 @@ enum class Flag {
 /// "contiguous", "random:7", "scheduled:0.3:7": a placement with its seed, and the share of nodes that are free.
 struct PlacementArgument {
     std::string text;
-    PlacementKind kind = PlacementKind::kContiguous;
+    models::PlacementKind kind = models::PlacementKind::kContiguous;
     std::uint64_t seed = 1;
     double free = 0.5;
 };
@@ -179,4 +179,4 @@ struct Command {
     std::vector<FlagMeaning> meanings = {};
 };
 
-}  // namespace auspex
+}  // namespace auspex::cli

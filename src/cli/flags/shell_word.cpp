@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace auspex {
+namespace auspex::cli {
 
 std::string quoted_for_shell(const std::string& word) {
     constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,/:@%";
@@ -16,4 +16,4 @@ std::string quoted_for_shell(const std::string& word) {
     return out + "'";
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

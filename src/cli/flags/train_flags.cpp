@@ -8,7 +8,7 @@
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 int parse_whole(Flag flag, const std::string& text, int low) {
@@ -133,9 +133,9 @@ Command train_command(void (*run)(const Options&)) {
             {{Flag::kSet, "override a field; ROLE is stack, workload or plan; may be repeated"}}};
 }
 
-TrainRequest train_request(const Options& options) {
+launch::TrainRequest train_request(const Options& options) {
     const TrainFlags& flags = options.train;
-    TrainRequest request;
+    launch::TrainRequest request;
     request.stack = options.stack.empty() ? request.stack : options.stack;
     request.workload = options.workload;
     request.plan = options.plan;
@@ -166,4 +166,4 @@ TrainRequest train_request(const Options& options) {
     return request;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -4,11 +4,11 @@
 #include "cli/flags/options.hpp"
 #include "launch/train/request.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// The command as its help shows it; `run` may be null where nobody runs it.
 [[nodiscard]] Command train_command(void (*run)(const Options&));
 
-[[nodiscard]] TrainRequest train_request(const Options& options);
+[[nodiscard]] launch::TrainRequest train_request(const Options& options);
 
-}  // namespace auspex
+}  // namespace auspex::cli

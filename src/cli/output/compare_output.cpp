@@ -9,28 +9,28 @@
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
-void write_operations(JsonWriter& json, const std::vector<OperationPair>& operations) {
+void write_operations(JsonWriter& json, const std::vector<evaluate::OperationPair>& operations) {
     json.key("operations").begin_array();
-    for (const OperationPair& operation : operations) {
+    for (const evaluate::OperationPair& operation : operations) {
         json.begin_object().member("name", operation.name).member("measured_s", operation.measured_s);
         json.member("predicted_s", operation.predicted_s).end_object();
     }
     json.end_array();
 }
 
-void write_runs(JsonWriter& json, const std::vector<ComparedRun>& runs) {
+void write_runs(JsonWriter& json, const std::vector<evaluate::ComparedRun>& runs) {
     json.key("runs").begin_array();
-    for (const ComparedRun& run : runs) {
+    for (const evaluate::ComparedRun& run : runs) {
         json.begin_object().member("step_s", run.step_s).member("speed", run.speed).member("counts", run.is_valid);
         json.end_object();
     }
     json.end_array();
 }
 
-void write_case(JsonWriter& json, const ComparedCase& one) {
+void write_case(JsonWriter& json, const evaluate::ComparedCase& one) {
     json.begin_object().member("plan", one.plan).member("workload", one.workload).member("ranks", one.ranks);
     json.member("nodes", one.nodes).member("measured_step_s", one.measured_step_s);
     json.member_or_null("noise", one.noise);
@@ -52,16 +52,16 @@ void write_case(JsonWriter& json, const ComparedCase& one) {
     json.end_object();
 }
 
-void write_failed(JsonWriter& json, const std::vector<FailedCase>& failed) {
+void write_failed(JsonWriter& json, const std::vector<evaluate::FailedCase>& failed) {
     json.key("failed").begin_array();
-    for (const FailedCase& one : failed) {
+    for (const evaluate::FailedCase& one : failed) {
         json.begin_object().member("plan", one.plan).member("workload", one.workload).member("error", one.error);
         json.end_object();
     }
     json.end_array();
 }
 
-void write_errors(JsonWriter& json, const Comparison& comparison) {
+void write_errors(JsonWriter& json, const evaluate::Comparison& comparison) {
     json.member("median_abs_error", comparison.median_abs_error).member("p90_abs_error", comparison.p90_abs_error);
     json.member("max_abs_error", comparison.max_abs_error);
     json.member("median_abs_error_all_runs", comparison.median_abs_error_all_runs);
@@ -69,7 +69,7 @@ void write_errors(JsonWriter& json, const Comparison& comparison) {
     json.member_or_null("noise_floor", comparison.noise_floor);
 }
 
-void write_rankings(JsonWriter& json, const Comparison& comparison) {
+void write_rankings(JsonWriter& json, const evaluate::Comparison& comparison) {
     json.member_or_null("kendall_tau", comparison.kendall_tau).member("tau_pairs", comparison.tau_pairs);
     json.member_or_null("kendall_tau_of_repeats", comparison.kendall_tau_of_repeats);
     json.member("tau_pairs_of_repeats", comparison.tau_pairs_of_repeats);
@@ -81,38 +81,38 @@ void write_rankings(JsonWriter& json, const Comparison& comparison) {
     json.end_object();
 }
 
-void write_coverage(JsonWriter& json, const Comparison& comparison) {
+void write_coverage(JsonWriter& json, const evaluate::Comparison& comparison) {
     json.key("coverage").begin_array();
-    for (const IntervalCoverage& coverage : comparison.coverage) {
+    for (const evaluate::IntervalCoverage& coverage : comparison.coverage) {
         json.begin_object().member("ranks", coverage.ranks).member("holds", coverage.holds);
         json.member("of", coverage.of).end_object();
     }
     json.end_array();
 }
 
-std::string operations_text(const Comparison& comparison) {
+std::string operations_text(const evaluate::Comparison& comparison) {
     constexpr double kMinShare = 0.005;
     double all = 0;
-    for (const OperationPair& operation : comparison.operations) {
+    for (const evaluate::OperationPair& operation : comparison.operations) {
         all += operation.measured_s;
     }
-    std::vector<TextRow> rows{{"operation", "measured", "predicted", "error"}};
-    for (const OperationPair& operation : comparison.operations) {
+    std::vector<report::TextRow> rows{{"operation", "measured", "predicted", "error"}};
+    for (const evaluate::OperationPair& operation : comparison.operations) {
         if (std::max(operation.measured_s, operation.predicted_s) >= kMinShare * all) {
             rows.push_back(
                 {operation.name, duration(operation.measured_s), duration(operation.predicted_s),
                  operation.measured_s > 0 ? signed_percent(operation.predicted_s / operation.measured_s - 1) : "-"});
         }
     }
-    const std::string note = operations_note(comparison), errors = largest_errors_text(comparison);
+    const std::string note = report::operations_note(comparison), errors = report::largest_errors_text(comparison);
     return "\ntime by operation, mean over ranks, summed over layouts (those of 0.5 % and more)\n\n" +
-           text_table(rows, {0}) + "\n" + kWhereWaitsShow + "\n" + (errors.empty() ? "" : "\n" + errors + "\n") +
-           (note.empty() ? "" : "note: " + note + "\n");
+           report::text_table(rows, {0}) + "\n" + report::kWhereWaitsShow + "\n" +
+           (errors.empty() ? "" : "\n" + errors + "\n") + (note.empty() ? "" : "note: " + note + "\n");
 }
 
-std::string memory_text(const Comparison& comparison) {
-    std::vector<TextRow> rows{{"layout", "measured bytes", "predicted bytes"}};
-    for (const ComparedCase& one : comparison.cases) {
+std::string memory_text(const evaluate::Comparison& comparison) {
+    std::vector<report::TextRow> rows{{"layout", "measured bytes", "predicted bytes"}};
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         if (whole(one.measured_memory_bytes) != whole(one.predicted_memory_bytes)) {
             rows.push_back({one.plan + " on " + one.workload, thousands(one.measured_memory_bytes),
                             thousands(one.predicted_memory_bytes)});
@@ -121,36 +121,36 @@ std::string memory_text(const Comparison& comparison) {
     const auto equal = static_cast<double>(comparison.cases.size() + 1 - rows.size());
     const std::string text = "\npeak memory of the fullest rank: equal to the byte in " + thousands(equal) + " of " +
                              counted(static_cast<double>(comparison.cases.size()), "layout") + "\n";
-    return rows.size() == 1 ? text : text + "\n" + text_table(rows, {0});
+    return rows.size() == 1 ? text : text + "\n" + report::text_table(rows, {0});
 }
 
 /// What to do where a goal is missed or something else ran; empty: nothing.
-std::string next_step_text(const Comparison& comparison) {
+std::string next_step_text(const evaluate::Comparison& comparison) {
     if (comparison.disturbed) {
         return "Next: run it again while nothing else uses the cores; docs/calibration.md, Disturbed machines, says "
                "what "
                "counts as that";
     }
-    const std::vector<Verdict> verdicts = verdicts_of(comparison);
+    const std::vector<evaluate::Verdict> verdicts = verdicts_of(comparison);
     const bool fails = std::any_of(verdicts.begin(), verdicts.end(),
-                                   [](const Verdict& verdict) { return !verdict.holds.value_or(true); });
+                                   [](const evaluate::Verdict& verdict) { return !verdict.holds.value_or(true); });
     return fails ? "Next: look for the operations above among the poor fits of auspex calibrate, and calibrate again "
                    "where they are poor (docs/calibration.md, Reading the verdicts)"
                  : "";
 }
 
-std::string cases_text(const Comparison& comparison) {
-    std::vector<TextRow> rows;
-    for (const std::vector<std::string>& row : comparison_rows(comparison)) {
+std::string cases_text(const evaluate::Comparison& comparison) {
+    std::vector<report::TextRow> rows;
+    for (const std::vector<std::string>& row : report::comparison_rows(comparison)) {
         rows.push_back(row);
     }
-    return text_table(rows, {0, 1});
+    return report::text_table(rows, {0, 1});
 }
 
 }  // namespace
 
-std::string comparison_text(const Comparison& comparison) {
-    const std::string failed = failed_text(comparison);
+std::string comparison_text(const evaluate::Comparison& comparison) {
+    const std::string failed = report::failed_text(comparison);
     std::string text = failed.empty() ? "" : "FAILED: " + failed + "\n";
     text += comparison.disturbed ? "DISTURBED: what is measured may be too long\n" : "";
     for (const std::string& warning : comparison.warnings) {
@@ -158,21 +158,21 @@ std::string comparison_text(const Comparison& comparison) {
     }
     text += (text.empty() ? "" : "\n") + cases_text(comparison) + operations_text(comparison) + memory_text(comparison);
     text += "\n";
-    for (const std::string& line : summary_lines(comparison)) {
+    for (const std::string& line : report::summary_lines(comparison)) {
         text += line + "\n";
     }
     text += "\n";
-    for (const Verdict& verdict : verdicts_of(comparison)) {
+    for (const evaluate::Verdict& verdict : verdicts_of(comparison)) {
         text += (!verdict.holds ? "not judged:  " : *verdict.holds ? "holds:  " : "FAILS:  ") + verdict.text + "\n";
     }
     const std::string next = next_step_text(comparison);
     return text + (next.empty() ? "" : "\n" + next + "\n");
 }
 
-void write_comparison_json(std::ostream& out, const Comparison& comparison) {
+void write_comparison_json(std::ostream& out, const evaluate::Comparison& comparison) {
     JsonWriter json(out);
     json.begin_object().member("version", AUSPEX_VERSION).key("cases").begin_array();
-    for (const ComparedCase& one : comparison.cases) {
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         write_case(json, one);
     }
     json.end_array();
@@ -183,7 +183,7 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison) {
     json.member("disturbed", comparison.disturbed);
     write_operations(json, comparison.operations);
     json.key("verdicts").begin_array();
-    for (const Verdict& verdict : verdicts_of(comparison)) {
+    for (const evaluate::Verdict& verdict : verdicts_of(comparison)) {
         json.begin_object().member("text", verdict.text).member_or_null("holds", verdict.holds).end_object();
     }
     json.end_array().key("warnings").begin_array();
@@ -193,4 +193,4 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison) {
     json.end_array().end_object();
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -5,12 +5,12 @@
 
 #include "compare/evaluate/comparison.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// First which layouts failed, and that something else ran, if so; then the table, operations, memory, numbers and
 /// verdicts.
-[[nodiscard]] std::string comparison_text(const Comparison& comparison);
+[[nodiscard]] std::string comparison_text(const evaluate::Comparison& comparison);
 /// Keys: docs/json-output.md.
-void write_comparison_json(std::ostream& out, const Comparison& comparison);
+void write_comparison_json(std::ostream& out, const evaluate::Comparison& comparison);
 
-}  // namespace auspex
+}  // namespace auspex::cli

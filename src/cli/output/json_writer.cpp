@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 std::int64_t whole(double count) { return std::llround(count); }
 
@@ -67,4 +67,4 @@ JsonWriter& JsonWriter::member_or_text(std::string_view name, double number) {
     return member(name, std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace auspex {
+namespace auspex::cli {
 
 /// A count of bytes, to the nearest whole one.
 [[nodiscard]] std::int64_t whole(double count);
@@ -56,4 +56,4 @@ class JsonWriter {
     bool after_key_ = false;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cli

@@ -11,7 +11,7 @@
 #include "report/parts/text.hpp"
 #include "schedule/bindings/bindings.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using Labels = std::vector<std::pair<std::string, double>>;
@@ -24,7 +24,7 @@ void write_labels(JsonWriter& json, const Labels& labels) {
     json.end_object();
 }
 
-void write_memory(JsonWriter& json, const MemoryReport& memory) {
+void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
     json.key("memory").begin_object();
     json.member("peak_bytes", whole(memory.peak_bytes))
         .member("capacity_bytes", whole(memory.capacity_bytes))
@@ -33,7 +33,7 @@ void write_memory(JsonWriter& json, const MemoryReport& memory) {
     json.key("by_label");
     write_labels(json, memory.by_label);
     json.key("by_stage").begin_array();
-    for (const StageMemory& stage : memory.by_stage) {
+    for (const schedule::StageMemory& stage : memory.by_stage) {
         json.begin_object().member("stage", stage.stage).member("peak_bytes", whole(stage.peak_bytes));
         json.member("peak_operation", stage.peak_operation).key("by_label");
         write_labels(json, stage.by_label);
@@ -44,16 +44,16 @@ void write_memory(JsonWriter& json, const MemoryReport& memory) {
     json.end_array().end_object();
 }
 
-void write_causes(JsonWriter& json, const Prediction& p) {
+void write_causes(JsonWriter& json, const predict::Prediction& p) {
     json.key("top_constants").begin_array();
-    for (const ConstantSensitivity& sensitivity : p.top_constants) {
+    for (const predict::ConstantSensitivity& sensitivity : p.top_constants) {
         json.begin_object()
             .member("path", sensitivity.constant.path)
             .member("kind", to_string(sensitivity.constant.kind));
         json.member("elasticity", sensitivity.elasticity).end_object();
     }
     json.end_array().key("operations_by_time").begin_array();
-    for (const OperationShare& share : p.operations_by_time) {
+    for (const predict::OperationShare& share : p.operations_by_time) {
         json.begin_object()
             .member("name", share.name)
             .member("seconds", share.seconds)
@@ -61,7 +61,7 @@ void write_causes(JsonWriter& json, const Prediction& p) {
             .end_object();
     }
     json.end_array().key("link_use").begin_array();
-    for (const LinkUse& use : p.link_use) {
+    for (const engine::LinkUse& use : p.link_use) {
         json.begin_object().member("kind", use.kind).member("busiest", use.busiest);
         json.member("busiest_share", use.busiest_share).member("mean_share", use.mean_share);
         json.member("bytes", use.bytes).end_object();
@@ -73,7 +73,7 @@ void write_causes(JsonWriter& json, const Prediction& p) {
     json.end_array();
 }
 
-void write_unfolded(JsonWriter& json, const UnfoldedReport& u) {
+void write_unfolded(JsonWriter& json, const predict::UnfoldedReport& u) {
     json.member("seed", u.seed).key("samples").begin_array();
     for (const double sample_s : u.samples_s) {
         json.value(sample_s);
@@ -83,17 +83,17 @@ void write_unfolded(JsonWriter& json, const UnfoldedReport& u) {
     json.member("p95", u.p95_s).member("min", u.min_s).member("max", u.max_s).member("mean", u.mean_s).end_object();
     json.member("folded_step_time_s", u.folded_step_time_s).member("folded_error", u.folded_error);
     json.key("slowest_tiles").begin_array();
-    for (const SlowTile& tile : u.slowest) {
+    for (const engine::SlowTile& tile : u.slowest) {
         json.begin_object().member("rank", tile.rank).member("node", tile.node).member("stage", tile.stage);
         json.member("speed", tile.speed).member("waited_s", tile.waited_s).member("share", tile.share).end_object();
     }
     json.end_array().key("slowest_links").begin_array();
-    for (const SlowLink& link : u.slowest_links) {
+    for (const engine::SlowLink& link : u.slowest_links) {
         json.begin_object().member("name", link.name).member("factor", link.factor);
         json.member("added_s", link.added_s).end_object();
     }
     json.end_array().key("slow").begin_array();
-    for (const SlowRequest& request : u.slow) {
+    for (const engine::SlowRequest& request : u.slow) {
         json.begin_object().member("name", request.name).member("factor", request.factor);
         if (request.rank >= 0) {
             json.member("rank", request.rank);
@@ -105,7 +105,7 @@ void write_unfolded(JsonWriter& json, const UnfoldedReport& u) {
     json.end_array();
 }
 
-void print_samples(std::ostream& out, const UnfoldedReport& u) {
+void print_samples(std::ostream& out, const predict::UnfoldedReport& u) {
     out << "  unfolded          " << counted(static_cast<double>(u.samples_s.size()), "sample") << " from seed "
         << u.seed << ": " << duration(u.min_s) << " to " << duration(u.max_s) << ", mean " << duration(u.mean_s)
         << "; this page is of the median one\n"
@@ -114,14 +114,14 @@ void print_samples(std::ostream& out, const UnfoldedReport& u) {
         << "\n";
 }
 
-void print_slowest(std::ostream& out, const UnfoldedReport& u) {
+void print_slowest(std::ostream& out, const predict::UnfoldedReport& u) {
     constexpr std::size_t kShown = 5;
     if (u.slowest.empty()) {
         return;
     }
     out << "\nSlowest tiles: how long the others in their groups waited for their compute (mean over tiles)\n";
     for (std::size_t i = 0; i < std::min(kShown, u.slowest.size()); ++i) {
-        const SlowTile& tile = u.slowest[i];
+        const engine::SlowTile& tile = u.slowest[i];
         const std::string place = "rank " + std::to_string(tile.rank) + ", node " + std::to_string(tile.node) +
                                   ", stage " + std::to_string(tile.stage);
         out << "  " << left(place, 34) << "speed " << left(significant(tile.speed), 8)
@@ -129,38 +129,40 @@ void print_slowest(std::ostream& out, const UnfoldedReport& u) {
     }
 }
 
-void print_slowest_links(std::ostream& out, const UnfoldedReport& u) {
+void print_slowest_links(std::ostream& out, const predict::UnfoldedReport& u) {
     constexpr std::size_t kShown = 5;
     if (u.slowest_links.empty()) {
         return;
     }
     out << "\nSlow links: what they added to transfers and to waits for these (mean over tiles; in exposed_*)\n";
     for (std::size_t i = 0; i < std::min(kShown, u.slowest_links.size()); ++i) {
-        const SlowLink& link = u.slowest_links[i];
+        const engine::SlowLink& link = u.slowest_links[i];
         out << "  " << left(link.name, 48) << "at " << left(significant(link.factor), 8)
             << right(duration(link.added_s), 10) << "\n";
     }
 }
 
 /// The loss as the table names it; the optimizer phase above is more than this loss.
-std::string name_of(Loss loss) { return loss == Loss::kOptimizer ? "optimizer (update kernels)" : to_string(loss); }
+std::string name_of(schedule::Loss loss) {
+    return loss == schedule::Loss::kOptimizer ? "optimizer (update kernels)" : to_string(loss);
+}
 
 /// What a training process has: a tile, or cores that it shares.
-std::string process_of(const Prediction& p) { return p.lens == Lens::kCpu ? "rank" : "tile"; }
+std::string process_of(const predict::Prediction& p) { return p.lens == predict::Lens::kCpu ? "rank" : "tile"; }
 
-void print_losses(std::ostream& out, const Prediction& p) {
+void print_losses(std::ostream& out, const predict::Prediction& p) {
     out << "\nWhere the step goes (mean over " << process_of(p) << "s)\n";
-    for (std::size_t i = 0; i < kLossCount; ++i) {
+    for (std::size_t i = 0; i < schedule::kLossCount; ++i) {
         if (p.losses[i] != 0) {
             const double seconds = to_seconds(p.losses[i]);
-            out << "  " << left(name_of(static_cast<Loss>(i)), 28) << right(duration(seconds), 10)
+            out << "  " << left(name_of(static_cast<schedule::Loss>(i)), 28) << right(duration(seconds), 10)
                 << right(percent(seconds / p.step_time_s), 10) << "\n";
         }
     }
 }
 
-void print_memory(std::ostream& out, const Prediction& p) {
-    const MemoryReport& memory = p.memory;
+void print_memory(std::ostream& out, const predict::Prediction& p) {
+    const predict::MemoryReport& memory = p.memory;
     out << "\nMemory of one " << process_of(p) << ": " << memory.verdict << "\n";
     Labels labels = memory.by_label;
     std::stable_sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -178,12 +180,12 @@ std::string general(double value) {
     return text.data();
 }
 
-void print_causes(std::ostream& out, const Prediction& p) {
+void print_causes(std::ostream& out, const predict::Prediction& p) {
     constexpr std::size_t kShown = 10;
     if (!p.operations_by_time.empty()) {
         out << "\nOperations that take most of it (mean over " << process_of(p) << "s)\n";
         for (std::size_t i = 0; i < std::min(kShown, p.operations_by_time.size()); ++i) {
-            const OperationShare& share = p.operations_by_time[i];
+            const predict::OperationShare& share = p.operations_by_time[i];
             out << "  " << left(share.name, 34) << right(duration(share.seconds), 10)
                 << right(percent(share.seconds / p.step_time_s), 9) << right(general(share.count), 10) << " times a "
                 << process_of(p) << "\n";
@@ -219,11 +221,12 @@ std::string blank(const std::string& text, std::size_t width) {
 std::string right(const std::string& text, std::size_t width) { return blank(text, width) + text; }
 std::string left(const std::string& text, std::size_t width) { return text + blank(text, width); }
 
-bool executor_runs(const Workload& workload, const Plan& plan, const Stack& stack, const Program& program) {
+bool executor_runs(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                   const schedule::Program& program) {
     return unbound_operations(workload, plan, stack, program).empty();
 }
 
-void write_names(JsonWriter& json, const Inputs& inputs, const Options& options) {
+void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& options) {
     json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("plan", inputs.plan.name);
     json.key("overrides").begin_array();
@@ -241,7 +244,7 @@ std::string overrides_line(const Options& options) {
     return out;
 }
 
-void write_prediction(JsonWriter& json, const Prediction& p) {
+void write_prediction(JsonWriter& json, const predict::Prediction& p) {
     json.member("tiles", p.tiles).member("nodes", p.nodes).member("dp", p.dp).member("data_parallel", p.data_parallel);
     json.member("pp", p.pp).member("ep", p.ep).member("etp", p.etp).member("tp", p.tp).member("cp", p.cp);
     json.member("global_batch", p.global_batch).member("tokens_per_step", p.tokens_per_step);
@@ -258,8 +261,8 @@ void write_prediction(JsonWriter& json, const Prediction& p) {
     json.member("peak_flop_per_s", p.peak_flop_per_s);
     write_memory(json, p.memory);
     json.key("losses").begin_object();
-    for (std::size_t i = 0; i < kLossCount; ++i) {
-        json.member(to_string(static_cast<Loss>(i)), to_seconds(p.losses[i]));
+    for (std::size_t i = 0; i < schedule::kLossCount; ++i) {
+        json.member(to_string(static_cast<schedule::Loss>(i)), to_seconds(p.losses[i]));
     }
     json.end_object();
     json.member("forward_backward_s", p.forward_backward_s).member("optimizer_s", p.optimizer_s);
@@ -269,11 +272,12 @@ void write_prediction(JsonWriter& json, const Prediction& p) {
     json.member("step_node_hours", p.step_node_hours);
 }
 
-void write_run(JsonWriter& json, const Prediction& p) {
+void write_run(JsonWriter& json, const predict::Prediction& p) {
     json.member("run_tokens", p.run_tokens).member("run_time_s", p.run_time_s).member("node_hours", p.node_hours);
 }
 
-void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, const std::string& title) {
+void print_prediction(std::ostream& out, const predict::Prediction& p, const models::Plan& plan,
+                      const std::string& title) {
     out << title << "\n"
         << counted(p.tiles, process_of(p)) << " on " << counted(p.nodes, "node") << ": pp " << p.pp << " x dp " << p.dp
         << " x ep " << p.ep << " x etp " << p.etp << "; tp " << p.tp << ", cp " << p.cp << ", data-parallel "
@@ -313,4 +317,4 @@ void print_prediction(std::ostream& out, const Prediction& p, const Plan& plan, 
         << " of this computer's time\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

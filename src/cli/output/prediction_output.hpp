@@ -7,24 +7,25 @@
 #include "models/plan.hpp"
 #include "sim/predict/predict.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 
 /// Members of the open object: which inputs, what the command line changed in them, and the program's version.
-void write_names(JsonWriter& json, const Inputs& inputs, const Options& options);
+void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& options);
 /// "\nchanged on the command line: plan.pp = 4", or nothing.
 [[nodiscard]] std::string overrides_line(const Options& options);
 /// Members of the open object: what docs/json-output.md lists for a prediction.
-void write_prediction(JsonWriter& json, const Prediction& prediction);
+void write_prediction(JsonWriter& json, const predict::Prediction& prediction);
 /// Members of the open object: what a run of --tokens takes.
-void write_run(JsonWriter& json, const Prediction& prediction);
-void print_prediction(std::ostream& out, const Prediction& prediction, const Plan& plan, const std::string& title);
+void write_run(JsonWriter& json, const predict::Prediction& prediction);
+void print_prediction(std::ostream& out, const predict::Prediction& prediction, const models::Plan& plan,
+                      const std::string& title);
 
 /// What PredictOptions asks: whether exec has nothing against the program.
-[[nodiscard]] bool executor_runs(const Workload& workload, const Plan& plan, const Stack& stack,
-                                 const Program& program);
+[[nodiscard]] bool executor_runs(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                                 const schedule::Program& program);
 
 /// Text in a column of `width` characters (UTF-8), to its right edge or to its left.
 [[nodiscard]] std::string right(const std::string& text, std::size_t width);
 [[nodiscard]] std::string left(const std::string& text, std::size_t width);
 
-}  // namespace auspex
+}  // namespace auspex::cli

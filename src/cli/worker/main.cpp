@@ -23,7 +23,7 @@
 #include "launch/output_locks.hpp"
 #include "launch/train/setup.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 /// A rank that misses another leaves it to mpirun to notice, and to say which.
@@ -32,20 +32,20 @@ constexpr std::chrono::seconds kMpirunFirst{5};
 /// Ranks of a launch that has been broken off need a moment to notice.
 constexpr std::chrono::seconds kPredecessorFirst{10};
 
-std::optional<RunFolder> run_folder() {
-    const char* const folder = std::getenv(kRunFolderVariable);
-    return folder == nullptr ? std::nullopt : std::optional<RunFolder>(folder);
+std::optional<launch::RunFolder> run_folder() {
+    const char* const folder = std::getenv(launch::kRunFolderVariable);
+    return folder == nullptr ? std::nullopt : std::optional<launch::RunFolder>(folder);
 }
 
 /// On a terminal, about this many lines; else one a step.
-bool shows_step(const StepReport& step, int first, int last, bool on_terminal) {
+bool shows_step(const exec::StepReport& step, int first, int last, bool on_terminal) {
     constexpr int kLines = 25;
     const int every = on_terminal ? std::max(1, (last - first) / kLines) : 1;
     return (step.step - first) % every == 0 || step.step == last - 1;
 }
 
 /// The steps of all launches instead of those of the last.
-TrainResult result_of(RunReport report, const std::optional<RunFolder>& folder) {
+TrainResult result_of(exec::RunReport report, const std::optional<launch::RunFolder>& folder) {
     TrainResult result{std::move(report), {}};
     if (folder) {
         result.report.steps = folder->steps();
@@ -54,25 +54,25 @@ TrainResult result_of(RunReport report, const std::optional<RunFolder>& folder) 
     return result;
 }
 
-void run_rank(const Options& options, const MpiSession& session, const std::optional<RunFolder>& folder,
-              std::unique_ptr<Communicator>& communicator) {
+void run_rank(const Options& options, const exec::MpiSession& session, const std::optional<launch::RunFolder>& folder,
+              std::unique_ptr<exec::Communicator>& communicator) {
     const int rank = session.rank();
-    const std::string host = own_host();
+    const std::string host = launch::own_host();
     if (folder) {
         folder->write_status(rank, {getpid(), -1, host});
     }
-    TrainSetup setup = load_train_setup(train_request(options), session.size());
-    OutputLocks locks(options.command_line);
+    launch::TrainSetup setup = load_train_setup(train_request(options), session.size());
+    launch::OutputLocks locks(options.command_line);
     if (rank == 0) {
-        locks.take_folder("--checkpoint", setup.options.checkpoint_folder, kWriterLock, kPredecessorFirst);
+        locks.take_folder("--checkpoint", setup.options.checkpoint_folder, launch::kWriterLock, kPredecessorFirst);
     }
-    bind_rank(setup.run.stack, rank);
-    communicator = make_mpi_communicator(setup.run.layout, transport_of(setup.run.stack));
+    exec::bind_rank(setup.run.stack, rank);
+    communicator = make_mpi_communicator(setup.run.layout, exec::transport_of(setup.run.stack));
     if (folder) {
         setup.options.on_begin_step = [&](int step) { folder->write_status(rank, {getpid(), step, host}); };
     }
     std::optional<int> first;
-    const auto on_step = [&](const StepReport& step) {
+    const auto on_step = [&](const exec::StepReport& step) {
         first = first.value_or(step.step);
         if (folder) {
             folder->append_step(step);
@@ -82,9 +82,9 @@ void run_rank(const Options& options, const MpiSession& session, const std::opti
         }
     };
     const auto on_note = [](const std::string& text) {
-        std::cerr << message_line("auspex: note: ", text) << std::endl;
+        std::cerr << launch::message_line("auspex: note: ", text) << std::endl;
     };
-    RunReport report = train(setup.run, setup.options, *communicator, on_step, on_note);
+    exec::RunReport report = train(setup.run, setup.options, *communicator, on_step, on_note);
     if (rank != 0) {
         return;
     }
@@ -116,30 +116,31 @@ void end_with_parent() {
 }
 
 /// Prints one line and ends the job.
-[[noreturn]] void fail(const MpiSession& session, std::chrono::seconds wait, int exit_code, const std::string& text) {
+[[noreturn]] void fail(const exec::MpiSession& session, std::chrono::seconds wait, int exit_code,
+                       const std::string& text) {
     std::this_thread::sleep_for(wait);
     std::cout.flush();
     std::cerr << text + (session.rank() > 0 ? " (rank " + std::to_string(session.rank()) + ")\n" : "\n") << std::flush;
-    MpiSession::abort(exit_code);
+    exec::MpiSession::abort(exit_code);
 }
 
 int run_worker(int argc, char** argv) {
     try {
-        require_instruction_sets();
+        launch::require_instruction_sets();
     } catch (const std::exception& error) {
-        std::cerr << message_line(kFailureHead, error.what()) + "\n";
-        return kFailed;
+        std::cerr << launch::message_line(launch::kFailureHead, error.what()) + "\n";
+        return launch::kFailed;
     }
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     end_with_parent();
-    const MpiSession session(&argc, &argv);
+    const exec::MpiSession session(&argc, &argv);
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails like any other
-    const std::chrono::seconds turn = session.rank() == 0 ? std::chrono::seconds{0} : kRankZeroFirst;
-    const std::optional<RunFolder> folder = run_folder();
-    std::unique_ptr<Communicator> communicator;
+    const std::chrono::seconds turn = session.rank() == 0 ? std::chrono::seconds{0} : launch::kRankZeroFirst;
+    const std::optional<launch::RunFolder> folder = run_folder();
+    std::unique_ptr<exec::Communicator> communicator;
     Options options;
     try {
-        if (!arguments.empty() && arguments.front() == kMeasureRole) {
+        if (!arguments.empty() && arguments.front() == workflows::kMeasureRole) {
             return run_measure_role({arguments.begin() + 1, arguments.end()}, session);
         }
         options = parse_options(train_command(nullptr), arguments);
@@ -147,20 +148,20 @@ int run_worker(int argc, char** argv) {
         return 0;
     } catch (const InputError& error) {
         const InputError blamed = with_command_line_context(options, error);
-        fail(session, turn, kBadInput, message_line(kErrorHead, blamed.what()));
-    } catch (const SoftFailure& failure) {
+        fail(session, turn, launch::kBadInput, launch::message_line(launch::kErrorHead, blamed.what()));
+    } catch (const exec::SoftFailure& failure) {
         if (folder && session.rank() == 0) {
             folder->write_soft_failure(failure.step, failure.ranks);
         }
-        fail(session, turn, kFailed, message_line(kFailureHead, failure.what()));
-    } catch (const CommunicationError& error) {
-        fail(session, kMpirunFirst, kFailed, message_line(kFailureHead, error.what()));
+        fail(session, turn, launch::kFailed, launch::message_line(launch::kFailureHead, failure.what()));
+    } catch (const exec::CommunicationError& error) {
+        fail(session, kMpirunFirst, launch::kFailed, launch::message_line(launch::kFailureHead, error.what()));
     } catch (const std::exception& error) {
-        fail(session, turn, kFailed, message_line(kFailureHead, error.what()));
+        fail(session, turn, launch::kFailed, launch::message_line(launch::kFailureHead, error.what()));
     }
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cli
 
-int main(int argc, char** argv) { return auspex::run_worker(argc, argv); }
+int main(int argc, char** argv) { return auspex::cli::run_worker(argc, argv); }

@@ -28,7 +28,7 @@
 #include "microbench/sharing_bench.hpp"
 #include "microbench/trials.hpp"
 
-namespace auspex {
+namespace auspex::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -36,15 +36,15 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// All ranks in one group.
-Layout one_group(int ranks) {
-    Plan plan;
+models::Layout one_group(int ranks) {
+    models::Plan plan;
     plan.name = plan.file = "ranks that measure";
     plan.dp = ranks;
     return rank_grid(plan, ranks);
 }
 
 /// Every rank's text, on every rank.
-std::vector<std::string> gather_texts(Communicator& communicator, const std::string& own) {
+std::vector<std::string> gather_texts(exec::Communicator& communicator, const std::string& own) {
     const int ranks = communicator.world_size();
     const auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
     std::vector<std::string> texts;
@@ -85,17 +85,17 @@ int count_of(const std::vector<int>& numbers) { return *std::max_element(numbers
 /// One launch on one rank.
 class Measuring {
  public:
-    Measuring(const MeasureTask& task, const MpiSession& session)
+    Measuring(const workflows::MeasureTask& task, const exec::MpiSession& session)
         : task_(task),
-          stack_(load_stack(load_document("stack", task.stack, {}))),
-          computer_(this_computer()),
-          cores_(static_cast<int>(allowed_cores().size())) {
-        bind_rank(stack_, session.rank());
+          stack_(models::load_stack(launch::load_document("stack", task.stack, {}))),
+          computer_(exec::this_computer()),
+          cores_(static_cast<int>(exec::allowed_cores().size())) {
+        exec::bind_rank(stack_, session.rank());
         communicator_ = make(one_group(session.size()));
-        nodes_ = numbered(gather_texts(*communicator_, own_host()));
+        nodes_ = numbered(gather_texts(*communicator_, launch::own_host()));
         computers_ = numbered(gather_texts(*communicator_, computer_.kernel));
         if (session.rank() == 0) {
-            file_ = std::make_unique<MeasurementFile>(task.file);
+            file_ = std::make_unique<workflows::MeasurementFile>(task.file);
         }
     }
 
@@ -105,14 +105,14 @@ class Measuring {
         if (task_.kernels && file_) {
             time_kernels();
         }
-        BenchSetup bench{*communicator_,
-                         [this](const Layout& layout) { return make(layout); },
-                         nodes_,
-                         0,
-                         sizes_,
-                         task_.undisturbed_probe_s,
-                         [this](const Measurement& row) { return file_->has(row); },
-                         [this](const Measurement& row) { file_->append(row); }};
+        microbench::BenchSetup bench{*communicator_,
+                                     [this](const models::Layout& layout) { return make(layout); },
+                                     nodes_,
+                                     0,
+                                     sizes_,
+                                     task_.undisturbed_probe_s,
+                                     [this](const models::Measurement& row) { return file_->has(row); },
+                                     [this](const models::Measurement& row) { file_->append(row); }};
         if (task_.sharing && count_of(computers_) == 1) {
             constexpr double kTurns = 0.4;  // of the time for sharing
             bench.budget_s = (1 - kTurns) * task_.sharing_s;
@@ -124,22 +124,22 @@ class Measuring {
             bench.budget_s = task_.messages_s;
             run_message_bench(bench);
         }
-        communicator_->barrier(GroupKind::kWorld);
+        communicator_->barrier(models::GroupKind::kWorld);
     }
 
  private:
-    [[nodiscard]] std::unique_ptr<Communicator> make(const Layout& layout) const {
-        return make_mpi_communicator(layout, transport_of(stack_));
+    [[nodiscard]] std::unique_ptr<exec::Communicator> make(const models::Layout& layout) const {
+        return make_mpi_communicator(layout, exec::transport_of(stack_));
     }
 
     void write_computer() {
         if (!file_) {
             return;
         }
-        Measurement row;
+        models::Measurement row;
         row.kind = "host";
-        row.source = computer_.model + ", " + today();
-        const ReportedCaches reported = reported_caches();
+        row.source = computer_.model + ", " + exec::today();
+        const exec::ReportedCaches reported = exec::reported_caches();
         for (const auto& [name, bytes] :
              {std::pair("own_cache", reported.own_bytes), std::pair("last_level_cache", reported.last_level_bytes)}) {
             row.name = name;
@@ -156,30 +156,32 @@ class Measuring {
         row.groups = static_cast<double>(row.nodes / count_of(computers_));
         add(row);
     }
-    void add(const Measurement& row) {
+    void add(const models::Measurement& row) {
         if (!file_->has(row)) {
             file_->append(row);
         }
     }
 
     /// Rank 0 looks where caches end, or finds it in the file; all take the same.
-    MemorySizes memory_sizes() {
+    microbench::MemorySizes memory_sizes() {
         constexpr double kShare = 0.25, kMaxArrayBytes = 1024.0 * 1024 * 1024;  // of the memory for each rank's arrays
         const int ranks = communicator_->world_size() / count_of(computers_);
-        MemorySizes sizes;
+        microbench::MemorySizes sizes;
         // The least of all: control groups differ, and all ranks are to measure the same.
         double least = -std::min(kMaxArrayBytes, kShare * computer_.memory_bytes / std::max(1, ranks));
-        communicator_->all_reduce(GroupKind::kWorld, &least, 1, ElementType::kDouble, ReduceOp::kMax);
+        communicator_->all_reduce(models::GroupKind::kWorld, &least, 1, exec::ElementType::kDouble,
+                                  exec::ReduceOp::kMax);
         sizes.max_bytes = -least;
         std::array<double, 2> ends{};
         if (file_) {
-            run_cache_sweep(
-                sizes.max_bytes, [this](const Measurement& row) { return file_->has(row); },
-                [this](const Measurement& row) { file_->append(row); });
-            const CacheSizes caches = cache_sizes(file_->rows());
-            ends = {caches.own.bytes(kAssumedOwnCache), caches.last_level.bytes(kAssumedLastLevel)};
+            microbench::run_cache_sweep(
+                sizes.max_bytes, [this](const models::Measurement& row) { return file_->has(row); },
+                [this](const models::Measurement& row) { file_->append(row); });
+            const fit::CacheSizes caches = fit::cache_sizes(file_->rows());
+            ends = {caches.own.bytes(fit::kAssumedOwnCache), caches.last_level.bytes(fit::kAssumedLastLevel)};
         }
-        communicator_->all_reduce(GroupKind::kWorld, ends.data(), ends.size(), ElementType::kDouble, ReduceOp::kMax);
+        communicator_->all_reduce(models::GroupKind::kWorld, ends.data(), ends.size(), exec::ElementType::kDouble,
+                                  exec::ReduceOp::kMax);
         sizes.own_cache_bytes = ends.front();
         sizes.last_level_cache_bytes = ends.back();
         return sizes;
@@ -193,20 +195,21 @@ class Measuring {
     void time_kernels() {
         std::vector<Timing> wanted;
         for (const std::string& name : task_.precisions) {
-            const CpuPrecision precision =
-                name == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+            const models::CpuPrecision precision = name == to_string(models::CpuPrecision::kBf16)
+                                                       ? models::CpuPrecision::kBf16
+                                                       : models::CpuPrecision::kFp32;
             const double cache = sizes_.last_level_cache_bytes;
-            for (const CpuCall& call : calibration_calls()) {
-                wanted.push_back({call, precision, OperandLocation::kCache, 0});
+            for (const models::CpuCall& call : microbench::calibration_calls()) {
+                wanted.push_back({call, precision, microbench::OperandLocation::kCache, 0});
             }
-            for (const CpuCall& call : memory_calls()) {
-                const double bytes = cpu_bytes(call, precision), fewest = kMinOperandSets * bytes;
+            for (const models::CpuCall& call : microbench::memory_calls()) {
+                const double bytes = cpu_bytes(call, precision), fewest = microbench::kMinOperandSets * bytes;
                 const double far = std::max(fewest, std::min(kLargeSet * cache, sizes_.max_bytes));
-                wanted.push_back({call, precision, OperandLocation::kMemory, far});
+                wanted.push_back({call, precision, microbench::OperandLocation::kMemory, far});
                 for (const double ring : kSmallerSets) {
-                    if (precision == CpuPrecision::kFp32 && bytes < kLargeCall && ring * cache >= fewest &&
+                    if (precision == models::CpuPrecision::kFp32 && bytes < kLargeCall && ring * cache >= fewest &&
                         ring * cache < far) {
-                        wanted.push_back({call, precision, OperandLocation::kMemory, ring * cache});
+                        wanted.push_back({call, precision, microbench::OperandLocation::kMemory, ring * cache});
                     }
                 }
             }
@@ -220,7 +223,8 @@ class Measuring {
             const std::size_t end = std::min(first + kPortion, wanted.size());
             const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
             const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
-            const std::vector<Trial> looks = trials_of(portion, left * (task_.kernels_s - seconds_since(begin)));
+            const std::vector<microbench::Trial> looks =
+                trials_of(portion, left * (task_.kernels_s - seconds_since(begin)));
             for (std::size_t i = 0; i < portion.size(); ++i) {
                 const auto& [call, precision, place, ring_bytes] = portion[i];
                 file_->append(row_of(call, precision, ring_bytes, looks[i]));
@@ -229,23 +233,23 @@ class Measuring {
     }
 
     struct Timing {
-        CpuCall call;
-        CpuPrecision precision;
-        OperandLocation location;
+        models::CpuCall call;
+        models::CpuPrecision precision;
+        microbench::OperandLocation location;
         double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
     };
 
     /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
     /// two while the core has its full speed, if that comes within the budget, and three at least.
-    std::vector<Trial> trials_of(std::span<const Timing> wanted, double budget_s) {
+    std::vector<microbench::Trial> trials_of(std::span<const Timing> wanted, double budget_s) {
         constexpr int kMinTrials = 3, kMaxTrials = 10, kUndisturbedTrials = 2;
         constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
         const auto begin = Clock::now();
-        std::vector<std::vector<Trial>> looks(wanted.size());
+        std::vector<std::vector<microbench::Trial>> looks(wanted.size());
         for (int trial = 0; trial < kMaxTrials && (trial < kMinTrials || seconds_since(begin) < budget_s); ++trial) {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
                 if (trial >= kMinTrials &&
-                    std::ranges::count_if(looks[i], &Trial::is_undisturbed) >= kUndisturbedTrials) {
+                    std::ranges::count_if(looks[i], &microbench::Trial::is_undisturbed) >= kUndisturbedTrials) {
                     continue;
                 }
                 const double left = static_cast<double>(wanted.size()) * (kMinTrials - trial) - static_cast<double>(i);
@@ -254,21 +258,23 @@ class Measuring {
                     trial_of(wanted[i], trial < kMinTrials ? std::max(kShortest_s, share) : kShortest_s));
             }
         }
-        std::vector<Trial> all;
-        std::ranges::transform(looks, std::back_inserter(all), combined);
+        std::vector<microbench::Trial> all;
+        std::ranges::transform(looks, std::back_inserter(all), microbench::combined);
         return all;
     }
-    Trial trial_of(const Timing& wanted, double budget_s) {
-        MemorySizes sizes = sizes_;
+    microbench::Trial trial_of(const Timing& wanted, double budget_s) {
+        microbench::MemorySizes sizes = sizes_;
         sizes.last_level_cache_bytes = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : sizes.last_level_cache_bytes;
         const double before_s = probe_.seconds();
-        const KernelTiming timing = time_kernel(wanted.call, wanted.precision, wanted.location, sizes, budget_s);
+        const microbench::KernelTiming timing =
+            time_kernel(wanted.call, wanted.precision, wanted.location, sizes, budget_s);
         const bool is_undisturbed =
             std::max(before_s, probe_.seconds()) <= task_.undisturbed_probe_s || task_.undisturbed_probe_s == 0;
         return {timing.seconds, timing.spread, timing.count, is_undisturbed};
     }
-    static Measurement row_of(const CpuCall& call, CpuPrecision precision, double ring_bytes, const Trial& trial) {
-        Measurement row;
+    static models::Measurement row_of(const models::CpuCall& call, models::CpuPrecision precision, double ring_bytes,
+                                      const microbench::Trial& trial) {
+        models::Measurement row;
         row.kind = "kernel";
         row.name = to_string(call.kernel);
         row.precision = to_string(precision);
@@ -281,27 +287,27 @@ class Measuring {
         row.seconds = trial.seconds;
         row.spread = trial.spread;
         row.count = std::max(1, trial.count);
-        row.source = trial.is_undisturbed ? kThisMachine : kSlowed;
+        row.source = trial.is_undisturbed ? exec::kThisMachine : exec::kSlowed;
         return row;
     }
 
-    const MeasureTask& task_;
-    Stack stack_;
-    Computer computer_;
-    MemorySizes sizes_;
+    const workflows::MeasureTask& task_;
+    models::Stack stack_;
+    exec::Computer computer_;
+    microbench::MemorySizes sizes_;
     int cores_;
-    CoreProbe probe_;
-    std::unique_ptr<Communicator> communicator_;
-    std::vector<int> nodes_, computers_;     ///< by rank
-    std::unique_ptr<MeasurementFile> file_;  ///< on rank 0
+    exec::CoreProbe probe_;
+    std::unique_ptr<exec::Communicator> communicator_;
+    std::vector<int> nodes_, computers_;                ///< by rank
+    std::unique_ptr<workflows::MeasurementFile> file_;  ///< on rank 0
 };
 
 }  // namespace
 
-int run_measure_role(const std::vector<std::string>& arguments, const MpiSession& session) {
-    const MeasureTask task = measure_task(arguments);
+int run_measure_role(const std::vector<std::string>& arguments, const exec::MpiSession& session) {
+    const workflows::MeasureTask task = workflows::measure_task(arguments);
     Measuring(task, session).run();
     return 0;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cli

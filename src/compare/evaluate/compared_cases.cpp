@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace auspex {
+namespace auspex::evaluate {
 
 bool any_valid(const std::vector<ComparedRun>& runs) {
     return std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return run.is_valid; });
@@ -22,4 +22,4 @@ std::vector<double> of_valid(const std::vector<ComparedRun>& runs, double Compar
 
 std::vector<double> valid_steps_s(const ComparedCase& one) { return of_valid(one.runs, &ComparedRun::step_s); }
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

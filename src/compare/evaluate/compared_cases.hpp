@@ -7,7 +7,7 @@
 
 #include "schedule/timeline.hpp"
 
-namespace auspex {
+namespace auspex::evaluate {
 
 /// One operation name, the mean over ranks of its time in a step.
 struct OperationPair {
@@ -44,7 +44,7 @@ struct ComparedCase {
     double measured_memory_bytes = 0, predicted_memory_bytes = 0;  ///< of the fullest rank: peak of all labels
     std::vector<OperationPair> operations;                         ///< most measured time first
     bool operations_are_typical = true;                            ///< trace_is_typical() of a run that they are of
-    std::optional<Timeline> measured_timeline, predicted_timeline;
+    std::optional<schedule::Timeline> measured_timeline, predicted_timeline;
 
     [[nodiscard]] bool interval_holds() const {
         return interval_low_s <= measured_step_s && measured_step_s <= interval_high_s;
@@ -89,4 +89,4 @@ struct Comparison {
     std::vector<OperationPair> operations;  ///< summed over cases
 };
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

@@ -9,7 +9,7 @@
 
 #include "base/statistics.hpp"
 
-namespace auspex {
+namespace auspex::evaluate {
 namespace {
 
 constexpr double kMaxOffMedian = 0.1;
@@ -69,13 +69,13 @@ void take_operations(ComparedCase& one) {
     sort_by_time(one.operations);
 }
 
-std::vector<OperationPair> operation_times(const Timeline& timeline) {
+std::vector<OperationPair> operation_times(const schedule::Timeline& timeline) {
     std::set<std::string> roles;
-    for (const Track& track : timeline.tracks) {
+    for (const schedule::Track& track : timeline.tracks) {
         roles.insert(track.role);
     }
     std::vector<Picoseconds> sums(timeline.names.size());
-    for (const Span& span : timeline.spans) {
+    for (const schedule::Span& span : timeline.spans) {
         sums.at(span.name) += span.end - span.start;
     }
     std::vector<OperationPair> operations;
@@ -130,4 +130,4 @@ std::vector<OperationPair> summed_operations(const std::vector<ComparedCase>& ca
     return operations;
 }
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

@@ -5,7 +5,7 @@
 
 #include "compare/evaluate/compared_cases.hpp"
 
-namespace auspex {
+namespace auspex::evaluate {
 
 /// Whether a run's traced step stands for its steps: cores had their full speed around it, and
 /// |traced_s / step_s - 1| <= 10 %.
@@ -19,7 +19,7 @@ void take_operations(ComparedCase& one);
 
 /// Time of each operation name in a step, the mean over ranks (roles of the tracks), largest first. `predicted_s` of
 /// the pairs is 0.
-[[nodiscard]] std::vector<OperationPair> operation_times(const Timeline& timeline);
+[[nodiscard]] std::vector<OperationPair> operation_times(const schedule::Timeline& timeline);
 /// Names of both, most measured time first.
 [[nodiscard]] std::vector<OperationPair> pair_operations(const std::vector<OperationPair>& measured,
                                                          const std::vector<OperationPair>& predicted);
@@ -28,4 +28,4 @@ void take_operations(ComparedCase& one);
 /// Summed over cases, by name, most measured time first.
 [[nodiscard]] std::vector<OperationPair> summed_operations(const std::vector<ComparedCase>& cases);
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

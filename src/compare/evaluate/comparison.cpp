@@ -11,7 +11,7 @@
 #include "base/statistics.hpp"
 #include "compare/evaluate/compared_operations.hpp"
 
-namespace auspex {
+namespace auspex::evaluate {
 namespace {
 
 constexpr double kNoisyFactor = 5, kMinNoise = 0.02;
@@ -301,4 +301,4 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
                    : Verdict{"regret of the predicted best: no workload with two layouts", std::nullopt}};
 }
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

@@ -7,7 +7,7 @@
 
 #include "compare/evaluate/compared_cases.hpp"
 
-namespace auspex {
+namespace auspex::evaluate {
 
 /// How much steps follow the cores' speed: slope of ln(1 / step) over ln(speed), both against the median of their
 /// case, over all runs, from 0 (steps do not care) to 2 (a neighbour on the other thread of a core costs steps more
@@ -40,4 +40,4 @@ struct Verdict {
 /// measuring twice where that is known and less), regret (3 % and the noise floor). Requires summarise().
 [[nodiscard]] std::vector<Verdict> verdicts_of(const Comparison& comparison);
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

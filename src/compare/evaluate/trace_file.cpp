@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace auspex {
+namespace auspex::evaluate {
 namespace {
 
 using TrackId = std::pair<std::int64_t, std::int64_t>;  // process, thread
@@ -20,7 +20,7 @@ class Reader {
             take_span(event);
         }
     }
-    [[nodiscard]] Timeline finish() && { return std::move(timeline_); }
+    [[nodiscard]] schedule::Timeline finish() && { return std::move(timeline_); }
 
  private:
     static TrackId id_of(const JsonValue& event) {
@@ -49,7 +49,7 @@ class Reader {
         const auto ticks = [&](const char* key) {
             return on_clock(std::round(event.at(key).as_number(-kMax, kMax) * kPerMicrosecond));
         };
-        Span span;
+        schedule::Span span;
         span.track = track->second;
         span.name = index_of(event.at("name").as_string());
         span.start = ticks("ts");
@@ -73,7 +73,7 @@ class Reader {
         return place->second;
     }
 
-    Timeline timeline_;
+    schedule::Timeline timeline_;
     std::map<std::int64_t, std::string> roles_;
     std::map<TrackId, std::uint32_t> tracks_;
     std::map<std::string, std::uint32_t> names_;
@@ -81,7 +81,7 @@ class Reader {
 
 }  // namespace
 
-Timeline read_chrome_trace(const JsonDocument& document) {
+schedule::Timeline read_chrome_trace(const JsonDocument& document) {
     Reader reader;
     for (const JsonValue& event : document.root().at("traceEvents").elements()) {
         reader.take(event);
@@ -89,12 +89,12 @@ Timeline read_chrome_trace(const JsonDocument& document) {
     return std::move(reader).finish();
 }
 
-Picoseconds end_of(const Timeline& timeline) {
+Picoseconds end_of(const schedule::Timeline& timeline) {
     Picoseconds end = 0;
-    for (const Span& span : timeline.spans) {
+    for (const schedule::Span& span : timeline.spans) {
         end = std::max(end, span.end);
     }
     return end;
 }
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

@@ -3,13 +3,13 @@
 #include "base/json.hpp"
 #include "schedule/timeline.hpp"
 
-namespace auspex {
+namespace auspex::evaluate {
 
 /// The inverse of write_chrome_trace (report/parts/trace.hpp), tracks without spans included. Throws InputError for
 /// anything that it does not write.
-[[nodiscard]] Timeline read_chrome_trace(const JsonDocument& document);
+[[nodiscard]] schedule::Timeline read_chrome_trace(const JsonDocument& document);
 
 /// End of the last span.
-[[nodiscard]] Picoseconds end_of(const Timeline& timeline);
+[[nodiscard]] Picoseconds end_of(const schedule::Timeline& timeline);
 
-}  // namespace auspex
+}  // namespace auspex::evaluate

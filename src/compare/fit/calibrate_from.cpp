@@ -16,13 +16,15 @@
 #include "compare/fit/table_calibration.hpp"
 #include "models/kernel_cost.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
-double products(const Measurement& row) { return row.rows * row.columns * row.depth * std::max(row.groups, 1.0); }
+double products(const models::Measurement& row) {
+    return row.rows * row.columns * row.depth * std::max(row.groups, 1.0);
+}
 
 /// The rate that shares of a precision are of.
-double sustained_rate(const Tile& tile, const Measurement& row) {
+double sustained_rate(const models::Tile& tile, const models::Measurement& row) {
     return row.precision == "fp32" ? tile.gemm_fp32_flop_per_s : tile.gemm_bf16_flop_per_s;
 }
 
@@ -39,17 +41,17 @@ void take_sustained(TableCalibration& work, const Rows& rows) {
                                                 std::to_string(work.machine.node.tiles) +
                                                 " tiles were busy; the machine's rate is one with all of them");
         }
-        const auto rate = [](const Measurement& row) { return 2 * products(row) / row.seconds; };
+        const auto rate = [](const models::Measurement& row) { return 2 * products(row) / row.seconds; };
         const Estimate estimate = median_of(of_one, rate);
         const FitQuality::Term term =
             put(work, "tile.gemm_" + std::string(precision), Dimension::kFlopPerSecond, estimate, of_one);
-        judge(work, of_one, {term}, [&](const Measurement& row) { return 2 * products(row) / estimate.value; });
+        judge(work, of_one, {term}, [&](const models::Measurement& row) { return 2 * products(row) / estimate.value; });
     }
 }
 
 /// Seconds at the sustained rate if depth cost nothing: FLOP over rate, and the last wave's empty cores.
-double full_depth_s(const Tile& tile, const Measurement& row) {
-    Tile of_no_depth = tile;
+double full_depth_s(const models::Tile& tile, const models::Measurement& row) {
+    models::Tile of_no_depth = tile;
     of_no_depth.gemm_half_depth = 0;
     const double filled = gemm_efficiency(of_no_depth, row.rows, row.columns, row.depth, std::max(row.groups, 1.0));
     return 2 * products(row) / (sustained_rate(tile, row) * filled);
@@ -61,9 +63,9 @@ void take_shapes(TableCalibration& work, const Rows& rows) {
         return;
     }
     std::vector<FitQuality::Term> terms;
-    if (can_be_fitted(rows, [](const Measurement& row) { return row.depth; })) {
+    if (can_be_fitted(rows, [](const models::Measurement& row) { return row.depth; })) {
         std::vector<Observation> observations;
-        for (const Measurement& row : rows) {
+        for (const models::Measurement& row : rows) {
             const double full_s = full_depth_s(work.machine.tile, row);
             observations.push_back({{full_s, full_s / row.depth}, row.seconds});
         }
@@ -78,35 +80,35 @@ void take_shapes(TableCalibration& work, const Rows& rows) {
         terms.push_back(put_share(work, "tile.gemm_ceiling", inverse(reciprocal), rows));
     } else {
         const double half_depth = work.machine.tile.gemm_half_depth;
-        const auto share = [&](const Measurement& row) {
+        const auto share = [&](const models::Measurement& row) {
             return full_depth_s(work.machine.tile, row) * (1 + half_depth / row.depth) / row.seconds;
         };
         terms.push_back(put_share(work, "tile.gemm_ceiling", median_of(rows, share), rows));
     }
-    const Tile& tile = work.machine.tile;
-    judge(work, rows, terms, [&](const Measurement& row) {
+    const models::Tile& tile = work.machine.tile;
+    judge(work, rows, terms, [&](const models::Measurement& row) {
         return full_depth_s(tile, row) / tile.gemm_ceiling * (1 + tile.gemm_half_depth / row.depth);
     });
 }
 
-double bytes_of(const Measurement& row) { return row.bytes; }
+double bytes_of(const models::Measurement& row) { return row.bytes; }
 
 void take_memory(TableCalibration& work, const Rows& triad, const Rows& elementwise) {
     if (!triad.empty()) {
         const RateFit fit = fit_rate(triad, bytes_of);
         const auto term = put(work, "tile.hbm_bandwidth", Dimension::kBytesPerSecond, fit.rate, triad);
-        judge(work, triad, {term}, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
+        judge(work, triad, {term}, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
     }
     if (!elementwise.empty()) {
         const RateFit fit = fit_rate(elementwise, bytes_of);
         const auto term = put_share(work, "tile.memory_efficiency",
                                     scaled(fit.rate, 1 / work.machine.tile.hbm_bytes_per_s), elementwise);
-        judge(work, elementwise, {term}, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
+        judge(work, elementwise, {term}, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
     }
 }
 
 /// FLOP of causal flash attention as they are executed: 2 products of half of S x S forward, 5 backward.
-double attention_flop(const Measurement& row) {
+double attention_flop(const models::Measurement& row) {
     const double forward = 2 * row.rows * row.rows * row.depth * row.groups;
     return row.name == "backward" ? 2.5 * forward : forward;
 }
@@ -116,21 +118,21 @@ void take_attention(TableCalibration& work, Rows rows, const Rows& backward) {
     if (rows.empty()) {
         return;
     }
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         if (!(row.rows > 0 && row.depth > 0 && row.groups > 0)) {
             throw InputError(line_of(row),
                              "found a row of kind attention without rows (sequence), depth (head size) or "
                              "groups (sequences times heads); expected numbers above 0");
         }
     }
-    const auto full_s = [&](const Measurement& row) {
+    const auto full_s = [&](const models::Measurement& row) {
         return attention_flop(row) / sustained_rate(work.machine.tile, row);
     };
     const auto term =
         put_share(work, "tile.attention_efficiency",
-                  median_of(rows, [&](const Measurement& row) { return full_s(row) / row.seconds; }), rows);
+                  median_of(rows, [&](const models::Measurement& row) { return full_s(row) / row.seconds; }), rows);
     judge(work, rows, {term},
-          [&](const Measurement& row) { return full_s(row) / work.machine.tile.attention_efficiency; });
+          [&](const models::Measurement& row) { return full_s(row) / work.machine.tile.attention_efficiency; });
 }
 
 /// A row's name and the constant that its rows determine.
@@ -158,9 +160,9 @@ void take_starts(TableCalibration& work, const Rows& all) {
     for (const ConstantPath& place : kStarts) {
         const Rows rows = rows_of(all, "start", place.name);
         if (!rows.empty()) {
-            const Estimate estimate = median_of(rows, [](const Measurement& row) { return row.seconds; });
+            const Estimate estimate = median_of(rows, [](const models::Measurement& row) { return row.seconds; });
             const auto term = put(work, place.path, Dimension::kSeconds, estimate, rows);
-            judge(work, rows, {term}, [&](const Measurement&) { return estimate.value; });
+            judge(work, rows, {term}, [&](const models::Measurement&) { return estimate.value; });
         }
     }
 }
@@ -205,7 +207,7 @@ void take_links(TableCalibration& work, const Rows& all) {
         if (fit.start_s && is_of_messages(rows)) {
             split_start(work, rows, *fit.start_s);
         }
-        judge(work, rows, {term}, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
+        judge(work, rows, {term}, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
     }
 }
 
@@ -226,7 +228,7 @@ void take_rank(TableCalibration& work, const Rows& rows) {
     if (fit.start_s) {
         split_start(work, rows, *fit.start_s);
     }
-    judge(work, rows, terms, [&](const Measurement& row) { return predicted_s(fit, row.bytes); });
+    judge(work, rows, terms, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
 }
 
 /// Refuses rows that nothing here would read.
@@ -244,7 +246,7 @@ void check_names(const Rows& rows) {
         names["link"].emplace_back(kRankLink);
         return names;
     }();
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         if (row.kind == kCollective) {
             continue;
         }
@@ -268,22 +270,23 @@ void check_names(const Rows& rows) {
 /// A group of rows that were measured in different ways shows it.
 void check_collectives(TableCalibration& work, const Rows& rows) {
     std::map<std::string, Rows> groups;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         if (row.kind == kCollective) {
             groups[row.name].push_back(row);
         }
     }
     for (const auto& [name, of_one] : groups) {
         judge(work, of_one, {},
-              [&](const Measurement& row) { return measured_collective_s(work.machine, work.stack, row); });
+              [&](const models::Measurement& row) { return measured_collective_s(work.machine, work.stack, row); });
     }
 }
 
 }  // namespace
 
-Calibration calibrate_from(const JsonDocument& base, const std::vector<Measurement>& measurements, const Stack& stack) {
+Calibration calibrate_from(const JsonDocument& base, const std::vector<models::Measurement>& measurements,
+                           const models::Stack& stack) {
     check_names(measurements);
-    TableCalibration work{base, load_machine(base), stack, {}};
+    TableCalibration work{base, models::load_machine(base), stack, {}};
     take_sustained(work, busiest_rows_of(work, measurements, "gemm", "sustained"));
     take_shapes(work, busiest_rows_of(work, measurements, "gemm", "shape"));
     take_memory(work, busiest_rows_of(work, measurements, "memory", "triad"),
@@ -298,4 +301,4 @@ Calibration calibrate_from(const JsonDocument& base, const std::vector<Measureme
     return std::move(work.calibration);
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

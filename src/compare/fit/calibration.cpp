@@ -18,29 +18,30 @@
 #include "compare/fit/machine_writer.hpp"
 #include "sim/cpu/step.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 struct Collective {
     const char* name;
-    CommKind comm;
+    schedule::CommKind comm;
 };
-constexpr Collective kCollectives[] = {{"all_reduce", CommKind::kAllReduce},
-                                       {"reduce_scatter", CommKind::kReduceScatter},
-                                       {"all_gather", CommKind::kAllGather},
-                                       {"all_to_all", CommKind::kAllToAll}};
+constexpr Collective kCollectives[] = {{"all_reduce", schedule::CommKind::kAllReduce},
+                                       {"reduce_scatter", schedule::CommKind::kReduceScatter},
+                                       {"all_gather", schedule::CommKind::kAllGather},
+                                       {"all_to_all", schedule::CommKind::kAllToAll}};
 
 /// Copies and sums of fp32 are in every collective that was timed.
-bool can_cost_collectives(const CpuModel& cpu) {
-    const auto& laws = cpu.kernel_costs.at(static_cast<std::size_t>(CpuPrecision::kFp32));
-    return laws.at(static_cast<std::size_t>(CpuKernel::kCopy)).known &&
-           laws.at(static_cast<std::size_t>(CpuKernel::kReduceParts)).known;
+bool can_cost_collectives(const models::CpuModel& cpu) {
+    const auto& laws = cpu.kernel_costs.at(static_cast<std::size_t>(models::CpuPrecision::kFp32));
+    return laws.at(static_cast<std::size_t>(models::CpuKernel::kCopy)).known &&
+           laws.at(static_cast<std::size_t>(models::CpuKernel::kReduceParts)).known;
 }
 
 /// Collectives of one group while nobody else communicates, beside what the costs of messages make of them.
-void check_collectives(const std::vector<Measurement>& rows, const Machine& machine, const Stack& stack,
-                       Calibration& calibration) {
-    const bool has_rows = std::ranges::any_of(rows, [](const Measurement& row) { return row.kind == "collective"; });
+void check_collectives(const std::vector<models::Measurement>& rows, const models::Machine& machine,
+                       const models::Stack& stack, Calibration& calibration) {
+    const bool has_rows =
+        std::ranges::any_of(rows, [](const models::Measurement& row) { return row.kind == "collective"; });
     if (!can_cost_collectives(machine.cpu)) {
         if (has_rows) {
             calibration.warnings.emplace_back(
@@ -50,11 +51,12 @@ void check_collectives(const std::vector<Measurement>& rows, const Machine& mach
     }
     for (const Collective& collective : kCollectives) {
         FitQuality quality = quality_of("collective", collective.name);
-        for (const Measurement& row : rows_of(rows, "collective", collective.name)) {
+        for (const models::Measurement& row : rows_of(rows, "collective", collective.name)) {
             const bool fits = row.ranks <= machine.node.tiles * machine.fabric.max_nodes;
             if (row.active == row.ranks && row.ranks > 1 && fits) {
                 quality.points.push_back(row);
-                quality.predicted.push_back(cpu_collective_s(machine, stack, collective.comm, row.ranks, row.bytes));
+                quality.predicted.push_back(
+                    cpu::cpu_collective_s(machine, stack, collective.comm, row.ranks, row.bytes));
             }
         }
         add_quality(std::move(quality), calibration);
@@ -93,9 +95,9 @@ constexpr Origin kOrigins[] = {{"host.core_slice", "\"host\" named \"slice\""},
 
 /// The machine as predictions load it. What they refuse is no fault of that file, which is not written yet, but of
 /// rows.
-Machine loaded(const std::string& machine_json, const std::string& file) {
+models::Machine loaded(const std::string& machine_json, const std::string& file) {
     try {
-        return load_machine(JsonDocument::parse(machine_json, file));
+        return models::load_machine(JsonDocument::parse(machine_json, file));
     } catch (const InputError& error) {
         const std::string text = error.what(), head = file + ": $.";
         const std::string path = text.starts_with(head) ? text.substr(head.size()) : "";
@@ -110,18 +112,18 @@ Machine loaded(const std::string& machine_json, const std::string& file) {
 }
 
 /// A kernel that was never timed, though others were, would be found out by a prediction only.
-void warn_of_missing_kernels(const std::vector<Measurement>& rows, Calibration& calibration) {
+void warn_of_missing_kernels(const std::vector<models::Measurement>& rows, Calibration& calibration) {
     constexpr std::size_t kNamed = 3;
-    for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+    for (const models::CpuPrecision precision : {models::CpuPrecision::kFp32, models::CpuPrecision::kBf16}) {
         std::set<std::string_view> timed;
-        for (const Measurement& row : rows) {
+        for (const models::Measurement& row : rows) {
             if (row.kind == "kernel" && row.precision == to_string(precision) && row.active == 1) {
                 timed.insert(row.name);
             }
         }
         std::vector<std::string> missing;
-        for (std::size_t i = 0; i < kCpuKernels; ++i) {
-            if (const auto name = to_string(static_cast<CpuKernel>(i)); !timed.contains(name)) {
+        for (std::size_t i = 0; i < models::kCpuKernels; ++i) {
+            if (const auto name = to_string(static_cast<models::CpuKernel>(i)); !timed.contains(name)) {
                 missing.emplace_back(name);
             }
         }
@@ -141,10 +143,10 @@ void warn_of_missing_kernels(const std::vector<Measurement>& rows, Calibration& 
     }
 }
 
-void warn_of_noise(const std::vector<Measurement>& rows, Calibration& calibration) {
+void warn_of_noise(const std::vector<models::Measurement>& rows, Calibration& calibration) {
     constexpr double kNoisy = 0.2;
     int noisy = 0;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         noisy += row.kind != "host" && row.spread > kNoisy ? 1 : 0;
     }
     if (noisy > 0) {
@@ -165,7 +167,8 @@ void warn_of_poor_fits(Calibration& calibration) {
 
 }  // namespace
 
-Calibration calibrate_cpu(const std::string& name, const std::vector<Measurement>& measurements, const Stack& stack) {
+Calibration calibrate_cpu(const std::string& name, const std::vector<models::Measurement>& measurements,
+                          const models::Stack& stack) {
     Calibration calibration;
     FittedCpu cpu;
     cpu.machine = name;
@@ -177,7 +180,7 @@ Calibration calibrate_cpu(const std::string& name, const std::vector<Measurement
     fit_messages(measurements, cpu, calibration);
     fit_context_switches(measurements, cpu, calibration);
     calibration.machine_json = machine_text(cpu);
-    const Machine machine = loaded(calibration.machine_json, name + ".json");
+    const models::Machine machine = loaded(calibration.machine_json, name + ".json");
     std::ranges::copy(notes_of(calibration.caches), std::back_inserter(calibration.warnings));
     warn_of_missing_kernels(measurements, calibration);
     check_collectives(measurements, machine, stack, calibration);
@@ -186,4 +189,4 @@ Calibration calibrate_cpu(const std::string& name, const std::vector<Measurement
     return calibration;
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -8,20 +8,21 @@
 #include "base/error.hpp"
 #include "sim/network/collective/collective_run.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, CommKind>, 5> kKinds{{{"all-reduce", CommKind::kAllReduce},
-                                                                       {"reduce-scatter", CommKind::kReduceScatter},
-                                                                       {"all-gather", CommKind::kAllGather},
-                                                                       {"all-to-all", CommKind::kAllToAll},
-                                                                       {"broadcast", CommKind::kBroadcast}}};
+constexpr std::array<std::pair<std::string_view, schedule::CommKind>, 5> kKinds{
+    {{"all-reduce", schedule::CommKind::kAllReduce},
+     {"reduce-scatter", schedule::CommKind::kReduceScatter},
+     {"all-gather", schedule::CommKind::kAllGather},
+     {"all-to-all", schedule::CommKind::kAllToAll},
+     {"broadcast", schedule::CommKind::kBroadcast}}};
 
-[[noreturn]] void refuse(const Measurement& row, const std::string& found, const std::string& expected) {
+[[noreturn]] void refuse(const models::Measurement& row, const std::string& found, const std::string& expected) {
     throw InputError(line_of(row), "found a collective \"" + row.name + "\" " + found + "; expected " + expected);
 }
 
-CommKind kind_of(const Measurement& row) {
+schedule::CommKind kind_of(const models::Measurement& row) {
     const std::string_view word = std::string_view(row.name).substr(0, row.name.find(' '));
     const auto known =
         std::find_if(kKinds.begin(), kKinds.end(), [word](const auto& kind) { return kind.first == word; });
@@ -32,15 +33,16 @@ CommKind kind_of(const Measurement& row) {
 }
 
 /// The algorithm behind the name, over the levels of the stack's rule; kAuto where none is named.
-AlgorithmChoice choice_of(const Measurement& row, const Stack& stack, CommKind comm) {
-    AlgorithmChoice choice = choice_by_rule(collective_rules(stack, comm), row.bytes);
+network::AlgorithmChoice choice_of(const models::Measurement& row, const models::Stack& stack,
+                                   schedule::CommKind comm) {
+    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(stack, comm), row.bytes);
     const std::size_t space = row.name.find(' ');
     if (space == std::string::npos) {
         return choice;
     }
     const std::string word = row.name.substr(space + 1);
     std::string list;
-    for (const CollectiveAlgorithm algorithm : algorithms_of(comm)) {
+    for (const models::CollectiveAlgorithm algorithm : network::algorithms_of(comm)) {
         if (word == to_string(algorithm)) {
             return {algorithm, std::max(1, choice.levels)};
         }
@@ -49,7 +51,7 @@ AlgorithmChoice choice_of(const Measurement& row, const Stack& stack, CommKind c
     refuse(row, "with no such algorithm", "one of " + list);
 }
 
-CollectiveJob job_of(const Measurement& row, const Machine& machine, CommKind comm) {
+network::CollectiveJob job_of(const models::Measurement& row, const models::Machine& machine, schedule::CommKind comm) {
     const int tiles = machine.node.tiles;
     if (row.ranks % row.nodes != 0 || row.ranks / row.nodes > tiles) {
         refuse(row, "of " + std::to_string(row.ranks) + " ranks on " + std::to_string(row.nodes) + " nodes",
@@ -59,7 +61,7 @@ CollectiveJob job_of(const Measurement& row, const Machine& machine, CommKind co
     if (row.nodes > 1 && tiles % on_a_node != 0) {
         refuse(row, "of " + std::to_string(on_a_node) + " ranks a node", "a divisor of " + std::to_string(tiles));
     }
-    CollectiveJob job;
+    network::CollectiveJob job;
     job.comm = comm;
     job.group_size = row.ranks;
     job.stride = tiles / on_a_node;
@@ -74,12 +76,13 @@ CollectiveJob job_of(const Measurement& row, const Machine& machine, CommKind co
 
 }  // namespace
 
-double measured_collective_s(const Machine& machine, const Stack& stack, const Measurement& row) {
-    const CommKind comm = kind_of(row);
-    const CollectiveJob job = job_of(row, machine, comm);
-    Network network(machine, stack, layout_of_job(job, machine));
-    return network.solo_time_s(network.unroll_as(choice_of(row, stack, comm), comm, kJobGroups, 0, row.bytes, 1,
-                                                 job.alone ? 0 : kAllSiblings));
+double measured_collective_s(const models::Machine& machine, const models::Stack& stack,
+                             const models::Measurement& row) {
+    const schedule::CommKind comm = kind_of(row);
+    const network::CollectiveJob job = job_of(row, machine, comm);
+    network::Network network(machine, stack, layout_of_job(job, machine));
+    return network.solo_time_s(network.unroll_as(choice_of(row, stack, comm), comm, network::kJobGroups, 0, row.bytes,
+                                                 1, job.alone ? 0 : network::kAllSiblings));
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -10,7 +10,7 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 /// A normal distribution's 95 % lie within so many standard deviations.
@@ -24,7 +24,7 @@ std::string quantity_json(double value, Dimension dimension) {
 }
 
 /// One standard deviation of an estimate: of the smallest and the largest of single rows, of what is between them.
-double sigma_of(const Estimate& estimate, const std::vector<Measurement>& rows) {
+double sigma_of(const Estimate& estimate, const std::vector<models::Measurement>& rows) {
     const double range = estimate.high - estimate.low;
     return estimate.is_fitted || rows.size() < 2 ? range / (2 * kSigmasOf95)
                                                  : sigma_of_median(range, static_cast<int>(rows.size()));
@@ -50,10 +50,10 @@ bool holds_object(const std::string& text, std::size_t begin) {
 
 }  // namespace
 
-std::string sources_of(const std::vector<Measurement>& rows) {
+std::string sources_of(const std::vector<models::Measurement>& rows) {
     std::vector<std::string> seen;
     std::string text, head;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         if (std::find(seen.begin(), seen.end(), row.source) != seen.end()) {
             continue;
         }
@@ -67,10 +67,10 @@ std::string sources_of(const std::vector<Measurement>& rows) {
     return text;
 }
 
-std::string rows_in_words(const std::vector<Measurement>& rows) {
-    const Measurement& first = rows.front();
+std::string rows_in_words(const std::vector<models::Measurement>& rows) {
+    const models::Measurement& first = rows.front();
     const bool is_one =
-        std::all_of(rows.begin(), rows.end(), [&](const Measurement& row) { return row.name == first.name; });
+        std::all_of(rows.begin(), rows.end(), [&](const models::Measurement& row) { return row.name == first.name; });
     return std::to_string(rows.size()) + (rows.size() == 1 ? " row of " : " rows of ") + first.kind +
            (is_one ? " " + first.name : "");
 }
@@ -86,7 +86,7 @@ Estimate inverse(const Estimate& estimate) {
 }
 
 void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const Estimate& estimate,
-                      const std::vector<Measurement>& rows) {
+                      const std::vector<models::Measurement>& rows) {
     JsonValue section = machine.root();
     for (const JsonPathStep& step : json_path_steps(path, "constant")) {
         section = section.at(step.key);
@@ -146,4 +146,4 @@ std::string laid_out(const std::string& compact_json) {
     return out + '\n';
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

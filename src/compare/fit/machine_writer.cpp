@@ -9,7 +9,7 @@
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 std::string time_text(double s) { return json_quote(in_unit(s, Dimension::kSeconds)); }
@@ -45,7 +45,7 @@ class Object {
     const FittedCpu& host_;
 };
 
-const FittedKernelCost* kernel_cost_of(const FittedCpu& cpu, CpuKernel kernel, CpuPrecision precision) {
+const FittedKernelCost* kernel_cost_of(const FittedCpu& cpu, models::CpuKernel kernel, models::CpuPrecision precision) {
     const auto law =
         std::find_if(cpu.kernel_costs.begin(), cpu.kernel_costs.end(), [&](const FittedKernelCost& candidate) {
             return candidate.kernel == kernel && candidate.precision == precision;
@@ -54,9 +54,9 @@ const FittedKernelCost* kernel_cost_of(const FittedCpu& cpu, CpuKernel kernel, C
 }
 
 /// A law, of fp32 where there is one.
-const FittedKernelCost* kernel_cost_of(const FittedCpu& cpu, CpuKernel kernel) {
-    const FittedKernelCost* const fp32 = kernel_cost_of(cpu, kernel, CpuPrecision::kFp32);
-    return fp32 != nullptr ? fp32 : kernel_cost_of(cpu, kernel, CpuPrecision::kBf16);
+const FittedKernelCost* kernel_cost_of(const FittedCpu& cpu, models::CpuKernel kernel) {
+    const FittedKernelCost* const fp32 = kernel_cost_of(cpu, kernel, models::CpuPrecision::kFp32);
+    return fp32 != nullptr ? fp32 : kernel_cost_of(cpu, kernel, models::CpuPrecision::kBf16);
 }
 
 /// A number that a law gives for one call: it is as uncertain as the law's residuals.
@@ -67,9 +67,9 @@ FittedNumber from_kernel_costs(double value, double relative_error, const std::s
 }
 
 /// FLOP a second of a large square product by the law; that of the other precision where this one has no law.
-FittedNumber product_rate(const FittedCpu& cpu, CpuPrecision precision) {
+FittedNumber product_rate(const FittedCpu& cpu, models::CpuPrecision precision) {
     constexpr double kSide = 512, kFlop = 2 * kSide * kSide * kSide;
-    const CpuCall call{CpuKernel::kGemmForward, kSide, kSide, kSide};
+    const models::CpuCall call{models::CpuKernel::kGemmForward, kSide, kSide, kSide};
     const FittedKernelCost* const own = kernel_cost_of(cpu, call.kernel, precision);
     const FittedKernelCost* const cost = own != nullptr ? own : kernel_cost_of(cpu, call.kernel);
     if (cost == nullptr) {
@@ -84,20 +84,21 @@ FittedNumber product_rate(const FittedCpu& cpu, CpuPrecision precision) {
 FittedNumber attention_efficiency(const FittedCpu& cpu) {
     constexpr double kSequence = 256, kHead = 64, kHeads = 4;
     constexpr double kFlop = 2 * kSequence * kSequence * kHead * kHeads;
-    const CpuCall call{CpuKernel::kAttentionForward, kSequence, 1, kHead, kHeads};
+    const models::CpuCall call{models::CpuKernel::kAttentionForward, kSequence, 1, kHead, kHeads};
     const FittedKernelCost* const cost = kernel_cost_of(cpu, call.kernel);
     if (cost == nullptr) {
         return {0.5, 0.2, 0.8, ConstantKind::kAssumed, "attention was not timed"};
     }
     const double product_flop_per_s = product_rate(cpu, cost->precision).value;
     const double share = kFlop / cpu_seconds(cpu_model_of(cpu), call, cost->precision) / product_flop_per_s;
-    const FittedKernelCost* const product = kernel_cost_of(cpu, CpuKernel::kGemmForward);
+    const FittedKernelCost* const product = kernel_cost_of(cpu, models::CpuKernel::kGemmForward);
     return from_kernel_costs(std::clamp(share, 0.02, 1.0), std::hypot(cost->relative_error, product->relative_error),
                              "the law of attention_forward over that of products");
 }
 
 std::string tile_text(const FittedCpu& cpu) {
-    const FittedNumber fp32 = product_rate(cpu, CpuPrecision::kFp32), bf16 = product_rate(cpu, CpuPrecision::kBf16);
+    const FittedNumber fp32 = product_rate(cpu, models::CpuPrecision::kFp32),
+                       bf16 = product_rate(cpu, models::CpuPrecision::kBf16);
     const auto flop = [](const FittedNumber& n) { return json_quote(in_unit(n.value, Dimension::kFlopPerSecond)); };
     Object tile("    ", cpu);
     tile.plain("comment", json_quote("A tile is a rank with a core of its own, for the lenses that know no cores."));
@@ -184,7 +185,7 @@ std::string kernel_cost_text(const FittedKernelCost& cost, const FittedCpu& cpu)
 
 std::string kernels_text(const FittedCpu& cpu) {
     Object kernels("      ", cpu);
-    for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+    for (const models::CpuPrecision precision : {models::CpuPrecision::kFp32, models::CpuPrecision::kBf16}) {
         Object laws("        ", cpu);
         bool has_any = false;
         for (const FittedKernelCost& cost : cpu.kernel_costs) {
@@ -248,4 +249,4 @@ std::string machine_text(const FittedCpu& cpu) {
            ",\n  \"host\": " + cpu_section_text(cpu) + "\n}\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

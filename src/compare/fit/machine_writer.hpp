@@ -4,7 +4,7 @@
 
 #include "compare/fit/cost_models/fitted.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
 /// First key of the files that calibration has written, and what stands there: only such files are written over.
 inline constexpr const char* kWrittenByKey = "$written_by";
@@ -15,4 +15,4 @@ inline constexpr const char* kWrittenBy = "auspex calibrate";
 /// have (noise, storage, reliability) is assumed, and says so.
 [[nodiscard]] std::string machine_text(const FittedCpu& cpu);
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 /// A rank that moves so much of what its NIC lets through has no limit of its own that would show.
@@ -14,8 +14,9 @@ constexpr double kAsFast = 0.95;
 std::string in_words(double bytes_per_s) { return format_quantity(bytes_per_s, Dimension::kBytesPerSecond); }
 
 /// Empty where the copies are all there is.
-std::optional<Estimate> without_copies(const Machine& machine, const Stack& stack, const Estimate& rate) {
-    if (stack.staging != Staging::kWhole) {
+std::optional<Estimate> without_copies(const models::Machine& machine, const models::Stack& stack,
+                                       const Estimate& rate) {
+    if (stack.staging != models::Staging::kWhole) {
         return rate;
     }
     const double copies_s = 2 / machine.node.pcie_bytes_per_s;  // of a byte: to the host, and from the other host
@@ -26,7 +27,7 @@ std::optional<Estimate> without_copies(const Machine& machine, const Stack& stac
     return Estimate{rest_of(rate.value), rest_of(rate.low), rest_of(rate.high), rate.is_fitted};
 }
 
-const Constant& rank_bandwidth_of(const Stack& stack) {
+const Constant& rank_bandwidth_of(const models::Stack& stack) {
     const std::string path = "stack.transport.entries." + stack.transport_name + ".rank_bandwidth";
     const auto found = std::find_if(stack.constants.begin(), stack.constants.end(),
                                     [&](const Constant& constant) { return constant.path == path; });
@@ -36,12 +37,12 @@ const Constant& rank_bandwidth_of(const Stack& stack) {
 
 }  // namespace
 
-RankAdvice advice_of_rank(const Machine& machine, const Stack& stack, const std::vector<Measurement>& rows,
-                          const Estimate& rate) {
+RankAdvice advice_of_rank(const models::Machine& machine, const models::Stack& stack,
+                          const std::vector<models::Measurement>& rows, const Estimate& rate) {
     const double nic = machine.node.nic_bytes_per_s * stack.scale_out_efficiency;
     const std::string head = "one rank moves " + in_words(rate.value) + " between nodes; ";
     const std::string of_nic = "node.nic.bandwidth x scale_out_efficiency, " + in_words(nic);
-    if (machine.node.nic_attachment != NicAttachment::kHost) {
+    if (machine.node.nic_attachment != models::NicAttachment::kHost) {
         return {head + "NICs hang on the device, and the stack " + stack.name + " lets it have " + of_nic, {}};
     }
     const Constant& was = rank_bandwidth_of(stack);
@@ -54,7 +55,7 @@ RankAdvice advice_of_rank(const Machine& machine, const Stack& stack, const std:
     now.value = own->value;
     now.kind = own->is_fitted ? ConstantKind::kFitted : ConstantKind::kMeasured;
     now.source = sources_of(rows);
-    const std::string rest = stack.staging == Staging::kWhole
+    const std::string rest = stack.staging == models::Staging::kWhole
                                  ? "without its copies to the host and back " + in_words(own->value) + "; "
                                  : "";
     return {head + rest + stays + "; to predict with what was measured: --set '" + was.path + "=" +
@@ -62,4 +63,4 @@ RankAdvice advice_of_rank(const Machine& machine, const Stack& stack, const std:
             ConstantChange{was, now, own->low, own->high, rows_in_words(rows), ""}};
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -7,7 +7,7 @@
 #include "compare/fit/calibration.hpp"
 #include "compare/fit/machine_edit.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
 struct RankAdvice {
     std::string text;
@@ -17,7 +17,7 @@ struct RankAdvice {
 /// `rate` is that of `rows`: messages from a tile of one node to one of another through the stack's library. Where NICs
 /// hang on the host it is rank_bandwidth of the transport in use, unless a NIC would let no more through; of a
 /// transport that copies whole buffers the copies, which the simulator counts by themselves, are taken off first.
-[[nodiscard]] RankAdvice advice_of_rank(const Machine& machine, const Stack& stack,
-                                        const std::vector<Measurement>& rows, const Estimate& rate);
+[[nodiscard]] RankAdvice advice_of_rank(const models::Machine& machine, const models::Stack& stack,
+                                        const std::vector<models::Measurement>& rows, const Estimate& rate);
 
-}  // namespace auspex
+}  // namespace auspex::fit

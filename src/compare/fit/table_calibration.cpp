@@ -9,7 +9,7 @@
 #include "base/statistics.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 /// A law with a start or a depth needs so many rows, over so wide a range of sizes; fewer give a rate alone.
@@ -18,7 +18,8 @@ constexpr double kMinRangeOfFit = 3;
 
 double range_of(const Rows& rows, const SizeOf& size) {
     const auto [least, most] = std::minmax_element(
-        rows.begin(), rows.end(), [&](const Measurement& a, const Measurement& b) { return size(a) < size(b); });
+        rows.begin(), rows.end(),
+        [&](const models::Measurement& a, const models::Measurement& b) { return size(a) < size(b); });
     return size(*most) / size(*least);
 }
 
@@ -45,10 +46,11 @@ void note_change(TableCalibration& work, const Constant& before, const Constant&
 Rows busiest_rows_of(TableCalibration& work, const Rows& all, std::string_view kind, std::string_view name) {
     Rows rows = rows_of(all, kind, name);
     int most = 1;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         most = std::max(most, row.active);
     }
-    const std::size_t dropped = std::erase_if(rows, [most](const Measurement& row) { return row.active < most; });
+    const std::size_t dropped =
+        std::erase_if(rows, [most](const models::Measurement& row) { return row.active < most; });
     if (dropped > 0) {
         work.calibration.warnings.push_back("rows of " + std::string(kind) + " " + std::string(name) +
                                             " with fewer than " + std::to_string(most) +
@@ -60,7 +62,7 @@ Rows busiest_rows_of(TableCalibration& work, const Rows& all, std::string_view k
 Rows of_precision(const Rows& rows, std::string_view precision) {
     Rows found;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
-                 [precision](const Measurement& row) { return row.precision == precision; });
+                 [precision](const models::Measurement& row) { return row.precision == precision; });
     return found;
 }
 
@@ -81,10 +83,10 @@ Estimate estimate_of(const FittedCoefficient& coefficient) {
 
 RateFit fit_rate(const Rows& rows, const SizeOf& size) {
     if (!can_be_fitted(rows, size)) {
-        return {median_of(rows, [&](const Measurement& row) { return size(row) / row.seconds; }), std::nullopt};
+        return {median_of(rows, [&](const models::Measurement& row) { return size(row) / row.seconds; }), std::nullopt};
     }
     std::vector<Observation> observations;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         observations.push_back({{1, size(row)}, row.seconds});
     }
     const NonNegativeFit fit = fit_non_negative(observations, kBootstrapSamples, kSeed);
@@ -113,7 +115,7 @@ void judge(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Ter
                    "good"};
     std::vector<double> errors;
     std::size_t worst = 0;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         fit.predicted.push_back(predicted(row));
         errors.push_back(std::abs(fit.predicted.back() / row.seconds - 1));
         worst = errors.back() > errors[worst] ? errors.size() - 1 : worst;
@@ -143,10 +145,10 @@ void judge(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Ter
 FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension dimension, const Estimate& estimate,
                      const Rows& rows) {
     const std::string full_path = "machine." + path;
-    const Machine before = work.machine;
+    const models::Machine before = work.machine;
     try {
         replace_constant(work.document, path, dimension, estimate, rows);
-        work.machine = load_machine(work.document);
+        work.machine = models::load_machine(work.document);
     } catch (const InputError& error) {
         throw InputError(line_of(rows.front()),
                          "found " + rows_in_words(rows) + " that the machine cannot take: " + error.what());
@@ -168,4 +170,4 @@ FitQuality::Term put_share(TableCalibration& work, const std::string& path, Esti
     return put(work, path, Dimension::kNone, estimate, rows);
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -14,10 +14,10 @@
 #include "models/machine.hpp"
 #include "models/stack.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
-using Rows = std::vector<Measurement>;
-using SizeOf = std::function<double(const Measurement&)>;
+using Rows = std::vector<models::Measurement>;
+using SizeOf = std::function<double(const models::Measurement&)>;
 
 /// Of the bootstrap behind every law's intervals.
 inline constexpr int kBootstrapSamples = 200;
@@ -29,8 +29,8 @@ inline constexpr const char* kCollective = "collective";
 /// What is worked on.
 struct TableCalibration {
     JsonDocument document;
-    Machine machine;  ///< of the document as it is now
-    const Stack& stack;
+    models::Machine machine;  ///< of the document as it is now
+    const models::Stack& stack;
     Calibration calibration;
 };
 
@@ -71,4 +71,4 @@ FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension 
 /// A share cannot be above 1: the rows then contradict the rate that they are a share of.
 FitQuality::Term put_share(TableCalibration& work, const std::string& path, Estimate estimate, const Rows& rows);
 
-}  // namespace auspex
+}  // namespace auspex::fit

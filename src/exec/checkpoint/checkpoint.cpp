@@ -14,7 +14,7 @@
 #include "exec/state/optimizer.hpp"
 #include "exec/transport/agreement.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 std::string checkpoint_name(std::size_t which) { return "checkpoint-" + std::to_string(which); }
@@ -80,7 +80,7 @@ void clear_target(const std::string& target) {
     }
 }
 
-std::string plan_text(const Plan& plan) {
+std::string plan_text(const models::Plan& plan) {
     const auto field = [](const char* name, int value) { return std::string(name) + " " + std::to_string(value); };
     return field("pp", plan.pp) + ", " + field("dp", plan.dp) + ", " + field("ep", plan.ep) + ", " +
            field("tp", plan.tp) + ", optimizer " + to_string(plan.optimizer) + ", " + plan.precision;
@@ -268,7 +268,7 @@ std::string write_checkpoint(Rank<P>& rank, const Saving& saving) {
             clear_target(saving.folder + "/" + checkpoint_name(choice.which));
         });
     }
-    communicator.broadcast(GroupKind::kWorld, 0, &choice, sizeof choice);
+    communicator.broadcast(models::GroupKind::kWorld, 0, &choice, sizeof choice);
     const std::string target = saving.folder + "/" + checkpoint_name(choice.which);
     stop_if_any(communicator, target, problem);
     PartFile own;
@@ -357,4 +357,4 @@ AUSPEX_INSTANTIATE(Bf16Precision)
 AUSPEX_INSTANTIATE(Bf16WithFp32Gradients)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "exec/checkpoint/weights_file.hpp"
 #include "exec/state/rank.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Something could not be written; thrown on every rank.
 class CheckpointError : public std::runtime_error {
@@ -69,4 +69,4 @@ void write_gradients(Rank<P>& rank, const std::string& file);
 template <class P>
 void read_model(Rank<P>& rank, const std::string& file);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr const char* kFormat = "auspex-checkpoint-2";
@@ -132,4 +132,4 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
 
 Manifest load_manifest(const std::string& file) { return parse_manifest(read_input_file(file), file); }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 
 #include "exec/state/run_settings.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Elements [begin, end) of a slice of a tensor: of part `part` of `parts` equal ones along a dimension;
 /// split_dimension -1: of the whole tensor.
@@ -47,4 +47,4 @@ inline constexpr const char* kManifestName = "manifest.json";
 [[nodiscard]] std::string part_text(const PartFile& part);
 [[nodiscard]] PartFile parse_part(const std::string& text);
 
-}  // namespace auspex
+}  // namespace auspex::exec

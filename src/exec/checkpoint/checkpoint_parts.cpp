@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "exec/checkpoint/durable_file.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr StateKind kKinds[] = {StateKind::kWeight, StateKind::kFirstMoment, StateKind::kSecondMoment};
@@ -166,4 +166,4 @@ template PartFile write_part<Fp64>(const Rank<Fp64>&, const std::string&);
 template PartFile write_part<Bf16Precision>(const Rank<Bf16Precision>&, const std::string&);
 template PartFile write_part<Bf16WithFp32Gradients>(const Rank<Bf16WithFp32Gradients>&, const std::string&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "exec/checkpoint/checkpoint_manifest.hpp"
 #include "exec/state/tensor_slices.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// "part-00003.bin"
 [[nodiscard]] std::string part_name(int rank);
@@ -50,4 +50,4 @@ class CheckpointReader {
     std::map<std::string, std::vector<Record>> records_;  ///< by tensor
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 [[noreturn]] void fail(const std::string& file, int error) {
@@ -152,4 +152,4 @@ void remove_file(const std::string& file) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

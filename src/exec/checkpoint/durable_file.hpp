@@ -9,7 +9,7 @@
 
 #include "base/sha256.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// The system refused: "FILE: No space left on device".
 class FileError : public std::runtime_error {
@@ -72,4 +72,4 @@ void move_into_place(const std::string& from, const std::string& to);
 /// Removes a file if it is there. Throws FileError.
 void remove_file(const std::string& file);
 
-}  // namespace auspex
+}  // namespace auspex::exec

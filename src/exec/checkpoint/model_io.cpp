@@ -12,7 +12,7 @@
 #include "exec/state/tensor_slices.hpp"
 #include "exec/transport/agreement.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using PartsByName = std::map<std::string, TensorPart>;
@@ -195,7 +195,7 @@ void read_slice(const WeightsFile& weights, const Parameter& p, std::span<float>
 /// One of the ranks that hold the same slices reads; all get them. Returns what went wrong on this rank.
 template <class P>
 std::string read_slices(Rank<P>& rank, const WeightsFile& weights, bool experts) {
-    const GroupKind replicas = experts ? GroupKind::kExpertDp : GroupKind::kDenseDp;
+    const models::GroupKind replicas = experts ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp;
     const bool is_reader = rank.communicator->group_rank(replicas) == 0;
     std::string problem;
     std::vector<float> slice;
@@ -225,8 +225,8 @@ void write_gradients(Rank<P>& rank, const std::string& file) {
 template <class P>
 void read_model(Rank<P>& rank, const std::string& file) {
     WeightsFile weights;
-    const bool reads = rank.communicator->group_rank(GroupKind::kDenseDp) == 0 ||
-                       rank.communicator->group_rank(GroupKind::kExpertDp) == 0;
+    const bool reads = rank.communicator->group_rank(models::GroupKind::kDenseDp) == 0 ||
+                       rank.communicator->group_rank(models::GroupKind::kExpertDp) == 0;
     agree_on_input(*rank.communicator, problem_of([&] {
         if (reads) {
             weights = open_weights_file(file);
@@ -255,4 +255,4 @@ AUSPEX_INSTANTIATE(Bf16Precision)
 AUSPEX_INSTANTIATE(Bf16WithFp32Gradients)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

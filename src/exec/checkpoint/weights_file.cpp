@@ -11,7 +11,7 @@
 #include "exec/checkpoint/durable_file.hpp"
 #include "exec/state/tensor_slices.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::uint64_t kLengthBytes = 8;
@@ -178,4 +178,4 @@ std::string weights_file_header(const std::vector<NamedShape>& tensors,
     return head + json;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// 8 bytes little-endian: length of the header; the header, JSON: {"NAME": {"dtype": "F32", "shape": […],
 /// "data_offsets": [begin, end]}, …, "__metadata__": {…}}; the data.
@@ -40,4 +40,4 @@ struct NamedShape {
 [[nodiscard]] std::string weights_file_header(const std::vector<NamedShape>& tensors,
                                               const std::map<std::string, std::string>& metadata);
 
-}  // namespace auspex
+}  // namespace auspex::exec

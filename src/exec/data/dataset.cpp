@@ -9,7 +9,7 @@
 #include "exec/data/mapped_file.hpp"
 #include "exec/data/token_bytes.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 struct Dataset::Impl {
     std::string folder;
@@ -82,4 +82,4 @@ void Dataset::check_digests() const {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

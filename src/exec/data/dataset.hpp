@@ -7,7 +7,7 @@
 
 #include "exec/data/dataset_info.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// DIR/dataset.json (sizes, vocabulary, tokenizer, checksums; docs/formats-training.md) and DIR/shard-NNNNN.bin: rows
 /// of sequence_length + 1 tokens, 16 or 32 bits, little-endian. The last token of a row is the target of the one
@@ -37,4 +37,4 @@ class Dataset {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -9,7 +9,7 @@
 #include "base/json.hpp"
 #include "base/output_file.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
@@ -136,4 +136,4 @@ void save_dataset_info(const DatasetInfo& info, const std::string& folder) {
     write_file(file_of(folder), text);
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

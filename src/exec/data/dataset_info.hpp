@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 
 struct DatasetShard {
     std::string file;  ///< in the dataset's folder
@@ -42,4 +42,4 @@ void save_dataset_info(const DatasetInfo& info, const std::string& folder);
 /// Bytes that a token of this vocabulary takes: 2 up to 65,536 tokens, else 4.
 [[nodiscard]] int token_bytes_of(int vocabulary);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 
 #include "exec/data/words.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 struct Word {
@@ -141,4 +141,4 @@ std::vector<Merge> learn_merges(const WordCounts& counts, int merges) {
     return learned;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

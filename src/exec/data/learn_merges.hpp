@@ -8,7 +8,7 @@
 
 #include "exec/data/tokenizer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// How often each word occurs.
 using WordCounts = std::unordered_map<std::string, std::int64_t>;
@@ -21,4 +21,4 @@ void count_words(std::string_view text, WordCounts& counts);
 /// word: the work is that of the words which a merge changes.
 [[nodiscard]] std::vector<Merge> learn_merges(const WordCounts& counts, int merges);
 
-}  // namespace auspex
+}  // namespace auspex::exec

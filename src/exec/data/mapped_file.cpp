@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 std::string_view map_descriptor(int descriptor, const std::string& file, const std::string& expected) {
@@ -54,4 +54,4 @@ MappedFile::~MappedFile() {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

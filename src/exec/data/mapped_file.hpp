@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// The bytes of a regular file, mapped read-only for as long as the object lives.
 class MappedFile {
@@ -21,4 +21,4 @@ class MappedFile {
     std::string_view bytes_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "exec/data/token_bytes.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
@@ -172,4 +172,4 @@ void MegatronWriter::commit() {
     index_.commit();
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "base/output_file.hpp"
 #include "exec/data/mapped_file.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// PREFIX.idx, all little-endian: "MMIDIDX\0\0", u64 version 1, u8 type of a token (8: u16, 4: i32), u64 sequences,
 /// u64 documents + 1, i32 tokens of each sequence, i64 first byte of each in PREFIX.bin, i64 first sequence of each
@@ -52,4 +52,4 @@ class MegatronWriter {
     std::vector<std::int32_t> sizes_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

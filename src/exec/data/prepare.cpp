@@ -18,7 +18,7 @@
 #include "exec/data/tokenizer.hpp"
 #include "exec/data/words.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 namespace fs = std::filesystem;
@@ -279,4 +279,4 @@ void export_megatron(const Dataset& dataset, const std::string& prefix) {
     writer.commit();
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

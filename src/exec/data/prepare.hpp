@@ -8,7 +8,7 @@
 
 #include "exec/data/dataset.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Either `inputs` or `megatron` is given.
 struct PrepareRequest {
@@ -39,4 +39,4 @@ DatasetInfo prepare_dataset(const PrepareRequest& request, const PrepareProgress
 /// The dataset's rows as PREFIX.bin and PREFIX.idx, each a document of sequence_length + 1 tokens.
 void export_megatron(const Dataset& dataset, const std::string& prefix);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace auspex {
+namespace auspex::exec {
 
 static_assert(std::endian::native == std::endian::little, "files of tokens are mapped as they are");
 
@@ -27,4 +27,4 @@ inline void append_token(std::int32_t token, int token_bytes, std::string& bytes
     bytes.append(reinterpret_cast<const char*>(&token), static_cast<std::size_t>(token_bytes));
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

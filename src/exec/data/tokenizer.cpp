@@ -11,7 +11,7 @@
 #include "base/output_file.hpp"
 #include "exec/data/words.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::size_t kMaxKnownWords = 1 << 18;
@@ -147,4 +147,4 @@ std::string Tokenizer::decode(std::span<const std::int32_t> tokens) const {
     return text;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

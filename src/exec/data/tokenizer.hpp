@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Two tokens that become one.
 struct Merge {
@@ -55,4 +55,4 @@ class Tokenizer {
     std::unordered_map<std::string, std::vector<std::int32_t>> known_words_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

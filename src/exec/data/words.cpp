@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 enum class Class { kSpace, kLetter, kDigit, kOther };
@@ -34,4 +34,4 @@ std::size_t first_word_length(std::string_view text) {
     return next_takes_space ? end - 1 : end;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

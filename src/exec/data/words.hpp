@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Longest word in bytes; a longer run is cut, so that no input makes tokenising slow.
 inline constexpr std::size_t kLongestWord = 256;
@@ -14,4 +14,4 @@ inline constexpr std::size_t kLongestWord = 256;
 /// Words in order give back the text.
 [[nodiscard]] std::size_t first_word_length(std::string_view text);
 
-}  // namespace auspex
+}  // namespace auspex::exec

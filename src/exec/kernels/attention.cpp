@@ -13,7 +13,7 @@
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/scratch.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::size_t kBand = 64;
@@ -250,4 +250,4 @@ AUSPEX_ATTENTION(double, double)
 AUSPEX_ATTENTION(Bf16, float)
 #undef AUSPEX_ATTENTION
 
-}  // namespace auspex
+}  // namespace auspex::exec

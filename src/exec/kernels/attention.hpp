@@ -4,7 +4,7 @@
 
 #include "exec/kernels/scalar.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Rotates `heads` heads of every row in place: of a head's two halves (a, b) at position p, dimension i of d/2, with
 /// w = p theta^(-2i/d): (a cos w - b sin w, b cos w + a sin w). `inverse` turns back: also the gradient. The position
@@ -30,4 +30,4 @@ template <typename V, typename R>
 void attention_backward(const AttentionSizes& sizes, const V* q, const V* k, const V* v, const V* output, const R* lse,
                         const V* d_output, R* delta, V* dq, V* dk, V* dv);
 
-}  // namespace auspex
+}  // namespace auspex::exec

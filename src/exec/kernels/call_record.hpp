@@ -1,12 +1,12 @@
 #pragma once
-/// @file What kernels are called with, as tests see it: off, and then a look at one pointer of the thread, unless a test
-/// switches it on.
+/// @file What kernels are called with, as tests see it: off, and then a look at one pointer of the thread, unless a
+/// test switches it on.
 #include <array>
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// One call of a kernel, or of a loop over data that stands by itself, with its sizes; unused ones are 1.
 struct RecordedCall {
@@ -52,4 +52,4 @@ class RecordedScope {
     }
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

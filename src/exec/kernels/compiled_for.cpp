@@ -5,7 +5,7 @@
 #include <dnnl.h>
 #endif
 
-namespace auspex {
+namespace auspex::exec {
 
 const char* const kKernelInstructionSets =
     ""
@@ -99,4 +99,4 @@ const char* const kOneDnnVersion = "";
 const char* const kOneDnnVersion = AUSPEX_DOTTED(DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH);
 #endif
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -2,7 +2,7 @@
 /// @file What the kernels are compiled for. Data only: the file is compiled as the kernels are, so a processor that
 /// lacks their instructions could not run a function of it.
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Instruction sets beyond the baseline of x86-64, in the compiler's words, a space before each. Empty where the
 /// kernels are compiled for any processor, or for another architecture.
@@ -14,4 +14,4 @@ extern const bool kKernelsAreNative;
 /// Of the oneDNN that the kernels are compiled with: "2.6.3"; empty where they are compiled without it.
 extern const char* const kOneDnnVersion;
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 
 #include "exec/kernels/call_record.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 template <typename T>
 void copy_values(std::size_t count, const T* from, T* to) {
@@ -19,4 +19,4 @@ void clear_values(std::span<T> values) {
     std::fill(values.begin(), values.end(), T{});
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

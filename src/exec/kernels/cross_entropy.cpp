@@ -7,7 +7,7 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/kernels/exponential.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Column of a token on this rank, negative if it has none.
@@ -79,4 +79,4 @@ AUSPEX_CROSS_ENTROPY(float)
 AUSPEX_CROSS_ENTROPY(double)
 #undef AUSPEX_CROSS_ENTROPY
 
-}  // namespace auspex
+}  // namespace auspex::exec

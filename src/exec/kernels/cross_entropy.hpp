@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// parts[row] = (maximum, sum of exp(logit - maximum), the target's logit or 0) over this rank's columns: what
 /// ReduceOp::kLogSumExp joins.
@@ -18,4 +18,4 @@ template <typename R>
 void cross_entropy_backward(std::size_t rows, std::size_t vocabulary, R* logits, const std::int32_t* targets,
                             std::int32_t first_token, const R* parts, double scale);
 
-}  // namespace auspex
+}  // namespace auspex::exec

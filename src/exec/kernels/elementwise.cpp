@@ -10,7 +10,7 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/kernels/exponential.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 template <typename V>
 void swiglu_forward(std::size_t rows, std::size_t width, const V* gate_up, V* product) {
@@ -132,4 +132,4 @@ AUSPEX_EMBEDDING_GRADIENT(Bf16, float)
 #undef AUSPEX_ELEMENTWISE
 #undef AUSPEX_EMBEDDING_GRADIENT
 
-}  // namespace auspex
+}  // namespace auspex::exec

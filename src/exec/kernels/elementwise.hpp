@@ -5,7 +5,7 @@
 
 #include "exec/kernels/scalar.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// product[rows, width] = silu(gate) * up; gate_up is [rows, 2 width]: gate, then up.
 template <typename V>
@@ -28,4 +28,4 @@ template <typename V, typename G>
 void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
                         std::size_t rows_of_table, const V* dx, G* table_gradient);
 
-}  // namespace auspex
+}  // namespace auspex::exec

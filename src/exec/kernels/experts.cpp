@@ -13,12 +13,14 @@
 #include "exec/kernels/gemm.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
-std::string_view by_kernels(ExpertKernels kernels, std::string_view loop, std::string_view grouped,
+std::string_view by_kernels(models::ExpertKernels kernels, std::string_view loop, std::string_view grouped,
                             std::string_view fused) {
-    return kernels == ExpertKernels::kLoop ? loop : kernels == ExpertKernels::kGrouped ? grouped : fused;
+    return kernels == models::ExpertKernels::kLoop      ? loop
+           : kernels == models::ExpertKernels::kGrouped ? grouped
+                                                        : fused;
 }
 
 /// The products of one expert on one range of its rows.
@@ -173,7 +175,7 @@ void grouped_forward(const ExpertShape& shape, const V* weights, const V* rows, 
 
 template <typename V>
 void fused_forward(const ExpertShape& shape, const V* weights, const V* rows, const ExpertForward<V>& x) {
-    for_blocks(shape, kFusedRows, [&](std::size_t e, RowRange r) {
+    for_blocks(shape, models::kFusedRows, [&](std::size_t e, RowRange r) {
         const Products<V> products(shape, weights, e);
         gather_permuted(r, shape, x);
         products.into_gate_up(r, rows, x.gate_up);
@@ -197,7 +199,7 @@ void grouped_backward(const ExpertShape& shape, const V* weights, const ExpertBa
     send_back(all, shape, x.d_permuted, x.order, x.returned);
     if (x.d_tokens != nullptr) {
         const RealOf<V>* unweighted = nullptr;
-        sum_rows(ExpertKernels::kGrouped, *x.assignment, shape.hidden, std::as_const(x.d_permuted), unweighted,
+        sum_rows(models::ExpertKernels::kGrouped, *x.assignment, shape.hidden, std::as_const(x.d_permuted), unweighted,
                  x.d_tokens);
     }
 }
@@ -214,7 +216,7 @@ void fused_backward(const ExpertShape& shape, const V* weights, const ExpertBack
     if (adds_at_once) {
         clear_values(std::span<V>(x.d_tokens, x.assignment->tokens * h));
     }
-    for_blocks(shape, kFusedRows, [&](std::size_t e, RowRange r) {
+    for_blocks(shape, models::kFusedRows, [&](std::size_t e, RowRange r) {
         const Products<V> products(shape, weights, e);
         const RowRange block{0, r.size()};
         V* const d_permuted = x.d_permuted + (keeps_rows ? r.begin * h : 0);
@@ -230,40 +232,42 @@ void fused_backward(const ExpertShape& shape, const V* weights, const ExpertBack
         }
     });
     if (x.d_tokens != nullptr && !adds_at_once) {
-        sum_rows(ExpertKernels::kFused, *x.assignment, h, std::as_const(x.d_permuted), unweighted, x.d_tokens);
+        sum_rows(models::ExpertKernels::kFused, *x.assignment, h, std::as_const(x.d_permuted), unweighted, x.d_tokens);
     }
 }
 
 }  // namespace
 
 template <typename V>
-void expert_forward(ExpertKernels kernels, const ExpertShape& shape, const V* weights, const ExpertForward<V>& x) {
+void expert_forward(models::ExpertKernels kernels, const ExpertShape& shape, const V* weights,
+                    const ExpertForward<V>& x) {
     const RecordedScope scope(
         by_kernels(kernels, "expert_forward_loop", "expert_forward_grouped", "expert_forward_fused"),
         shape.rows().size(), shape.inner, shape.hidden, shape.experts);
     const V* rows = x.order.index == nullptr ? x.source : x.permuted;
     switch (kernels) {
-        case ExpertKernels::kLoop: return loop_forward(shape, weights, rows, x);
-        case ExpertKernels::kGrouped: return grouped_forward(shape, weights, rows, x);
-        case ExpertKernels::kFused: return fused_forward(shape, weights, rows, x);
+        case models::ExpertKernels::kLoop: return loop_forward(shape, weights, rows, x);
+        case models::ExpertKernels::kGrouped: return grouped_forward(shape, weights, rows, x);
+        case models::ExpertKernels::kFused: return fused_forward(shape, weights, rows, x);
     }
 }
 
 template <typename V>
-void expert_backward(ExpertKernels kernels, const ExpertShape& shape, const V* weights, const ExpertBackward<V>& x) {
+void expert_backward(models::ExpertKernels kernels, const ExpertShape& shape, const V* weights,
+                     const ExpertBackward<V>& x) {
     const RecordedScope scope(
         by_kernels(kernels, "expert_backward_loop", "expert_backward_grouped", "expert_backward_fused"),
         shape.rows().size(), shape.inner, shape.hidden, shape.experts);
     switch (kernels) {
-        case ExpertKernels::kLoop:
+        case models::ExpertKernels::kLoop:
             AUSPEX_CHECK(x.d_tokens == nullptr, "the loop sums its rows in loop_backward");
             return for_experts(shape, [&](std::size_t e, RowRange r) {
                 gather_arrived(r, shape, x);
                 loop_products_backward(e, r, shape, weights, x);
                 send_back(r, shape, x.d_permuted, x.order, x.returned);
             });
-        case ExpertKernels::kGrouped: return grouped_backward(shape, weights, x);
-        case ExpertKernels::kFused: return fused_backward(shape, weights, x);
+        case models::ExpertKernels::kGrouped: return grouped_backward(shape, weights, x);
+        case models::ExpertKernels::kFused: return fused_backward(shape, weights, x);
     }
 }
 
@@ -275,8 +279,8 @@ void loop_backward(const ExpertShape& shape, const Assignment& assignment, const
     const R* unweighted = nullptr;
     clear_values(std::span<V>(sums.d_tokens, elements));
     for_experts(shape, [&](std::size_t e, RowRange r) {
-        sum_rows_backward(ExpertKernels::kLoop, assignment, r, shape.hidden, sums.d_sums, sums.outputs, sums.weights,
-                          x.d_rows, sums.d_weights);
+        sum_rows_backward(models::ExpertKernels::kLoop, assignment, r, shape.hidden, sums.d_sums, sums.outputs,
+                          sums.weights, x.d_rows, sums.d_weights);
         loop_products_backward(e, r, shape, weights, x);
         clear_values(std::span<V>(sums.one_expert, elements));
         scatter_add_rows(r, shape.hidden, x.d_permuted, assignment.tokens_of_rows(), unweighted, sums.one_expert);
@@ -285,7 +289,7 @@ void loop_backward(const ExpertShape& shape, const Assignment& assignment, const
 }
 
 template <typename V, typename G>
-void expert_weight_gradients(ExpertKernels kernels, const ExpertShape& shape, const V* rows, const V* product,
+void expert_weight_gradients(models::ExpertKernels kernels, const ExpertShape& shape, const V* rows, const V* product,
                              const V* d_rows, const V* d_gate_up, G* gradients) {
     const RecordedScope scope(by_kernels(kernels, "expert_weight_gradients_loop", "expert_weight_gradients_grouped",
                                          "expert_weight_gradients_grouped"),
@@ -295,7 +299,7 @@ void expert_weight_gradients(ExpertKernels kernels, const ExpertShape& shape, co
         G* gate_up = gradients + e * shape.stride;
         const V* d_gates = d_gate_up + r.begin * 2 * i;
         linear_weight_gradient(r.size(), h, i, d_rows + r.begin * h, product + r.begin * i, gate_up + 2 * i * h);
-        if (kernels != ExpertKernels::kLoop) {
+        if (kernels != models::ExpertKernels::kLoop) {
             return linear_weight_gradient(r.size(), 2 * i, h, d_gates, rows + r.begin * h, gate_up);
         }
         for (std::size_t half = 0; half < 2; ++half) {
@@ -305,16 +309,16 @@ void expert_weight_gradients(ExpertKernels kernels, const ExpertShape& shape, co
     });
 }
 
-#define AUSPEX_INSTANTIATE_FORWARD(V)                                                                      \
-    template void expert_forward<V>(ExpertKernels, const ExpertShape&, const V*, const ExpertForward<V>&); \
-    template void expert_backward<V>(ExpertKernels, const ExpertShape&, const V*, const ExpertBackward<V>&);
+#define AUSPEX_INSTANTIATE_FORWARD(V)                                                                              \
+    template void expert_forward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertForward<V>&); \
+    template void expert_backward<V>(models::ExpertKernels, const ExpertShape&, const V*, const ExpertBackward<V>&);
 #define AUSPEX_INSTANTIATE(V, R)                                                                                 \
     AUSPEX_INSTANTIATE_FORWARD(V)                                                                                \
     template void loop_backward<V, R>(const ExpertShape&, const Assignment&, const V*, const ExpertBackward<V>&, \
                                       const LoopGradients<V, R>&);
-#define AUSPEX_INSTANTIATE_GRADIENTS(V, G)                                                                       \
-    template void expert_weight_gradients<V, G>(ExpertKernels, const ExpertShape&, const V*, const V*, const V*, \
-                                                const V*, G*);
+#define AUSPEX_INSTANTIATE_GRADIENTS(V, G)                                                                     \
+    template void expert_weight_gradients<V, G>(models::ExpertKernels, const ExpertShape&, const V*, const V*, \
+                                                const V*, const V*, G*);
 AUSPEX_INSTANTIATE(float, float)
 AUSPEX_INSTANTIATE(double, double)
 AUSPEX_INSTANTIATE(Bf16, float)
@@ -326,4 +330,4 @@ AUSPEX_INSTANTIATE_GRADIENTS(Bf16, float)
 #undef AUSPEX_INSTANTIATE_FORWARD
 #undef AUSPEX_INSTANTIATE_GRADIENTS
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -10,7 +10,7 @@
 #include "exec/kernels/scalar.hpp"
 #include "models/plan.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Expert e has gate_up [2 inner, hidden] (gate, then up) at weights + e * stride and down [hidden, inner] behind it;
 /// its gradients lie alike. Its rows are [offsets[e], offsets[e + 1]).
@@ -34,7 +34,8 @@ struct ExpertForward {
     V* returned = nullptr;
 };
 template <typename V>
-void expert_forward(ExpertKernels kernels, const ExpertShape& shape, const V* weights, const ExpertForward<V>& x);
+void expert_forward(models::ExpertKernels kernels, const ExpertShape& shape, const V* weights,
+                    const ExpertForward<V>& x);
 
 /// d_product [rows, inner] = d_rows W_down; d_gate_up [rows, 2 inner] through the activation; d_permuted [rows, hidden]
 /// = d_gate_up W_gate_up. `arrived`, unless null, holds d_rows[r] at order.of(r), and d_rows is filled from it;
@@ -52,7 +53,8 @@ struct ExpertBackward {
     V* d_tokens = nullptr;
 };
 template <typename V>
-void expert_backward(ExpertKernels kernels, const ExpertShape& shape, const V* weights, const ExpertBackward<V>& x);
+void expert_backward(models::ExpertKernels kernels, const ExpertShape& shape, const V* weights,
+                     const ExpertBackward<V>& x);
 
 /// The backward pass of kLoop where outputs were summed by token on this rank: per expert, gradients of the sum
 /// (sum_rows_backward) into d_rows and d_weights, the products of expert_backward, and the rows added to d_tokens
@@ -71,7 +73,7 @@ void loop_backward(const ExpertShape& shape, const Assignment& assignment, const
 /// Gradients of the experts' weights: W_down += d_rows^T product, W_gate_up += d_gate_up^T rows; rows [rows, hidden]
 /// sorted by expert.
 template <typename V, typename G>
-void expert_weight_gradients(ExpertKernels kernels, const ExpertShape& shape, const V* rows, const V* product,
+void expert_weight_gradients(models::ExpertKernels kernels, const ExpertShape& shape, const V* rows, const V* product,
                              const V* d_rows, const V* d_gate_up, G* gradients);
 
-}  // namespace auspex
+}  // namespace auspex::exec

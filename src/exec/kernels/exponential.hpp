@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// e^x within 2 units in the last place; 0 below the range of float, infinity above, NaN stays NaN. The compiler does
 /// not vectorise std::exp: a SwiGLU is four times as fast with this.
@@ -32,4 +32,4 @@ namespace auspex {
 }
 [[nodiscard]] inline double exponential(double x) { return std::exp(x); }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -1,5 +1,5 @@
-/// @file Matrix products on oneDNN (float) and Eigen (double; float too in a build without oneDNN, which has no trainer).
-/// dnnl_sgemm because on one AVX-512 core it is 1.3 to 1.7 times as fast as Eigen at the shapes of training
+/// @file Matrix products on oneDNN (float) and Eigen (double; float too in a build without oneDNN, which has no
+/// trainer). dnnl_sgemm because on one AVX-512 core it is 1.3 to 1.7 times as fast as Eigen at the shapes of training
 /// (bench/kernel_bench.cpp; as fast at 64 x 64 x 64), and because, unlike OpenBLAS, whose speed is close, it takes its
 /// number of threads from the calling thread alone.
 #include "exec/kernels/gemm.hpp"
@@ -20,7 +20,7 @@
 extern "C" void omp_set_num_threads(int);
 #endif
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Sizes of a product, k > 0.
@@ -171,4 +171,4 @@ AUSPEX_GEMM(Bf16, Bf16, float)
 AUSPEX_GEMM(Bf16, Bf16, Bf16)
 #undef AUSPEX_GEMM
 
-}  // namespace auspex
+}  // namespace auspex::exec

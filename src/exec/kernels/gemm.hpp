@@ -5,7 +5,7 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/kernels/scalar.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 enum class Transpose { kNo, kYes };
 
@@ -40,4 +40,4 @@ void linear_weight_gradient(std::size_t rows, std::size_t out, std::size_t in, c
 /// Bytes that this thread keeps for widened operands.
 [[nodiscard]] std::size_t gemm_scratch_bytes();
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/kernels/scratch.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// term(0) + … + term(count - 1), in an order that depends on count alone. A term taken by reference does not
@@ -55,10 +55,10 @@ struct RowScale {
 };
 
 template <typename V, typename R = RealOf<V>>
-RowScale<R> row_scale(NormKind kind, std::size_t width, double epsilon, const V* x) {
+RowScale<R> row_scale(models::NormKind kind, std::size_t width, double epsilon, const V* x) {
     const R count = static_cast<R>(width);
     R mean = 0;
-    if (kind == NormKind::kNonParametric) {
+    if (kind == models::NormKind::kNonParametric) {
         mean = sum_of<R>(width, [x](std::size_t i) { return real(x[i]); }) / count;
     }
     const R squares = sum_of<R>(width, [x, mean](std::size_t i) {
@@ -68,9 +68,9 @@ RowScale<R> row_scale(NormKind kind, std::size_t width, double epsilon, const V*
     return {mean, 1 / std::sqrt(squares / count + static_cast<R>(epsilon))};
 }
 
-void check_kind(NormKind kind, bool weighted) {
-    AUSPEX_CHECK(kind == NormKind::kRms || kind == NormKind::kNonParametric, "a norm without a kernel");
-    AUSPEX_CHECK(weighted == (kind == NormKind::kRms), "RMS norm has a weight, the other none");
+void check_kind(models::NormKind kind, bool weighted) {
+    AUSPEX_CHECK(kind == models::NormKind::kRms || kind == models::NormKind::kNonParametric, "a norm without a kernel");
+    AUSPEX_CHECK(weighted == (kind == models::NormKind::kRms), "RMS norm has a weight, the other none");
 }
 
 /// 1 / sqrt(sum / whole_width + epsilon)
@@ -82,8 +82,8 @@ R inverse_root(R sum, std::size_t whole_width, double epsilon) {
 }  // namespace
 
 template <typename V>
-void norm_forward(NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x, const V* weight,
-                  V* y) {
+void norm_forward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
+                  const V* weight, V* y) {
     record_call("norm_forward", rows, width);
     check_kind(kind, weight != nullptr);
     using R = RealOf<V>;
@@ -99,8 +99,8 @@ void norm_forward(NormKind kind, std::size_t rows, std::size_t width, double eps
 }
 
 template <typename V, typename G>
-void norm_backward(NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x, const V* weight,
-                   const V* dy, V* dx, G* weight_gradient) {
+void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
+                   const V* weight, const V* dy, V* dx, G* weight_gradient) {
     record_call("norm_backward", rows, width);
     check_kind(kind, weight != nullptr);
     using R = RealOf<V>;
@@ -117,7 +117,7 @@ void norm_backward(NormKind kind, std::size_t rows, std::size_t width, double ep
         // removed.
         const R along = sum_of<R>(width, [=](std::size_t i) { return real(upstream[i]) * w[i] * normal(i); }) / count;
         R level = 0;
-        if (kind == NormKind::kNonParametric) {
+        if (kind == models::NormKind::kNonParametric) {
             level = sum_of<R>(width, [=](std::size_t i) { return real(upstream[i]); }) / count;
         }
         for (std::size_t i = 0; i < width; ++i) {
@@ -193,15 +193,16 @@ void qk_norm_backward(std::size_t rows, std::size_t width, std::size_t whole_wid
 }
 
 #define AUSPEX_NORM(V, R)                                                                                            \
-    template void norm_forward(NormKind, std::size_t, std::size_t, double, const V*, const V*, V*);                  \
+    template void norm_forward(models::NormKind, std::size_t, std::size_t, double, const V*, const V*, V*);          \
     template void square_sums(std::size_t, std::size_t, const V*, std::size_t, R*, int);                             \
     template void qk_norm_forward(std::size_t, std::size_t, std::size_t, double, const V*, std::size_t, const V*,    \
                                   const R*, int, V*, std::size_t);                                                   \
     template void qk_norm_products(std::size_t, std::size_t, const V*, std::size_t, const V*, const V*, std::size_t, \
                                    R*, int);
-#define AUSPEX_NORM_GRADIENT(V, R, G)                                                                              \
-    template void norm_backward(NormKind, std::size_t, std::size_t, double, const V*, const V*, const V*, V*, G*); \
-    template void qk_norm_backward(std::size_t, std::size_t, std::size_t, double, const V*, std::size_t, const V*, \
+#define AUSPEX_NORM_GRADIENT(V, R, G)                                                                                 \
+    template void norm_backward(models::NormKind, std::size_t, std::size_t, double, const V*, const V*, const V*, V*, \
+                                G*);                                                                                  \
+    template void qk_norm_backward(std::size_t, std::size_t, std::size_t, double, const V*, std::size_t, const V*,    \
                                    const R*, const R*, int, V*, std::size_t, G*);
 AUSPEX_NORM(float, float)
 AUSPEX_NORM(double, double)
@@ -213,4 +214,4 @@ AUSPEX_NORM_GRADIENT(Bf16, float, float)
 #undef AUSPEX_NORM
 #undef AUSPEX_NORM_GRADIENT
 
-}  // namespace auspex
+}  // namespace auspex::exec

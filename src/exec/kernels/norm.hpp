@@ -5,17 +5,17 @@
 #include "exec/kernels/scalar.hpp"
 #include "models/workload.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// y = x / sqrt(mean(x^2) + epsilon) * weight (kRms), or (x - mean) / sqrt(variance + epsilon) (kNonParametric, weight
 /// null). Rows of `width`.
 template <typename V>
-void norm_forward(NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x, const V* weight,
-                  V* y);
+void norm_forward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
+                  const V* weight, V* y);
 /// dx (written) and weight_gradient (added to; null with kNonParametric) from dy.
 template <typename V, typename G>
-void norm_backward(NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x, const V* weight,
-                   const V* dy, V* dx, G* weight_gradient);
+void norm_backward(models::NormKind kind, std::size_t rows, std::size_t width, double epsilon, const V* x,
+                   const V* weight, const V* dy, V* dx, G* weight_gradient);
 
 // Queries and keys: RMS norm over the whole width (all heads of all tp ranks), of which a rank has columns [0, width).
 // Sums are [rows, 2]: `which` 0 queries, 1 keys.
@@ -38,4 +38,4 @@ void qk_norm_backward(std::size_t rows, std::size_t width, std::size_t whole_wid
                       std::size_t ldx, const V* weight, const R* sums, const R* products, int which, V* dy,
                       std::size_t lddy, G* weight_gradient);
 
-}  // namespace auspex
+}  // namespace auspex::exec

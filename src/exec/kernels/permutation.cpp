@@ -7,7 +7,7 @@
 
 #include "exec/kernels/call_record.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 template <typename V>
@@ -156,13 +156,13 @@ void scatter_add_rows(RowRange range, std::size_t width, const V* from, RowOrder
 }
 
 template <typename V, typename R>
-void sum_rows(ExpertKernels kernels, const Assignment& assignment, std::size_t width, const V* rows, const R* weights,
-              V* sums) {
-    const RecordedScope scope(kernels == ExpertKernels::kFused ? "sum_rows_fused" : "sum_rows", assignment.tokens,
-                              width, assignment.rows().size());
+void sum_rows(models::ExpertKernels kernels, const Assignment& assignment, std::size_t width, const V* rows,
+              const R* weights, V* sums) {
+    const RecordedScope scope(kernels == models::ExpertKernels::kFused ? "sum_rows_fused" : "sum_rows",
+                              assignment.tokens, width, assignment.rows().size());
     // Where nothing is rounded between additions both give the same bits, and reading rows in their order is faster.
     constexpr bool kRounds = !std::is_same_v<V, R>;
-    if (kRounds && kernels == ExpertKernels::kFused) {
+    if (kRounds && kernels == models::ExpertKernels::kFused) {
         sum_by_token(assignment, width, rows, weights, sums);
     } else {
         std::fill_n(sums, assignment.tokens * width, V{});
@@ -171,12 +171,13 @@ void sum_rows(ExpertKernels kernels, const Assignment& assignment, std::size_t w
 }
 
 template <typename V, typename R>
-void sum_rows_backward(ExpertKernels kernels, const Assignment& assignment, RowRange range, std::size_t width,
+void sum_rows_backward(models::ExpertKernels kernels, const Assignment& assignment, RowRange range, std::size_t width,
                        const V* d_sums, const V* rows, const R* weights, V* d_rows, R* d_weights) {
-    const RecordedScope scope(kernels == ExpertKernels::kFused ? "sum_rows_backward_fused" : "sum_rows_backward",
-                              range.size(), width);
+    const RecordedScope scope(
+        kernels == models::ExpertKernels::kFused ? "sum_rows_backward_fused" : "sum_rows_backward", range.size(),
+        width);
     const RowOrder order = assignment.tokens_of_rows();
-    const bool fused = kernels == ExpertKernels::kFused;
+    const bool fused = kernels == models::ExpertKernels::kFused;
     if (!fused) {
         gather_rows(range, width, d_sums, order, d_rows);
     }
@@ -193,16 +194,16 @@ void sum_rows_backward(ExpertKernels kernels, const Assignment& assignment, RowR
     }
 }
 
-#define AUSPEX_INSTANTIATE(V, R)                                                                                       \
-    template void gather_rows<V>(RowRange, std::size_t, const V*, RowOrder, V*);                                       \
-    template void scatter_rows<V>(RowRange, std::size_t, const V*, RowOrder, V*);                                      \
-    template void scatter_add_rows<V, R>(RowRange, std::size_t, const V*, RowOrder, const R*, V*);                     \
-    template void sum_rows<V, R>(ExpertKernels, const Assignment&, std::size_t, const V*, const R*, V*);               \
-    template void sum_rows_backward<V, R>(ExpertKernels, const Assignment&, RowRange, std::size_t, const V*, const V*, \
-                                          const R*, V*, R*);
+#define AUSPEX_INSTANTIATE(V, R)                                                                                     \
+    template void gather_rows<V>(RowRange, std::size_t, const V*, RowOrder, V*);                                     \
+    template void scatter_rows<V>(RowRange, std::size_t, const V*, RowOrder, V*);                                    \
+    template void scatter_add_rows<V, R>(RowRange, std::size_t, const V*, RowOrder, const R*, V*);                   \
+    template void sum_rows<V, R>(models::ExpertKernels, const Assignment&, std::size_t, const V*, const R*, V*);     \
+    template void sum_rows_backward<V, R>(models::ExpertKernels, const Assignment&, RowRange, std::size_t, const V*, \
+                                          const V*, const R*, V*, R*);
 AUSPEX_INSTANTIATE(float, float)
 AUSPEX_INSTANTIATE(double, double)
 AUSPEX_INSTANTIATE(Bf16, float)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "exec/kernels/scalar.hpp"
 #include "models/plan.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// offsets[experts + 1]: first row of each of the experts [first_expert, first_expert + experts); the last is the
 /// number of rows.
@@ -68,13 +68,13 @@ struct Assignment {
 /// sums[tokens, width] = sum over a token's rows, from the lowest expert up, of row * weights[slot] (times 1 where
 /// weights are null). kFused rounds each sum once, the others after every addition.
 template <typename V, typename R>
-void sum_rows(ExpertKernels kernels, const Assignment& assignment, std::size_t width, const V* rows, const R* weights,
-              V* sums);
+void sum_rows(models::ExpertKernels kernels, const Assignment& assignment, std::size_t width, const V* rows,
+              const R* weights, V* sums);
 /// Gradients of the weighted sum, for the rows of the range: d_rows[row] = weights[slot] * d_sums[token];
 /// d_weights[slot] = <d_sums[token], row>; slots without a row are left alone. kFused: one pass, else gather, products,
 /// scaling.
 template <typename V, typename R>
-void sum_rows_backward(ExpertKernels kernels, const Assignment& assignment, RowRange range, std::size_t width,
+void sum_rows_backward(models::ExpertKernels kernels, const Assignment& assignment, RowRange range, std::size_t width,
                        const V* d_sums, const V* rows, const R* weights, V* d_rows, R* d_weights);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 
 #include "exec/kernels/attention.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Cosines and sines of p theta^(-2i/d), [sequence, d / 2].
@@ -65,4 +65,4 @@ template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double,
 template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double, double*, std::size_t, bool);
 template void rotate(std::size_t, std::size_t, std::size_t, std::size_t, double, Bf16*, std::size_t, bool);
 
-}  // namespace auspex
+}  // namespace auspex::exec

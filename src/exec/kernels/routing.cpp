@@ -7,7 +7,7 @@
 
 #include "exec/kernels/call_record.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Log-sum-exp of one row.
@@ -219,4 +219,4 @@ AUSPEX_INSTANTIATE(float)
 AUSPEX_INSTANTIATE(double)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

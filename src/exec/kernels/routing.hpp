@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// probabilities[rows, experts] = softmax(logits).
 template <typename R>
@@ -56,4 +56,4 @@ template <typename R>
 void balance_backward(std::size_t sequences, std::size_t sequence, std::size_t experts, std::size_t top_k,
                       const std::int64_t* choices, double scale, R* d_probabilities);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// bfloat16, the upper half of a float; stored, never computed with.
 struct Bf16 {
@@ -66,4 +66,4 @@ struct Bf16WithFp32Gradients {
     using Real = float;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
@@ -43,4 +43,4 @@ std::size_t scratch_held() {
     return held;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

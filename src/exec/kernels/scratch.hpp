@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Who uses it: what is live at the same time has different names.
 enum class Scratch : std::uint8_t { kLeft, kRight, kProduct, kAttention, kNormWeight, kNormGradient, kCount };
@@ -18,4 +18,4 @@ template <typename T>
 /// What the calling thread holds, in bytes.
 [[nodiscard]] std::size_t scratch_held();
 
-}  // namespace auspex
+}  // namespace auspex::exec

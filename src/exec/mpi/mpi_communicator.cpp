@@ -12,12 +12,12 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
-constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kPreviousStage) + 1;
+constexpr std::size_t kGroupKinds = static_cast<std::size_t>(models::GroupKind::kPreviousStage) + 1;
 
-std::size_t index_of(GroupKind kind) { return static_cast<std::size_t>(kind); }
+std::size_t index_of(models::GroupKind kind) { return static_cast<std::size_t>(kind); }
 
 /// What MPI returns where it does not end the program.
 void check(int code) {
@@ -93,7 +93,7 @@ struct GroupComm {
 
 class MpiCommunicator : public RoundCommunicator {
  public:
-    MpiCommunicator(const Layout& layout, const MpiTransport& transport)
+    MpiCommunicator(const models::Layout& layout, const MpiTransport& transport)
         : RoundCommunicator(transport.gathered_all_reduce_bytes), longest_(transport.longest_message) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
@@ -126,10 +126,10 @@ class MpiCommunicator : public RoundCommunicator {
 
     [[nodiscard]] int world_rank() const override { return rank_; }
     [[nodiscard]] int world_size() const override { return ranks_; }
-    [[nodiscard]] int size(GroupKind kind) const override { return group(kind).size; }
-    [[nodiscard]] int group_rank(GroupKind kind) const override { return group(kind).group_rank; }
+    [[nodiscard]] int size(models::GroupKind kind) const override { return group(kind).size; }
+    [[nodiscard]] int group_rank(models::GroupKind kind) const override { return group(kind).group_rank; }
 
-    void broadcast(GroupKind kind, int root_place, void* data, std::size_t bytes) override {
+    void broadcast(models::GroupKind kind, int root_place, void* data, std::size_t bytes) override {
         if (size(kind) == 1) {
             return;
         }
@@ -139,20 +139,20 @@ class MpiCommunicator : public RoundCommunicator {
         }
     }
 
-    void barrier(GroupKind kind) override {
+    void barrier(models::GroupKind kind) override {
         if (size(kind) > 1) {
             check(MPI_Barrier(group(kind).comm));
         }
     }
 
-    void send(GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override {
-        const bool forward = direction == GroupKind::kNextStage;
+    void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override {
+        const bool forward = direction == models::GroupKind::kNextStage;
         post(messages_, joined(parts), forward ? next_ : previous_, directed(tag, forward));
     }
 
-    void receive(GroupKind direction, std::span<std::byte> data, int tag) override {
+    void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override {
         forget_sent();
-        const bool forward = direction == GroupKind::kPreviousStage;
+        const bool forward = direction == models::GroupKind::kPreviousStage;
         Transfers transfers(messages_, longest_);
         transfers.receive(data.data(), data.size(), forward ? previous_ : next_, directed(tag, forward));
         transfers.wait();
@@ -180,7 +180,7 @@ class MpiCommunicator : public RoundCommunicator {
     [[nodiscard]] std::size_t peak_transport_bytes() const override { return peak_; }
 
  protected:
-    void exchange(GroupKind kind, const RoundExchange& round) override {
+    void exchange(models::GroupKind kind, const RoundExchange& round) override {
         Transfers transfers(group(kind).comm, longest_);
         for (const RoundExchange::Incoming& message : round.receives) {
             transfers.receive(message.data, message.bytes, static_cast<int>(message.from));
@@ -193,7 +193,7 @@ class MpiCommunicator : public RoundCommunicator {
     }
 
     /// Every part goes in full pieces and one that is not full, so that receivers know where it ends.
-    std::vector<std::size_t> exchange_unsized(GroupKind kind, const RoundExchange& round,
+    std::vector<std::size_t> exchange_unsized(models::GroupKind kind, const RoundExchange& round,
                                               std::vector<std::byte>& received) override {
         Transfers transfers(group(kind).comm, longest_);
         for (const RoundExchange::Outgoing& message : round.sends) {
@@ -224,14 +224,14 @@ class MpiCommunicator : public RoundCommunicator {
     void release(std::size_t bytes) override { held_ -= bytes; }
 
  private:
-    [[nodiscard]] const GroupComm& group(GroupKind kind) const { return groups_[index_of(kind)]; }
+    [[nodiscard]] const GroupComm& group(models::GroupKind kind) const { return groups_[index_of(kind)]; }
 
-    void make_groups(const Layout& layout) {
+    void make_groups(const models::Layout& layout) {
         MPI_Group world = MPI_GROUP_NULL;
         check(MPI_Comm_group(MPI_COMM_WORLD, &world));
-        for (std::size_t index = 0; index <= index_of(GroupKind::kWorld); ++index) {
-            const auto kind = static_cast<GroupKind>(index);
-            for (int stage = 0; stage < (kind == GroupKind::kWorld ? 1 : layout.pp); ++stage) {
+        for (std::size_t index = 0; index <= index_of(models::GroupKind::kWorld); ++index) {
+            const auto kind = static_cast<models::GroupKind>(index);
+            for (int stage = 0; stage < (kind == models::GroupKind::kWorld ? 1 : layout.pp); ++stage) {
                 for (const std::vector<int>& ranks : groups_of(layout, kind, stage)) {
                     const auto place = std::find(ranks.begin(), ranks.end(), rank_);
                     if (place == ranks.end()) {
@@ -312,7 +312,7 @@ class MpiCommunicator : public RoundCommunicator {
 
 }  // namespace
 
-MpiTransport transport_of(const Stack& stack) {
+MpiTransport transport_of(const models::Stack& stack) {
     MpiTransport transport;
     if (stack.has_processes) {
         transport.gathered_all_reduce_bytes = static_cast<std::size_t>(stack.gathered_all_reduce_bytes);
@@ -320,8 +320,8 @@ MpiTransport transport_of(const Stack& stack) {
     return transport;
 }
 
-std::unique_ptr<Communicator> make_mpi_communicator(const Layout& layout, const MpiTransport& transport) {
+std::unique_ptr<Communicator> make_mpi_communicator(const models::Layout& layout, const MpiTransport& transport) {
     return std::make_unique<MpiCommunicator>(layout, transport);
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 
 #include "exec/transport/communicator.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 MpiSession::MpiSession(int* argc, char*** argv) {
     int provided = MPI_THREAD_SINGLE;
@@ -36,4 +36,4 @@ void MpiSession::abort(int exit_code) {
     std::_Exit(exit_code);
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

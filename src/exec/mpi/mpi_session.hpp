@@ -1,7 +1,7 @@
 #pragma once
 /// @file A process under MPI.
 
-namespace auspex {
+namespace auspex::exec {
 
 /// MPI from construction to destruction; one thread of the process calls it.
 class MpiSession {
@@ -17,4 +17,4 @@ class MpiSession {
     [[noreturn]] static void abort(int exit_code);
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -3,7 +3,7 @@
 #include "exec/kernels/norm.hpp"
 #include "exec/operations/sublayer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 template <class P>
@@ -32,7 +32,7 @@ struct Attention {
     }
     template <class T>
     [[nodiscard]] Buffer<T> workspace(std::size_t count) const {
-        return {*rank.arena, MemoryLabel::kWorkspace, count};
+        return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
     }
 
     void qkv_projection() {
@@ -119,7 +119,7 @@ struct Attention {
 
     /// After the half's inside: forward, what it does not keep goes; recomputed, the output that nobody reads.
     void leave() {
-        if (current.op.phase == Phase::kRecompute) {
+        if (current.op.phase == schedule::Phase::kRecompute) {
             running.x.reset();
             return;
         }
@@ -140,15 +140,15 @@ template <class P>
 bool run_attention_operation(Rank<P>& rank, const CurrentOperation& current) {
     const auto on = [&] { return Attention<P>(rank, current); };
     switch (current.op.kind) {
-        case OpKind::kAttentionNorm:
+        case schedule::OpKind::kAttentionNorm:
             run_sublayer_norm(rank, current, attention_of(rank, current), slots_of(rank, current).attention_norm);
             return true;
-        case OpKind::kQkvProjection: on().qkv_projection(); return true;
-        case OpKind::kQkNormSums: on().qk_norm_sums(); return true;
-        case OpKind::kQkNorm: on().qk_norm(); return true;
-        case OpKind::kRotaryEmbedding: on().rotary_embedding(); return true;
-        case OpKind::kAttention: on().attention(); return true;
-        case OpKind::kAttentionOutput: on().attention_output(); return true;
+        case schedule::OpKind::kQkvProjection: on().qkv_projection(); return true;
+        case schedule::OpKind::kQkNormSums: on().qk_norm_sums(); return true;
+        case schedule::OpKind::kQkNorm: on().qk_norm(); return true;
+        case schedule::OpKind::kRotaryEmbedding: on().rotary_embedding(); return true;
+        case schedule::OpKind::kAttention: on().attention(); return true;
+        case schedule::OpKind::kAttentionOutput: on().attention_output(); return true;
         default: return false;
     }
 }
@@ -158,4 +158,4 @@ template bool run_attention_operation(Rank<Fp64>&, const CurrentOperation&);
 template bool run_attention_operation(Rank<Bf16Precision>&, const CurrentOperation&);
 template bool run_attention_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -2,7 +2,7 @@
 #include "exec/kernels/elementwise.hpp"
 #include "exec/operations/sublayer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 template <class P>
@@ -26,7 +26,9 @@ struct DenseFeedForward {
     [[nodiscard]] Buffer<V> kept(std::size_t count) const {
         return {*rank.arena, label_of(current.op.phase, !rank.plan().recompute_expert), count};
     }
-    [[nodiscard]] Buffer<V> workspace(std::size_t count) const { return {*rank.arena, MemoryLabel::kWorkspace, count}; }
+    [[nodiscard]] Buffer<V> workspace(std::size_t count) const {
+        return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
+    }
 
     void gate_up_projection() {
         if (current.forward()) {
@@ -55,7 +57,7 @@ struct DenseFeedForward {
 
     /// After the half's inside: forward, what it does not keep goes; recomputed, the output that nobody reads.
     void leave() {
-        if (current.op.phase == Phase::kRecompute) {
+        if (current.op.phase == schedule::Phase::kRecompute) {
             running.x.reset();
             return;
         }
@@ -76,7 +78,7 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     using V = typename P::Value;
     const std::size_t count = rank.shapes.t_slice * rank.shapes.h;
     RunningValues<P>& running = rank.running;
-    if (current.op.phase != Phase::kForward) {
+    if (current.op.phase != schedule::Phase::kForward) {
         add(count, running.g.data(), running.x.data(), running.g.data());
         running.x.reset();
         return;
@@ -86,7 +88,8 @@ void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     const bool after_attention = !in_feed_forward(rank, current);
     const bool leaves_chunk = !after_attention && layer + 1 == pass.attention.size() && !current.last_virtual_stage;
     const V* past = after_attention ? pass.attention[layer].input.data() : pass.feed_forward[layer].input.data();
-    Buffer<V> sum(*rank.arena, leaves_chunk ? MemoryLabel::kWorkspace : MemoryLabel::kActivations, count);
+    Buffer<V> sum(*rank.arena, leaves_chunk ? schedule::MemoryLabel::kWorkspace : schedule::MemoryLabel::kActivations,
+                  count);
     add(count, past, running.x.data(), sum.data());
     running.x.reset();
     Buffer<V>& next = after_attention                     ? pass.feed_forward[layer].input
@@ -102,13 +105,13 @@ template <class P>
 bool run_feed_forward_operation(Rank<P>& rank, const CurrentOperation& current) {
     const auto on = [&] { return DenseFeedForward<P>(rank, current); };
     switch (current.op.kind) {
-        case OpKind::kFeedForwardNorm:
+        case schedule::OpKind::kFeedForwardNorm:
             run_sublayer_norm(rank, current, feed_forward_of(rank, current), slots_of(rank, current).feed_forward_norm);
             return true;
-        case OpKind::kGateUpProjection: on().gate_up_projection(); return true;
-        case OpKind::kActivation: on().activation(); return true;
-        case OpKind::kDownProjection: on().down_projection(); return true;
-        case OpKind::kResidualAdd: residual_add(rank, current); return true;
+        case schedule::OpKind::kGateUpProjection: on().gate_up_projection(); return true;
+        case schedule::OpKind::kActivation: on().activation(); return true;
+        case schedule::OpKind::kDownProjection: on().down_projection(); return true;
+        case schedule::OpKind::kResidualAdd: residual_add(rank, current); return true;
         default: return false;
     }
 }
@@ -118,4 +121,4 @@ template bool run_feed_forward_operation(Rank<Fp64>&, const CurrentOperation&);
 template bool run_feed_forward_operation(Rank<Bf16Precision>&, const CurrentOperation&);
 template bool run_feed_forward_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 #include "exec/kernels/copies.hpp"
 #include "exec/operations/expert_context.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Rows that arrived, sorted by expert.
@@ -141,7 +141,7 @@ void weight_gradients(ExpertContext<P>& on) {
 template <class P>
 void token_counting(ExpertContext<P>& on) {
     const Assignment of = on.assignment();
-    const bool loop = on.kernels == ExpertKernels::kLoop;
+    const bool loop = on.kernels == models::ExpertKernels::kLoop;
     on.x.offsets = on.template kept<std::int64_t>(of.experts + 1);
     on.x.mask = on.template workspace<std::int64_t>(loop ? on.slot_count() * on.s.experts : 0);
     count_choices(on.slot_count(), of.choices, of.first_expert, of.experts, on.x.offsets.data());
@@ -167,7 +167,7 @@ void index_generation(ExpertContext<P>& on) {
     on.x.send_rows = on.template workspace<typename P::Value>(s.all_to_all ? rows * s.h : 0);
     on.x.send_experts = on.template workspace<std::int64_t>(s.all_to_all ? rows : 0);
     const Assignment of = on.assignment();
-    if (on.kernels == ExpertKernels::kLoop) {
+    if (on.kernels == models::ExpertKernels::kLoop) {
         for (std::size_t e = 0; e < of.experts; ++e) {
             find_in_mask(of.tokens, of.top_k, s.experts, static_cast<std::size_t>(of.first_expert) + e,
                          on.x.mask.data(), on.x.row_slots.data() + of.offsets[e]);
@@ -188,7 +188,7 @@ template <class P>
 void expert_computation(ExpertContext<P>& on) {
     if (on.forward()) {
         compute_experts(on);
-    } else if (on.current.op.phase == Phase::kBackwardWeight) {
+    } else if (on.current.op.phase == schedule::Phase::kBackwardWeight) {
         weight_gradients(on);
     } else if (on.s.all_to_all) {
         compute_arrivals_backward(on);
@@ -233,4 +233,4 @@ AUSPEX_INSTANTIATE(Bf16Precision)
 AUSPEX_INSTANTIATE(Bf16WithFp32Gradients)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

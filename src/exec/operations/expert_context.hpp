@@ -4,7 +4,7 @@
 #include "exec/kernels/experts.hpp"
 #include "exec/operations/sublayer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 template <class P>
 struct ExpertContext {
@@ -17,7 +17,7 @@ struct ExpertContext {
     const LayerSlots& slots;
     const RankShapes& s;
     RunningValues<P>& running;
-    ExpertKernels kernels;
+    models::ExpertKernels kernels;
 
     ExpertContext(Rank<P>& on, const CurrentOperation& operation)
         : rank(on),
@@ -33,7 +33,7 @@ struct ExpertContext {
     /// Tokens, choices and weights of all ep ranks are here.
     [[nodiscard]] bool gathered() const { return s.ep > 1 && !s.all_to_all; }
     /// The loop without all-to-all: outputs' gradients are among its experts' kernels.
-    [[nodiscard]] bool loop_with_sums() const { return kernels == ExpertKernels::kLoop && !s.all_to_all; }
+    [[nodiscard]] bool loop_with_sums() const { return kernels == models::ExpertKernels::kLoop && !s.all_to_all; }
     [[nodiscard]] std::size_t slot_count() const { return (s.all_to_all ? s.t : s.gathered) * s.top_k; }
     [[nodiscard]] std::size_t ep_rank() const { return static_cast<std::size_t>(rank.coordinates.ep); }
 
@@ -43,7 +43,7 @@ struct ExpertContext {
     }
     template <class T>
     [[nodiscard]] Buffer<T> workspace(std::size_t count) const {
-        return {*rank.arena, MemoryLabel::kWorkspace, count};
+        return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
     }
 
     /// The block's input [t, h].
@@ -85,11 +85,11 @@ struct ExpertContext {
     /// After the last operation of the half's inside. Forward, what the half does not keep goes; recomputed, the output
     /// that nobody reads.
     void finish() const {
-        if (current.op.phase == Phase::kRecompute) {
+        if (current.op.phase == schedule::Phase::kRecompute) {
             running.x.reset();
             return;
         }
-        const Plan& plan = rank.plan();
+        const models::Plan& plan = rank.plan();
         if (s.ep > 1 || plan.recompute_expert) {
             sublayer.gathered_norm.reset();
         }
@@ -118,4 +118,4 @@ void expert_computation(ExpertContext<P>& on);
 template <class P>
 void output_reduction(ExpertContext<P>& on);
 
-}  // namespace auspex
+}  // namespace auspex::exec

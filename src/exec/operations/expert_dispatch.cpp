@@ -6,7 +6,7 @@
 #include "exec/operations/expert_context.hpp"
 #include "exec/operations/health.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// ep equal parts of `each` elements.
@@ -24,7 +24,7 @@ template <class P, class T>
 void gather(ExpertContext<P>& on, const T* own, std::size_t each, Buffer<T>& whole, ElementType type) {
     check_contribution(on.rank, on.current, std::span<const T>(own, each));
     copy_values(each, own, whole.data() + on.ep_rank() * each);
-    on.rank.communicator->all_gather(GroupKind::kEp, whole.data(), equal_parts(on, each), type);
+    on.rank.communicator->all_gather(models::GroupKind::kEp, whole.data(), equal_parts(on, each), type);
 }
 
 /// This rank's part of `whole`, summed over the ep ranks; `whole` is released.
@@ -32,7 +32,8 @@ template <class P, class T>
 Buffer<T> reduce_to_own(ExpertContext<P>& on, Buffer<T>& whole, std::size_t each) {
     check_contribution(on.rank, on.current, std::as_const(whole).span());
     Buffer<T> own = on.template workspace<T>(each);
-    on.rank.communicator->reduce_scatter(GroupKind::kEp, whole.data(), equal_parts(on, each), element_type<T>());
+    on.rank.communicator->reduce_scatter(models::GroupKind::kEp, whole.data(), equal_parts(on, each),
+                                         element_type<T>());
     copy_values(each, std::as_const(whole).data() + on.ep_rank() * each, own.data());
     return own;
 }
@@ -65,15 +66,16 @@ void send_rows(ExpertContext<P>& on, Direction direction, const Buffer<typename 
     const std::size_t row = on.s.h * sizeof(typename P::Value);
     const std::vector<std::size_t> home = bytes_from_home(on, row), away = bytes_of_arrivals(on, row);
     const bool out = direction == Direction::kToExperts;
-    on.rank.communicator->all_to_all(GroupKind::kEp, from.data(), out ? home : away, to.data(), out ? away : home);
+    on.rank.communicator->all_to_all(models::GroupKind::kEp, from.data(), out ? home : away, to.data(),
+                                     out ? away : home);
 }
 
 /// Expert numbers go first: they tell how many rows will come.
 template <class P>
 void send_tokens(ExpertContext<P>& on) {
     constexpr std::size_t kNumber = sizeof(std::int64_t);
-    std::vector<std::size_t> came =
-        on.rank.communicator->all_to_all_begin(GroupKind::kEp, on.x.send_experts.data(), bytes_from_home(on, kNumber));
+    std::vector<std::size_t> came = on.rank.communicator->all_to_all_begin(
+        models::GroupKind::kEp, on.x.send_experts.data(), bytes_from_home(on, kNumber));
     std::size_t rows = 0;
     for (std::size_t& part : came) {
         part /= kNumber;
@@ -165,4 +167,4 @@ AUSPEX_INSTANTIATE(Bf16Precision)
 AUSPEX_INSTANTIATE(Bf16WithFp32Gradients)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

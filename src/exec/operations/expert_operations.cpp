@@ -8,7 +8,7 @@
 #include "exec/kernels/routing.hpp"
 #include "exec/operations/expert_context.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Number of a MoE layer, counted from the model's first.
@@ -24,7 +24,7 @@ struct LossScales {
 };
 template <class P>
 LossScales loss_scales(const Rank<P>& rank) {
-    const Workload& workload = rank.workload();
+    const models::Workload& workload = rank.workload();
     const double layers = workload.layers - workload.first_dense_layers;
     const double sequences = rank.run->layout.global_batch;
     return {rank.training().z_loss / (rank.tokens_of_batch() * layers),
@@ -57,7 +57,7 @@ void router(ExpertContext<P>& on) {
         on.x.logits = on.template kept<R>(s.t * s.experts);
         linear_forward(s.t, s.experts, s.h, on.input(), weight_at(on.rank, on.slots.router), on.x.logits.data());
         round_logits(on);
-    } else if (on.current.op.phase == Phase::kBackwardInput) {
+    } else if (on.current.op.phase == schedule::Phase::kBackwardInput) {
         linear_input_gradient(s.t, s.experts, s.h, on.x.d_logits.data(), weight_at(on.rank, on.slots.router),
                               on.running.x.data(), true);
     } else {
@@ -81,7 +81,7 @@ void choose(ExpertContext<P>& on) {
         forced_choices(source, on.rank.step, moe_layer_of(on), first_token, static_cast<int>(s.experts), top_k,
                        on.x.choices.span());
     }
-    if (on.current.op.phase == Phase::kForward) {
+    if (on.current.op.phase == schedule::Phase::kForward) {
         record_choices(source, on.rank.step, moe_layer_of(on), first_token, top_k, on.x.choices.span());
     }
 }
@@ -117,7 +117,7 @@ void router_top_k(ExpertContext<P>& on) {
     choose(on);
     choice_weights(s.t, s.experts, s.top_k, on.rank.training().normalize_top_k, on.x.probabilities.data(),
                    on.x.choices.data(), on.x.weights.data());
-    if (on.current.op.phase == Phase::kForward) {
+    if (on.current.op.phase == schedule::Phase::kForward) {
         add_losses(on);
     }
 }
@@ -162,15 +162,16 @@ bool run_expert_operation(Rank<P>& rank, const CurrentOperation& current) {
         return true;
     };
     switch (current.op.kind) {
-        case OpKind::kRouter: return run(router<P>);
-        case OpKind::kRouterTopK:
-            return run(current.op.phase == Phase::kBackwardInput ? router_top_k_backward<P> : router_top_k<P>);
-        case OpKind::kTokenCommunication: return run(token_communication<P>);
-        case OpKind::kTokenCounting: return run(token_counting<P>);
-        case OpKind::kIndexGeneration: return run(index_generation<P>);
-        case OpKind::kExpertComputation: return run(expert_computation<P>);
-        case OpKind::kOutputReduction: return run(output_reduction<P>);
-        case OpKind::kTokenReturn: return run(token_return<P>);
+        case schedule::OpKind::kRouter: return run(router<P>);
+        case schedule::OpKind::kRouterTopK:
+            return run(current.op.phase == schedule::Phase::kBackwardInput ? router_top_k_backward<P>
+                                                                           : router_top_k<P>);
+        case schedule::OpKind::kTokenCommunication: return run(token_communication<P>);
+        case schedule::OpKind::kTokenCounting: return run(token_counting<P>);
+        case schedule::OpKind::kIndexGeneration: return run(index_generation<P>);
+        case schedule::OpKind::kExpertComputation: return run(expert_computation<P>);
+        case schedule::OpKind::kOutputReduction: return run(output_reduction<P>);
+        case schedule::OpKind::kTokenReturn: return run(token_return<P>);
         default: return false;
     }
 }
@@ -180,4 +181,4 @@ template bool run_expert_operation(Rank<Fp64>&, const CurrentOperation&);
 template bool run_expert_operation(Rank<Bf16Precision>&, const CurrentOperation&);
 template bool run_expert_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

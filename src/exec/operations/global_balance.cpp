@@ -8,7 +8,7 @@
 #include "exec/kernels/routing.hpp"
 #include "exec/operations/sublayer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// One sequence of a micro-batch in the buffer of logits [layers, t, N], read row by row as the router's kernels do.
@@ -79,7 +79,7 @@ class Sequence {
 
 }  // namespace
 
-int moe_layers_before(const Workload& workload, int layer) {
+int moe_layers_before(const models::Workload& workload, int layer) {
     return workload.num_experts > 0 ? std::max(0, layer - workload.first_dense_layers) : 0;
 }
 
@@ -127,4 +127,4 @@ template void global_balance_backward(const Rank<Fp64>&, int, double, std::span<
 template void global_balance_backward(const Rank<Bf16Precision>&, int, double, std::span<Bf16>);
 template void global_balance_backward(const Rank<Bf16WithFp32Gradients>&, int, double, std::span<Bf16>);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -4,10 +4,10 @@
 
 #include "exec/state/rank.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// MoE layers of the model before `layer` (counted from 0).
-[[nodiscard]] int moe_layers_before(const Workload& workload, int layer);
+[[nodiscard]] int moe_layers_before(const models::Workload& workload, int layer);
 
 /// Of each sequence N sum_e f_e P_e: f_e choices of expert e (they sum to top_k), P_e its probability, both means over
 /// the sequence's tokens in all MoE layers. Probabilities and choices are those of the router's operations, by the same
@@ -20,4 +20,4 @@ template <class P>
 template <class P>
 void global_balance_backward(const Rank<P>& rank, int micro_batch, double scale, std::span<typename P::Value> logits);
 
-}  // namespace auspex
+}  // namespace auspex::exec

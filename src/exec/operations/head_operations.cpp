@@ -8,7 +8,7 @@
 #include "exec/kernels/norm.hpp"
 #include "exec/operations/sublayer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Tokens of a micro-batch [t] that the model reads (first = 0) or should say (first = 1: each one's successor).
@@ -57,7 +57,8 @@ struct Head {
     void embedding() {
         const std::vector<std::int32_t> tokens = tokens_from(rank, current.micro_batch, 0);
         if (current.forward()) {
-            const MemoryLabel label = s.sequence_parallel ? MemoryLabel::kWorkspace : MemoryLabel::kActivations;
+            const schedule::MemoryLabel label =
+                s.sequence_parallel ? schedule::MemoryLabel::kWorkspace : schedule::MemoryLabel::kActivations;
             Buffer<V>& x = s.sequence_parallel ? running.x : pass.attention.front().input;
             x = Buffer<V>(*rank.arena, label, s.t * s.h);
             embedding_forward(s.t, s.h, tokens.data(), first_token(), s.vocabulary,
@@ -76,11 +77,11 @@ struct Head {
         const double epsilon = rank.training().norm_epsilon;
         const V* weight = weight_at(rank, rank.table.final_norm);
         if (current.forward()) {
-            head.norm = Buffer<V>(*rank.arena, MemoryLabel::kActivations, s.t_slice * s.h);
+            head.norm = Buffer<V>(*rank.arena, schedule::MemoryLabel::kActivations, s.t_slice * s.h);
             norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, head.input.data(), weight, head.norm.data());
             return;
         }
-        running.g = Buffer<V>(*rank.arena, MemoryLabel::kWorkspace, s.t_slice * s.h);
+        running.g = Buffer<V>(*rank.arena, schedule::MemoryLabel::kWorkspace, s.t_slice * s.h);
         norm_backward(rank.workload().norm, s.t_slice, s.h, epsilon, head.input.data(), weight, running.x.data(),
                       running.g.data(), gradient_at(rank, rank.table.final_norm));
         running.x.reset();
@@ -89,11 +90,11 @@ struct Head {
 
     void lm_head() {
         if (current.forward()) {
-            head.logits = Buffer<R>(*rank.arena, MemoryLabel::kLogits, s.t * s.vocabulary);
+            head.logits = Buffer<R>(*rank.arena, schedule::MemoryLabel::kLogits, s.t * s.vocabulary);
             linear_forward(s.t, s.vocabulary, s.h, lm_head_input(), weight_at(rank, rank.table.lm_head),
                            head.logits.data());
-        } else if (current.op.phase == Phase::kBackwardInput) {
-            running.x = Buffer<V>(*rank.arena, MemoryLabel::kWorkspace, s.t * s.h);
+        } else if (current.op.phase == schedule::Phase::kBackwardInput) {
+            running.x = Buffer<V>(*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * s.h);
             linear_input_gradient(s.t, s.vocabulary, s.h, head.logits.data(), weight_at(rank, rank.table.lm_head),
                                   running.x.data());
         } else {
@@ -107,7 +108,7 @@ struct Head {
         const std::vector<std::int32_t> targets = tokens_from(rank, current.micro_batch, 1);
         const double balance_scale = rank.training().auxiliary_loss / rank.run->layout.global_batch;
         if (current.forward()) {
-            head.parts = Buffer<R>(*rank.arena, MemoryLabel::kLogits, s.t * 3);
+            head.parts = Buffer<R>(*rank.arena, schedule::MemoryLabel::kLogits, s.t * 3);
             cross_entropy_parts(s.t, s.vocabulary, head.logits.data(), targets.data(), first_token(),
                                 head.parts.data());
             if (s.tp == 1) {
@@ -133,10 +134,10 @@ template <class P>
 bool run_head_operation(Rank<P>& rank, const CurrentOperation& current) {
     const auto on = [&] { return Head<P>(rank, current); };
     switch (current.op.kind) {
-        case OpKind::kEmbedding: on().embedding(); return true;
-        case OpKind::kFinalNorm: on().final_norm(); return true;
-        case OpKind::kLmHead: on().lm_head(); return true;
-        case OpKind::kCrossEntropy: on().cross_entropy(); return true;
+        case schedule::OpKind::kEmbedding: on().embedding(); return true;
+        case schedule::OpKind::kFinalNorm: on().final_norm(); return true;
+        case schedule::OpKind::kLmHead: on().lm_head(); return true;
+        case schedule::OpKind::kCrossEntropy: on().cross_entropy(); return true;
         default: return false;
     }
 }
@@ -146,4 +147,4 @@ template bool run_head_operation(Rank<Fp64>&, const CurrentOperation&);
 template bool run_head_operation(Rank<Bf16Precision>&, const CurrentOperation&);
 template bool run_head_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -4,7 +4,7 @@
 #include "exec/operations/global_balance.hpp"
 #include "exec/state/rank.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Adds the micro-batch's cross entropy to the rank's loss, from numbers that all tp ranks have brought; tp index 0
 /// speaks for its group.
@@ -19,12 +19,12 @@ void add_cross_entropy(Rank<P>& rank, const HeadTensors<P>& head) {
 /// auxiliary loss.
 template <class P>
 [[nodiscard]] Buffer<typename P::Value> make_router_logits(const Rank<P>& rank, int last) {
-    const Workload& workload = rank.workload();
+    const models::Workload& workload = rank.workload();
     if (!workload.global_aux_loss) {
         return {};
     }
     const auto layers = static_cast<std::size_t>(moe_layers_before(workload, last));
-    return {*rank.arena, MemoryLabel::kRouterLogits, layers * rank.shapes.t * rank.shapes.experts};
+    return {*rank.arena, schedule::MemoryLabel::kRouterLogits, layers * rank.shapes.t * rank.shapes.experts};
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -3,16 +3,17 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
-std::int32_t position_in_step(const Program& program, const Plan& plan, const CurrentOperation& current) {
-    AUSPEX_CHECK(current.block.kind != BlockKind::kOptimizer, "only passes have places");
+std::int32_t position_in_step(const schedule::Program& program, const models::Plan& plan,
+                              const CurrentOperation& current) {
+    AUSPEX_CHECK(current.block.kind != schedule::BlockKind::kOptimizer, "only passes have places");
     std::int64_t longest = 0;
-    for (const Block& block : program.blocks) {
+    for (const schedule::Block& block : program.blocks) {
         longest = std::max<std::int64_t>(longest, block.op_end - block.op_begin);
     }
     const std::int64_t stages = std::int64_t{plan.pp} * plan.virtual_stages;
-    const bool forward = current.block.kind == BlockKind::kForward;
+    const bool forward = current.block.kind == schedule::BlockKind::kForward;
     const std::int64_t stop = forward ? current.virtual_stage : 2 * stages - 1 - current.virtual_stage;
     const std::int64_t operation = &current.op - program.operations_of(current.block).data();
     const std::int64_t place = (current.micro_batch * 2 * stages + stop) * longest + operation;
@@ -37,4 +38,4 @@ std::vector<int> first_unhealthy(std::span<const float> flags) {
     return ranks;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -15,13 +15,14 @@
 #include "exec/kernels/elementwise.hpp"
 #include "exec/state/rank.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// A place is (micro-batch, stop, operation of the block) as one number, in lexicographic order: a micro-batch stops
 /// at virtual stage v of V as its stop v going forward and 2 V - 1 - v coming back. Places of passes are below
 /// kPositionOfCheck (larger numbers are cut off), which is where a rank looks at its loss and gradients: 1 + place,
 /// which goes round in a float, is exact.
-[[nodiscard]] std::int32_t position_in_step(const Program& program, const Plan& plan, const CurrentOperation& current);
+[[nodiscard]] std::int32_t position_in_step(const schedule::Program& program, const models::Plan& plan,
+                                            const CurrentOperation& current);
 
 /// To be called with what a rank hands to a communication of a pass, before it does; whole numbers need no look.
 template <class P, typename T>
@@ -39,4 +40,4 @@ void check_contribution(Rank<P>& rank, const CurrentOperation& current, std::spa
 /// The ranks with the smallest flag above 0.
 [[nodiscard]] std::vector<int> first_unhealthy(std::span<const float> flags);
 
-}  // namespace auspex
+}  // namespace auspex::exec

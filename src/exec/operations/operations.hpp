@@ -3,7 +3,7 @@
 /// function runs one operation whole, and returns false if it is none of its own.
 #include "exec/state/rank.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 // attention_operations.cpp: kAttentionNorm, kQkvProjection, kQkNormSums, kQkNorm, kRotaryEmbedding, kAttention,
 // kAttentionOutput.
@@ -32,8 +32,9 @@ template <class P>
 [[nodiscard]] bool run_step_operation(Rank<P>& rank, const CurrentOperation& current);
 
 /// Label of a tensor that a forward pass keeps (`kept`) or its recomputation makes again.
-[[nodiscard]] inline MemoryLabel label_of(Phase phase, bool kept) {
-    return phase == Phase::kForward && kept ? MemoryLabel::kActivations : MemoryLabel::kWorkspace;
+[[nodiscard]] inline schedule::MemoryLabel label_of(schedule::Phase phase, bool kept) {
+    return phase == schedule::Phase::kForward && kept ? schedule::MemoryLabel::kActivations
+                                                      : schedule::MemoryLabel::kWorkspace;
 }
 template <class V>
 [[nodiscard]] ElementType element_type();
@@ -51,4 +52,4 @@ template <>
     return ElementType::kDouble;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -9,7 +9,7 @@
 #include "exec/operations/health.hpp"
 #include "exec/operations/sublayer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 template <class P>
@@ -28,19 +28,20 @@ struct Messages {
     }
     /// Router logits, in elements, of all MoE layers before the boundary.
     [[nodiscard]] std::size_t travelling() const {
-        const int last = layers_of(rank.workload(), rank.plan(), current.op.message).last;
+        const int last = schedule::layers_of(rank.workload(), rank.plan(), current.op.message).last;
         return travel() ? static_cast<std::size_t>(moe_layers_before(rank.workload(), last)) * s.t * s.experts : 0;
     }
     [[nodiscard]] std::size_t elements() const {
         const std::size_t count = s.t_slice * s.h + travelling();
-        const double bytes = message_bytes(rank.workload(), rank.plan(), rank.run->stack, current.op.message);
+        const double bytes = schedule::message_bytes(rank.workload(), rank.plan(), rank.run->stack, current.op.message);
         AUSPEX_CHECK(static_cast<double>(count) == bytes / rank.plan().weight_bytes,
                      "a message is as long as the program says");
         return count;
     }
     /// Boundaries cross in both directions, and with two stages both directions join the same two ranks.
     [[nodiscard]] int tag() const {
-        const bool forward = current.op.kind == OpKind::kSendForward || current.op.kind == OpKind::kReceiveForward;
+        const bool forward =
+            current.op.kind == schedule::OpKind::kSendForward || current.op.kind == schedule::OpKind::kReceiveForward;
         return (current.op.message * rank.plan().micro_batches + current.micro_batch) * 2 + (forward ? 0 : 1);
     }
 
@@ -57,8 +58,8 @@ struct Messages {
         pass.router_logits.reset();
     }
 
-    void receive(Buffer<V>& value, MemoryLabel label) {
-        Buffer<V> message(*rank.arena, MemoryLabel::kCommunication, elements());
+    void receive(Buffer<V>& value, schedule::MemoryLabel label) {
+        Buffer<V> message(*rank.arena, schedule::MemoryLabel::kCommunication, elements());
         rank.communicator->receive(current.op.group, std::as_writable_bytes(message.span()), tag());
         value = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
         copy_values(value.size(), std::as_const(message).data(), value.data());
@@ -75,12 +76,14 @@ template <class P>
 bool run_message(Rank<P>& rank, const CurrentOperation& current) {
     const auto on = [&] { return Messages<P>(rank, current); };
     switch (current.op.kind) {
-        case OpKind::kSendForward: on().send(rank.running.x); return true;
-        case OpKind::kSendBackward: on().send(rank.running.g); return true;
-        case OpKind::kReceiveForward:
-            on().receive(pass_of(rank, current).attention.front().input, MemoryLabel::kActivations);
+        case schedule::OpKind::kSendForward: on().send(rank.running.x); return true;
+        case schedule::OpKind::kSendBackward: on().send(rank.running.g); return true;
+        case schedule::OpKind::kReceiveForward:
+            on().receive(pass_of(rank, current).attention.front().input, schedule::MemoryLabel::kActivations);
             return true;
-        case OpKind::kReceiveBackward: on().receive(rank.running.g, MemoryLabel::kWorkspace); return true;
+        case schedule::OpKind::kReceiveBackward:
+            on().receive(rank.running.g, schedule::MemoryLabel::kWorkspace);
+            return true;
         default: return false;
     }
 }
@@ -90,4 +93,4 @@ template bool run_message(Rank<Fp64>&, const CurrentOperation&);
 template bool run_message(Rank<Bf16Precision>&, const CurrentOperation&);
 template bool run_message(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 #include "exec/operations/operations.hpp"
 #include "exec/state/optimizer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 template <class G>
@@ -32,7 +32,8 @@ void check_gradients(Rank<P>& rank) {
 
 template <class P>
 void all_reduce_floats(Rank<P>& rank, std::span<float> values) {
-    rank.communicator->all_reduce(GroupKind::kWorld, values.data(), values.size(), ElementType::kFloat, ReduceOp::kSum);
+    rank.communicator->all_reduce(models::GroupKind::kWorld, values.data(), values.size(), ElementType::kFloat,
+                                  ReduceOp::kSum);
 }
 
 template <class P>
@@ -67,7 +68,7 @@ void sum_over_tp(Rank<P>& rank) {
     for (const Parameter& p : rank.table.dense) {
         count += p.summed_over_tp ? p.size : 0;
     }
-    Buffer<G> together(*rank.arena, MemoryLabel::kCommunication, count);
+    Buffer<G> together(*rank.arena, schedule::MemoryLabel::kCommunication, count);
     Buffer<G>& gradients = rank.weights.dense_gradient;
     const auto for_each_tensor = [&](const auto& copy) {
         G* at = together.data();
@@ -79,14 +80,14 @@ void sum_over_tp(Rank<P>& rank) {
         }
     };
     for_each_tensor([](const G* gradient, G* at, std::size_t size) { copy_values<G>(size, gradient, at); });
-    rank.communicator->all_reduce(GroupKind::kTp, together.data(), count, element_type<G>(), ReduceOp::kSum);
+    rank.communicator->all_reduce(models::GroupKind::kTp, together.data(), count, element_type<G>(), ReduceOp::kSum);
     for_each_tensor([](G* gradient, const G* at, std::size_t size) { copy_values<G>(size, at, gradient); });
 }
 
 /// Gradients of the dense part over the ranks that own the same shard: all at once, or, where the operation is
 /// repeated, tensor by tensor.
 template <class P>
-void sum_over_ep(Rank<P>& rank, const Operation& op) {
+void sum_over_ep(Rank<P>& rank, const schedule::Operation& op) {
     using G = typename P::Gradient;
     G* gradients = rank.weights.dense_gradient.data();
     const auto sum = [&](std::size_t begin, std::size_t count) {
@@ -102,7 +103,7 @@ void sum_over_ep(Rank<P>& rank, const Operation& op) {
 }
 
 template <class P>
-void reduce_gradients(Rank<P>& rank, const Operation& op, bool experts) {
+void reduce_gradients(Rank<P>& rank, const schedule::Operation& op, bool experts) {
     using G = typename P::Gradient;
     Buffer<G>& gradients = experts ? rank.weights.experts_gradient : rank.weights.dense_gradient;
     const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
@@ -114,7 +115,7 @@ void reduce_gradients(Rank<P>& rank, const Operation& op, bool experts) {
 }
 
 template <class P>
-void gather_parameters(Rank<P>& rank, const Operation& op, bool experts) {
+void gather_parameters(Rank<P>& rank, const schedule::Operation& op, bool experts) {
     using V = typename P::Value;
     Buffer<V>& weights = experts ? rank.weights.experts : rank.weights.dense;
     const Sharding sharding = sharding_of(rank.plan(), *rank.communicator, rank.table, experts);
@@ -143,24 +144,24 @@ void finish_gradient_norm(Rank<P>& rank) {
 
 template <class P>
 bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
-    const Operation& op = current.op;
+    const schedule::Operation& op = current.op;
     switch (op.kind) {
-        case OpKind::kGradientCheck: check_gradients(rank); return true;
-        case OpKind::kGradientTpAllReduce: sum_over_tp(rank); return true;
-        case OpKind::kGradientEpAllReduce: sum_over_ep(rank, op); return true;
-        case OpKind::kGradientReduceExperts: reduce_gradients(rank, op, true); return true;
-        case OpKind::kGradientReduceDense: reduce_gradients(rank, op, false); return true;
-        case OpKind::kGradientNorm: begin_gradient_norm(rank); return true;
-        case OpKind::kGradientNormAllReduce: finish_gradient_norm(rank); return true;
-        case OpKind::kOptimizerUpdate: update_shards(rank); return true;
-        case OpKind::kParameterGatherExperts: gather_parameters(rank, op, true); return true;
-        case OpKind::kParameterGatherDense: gather_parameters(rank, op, false); return true;
-        case OpKind::kWorldAllReduce:
-            op.carries == Carries::kHealth ? share_health(rank) : share_loss(rank);
+        case schedule::OpKind::kGradientCheck: check_gradients(rank); return true;
+        case schedule::OpKind::kGradientTpAllReduce: sum_over_tp(rank); return true;
+        case schedule::OpKind::kGradientEpAllReduce: sum_over_ep(rank, op); return true;
+        case schedule::OpKind::kGradientReduceExperts: reduce_gradients(rank, op, true); return true;
+        case schedule::OpKind::kGradientReduceDense: reduce_gradients(rank, op, false); return true;
+        case schedule::OpKind::kGradientNorm: begin_gradient_norm(rank); return true;
+        case schedule::OpKind::kGradientNormAllReduce: finish_gradient_norm(rank); return true;
+        case schedule::OpKind::kOptimizerUpdate: update_shards(rank); return true;
+        case schedule::OpKind::kParameterGatherExperts: gather_parameters(rank, op, true); return true;
+        case schedule::OpKind::kParameterGatherDense: gather_parameters(rank, op, false); return true;
+        case schedule::OpKind::kWorldAllReduce:
+            op.carries == schedule::Carries::kHealth ? share_health(rank) : share_loss(rank);
             return true;
-        case OpKind::kBarrier: rank.communicator->barrier(op.group); return true;
-        case OpKind::kHostSync:
-        case OpKind::kStepHost: return true;
+        case schedule::OpKind::kBarrier: rank.communicator->barrier(op.group); return true;
+        case schedule::OpKind::kHostSync:
+        case schedule::OpKind::kStepHost: return true;
         default: return false;
     }
 }
@@ -170,4 +171,4 @@ template bool run_step_operation<Fp64>(Rank<Fp64>&, const CurrentOperation&);
 template bool run_step_operation<Bf16Precision>(Rank<Bf16Precision>&, const CurrentOperation&);
 template bool run_step_operation<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

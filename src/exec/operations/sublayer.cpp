@@ -3,7 +3,7 @@
 
 #include "exec/kernels/norm.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 template <class P, class Half>
 void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Half& half, std::size_t slot) {
@@ -11,13 +11,13 @@ void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Half& hal
     const RankShapes& s = rank.shapes;
     const double epsilon = rank.training().norm_epsilon;
     const V* weight = weight_at(rank, slot);
-    if (current.op.phase != Phase::kBackwardInput) {
-        const MemoryLabel label = label_of(current.op.phase, !rank.plan().recompute_norm);
+    if (current.op.phase != schedule::Phase::kBackwardInput) {
+        const schedule::MemoryLabel label = label_of(current.op.phase, !rank.plan().recompute_norm);
         half.norm = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
         norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, half.input.data(), weight, half.norm.data());
         return;
     }
-    Buffer<V> dx(*rank.arena, MemoryLabel::kWorkspace, s.t_slice * s.h);
+    Buffer<V> dx(*rank.arena, schedule::MemoryLabel::kWorkspace, s.t_slice * s.h);
     norm_backward(rank.workload().norm, s.t_slice, s.h, epsilon, half.input.data(), weight, rank.running.x.data(),
                   dx.data(), gradient_at(rank, slot));
     rank.running.x = std::move(dx);
@@ -37,4 +37,4 @@ template void run_sublayer_norm(Rank<Bf16Precision>&, const CurrentOperation&, F
 template void run_sublayer_norm(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&,
                                 FeedForwardTensors<Bf16WithFp32Gradients>&, std::size_t);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -3,7 +3,7 @@
 #include "exec/kernels/gemm.hpp"
 #include "exec/operations/operations.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 template <class P>
 [[nodiscard]] PassTensors<P>& pass_of(Rank<P>& rank, const CurrentOperation& current) {
@@ -72,8 +72,8 @@ void run_first_linear(Rank<P>& rank, const CurrentOperation& current, const Half
     RunningValues<P>& running = rank.running;
     if (current.forward()) {
         linear_forward(s.t, width, s.h, sublayer_input<P>(rank, half), weight_at(rank, slot), made.data());
-    } else if (current.op.phase == Phase::kBackwardInput) {
-        running.x = {*rank.arena, MemoryLabel::kWorkspace, s.t * s.h};
+    } else if (current.op.phase == schedule::Phase::kBackwardInput) {
+        running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * s.h};
         linear_input_gradient(s.t, width, s.h, running.upstream.data(), weight_at(rank, slot), running.x.data());
     } else {
         linear_weight_gradient(s.t, width, s.h, running.upstream.data(), sublayer_input<P>(rank, half),
@@ -91,10 +91,10 @@ void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Buffe
     const RankShapes& s = rank.shapes;
     RunningValues<P>& running = rank.running;
     if (current.forward()) {
-        running.x = {*rank.arena, MemoryLabel::kWorkspace, s.t * s.h};
+        running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * s.h};
         linear_forward(s.t, s.h, width, input.data(), weight_at(rank, slot), running.x.data());
-    } else if (current.op.phase == Phase::kBackwardInput) {
-        running.x = {*rank.arena, MemoryLabel::kWorkspace, s.t * width};
+    } else if (current.op.phase == schedule::Phase::kBackwardInput) {
+        running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * width};
         linear_input_gradient(s.t, s.h, width, output_gradient(rank), weight_at(rank, slot), running.x.data());
     } else {
         linear_weight_gradient(s.t, s.h, width, output_gradient(rank), input.data(), gradient_at(rank, slot));
@@ -107,4 +107,4 @@ void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Buffe
 template <class P, class Half>
 void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Half& half, std::size_t slot);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -10,7 +10,7 @@
 #include "exec/operations/health.hpp"
 #include "exec/operations/sublayer.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 template <class P>
@@ -42,13 +42,13 @@ struct Tp {
     template <class T>
     void sum(Buffer<T>& buffer, ReduceOp op) {
         check_contribution(rank, current, std::as_const(buffer).span());
-        rank.communicator->all_reduce(GroupKind::kTp, buffer.data(), buffer.size(), element_type<T>(), op);
+        rank.communicator->all_reduce(models::GroupKind::kTp, buffer.data(), buffer.size(), element_type<T>(), op);
     }
 
     void all_reduce() {
-        if (current.op.carries == Carries::kQkNormSums) {
+        if (current.op.carries == schedule::Carries::kQkNormSums) {
             sum(current.forward() ? attention_of(rank, current).sums : running.qk_sums, ReduceOp::kSum);
-        } else if (current.op.carries == Carries::kSoftmaxParts) {
+        } else if (current.op.carries == schedule::Carries::kSoftmaxParts) {
             sum(pass.head.parts, ReduceOp::kLogSumExp);
             add_cross_entropy(rank, pass.head);
         } else {
@@ -60,25 +60,26 @@ struct Tp {
     void reduce_scatter() {
         const bool embedded = current.forward() && !in_layer();
         check_contribution(rank, current, std::as_const(running.x).span());
-        rank.communicator->reduce_scatter(GroupKind::kTp, running.x.data(), slices(), element_type<V>());
-        Buffer<V> slice(*rank.arena, embedded ? MemoryLabel::kActivations : MemoryLabel::kWorkspace, s.t_slice * s.h);
+        rank.communicator->reduce_scatter(models::GroupKind::kTp, running.x.data(), slices(), element_type<V>());
+        Buffer<V> slice(*rank.arena, embedded ? schedule::MemoryLabel::kActivations : schedule::MemoryLabel::kWorkspace,
+                        s.t_slice * s.h);
         copy_values(slice.size(), std::as_const(running.x).data() + own_slice(), slice.data());
         running.x.reset();
         (embedded ? pass.attention.front().input : running.x) = std::move(slice);
     }
 
-    [[nodiscard]] Buffer<V> gathered(const Buffer<V>& slice, MemoryLabel label) {
+    [[nodiscard]] Buffer<V> gathered(const Buffer<V>& slice, schedule::MemoryLabel label) {
         AUSPEX_CHECK(slice.size() == s.t_slice * s.h, "what is gathered is a slice of the sequence");
         check_contribution(rank, current, slice.span());
         Buffer<V> whole(*rank.arena, label, s.t * s.h);
         copy_values(slice.size(), slice.data(), whole.data() + own_slice());
-        rank.communicator->all_gather(GroupKind::kTp, whole.data(), slices(), element_type<V>());
+        rank.communicator->all_gather(models::GroupKind::kTp, whole.data(), slices(), element_type<V>());
         return whole;
     }
 
     /// The input of a half's inside. Where experts read it as it is, over ep = 1, it is kept as long as they are.
     void enter_sublayer() {
-        const MemoryLabel workspace = MemoryLabel::kWorkspace;
+        const schedule::MemoryLabel workspace = schedule::MemoryLabel::kWorkspace;
         if (!in_feed_forward(rank, current)) {
             AttentionTensors<P>& half = attention_of(rank, current);
             half.gathered_norm = gathered(half.norm, workspace);
@@ -91,15 +92,15 @@ struct Tp {
     }
 
     void all_gather() {
-        const MemoryLabel workspace = MemoryLabel::kWorkspace;
-        if (current.op.carries == Carries::kSavedInput) {
+        const schedule::MemoryLabel workspace = schedule::MemoryLabel::kWorkspace;
+        if (current.op.carries == schedule::Carries::kSavedInput) {
             running.saved = gathered(
                 in_feed_forward(rank, current) ? feed_forward_of(rank, current).norm : attention_of(rank, current).norm,
                 workspace);
         } else if (current.forward() && in_layer()) {
             enter_sublayer();
         } else if (current.forward()) {
-            pass.head.gathered_norm = gathered(pass.head.norm, MemoryLabel::kActivations);
+            pass.head.gathered_norm = gathered(pass.head.norm, schedule::MemoryLabel::kActivations);
         } else if (in_layer() && !attention_of(rank, current).input.empty()) {
             running.gathered_g = gathered(running.g, workspace);
         } else {  // no half of the first layer is left: the embedding is next
@@ -114,9 +115,9 @@ struct Tp {
 template <class P>
 bool run_tp_operation(Rank<P>& rank, const CurrentOperation& current) {
     switch (current.op.kind) {
-        case OpKind::kTpAllReduce: Tp<P>(rank, current).all_reduce(); return true;
-        case OpKind::kTpReduceScatter: Tp<P>(rank, current).reduce_scatter(); return true;
-        case OpKind::kTpAllGather: Tp<P>(rank, current).all_gather(); return true;
+        case schedule::OpKind::kTpAllReduce: Tp<P>(rank, current).all_reduce(); return true;
+        case schedule::OpKind::kTpReduceScatter: Tp<P>(rank, current).reduce_scatter(); return true;
+        case schedule::OpKind::kTpAllGather: Tp<P>(rank, current).all_gather(); return true;
         default: return false;
     }
 }
@@ -126,4 +127,4 @@ template bool run_tp_operation(Rank<Fp64>&, const CurrentOperation&);
 template bool run_tp_operation(Rank<Bf16Precision>&, const CurrentOperation&);
 template bool run_tp_operation(Rank<Bf16WithFp32Gradients>&, const CurrentOperation&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,13 +7,13 @@
 #include "base/error.hpp"
 #include "exec/run/interpreter.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// The numbers of a RankReport, as bytes.
 struct ReportHead {
     int rank = 0;
-    LabelBytes peaks{}, at_peak{};
+    schedule::LabelBytes peaks{}, at_peak{};
     std::size_t peak_bytes = 0, reserved_bytes = 0, transport_bytes = 0, blas_bytes = 0;
 };
 
@@ -34,14 +34,15 @@ std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
 
 /// Calls take(index) for every choice that a rank records: those of its tokens in the MoE layers of its stage.
 template <class Take>
-void for_each_choice(const RunInputs& run, const RoutingRecord& record, const RankCoordinates& coordinates,
+void for_each_choice(const RunInputs& run, const models::RoutingRecord& record, const RankCoordinates& coordinates,
                      const Take& take) {
-    const Plan& plan = run.plan;
+    const models::Plan& plan = run.plan;
     const auto own = static_cast<std::size_t>(record.tokens / run.layout.data_parallel);
     const auto k = static_cast<std::size_t>(record.top_k), tokens = static_cast<std::size_t>(record.tokens);
     for (std::size_t step = 0; step < static_cast<std::size_t>(record.steps); ++step) {
         for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-            const LayerRange layers = layers_of(run.workload, plan, virtual_stage_of(plan, chunk, coordinates.stage));
+            const schedule::LayerRange layers =
+                schedule::layers_of(run.workload, plan, schedule::virtual_stage_of(plan, chunk, coordinates.stage));
             for (int layer = std::max(layers.first, run.workload.first_dense_layers); layer < layers.last; ++layer) {
                 const auto moe_layer = static_cast<std::size_t>(layer - run.workload.first_dense_layers);
                 const std::size_t row = step * static_cast<std::size_t>(record.layers) + moe_layer;
@@ -70,15 +71,15 @@ std::vector<RankReport> collect_reports(Communicator& communicator, const RankRe
     return reports;
 }
 
-Timeline collect_timelines(Communicator& communicator, const Timeline& own) {
+schedule::Timeline collect_timelines(Communicator& communicator, const schedule::Timeline& own) {
     communicator.send_bytes(0, bytes_of(own.spans));
-    Timeline all;
+    schedule::Timeline all;
     for (int rank = 0; communicator.world_rank() == 0 && rank < communicator.world_size(); ++rank) {
-        Timeline one = empty_rank_timeline(rank);
+        schedule::Timeline one = empty_rank_timeline(rank);
         const auto first_track = static_cast<std::uint32_t>(all.tracks.size());
         all.tracks.insert(all.tracks.end(), one.tracks.begin(), one.tracks.end());
         all.names = std::move(one.names);
-        for (Span span : from_bytes<Span>(communicator.receive_bytes(rank))) {
+        for (schedule::Span span : from_bytes<schedule::Span>(communicator.receive_bytes(rank))) {
             span.track += first_track;
             all.spans.push_back(span);
         }
@@ -86,9 +87,9 @@ Timeline collect_timelines(Communicator& communicator, const Timeline& own) {
     return all;
 }
 
-RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end_step) {
-    const Workload& workload = run.workload;
-    RoutingRecord record;
+models::RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end_step) {
+    const models::Workload& workload = run.workload;
+    models::RoutingRecord record;
     record.first_step = first_step, record.steps = end_step - first_step;
     record.layers = workload.layers - workload.first_dense_layers;
     record.top_k = workload.top_k, record.num_experts = workload.num_experts;
@@ -98,7 +99,7 @@ RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end
     return record;
 }
 
-void collect_routing(Communicator& communicator, const RunInputs& run, RoutingRecord& record) {
+void collect_routing(Communicator& communicator, const RunInputs& run, models::RoutingRecord& record) {
     const RankCoordinates own = rank_coordinates(run.layout, communicator.world_rank());
     std::vector<std::uint16_t> choices;
     if (own.tp == 0 && own.rank != 0) {
@@ -115,4 +116,4 @@ void collect_routing(Communicator& communicator, const RunInputs& run, RoutingRe
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

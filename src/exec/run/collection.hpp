@@ -7,18 +7,18 @@
 #include "exec/state/run_settings.hpp"
 #include "models/routing_record.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// In rank order.
 [[nodiscard]] std::vector<RankReport> collect_reports(Communicator& communicator, const RankReport& own);
 
 /// The tracks of all ranks, in rank order.
-[[nodiscard]] Timeline collect_timelines(Communicator& communicator, const Timeline& own);
+[[nodiscard]] schedule::Timeline collect_timelines(Communicator& communicator, const schedule::Timeline& own);
 
 /// A record with room for every token of steps [first_step, end_step), no choice made yet.
-[[nodiscard]] RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end_step);
+[[nodiscard]] models::RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end_step);
 /// Puts into rank 0's record what the others have recorded: of each rank with tp index 0 the tokens of its
 /// data-parallel place in the MoE layers of its stage.
-void collect_routing(Communicator& communicator, const RunInputs& run, RoutingRecord& record);
+void collect_routing(Communicator& communicator, const RunInputs& run, models::RoutingRecord& record);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -9,7 +9,7 @@
 #include "base/quantiles.hpp"
 #include "exec/kernels/gemm.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::size_t kSide = 64;
@@ -45,4 +45,4 @@ double CoreProbe::seconds() {
     return median(pieces);
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

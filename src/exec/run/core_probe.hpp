@@ -2,7 +2,7 @@
 /// @file How fast a core is just now: what timings minutes apart need to be compared.
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// The calling thread's own clock: seconds that it has had a core.
 [[nodiscard]] double thread_seconds();
@@ -37,4 +37,4 @@ inline constexpr double kUndisturbedProbe = 1.1;
 inline constexpr const char* kThisMachine = "this machine";
 inline constexpr const char* kSlowed = "this machine (slowed)";
 
-}  // namespace auspex
+}  // namespace auspex::exec

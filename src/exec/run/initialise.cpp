@@ -8,7 +8,7 @@
 #include "exec/state/optimizer.hpp"
 #include "exec/state/tensor_slices.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr double kCut = 3;  ///< deviations
@@ -81,14 +81,14 @@ void draw_weights(Rank<P>& rank, const std::vector<Parameter>& table, Buffer<typ
 template <class P>
 void initialise_rank(Rank<P>& rank) {
     const auto gradients = [&](std::size_t size) {
-        Buffer<typename P::Gradient> buffer(*rank.arena, MemoryLabel::kGradients, size);
+        Buffer<typename P::Gradient> buffer(*rank.arena, schedule::MemoryLabel::kGradients, size);
         std::fill_n(buffer.data(), size, typename P::Gradient{});
         return buffer;
     };
     const ParameterTable& table = rank.table;
     Weights<P>& w = rank.weights;
-    w.dense = Buffer<typename P::Value>(*rank.arena, MemoryLabel::kWeights, table.dense_size);
-    w.experts = Buffer<typename P::Value>(*rank.arena, MemoryLabel::kWeights, table.experts_size);
+    w.dense = Buffer<typename P::Value>(*rank.arena, schedule::MemoryLabel::kWeights, table.dense_size);
+    w.experts = Buffer<typename P::Value>(*rank.arena, schedule::MemoryLabel::kWeights, table.experts_size);
     w.dense_gradient = gradients(table.dense_size);
     w.experts_gradient = gradients(table.experts_size);
     OptimizerState<P>& state = *rank.optimizer;
@@ -102,4 +102,4 @@ template void initialise_rank<Fp64>(Rank<Fp64>&);
 template void initialise_rank<Bf16Precision>(Rank<Bf16Precision>&);
 template void initialise_rank<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 
 #include "exec/kernels/compiled_for.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Of those that compiled_for.cpp names.
@@ -63,4 +63,4 @@ std::string missing_instruction_sets() {
     return missing;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -3,10 +3,10 @@
 /// processor that has all of its instructions.
 #include <string>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// The words of kKernelInstructionSets (kernels/compiled_for.hpp) that this processor lacks: "avx512f, avx512bw"; empty
 /// where the kernels run.
 [[nodiscard]] std::string missing_instruction_sets();
 
-}  // namespace auspex
+}  // namespace auspex::exec

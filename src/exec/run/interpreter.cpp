@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "exec/kernels/copies.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -31,7 +31,7 @@ void begin_step(Rank<P>& rank) {
     rank.gradient_norm = 0;
     rank.first_not_finite = kAllFinite;
     rank.unhealthy.clear();
-    rank.counts.assign(static_cast<std::size_t>(OpKind::kCount), {});
+    rank.counts.assign(static_cast<std::size_t>(schedule::OpKind::kCount), {});
     clear_values(rank.weights.dense_gradient.span());
     clear_values(rank.weights.experts_gradient.span());
 }
@@ -45,7 +45,8 @@ void run_operation(Rank<P>& rank, const CurrentOperation& current) {
     AUSPEX_CHECK(bound, "every operation of the program is bound");
 }
 
-Span span_of(const CurrentOperation& current, Clock::time_point epoch, Clock::time_point start, Clock::time_point end) {
+schedule::Span span_of(const CurrentOperation& current, Clock::time_point epoch, Clock::time_point start,
+                       Clock::time_point end) {
     const auto since_epoch = [&](Clock::time_point time) {
         return to_picoseconds(std::chrono::duration<double>(time - epoch).count());
     };
@@ -60,32 +61,35 @@ Span span_of(const CurrentOperation& current, Clock::time_point epoch, Clock::ti
 /// All ranks know of a failure after the all-reduce of their flags, or of their parts of the norm; a rank alone after
 /// its own check and norm.
 template <class P>
-void stop_if_unhealthy(const Rank<P>& rank, const Operation& op) {
+void stop_if_unhealthy(const Rank<P>& rank, const schedule::Operation& op) {
     const bool alone = rank.run->layout.tiles == 1;
-    const bool knows_ranks = (op.kind == OpKind::kWorldAllReduce && op.carries == Carries::kHealth) ||
-                             (op.kind == OpKind::kGradientCheck && alone);
-    const bool knows_norm = op.kind == OpKind::kGradientNormAllReduce || (op.kind == OpKind::kGradientNorm && alone);
+    const bool knows_ranks =
+        (op.kind == schedule::OpKind::kWorldAllReduce && op.carries == schedule::Carries::kHealth) ||
+        (op.kind == schedule::OpKind::kGradientCheck && alone);
+    const bool knows_norm =
+        op.kind == schedule::OpKind::kGradientNormAllReduce || (op.kind == schedule::OpKind::kGradientNorm && alone);
     if ((knows_ranks && !rank.unhealthy.empty()) || (knows_norm && !std::isfinite(rank.gradient_norm))) {
         throw SoftFailure(rank.step, rank.unhealthy);
     }
 }
 
 template <class P>
-CurrentOperation operation_of(const Rank<P>& rank, const Operation& op, const Block& block, const BlockUse& use) {
+CurrentOperation operation_of(const Rank<P>& rank, const schedule::Operation& op, const schedule::Block& block,
+                              const schedule::BlockUse& use) {
     CurrentOperation current{op, block, use.micro_batch, -1, {}, false};
-    if (block.kind != BlockKind::kOptimizer) {
-        const Plan& plan = rank.plan();
-        current.virtual_stage = virtual_stage_of(plan, block.chunk, rank.coordinates.stage);
-        current.layers = layers_of(rank.workload(), plan, current.virtual_stage);
+    if (block.kind != schedule::BlockKind::kOptimizer) {
+        const models::Plan& plan = rank.plan();
+        current.virtual_stage = schedule::virtual_stage_of(plan, block.chunk, rank.coordinates.stage);
+        current.layers = schedule::layers_of(rank.workload(), plan, current.virtual_stage);
         current.last_virtual_stage = current.virtual_stage == plan.pp * plan.virtual_stages - 1;
     }
     return current;
 }
 
 template <class P>
-void begin_pass(Rank<P>& rank, const Block& block, const BlockUse& use) {
+void begin_pass(Rank<P>& rank, const schedule::Block& block, const schedule::BlockUse& use) {
     const int virtual_stage = block.chunk * rank.plan().pp + rank.coordinates.stage;
-    const LayerRange layers = layers_of(rank.workload(), rank.plan(), virtual_stage);
+    const schedule::LayerRange layers = schedule::layers_of(rank.workload(), rank.plan(), virtual_stage);
     PassTensors<P>& pass = rank.passes[{block.chunk, use.micro_batch}];
     pass.attention.resize(static_cast<std::size_t>(layers.last - layers.first));
     pass.feed_forward.resize(pass.attention.size());
@@ -116,10 +120,10 @@ class CountedCalls {
 
 /// Operations release what they do not leave for others: nothing may be left for the end of a block to release.
 template <class P>
-void end_block(Rank<P>& rank, const Block& block, const BlockUse& use) {
+void end_block(Rank<P>& rank, const schedule::Block& block, const schedule::BlockUse& use) {
     const std::size_t live = rank.arena->live_bytes();
     rank.running = {};
-    if (block.kind == BlockKind::kBackward) {
+    if (block.kind == schedule::BlockKind::kBackward) {
         rank.passes.erase({block.chunk, use.micro_batch});
     }
     AUSPEX_CHECK(rank.arena->live_bytes() == live, "a pass ends with all of its tensors released");
@@ -132,28 +136,28 @@ SoftFailure::SoftFailure(int failed_step, std::vector<int> failed_ranks)
       step(failed_step),
       ranks(std::move(failed_ranks)) {}
 
-Timeline empty_rank_timeline(int rank) {
-    Timeline timeline;
-    for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
-        timeline.tracks.push_back({"rank " + std::to_string(rank), to_string(static_cast<Stream>(stream))});
+schedule::Timeline empty_rank_timeline(int rank) {
+    schedule::Timeline timeline;
+    for (std::size_t stream = 0; stream < schedule::kStreamCount; ++stream) {
+        timeline.tracks.push_back({"rank " + std::to_string(rank), to_string(static_cast<schedule::Stream>(stream))});
     }
-    for (std::size_t i = 0; i < kOperationNames; ++i) {
-        timeline.names.push_back(operation_name(i));
+    for (std::size_t i = 0; i < schedule::kOperationNames; ++i) {
+        timeline.names.push_back(schedule::operation_name(i));
     }
     return timeline;
 }
 
 template <class P>
-void run_step(Rank<P>& rank, Timeline* timeline, Clock::time_point epoch) {
+void run_step(Rank<P>& rank, schedule::Timeline* timeline, Clock::time_point epoch) {
     begin_step(rank);
     CountedCalls<P> calls(rank);
-    const Program& program = rank.run->program;
-    for (const BlockUse& use : program.roles[static_cast<std::size_t>(rank.coordinates.stage)].order) {
-        const Block& block = program.blocks[use.block];
-        if (block.kind == BlockKind::kForward) {
+    const schedule::Program& program = rank.run->program;
+    for (const schedule::BlockUse& use : program.roles[static_cast<std::size_t>(rank.coordinates.stage)].order) {
+        const schedule::Block& block = program.blocks[use.block];
+        if (block.kind == schedule::BlockKind::kForward) {
             begin_pass(rank, block, use);
         }
-        for (const Operation& op : program.operations_of(block)) {
+        for (const schedule::Operation& op : program.operations_of(block)) {
             const CurrentOperation current = operation_of(rank, op, block, use);
             const Clock::time_point start = Clock::now();
             calls.run(current);
@@ -170,9 +174,9 @@ void run_step(Rank<P>& rank, Timeline* timeline, Clock::time_point epoch) {
     AUSPEX_CHECK(rank.passes.empty(), "every forward pass has had its backward pass");
 }
 
-template void run_step<Fp32>(Rank<Fp32>&, Timeline*, Clock::time_point);
-template void run_step<Fp64>(Rank<Fp64>&, Timeline*, Clock::time_point);
-template void run_step<Bf16Precision>(Rank<Bf16Precision>&, Timeline*, Clock::time_point);
-template void run_step<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&, Timeline*, Clock::time_point);
+template void run_step<Fp32>(Rank<Fp32>&, schedule::Timeline*, Clock::time_point);
+template void run_step<Fp64>(Rank<Fp64>&, schedule::Timeline*, Clock::time_point);
+template void run_step<Bf16Precision>(Rank<Bf16Precision>&, schedule::Timeline*, Clock::time_point);
+template void run_step<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&, schedule::Timeline*, Clock::time_point);
 
-}  // namespace auspex
+}  // namespace auspex::exec

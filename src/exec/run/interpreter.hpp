@@ -5,7 +5,7 @@
 
 #include "exec/operations/operations.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Found before any weight changed: numbers that are not finite. The message names step and ranks: those where they
 /// came from (Rank::unhealthy); none where each rank's gradients are finite and only their sum or its norm is not.
@@ -18,7 +18,7 @@ class SoftFailure : public std::runtime_error {
 
 /// A timeline of one rank, without spans: a track "rank R" for every stream, and every operation's name at
 /// operation_name_index.
-[[nodiscard]] Timeline empty_rank_timeline(int rank);
+[[nodiscard]] schedule::Timeline empty_rank_timeline(int rank);
 
 /// Runs every operation of the rank's role in the program's order: rank.tokens must hold the step's micro-batches.
 /// Gradients begin at zero and are left as the program's reductions leave them. Each operation becomes a span of
@@ -27,16 +27,17 @@ class SoftFailure : public std::runtime_error {
 /// After the step no pass is in flight and only weights, gradients and optimizer states are live. Throws SoftFailure
 /// and CommunicationError; the rank then is of no further use, but may be destroyed.
 template <class P>
-void run_step(Rank<P>& rank, Timeline* timeline, std::chrono::steady_clock::time_point epoch);
+void run_step(Rank<P>& rank, schedule::Timeline* timeline, std::chrono::steady_clock::time_point epoch);
 
-extern template void run_step<Fp32>(Rank<Fp32>&, Timeline*, std::chrono::steady_clock::time_point);
-extern template void run_step<Fp64>(Rank<Fp64>&, Timeline*, std::chrono::steady_clock::time_point);
-extern template void run_step<Bf16Precision>(Rank<Bf16Precision>&, Timeline*, std::chrono::steady_clock::time_point);
-extern template void run_step<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&, Timeline*,
+extern template void run_step<Fp32>(Rank<Fp32>&, schedule::Timeline*, std::chrono::steady_clock::time_point);
+extern template void run_step<Fp64>(Rank<Fp64>&, schedule::Timeline*, std::chrono::steady_clock::time_point);
+extern template void run_step<Bf16Precision>(Rank<Bf16Precision>&, schedule::Timeline*,
+                                             std::chrono::steady_clock::time_point);
+extern template void run_step<Bf16WithFp32Gradients>(Rank<Bf16WithFp32Gradients>&, schedule::Timeline*,
                                                      std::chrono::steady_clock::time_point);
 
 /// Weights, gradients (zero) and optimizer states in the arena, weights drawn from the seed: the state before step 0.
 template <class P>
 void initialise_rank(Rank<P>& rank);
 
-}  // namespace auspex
+}  // namespace auspex::exec

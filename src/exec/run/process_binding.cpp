@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "exec/system/cores.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 std::optional<int> whole_number(std::string_view text) {
@@ -48,8 +48,8 @@ std::optional<int> bind_to_core(int local_rank) {
     return pin_to_core(core) ? std::optional(core) : std::nullopt;
 }
 
-std::optional<int> bind_rank(const Stack& stack, int rank) {
+std::optional<int> bind_rank(const models::Stack& stack, int rank) {
     return stack.has_processes && stack.binds_ranks ? bind_to_core(local_rank_of(rank)) : std::nullopt;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -4,7 +4,7 @@
 
 #include "models/stack.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Number of the first core for the ranks of a node, as text; 0 where it is not set. Nodes that share a computer set
 /// it, so that their ranks do not all begin with the same core.
@@ -20,6 +20,6 @@ inline constexpr const char* kFirstCoreVariable = "AUSPEX_FIRST_CORE";
 std::optional<int> bind_to_core(int local_rank);
 
 /// The same for a rank, where the stack binds its processes (Stack::binds_ranks); else nothing.
-std::optional<int> bind_rank(const Stack& stack, int rank);
+std::optional<int> bind_rank(const models::Stack& stack, int rank);
 
-}  // namespace auspex
+}  // namespace auspex::exec

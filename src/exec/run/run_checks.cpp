@@ -5,12 +5,12 @@
 #include "exec/run/collection.hpp"
 #include "schedule/bindings/bindings.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 void check_operations(const RunInputs& run) {
     std::vector<std::string> found = unbound_operations(run.workload, run.plan, run.stack, run.program);
-    const std::vector<std::string> refused = refused_settings(run.workload, run.plan, run.stack);
+    const std::vector<std::string> refused = schedule::refused_settings(run.workload, run.plan, run.stack);
     found.insert(found.end(), refused.begin(), refused.end());
     if (!found.empty()) {
         const std::size_t more = found.size() - 1;
@@ -20,14 +20,14 @@ void check_operations(const RunInputs& run) {
     }
 }
 
-void check_precision(const Plan& plan) {
+void check_precision(const models::Plan& plan) {
     constexpr double kBytesOfFp32 = 4;
     if (plan.precision == "fp32" && plan.gradient_bytes != kBytesOfFp32) {
         throw InputError(plan.file + ": $.gradient_dtype", "found bf16 with precision fp32; expected fp32 for both");
     }
 }
 
-void check_dataset(const Workload& workload, const Dataset& dataset) {
+void check_dataset(const models::Workload& workload, const Dataset& dataset) {
     if (dataset.sequence_length() != workload.sequence_length) {
         throw InputError("--data " + dataset.folder(),
                          "found sequences of " + std::to_string(dataset.sequence_length()) + " tokens; expected " +
@@ -41,8 +41,8 @@ void check_dataset(const Workload& workload, const Dataset& dataset) {
 }
 
 void check_record(const RunInputs& run) {
-    const RoutingRecord& record = *run.plan.routing.record;
-    const RoutingRecord wanted = empty_routing_record(run, 0, 0);
+    const models::RoutingRecord& record = *run.plan.routing.record;
+    const models::RoutingRecord wanted = empty_routing_record(run, 0, 0);
     const auto check = [&](const char* what, int found, int expected) {
         if (found != expected) {
             throw InputError(run.plan.routing.trace_file, "found " + std::to_string(found) + " " + what +
@@ -57,7 +57,7 @@ void check_record(const RunInputs& run) {
 }
 
 void check_routing(const RunInputs& run, const RunOptions& options) {
-    if (run.plan.routing.kind == RoutingDistribution::kTrace) {
+    if (run.plan.routing.kind == models::RoutingDistribution::kTrace) {
         check_record(run);
     }
     if (!options.record_routing.empty() && run.workload.num_experts == 0) {
@@ -75,11 +75,11 @@ void check_run(const RunInputs& run, const RunOptions& options, const Dataset& d
 }
 
 RoutingSource routing_of(const RunInputs& run, int first_step, int end_step) {
-    const Routing& routing = run.plan.routing;
+    const models::Routing& routing = run.plan.routing;
     RoutingSource source;
-    source.mode = routing.kind == RoutingDistribution::kUniform ? RoutingMode::kUniform
-                  : routing.kind == RoutingDistribution::kTrace ? RoutingMode::kReplayed
-                                                                : RoutingMode::kLearned;
+    source.mode = routing.kind == models::RoutingDistribution::kUniform ? RoutingMode::kUniform
+                  : routing.kind == models::RoutingDistribution::kTrace ? RoutingMode::kReplayed
+                                                                        : RoutingMode::kLearned;
     if (source.mode == RoutingMode::kReplayed) {
         source.replay = routing.record.get();
         const int end = source.replay->first_step + source.replay->steps;
@@ -93,4 +93,4 @@ RoutingSource routing_of(const RunInputs& run, int first_step, int end_step) {
     return source;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -4,7 +4,7 @@
 #include "exec/run/run_options.hpp"
 #include "exec/state/run_settings.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Throws InputError: number formats or an operation that the executor does not have; sequences of another length,
 /// tokens beyond the workload's vocabulary; recorded routing of another model or batch.
@@ -14,4 +14,4 @@ void check_run(const RunInputs& run, const RunOptions& options, const Dataset& d
 /// them.
 [[nodiscard]] RoutingSource routing_of(const RunInputs& run, int first_step, int end_step);
 
-}  // namespace auspex
+}  // namespace auspex::exec

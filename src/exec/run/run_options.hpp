@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace auspex {
+namespace auspex::exec {
 
 struct InjectedFault {
     enum class Kind {
@@ -33,4 +33,4 @@ struct RunOptions {
     std::function<void(int step)> on_begin_step;  ///< on every rank, if set
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 #include "schedule/memory/memory_label.hpp"
 #include "schedule/timeline.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 struct StepReport {
     int step = 0;
@@ -21,7 +21,7 @@ struct StepReport {
 /// Of one rank, at the end.
 struct RankReport {
     int rank = 0;
-    LabelBytes peaks{}, at_peak{};
+    schedule::LabelBytes peaks{}, at_peak{};
     std::size_t peak_bytes = 0, reserved_bytes = 0, transport_bytes = 0, blas_bytes = 0;
     std::vector<OperationCount> counts;  ///< by OpKind, of one step (the last)
 };
@@ -30,8 +30,8 @@ struct RunReport {
     int first_step = 0;             ///< where it began: 0, or the checkpoint's
     std::vector<StepReport> steps;  ///< rank 0 only
     std::vector<RankReport> ranks;  ///< rank 0 only: of all
-    Timeline timeline;              ///< rank 0 only: of all ranks, tracks "rank R"
+    schedule::Timeline timeline;    ///< rank 0 only: of all ranks, tracks "rank R"
     std::vector<std::string> notes;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

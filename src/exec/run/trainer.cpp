@@ -21,7 +21,7 @@
 #include "exec/state/optimizer.hpp"
 #include "exec/transport/agreement.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -143,7 +143,7 @@ class TrainingRank {
     /// Sequence i of micro-batch m of data-parallel rank d: row rows_before(step) + (d * micro_batches + m) *
     /// micro_batch_size + i.
     void load_tokens(int step) {
-        const Plan& plan = run_.plan;
+        const models::Plan& plan = run_.plan;
         std::int64_t row =
             rows_before(step) + std::int64_t{rank_.coordinates.data} * plan.micro_batches * plan.micro_batch_size;
         rank_.tokens.resize(static_cast<std::size_t>(plan.micro_batches));
@@ -166,7 +166,7 @@ class TrainingRank {
         if (is_traced) {
             timeline_ = empty_rank_timeline(rank_.coordinates.rank);
         }
-        communicator_.barrier(GroupKind::kWorld);  // what a rank does between steps is not the next step's time
+        communicator_.barrier(models::GroupKind::kWorld);  // what a rank does between steps is not the next step's time
         const Clock::time_point begin = Clock::now();
         run_step(rank_, is_traced ? &timeline_ : nullptr, begin);
         const double own_time_s = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -177,7 +177,7 @@ class TrainingRank {
 
     void probe() {
         if (options_.probes_cores) {
-            communicator_.barrier(GroupKind::kWorld);  // others may still need this rank's core for their step
+            communicator_.barrier(models::GroupKind::kWorld);  // others may still need this rank's core for their step
             probe_s_ = core_probe_.seconds();
         }
     }
@@ -191,8 +191,8 @@ class TrainingRank {
         }
         rank_.after_operation = nullptr;
         if (strikes(InjectedFault::Kind::kNan, step)) {
-            rank_.after_operation = [this, struck = false](const Operation& op) mutable {
-                if (!struck && op.kind == OpKind::kAttentionOutput && op.phase == Phase::kForward) {
+            rank_.after_operation = [this, struck = false](const schedule::Operation& op) mutable {
+                if (!struck && op.kind == schedule::OpKind::kAttentionOutput && op.phase == schedule::Phase::kForward) {
                     rank_.running.x[0] = stored<typename P::Value>(std::numeric_limits<float>::quiet_NaN());
                     struck = true;
                 }
@@ -203,7 +203,7 @@ class TrainingRank {
     void report_step(double own_time_s, double own_probe_s) {
         StepReport report;
         std::array<double, 2> slowest{own_time_s, own_probe_s};
-        communicator_.all_reduce(GroupKind::kWorld, slowest.data(), slowest.size(), ElementType::kDouble,
+        communicator_.all_reduce(models::GroupKind::kWorld, slowest.data(), slowest.size(), ElementType::kDouble,
                                  ReduceOp::kMax);
         report.step = rank_.step;
         report.cross_entropy = rank_.total_loss.cross_entropy;
@@ -211,7 +211,7 @@ class TrainingRank {
         report.z = rank_.total_loss.z;
         report.loss = report.cross_entropy + report.auxiliary + report.z;
         report.gradient_norm = rank_.gradient_norm;
-        report.learning_rate = learning_rate_at(run_.training, rank_.step, run_.last_step);
+        report.learning_rate = models::learning_rate_at(run_.training, rank_.step, run_.last_step);
         report.step_time_s = slowest[0];
         report.probe_s = slowest[1];
         report.tokens_per_s = rank_.tokens_of_batch() / report.step_time_s;
@@ -271,7 +271,7 @@ class TrainingRank {
         if (options_.wants_trace) {
             report_.timeline = collect_timelines(communicator_, timeline_);
         }
-        communicator_.barrier(GroupKind::kWorld);
+        communicator_.barrier(models::GroupKind::kWorld);
     }
 
     const RunInputs& run_;
@@ -283,8 +283,8 @@ class TrainingRank {
     Arena arena_;
     OptimizerState<P> optimizer_;
     RoutingSource routing_;
-    RoutingRecord record_;
-    Timeline timeline_;
+    models::RoutingRecord record_;
+    schedule::Timeline timeline_;
     Rank<P> rank_;
     CoreProbe core_probe_;
     double probe_s_ = 0;  ///< the last one of this rank
@@ -306,4 +306,4 @@ RunReport train(const RunInputs& run, const RunOptions& options, Communicator& c
     return run.plan.gradient_bytes == kBytesOfFp32 ? with(Bf16WithFp32Gradients()) : with(Bf16Precision());
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

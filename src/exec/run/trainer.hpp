@@ -11,7 +11,7 @@
 #include "exec/state/run_settings.hpp"
 #include "exec/transport/communicator.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Runs on the calling rank; precision follows the plan. `on_step` is called on rank 0 after each step, `on_note` with
 /// what a user should know (which checkpoint is used and why). Throws InputError, SoftFailure, CheckpointError,
@@ -20,4 +20,4 @@ namespace auspex {
                               const std::function<void(const StepReport&)>& on_step,
                               const std::function<void(const std::string&)>& on_note);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 #include "exec/kernels/scalar.hpp"
 #include "exec/state/arena.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 template <class P>
 struct AttentionTensors {
@@ -97,4 +97,4 @@ struct RunningValues {
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
@@ -30,7 +30,7 @@ Arena::~Arena() {
     }
 }
 
-void* Arena::allocate(MemoryLabel label, std::size_t bytes) {
+void* Arena::allocate(schedule::MemoryLabel label, std::size_t bytes) {
     if (bytes == 0) {
         return nullptr;
     }
@@ -55,7 +55,7 @@ void* Arena::allocate(MemoryLabel label, std::size_t bytes) {
     return block;
 }
 
-void Arena::release(MemoryLabel label, void* block, std::size_t bytes) {
+void Arena::release(schedule::MemoryLabel label, void* block, std::size_t bytes) {
     if (bytes == 0) {
         return;
     }
@@ -71,4 +71,4 @@ void Arena::reset_peaks() {
     peak_sum_ = live_sum_;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

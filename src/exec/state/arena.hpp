@@ -8,7 +8,7 @@
 
 #include "schedule/memory/memory_label.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Bytes are counted as asked for. Blocks are 64-byte aligned and up to an eighth larger than asked (a multiple of 64);
 /// released ones are kept by size and handed out again. What is held beyond live bytes is fragmentation:
@@ -22,23 +22,23 @@ class Arena {
     ~Arena();
 
     /// Not initialised. Zero bytes give a null pointer and count nothing. Throws std::bad_alloc.
-    [[nodiscard]] void* allocate(MemoryLabel label, std::size_t bytes);
-    void release(MemoryLabel label, void* block, std::size_t bytes);
+    [[nodiscard]] void* allocate(schedule::MemoryLabel label, std::size_t bytes);
+    void release(schedule::MemoryLabel label, void* block, std::size_t bytes);
 
-    [[nodiscard]] const LabelBytes& live() const { return live_; }
+    [[nodiscard]] const schedule::LabelBytes& live() const { return live_; }
     /// Of each label, the most that was ever live (since reset_peaks).
-    [[nodiscard]] const LabelBytes& peaks() const { return peaks_; }
+    [[nodiscard]] const schedule::LabelBytes& peaks() const { return peaks_; }
     [[nodiscard]] std::size_t live_bytes() const { return live_sum_; }
     /// Most live bytes over all labels, and by label at that moment.
     [[nodiscard]] std::size_t peak_bytes() const { return peak_sum_; }
-    [[nodiscard]] const LabelBytes& at_peak() const { return at_peak_; }
+    [[nodiscard]] const schedule::LabelBytes& at_peak() const { return at_peak_; }
     /// What is held of the system, live or kept.
     [[nodiscard]] std::size_t reserved_bytes() const { return reserved_; }
     /// Peaks begin again from what is live now.
     void reset_peaks();
 
  private:
-    LabelBytes live_{}, peaks_{}, at_peak_{};
+    schedule::LabelBytes live_{}, peaks_{}, at_peak_{};
     std::size_t live_sum_ = 0, peak_sum_ = 0, reserved_ = 0;
     std::map<std::size_t, std::vector<void*>> kept_;  ///< by size of the block
 };
@@ -48,7 +48,7 @@ template <typename T>
 class Buffer {
  public:
     Buffer() = default;
-    Buffer(Arena& arena, MemoryLabel label, std::size_t count)
+    Buffer(Arena& arena, schedule::MemoryLabel label, std::size_t count)
         : arena_(&arena),
           label_(label),
           data_(static_cast<T*>(arena.allocate(label, count * sizeof(T)))),
@@ -84,9 +84,9 @@ class Buffer {
         std::swap(data_, other.data_), std::swap(size_, other.size_);
     }
     Arena* arena_ = nullptr;
-    MemoryLabel label_ = MemoryLabel::kWorkspace;
+    schedule::MemoryLabel label_ = schedule::MemoryLabel::kWorkspace;
     T* data_ = nullptr;
     std::size_t size_ = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -9,13 +9,13 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/state/tensor_slices.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 std::vector<std::size_t> shard_offsets(std::size_t size, std::size_t shards) {
     std::vector<std::size_t> offsets;
     for (std::size_t i = 0; i <= shards; ++i) {
-        offsets.push_back(shard_begin(size, i, shards));
+        offsets.push_back(models::shard_begin(size, i, shards));
     }
     return offsets;
 }
@@ -40,8 +40,9 @@ void update_part(Rank<P>& rank, const AdamW& adam, const TensorPart& part) {
 
 }  // namespace
 
-Sharding sharding_of(const Plan& plan, const Communicator& communicator, const ParameterTable& table, bool experts) {
-    const auto with_replicas = [&](Sharding s, GroupKind group) {
+Sharding sharding_of(const models::Plan& plan, const Communicator& communicator, const ParameterTable& table,
+                     bool experts) {
+    const auto with_replicas = [&](Sharding s, models::GroupKind group) {
         s.replica_group = group;
         s.replicas = communicator.size(group);
         s.replica = communicator.group_rank(group);
@@ -49,17 +50,19 @@ Sharding sharding_of(const Plan& plan, const Communicator& communicator, const P
     };
     const std::size_t size = experts ? table.experts_size : table.dense_size;
     Sharding s;
-    if (plan.optimizer == OptimizerSharding::kReplicated) {
+    if (plan.optimizer == models::OptimizerSharding::kReplicated) {
         s.offsets = {0, size};
-        return with_replicas(s, experts ? GroupKind::kExpertDp : GroupKind::kDenseDp);
+        return with_replicas(s, experts ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp);
     }
-    AUSPEX_CHECK(plan.optimizer != OptimizerSharding::kFsdp, "fsdp is not bound");
-    const bool sharded = plan.optimizer == OptimizerSharding::kSharded;
+    AUSPEX_CHECK(plan.optimizer != models::OptimizerSharding::kFsdp, "fsdp is not bound");
+    const bool sharded = plan.optimizer == models::OptimizerSharding::kSharded;
     s.is_sharded = true;
-    s.shard_group = experts ? GroupKind::kExpertDp : sharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
+    s.shard_group = experts   ? models::GroupKind::kExpertDp
+                    : sharded ? models::GroupKind::kDenseDpOuter
+                              : models::GroupKind::kDenseDp;
     s.offsets = shard_offsets(size, static_cast<std::size_t>(communicator.size(s.shard_group)));
     s.shard_index = static_cast<std::size_t>(communicator.group_rank(s.shard_group));
-    return sharded && !experts ? with_replicas(s, GroupKind::kDenseDpInner) : s;
+    return sharded && !experts ? with_replicas(s, models::GroupKind::kDenseDpInner) : s;
 }
 
 template <class P>
@@ -67,19 +70,19 @@ OptimizerState<P> make_optimizer_state(const Rank<P>& rank) {
     OptimizerState<P> state;
     state.dense = sharding_of(rank.plan(), *rank.communicator, rank.table, false).range();
     state.experts = sharding_of(rank.plan(), *rank.communicator, rank.table, true).range();
-    const auto zeros = [&](MemoryLabel label, std::size_t count) {
+    const auto zeros = [&](schedule::MemoryLabel label, std::size_t count) {
         Buffer<float> buffer(*rank.arena, label, count);
         std::fill_n(buffer.data(), count, 0.0F);
         return buffer;
     };
     if constexpr (std::is_same_v<typename P::Value, Bf16>) {
-        state.dense_master = zeros(MemoryLabel::kMasterWeights, state.dense.size());
-        state.experts_master = zeros(MemoryLabel::kMasterWeights, state.experts.size());
+        state.dense_master = zeros(schedule::MemoryLabel::kMasterWeights, state.dense.size());
+        state.experts_master = zeros(schedule::MemoryLabel::kMasterWeights, state.experts.size());
     }
-    state.dense_m = zeros(MemoryLabel::kMoments, state.dense.size());
-    state.dense_v = zeros(MemoryLabel::kMoments, state.dense.size());
-    state.experts_m = zeros(MemoryLabel::kMoments, state.experts.size());
-    state.experts_v = zeros(MemoryLabel::kMoments, state.experts.size());
+    state.dense_m = zeros(schedule::MemoryLabel::kMoments, state.dense.size());
+    state.dense_v = zeros(schedule::MemoryLabel::kMoments, state.dense.size());
+    state.experts_m = zeros(schedule::MemoryLabel::kMoments, state.experts.size());
+    state.experts_v = zeros(schedule::MemoryLabel::kMoments, state.experts.size());
     return state;
 }
 
@@ -134,8 +137,8 @@ double shard_square_sum(const Rank<P>& rank) {
 
 template <class P>
 void update_shards(Rank<P>& rank) {
-    const Training& t = rank.training();
-    AdamW adam{.rate = learning_rate_at(t, rank.step, rank.run->last_step),
+    const models::Training& t = rank.training();
+    AdamW adam{.rate = models::learning_rate_at(t, rank.step, rank.run->last_step),
                .beta1 = t.beta1,
                .beta2 = t.beta2,
                .epsilon = t.epsilon,
@@ -159,4 +162,4 @@ AUSPEX_INSTANTIATE(Bf16Precision)
 AUSPEX_INSTANTIATE(Bf16WithFp32Gradients)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

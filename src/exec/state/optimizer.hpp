@@ -4,7 +4,7 @@
 
 #include "exec/state/sharding.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// The shard that shard_of / optimizer_shards (schedule) give this rank, by shard_begin; moments are zero, masters not
 /// set.
@@ -34,4 +34,4 @@ template <class P>
 template <class P>
 void update_shards(Rank<P>& rank);
 
-}  // namespace auspex
+}  // namespace auspex::exec

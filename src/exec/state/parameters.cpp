@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -14,7 +14,7 @@ using Shape = std::vector<std::int64_t>;
 /// Lays tensors one behind the other.
 class TableBuilder {
  public:
-    TableBuilder(const Workload& workload, const Plan& plan, const RankCoordinates& coordinates)
+    TableBuilder(const models::Workload& workload, const models::Plan& plan, const RankCoordinates& coordinates)
         : w_(workload), plan_(plan), coordinates_(coordinates) {
         table_.layers.resize(static_cast<std::size_t>(workload.layers));
     }
@@ -22,7 +22,7 @@ class TableBuilder {
     void add_embedding() { table_.embedding = dense("model.embed_tokens.weight", {w_.vocab_size, w_.hidden_size}, 0); }
 
     void add_head() {
-        if (w_.norm == NormKind::kRms) {
+        if (w_.norm == models::NormKind::kRms) {
             table_.final_norm = norm("model.norm.weight", w_.hidden_size, -1);
         }
         if (w_.tied_embeddings) {
@@ -88,7 +88,7 @@ class TableBuilder {
 
     void add_attention() {
         const int h = w_.hidden_size, q = w_.heads * w_.head_size, kv = w_.kv_heads * w_.head_size;
-        const bool normed = w_.norm == NormKind::kRms;
+        const bool normed = w_.norm == models::NormKind::kRms;
         if (normed) {
             slots().attention_norm = norm(name("input_layernorm"), h, -1);
         }
@@ -104,7 +104,7 @@ class TableBuilder {
 
     void add_feed_forward() {
         const int h = w_.hidden_size;
-        if (w_.norm == NormKind::kRms) {
+        if (w_.norm == models::NormKind::kRms) {
             slots().feed_forward_norm = norm(name("post_attention_layernorm"), h, -1);
         }
         if (w_.is_moe_layer(layer_)) {
@@ -131,8 +131,8 @@ class TableBuilder {
         slots().expert_stride = (table_.experts_size - slots().experts) / static_cast<std::size_t>(local);
     }
 
-    const Workload& w_;
-    const Plan& plan_;
+    const models::Workload& w_;
+    const models::Plan& plan_;
     const RankCoordinates& coordinates_;
     ParameterTable table_;
     int layer_ = -1;  ///< being added; -1: outside the layers
@@ -140,13 +140,15 @@ class TableBuilder {
 
 }  // namespace
 
-ParameterTable parameter_table(const Workload& workload, const Plan& plan, const RankCoordinates& coordinates) {
+ParameterTable parameter_table(const models::Workload& workload, const models::Plan& plan,
+                               const RankCoordinates& coordinates) {
     TableBuilder builder(workload, plan, coordinates);
     if (coordinates.stage == 0) {
         builder.add_embedding();
     }
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-        const LayerRange range = layers_of(workload, plan, virtual_stage_of(plan, chunk, coordinates.stage));
+        const schedule::LayerRange range =
+            schedule::layers_of(workload, plan, schedule::virtual_stage_of(plan, chunk, coordinates.stage));
         for (int layer = range.first; layer < range.last; ++layer) {
             builder.add_layer(layer);
         }
@@ -157,7 +159,9 @@ ParameterTable parameter_table(const Workload& workload, const Plan& plan, const
     return builder.take();
 }
 
-ParameterTable whole_model(const Workload& workload) { return parameter_table(workload, Plan{}, RankCoordinates{}); }
+ParameterTable whole_model(const models::Workload& workload) {
+    return parameter_table(workload, models::Plan{}, RankCoordinates{});
+}
 
 std::vector<const Parameter*> all_tensors(const ParameterTable& table) {
     std::vector<const Parameter*> all;
@@ -169,4 +173,4 @@ std::vector<const Parameter*> all_tensors(const ParameterTable& table) {
     return all;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "exec/state/arena.hpp"
 #include "exec/state/shapes.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// One tensor, or the slice of it that a rank holds. Names and shapes are those of Hugging Face's OlmoeForCausalLM
 /// (MoE) and OlmoForCausalLM (dense): "model.layers.3.mlp.experts.5.down_proj.weight" [hidden, expert_size].
@@ -47,10 +47,10 @@ struct ParameterTable {
     std::size_t embedding = LayerSlots::kNone, final_norm = LayerSlots::kNone, lm_head = LayerSlots::kNone;
     ///< lm_head == embedding where tied (one stage)
 };
-[[nodiscard]] ParameterTable parameter_table(const Workload& workload, const Plan& plan,
+[[nodiscard]] ParameterTable parameter_table(const models::Workload& workload, const models::Plan& plan,
                                              const RankCoordinates& coordinates);
 /// As one rank would hold it: every tensor of the model, whole.
-[[nodiscard]] ParameterTable whole_model(const Workload& workload);
+[[nodiscard]] ParameterTable whole_model(const models::Workload& workload);
 /// The dense ones, then the experts'.
 [[nodiscard]] std::vector<const Parameter*> all_tensors(const ParameterTable& table);
 
@@ -60,4 +60,4 @@ struct Weights {
     Buffer<typename P::Gradient> dense_gradient, experts_gradient;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

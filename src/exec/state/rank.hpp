@@ -19,16 +19,16 @@
 #include "schedule/program/program.hpp"
 #include "schedule/timeline.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// What a run is about; outlives its ranks.
 struct RunInputs {
-    Workload workload;
-    Plan plan;  ///< resolved
-    Stack stack;
-    Training training;
-    Layout layout;
-    Program program;
+    models::Workload workload;
+    models::Plan plan;  ///< resolved
+    models::Stack stack;
+    models::Training training;
+    models::Layout layout;
+    schedule::Program program;
     int last_step = 0;  ///< of the whole run, for the cosine
     std::uint64_t seed = 1;
 };
@@ -73,11 +73,11 @@ struct Rank {
     std::int32_t first_not_finite = kAllFinite;  ///< where in the step a number of its own first was not finite
     std::vector<int> unhealthy;          ///< ranks where numbers first were not finite, after the kHealth all-reduce
     std::vector<OperationCount> counts;  ///< by OpKind, of this step
-    std::function<void(const Operation&)> after_operation;  ///< called after each, if set: injected faults
+    std::function<void(const schedule::Operation&)> after_operation;  ///< called after each, if set: injected faults
 
-    [[nodiscard]] const Workload& workload() const { return run->workload; }
-    [[nodiscard]] const Plan& plan() const { return run->plan; }
-    [[nodiscard]] const Training& training() const { return run->training; }
+    [[nodiscard]] const models::Workload& workload() const { return run->workload; }
+    [[nodiscard]] const models::Plan& plan() const { return run->plan; }
+    [[nodiscard]] const models::Training& training() const { return run->training; }
     [[nodiscard]] double tokens_of_batch() const {
         return static_cast<double>(run->layout.global_batch) * static_cast<double>(shapes.sequence);
     }
@@ -101,14 +101,16 @@ template <class P>
 
 /// The operation being executed, with what its block says of it.
 struct CurrentOperation {
-    const Operation& op;
-    const Block& block;
+    const schedule::Operation& op;
+    const schedule::Block& block;
     int micro_batch = 0;
-    int virtual_stage = 0;  ///< of the block's chunk; -1 in the optimizer block
-    LayerRange layers;      ///< of the virtual stage
+    int virtual_stage = 0;        ///< of the block's chunk; -1 in the optimizer block
+    schedule::LayerRange layers;  ///< of the virtual stage
     bool last_virtual_stage = false;
-    [[nodiscard]] bool forward() const { return op.phase == Phase::kForward || op.phase == Phase::kRecompute; }
+    [[nodiscard]] bool forward() const {
+        return op.phase == schedule::Phase::kForward || op.phase == schedule::Phase::kRecompute;
+    }
     [[nodiscard]] std::size_t layer_of_chunk() const { return static_cast<std::size_t>(op.layer - layers.first); }
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -5,7 +5,7 @@
 
 #include "models/routing_record.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 enum class RoutingMode : std::uint8_t {
     kLearned,  ///< the top_k largest probabilities, ties to the lower number
@@ -15,8 +15,8 @@ enum class RoutingMode : std::uint8_t {
 
 struct RoutingSource {
     RoutingMode mode = RoutingMode::kLearned;
-    const RoutingRecord* replay = nullptr;  ///< kReplayed
-    RoutingRecord* record = nullptr;        ///< where choices are written down, or null; has room for all tokens
+    const models::RoutingRecord* replay = nullptr;  ///< kReplayed
+    models::RoutingRecord* record = nullptr;  ///< where choices are written down, or null; has room for all tokens
 };
 
 /// Choices of `count` tokens beginning with `first_token` of the batch, in a MoE layer (counted from the first MoE
@@ -28,4 +28,4 @@ void forced_choices(const RoutingSource& source, int step, int moe_layer, std::i
 void record_choices(const RoutingSource& source, int step, int moe_layer, std::int64_t first_token, int top_k,
                     std::span<const std::int64_t> choices);
 
-}  // namespace auspex
+}  // namespace auspex::exec

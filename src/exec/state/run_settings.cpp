@@ -4,26 +4,28 @@
 #include "base/json.hpp"
 #include "base/sha256.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(int value) { return std::to_string(value); }
 std::string text_of(double value) { return json_number(value); }
 
-const char* word_of(NormKind norm) {
-    return norm == NormKind::kRms ? "rms" : norm == NormKind::kNonParametric ? "non-parametric" : "layer";
+const char* word_of(models::NormKind norm) {
+    return norm == models::NormKind::kRms             ? "rms"
+           : norm == models::NormKind::kNonParametric ? "non-parametric"
+                                                      : "layer";
 }
 
-const char* word_of(RoutingDistribution routing) {
-    return routing == RoutingDistribution::kUniform ? "uniform"
-           : routing == RoutingDistribution::kTrace ? "trace"
-                                                    : "learned";
+const char* word_of(models::RoutingDistribution routing) {
+    return routing == models::RoutingDistribution::kUniform ? "uniform"
+           : routing == models::RoutingDistribution::kTrace ? "trace"
+                                                            : "learned";
 }
 
 }  // namespace
 
-Settings model_settings(const Workload& w, const Training& t) {
+Settings model_settings(const models::Workload& w, const models::Training& t) {
     return {{"layers", text_of(w.layers)},
             {"hidden_size", text_of(w.hidden_size)},
             {"heads", text_of(w.heads)},
@@ -37,8 +39,8 @@ Settings model_settings(const Workload& w, const Training& t) {
             {"biases", text_of(w.biases)},
             {"norm", word_of(w.norm)},
             {"norm_epsilon", text_of(t.norm_epsilon)},
-            {"feed_forward", w.feed_forward == FeedForward::kSwiGlu ? "swiglu" : "gelu"},
-            {"attention", w.attention == AttentionKind::kMultiHead ? "multi-head" : "latent"},
+            {"feed_forward", w.feed_forward == models::FeedForward::kSwiGlu ? "swiglu" : "gelu"},
+            {"attention", w.attention == models::AttentionKind::kMultiHead ? "multi-head" : "latent"},
             {"q_rank", text_of(w.q_rank)},
             {"kv_rank", text_of(w.kv_rank)},
             {"rope_head_size", text_of(w.rope_head_size)},
@@ -53,7 +55,7 @@ Settings model_settings(const Workload& w, const Training& t) {
 }
 
 Settings training_settings(const RunInputs& run, const DatasetInfo& data) {
-    const Training& t = run.training;
+    const models::Training& t = run.training;
     return {{"dataset", content_digest(data)},
             {"seed", std::to_string(run.seed)},
             {"sequence_length", text_of(run.workload.sequence_length)},
@@ -107,4 +109,4 @@ std::string changes(const Settings& before, const Settings& now) {
     return text;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

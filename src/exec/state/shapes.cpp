@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
-RankShapes rank_shapes(const Workload& workload, const Plan& plan) {
+RankShapes rank_shapes(const models::Workload& workload, const models::Plan& plan) {
     const auto size = [](int value) { return static_cast<std::size_t>(value); };
     RankShapes s;
     s.tp = size(plan.tp), s.ep = size(plan.ep);
@@ -23,13 +23,13 @@ RankShapes rank_shapes(const Workload& workload, const Plan& plan) {
     s.top_k = size(workload.top_k);
     s.expert_inner = size(workload.expert_size) / size(plan.etp);
     s.gathered = s.ep * s.t;
-    s.all_to_all = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     return s;
 }
 
-RankCoordinates rank_coordinates(const Layout& layout, int rank) {
-    const GridCoordinates coordinates = grid_coordinates(layout, rank);
+RankCoordinates rank_coordinates(const models::Layout& layout, int rank) {
+    const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
     return {rank, coordinates.stage, coordinates.dp * layout.ep + coordinates.ep, coordinates.ep, coordinates.etp};
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 #include "models/plan.hpp"
 #include "models/workload.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 struct RankShapes {
     std::size_t sequences = 1;            ///< of a micro-batch
@@ -31,7 +31,7 @@ struct RankShapes {
     bool all_to_all = false;  ///< all-to-all dispatch with ep > 1
 };
 /// Requires a plan that unbound_operations (schedule/bindings/bindings.hpp) has nothing against.
-[[nodiscard]] RankShapes rank_shapes(const Workload& workload, const Plan& plan);
+[[nodiscard]] RankShapes rank_shapes(const models::Workload& workload, const models::Plan& plan);
 
 /// Where a rank stands in the grid.
 struct RankCoordinates {
@@ -41,6 +41,6 @@ struct RankCoordinates {
     int ep = 0, tp = 0;
 };
 /// n = (dp index * ep + ep index) * tp + tp index within a stage (Layout::rank); data = dp index * ep + ep index.
-[[nodiscard]] RankCoordinates rank_coordinates(const Layout& layout, int rank);
+[[nodiscard]] RankCoordinates rank_coordinates(const models::Layout& layout, int rank);
 
-}  // namespace auspex
+}  // namespace auspex::exec

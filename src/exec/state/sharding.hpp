@@ -5,7 +5,7 @@
 
 #include "exec/state/rank.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// A range of a flat array (dense or experts): what this rank updates.
 struct ShardRange {
@@ -25,14 +25,14 @@ struct OptimizerState {
 /// and who else owns the same shard.
 struct Sharding {
     bool is_sharded = false;
-    GroupKind shard_group = GroupKind::kExpertDp;
+    models::GroupKind shard_group = models::GroupKind::kExpertDp;
     std::vector<std::size_t> offsets;  ///< of the shards, and the array's size
     std::size_t shard_index = 0;       ///< this rank's among the shards
-    GroupKind replica_group = GroupKind::kExpertDp;
+    models::GroupKind replica_group = models::GroupKind::kExpertDp;
     int replicas = 1, replica = 0;  ///< ranks that own the same shard, and this one's place among them
     [[nodiscard]] ShardRange range() const { return {offsets[shard_index], offsets[shard_index + 1]}; }
 };
-[[nodiscard]] Sharding sharding_of(const Plan& plan, const Communicator& communicator, const ParameterTable& table,
-                                   bool experts);
+[[nodiscard]] Sharding sharding_of(const models::Plan& plan, const Communicator& communicator,
+                                   const ParameterTable& table, bool experts);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "exec/state/sharding.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// The parts of an array's tensors that lie in [begin, end) of it.
@@ -71,16 +71,16 @@ std::vector<TensorPart> owned_parts(const Rank<P>& rank) {
         const Sharding s = sharding_of(rank.plan(), *rank.communicator, rank.table, is_expert);
         const ShardRange all = s.range();
         const auto replica = static_cast<std::size_t>(s.replica), replicas = static_cast<std::size_t>(s.replicas);
-        const ShardRange share{all.begin + shard_begin(all.size(), replica, replicas),
-                               all.begin + shard_begin(all.size(), replica + 1, replicas)};
+        const ShardRange share{all.begin + models::shard_begin(all.size(), replica, replicas),
+                               all.begin + models::shard_begin(all.size(), replica + 1, replicas)};
         parts_within(is_expert ? rank.table.experts : rank.table.dense, is_expert, share, parts);
     }
     const auto tp = static_cast<std::size_t>(rank.plan().tp), place = static_cast<std::size_t>(rank.coordinates.tp);
     for (TensorPart& part : parts) {
         if (part.parameter->whole_on_tp) {
             const std::size_t begin = part.begin, size = part.size();
-            part.begin = begin + shard_begin(size, place, tp);
-            part.end = begin + shard_begin(size, place + 1, tp);
+            part.begin = begin + models::shard_begin(size, place, tp);
+            part.end = begin + models::shard_begin(size, place + 1, tp);
         }
     }
     std::erase_if(parts, [](const TensorPart& part) { return part.size() == 0; });
@@ -147,4 +147,4 @@ AUSPEX_INSTANTIATE(Bf16Precision)
 AUSPEX_INSTANTIATE(Bf16WithFp32Gradients)
 #undef AUSPEX_INSTANTIATE
 
-}  // namespace auspex
+}  // namespace auspex::exec

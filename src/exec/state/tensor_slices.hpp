@@ -4,7 +4,7 @@
 
 #include "exec/state/rank.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// A slice as rows: of each of the tensor's rows of `row` elements, the `chunk` that begin at `first`. The slice's own
 /// elements are numbered row by row.
@@ -53,4 +53,4 @@ void copy_state(const Rank<P>& rank, StateKind kind, const TensorPart& part, std
 template <class P>
 void store_state(Rank<P>& rank, StateKind kind, const TensorPart& part, std::span<const float> from);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 
 #include "exec/system/cores.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 struct Destroyer {
@@ -46,4 +46,4 @@ ReportedCaches reported_caches() {
     return caches;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

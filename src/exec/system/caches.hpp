@@ -3,7 +3,7 @@
 /// (CPUID).
 #include <string>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// 0 bytes: nothing is told. Virtual machines may be told the sizes of their host, or nothing.
 struct ReportedCaches {
@@ -15,4 +15,4 @@ struct ReportedCaches {
 /// the numbers are 0.
 [[nodiscard]] ReportedCaches reported_caches();
 
-}  // namespace auspex
+}  // namespace auspex::exec

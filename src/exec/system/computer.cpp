@@ -11,7 +11,7 @@
 
 #include "exec/system/control_groups.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Behind the colon of the first line that begins with `head`.
@@ -62,4 +62,4 @@ std::string today() {
     return text.data();
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -2,7 +2,7 @@
 /// @file What the operating system says of this computer as a whole.
 #include <string>
 
-namespace auspex {
+namespace auspex::exec {
 
 struct Computer {
     std::string model;        ///< of the processor; "a processor without a name" where nothing tells it
@@ -16,4 +16,4 @@ struct Computer {
 /// "2026-11-21".
 [[nodiscard]] std::string today();
 
-}  // namespace auspex
+}  // namespace auspex::exec

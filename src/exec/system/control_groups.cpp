@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ GroupLimits group_limits(const std::string& process) {
     return limits;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

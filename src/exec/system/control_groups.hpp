@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Infinite where nothing limits.
 struct GroupLimits {
@@ -19,4 +19,4 @@ struct GroupLimits {
 /// limits nothing.
 [[nodiscard]] GroupLimits group_limits(const std::string& process = "/proc/self");
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -13,7 +13,7 @@
 
 #include "exec/system/control_groups.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// A mask of cores, as large as is asked for.
@@ -104,4 +104,4 @@ std::string note_of_limited_cores() {
     return text.str();
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Numbers of the cores in this thread's affinity mask, rising; there may be any number of them, and offline ones are
 /// not in it. All that the system has where it does not say. Never empty.
@@ -29,4 +29,4 @@ bool pin_to_core(int core);
 /// time. Empty where it takes none.
 [[nodiscard]] std::string note_of_limited_cores();
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 std::string problem_of(const std::function<void()>& work) {
     try {
@@ -21,7 +21,7 @@ std::string first_problem(Communicator& communicator, const std::string& own) {
     const int size = communicator.world_size();
     // The largest distance from the end is the lowest rank.
     std::int64_t distance = own.empty() ? 0 : size - communicator.world_rank();
-    communicator.all_reduce(GroupKind::kWorld, &distance, 1, ElementType::kInt64, ReduceOp::kMax);
+    communicator.all_reduce(models::GroupKind::kWorld, &distance, 1, ElementType::kInt64, ReduceOp::kMax);
     if (distance == 0) {
         return {};
     }
@@ -43,10 +43,10 @@ void agree_on_input(Communicator& communicator, const std::string& own) {
 
 std::string shared_text(Communicator& communicator, int teller, const std::string& own) {
     std::uint64_t length = own.size();
-    communicator.broadcast(GroupKind::kWorld, teller, &length, sizeof length);
+    communicator.broadcast(models::GroupKind::kWorld, teller, &length, sizeof length);
     std::string text = communicator.world_rank() == teller ? own : std::string(length, ' ');
-    communicator.broadcast(GroupKind::kWorld, teller, text.data(), text.size());
+    communicator.broadcast(models::GroupKind::kWorld, teller, text.data(), text.size());
     return text;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

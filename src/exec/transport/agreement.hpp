@@ -5,7 +5,7 @@
 
 #include "exec/transport/communicator.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Runs work of this rank alone (no communication in it); what() of what it throws, empty if it throws nothing.
 [[nodiscard]] std::string problem_of(const std::function<void()>& work);
@@ -19,4 +19,4 @@ void agree_on_input(Communicator& communicator, const std::string& own);
 /// The text of one rank, on every rank. Collective over the world.
 [[nodiscard]] std::string shared_text(Communicator& communicator, int teller, const std::string& own);
 
-}  // namespace auspex
+}  // namespace auspex::exec

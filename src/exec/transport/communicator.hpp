@@ -10,7 +10,7 @@
 
 #include "models/layout.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 enum class ElementType : std::uint8_t { kBf16, kFloat, kDouble, kInt64 };
 enum class ReduceOp : std::uint8_t {
@@ -40,35 +40,36 @@ class Communicator {
     [[nodiscard]] virtual int world_size() const = 0;
     /// Ranks of this rank's group of the kind, and its own place in it (kTp, kEp, kExpertDp, kDenseDp, kDenseDpOuter,
     /// kDenseDpInner, kStage, kWorld).
-    [[nodiscard]] virtual int size(GroupKind group) const = 0;
-    [[nodiscard]] virtual int group_rank(GroupKind group) const = 0;
+    [[nodiscard]] virtual int size(models::GroupKind group) const = 0;
+    [[nodiscard]] virtual int group_rank(models::GroupKind group) const = 0;
 
     /// In place, `count` elements; for kLogSumExp count is three times the number of triples.
-    virtual void all_reduce(GroupKind group, void* data, std::size_t count, ElementType type, ReduceOp op) = 0;
+    virtual void all_reduce(models::GroupKind group, void* data, std::size_t count, ElementType type, ReduceOp op) = 0;
     /// In place: member i's elements [offsets[i], offsets[i + 1]) become the sums; the others are left as they happen
     /// to be. offsets has size(group) + 1 entries, the same on every member.
-    virtual void reduce_scatter(GroupKind group, void* data, std::span<const std::size_t> offsets,
+    virtual void reduce_scatter(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
                                 ElementType type) = 0;
     /// In place: member i brings its elements [offsets[i], offsets[i + 1]); afterwards everyone has all.
-    virtual void all_gather(GroupKind group, void* data, std::span<const std::size_t> offsets, ElementType type) = 0;
+    virtual void all_gather(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
+                            ElementType type) = 0;
     /// Bytes for every member from `send`, one part after another, send_bytes[i] for member i. Received parts land in
     /// `receive` in the members' order; receive_bytes[i] from member i.
-    virtual void all_to_all(GroupKind group, const void* send, std::span<const std::size_t> send_bytes, void* receive,
-                            std::span<const std::size_t> receive_bytes) = 0;
+    virtual void all_to_all(models::GroupKind group, const void* send, std::span<const std::size_t> send_bytes,
+                            void* receive, std::span<const std::size_t> receive_bytes) = 0;
     /// The same where receivers do not know how much will come: returns received bytes by member, and keeps what came
     /// (memory of the transport) until take_received copies it out.
-    virtual std::vector<std::size_t> all_to_all_begin(GroupKind group, const void* send,
+    virtual std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,
                                                       std::span<const std::size_t> send_bytes) = 0;
     virtual void take_received(void* receive) = 0;
-    virtual void broadcast(GroupKind group, int root_place, void* data, std::size_t bytes) = 0;
-    virtual void barrier(GroupKind group) = 0;
+    virtual void broadcast(models::GroupKind group, int root_place, void* data, std::size_t bytes) = 0;
+    virtual void barrier(models::GroupKind group) = 0;
 
     /// Messages between stages' counterparts: to the next (kNextStage) or previous (kPreviousStage) stage, wrapping
     /// round. Never blocks: the parts are copied, one after another, into memory of the transport. `tag` tells messages
     /// of one direction apart (message_tag).
-    virtual void send(GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) = 0;
+    virtual void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) = 0;
     /// From the stage in that direction; blocks until the message is there. Its length must be `data`'s.
-    virtual void receive(GroupKind direction, std::span<std::byte> data, int tag) = 0;
+    virtual void receive(models::GroupKind direction, std::span<std::byte> data, int tag) = 0;
 
     /// Between any two ranks, for what no program speaks of: reports, traces, recorded routing.
     virtual void send_bytes(int rank, std::span<const std::byte> data) = 0;
@@ -77,4 +78,4 @@ class Communicator {
     [[nodiscard]] virtual std::size_t peak_transport_bytes() const = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

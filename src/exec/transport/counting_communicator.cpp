@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 std::size_t bytes_of(ElementType type) {
@@ -36,7 +36,7 @@ OperationCount& OperationCount::operator+=(const OperationCount& more) {
     return *this;
 }
 
-void CountingCommunicator::begin(const Operation& op) {
+void CountingCommunicator::begin(const schedule::Operation& op) {
     AUSPEX_CHECK(!op_, "operations run one after another");
     op_ = op;
     count_ = {};
@@ -44,13 +44,13 @@ void CountingCommunicator::begin(const Operation& op) {
 
 OperationCount CountingCommunicator::end() {
     AUSPEX_CHECK(op_.has_value(), "an operation that ends has begun");
-    const std::uint64_t once = op_->comm == CommKind::kNone ? 1 : std::min<std::uint64_t>(count_.messages, 1);
+    const std::uint64_t once = op_->comm == schedule::CommKind::kNone ? 1 : std::min<std::uint64_t>(count_.messages, 1);
     count_.operations = op_->repeat > 1 ? count_.messages : once;
     op_.reset();
     return count_;
 }
 
-void CountingCommunicator::count(CommKind kind, GroupKind group, std::size_t bytes) {
+void CountingCommunicator::count(schedule::CommKind kind, models::GroupKind group, std::size_t bytes) {
     if (!op_) {
         return;
     }
@@ -59,57 +59,59 @@ void CountingCommunicator::count(CommKind kind, GroupKind group, std::size_t byt
     count_.bytes += static_cast<double>(bytes);
 }
 
-void CountingCommunicator::all_reduce(GroupKind group, void* data, std::size_t elements, ElementType type,
+void CountingCommunicator::all_reduce(models::GroupKind group, void* data, std::size_t elements, ElementType type,
                                       ReduceOp op) {
-    count(CommKind::kAllReduce, group, elements * bytes_of(type));
+    count(schedule::CommKind::kAllReduce, group, elements * bytes_of(type));
     real_.all_reduce(group, data, elements, type, op);
 }
 
-void CountingCommunicator::reduce_scatter(GroupKind group, void* data, std::span<const std::size_t> offsets,
+void CountingCommunicator::reduce_scatter(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
                                           ElementType type) {
-    count(CommKind::kReduceScatter, group, whole_bytes(offsets, type));
+    count(schedule::CommKind::kReduceScatter, group, whole_bytes(offsets, type));
     real_.reduce_scatter(group, data, offsets, type);
 }
 
-void CountingCommunicator::all_gather(GroupKind group, void* data, std::span<const std::size_t> offsets,
+void CountingCommunicator::all_gather(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
                                       ElementType type) {
-    count(CommKind::kAllGather, group, whole_bytes(offsets, type));
+    count(schedule::CommKind::kAllGather, group, whole_bytes(offsets, type));
     real_.all_gather(group, data, offsets, type);
 }
 
-void CountingCommunicator::all_to_all(GroupKind group, const void* send, std::span<const std::size_t> send_bytes,
-                                      void* receive, std::span<const std::size_t> receive_bytes) {
-    count(CommKind::kAllToAll, group, sum(send_bytes));
+void CountingCommunicator::all_to_all(models::GroupKind group, const void* send,
+                                      std::span<const std::size_t> send_bytes, void* receive,
+                                      std::span<const std::size_t> receive_bytes) {
+    count(schedule::CommKind::kAllToAll, group, sum(send_bytes));
     real_.all_to_all(group, send, send_bytes, receive, receive_bytes);
 }
 
-std::vector<std::size_t> CountingCommunicator::all_to_all_begin(GroupKind group, const void* send,
+std::vector<std::size_t> CountingCommunicator::all_to_all_begin(models::GroupKind group, const void* send,
                                                                 std::span<const std::size_t> send_bytes) {
-    count(CommKind::kAllToAll, group, sum(send_bytes));
+    count(schedule::CommKind::kAllToAll, group, sum(send_bytes));
     return real_.all_to_all_begin(group, send, send_bytes);
 }
 
-void CountingCommunicator::broadcast(GroupKind group, int root_place, void* data, std::size_t bytes) {
-    count(CommKind::kBroadcast, group, bytes);
+void CountingCommunicator::broadcast(models::GroupKind group, int root_place, void* data, std::size_t bytes) {
+    count(schedule::CommKind::kBroadcast, group, bytes);
     real_.broadcast(group, root_place, data, bytes);
 }
 
-void CountingCommunicator::barrier(GroupKind group) {
-    count(CommKind::kBarrier, group, 0);
+void CountingCommunicator::barrier(models::GroupKind group) {
+    count(schedule::CommKind::kBarrier, group, 0);
     real_.barrier(group);
 }
 
-void CountingCommunicator::send(GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) {
+void CountingCommunicator::send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts,
+                                int tag) {
     std::size_t bytes = 0;
     for (const std::span<const std::byte> part : parts) {
         bytes += part.size();
     }
-    count(CommKind::kSend, direction, bytes);
+    count(schedule::CommKind::kSend, direction, bytes);
     real_.send(direction, parts, tag);
 }
 
-void CountingCommunicator::receive(GroupKind direction, std::span<std::byte> data, int tag) {
-    count(CommKind::kReceive, direction, 0);
+void CountingCommunicator::receive(models::GroupKind direction, std::span<std::byte> data, int tag) {
+    count(schedule::CommKind::kReceive, direction, 0);
     real_.receive(direction, data, tag);
 }
 
@@ -123,4 +125,4 @@ std::vector<std::byte> CountingCommunicator::receive_bytes(int rank) {
     return real_.receive_bytes(rank);
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

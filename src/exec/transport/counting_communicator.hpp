@@ -6,7 +6,7 @@
 #include "exec/transport/communicator.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Of one kind of operation, executed by this rank.
 struct OperationCount {
@@ -23,37 +23,39 @@ class CountingCommunicator final : public Communicator {
     explicit CountingCommunicator(Communicator& real) : real_(real) {}
 
     /// Calls are the operation's from here to end, and must be of its kind and over its group.
-    void begin(const Operation& op);
+    void begin(const schedule::Operation& op);
     /// What the operation did: one communication if it made a call, each of its calls one if it is a repeated one, and
     /// one operation if it is none.
     [[nodiscard]] OperationCount end();
 
     [[nodiscard]] int world_rank() const override { return real_.world_rank(); }
     [[nodiscard]] int world_size() const override { return real_.world_size(); }
-    [[nodiscard]] int size(GroupKind group) const override { return real_.size(group); }
-    [[nodiscard]] int group_rank(GroupKind group) const override { return real_.group_rank(group); }
-    void all_reduce(GroupKind group, void* data, std::size_t count, ElementType type, ReduceOp op) override;
-    void reduce_scatter(GroupKind group, void* data, std::span<const std::size_t> offsets, ElementType type) override;
-    void all_gather(GroupKind group, void* data, std::span<const std::size_t> offsets, ElementType type) override;
-    void all_to_all(GroupKind group, const void* send, std::span<const std::size_t> send_bytes, void* receive,
+    [[nodiscard]] int size(models::GroupKind group) const override { return real_.size(group); }
+    [[nodiscard]] int group_rank(models::GroupKind group) const override { return real_.group_rank(group); }
+    void all_reduce(models::GroupKind group, void* data, std::size_t count, ElementType type, ReduceOp op) override;
+    void reduce_scatter(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
+                        ElementType type) override;
+    void all_gather(models::GroupKind group, void* data, std::span<const std::size_t> offsets,
+                    ElementType type) override;
+    void all_to_all(models::GroupKind group, const void* send, std::span<const std::size_t> send_bytes, void* receive,
                     std::span<const std::size_t> receive_bytes) override;
-    std::vector<std::size_t> all_to_all_begin(GroupKind group, const void* send,
+    std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,
                                               std::span<const std::size_t> send_bytes) override;
     void take_received(void* receive) override { real_.take_received(receive); }
-    void broadcast(GroupKind group, int root_place, void* data, std::size_t bytes) override;
-    void barrier(GroupKind group) override;
-    void send(GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override;
-    void receive(GroupKind direction, std::span<std::byte> data, int tag) override;
+    void broadcast(models::GroupKind group, int root_place, void* data, std::size_t bytes) override;
+    void barrier(models::GroupKind group) override;
+    void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override;
+    void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override;
     void send_bytes(int rank, std::span<const std::byte> data) override;
     std::vector<std::byte> receive_bytes(int rank) override;
     [[nodiscard]] std::size_t peak_transport_bytes() const override { return real_.peak_transport_bytes(); }
 
  private:
-    void count(CommKind kind, GroupKind group, std::size_t bytes);
+    void count(schedule::CommKind kind, models::GroupKind group, std::size_t bytes);
 
     Communicator& real_;
-    std::optional<Operation> op_;  ///< that is being executed
-    OperationCount count_;         ///< of it
+    std::optional<schedule::Operation> op_;  ///< that is being executed
+    OperationCount count_;                   ///< of it
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Memory that grows and is kept.
 class GrowingBuffer {
@@ -22,4 +22,4 @@ class GrowingBuffer {
     std::size_t size_ = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -15,12 +15,12 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
-constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::kPreviousStage) + 1;
+constexpr std::size_t kGroupKinds = static_cast<std::size_t>(models::GroupKind::kPreviousStage) + 1;
 
-std::size_t index_of(GroupKind kind) { return static_cast<std::size_t>(kind); }
+std::size_t index_of(models::GroupKind kind) { return static_cast<std::size_t>(kind); }
 std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
 
 struct Group {
@@ -131,7 +131,7 @@ class InProcessCommunicator : public RoundCommunicator {
           ranks_(ranks),
           options_(options) {}
 
-    void join(GroupKind kind, Group& group) {
+    void join(models::GroupKind kind, Group& group) {
         const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank_) - group.ranks.begin();
         groups_[index_of(kind)] = &group;
         group_ranks_[index_of(kind)] = static_cast<std::size_t>(place);
@@ -140,12 +140,12 @@ class InProcessCommunicator : public RoundCommunicator {
 
     [[nodiscard]] int world_rank() const override { return rank_; }
     [[nodiscard]] int world_size() const override { return ranks_; }
-    [[nodiscard]] int size(GroupKind group) const override { return static_cast<int>(members(group)); }
-    [[nodiscard]] int group_rank(GroupKind group) const override {
+    [[nodiscard]] int size(models::GroupKind group) const override { return static_cast<int>(members(group)); }
+    [[nodiscard]] int group_rank(models::GroupKind group) const override {
         return static_cast<int>(group_ranks_[index_of(group)]);
     }
 
-    void broadcast(GroupKind kind, int root_place, void* data, std::size_t bytes) override {
+    void broadcast(models::GroupKind kind, int root_place, void* data, std::size_t bytes) override {
         if (members(kind) == 1) {
             return;
         }
@@ -156,17 +156,17 @@ class InProcessCommunicator : public RoundCommunicator {
         }
     }
 
-    void barrier(GroupKind kind) override { const BarrierScope meeting = enter_barrier(kind, nullptr); }
+    void barrier(models::GroupKind kind) override { const BarrierScope meeting = enter_barrier(kind, nullptr); }
 
-    void send(GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override {
-        const bool forward = direction == GroupKind::kNextStage;
+    void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override {
+        const bool forward = direction == models::GroupKind::kNextStage;
         std::vector<std::byte> message = joined(parts);
         hold(message.size());
         post({rank_, forward ? next_ : previous_, forward ? kForward : kBackward, tag}, std::move(message));
     }
 
-    void receive(GroupKind direction, std::span<std::byte> data, int tag) override {
-        const bool forward = direction == GroupKind::kPreviousStage;
+    void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override {
+        const bool forward = direction == models::GroupKind::kPreviousStage;
         take(collect_held({forward ? previous_ : next_, rank_, forward ? kForward : kBackward, tag}), data);
     }
 
@@ -182,7 +182,7 @@ class InProcessCommunicator : public RoundCommunicator {
     }
 
  protected:
-    void exchange(GroupKind kind, const RoundExchange& round) override {
+    void exchange(models::GroupKind kind, const RoundExchange& round) override {
         for (const RoundExchange::Outgoing& message : round.sends) {
             if (message.bytes > 0) {
                 post(address_to(kind, message.to), {message.data, message.data + message.bytes});
@@ -196,7 +196,7 @@ class InProcessCommunicator : public RoundCommunicator {
         }
     }
 
-    std::vector<std::size_t> exchange_unsized(GroupKind kind, const RoundExchange& round,
+    std::vector<std::size_t> exchange_unsized(models::GroupKind kind, const RoundExchange& round,
                                               std::vector<std::byte>& received) override {
         for (const RoundExchange::Outgoing& message : round.sends) {
             post(address_to(kind, message.to), {message.data, message.data + message.bytes});
@@ -225,15 +225,15 @@ class InProcessCommunicator : public RoundCommunicator {
     }
 
  private:
-    [[nodiscard]] Group& group(GroupKind kind) const { return *groups_[index_of(kind)]; }
-    [[nodiscard]] std::size_t members(GroupKind kind) const { return group(kind).ranks.size(); }
-    [[nodiscard]] BarrierScope enter_barrier(GroupKind kind, void* shown) {
+    [[nodiscard]] Group& group(models::GroupKind kind) const { return *groups_[index_of(kind)]; }
+    [[nodiscard]] std::size_t members(models::GroupKind kind) const { return group(kind).ranks.size(); }
+    [[nodiscard]] BarrierScope enter_barrier(models::GroupKind kind, void* shown) {
         return {hub_, group(kind), group_ranks_[index_of(kind)], shown};
     }
-    [[nodiscard]] Address address_to(GroupKind kind, std::size_t member) const {
+    [[nodiscard]] Address address_to(models::GroupKind kind, std::size_t member) const {
         return {rank_, group(kind).ranks[member], kCollective, static_cast<int>(index_of(kind))};
     }
-    [[nodiscard]] Address address_from(GroupKind kind, std::size_t member) const {
+    [[nodiscard]] Address address_from(models::GroupKind kind, std::size_t member) const {
         return {group(kind).ranks[member], rank_, kCollective, static_cast<int>(index_of(kind))};
     }
     static void take(const std::vector<std::byte>& message, std::span<std::byte> data) {
@@ -290,8 +290,8 @@ class InProcessCommunicator : public RoundCommunicator {
 
 using Communicators = std::deque<InProcessCommunicator>;
 
-void join_groups(const Layout& layout, Hub& hub, Communicators& communicators) {
-    const auto join = [&](GroupKind kind, int stage) {
+void join_groups(const models::Layout& layout, Hub& hub, Communicators& communicators) {
+    const auto join = [&](models::GroupKind kind, int stage) {
         for (std::vector<int>& ranks : groups_of(layout, kind, stage)) {
             Group& group = hub.groups.emplace_back();
             group.member_buffers.resize(ranks.size());
@@ -301,12 +301,12 @@ void join_groups(const Layout& layout, Hub& hub, Communicators& communicators) {
             }
         }
     };
-    for (std::size_t kind = 0; kind <= index_of(GroupKind::kStage); ++kind) {
+    for (std::size_t kind = 0; kind <= index_of(models::GroupKind::kStage); ++kind) {
         for (int stage = 0; stage < layout.pp; ++stage) {
-            join(static_cast<GroupKind>(kind), stage);
+            join(static_cast<models::GroupKind>(kind), stage);
         }
     }
-    join(GroupKind::kWorld, 0);
+    join(models::GroupKind::kWorld, 0);
     for (int stage = 0; stage < layout.pp; ++stage) {
         for (int n = 0; n < layout.stage_ranks; ++n) {
             communicators[index_of(layout.rank(stage, n))].set_neighbours(layout.rank(layout.next_stage(stage), n),
@@ -317,7 +317,7 @@ void join_groups(const Layout& layout, Hub& hub, Communicators& communicators) {
 
 }  // namespace
 
-void run_in_process(const Layout& layout, const std::function<void(Communicator&)>& body,
+void run_in_process(const models::Layout& layout, const std::function<void(Communicator&)>& body,
                     const InProcessOptions& options) {
     Hub hub(layout.tiles);
     Communicators communicators;
@@ -349,4 +349,4 @@ void run_in_process(const Layout& layout, const std::function<void(Communicator&
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -4,7 +4,7 @@
 
 #include "exec/transport/round_communicator.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// A message that a rank has sent, of a collective or to a stage beside.
 struct SentMessage {
@@ -20,7 +20,7 @@ struct InProcessOptions {
 /// Barriers and broadcasts are meetings, without messages; all else is sent as over MPI.
 /// Runs `body` on layout.tiles threads, each with its communicator, and waits for all. If one throws, the others'
 /// communication throws CommunicationError, and the first exception is thrown again here.
-void run_in_process(const Layout& layout, const std::function<void(Communicator&)>& body,
+void run_in_process(const models::Layout& layout, const std::function<void(Communicator&)>& body,
                     const InProcessOptions& options = {});
 
-}  // namespace auspex
+}  // namespace auspex::exec

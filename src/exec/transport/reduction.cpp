@@ -10,7 +10,7 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/kernels/scalar.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 /// Numbers that are joined at a time: they stay in the nearest cache.
@@ -132,4 +132,4 @@ void reduce_parts(std::span<const void* const> parts, void* result, std::size_t 
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

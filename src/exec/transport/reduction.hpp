@@ -6,7 +6,7 @@
 
 #include "exec/transport/communicator.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 [[nodiscard]] std::size_t element_bytes(ElementType type);
 
@@ -19,4 +19,4 @@ namespace auspex {
 ///   kLogSumExp: m = max m_i, s = sum s_i exp(m_i - m), x = sum x_i; parts with s_i = 0 add nothing to s
 void reduce_parts(std::span<const void* const> parts, void* result, std::size_t count, ElementType type, ReduceOp op);
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 #include "exec/kernels/call_record.hpp"
 #include "exec/transport/reduction.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -32,28 +32,28 @@ struct RoundCommunicator::Data {
     ElementType type;
     ReduceOp op = ReduceOp::kSum;
 
-    [[nodiscard]] std::size_t begin(std::size_t part) const { return part == kAllParts ? 0 : offsets[part]; }
+    [[nodiscard]] std::size_t begin(std::size_t part) const { return part == schedule::kAllParts ? 0 : offsets[part]; }
     [[nodiscard]] std::size_t end(std::size_t part) const {
-        return part == kAllParts ? offsets.back() : offsets[part + 1];
+        return part == schedule::kAllParts ? offsets.back() : offsets[part + 1];
     }
     [[nodiscard]] std::size_t elements(std::size_t part) const { return end(part) - begin(part); }
     [[nodiscard]] std::size_t bytes(std::size_t part) const { return elements(part) * element_bytes(type); }
     [[nodiscard]] std::byte* at(std::size_t part) const { return data + begin(part) * element_bytes(type); }
-    void add_sends(const Round& round, RoundExchange& messages) const {
-        for (const RoundMessage& message : round.sends) {
+    void add_sends(const schedule::Round& round, RoundExchange& messages) const {
+        for (const schedule::RoundMessage& message : round.sends) {
             messages.sends.push_back({message.peer, at(message.part), bytes(message.part)});
         }
     }
 };
 
-void RoundCommunicator::run(GroupKind kind, const Rounds& rounds, const Data& data) {
-    for (const Round& round : rounds) {
+void RoundCommunicator::run(models::GroupKind kind, const schedule::Rounds& rounds, const Data& data) {
+    for (const schedule::Round& round : rounds) {
         if (round.adds) {
             run_sum(kind, round, data);
             continue;
         }
         RoundExchange messages;
-        for (const RoundMessage& message : round.receives) {
+        for (const schedule::RoundMessage& message : round.receives) {
             messages.receives.push_back({message.peer, data.at(message.part), data.bytes(message.part)});
         }
         data.add_sends(round, messages);
@@ -62,13 +62,13 @@ void RoundCommunicator::run(GroupKind kind, const Rounds& rounds, const Data& da
 }
 
 /// What others send lies beside this rank's own until all of it is there.
-void RoundCommunicator::run_sum(GroupKind kind, const Round& round, const Data& data) {
+void RoundCommunicator::run_sum(models::GroupKind kind, const schedule::Round& round, const Data& data) {
     const std::size_t bytes = data.bytes(round.sum);
     std::byte* other = scratch(round.receives.size() * bytes);
     std::vector<const void*> parts(members(kind));
     parts[mine(kind)] = data.at(round.sum);
     RoundExchange messages;
-    for (const RoundMessage& message : round.receives) {
+    for (const schedule::RoundMessage& message : round.receives) {
         parts[message.peer] = other;
         messages.receives.push_back({message.peer, other, bytes});
         other += bytes;
@@ -78,39 +78,42 @@ void RoundCommunicator::run_sum(GroupKind kind, const Round& round, const Data& 
     reduce_parts(parts, data.at(round.sum), data.elements(round.sum), data.type, data.op);
 }
 
-void RoundCommunicator::all_reduce(GroupKind kind, void* data, std::size_t count, ElementType type, ReduceOp op) {
+void RoundCommunicator::all_reduce(models::GroupKind kind, void* data, std::size_t count, ElementType type,
+                                   ReduceOp op) {
     if (members(kind) == 1 || count == 0) {
         return;
     }
-    const std::vector<std::size_t> offsets = even_parts(count, members(kind), elements_per_item(op));
+    const std::vector<std::size_t> offsets = schedule::even_parts(count, members(kind), elements_per_item(op));
     run(kind,
-        all_reduce_rounds(members(kind), mine(kind), static_cast<double>(count * element_bytes(type)),
-                          static_cast<double>(gathered_bytes_)),
+        schedule::all_reduce_rounds(members(kind), mine(kind), static_cast<double>(count * element_bytes(type)),
+                                    static_cast<double>(gathered_bytes_)),
         {static_cast<std::byte*>(data), offsets, type, op});
 }
 
-void RoundCommunicator::reduce_scatter(GroupKind kind, void* data, std::span<const std::size_t> offsets,
+void RoundCommunicator::reduce_scatter(models::GroupKind kind, void* data, std::span<const std::size_t> offsets,
                                        ElementType type) {
-    run(kind, reduce_scatter_rounds(members(kind), mine(kind)), {static_cast<std::byte*>(data), offsets, type});
+    run(kind, schedule::reduce_scatter_rounds(members(kind), mine(kind)),
+        {static_cast<std::byte*>(data), offsets, type});
 }
 
-void RoundCommunicator::all_gather(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) {
-    run(kind, all_gather_rounds(members(kind), mine(kind)), {static_cast<std::byte*>(data), offsets, type});
+void RoundCommunicator::all_gather(models::GroupKind kind, void* data, std::span<const std::size_t> offsets,
+                                   ElementType type) {
+    run(kind, schedule::all_gather_rounds(members(kind), mine(kind)), {static_cast<std::byte*>(data), offsets, type});
 }
 
-void RoundCommunicator::all_to_all(GroupKind kind, const void* send, std::span<const std::size_t> send_bytes,
+void RoundCommunicator::all_to_all(models::GroupKind kind, const void* send, std::span<const std::size_t> send_bytes,
                                    void* receive, std::span<const std::size_t> receive_bytes) {
     const std::size_t own = mine(kind);
     AUSPEX_CHECK(send_bytes[own] == receive_bytes[own], "an all-to-all brings what its receiver expects");
     const std::vector<std::size_t> leaves = running_sums(send_bytes), arrives = running_sums(receive_bytes);
     const auto* const from = static_cast<const std::byte*>(send);
     auto* const to = static_cast<std::byte*>(receive);
-    for (const Round& round : all_to_all_rounds(members(kind), own)) {
+    for (const schedule::Round& round : schedule::all_to_all_rounds(members(kind), own)) {
         RoundExchange messages;
-        for (const RoundMessage& message : round.receives) {
+        for (const schedule::RoundMessage& message : round.receives) {
             messages.receives.push_back({message.peer, to + arrives[message.part], receive_bytes[message.part]});
         }
-        for (const RoundMessage& message : round.sends) {
+        for (const schedule::RoundMessage& message : round.sends) {
             messages.sends.push_back({message.peer, from + leaves[message.part], send_bytes[message.part]});
         }
         messages.own = {from + leaves[own], send_bytes[own]};
@@ -119,15 +122,15 @@ void RoundCommunicator::all_to_all(GroupKind kind, const void* send, std::span<c
     }
 }
 
-std::vector<std::size_t> RoundCommunicator::all_to_all_begin(GroupKind kind, const void* send,
+std::vector<std::size_t> RoundCommunicator::all_to_all_begin(models::GroupKind kind, const void* send,
                                                              std::span<const std::size_t> send_bytes) {
     const std::vector<std::size_t> leaves = running_sums(send_bytes);
     const auto* const from = static_cast<const std::byte*>(send);
     std::vector<std::byte>& received = received_.emplace_back();
     std::vector<std::size_t> sizes;
-    for (const Round& round : all_to_all_rounds(members(kind), mine(kind))) {
+    for (const schedule::Round& round : schedule::all_to_all_rounds(members(kind), mine(kind))) {
         RoundExchange messages;
-        for (const RoundMessage& message : round.sends) {
+        for (const schedule::RoundMessage& message : round.sends) {
             messages.sends.push_back({message.peer, from + leaves[message.part], send_bytes[message.part]});
         }
         messages.own = {from + leaves[mine(kind)], send_bytes[mine(kind)]};
@@ -167,4 +170,4 @@ std::byte* RoundCommunicator::scratch(std::size_t bytes) {
     return data;
 }
 
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -6,7 +6,7 @@
 #include "exec/transport/growing_buffer.hpp"
 #include "schedule/rounds/rounds.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 
 /// Up to here an all-reduce sends everyone's data to everyone, where the stack does not say it.
 inline constexpr std::size_t kSmallAllReduce = 4096;
@@ -34,22 +34,23 @@ class RoundCommunicator : public Communicator {
     /// All-reduces up to `gathered_bytes` send all data to all members.
     explicit RoundCommunicator(std::size_t gathered_bytes) : gathered_bytes_(gathered_bytes) {}
 
-    void all_reduce(GroupKind kind, void* data, std::size_t count, ElementType type, ReduceOp op) final;
-    void reduce_scatter(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) final;
-    void all_gather(GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) final;
-    void all_to_all(GroupKind kind, const void* send, std::span<const std::size_t> send_bytes, void* receive,
+    void all_reduce(models::GroupKind kind, void* data, std::size_t count, ElementType type, ReduceOp op) final;
+    void reduce_scatter(models::GroupKind kind, void* data, std::span<const std::size_t> offsets,
+                        ElementType type) final;
+    void all_gather(models::GroupKind kind, void* data, std::span<const std::size_t> offsets, ElementType type) final;
+    void all_to_all(models::GroupKind kind, const void* send, std::span<const std::size_t> send_bytes, void* receive,
                     std::span<const std::size_t> receive_bytes) final;
-    std::vector<std::size_t> all_to_all_begin(GroupKind kind, const void* send,
+    std::vector<std::size_t> all_to_all_begin(models::GroupKind kind, const void* send,
                                               std::span<const std::size_t> send_bytes) final;
     void take_received(void* receive) final;
 
  protected:
     /// Begins all receives, then all sends, copies the own part (copy_own_part) and waits for all. Messages without
     /// bytes are not sent.
-    virtual void exchange(GroupKind kind, const RoundExchange& round) = 0;
+    virtual void exchange(models::GroupKind kind, const RoundExchange& round) = 0;
     /// Sends, also what has no bytes; appends the next message of member `from` to `received` (append_from), in the
     /// order of members, this member's own part among them. Returns the lengths by member.
-    virtual std::vector<std::size_t> exchange_unsized(GroupKind kind, const RoundExchange& round,
+    virtual std::vector<std::size_t> exchange_unsized(models::GroupKind kind, const RoundExchange& round,
                                                       std::vector<std::byte>& received) = 0;
     /// Memory of the transport taken, or given back.
     virtual void hold(std::size_t bytes) = 0;
@@ -61,10 +62,10 @@ class RoundCommunicator : public Communicator {
 
  private:
     struct Data;
-    [[nodiscard]] std::size_t members(GroupKind kind) const { return static_cast<std::size_t>(size(kind)); }
-    [[nodiscard]] std::size_t mine(GroupKind kind) const { return static_cast<std::size_t>(group_rank(kind)); }
-    void run(GroupKind kind, const Rounds& rounds, const Data& data);
-    void run_sum(GroupKind kind, const Round& round, const Data& data);
+    [[nodiscard]] std::size_t members(models::GroupKind kind) const { return static_cast<std::size_t>(size(kind)); }
+    [[nodiscard]] std::size_t mine(models::GroupKind kind) const { return static_cast<std::size_t>(group_rank(kind)); }
+    void run(models::GroupKind kind, const schedule::Rounds& rounds, const Data& data);
+    void run_sum(models::GroupKind kind, const schedule::Round& round, const Data& data);
     std::byte* scratch(std::size_t bytes);
 
     std::size_t gathered_bytes_;
@@ -72,4 +73,4 @@ class RoundCommunicator : public Communicator {
     GrowingBuffer scratch_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::exec

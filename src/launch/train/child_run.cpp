@@ -25,7 +25,7 @@
 #include "launch/messages.hpp"
 #include "launch/train/setup.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 [[noreturn]] void become_training(std::vector<std::string>& words, const std::string& out, const std::string& error,
@@ -104,11 +104,11 @@ void read_ranks(const JsonValue& root, TrainedRun& run) {
     constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     const JsonValue memory = root.at("memory"), totals = root.at("memory_total");
     for (int rank = 0; const auto labels = memory.find(std::to_string(rank)); ++rank) {
-        RankReport& report = run.ranks.emplace_back();
+        exec::RankReport& report = run.ranks.emplace_back();
         report.rank = rank;
-        for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
-            report.peaks[i] =
-                static_cast<std::size_t>(labels->at(to_string(static_cast<MemoryLabel>(i))).as_integer(0, kMax));
+        for (std::size_t i = 0; i < schedule::kMemoryLabelCount; ++i) {
+            report.peaks[i] = static_cast<std::size_t>(
+                labels->at(to_string(static_cast<schedule::MemoryLabel>(i))).as_integer(0, kMax));
         }
         report.peak_bytes =
             static_cast<std::size_t>(totals.at(std::to_string(rank)).at("peak_bytes").as_integer(0, kMax));
@@ -117,9 +117,9 @@ void read_ranks(const JsonValue& root, TrainedRun& run) {
 
 void read_counts(const JsonValue& counts, TrainedRun& run) {
     constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-    run.counts.resize(static_cast<std::size_t>(OpKind::kCount));
+    run.counts.resize(static_cast<std::size_t>(schedule::OpKind::kCount));
     for (std::size_t kind = 0; kind < run.counts.size(); ++kind) {
-        if (const auto count = counts.find(to_string(static_cast<OpKind>(kind)))) {
+        if (const auto count = counts.find(to_string(static_cast<schedule::OpKind>(kind)))) {
             run.counts[kind].operations = static_cast<std::uint64_t>(count->at("operations").as_integer(0, kMax));
             run.counts[kind].bytes = static_cast<double>(count->at("bytes").as_integer(0, kMax));
         }
@@ -187,6 +187,6 @@ TrainedRun run_training(const TrainRequest& request, const std::string& scratch,
     return read_run(out);
 }
 
-RunInputs inputs_of_training(const TrainRequest& request) { return load_train_setup(request, 0).run; }
+exec::RunInputs inputs_of_training(const TrainRequest& request) { return load_train_setup(request, 0).run; }
 
-}  // namespace auspex
+}  // namespace auspex::launch

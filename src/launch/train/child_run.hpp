@@ -8,15 +8,15 @@
 #include "exec/run/trainer.hpp"
 #include "launch/train/request.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 struct TrainedRun {
     /// Empty: it ended well. Else its last words, and behind a colon the last five lines of what mpirun said.
     std::string error;
     std::vector<double> losses, gradient_norms, step_times_s;  ///< by step
     std::vector<double> probes_s;                              ///< by step; empty without --probe-cores
-    std::vector<RankReport> ranks;                             ///< peaks by label, and peak_bytes
-    std::vector<OperationCount> counts;                        ///< by OpKind, of the last step, over all ranks
+    std::vector<exec::RankReport> ranks;                       ///< peaks by label, and peak_bytes
+    std::vector<exec::OperationCount> counts;                  ///< by OpKind, of the last step, over all ranks
     std::vector<std::string> notes;
     int first_step = 0;  ///< of losses
     int restarts = 0;
@@ -36,6 +36,6 @@ void throw_if_interrupted();
                                       const std::function<void()>& meanwhile = {});
 
 /// The same inputs as the run's, for predictions. Throws InputError for what does not fit.
-[[nodiscard]] RunInputs inputs_of_training(const TrainRequest& request);
+[[nodiscard]] exec::RunInputs inputs_of_training(const TrainRequest& request);
 
-}  // namespace auspex
+}  // namespace auspex::launch

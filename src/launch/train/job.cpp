@@ -17,7 +17,7 @@
 #include "launch/train/setup.hpp"
 #include "launch/train/supervise.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ void run_train_job(const TrainRequest& request, const std::vector<std::string>& 
     report_failure(outcome, folder, outcome.exit_code == 0 ? "" : advice_of(setup));
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -3,7 +3,7 @@
 
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 std::vector<std::string> words_of(const TrainRequest& request) {
     std::vector<std::string> words;
@@ -51,4 +51,4 @@ std::vector<std::string> words_of(const TrainRequest& request) {
     return words;
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::launch {
 
 /// An empty string or list, or zero: not asked for.
 struct TrainRequest {
@@ -34,4 +34,4 @@ struct TrainRequest {
 /// As flags of `auspex train`; the command line is not among them.
 [[nodiscard]] std::vector<std::string> words_of(const TrainRequest& request);
 
-}  // namespace auspex
+}  // namespace auspex::launch

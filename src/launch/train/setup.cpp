@@ -14,15 +14,15 @@
 #include "exec/run/run_checks.hpp"
 #include "launch/input_files.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// The plan for this many ranks (0: what its dp gives), with what the plan needs in the message where they do not fit.
-Plan plan_for(const Plan& plan, const Workload& workload, int ranks) {
-    const Plan shapes_only = [&] {
-        Plan one = plan;
+models::Plan plan_for(const models::Plan& plan, const models::Workload& workload, int ranks) {
+    const models::Plan shapes_only = [&] {
+        models::Plan one = plan;
         one.etp = plan.etp_given ? plan.etp : plan.tp;
         return one;
     }();
@@ -42,15 +42,15 @@ Plan plan_for(const Plan& plan, const Workload& workload, int ranks) {
     return resolve_plan(plan, workload, ranks);
 }
 
-RunInputs load_run(const TrainRequest& request, int ranks) {
+exec::RunInputs load_run(const TrainRequest& request, int ranks) {
     require_roles(request.overrides, {"stack", "workload", "plan"});
-    RunInputs run;
-    run.stack = load_stack(load_document("stack", request.stack, request.overrides));
-    run.workload = load_workload(load_document("workload", request.workload, request.overrides));
-    run.plan = plan_for(load_plan(load_document("plan", request.plan, request.overrides)), run.workload, ranks);
+    exec::RunInputs run;
+    run.stack = models::load_stack(load_document("stack", request.stack, request.overrides));
+    run.workload = models::load_workload(load_document("workload", request.workload, request.overrides));
+    run.plan = plan_for(models::load_plan(load_document("plan", request.plan, request.overrides)), run.workload, ranks);
     run.training = run.workload.training;
     run.layout = rank_grid(run.plan, tiles_of(run.plan));
-    run.program = build_program(run.workload, run.plan, run.stack, run.layout);
+    run.program = schedule::build_program(run.workload, run.plan, run.stack, run.layout);
     run.last_step = request.steps - 1;
     run.seed = request.seed;
     return run;
@@ -118,19 +118,19 @@ void check_outputs(const TrainRequest& request) {
 
 }  // namespace
 
-InjectedFault parse_fault(const std::string& text) {
-    const std::array<std::pair<const char*, InjectedFault::Kind>, 4> kinds{
-        {{"nan", InjectedFault::Kind::kNan},
-         {"kill", InjectedFault::Kind::kKill},
-         {"kill-checkpoint", InjectedFault::Kind::kKillInCheckpoint},
-         {"hang", InjectedFault::Kind::kHang}}};
+exec::InjectedFault parse_fault(const std::string& text) {
+    const std::array<std::pair<const char*, exec::InjectedFault::Kind>, 4> kinds{
+        {{"nan", exec::InjectedFault::Kind::kNan},
+         {"kill", exec::InjectedFault::Kind::kKill},
+         {"kill-checkpoint", exec::InjectedFault::Kind::kKillInCheckpoint},
+         {"hang", exec::InjectedFault::Kind::kHang}}};
     for (const auto& [word, kind] : kinds) {
         const std::string head = std::string(word) + ":rank=", middle = ",step=";
         const std::size_t comma = text.find(middle);
         if (!text.starts_with(head) || comma == std::string::npos) {
             continue;
         }
-        InjectedFault fault;
+        exec::InjectedFault fault;
         fault.kind = kind;
         const auto reads = [&](std::size_t begin, std::size_t end, int& number) {
             const auto [stop, status] = std::from_chars(text.data() + begin, text.data() + end, number);
@@ -154,7 +154,7 @@ TrainSetup load_train_setup(const TrainRequest& request, int ranks) {
     }
     TrainSetup setup;
     setup.run = load_run(request, ranks > 0 ? ranks : request.ranks);
-    RunOptions& run = setup.options;
+    exec::RunOptions& run = setup.options;
     run.data = request.data;
     run.steps = request.steps;
     run.checkpoint_folder = request.checkpoint;
@@ -179,10 +179,10 @@ TrainSetup load_train_setup(const TrainRequest& request, int ranks) {
         }
     }
     if (!request.weights.empty()) {
-        static_cast<void>(open_weights_file(request.weights));
+        static_cast<void>(exec::open_weights_file(request.weights));
     }
-    check_run(setup.run, run, Dataset::open(request.data));
+    check_run(setup.run, run, exec::Dataset::open(request.data));
     return setup;
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

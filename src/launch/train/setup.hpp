@@ -5,11 +5,11 @@
 #include "exec/run/trainer.hpp"
 #include "launch/train/request.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 struct TrainSetup {
-    RunInputs run;
-    RunOptions options;
+    exec::RunInputs run;
+    exec::RunOptions options;
 };
 
 /// Loads and checks everything that can be known before the first step. `ranks` = 0: what the request or the plan says.
@@ -17,6 +17,6 @@ struct TrainSetup {
 [[nodiscard]] TrainSetup load_train_setup(const TrainRequest& request, int ranks);
 
 /// "kill:rank=1,step=5". Throws InputError.
-[[nodiscard]] InjectedFault parse_fault(const std::string& text);
+[[nodiscard]] exec::InjectedFault parse_fault(const std::string& text);
 
-}  // namespace auspex
+}  // namespace auspex::launch

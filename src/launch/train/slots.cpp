@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 /// The lines of a hostfile that name a host, without comments.
@@ -135,4 +135,4 @@ std::vector<int> slots_by_host(const std::string& file) {
     return slots;
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -5,7 +5,7 @@
 
 #include "launch/run_folder.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 /// Slots 0 … ranks + buffer - 1; with a hostfile its lines. Ranks sit on the first healthy ones.
 class Slots {
@@ -38,4 +38,4 @@ class Slots {
 /// before the last has neither "slots=" nor a second line: Open MPI then takes its cores for slots.
 [[nodiscard]] std::vector<int> slots_by_host(const std::string& file);
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -10,7 +10,7 @@
 #include "launch/output_locks.hpp"
 #include "launch/train/slots.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 namespace {
 
 std::string list_of(const std::vector<int>& numbers) {
@@ -162,7 +162,7 @@ int step_of_checkpoint(const TrainSetup& setup) {
         return -1;
     }
     std::vector<std::string> notes;
-    const CheckpointInfo info = newest_checkpoint(setup.options.checkpoint_folder, setup.run, notes);
+    const exec::CheckpointInfo info = newest_checkpoint(setup.options.checkpoint_folder, setup.run, notes);
     return info.folder.empty() ? -1 : info.step;
 }
 
@@ -214,4 +214,4 @@ void supervise(const TrainRequest& request, const TrainSetup& setup, const Launc
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -3,7 +3,7 @@
 #include "launch/mpirun.hpp"
 #include "launch/train/setup.hpp"
 
-namespace auspex {
+namespace auspex::launch {
 
 /// What ended a launch, in words, and the ranks that did; none: not known. A rank that a signal ended is the one that
 /// mpirun names; ranks whose numbers are not finite are in DIR/failure; one that hangs is the only one behind the
@@ -28,4 +28,4 @@ void report_failure(const LaunchOutcome& outcome, const RunFolder& folder, const
 /// fails again as it did before: that is not the slots' fault.
 void supervise(const TrainRequest& request, const TrainSetup& setup, const Launch& launch, const RunFolder& folder);
 
-}  // namespace auspex
+}  // namespace auspex::launch

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 // Sizes that terms are made of. Letters: m rows, n columns, k depth, g groups.
@@ -261,4 +261,4 @@ double cpu_bytes(const CpuCall& c, CpuPrecision precision) {
     check_failed("kernel", "a kernel of the trainer", __FILE__, __LINE__);
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace auspex {
+namespace auspex::models {
 
 /// A kernel of src/exec/kernels (or of the optimizer and the transport's sums) as a core runs it. Behind each: what
 /// CpuCall's rows, columns, depth and groups are.
@@ -127,4 +127,4 @@ struct CpuKernelCost {
     bool known = false;         ///< false: the machine file has no law of this kernel
 };
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 CpuModel at_speed(CpuModel cpu, double speed) {
     AUSPEX_CHECK(speed > 0, "cores run");
@@ -58,4 +58,4 @@ double receive_cpu_s(const MessageCosts& costs, double bytes) {
     return costs.receive_s + bytes * costs.receive_byte_s + (bytes > costs.eager_bytes ? costs.rendezvous_s : 0);
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

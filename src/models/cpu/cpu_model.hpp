@@ -6,7 +6,7 @@
 
 #include "models/cpu/cpu_kernel.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 /// Cost of a message between two processes. CPU times are spent on the sender's and the receiver's cores, inside MPI.
 struct MessageCosts {
@@ -76,4 +76,4 @@ struct WorkingSet {
 /// Seconds of one of the call's repeats on a core alone, operands in the last-level cache: the law, nothing shared.
 [[nodiscard]] double cpu_seconds(const CpuModel& cpu, const CpuCall& call, CpuPrecision precision);
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 constexpr const char* kRole = "machine";
@@ -218,4 +218,4 @@ CpuModel read_cpu_section(const JsonValue& section, int max_nodes, std::vector<C
     return cpu;
 }
 
-}  // namespace auspex
+}  // namespace auspex::models

@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::models {
 
 /// Reads the section; docs/formats-machine-stack.md describes it. Its constants join `constants` in the order of the
 /// table there, laws by precision, kernel (in the order of CpuKernel) and term. `max_nodes` is the fabric's: with
@@ -14,4 +14,4 @@ namespace auspex {
 /// allowed).
 [[nodiscard]] CpuModel read_cpu_section(const JsonValue& section, int max_nodes, std::vector<Constant>& constants);
 
-}  // namespace auspex
+}  // namespace auspex::models

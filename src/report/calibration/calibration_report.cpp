@@ -12,7 +12,7 @@
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kSigmas = 1.96;
@@ -23,17 +23,17 @@ constexpr const char* kResiduals =
     "disturbed measurement. The lines next to 1 are 5 % off. Marks beyond a factor of two stand at the edge.";
 
 /// The worst of all points, and where there are outliers what is worst without them.
-std::string worst_text(const FitQuality& fit) {
+std::string worst_text(const fit::FitQuality& fit) {
     const double worst = std::max(fit.worst_error, fit.farthest_error);
     return percent(worst) +
            (fit.outliers > 0 ? " (" + percent(fit.worst_error) + " without " + counted(fit.outliers, "outlier") + ")"
                              : "");
 }
 
-std::vector<TextRow> fit_rows(const Calibration& calibration) {
+std::vector<TextRow> fit_rows(const fit::Calibration& calibration) {
     std::vector<TextRow> rows{{"fit", "precision", "points", "typical error", "worst", "verdict"}};
-    for (const FitQuality& fit : calibration.fits) {
-        const bool is_checked = fit.verdict != kOneRow;
+    for (const fit::FitQuality& fit : calibration.fits) {
+        const bool is_checked = fit.verdict != fit::kOneRow;
         rows.push_back({fit.name, fit.precision.empty() ? fit.kind : fit.precision, std::to_string(fit.points.size()),
                         is_checked ? percent(fit.typical_error) : "-", is_checked ? worst_text(fit) : "-",
                         fit.verdict});
@@ -52,11 +52,11 @@ std::vector<TextRow> constant_rows(const std::vector<Constant>& constants) {
     return rows;
 }
 
-std::vector<TextRow> change_rows(const std::vector<ConstantChange>& changes) {
+std::vector<TextRow> change_rows(const std::vector<fit::ConstantChange>& changes) {
     std::vector<TextRow> rows{{"constant", "before", "now", "from", "to", "rows", "verdict"}};
-    for (const ConstantChange& change : changes) {
+    for (const fit::ConstantChange& change : changes) {
         const auto text = [&](double value) { return format_quantity(value, change.now.dimension); };
-        const bool has_interval = change.verdict != kOneRow;
+        const bool has_interval = change.verdict != fit::kOneRow;
         rows.push_back({change.now.path, text(change.before.value), text(change.now.value),
                         has_interval ? text(change.low) : "-", has_interval ? text(change.high) : "-", change.rows,
                         change.verdict});
@@ -81,10 +81,10 @@ std::string html_rows(const std::vector<TextRow>& rows, std::size_t left, std::s
     return html_table(cells, caption);
 }
 
-std::string terms_table(const Calibration& calibration) {
+std::string terms_table(const fit::Calibration& calibration) {
     std::vector<TextRow> rows{{"fit", "precision", "term", "value", "from", "to"}};
-    for (const FitQuality& fit : calibration.fits) {
-        for (const FitQuality::Term& term : fit.terms) {
+    for (const fit::FitQuality& fit : calibration.fits) {
+        for (const fit::FitQuality::Term& term : fit.terms) {
             const auto text = [](double s) { return significant(s * 1e9, 4) + " ns"; };
             rows.push_back({fit.name, fit.precision, term.name, text(term.value), text(term.low), text(term.high)});
         }
@@ -95,9 +95,9 @@ std::string terms_table(const Calibration& calibration) {
 }
 
 /// The words in which all names begin; of a single name all of it. Requires that the first word is the same.
-std::string common_head(const std::vector<const FitQuality*>& fits) {
+std::string common_head(const std::vector<const fit::FitQuality*>& fits) {
     std::string head = fits.front()->name;
-    for (const FitQuality* fit : fits) {
+    for (const fit::FitQuality* fit : fits) {
         while (fit->name != head && !fit->name.starts_with(head + "_")) {
             head.erase(std::min(head.rfind('_'), head.size()));
         }
@@ -106,19 +106,19 @@ std::string common_head(const std::vector<const FitQuality*>& fits) {
 }
 
 /// "kernel copy", "kernels gemm_…", "kernels sum_rows, …"; of other kinds the kind.
-std::string title_of(const std::vector<const FitQuality*>& fits) {
+std::string title_of(const std::vector<const fit::FitQuality*>& fits) {
     if (fits.front()->kind != "kernel") {
         return fits.front()->kind;
     }
     const std::string head = common_head(fits);
-    const auto named = std::ranges::count_if(fits, [&](const FitQuality* fit) { return fit->name == head; });
+    const auto named = std::ranges::count_if(fits, [&](const fit::FitQuality* fit) { return fit->name == head; });
     return named == std::ssize(fits) ? "kernel " + head : "kernels " + head + (named > 0 ? ", …" : "_…");
 }
 
 /// Kernels by the first word of their names, so that forward and backward stand together; messages, collectives.
-std::string charts(const Calibration& calibration) {
-    std::map<std::string, std::vector<const FitQuality*>> families;
-    for (const FitQuality& fit : calibration.fits) {
+std::string charts(const fit::Calibration& calibration) {
+    std::map<std::string, std::vector<const fit::FitQuality*>> families;
+    for (const fit::FitQuality& fit : calibration.fits) {
         const std::string head = fit.name.substr(0, fit.name.find('_'));
         families[fit.kind == "kernel" ? fit.kind + " " + head : fit.kind].push_back(&fit);
     }
@@ -139,7 +139,7 @@ std::string render_html(const CalibrationReport& report) {
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
         html_escape(title) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n<h1>" +
         html_escape(title) + "</h1>\n" + html_paragraph(verdict_of(report), "summary");
-    const Calibration& calibration = report.calibration;
+    const fit::Calibration& calibration = report.calibration;
     if (!calibration.warnings.empty()) {
         out += html_heading("warnings", "Warnings") + html_list(calibration.warnings);
     }
@@ -173,10 +173,10 @@ std::string render_html(const CalibrationReport& report) {
 }  // namespace
 
 std::string verdict_of(const CalibrationReport& report) {
-    const std::vector<FitQuality>& fits = report.calibration.fits;
-    const auto poor = std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.is_poor; });
+    const std::vector<fit::FitQuality>& fits = report.calibration.fits;
+    const auto poor = std::count_if(fits.begin(), fits.end(), [](const fit::FitQuality& fit) { return fit.is_poor; });
     const auto unchecked =
-        std::count_if(fits.begin(), fits.end(), [](const FitQuality& fit) { return fit.verdict == kOneRow; });
+        std::count_if(fits.begin(), fits.end(), [](const fit::FitQuality& fit) { return fit.verdict == fit::kOneRow; });
     const std::string all = counted(static_cast<double>(fits.size()), "fit");
     const std::string some =
         poor == 0 ? (unchecked == 0 ? ", all good." : ", none of them poor.")
@@ -185,15 +185,15 @@ std::string verdict_of(const CalibrationReport& report) {
            (unchecked == 0 ? "" : " Of one row, and not checked: " + thousands(static_cast<double>(unchecked)) + ".");
 }
 
-std::string fits_text(const Calibration& calibration) { return text_table(fit_rows(calibration), {0, 1, 5}); }
+std::string fits_text(const fit::Calibration& calibration) { return text_table(fit_rows(calibration), {0, 1, 5}); }
 
 std::string constants_text(const std::vector<Constant>& constants) {
     return text_table(constant_rows(constants), {0, 4});
 }
 
 std::string changes_text(const CalibrationReport& report) {
-    const std::vector<ConstantChange>& changes = report.calibration.changes;
-    const std::vector<ConstantChange>& advice = report.calibration.advice;
+    const std::vector<fit::ConstantChange>& changes = report.calibration.changes;
+    const std::vector<fit::ConstantChange>& advice = report.calibration.advice;
     std::string text = changes.empty() ? "" : text_table(change_rows(changes), {0, 5, 6});
     if (!advice.empty()) {
         text += "\nOf the stack, whose file stays as it is:\n" + text_table(change_rows(advice), {0, 5, 6});
@@ -205,4 +205,4 @@ void write_calibration_report(const CalibrationReport& report, const std::string
     write_report_file(make_report_folder(directory, "index.html") / "index.html", render_html(report));
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

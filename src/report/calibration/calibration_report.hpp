@@ -6,14 +6,14 @@
 #include "base/constant.hpp"
 #include "compare/fit/calibration.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 struct CalibrationReport {
     std::string machine;            ///< its name
     std::string machine_file;       ///< where it was written
     std::string measurements_file;  ///< where its rows are
     std::string command;
-    Calibration calibration;
+    fit::Calibration calibration;
     std::vector<Constant> constants;       ///< of the machine file, laws of kernels apart
     bool is_from = false;                  ///< from a table of another machine: `calibration` has changes
     std::size_t constants_of_machine = 0;  ///< in its file, all of them
@@ -24,7 +24,7 @@ struct CalibrationReport {
 
 /// One line a fit: "gemm_forward  fp32  24  1.2 %  8.1 %  good", below a head; kernels, messages, what cores share,
 /// collectives. The worst is that of all points; what it is without outliers stands behind it where there are any.
-[[nodiscard]] std::string fits_text(const Calibration& calibration);
+[[nodiscard]] std::string fits_text(const fit::Calibration& calibration);
 /// One line a constant: value, interval of 95 %, kind.
 [[nodiscard]] std::string constants_text(const std::vector<Constant>& constants);
 /// One line a constant that rows have replaced: what it was and is, interval, rows, verdict; then those of the stack
@@ -34,4 +34,4 @@ struct CalibrationReport {
 /// Writes DIR/index.html. Throws InputError where it cannot.
 void write_calibration_report(const CalibrationReport& report, const std::string& directory);
 
-}  // namespace auspex
+}  // namespace auspex::report

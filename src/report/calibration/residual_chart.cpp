@@ -9,7 +9,7 @@
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kWidth = 960, kHeight = 330;
@@ -17,7 +17,9 @@ constexpr double kLeft = 70, kRight = 660, kTop = 44, kBottom = 270;
 constexpr double kLegendLeft = kRight + 24, kLine = 21;
 constexpr double kLow = 0.5, kHigh = 2;
 
-std::string name_of(const FitQuality& fit) { return fit.name + (fit.precision.empty() ? "" : ", " + fit.precision); }
+std::string name_of(const fit::FitQuality& fit) {
+    return fit.name + (fit.precision.empty() ? "" : ", " + fit.precision);
+}
 
 /// Powers of ten; finer ones where fewer than three of them are.
 std::vector<double> time_ticks(double low, double high) {
@@ -44,7 +46,7 @@ void draw_axes(Svg& svg, const SvgScale& x, const SvgScale& y) {
     svg.text_upwards({18, (kTop + kBottom) / 2}, "predicted / measured", "name");
 }
 
-void draw_points(Svg& svg, const FitQuality& fit, std::size_t color, const SvgScale& x, const SvgScale& y) {
+void draw_points(Svg& svg, const fit::FitQuality& fit, std::size_t color, const SvgScale& x, const SvgScale& y) {
     const std::string css = "mark v" + std::to_string(color);
     for (std::size_t i = 0; i < fit.points.size(); ++i) {
         const double seconds = fit.points[i].seconds, ratio = fit.predicted[i] / seconds;
@@ -59,11 +61,11 @@ void draw_points(Svg& svg, const FitQuality& fit, std::size_t color, const SvgSc
 
 }  // namespace
 
-std::string residual_chart(const std::string& title, std::span<const FitQuality* const> fits) {
+std::string residual_chart(const std::string& title, std::span<const fit::FitQuality* const> fits) {
     AUSPEX_CHECK(!fits.empty() && fits.size() <= kMaxResiduals, "as many fits as colours");
     double shortest = fits.front()->points.front().seconds, longest = shortest;
-    for (const FitQuality* fit : fits) {
-        for (const Measurement& point : fit->points) {
+    for (const fit::FitQuality* fit : fits) {
+        for (const models::Measurement& point : fit->points) {
             shortest = std::min(shortest, point.seconds);
             longest = std::max(longest, point.seconds);
         }
@@ -80,4 +82,4 @@ std::string residual_chart(const std::string& title, std::span<const FitQuality*
     return std::move(svg).finish();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

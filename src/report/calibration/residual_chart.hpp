@@ -5,13 +5,13 @@
 
 #include "compare/fit/calibration.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// Most fits in one chart: as many as there are curve colours.
 inline constexpr std::size_t kMaxResiduals = 7;
 
 /// Inline SVG: a mark for each point, a colour for each fit; marks beyond a factor of two stand at the edge. Requires 1
 /// to kMaxResiduals fits with points.
-[[nodiscard]] std::string residual_chart(const std::string& title, std::span<const FitQuality* const> fits);
+[[nodiscard]] std::string residual_chart(const std::string& title, std::span<const fit::FitQuality* const> fits);
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -11,16 +11,16 @@
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kSide = 520, kLeft = 90, kTop = 24;
 constexpr double kRight = kLeft + kSide, kBottom = kTop + kSide;
 constexpr std::size_t kStyles = 7;
 
-std::vector<std::string> workloads_of(const Comparison& comparison) {
+std::vector<std::string> workloads_of(const evaluate::Comparison& comparison) {
     std::vector<std::string> names;
-    for (const ComparedCase& one : comparison.cases) {
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         if (std::find(names.begin(), names.end(), one.workload) == names.end()) {
             names.push_back(one.workload);
         }
@@ -65,11 +65,11 @@ void draw_legend(Svg& svg, const std::vector<std::string>& workloads) {
 
 }  // namespace
 
-std::string step_scatter(const Comparison& comparison) {
+std::string step_scatter(const evaluate::Comparison& comparison) {
     AUSPEX_CHECK(!comparison.cases.empty(), "a scatter plot has points");
     constexpr double kWidth = 860, kHeight = kBottom + 60, kMargin = 1.25;
     double least = comparison.cases.front().measured_step_s, most = least;
-    for (const ComparedCase& one : comparison.cases) {
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         least = std::min({least, one.measured_step_s, one.predicted_step_s});
         most = std::max({most, one.measured_step_s, one.predicted_step_s});
     }
@@ -83,7 +83,7 @@ std::string step_scatter(const Comparison& comparison) {
     draw_axes(svg, x, y);
     svg.line({x(x.low), y(x.low)}, {x(x.high), y(x.high)}, "ideal");
     const std::vector<std::string> workloads = workloads_of(comparison);
-    for (const ComparedCase& one : comparison.cases) {
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         const auto style =
             static_cast<std::size_t>(std::find(workloads.begin(), workloads.end(), one.workload) - workloads.begin());
         svg.marker({x(one.measured_step_s), y(one.predicted_step_s)}, style, "mark v" + std::to_string(style % kStyles),
@@ -94,14 +94,14 @@ std::string step_scatter(const Comparison& comparison) {
     return std::move(svg).finish();
 }
 
-std::string operation_bars(const Comparison& comparison) {
+std::string operation_bars(const evaluate::Comparison& comparison) {
     AUSPEX_CHECK(!comparison.operations.empty(), "bars of operations");
     constexpr std::size_t kMax = 24;
     constexpr double kWidth = 860, kEnd = 740, kRow = 26, kBar = 9, kHead = 34;
     constexpr double kCharacter = 8, kGap = 16;  // of a name, which is not cut; beside it
     const std::size_t count = std::min(kMax, comparison.operations.size());
     double longest = 0;
-    for (const OperationPair& operation : comparison.operations) {
+    for (const evaluate::OperationPair& operation : comparison.operations) {
         longest = std::max({longest, operation.measured_s, operation.predicted_s});
     }
     std::size_t characters = 0;
@@ -118,7 +118,7 @@ std::string operation_bars(const Comparison& comparison) {
     svg.text({names + 117, 18}, "predicted", "tick");
     double y = kHead;
     for (std::size_t i = 0; i < count; ++i, y += kRow) {
-        const OperationPair& operation = comparison.operations[i];
+        const evaluate::OperationPair& operation = comparison.operations[i];
         svg.text({names - 8, y + kBar + 4.5}, operation.name, "tick", "end");
         svg.rect({names, y}, x(operation.measured_s) - names, kBar, "l0", duration(operation.measured_s));
         svg.rect({names, y + kBar}, x(operation.predicted_s) - names, kBar, "l2", duration(operation.predicted_s));
@@ -130,4 +130,4 @@ std::string operation_bars(const Comparison& comparison) {
     return std::move(svg).finish();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

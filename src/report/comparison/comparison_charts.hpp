@@ -4,13 +4,13 @@
 
 #include "compare/evaluate/comparison.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// Predicted against measured step times on logarithmic axes, with bands of 5 and 12 %; a workload has a colour and a
 /// shape. Requires a case.
-[[nodiscard]] std::string step_scatter(const Comparison& comparison);
+[[nodiscard]] std::string step_scatter(const evaluate::Comparison& comparison);
 
 /// Measured and predicted time of the operations that take most, summed over layouts. Requires operations.
-[[nodiscard]] std::string operation_bars(const Comparison& comparison);
+[[nodiscard]] std::string operation_bars(const evaluate::Comparison& comparison);
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -15,7 +15,7 @@
 #include "report/parts/text.hpp"
 #include "report/parts/timeline_chart.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr const char* kTitle = "Measured and predicted training steps";
@@ -37,9 +37,9 @@ constexpr const char* kNotKnown = "not known";
 constexpr const char* kNotJudged = "not judged";
 
 /// What time a layout spends on what kind of message: the pictures should have one of each.
-std::string kind_of(const ComparedCase& one) {
+std::string kind_of(const evaluate::ComparedCase& one) {
     std::set<std::string> streams;
-    for (const Span& span : one.measured_timeline->spans) {
+    for (const schedule::Span& span : one.measured_timeline->spans) {
         streams.insert(one.measured_timeline->tracks[span.track].stream);
     }
     std::string kind;
@@ -50,11 +50,11 @@ std::string kind_of(const ComparedCase& one) {
 }
 
 /// The worst, the best, and the worst of each kind, as long as there is room.
-std::vector<const ComparedCase*> drawn_cases(const Comparison& comparison) {
+std::vector<const evaluate::ComparedCase*> drawn_cases(const evaluate::Comparison& comparison) {
     constexpr std::size_t kMax = 10;
-    std::vector<const ComparedCase*> all = worst_first(comparison), drawn;
-    std::erase_if(all, [](const ComparedCase* one) {
-        const auto has_spans = [](const std::optional<Timeline>& timeline) {
+    std::vector<const evaluate::ComparedCase*> all = worst_first(comparison), drawn;
+    std::erase_if(all, [](const evaluate::ComparedCase* one) {
+        const auto has_spans = [](const std::optional<schedule::Timeline>& timeline) {
             return timeline && !timeline->spans.empty();
         };
         return !has_spans(one->measured_timeline) || !has_spans(one->predicted_timeline);
@@ -64,7 +64,7 @@ std::vector<const ComparedCase*> drawn_cases(const Comparison& comparison) {
         std::rotate(all.begin(), all.begin() + 1, all.begin() + std::min<std::ptrdiff_t>(2, std::ssize(all)));
     }
     std::set<std::string> kinds;
-    for (const ComparedCase* one : all) {
+    for (const evaluate::ComparedCase* one : all) {
         const bool is_new = kinds.insert(kind_of(*one)).second;
         if (drawn.size() < kMax && (is_new || drawn.size() < 2)) {
             drawn.push_back(one);
@@ -84,7 +84,7 @@ std::string html_rows(const std::vector<std::vector<std::string>>& rows, std::si
     return html_table(cells, caption);
 }
 
-std::string cards(const Comparison& comparison) {
+std::string cards(const evaluate::Comparison& comparison) {
     std::string out = "<div class=\"cards\">\n";
     const auto add = [&out](const std::string& value, const std::string& name) {
         out += "<div class=\"card\"><b>" + html_escape(value) + "</b><span>" + html_escape(name) + "</span></div>\n";
@@ -100,9 +100,9 @@ std::string cards(const Comparison& comparison) {
     return out + "</div>\n";
 }
 
-std::string memory_section(const Comparison& comparison) {
+std::string memory_section(const evaluate::Comparison& comparison) {
     std::vector<std::vector<std::string>> rows{{"layout", "workload", "measured bytes", "predicted bytes", ""}};
-    for (const ComparedCase& one : comparison.cases) {
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         rows.push_back(
             {one.plan, one.workload, thousands(one.measured_memory_bytes), thousands(one.predicted_memory_bytes),
              std::llround(one.measured_memory_bytes) == std::llround(one.predicted_memory_bytes) ? "equal"
@@ -111,9 +111,9 @@ std::string memory_section(const Comparison& comparison) {
     return html_heading("memory", "Memory") + html_rows(rows, 2, "Peak of all labels on the fullest rank.");
 }
 
-std::string verdict_list(const Comparison& comparison) {
+std::string verdict_list(const evaluate::Comparison& comparison) {
     std::vector<std::string> items;
-    for (const Verdict& verdict : verdicts_of(comparison)) {
+    for (const evaluate::Verdict& verdict : verdicts_of(comparison)) {
         items.push_back((!verdict.holds   ? "not judged: "
                          : *verdict.holds ? "holds: "
                                           : "does not hold: ") +
@@ -122,7 +122,7 @@ std::string verdict_list(const Comparison& comparison) {
     return html_list(items);
 }
 
-std::string operations_section(const Comparison& comparison) {
+std::string operations_section(const evaluate::Comparison& comparison) {
     const std::string note = operations_note(comparison);
     return html_heading("operations", "Operations") + html_paragraph(largest_errors_text(comparison)) +
            (note.empty() ? "" : html_paragraph("Note: " + note)) +
@@ -130,7 +130,7 @@ std::string operations_section(const Comparison& comparison) {
 }
 
 std::string render_html(const ComparisonReport& report) {
-    const Comparison& comparison = report.comparison;
+    const evaluate::Comparison& comparison = report.comparison;
     std::string out =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
@@ -151,11 +151,11 @@ std::string render_html(const ComparisonReport& report) {
     if (!comparison.operations.empty()) {
         out += operations_section(comparison);
     }
-    const std::vector<const ComparedCase*> drawn = drawn_cases(comparison);
+    const std::vector<const evaluate::ComparedCase*> drawn = drawn_cases(comparison);
     if (!drawn.empty()) {
         out += html_heading("timelines", "Timelines") + html_paragraph(kTimelines);
     }
-    for (const ComparedCase* one : drawn) {
+    for (const evaluate::ComparedCase* one : drawn) {
         out += html_figure(
             timeline_chart(one->plan + " on " + one->workload, *one->measured_timeline, *one->predicted_timeline),
             "Step: measured " + duration(one->measured_step_s) + ", predicted " + duration(one->predicted_step_s) +
@@ -166,11 +166,11 @@ std::string render_html(const ComparisonReport& report) {
            "<pre>" + html_escape(report.command) + "</pre>\n</main></body>\n</html>\n";
 }
 
-std::string cases_csv(const Comparison& comparison) {
+std::string cases_csv(const evaluate::Comparison& comparison) {
     std::string out =
         "plan,workload,ranks,nodes,measured_step_s,noise,predicted_step_s,error,interval_low_s,interval_high_s,"
         "core_speed,disturbed,slowdown,measured_memory_bytes,predicted_memory_bytes\n";
-    for (const ComparedCase& one : comparison.cases) {
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         out += one.plan + "," + one.workload + "," + std::to_string(one.ranks) + "," + std::to_string(one.nodes);
         out += "," + json_number(one.measured_step_s) + "," + (one.noise ? json_number(*one.noise) : "");
         for (const double value :
@@ -192,4 +192,4 @@ void write_comparison_report(const ComparisonReport& report, const std::string& 
     write_report_file(folder / "cases.csv", cases_csv(report.comparison));
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -5,10 +5,10 @@
 
 #include "compare/evaluate/comparison.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 struct ComparisonReport {
-    const Comparison& comparison;
+    const evaluate::Comparison& comparison;
     std::string machine;  ///< its name
     std::string command;  ///< that makes the page again
 };
@@ -16,4 +16,4 @@ struct ComparisonReport {
 /// Writes DIR/index.html and cases.csv (creating DIR). Throws InputError when it cannot.
 void write_comparison_report(const ComparisonReport& report, const std::string& directory);
 
-}  // namespace auspex
+}  // namespace auspex::report

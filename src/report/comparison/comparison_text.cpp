@@ -7,7 +7,7 @@
 #include "compare/evaluate/compared_operations.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr const char* kNotKnown = "not known";
@@ -23,29 +23,29 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-std::vector<const ComparedCase*> worst_first(const Comparison& comparison) {
-    std::vector<const ComparedCase*> cases;
-    for (const ComparedCase& one : comparison.cases) {
+std::vector<const evaluate::ComparedCase*> worst_first(const evaluate::Comparison& comparison) {
+    std::vector<const evaluate::ComparedCase*> cases;
+    for (const evaluate::ComparedCase& one : comparison.cases) {
         cases.push_back(&one);
     }
-    std::stable_sort(cases.begin(), cases.end(), [](const ComparedCase* a, const ComparedCase* b) {
+    std::stable_sort(cases.begin(), cases.end(), [](const evaluate::ComparedCase* a, const evaluate::ComparedCase* b) {
         return std::abs(a->error) > std::abs(b->error);
     });
     return cases;
 }
 
-std::string noise_floor_text(const Comparison& comparison) {
+std::string noise_floor_text(const evaluate::Comparison& comparison) {
     return comparison.noise_floor ? percent(*comparison.noise_floor) : kNotKnown;
 }
 
-std::string tau_of_repeats_text(const Comparison& comparison) {
+std::string tau_of_repeats_text(const evaluate::Comparison& comparison) {
     return comparison.kendall_tau_of_repeats ? fixed(*comparison.kendall_tau_of_repeats, 3) : kNotKnown;
 }
 
-std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparison) {
+std::vector<std::vector<std::string>> comparison_rows(const evaluate::Comparison& comparison) {
     std::vector<std::vector<std::string>> rows{
         {"layout", "workload", "ranks", "measured", "noise", "predicted", "error", "interval", ""}};
-    for (const ComparedCase* one : worst_first(comparison)) {
+    for (const evaluate::ComparedCase* one : worst_first(comparison)) {
         std::vector<std::string> notes;
         if (one->disturbed) {
             notes.emplace_back("disturbed");
@@ -63,10 +63,10 @@ std::vector<std::vector<std::string>> comparison_rows(const Comparison& comparis
     return rows;
 }
 
-std::vector<std::string> summary_lines(const Comparison& comparison) {
+std::vector<std::string> summary_lines(const evaluate::Comparison& comparison) {
     double held = 0;
     std::vector<std::string> by_ranks, spreads;
-    for (const IntervalCoverage& coverage : comparison.coverage) {
+    for (const evaluate::IntervalCoverage& coverage : comparison.coverage) {
         held += coverage.holds;
         by_ranks.push_back(std::to_string(coverage.holds) + " of " + std::to_string(coverage.of) + " at " +
                            counted(coverage.ranks, "rank"));
@@ -93,9 +93,9 @@ std::vector<std::string> summary_lines(const Comparison& comparison) {
                 : "what the predicted best layout loses is not judged: no workload has two layouts"};
 }
 
-std::string failed_text(const Comparison& comparison) {
+std::string failed_text(const evaluate::Comparison& comparison) {
     std::vector<std::string> names;
-    for (const FailedCase& one : comparison.failed) {
+    for (const evaluate::FailedCase& one : comparison.failed) {
         names.push_back(one.plan + " on " + one.workload);
     }
     return names.empty()
@@ -103,19 +103,19 @@ std::string failed_text(const Comparison& comparison) {
                : counted(static_cast<double>(names.size()), "layout") + " never ran to an end: " + joined(names);
 }
 
-std::string operations_note(const Comparison& comparison) {
+std::string operations_note(const evaluate::Comparison& comparison) {
     const auto count = std::count_if(comparison.cases.begin(), comparison.cases.end(),
-                                     [](const ComparedCase& one) { return !one.operations_are_typical; });
+                                     [](const evaluate::ComparedCase& one) { return !one.operations_are_typical; });
     return count == 0 ? ""
                       : "of " + counted(static_cast<double>(count), "layout") +
                             " (odd trace) operations and timeline are of a step on slowed cores, or more than 10 % off "
                             "the median of its run: no run had a better one";
 }
 
-std::string largest_errors_text(const Comparison& comparison) {
+std::string largest_errors_text(const evaluate::Comparison& comparison) {
     constexpr std::size_t kCount = 3;
     std::vector<std::string> parts;
-    for (const OperationPair& operation : largest_errors(comparison.operations, kCount)) {
+    for (const evaluate::OperationPair& operation : largest_errors(comparison.operations, kCount)) {
         const double difference_s = operation.predicted_s - operation.measured_s;
         parts.push_back(operation.name + " " + (difference_s >= 0 ? "+" : "") + duration(difference_s) +
                         (operation.measured_s > 0
@@ -125,4 +125,4 @@ std::string largest_errors_text(const Comparison& comparison) {
     return parts.empty() ? "" : "most of the error, predicted minus measured: " + joined(parts);
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

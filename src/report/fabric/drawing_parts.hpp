@@ -7,7 +7,7 @@
 #include "report/parts/svg.hpp"
 #include "sim/network/fabric/fabric_totals.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// Where a part of a drawing may stand. What draws it says how far down it came.
 struct DrawingArea {
@@ -22,7 +22,7 @@ struct DrawingArea {
 void draw_box(Svg& svg, SvgPoint corner, double width, double height, int color, std::string_view name);
 
 /// Both return the lowest point drawn.
-double draw_node(Svg& svg, const Machine& machine, DrawingArea area);
-double draw_network(Svg& svg, const FabricGraph& graph, const FabricTotals& totals, DrawingArea area);
+double draw_node(Svg& svg, const models::Machine& machine, DrawingArea area);
+double draw_network(Svg& svg, const network::FabricGraph& graph, const network::FabricTotals& totals, DrawingArea area);
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -8,24 +8,24 @@
 #include "report/fabric/drawing_parts.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kWidth = 960, kTop = 52, kNodeWidth = 450, kNetworkLeft = 490, kMargin = 14;
 
-std::string network_title(const FabricRecipe& recipe, const FabricTotals& totals) {
+std::string network_title(const models::FabricRecipe& recipe, const network::FabricTotals& totals) {
     const auto blocks = static_cast<double>(totals.blocks);
     switch (recipe.kind) {
-        case FabricKind::kDragonfly: return "Network: dragonfly, " + counted(blocks, "group");
-        case FabricKind::kFatTree: return "Network: fat tree, " + counted(blocks, "leaf switch", "es");
-        case FabricKind::kRail: return "Network: rails, " + counted(blocks, "unit");
+        case models::FabricKind::kDragonfly: return "Network: dragonfly, " + counted(blocks, "group");
+        case models::FabricKind::kFatTree: return "Network: fat tree, " + counted(blocks, "leaf switch", "es");
+        case models::FabricKind::kRail: return "Network: rails, " + counted(blocks, "unit");
     }
     return "Network";
 }
 
 /// The picture is as high as what stands in it: drawn once to find out, then in its place.
-double draw(Svg& svg, const FabricGraph& graph, const FabricTotals& totals) {
-    const Machine& machine = graph.machine();
+double draw(Svg& svg, const network::FabricGraph& graph, const network::FabricTotals& totals) {
+    const models::Machine& machine = graph.machine();
     const std::string of_nodes =
         totals.nodes == 1 ? "One node" : "One of " + counted(static_cast<double>(totals.nodes), "node");
     svg.text({kMargin, 26}, of_nodes + " of " + machine.name, "total");
@@ -49,7 +49,7 @@ void draw_box(Svg& svg, SvgPoint corner, double width, double height, int color,
     svg.text({corner.x + width / 2, corner.y + height / 2 + 4}, name, "inside t" + number, "middle");
 }
 
-std::string fabric_drawing(const FabricGraph& graph, const FabricTotals& totals) {
+std::string fabric_drawing(const network::FabricGraph& graph, const network::FabricTotals& totals) {
     const std::string title = graph.machine().name + ": one node and the network";
     const std::string description = counted(static_cast<double>(totals.nodes), "node") + ", " +
                                     counted(static_cast<double>(totals.nics), "NIC") + ", " +
@@ -61,4 +61,4 @@ std::string fabric_drawing(const FabricGraph& graph, const FabricTotals& totals)
     return std::move(svg).finish();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -4,10 +4,10 @@
 
 #include "sim/network/fabric/fabric_totals.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// Inline SVG. A small network is drawn whole, link by link (parallel ones as one line); of a large one the first
 /// switches of each kind, and how many there are in all.
-[[nodiscard]] std::string fabric_drawing(const FabricGraph& graph, const FabricTotals& totals);
+[[nodiscard]] std::string fabric_drawing(const network::FabricGraph& graph, const network::FabricTotals& totals);
 
-}  // namespace auspex
+}  // namespace auspex::report

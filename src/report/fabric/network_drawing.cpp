@@ -10,7 +10,7 @@
 #include "report/parts/text.hpp"
 #include "sim/network/fabric/tree.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kLine = 17, kCircle = 380, kBoxHeight = 26;
@@ -20,19 +20,19 @@ constexpr double kFullTurn = 2 * std::numbers::pi;
 
 using Places = std::map<std::uint32_t, SvgPoint>;
 
-const char* css_of(LinkKind kind) {
+const char* css_of(network::LinkKind kind) {
     switch (kind) {
-        case LinkKind::kGlobal:
-        case LinkKind::kPodUplink: return "curve v1";
+        case network::LinkKind::kGlobal:
+        case network::LinkKind::kPodUplink: return "curve v1";
         default: return "bar v0";
     }
 }
 
 /// One line for all links between two switches that are drawn; it ends `half_box` above the lower place and below the
 /// upper one.
-void draw_links(Svg& svg, const FabricGraph& graph, const Places& places, double half_box) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<LinkKind, int>> lines;
-    graph.for_each_link([&](const GraphLink& link) {
+void draw_links(Svg& svg, const network::FabricGraph& graph, const Places& places, double half_box) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<network::LinkKind, int>> lines;
+    graph.for_each_link([&](const network::GraphLink& link) {
         if (link.from < link.to && places.count(link.from) > 0 && places.count(link.to) > 0) {
             auto& line = lines[{link.from, link.to}];
             line.first = link.kind;
@@ -62,7 +62,7 @@ double write_notes(Svg& svg, const std::vector<std::string>& notes, double left,
     return y - kLine;
 }
 
-void add_block_notes(const Machine& machine, const FabricTotals& totals, const char* block, int nodes,
+void add_block_notes(const models::Machine& machine, const network::FabricTotals& totals, const char* block, int nodes,
                      std::vector<std::string>& notes) {
     notes.push_back(std::string(block) + ": " + counted(nodes, "node") + ", " +
                     counted(1.0 * nodes * machine.node.nics, "NIC"));
@@ -74,13 +74,13 @@ void add_block_notes(const Machine& machine, const FabricTotals& totals, const c
 }
 
 /// Every switch and link.
-void draw_small_dragonfly(Svg& svg, const FabricGraph& graph, SvgPoint center) {
-    const FabricRecipe& recipe = graph.machine().fabric;
+void draw_small_dragonfly(Svg& svg, const network::FabricGraph& graph, SvgPoint center) {
+    const models::FabricRecipe& recipe = graph.machine().fabric;
     const double group_radius = recipe.groups == 1 ? kCircle / 2 - 60 : 42,
                  radius = recipe.groups == 1 ? 0 : kCircle / 2 - 62;
     Places places;
     for (std::uint32_t v = 0; v < graph.switch_count(); ++v) {
-        const GraphVertex& vertex = graph.vertex(v);
+        const network::GraphVertex& vertex = graph.vertex(v);
         const SvgPoint group = on_circle(center, radius, vertex.block, recipe.groups);
         places[v] = recipe.switches_per_group == 1
                         ? group
@@ -96,7 +96,7 @@ void draw_small_dragonfly(Svg& svg, const FabricGraph& graph, SvgPoint center) {
     }
     draw_links(svg, graph, places, 0);
     for (const auto& [v, place] : places) {
-        const GraphVertex& vertex = graph.vertex(v);
+        const network::GraphVertex& vertex = graph.vertex(v);
         svg.marker(place, 0, "mark v0",
                    "group " + std::to_string(vertex.block) + ", switch " + std::to_string(vertex.index));
     }
@@ -107,13 +107,13 @@ void draw_small_dragonfly(Svg& svg, const FabricGraph& graph, SvgPoint center) {
 }
 
 /// Groups as boxes; the last one stands for all that are not drawn.
-void draw_large_dragonfly(Svg& svg, const FabricRecipe& recipe, SvgPoint center) {
+void draw_large_dragonfly(Svg& svg, const models::FabricRecipe& recipe, SvgPoint center) {
     constexpr double kWidth = 86, kHeight = 40;
     const int boxes = std::min(recipe.groups, kMaxGroups), left_out = recipe.groups - boxes + 1;
     const auto place = [&](int g) { return on_circle(center, kCircle / 2 - 44, g, boxes); };
     for (int g = 0; g < boxes; ++g) {
         for (int h = g + 1; h < boxes; ++h) {
-            svg.line(place(g), place(h), css_of(LinkKind::kGlobal));
+            svg.line(place(g), place(h), css_of(network::LinkKind::kGlobal));
         }
     }
     for (int g = 0; g < boxes; ++g) {
@@ -130,9 +130,10 @@ void draw_large_dragonfly(Svg& svg, const FabricRecipe& recipe, SvgPoint center)
     }
 }
 
-double draw_dragonfly(Svg& svg, const FabricGraph& graph, const FabricTotals& totals, DrawingArea area) {
-    const Machine& machine = graph.machine();
-    const FabricRecipe& recipe = machine.fabric;
+double draw_dragonfly(Svg& svg, const network::FabricGraph& graph, const network::FabricTotals& totals,
+                      DrawingArea area) {
+    const models::Machine& machine = graph.machine();
+    const models::FabricRecipe& recipe = machine.fabric;
     const SvgPoint center{area.left + area.width / 2, area.top + kCircle / 2};
     const bool is_small = recipe.groups <= kMaxGroups && recipe.switches_per_group <= kMaxSwitchesOfGroup;
     if (is_small) {
@@ -155,15 +156,15 @@ double draw_dragonfly(Svg& svg, const FabricGraph& graph, const FabricTotals& to
 
 /// The switches of one kind and pod, side by side.
 struct TreeRow {
-    VertexKind kind;
+    network::VertexKind kind;
     int pod;
     std::vector<std::uint32_t> all;
 };
 
-std::vector<TreeRow> rows_of(const FabricGraph& graph) {
-    std::map<std::pair<VertexKind, int>, TreeRow> rows;
+std::vector<TreeRow> rows_of(const network::FabricGraph& graph) {
+    std::map<std::pair<network::VertexKind, int>, TreeRow> rows;
     for (std::uint32_t v = 0; v < graph.switch_count(); ++v) {
-        const GraphVertex& vertex = graph.vertex(v);
+        const network::GraphVertex& vertex = graph.vertex(v);
         TreeRow& row = rows[{vertex.kind, vertex.pod}];
         row.kind = vertex.kind;
         row.pod = vertex.pod;
@@ -179,8 +180,8 @@ std::vector<TreeRow> rows_of(const FabricGraph& graph) {
 /// Pods side by side (the first two of many), in each its leaves below its spines; the cores above all.
 class TreeDrawing {
  public:
-    TreeDrawing(Svg& svg, const FabricGraph& graph, const FabricTotals& totals, DrawingArea area)
-        : svg_(svg), graph_(graph), totals_(totals), area_(area), shape_(tree_shape(graph.machine())) {
+    TreeDrawing(Svg& svg, const network::FabricGraph& graph, const network::FabricTotals& totals, DrawingArea area)
+        : svg_(svg), graph_(graph), totals_(totals), area_(area), shape_(network::tree_shape(graph.machine())) {
         const auto pods = static_cast<int>(std::max<std::uint64_t>(1, totals.pods));
         pods_ = std::min(pods, 2);
         const double rest = pods > pods_ ? 74 : 0;
@@ -192,11 +193,11 @@ class TreeDrawing {
         const bool cores = totals_.cores > 0;
         const double spine_y = area_.top + (cores ? 130 : 20), leaf_y = spine_y + 150;
         for (const TreeRow& row : rows_of(graph_)) {
-            if (row.kind == VertexKind::kCore) {
+            if (row.kind == network::VertexKind::kCore) {
                 place(row, area_.left, area_.width, area_.top + 20, kCoreColor, "core");
             } else if (row.pod < pods_) {
                 const double left = area_.left + row.pod * pod_width_;
-                const bool is_spine = row.kind == VertexKind::kSpine;
+                const bool is_spine = row.kind == network::VertexKind::kSpine;
                 place(row, left, pod_width_, is_spine ? spine_y : leaf_y, is_spine ? kSpineColor : kBlockColor,
                       is_spine ? "spine" : "leaf");
             }
@@ -238,18 +239,18 @@ class TreeDrawing {
 
     /// Rails are numbered unit.rail. A narrow box has its number only.
     [[nodiscard]] std::string name_of(std::uint32_t v, const char* kind, double width) const {
-        const GraphVertex& vertex = graph_.vertex(v);
-        std::string number = std::to_string(vertex.kind == VertexKind::kSwitch ? vertex.block : vertex.index);
-        if (vertex.kind == VertexKind::kSwitch && graph_.machine().fabric.kind == FabricKind::kRail) {
+        const network::GraphVertex& vertex = graph_.vertex(v);
+        std::string number = std::to_string(vertex.kind == network::VertexKind::kSwitch ? vertex.block : vertex.index);
+        if (vertex.kind == network::VertexKind::kSwitch && graph_.machine().fabric.kind == models::FabricKind::kRail) {
             number += "." + std::to_string(vertex.index);
         }
         return width >= 56 ? kind + (" " + number) : number;
     }
 
     [[nodiscard]] std::vector<std::string> notes() const {
-        const Machine& machine = graph_.machine();
-        const FabricRecipe& recipe = machine.fabric;
-        const bool rails = recipe.kind == FabricKind::kRail;
+        const models::Machine& machine = graph_.machine();
+        const models::FabricRecipe& recipe = machine.fabric;
+        const bool rails = recipe.kind == models::FabricKind::kRail;
         std::vector<std::string> notes;
         if (rails) {
             notes.emplace_back("Leaves are numbered unit.rail: NIC r of a node hangs on rail r");
@@ -268,10 +269,10 @@ class TreeDrawing {
     }
 
     Svg& svg_;
-    const FabricGraph& graph_;
-    const FabricTotals& totals_;
+    const network::FabricGraph& graph_;
+    const network::FabricTotals& totals_;
     DrawingArea area_;
-    TreeShape shape_;
+    network::TreeShape shape_;
     int pods_ = 1;
     double pod_width_ = 0;
     std::size_t most_ = 12;
@@ -281,11 +282,12 @@ class TreeDrawing {
 
 }  // namespace
 
-double draw_network(Svg& svg, const FabricGraph& graph, const FabricTotals& totals, DrawingArea area) {
-    if (graph.machine().fabric.kind == FabricKind::kDragonfly) {
+double draw_network(Svg& svg, const network::FabricGraph& graph, const network::FabricTotals& totals,
+                    DrawingArea area) {
+    if (graph.machine().fabric.kind == models::FabricKind::kDragonfly) {
         return draw_dragonfly(svg, graph, totals, area);
     }
     return TreeDrawing(svg, graph, totals, area).draw();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

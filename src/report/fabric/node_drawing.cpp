@@ -7,7 +7,7 @@
 #include "sim/network/node/nic_wire.hpp"
 #include "sim/network/node/node_paths.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr int kMaxRows = 12, kMaxTilesInRow = 4, kMaxTilesBesideHost = 2;
@@ -30,7 +30,7 @@ struct NodeLayout {
     std::vector<double> row_top;  ///< [card]
     std::vector<SocketSpan> sockets;
 
-    NodeLayout(const Node& node, DrawingArea area)
+    NodeLayout(const models::Node& node, DrawingArea area)
         : cards(std::max(1, node.tiles / node.tiles_per_card)),
           rows(std::min(cards, kMaxRows)),
           tiles(std::min(node.tiles_per_card, is_on_host(node) ? kMaxTilesBesideHost : kMaxTilesInRow)),
@@ -47,21 +47,23 @@ struct NodeLayout {
             bottom = std::max(row_top.back() + kCardHeight, top + height_of_nics(std::min(node.nics, kMaxRows)));
         }
     }
-    [[nodiscard]] static bool is_on_host(const Node& node) { return node.nic_attachment == NicAttachment::kHost; }
+    [[nodiscard]] static bool is_on_host(const models::Node& node) {
+        return node.nic_attachment == models::NicAttachment::kHost;
+    }
     [[nodiscard]] double middle(int card) const { return row_top[static_cast<std::size_t>(card)] + kCardHeight / 2; }
     [[nodiscard]] double card_right() const { return card_left + card_width; }
 
  private:
-    void place_by_socket(const Node& node) {
+    void place_by_socket(const models::Node& node) {
         double y = top;
         for (int socket = 0, card = 0; socket < node.sockets && card < rows; ++socket) {
             SocketSpan span{.top = y};
-            for (; card < rows && socket_of_card(node, card) == socket; ++card) {
+            for (; card < rows && network::socket_of_card(node, card) == socket; ++card) {
                 row_top.push_back(y);
                 y += kRow;
             }
             for (int nic = node.nics - 1; nic >= 0; --nic) {
-                if (socket_of_nic(node, nic) == socket) {
+                if (network::socket_of_nic(node, nic) == socket) {
                     span.first_nic = nic;
                     span.nics = std::min(span.nics + 1, kMaxRows);
                 }
@@ -74,7 +76,7 @@ struct NodeLayout {
     }
 };
 
-void draw_cards(Svg& svg, const Node& node, const NodeLayout& at) {
+void draw_cards(Svg& svg, const models::Node& node, const NodeLayout& at) {
     for (int card = 0; card < at.rows; ++card) {
         const double y = at.row_top[static_cast<std::size_t>(card)];
         svg.rect({at.card_left, y}, at.card_width, kCardHeight, "band", "card " + std::to_string(card));
@@ -94,8 +96,8 @@ void draw_cards(Svg& svg, const Node& node, const NodeLayout& at) {
              at.cards == node.tiles ? "tiles" : "cards of " + counted(node.tiles_per_card, "tile"), "tick");
 }
 
-std::string scale_up_text(const Node& node) {
-    return node.scale_up == ScaleUpKind::kSwitch
+std::string scale_up_text(const models::Node& node) {
+    return node.scale_up == models::ScaleUpKind::kSwitch
                ? "Node switch: " + rate_text(node.switch_bytes_per_s) + " a tile"
                : "Any two cards: " + links_text(node.mesh_links, node.mesh_bytes_per_s);
 }
@@ -105,13 +107,13 @@ bool fits_upwards(const std::string& text, const NodeLayout& at) {
     return kLetter * static_cast<double>(text.size()) <= at.bottom - at.top;
 }
 
-bool has_scale_up(const Node& node) {
-    return node.tiles > (node.scale_up == ScaleUpKind::kSwitch ? 1 : node.tiles_per_card);
+bool has_scale_up(const models::Node& node) {
+    return node.tiles > (node.scale_up == models::ScaleUpKind::kSwitch ? 1 : node.tiles_per_card);
 }
 
 /// The links between cards as one bar: each pair has its own, but fifteen lines would show nothing.
-void draw_scale_up(Svg& svg, const Node& node, const NodeLayout& at) {
-    const bool is_switch = node.scale_up == ScaleUpKind::kSwitch;
+void draw_scale_up(Svg& svg, const models::Node& node, const NodeLayout& at) {
+    const bool is_switch = node.scale_up == models::ScaleUpKind::kSwitch;
     if (!has_scale_up(node)) {
         return;
     }
@@ -133,8 +135,8 @@ struct NicPlace {
 };
 
 /// The machine file's rate of a NIC, and that of its link where it is another.
-void name_nics(Svg& svg, const Machine& machine, double right, double top) {
-    const double nic = machine.node.nic_bytes_per_s, link = nic_wire_bytes_per_s(machine);
+void name_nics(Svg& svg, const models::Machine& machine, double right, double top) {
+    const double nic = machine.node.nic_bytes_per_s, link = network::nic_wire_bytes_per_s(machine);
     if (nic == link) {
         svg.text({right, top - 10}, "NICs: " + rate_text(nic), "tick", "end");
         return;
@@ -143,7 +145,7 @@ void name_nics(Svg& svg, const Machine& machine, double right, double top) {
     svg.text({right, top - 10}, rate_text(link) + " link", "tick", "end");
 }
 
-void draw_nics(Svg& svg, const Machine& machine, double x, const std::vector<NicPlace>& nics, double top) {
+void draw_nics(Svg& svg, const models::Machine& machine, double x, const std::vector<NicPlace>& nics, double top) {
     constexpr double kWidth = 50;
     for (const NicPlace& at : nics) {
         draw_box(svg, {x, at.middle - kTileHeight / 2}, kWidth, kTileHeight, kNicColor,
@@ -163,8 +165,8 @@ std::vector<double> spread(int count, double top, double bottom) {
 }
 
 /// Cards to their socket, the socket to the PCIe switch of its NICs, one box below the other at both ends.
-void draw_host(Svg& svg, const Machine& machine, const NodeLayout& at, double right) {
-    const Node& node = machine.node;
+void draw_host(Svg& svg, const models::Machine& machine, const NodeLayout& at, double right) {
+    const models::Node& node = machine.node;
     constexpr double kSocketWidth = 62, kHubWidth = 8;
     const double socket_x = at.card_right() + 48, nic_x = right - 50, hub_x = nic_x - 26;
     std::vector<NicPlace> nics;
@@ -192,12 +194,12 @@ void draw_host(Svg& svg, const Machine& machine, const NodeLayout& at, double ri
     draw_nics(svg, machine, nic_x, nics, at.top);
 }
 
-void draw_device_nics(Svg& svg, const Machine& machine, const NodeLayout& at, double right) {
-    const Node& node = machine.node;
+void draw_device_nics(Svg& svg, const models::Machine& machine, const NodeLayout& at, double right) {
+    const models::Node& node = machine.node;
     const double nic_x = right - 50;
     const std::vector<double> middle = spread(std::min(node.nics, kMaxRows), at.top, at.bottom);
     for (int tile = 0; tile < at.rows * node.tiles_per_card; ++tile) {
-        if (const auto nic = static_cast<std::size_t>(nic_of_tile(node, tile)); nic < middle.size()) {
+        if (const auto nic = static_cast<std::size_t>(network::nic_of_tile(node, tile)); nic < middle.size()) {
             svg.line({at.card_right(), at.middle(tile / node.tiles_per_card)}, {nic_x, middle[nic]}, "axis");
         }
     }
@@ -208,7 +210,7 @@ void draw_device_nics(Svg& svg, const Machine& machine, const NodeLayout& at, do
     draw_nics(svg, machine, nic_x, nics, at.top);
 }
 
-std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
+std::vector<std::string> notes_on(const models::Node& node, const NodeLayout& at) {
     std::vector<std::string> notes;
     if (at.tiles < node.tiles_per_card || at.rows < at.cards || node.nics > kMaxRows) {
         notes.push_back("In all " + counted(at.cards, "card") + ", " + counted(node.tiles, "tile") + ", " +
@@ -220,10 +222,10 @@ std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
     if (node.tiles_per_card > 1) {
         notes.push_back("Between the tiles of a card: " + rate_text(node.pair_bytes_per_s));
     }
-    if (has_scale_up(node) && node.scale_up == ScaleUpKind::kMeshOfPairs && node.mesh_links > 1) {
+    if (has_scale_up(node) && node.scale_up == models::ScaleUpKind::kMeshOfPairs && node.mesh_links > 1) {
         notes.emplace_back("Each link of two cards joins tiles of the same place on them");
     }
-    if (node.nic_attachment == NicAttachment::kHost) {
+    if (node.nic_attachment == models::NicAttachment::kHost) {
         notes.push_back("Between a socket and its NICs: out " + rate_text(node.socket_out_bytes_per_s) + ", in " +
                         rate_text(node.socket_in_bytes_per_s));
     } else {
@@ -235,11 +237,11 @@ std::vector<std::string> notes_on(const Node& node, const NodeLayout& at) {
 
 }  // namespace
 
-double draw_node(Svg& svg, const Machine& machine, DrawingArea area) {
-    const Node& node = machine.node;
+double draw_node(Svg& svg, const models::Machine& machine, DrawingArea area) {
+    const models::Node& node = machine.node;
     const NodeLayout at(node, area);
     draw_scale_up(svg, node, at);
-    if (node.nic_attachment == NicAttachment::kHost) {
+    if (node.nic_attachment == models::NicAttachment::kHost) {
         draw_host(svg, machine, at, area.left + area.width);
     } else {
         draw_device_nics(svg, machine, at, area.left + area.width);
@@ -253,4 +255,4 @@ double draw_node(Svg& svg, const Machine& machine, DrawingArea area) {
     return y - kLine;
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -2,7 +2,7 @@
 /// @file An input file and its hash, as reports name it.
 #include <string>
 
-namespace auspex {
+namespace auspex::report {
 
 struct InputFile {
     std::string role;  ///< "machine", "stack", "workload", "plan"
@@ -10,4 +10,4 @@ struct InputFile {
     std::string sha256;  ///< of the file's bytes
 };
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -3,7 +3,7 @@
 
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 std::string markdown_table(const std::vector<MarkdownRow>& rows, std::size_t left) {
     std::string out;
@@ -49,4 +49,4 @@ std::string markdown_inputs(const std::vector<InputFile>& inputs) {
     return markdown_table(rows, 3);
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -5,7 +5,7 @@
 
 #include "report/parts/input_file.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 using MarkdownRow = std::vector<std::string>;
 
@@ -17,4 +17,4 @@ using MarkdownRow = std::vector<std::string>;
 /// Input files with their hashes.
 [[nodiscard]] std::string markdown_inputs(const std::vector<InputFile>& inputs);
 
-}  // namespace auspex
+}  // namespace auspex::report

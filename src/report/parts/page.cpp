@@ -5,7 +5,7 @@
 
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::string html_figure(const std::string& svg, std::string_view caption) {
            svg + "</div><figcaption>" + html_escape(caption) + "</figcaption></figure>\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace auspex {
+namespace auspex::report {
 
 /// A table cell: `small` stands below in small print; `css` "n" for numbers (right-aligned), "path" for code-like
 /// names.
@@ -26,4 +26,4 @@ struct Cell {
 /// `svg` is markup already.
 [[nodiscard]] std::string html_figure(const std::string& svg, std::string_view caption);
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -1,7 +1,7 @@
 /// @file The style sheet as text.
 #include "report/parts/page_style.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 const char* page_style() {
     return R"css(
@@ -106,4 +106,4 @@ th,td{padding:2px 4px}
 )css";
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

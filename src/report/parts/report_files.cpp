@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "report/parts/page_style.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 std::filesystem::path make_report_folder(const std::string& directory, std::string_view files) {
     std::filesystem::path folder(directory);
@@ -38,4 +38,4 @@ std::string standalone_svg(std::string svg) {
     return svg + "\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

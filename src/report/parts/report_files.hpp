@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace auspex {
+namespace auspex::report {
 
 /// Makes the folder if it is not there. `files` names what is to be written, for the message. Throws InputError.
 [[nodiscard]] std::filesystem::path make_report_folder(const std::string& directory, std::string_view files);
@@ -13,4 +13,4 @@ void write_report_file(const std::filesystem::path& file, const std::string& con
 /// An inline chart as a picture of its own: with name space and style sheet.
 [[nodiscard]] std::string standalone_svg(std::string inline_svg);
 
-}  // namespace auspex
+}  // namespace auspex::report

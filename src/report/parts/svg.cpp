@@ -6,7 +6,7 @@
 
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -155,4 +155,4 @@ void Svg::labels(const std::vector<SvgLabel>& labels, double from_x, double x) {
 
 std::string Svg::finish() && { return std::move(out_) + "</svg>\n"; }
 
-}  // namespace auspex
+}  // namespace auspex::report

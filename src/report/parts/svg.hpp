@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace auspex {
+namespace auspex::report {
 
 struct SvgPoint {
     double x = 0, y = 0;
@@ -56,4 +56,4 @@ class Svg {
     std::string out_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::report

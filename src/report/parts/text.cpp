@@ -1,7 +1,7 @@
 /// @file Escapes.
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 const char* html_entity(char c) {
@@ -49,4 +49,4 @@ std::string markdown_escape(std::string_view text) {
     return out;
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 /// Characters, not bytes: a byte 10xxxxxx goes on with a character of UTF-8.
@@ -37,4 +37,4 @@ std::string text_table(const std::vector<TextRow>& rows, const std::vector<std::
     return out;
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

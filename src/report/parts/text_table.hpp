@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::report {
 
 using TextRow = std::vector<std::string>;
 
@@ -11,4 +11,4 @@ using TextRow = std::vector<std::string>;
 /// lists the columns that begin at the same place, by index; the others end there. Requires rows of equal length.
 [[nodiscard]] std::string text_table(const std::vector<TextRow>& rows, const std::vector<std::size_t>& left);
 
-}  // namespace auspex
+}  // namespace auspex::report

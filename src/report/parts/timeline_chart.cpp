@@ -11,7 +11,7 @@
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kWidth = 960, kLeft = 84, kRight = 944, kBin = 2;
@@ -49,10 +49,10 @@ std::size_t heaviest(const std::array<double, kOperationGroups>& times) {
     return *most < kMin ? kNothing : static_cast<std::size_t>(most - times.begin());
 }
 
-std::vector<Row> rows_of(const Timeline& timeline, Picoseconds length) {
+std::vector<Row> rows_of(const schedule::Timeline& timeline, Picoseconds length) {
     std::vector<Row> rows;
     std::vector<std::size_t> row_of_track;
-    for (const Track& track : timeline.tracks) {
+    for (const schedule::Track& track : timeline.tracks) {
         const auto same =
             std::find_if(rows.begin(), rows.end(), [&track](const Row& row) { return row.name == track.role; });
         row_of_track.push_back(static_cast<std::size_t>(same - rows.begin()));
@@ -62,7 +62,7 @@ std::vector<Row> rows_of(const Timeline& timeline, Picoseconds length) {
     }
     std::vector<BinTimes> times(rows.size(), BinTimes(kBins));
     const double bins_per_tick = static_cast<double>(kBins) / static_cast<double>(length);
-    for (const Span& span : timeline.spans) {
+    for (const schedule::Span& span : timeline.spans) {
         const std::size_t group = operation_group(timeline.tracks[span.track].stream, timeline.names[span.name]);
         add_span(times[row_of_track[span.track]], group, static_cast<double>(span.start) * bins_per_tick,
                  static_cast<double>(span.end) * bins_per_tick);
@@ -73,9 +73,9 @@ std::vector<Row> rows_of(const Timeline& timeline, Picoseconds length) {
     return rows;
 }
 
-Picoseconds end_of_spans(const Timeline& timeline) {
+Picoseconds end_of_spans(const schedule::Timeline& timeline) {
     Picoseconds end = 0;
-    for (const Span& span : timeline.spans) {
+    for (const schedule::Span& span : timeline.spans) {
         end = std::max(end, span.end);
     }
     return end;
@@ -164,7 +164,8 @@ const char* operation_group_name(std::size_t group) {
     return kNames[group];
 }
 
-std::string timeline_chart(const std::string& title, const Timeline& measured, const Timeline& predicted) {
+std::string timeline_chart(const std::string& title, const schedule::Timeline& measured,
+                           const schedule::Timeline& predicted) {
     constexpr double kTop = 84, kHead = 22, kBetween = 14, kMaxRow = 22, kMinRow = 11, kRowGap = 2, kAxis = 48;
     constexpr double kAllRows = 260;
     const Picoseconds length = std::max(end_of_spans(measured), end_of_spans(predicted));
@@ -182,7 +183,7 @@ std::string timeline_chart(const std::string& title, const Timeline& measured, c
     draw_axis(svg, length, kTop, bottom);
     double y = kTop;
     for (const bool is_predicted : {false, true}) {
-        const Timeline& timeline = is_predicted ? predicted : measured;
+        const schedule::Timeline& timeline = is_predicted ? predicted : measured;
         svg.text({kLeft, y + kHead - 7},
                  (is_predicted ? "predicted, " : "measured, ") + duration(to_seconds(end_of_spans(timeline))), "label");
         y += kHead;
@@ -195,4 +196,4 @@ std::string timeline_chart(const std::string& title, const Timeline& measured, c
     return std::move(svg).finish();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

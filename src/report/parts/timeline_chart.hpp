@@ -4,7 +4,7 @@
 
 #include "schedule/timeline.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// What an operation is drawn as: "attention", "experts", "expert communication", …; by its stream and its name.
 [[nodiscard]] std::size_t operation_group(const std::string& stream, const std::string& name);
@@ -13,6 +13,7 @@ inline constexpr std::size_t kOperationGroups = 9;
 
 /// Inline SVG. A place of the picture has the colour of the group that has most of its time; none: the rank did
 /// nothing. Requires spans in both; roles are rows, in the order of their first track.
-[[nodiscard]] std::string timeline_chart(const std::string& title, const Timeline& measured, const Timeline& predicted);
+[[nodiscard]] std::string timeline_chart(const std::string& title, const schedule::Timeline& measured,
+                                         const schedule::Timeline& predicted);
 
-}  // namespace auspex
+}  // namespace auspex::report

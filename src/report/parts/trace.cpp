@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -36,10 +36,10 @@ std::size_t index_of(std::vector<std::string>& names, const std::string& name) {
     return index;
 }
 
-Ids number_tracks(const std::vector<Track>& tracks) {
+Ids number_tracks(const std::vector<schedule::Track>& tracks) {
     Ids ids;
     ids.of_track.reserve(tracks.size());
-    for (const Track& track : tracks) {
+    for (const schedule::Track& track : tracks) {
         const std::size_t process = index_of(ids.roles, track.role);
         const std::size_t thread = index_of(ids.streams, track.stream);
         ids.of_track.push_back({process, thread});
@@ -84,7 +84,7 @@ void append_metadata(std::string& out, const char* name, const TrackIds& ids, co
     out += ",\"args\":{" + argument + "}},\n";
 }
 
-void append_names(std::string& out, const Timeline& timeline, const Ids& ids) {
+void append_names(std::string& out, const schedule::Timeline& timeline, const Ids& ids) {
     for (std::size_t role = 0; role < ids.roles.size(); ++role) {
         append_metadata(out, "process_name", {role, 0}, "\"name\":" + json_quote(ids.roles[role]));
         append_metadata(out, "process_sort_index", {role, 0}, "\"sort_index\":" + std::to_string(role));
@@ -96,7 +96,7 @@ void append_names(std::string& out, const Timeline& timeline, const Ids& ids) {
     }
 }
 
-void append_span(std::string& out, const Span& span, const TrackIds& ids, const std::string& quoted_name) {
+void append_span(std::string& out, const schedule::Span& span, const TrackIds& ids, const std::string& quoted_name) {
     out += "{\"ph\":\"X\",";
     append_ids(out, ids);
     out += ",\"ts\":";
@@ -116,12 +116,12 @@ void append_span(std::string& out, const Span& span, const TrackIds& ids, const 
 }
 
 /// By track, then start; of two that start together the longer first, so that viewers nest the shorter inside.
-std::vector<std::size_t> order_of(const std::vector<Span>& spans) {
+std::vector<std::size_t> order_of(const std::vector<schedule::Span>& spans) {
     std::vector<std::size_t> order(spans.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&spans](std::size_t a, std::size_t b) {
-        const Span& left = spans[a];
-        const Span& right = spans[b];
+        const schedule::Span& left = spans[a];
+        const schedule::Span& right = spans[b];
         if (left.track != right.track) {
             return left.track < right.track;
         }
@@ -132,7 +132,7 @@ std::vector<std::size_t> order_of(const std::vector<Span>& spans) {
 
 }  // namespace
 
-void write_chrome_trace(const Timeline& timeline, std::ostream& out) {
+void write_chrome_trace(const schedule::Timeline& timeline, std::ostream& out) {
     const Ids ids = number_tracks(timeline.tracks);
     std::vector<std::string> quoted;
     quoted.reserve(timeline.names.size());
@@ -143,7 +143,7 @@ void write_chrome_trace(const Timeline& timeline, std::ostream& out) {
     events.reserve(timeline.spans.size() * 128);
     append_names(events, timeline, ids);
     for (const std::size_t index : order_of(timeline.spans)) {
-        const Span& span = timeline.spans[index];
+        const schedule::Span& span = timeline.spans[index];
         AUSPEX_CHECK(span.track < timeline.tracks.size() && span.name < quoted.size(),
                      "a span names a track and a name");
         AUSPEX_CHECK(span.end >= span.start, "a span does not end before it starts");
@@ -155,4 +155,4 @@ void write_chrome_trace(const Timeline& timeline, std::ostream& out) {
     out << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" << events << "\n]}\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -9,7 +9,7 @@
 #include "report/scaling/placement_report.hpp"
 #include "report/scaling/story.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -116,7 +116,7 @@ void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
 /// A step, and what stands under its bar and in its tooltips.
 struct NamedStep {
     std::string name, tooltip_name;
-    const Prediction* prediction;
+    const predict::Prediction* prediction;
 };
 
 BarChart loss_bars(const std::vector<NamedStep>& steps, const std::string& axis_name) {
@@ -129,28 +129,28 @@ BarChart loss_bars(const std::vector<NamedStep>& steps, const std::string& axis_
     BarChart chart{
         axis_name, as_shares ? "percent of the step" : "seconds of one step", {}, {}, as_shares ? 100 : longest};
     for (const NamedStep& step : steps) {
-        const Prediction& p = *step.prediction;
+        const predict::Prediction& p = *step.prediction;
         Bar bar{step.name, duration(p.step_time_s), {}};
-        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
             const double seconds = to_seconds(p.losses[loss]);
             const double share = seconds / p.step_time_s;
             bar.segments.push_back({as_shares ? share * 100 : seconds, loss, percent(share),
-                                    readable(static_cast<Loss>(loss)) + ", " + step.tooltip_name + ": " +
+                                    readable(static_cast<schedule::Loss>(loss)) + ", " + step.tooltip_name + ": " +
                                         duration(seconds) + ", " + percent(share)});
         }
         chart.bars.push_back(std::move(bar));
     }
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        chart.names.push_back(readable(static_cast<Loss>(loss)));
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        chart.names.push_back(readable(static_cast<schedule::Loss>(loss)));
     }
     return chart;
 }
 
 /// Labels in the order of their colors. The stages' labels in order of first appearance; more than the palette has are
 /// one "other".
-std::vector<std::string> memory_names(const MemoryReport& memory) {
+std::vector<std::string> memory_names(const predict::MemoryReport& memory) {
     std::vector<std::string> names;
-    for (const StageMemory& stage : memory.by_stage) {
+    for (const schedule::StageMemory& stage : memory.by_stage) {
         for (const auto& [label, bytes] : stage.by_label) {
             if (bytes > 0 && std::find(names.begin(), names.end(), label) == names.end()) {
                 names.push_back(label);
@@ -164,7 +164,7 @@ std::vector<std::string> memory_names(const MemoryReport& memory) {
     return names;
 }
 
-Bar memory_bar(const StageMemory& stage, const std::vector<std::string>& names) {
+Bar memory_bar(const schedule::StageMemory& stage, const std::vector<std::string>& names) {
     std::vector<double> bytes(names.size(), 0);
     for (const auto& [label, amount] : stage.by_label) {
         const auto found = std::find(names.begin(), names.end(), label);
@@ -210,7 +210,7 @@ std::string placement_chart(const PlacementReport& report) {
 }
 
 std::string memory_chart(const ScalingReport& report) {
-    const MemoryReport& memory = report.points.front().prediction.memory;
+    const predict::MemoryReport& memory = report.points.front().prediction.memory;
     const double capacity = memory.capacity_bytes / 1e9;
     BarChart chart{"pipeline stage",
                    "GB in each tile at the peak",
@@ -219,10 +219,10 @@ std::string memory_chart(const ScalingReport& report) {
                    std::max(capacity, memory.peak_bytes / 1e9),
                    capacity,
                    "a tile has " + significant(capacity) + " GB"};
-    for (const StageMemory& stage : memory.by_stage) {
+    for (const schedule::StageMemory& stage : memory.by_stage) {
         chart.bars.push_back(memory_bar(stage, chart.names));
     }
     return draw(chart, "Memory of each pipeline stage", memory.verdict, 1.06);
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -4,7 +4,7 @@
 
 #include "report/scaling/scale_points.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// Losses (and memory labels) have colours l0 … l11 in the style sheet.
 inline constexpr std::size_t kColorCount = 12;
@@ -18,4 +18,4 @@ inline constexpr std::size_t kColorCount = 12;
 /// Memory by stage and label of the first point, against what a tile has.
 [[nodiscard]] std::string memory_chart(const ScalingReport& report);
 
-}  // namespace auspex
+}  // namespace auspex::report

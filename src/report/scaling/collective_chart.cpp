@@ -11,7 +11,7 @@
 #include "report/parts/text.hpp"
 #include "report/scaling/collective_sweep.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kWidth = 960, kHead = 56, kPlot = 300;
@@ -22,14 +22,14 @@ constexpr std::size_t kMaxTicks = 9;
 
 struct Curve {
     std::string label, css;
-    std::vector<double> times_s;           ///< by point; infinite where the algorithm was not timed
-    std::vector<AlgorithmChoice> choices;  ///< of the points where it was timed
+    std::vector<double> times_s;                    ///< by point; infinite where the algorithm was not timed
+    std::vector<network::AlgorithmChoice> choices;  ///< of the points where it was timed
 };
 
 /// "ring, 2 levels", "ring, 1 or 3 levels": over all points.
 std::string label_of(const Curve& curve) {
     std::set<int> levels;
-    for (const AlgorithmChoice choice : curve.choices) {
+    for (const network::AlgorithmChoice choice : curve.choices) {
         levels.insert(choice.levels);
     }
     std::string text = to_string(curve.choices.front().algorithm);
@@ -40,11 +40,11 @@ std::string label_of(const Curve& curve) {
 }
 
 /// An algorithm over the number of levels that is fastest at each size.
-Curve curve_of(const CollectiveSweep& sweep, CollectiveAlgorithm algorithm, std::string css) {
+Curve curve_of(const CollectiveSweep& sweep, models::CollectiveAlgorithm algorithm, std::string css) {
     Curve curve{"", std::move(css), {}, {}};
-    for (const CollectiveResult& point : sweep.points) {
-        CollectiveTime best{{algorithm, 0}, std::numeric_limits<double>::infinity()};
-        for (const CollectiveTime& time : point.alternatives) {
+    for (const network::CollectiveResult& point : sweep.points) {
+        network::CollectiveTime best{{algorithm, 0}, std::numeric_limits<double>::infinity()};
+        for (const network::CollectiveTime& time : point.alternatives) {
             best = time.choice.algorithm == algorithm && time.time_s < best.time_s ? time : best;
         }
         curve.times_s.push_back(best.time_s);
@@ -58,18 +58,18 @@ Curve curve_of(const CollectiveSweep& sweep, CollectiveAlgorithm algorithm, std:
 
 /// Every algorithm, then what is chosen, which is drawn over them.
 std::vector<Curve> curves_of(const CollectiveSweep& sweep) {
-    std::set<CollectiveAlgorithm> algorithms;
-    for (const CollectiveResult& point : sweep.points) {
-        for (const CollectiveTime& time : point.alternatives) {
+    std::set<models::CollectiveAlgorithm> algorithms;
+    for (const network::CollectiveResult& point : sweep.points) {
+        for (const network::CollectiveTime& time : point.alternatives) {
             algorithms.insert(time.choice.algorithm);
         }
     }
     std::vector<Curve> curves;
-    for (const CollectiveAlgorithm algorithm : algorithms) {
+    for (const models::CollectiveAlgorithm algorithm : algorithms) {
         curves.push_back(curve_of(sweep, algorithm, "v" + std::to_string(curves.size() + 1)));
     }
     Curve chosen{"as chosen", "v0", {}, {}};
-    for (const CollectiveResult& point : sweep.points) {
+    for (const network::CollectiveResult& point : sweep.points) {
         chosen.times_s.push_back(point.time_s);
         chosen.choices.push_back(point.choice);
     }
@@ -114,10 +114,12 @@ int rows_of(const std::vector<ChoiceMark>& marks) {
 }
 
 /// A panel shows `value(point, time)` of every curve.
-using Value = double (*)(const CollectiveResult& point, double time_s);
+using Value = double (*)(const network::CollectiveResult& point, double time_s);
 
-double time_value(const CollectiveResult& /*point*/, double time_s) { return time_s; }
-double bus_value(const CollectiveResult& point, double time_s) { return point.bus_bytes_per_s * point.time_s / time_s; }
+double time_value(const network::CollectiveResult& /*point*/, double time_s) { return time_s; }
+double bus_value(const network::CollectiveResult& point, double time_s) {
+    return point.bus_bytes_per_s * point.time_s / time_s;
+}
 
 /// From `bottom` upwards by the height of a plot.
 SvgScale value_scale(const CollectiveSweep& sweep, const std::vector<Curve>& curves, Value value, double bottom) {
@@ -136,7 +138,7 @@ SvgScale value_scale(const CollectiveSweep& sweep, const std::vector<Curve>& cur
 void draw_sizes(Svg& svg, const CollectiveSweep& sweep, const SvgScale& x, double bottom) {
     svg.line({kLeft, bottom}, {kRight, bottom}, "axis");
     double free_from = 0;
-    for (const CollectiveResult& point : sweep.points) {
+    for (const network::CollectiveResult& point : sweep.points) {
         const double at = x(point.bytes);
         const std::string text = size_text(point.bytes);
         const double half_width = 4.0 * static_cast<double>(text.size()) + 3;
@@ -198,7 +200,7 @@ void draw_panel(Svg& svg, const CollectiveSweep& sweep, const std::vector<Curve>
     draw_sizes(svg, sweep, x, bottom);
     svg.text({kLeft, panel.top + 22}, panel.name, "name");
     for (const ChoiceMark& mark : marks) {
-        const CollectiveResult& point = sweep.points[mark.point];
+        const network::CollectiveResult& point = sweep.points[mark.point];
         const double at = x(point.bytes), text_y = panel.top + kAbove + kRow * (mark.row + 0.6);
         svg.line({at, text_y - 9}, {at, y(panel.value(point, point.time_s))}, "leader");
         svg.text({at + 4, text_y}, mark.text, "label v0");
@@ -216,7 +218,7 @@ void draw_panel(Svg& svg, const CollectiveSweep& sweep, const std::vector<Curve>
 
 std::string sweep_chart(const CollectiveSweep& sweep) {
     const std::vector<Curve> curves = curves_of(sweep);
-    const CollectiveResult& last = sweep.points.back();
+    const network::CollectiveResult& last = sweep.points.back();
     const double low = sweep.points.front().bytes, high = std::max(last.bytes, 1.1 * low);
     const double margin = std::pow(high / low, 0.03);
     const SvgScale x{low / margin, high * margin, kLeft, kRight, true};
@@ -232,4 +234,4 @@ std::string sweep_chart(const CollectiveSweep& sweep) {
     return std::move(svg).finish();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

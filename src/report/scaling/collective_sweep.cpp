@@ -11,7 +11,7 @@
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 std::string rate_text(double bytes_per_s) { return significant(bytes_per_s / 1e9) + " GB/s"; }
@@ -43,7 +43,7 @@ std::string title_of(const CollectiveSweep& sweep) { return job_text(sweep) + ",
 
 std::vector<std::string> slow_rule_notes(const CollectiveSweep& sweep, const std::string& stack_file) {
     std::vector<std::string> notes;
-    const auto slowness = [](const CollectiveResult& point) {
+    const auto slowness = [](const network::CollectiveResult& point) {
         return point.time_s / point.alternatives.front().time_s;
     };
     for (std::size_t first = 0; sweep.by_rule && first < sweep.points.size(); ++first) {
@@ -78,15 +78,15 @@ std::string size_text(double bytes) {
                                                       : format_quantity(bytes, Dimension::kBytes);
 }
 
-std::string choice_text(AlgorithmChoice choice) {
+std::string choice_text(network::AlgorithmChoice choice) {
     return std::string(to_string(choice.algorithm)) + ", " + counted(choice.levels, "level");
 }
 
 std::string render_sweep_markdown(const CollectiveSweep& sweep) {
     std::vector<MarkdownRow> rows{{"algorithm", "bound by", "size", "time", "algorithm bandwidth", "bus bandwidth",
                                    "fastest of all", "its time"}};
-    for (const CollectiveResult& point : sweep.points) {
-        const CollectiveTime& fastest = point.alternatives.front();
+    for (const network::CollectiveResult& point : sweep.points) {
+        const network::CollectiveTime& fastest = point.alternatives.front();
         rows.push_back({choice_text(point.choice), point.bottleneck, size_text(point.bytes), duration(point.time_s),
                         rate_text(point.bytes_per_s), rate_text(point.bus_bytes_per_s), choice_text(fastest.choice),
                         duration(fastest.time_s)});
@@ -107,9 +107,9 @@ std::string render_sweep_markdown(const CollectiveSweep& sweep) {
 std::string render_sweep_csv(const CollectiveSweep& sweep) {
     std::string out =
         "bytes,algorithm,levels,chosen,time_s,algorithm_bandwidth_bytes_per_s,bus_bandwidth_bytes_per_s\n";
-    for (const CollectiveResult& point : sweep.points) {
+    for (const network::CollectiveResult& point : sweep.points) {
         const double factor = point.bytes_per_s > 0 ? point.bus_bytes_per_s / point.bytes_per_s : 0;
-        for (const CollectiveTime& time : point.alternatives) {
+        for (const network::CollectiveTime& time : point.alternatives) {
             const double rate = point.bytes / time.time_s;
             out += json_number(point.bytes) + "," + to_string(time.choice.algorithm) + "," +
                    std::to_string(time.choice.levels) + "," + (time.choice == point.choice ? "true" : "false") + "," +
@@ -126,4 +126,4 @@ void write_collective_sweep(const CollectiveSweep& sweep, const std::string& dir
     write_report_file(folder / "sweep.svg", standalone_svg(sweep_chart(sweep)));
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

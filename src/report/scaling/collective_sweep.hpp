@@ -6,7 +6,7 @@
 #include "report/scaling/scale_points.hpp"
 #include "sim/network/collective/collective_run.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 struct CollectiveSweep {
     std::string kind;  ///< "all-reduce"
@@ -20,7 +20,7 @@ struct CollectiveSweep {
     std::string command;      ///< the command line that makes this report again
     std::vector<InputFile> inputs;
     std::vector<std::string> overrides, notes;
-    std::vector<CollectiveResult> points;  ///< by rising bytes, at least one
+    std::vector<network::CollectiveResult> points;  ///< by rising bytes, at least one
 };
 
 /// A choice is called slow where it takes more than this times the fastest.
@@ -39,12 +39,12 @@ inline constexpr double kMuchSlower = 1.5;
 /// "1 KiB" for whole powers of 1024, else as format_quantity.
 [[nodiscard]] std::string size_text(double bytes);
 /// "ring, 2 levels".
-[[nodiscard]] std::string choice_text(AlgorithmChoice choice);
+[[nodiscard]] std::string choice_text(network::AlgorithmChoice choice);
 
 /// A line a size: time, bandwidths, algorithm, what bounds it, and the fastest algorithm where the choice is slow.
 [[nodiscard]] std::string render_sweep_text(const CollectiveSweep& sweep);
 /// A line a phase, then the times of the algorithms that are not played.
-[[nodiscard]] std::string render_phases_text(const CollectiveResult& result);
+[[nodiscard]] std::string render_phases_text(const network::CollectiveResult& result);
 [[nodiscard]] std::string render_sweep_markdown(const CollectiveSweep& sweep);
 /// A row for every size and algorithm, in SI units; `chosen` marks what the other files show.
 [[nodiscard]] std::string render_sweep_csv(const CollectiveSweep& sweep);
@@ -55,4 +55,4 @@ inline constexpr double kMuchSlower = 1.5;
 /// Writes DIR/sweep.csv, DIR/sweep.md and DIR/sweep.svg (creating DIR). Throws InputError when it cannot.
 void write_collective_sweep(const CollectiveSweep& sweep, const std::string& directory);
 
-}  // namespace auspex
+}  // namespace auspex::report

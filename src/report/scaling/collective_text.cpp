@@ -6,12 +6,12 @@
 #include "report/parts/text_table.hpp"
 #include "report/scaling/collective_sweep.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 /// "recursive-doubling, 2 levels: 309 us" where that is much faster than what is played.
-std::string faster_text(const CollectiveResult& point) {
-    const CollectiveTime& fastest = point.alternatives.front();
+std::string faster_text(const network::CollectiveResult& point) {
+    const network::CollectiveTime& fastest = point.alternatives.front();
     return point.time_s > kMuchSlower * fastest.time_s ? choice_text(fastest.choice) + ": " + duration(fastest.time_s)
                                                        : "";
 }
@@ -25,7 +25,7 @@ std::string render_sweep_text(const CollectiveSweep& sweep) {
     std::vector<TextRow> rows{{"size", "time us", "algbw GB/s", "busbw GB/s", "algorithm", "bound by",
                                "fastest, where " + significant(kMuchSlower, 2) + " times faster"}};
     bool any_faster = false;
-    for (const CollectiveResult& point : sweep.points) {
+    for (const network::CollectiveResult& point : sweep.points) {
         rows.push_back({size_text(point.bytes), significant(point.time_s * 1e6, 4),
                         significant(point.bytes_per_s / 1e9), significant(point.bus_bytes_per_s / 1e9),
                         choice_text(point.choice), point.bottleneck, faster_text(point)});
@@ -39,16 +39,16 @@ std::string render_sweep_text(const CollectiveSweep& sweep) {
     return title_of(sweep) + "\n\n" + text_table(rows, {4, 5, 6});
 }
 
-std::string render_phases_text(const CollectiveResult& result) {
+std::string render_phases_text(const network::CollectiveResult& result) {
     std::vector<TextRow> rows{{"phase", "rounds", "latency", "reduction", "bytes a flow", "rate", "time", "bound by"}};
-    for (const CollectivePhase& phase : result.phases) {
+    for (const network::CollectivePhase& phase : result.phases) {
         rows.push_back({phase.what, thousands(phase.rounds), part_text(phase.latency_s), part_text(phase.reduction_s),
                         format_quantity(phase.bytes, Dimension::kBytes),
                         format_quantity(phase.rate_bytes_per_s, Dimension::kBytesPerSecond), duration(phase.time_s),
                         phase.bottleneck});
     }
     std::vector<TextRow> others{{"other algorithms", "time"}};
-    for (const CollectiveTime& time : result.alternatives) {
+    for (const network::CollectiveTime& time : result.alternatives) {
         if (time.choice != result.choice) {
             others.push_back({choice_text(time.choice), duration(time.time_s)});
         }
@@ -56,4 +56,4 @@ std::string render_phases_text(const CollectiveResult& result) {
     return text_table(rows, {0, 7}) + (others.size() > 1 ? "\n" + text_table(others, {0}) : "");
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -8,7 +8,7 @@
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/story.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -22,7 +22,7 @@ std::string exact_seconds(Picoseconds time) {
     return (time < 0 ? "-" : "") + std::to_string((time < 0 ? -time : time) / kPerSecond) + "." + decimals;
 }
 
-void append_grid(std::vector<CsvCell>& cells, const Prediction& p) {
+void append_grid(std::vector<CsvCell>& cells, const predict::Prediction& p) {
     for (const auto& [name, value] :
          std::initializer_list<std::pair<const char*, int>>{{"tiles", p.tiles},
                                                             {"nodes", p.nodes},
@@ -44,7 +44,7 @@ void append_numbers(std::vector<CsvCell>& cells, std::initializer_list<std::pair
     }
 }
 
-void append_memory(std::vector<CsvCell>& cells, const MemoryReport& memory) {
+void append_memory(std::vector<CsvCell>& cells, const predict::MemoryReport& memory) {
     cells.emplace_back("memory_peak_bytes", std::to_string(std::llround(memory.peak_bytes)));
     cells.emplace_back("memory_capacity_bytes", std::to_string(std::llround(memory.capacity_bytes)));
     cells.emplace_back("memory_fits", memory.fits ? "true" : "false");
@@ -52,7 +52,7 @@ void append_memory(std::vector<CsvCell>& cells, const MemoryReport& memory) {
 }
 
 std::vector<CsvCell> row_of(const ScalePoint& point) {
-    const Prediction& p = point.prediction;
+    const predict::Prediction& p = point.prediction;
     std::vector<CsvCell> cells;
     append_grid(cells, p);
     cells.emplace_back("tokens_per_step", json_number(p.tokens_per_step));
@@ -70,8 +70,8 @@ std::vector<CsvCell> row_of(const ScalePoint& point) {
                            {"efficiency_without_background", point.efficiency_without_background},
                            {"efficiency_without_both", point.efficiency_without_both},
                            {"efficiency_without_stragglers", point.efficiency_without_stragglers}});
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        cells.emplace_back(std::string("loss_") + to_string(static_cast<Loss>(loss)) + "_s",
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        cells.emplace_back(std::string("loss_") + to_string(static_cast<schedule::Loss>(loss)) + "_s",
                            exact_seconds(p.losses[loss]));
     }
     append_numbers(cells, {{"forward_backward_s", p.forward_backward_s}, {"optimizer_s", p.optimizer_s}});
@@ -106,4 +106,4 @@ std::string render_csv(const ScalingReport& report) {
     return out;
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -1,7 +1,7 @@
 /// @file The words of the reports, explained.
 #include "report/scaling/story.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 const std::vector<std::pair<std::string, std::string>>& glossary() {
     static const std::vector<std::pair<std::string, std::string>> kWords{
@@ -45,4 +45,4 @@ const std::vector<std::pair<std::string, std::string>>& glossary() {
     return kWords;
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -11,7 +11,7 @@
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/story.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -25,9 +25,9 @@ std::string card(const std::string& value, const std::string& meaning, bool bad 
 }
 
 std::string head_section(const ScalingReport& report) {
-    const Prediction& first = report.points.front().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
     const ScalePoint& end = report.points.back();
-    const Prediction& last = end.prediction;
+    const predict::Prediction& last = end.prediction;
     const std::string at_last = " on " + thousands(last.tiles) + " tiles";
     std::string out = "<h1>" + html_escape(report.title) + "</h1>\n";
     out += html_paragraph("model " + report.workload + " · machine " + report.machine + " · stack " + report.stack +
@@ -67,7 +67,7 @@ std::string points_section(const ScalingReport& report) {
                number("step time", "seconds (interval)"), number("tokens/s"), number("tokens/s", "per tile"),
                number("TFLOP/s", "per tile"), number("MFU"), number("efficiency"), number("memory", "GB, fits?")}};
     for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
+        const predict::Prediction& p = point.prediction;
         rows.push_back(
             {number(thousands(p.tiles)), number(thousands(p.nodes)), number(thousands(p.dp)),
              number(thousands(p.data_parallel)), number(thousands(p.global_batch)),
@@ -77,7 +77,7 @@ std::string points_section(const ScalingReport& report) {
              number(significant(p.tflops_per_tile)), number(percent(p.mfu)), number(percent(point.efficiency)),
              number(gigabytes(p.memory.peak_bytes), p.memory.fits ? "fits" : "does NOT fit")});
     }
-    const Prediction& first = report.points.front().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
     std::string out = html_heading("points", "The points");
     out += html_table(rows,
                       "One row is one simulated step at that number of tiles. tokens/s is how fast training text is "
@@ -89,7 +89,7 @@ std::string points_section(const ScalingReport& report) {
                           "are left out.");
     Rows costs{{number("tiles"), number("tokens"), number("run time", "hours"), number("node-hours")}};
     for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
+        const predict::Prediction& p = point.prediction;
         if (p.run_tokens > 0) {
             costs.push_back({number(thousands(p.tiles)), number(short_count(p.run_tokens)),
                              number(significant(p.run_time_s / 3600)), number(thousands(p.node_hours))});
@@ -132,8 +132,8 @@ std::string scale_sections(const ScalingReport& report) {
 }
 
 std::string losses_section(const ScalingReport& report) {
-    const Prediction& first = report.points.front().prediction;
-    const Prediction& last = report.points.back().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
+    const predict::Prediction& last = report.points.back().prediction;
     std::string out = html_heading("losses", "Where the time of a step goes");
     out += html_figure(
         loss_chart(report),
@@ -141,8 +141,8 @@ std::string losses_section(const ScalingReport& report) {
         "percentages are shares of that step. Names stand beside the last bar.");
     Rows legend{{{"part"}, {"what it is"}}};
     std::string absent;
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        const auto which = static_cast<Loss>(loss);
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        const auto which = static_cast<schedule::Loss>(loss);
         const bool present = std::any_of(report.points.begin(), report.points.end(), [loss](const ScalePoint& point) {
             return point.prediction.losses[loss] != 0;
         });
@@ -188,7 +188,7 @@ std::string losses_section(const ScalingReport& report) {
 }
 
 std::string memory_section(const ScalingReport& report) {
-    const Prediction& first = report.points.front().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
     std::string out = html_heading("memory", "Memory");
     if (!first.memory.by_stage.empty()) {
         out += html_figure(memory_chart(report),
@@ -199,7 +199,7 @@ std::string memory_section(const ScalingReport& report) {
     }
     Rows rows{{number("tiles"), number("heaviest stage"), number("GB"), {"largest parts"}, {"verdict"}}};
     for (const ScalePoint& point : report.points) {
-        const MemoryReport& memory = point.prediction.memory;
+        const predict::MemoryReport& memory = point.prediction.memory;
         auto parts = memory.by_label;
         std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
         std::string largest;
@@ -216,7 +216,7 @@ std::string memory_section(const ScalingReport& report) {
 }
 
 std::string constants_section(const ScalingReport& report) {
-    const Prediction& last = report.points.back().prediction;
+    const predict::Prediction& last = report.points.back().prediction;
     std::string out = html_heading("constants", "What the prediction leans on");
     const std::vector<std::string> notes = notes_of(report);
     if (!notes.empty()) {
@@ -230,7 +230,7 @@ std::string constants_section(const ScalingReport& report) {
                    number("uncertainty"),
                    number("moves the step by"),
                    {"source", "source"}}};
-        for (const ConstantSensitivity& sensitivity : last.top_constants) {
+        for (const predict::ConstantSensitivity& sensitivity : last.top_constants) {
             const Constant& c = sensitivity.constant;
             rows.push_back(
                 {{c.path, "path"},
@@ -313,4 +313,4 @@ std::string render_html(const ScalingReport& report) {
     return out + "</main></body>\n</html>\n";
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

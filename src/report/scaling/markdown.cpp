@@ -7,7 +7,7 @@
 #include "report/scaling/scaling_report.hpp"
 #include "report/scaling/story.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -18,7 +18,7 @@ std::string points_table(const ScalingReport& report) {
                            "interval s", "tokens/s", "tokens/s a tile", "TFLOP/s a tile", "MFU", "efficiency",
                            "memory GB", "fits"}};
     for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
+        const predict::Prediction& p = point.prediction;
         rows.push_back({thousands(p.tiles), thousands(p.nodes), thousands(p.dp), thousands(p.data_parallel),
                         thousands(p.global_batch), thousands(p.tokens_per_step), significant(p.step_time_s),
                         interval_text(p.step_time_interval_s[0], p.step_time_interval_s[1]), thousands(p.tokens_per_s),
@@ -43,7 +43,7 @@ std::string variants_table(const ScalingReport& report) {
 std::string run_table(const ScalingReport& report) {
     std::vector<Row> rows{{"tiles", "tokens", "run time, hours", "node-hours"}};
     for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
+        const predict::Prediction& p = point.prediction;
         if (p.run_tokens > 0) {
             rows.push_back({thousands(p.tiles), short_count(p.run_tokens), significant(p.run_time_s / 3600),
                             thousands(p.node_hours)});
@@ -76,7 +76,7 @@ std::string losses_table(const ScalingReport& report) {
 
 std::string constants_tables(const ScalingReport& report) {
     std::vector<Row> leans{{"constant", "kind", "source", "value", "elasticity", "uncertainty"}};
-    for (const ConstantSensitivity& sensitivity : report.points.back().prediction.top_constants) {
+    for (const predict::ConstantSensitivity& sensitivity : report.points.back().prediction.top_constants) {
         const Constant& c = sensitivity.constant;
         leans.push_back({c.path, to_string(c.kind), c.source, format_quantity(c.value, c.dimension),
                          signed_significant(sensitivity.elasticity, 2), "±" + percent(c.relative_uncertainty)});
@@ -122,4 +122,4 @@ std::string render_markdown(const ScalingReport& report) {
     return out;
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -10,7 +10,7 @@
 #include "report/parts/text.hpp"
 #include "report/scaling/story.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr std::size_t kMaxOperations = 8;
@@ -39,8 +39,8 @@ std::string steps_table(const PlacementReport& report) {
 
 std::string losses_table(const PlacementReport& report) {
     std::vector<MarkdownRow> rows{head(report, {"part", "what it is"})};
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        MarkdownRow row{readable(static_cast<Loss>(loss)), meaning_of(static_cast<Loss>(loss))};
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        MarkdownRow row{readable(static_cast<schedule::Loss>(loss)), meaning_of(static_cast<schedule::Loss>(loss))};
         bool is_there = false;
         for (const PlacedStep& step : report.steps) {
             row.push_back(significant(to_seconds(step.prediction.losses[loss])));
@@ -69,7 +69,7 @@ std::string links_table(const PlacementReport& report) {
     std::vector<MarkdownRow> rows{head(report, {"links"})};
     for (const LinkUseComparison& comparison : compare_link_use(report)) {
         MarkdownRow row{comparison.kind};
-        for (const LinkUse& use : comparison.uses) {
+        for (const engine::LinkUse& use : comparison.uses) {
             row.push_back(use.kind.empty() ? "-" : percent(use.busiest_share) + ", " + percent(use.mean_share));
         }
         rows.push_back(std::move(row));
@@ -80,7 +80,7 @@ std::string links_table(const PlacementReport& report) {
 std::vector<std::string> busiest_links(const PlacementReport& report) {
     std::vector<std::string> lines;
     for (const PlacedStep& step : report.steps) {
-        for (const LinkUse& use : step.prediction.link_use) {
+        for (const engine::LinkUse& use : step.prediction.link_use) {
             if (use.between_nodes) {
                 lines.push_back(step.placement + ": " + use.busiest + " (" + use.kind + "), " +
                                 percent(use.busiest_share));
@@ -93,8 +93,8 @@ std::vector<std::string> busiest_links(const PlacementReport& report) {
 
 std::string render_csv(const PlacementReport& report) {
     std::string out = "placement,groups_touched,step_time_s";
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        out += std::string(",loss_") + to_string(static_cast<Loss>(loss)) + "_s";
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        out += std::string(",loss_") + to_string(static_cast<schedule::Loss>(loss)) + "_s";
     }
     const std::vector<LinkUseComparison> links = compare_link_use(report);
     for (const LinkUseComparison& comparison : links) {
@@ -146,7 +146,7 @@ std::string render_markdown(const PlacementReport& report) {
 std::vector<OperationDifference> largest_differences(const PlacementReport& report, std::size_t most) {
     std::vector<OperationDifference> found;
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
-        for (const OperationShare& share : report.steps[i].prediction.operations_by_time) {
+        for (const predict::OperationShare& share : report.steps[i].prediction.operations_by_time) {
             auto known = std::find_if(found.begin(), found.end(),
                                       [&](const OperationDifference& one) { return one.name == share.name; });
             if (known == found.end()) {
@@ -170,11 +170,11 @@ std::vector<OperationDifference> largest_differences(const PlacementReport& repo
 std::vector<LinkUseComparison> compare_link_use(const PlacementReport& report) {
     std::vector<LinkUseComparison> found;
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
-        for (const LinkUse& use : report.steps[i].prediction.link_use) {
+        for (const engine::LinkUse& use : report.steps[i].prediction.link_use) {
             auto known = std::find_if(found.begin(), found.end(),
                                       [&](const LinkUseComparison& one) { return one.kind == use.kind; });
             if (known == found.end()) {
-                found.push_back({use.kind, std::vector<LinkUse>(report.steps.size())});
+                found.push_back({use.kind, std::vector<engine::LinkUse>(report.steps.size())});
                 known = std::prev(found.end());
             }
             known->uses[i] = use;
@@ -190,4 +190,4 @@ void write_placement_report(const PlacementReport& report, const std::string& di
     write_report_file(folder / "losses.svg", standalone_svg(placement_chart(report)));
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

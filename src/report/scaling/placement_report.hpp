@@ -5,11 +5,11 @@
 
 #include "report/scaling/scale_points.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 struct PlacedStep {
     std::string placement;  ///< "contiguous", "random", ...
-    Prediction prediction;
+    predict::Prediction prediction;
 };
 
 struct PlacementReport {
@@ -30,7 +30,7 @@ struct OperationDifference {
 /// Kinds of links that any placement uses, the most crowded first, with the use by placement (kind empty: none).
 struct LinkUseComparison {
     std::string kind;
-    std::vector<LinkUse> uses;
+    std::vector<engine::LinkUse> uses;
 };
 [[nodiscard]] std::vector<LinkUseComparison> compare_link_use(const PlacementReport& report);
 
@@ -39,4 +39,4 @@ struct LinkUseComparison {
 /// Writes DIR/report.md, DIR/placements.csv and DIR/losses.svg (creating DIR). Throws InputError when it cannot.
 void write_placement_report(const PlacementReport& report, const std::string& directory);
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -7,7 +7,7 @@
 #include "report/parts/text.hpp"
 #include "report/scaling/charts.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
@@ -112,11 +112,11 @@ SvgScale throughput_scale(const ScalingReport& report) {
     double low = report.points.front().prediction.tokens_per_s;
     double high = low;
     for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
+        const predict::Prediction& p = point.prediction;
         low = std::min(low, p.tokens_per_step / p.step_time_interval_s[1]);
         high = std::max(high, p.tokens_per_step / p.step_time_interval_s[0]);
     }
-    const Prediction& first = report.points.front().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
     high = std::max(high, first.tokens_per_s * report.points.back().prediction.tiles / first.tiles);
     low /= 1.15;
     high *= 1.15;
@@ -134,7 +134,7 @@ SvgScale throughput_scale(const ScalingReport& report) {
 void draw_throughput_points(Svg& svg, const ScalingReport& report, const SvgScale& x, const SvgScale& y) {
     std::vector<SvgPoint> upper, lower, middle;
     for (const ScalePoint& point : report.points) {
-        const Prediction& p = point.prediction;
+        const predict::Prediction& p = point.prediction;
         upper.push_back({x(p.tiles), y(p.tokens_per_step / p.step_time_interval_s[0])});
         lower.push_back({x(p.tiles), y(p.tokens_per_step / p.step_time_interval_s[1])});
         middle.push_back({x(p.tiles), y(p.tokens_per_s)});
@@ -144,7 +144,7 @@ void draw_throughput_points(Svg& svg, const ScalingReport& report, const SvgScal
     svg.polygon(outline, "band");
     svg.polyline(middle, "curve v0");
     for (std::size_t i = 0; i < middle.size(); ++i) {
-        const Prediction& p = report.points[i].prediction;
+        const predict::Prediction& p = report.points[i].prediction;
         svg.line(upper[i], lower[i], "bar v0");
         svg.line({upper[i].x - 6, upper[i].y}, {upper[i].x + 6, upper[i].y}, "bar v0");
         svg.line({lower[i].x - 6, lower[i].y}, {lower[i].x + 6, lower[i].y}, "bar v0");
@@ -190,8 +190,8 @@ std::string efficiency_chart(const ScalingReport& report) {
 }
 
 std::string throughput_chart(const ScalingReport& report) {
-    const Prediction& first = report.points.front().prediction;
-    const Prediction& last = report.points.back().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
+    const predict::Prediction& last = report.points.back().prediction;
     Svg svg(kWidth, kHeight, "Tokens per second against tiles",
             "At the last point " + thousands(last.tokens_per_s) + " tokens per second");
     const SvgScale x = tiles_scale(report);
@@ -215,4 +215,4 @@ std::string throughput_chart(const ScalingReport& report) {
     return std::move(svg).finish();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

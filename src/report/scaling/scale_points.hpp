@@ -6,10 +6,10 @@
 #include "report/parts/input_file.hpp"
 #include "sim/predict/prediction.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 struct ScalePoint {
-    Prediction prediction;
+    predict::Prediction prediction;
     double efficiency =
         1;  ///< per-tile throughput over that of the first point (weak); speed-up over ideal speed-up (strong)
     double efficiency_without_routing_bias = 1;  ///< the same with the machine's minimal_bias 0
@@ -30,4 +30,4 @@ struct ScalingReport {
     std::vector<ScalePoint> points;
 };
 
-}  // namespace auspex
+}  // namespace auspex::report

@@ -4,7 +4,7 @@
 #include "report/parts/report_files.hpp"
 #include "report/scaling/charts.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 void write_scaling_report(const ScalingReport& report, const std::string& directory) {
     const std::string html = render_html(report);
@@ -19,4 +19,4 @@ void write_scaling_report(const ScalingReport& report, const std::string& direct
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

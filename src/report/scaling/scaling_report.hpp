@@ -5,7 +5,7 @@
 
 #include "report/scaling/scale_points.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// Writes DIR/index.html, DIR/report.md, DIR/points.csv and, with two points or more, DIR/efficiency.svg (creating
 /// DIR). Throws InputError when the folder cannot be written.
@@ -14,4 +14,4 @@ void write_scaling_report(const ScalingReport& report, const std::string& direct
 [[nodiscard]] std::string render_markdown(const ScalingReport& report);
 [[nodiscard]] std::string render_csv(const ScalingReport& report);
 
-}  // namespace auspex
+}  // namespace auspex::report

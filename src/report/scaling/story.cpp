@@ -7,13 +7,15 @@
 #include "base/error.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 namespace {
 
-double seconds_of(const Prediction& prediction, std::size_t loss) { return to_seconds(prediction.losses[loss]); }
+double seconds_of(const predict::Prediction& prediction, std::size_t loss) {
+    return to_seconds(prediction.losses[loss]);
+}
 
-std::string tiles_text(const Prediction& prediction) { return counted(prediction.tiles, "tile"); }
+std::string tiles_text(const predict::Prediction& prediction) { return counted(prediction.tiles, "tile"); }
 
 /// "data-parallel communication (0.81 s, 71 % of it), … and …": the largest parts of what was added to the step.
 std::string largest_growth(const ScalingReport& report) {
@@ -35,8 +37,8 @@ std::string largest_growth(const ScalingReport& report) {
 }
 
 std::string efficiency_sentence(const ScalingReport& report) {
-    const Prediction& first = report.points.front().prediction;
-    const Prediction& last = report.points.back().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
+    const predict::Prediction& last = report.points.back().prediction;
     const std::string steps = "One step takes " + duration(first.step_time_s) + " on " + tiles_text(first) + " and " +
                               duration(last.step_time_s) + " on " + tiles_text(last);
     const std::string efficiency = percent(report.points.back().efficiency);
@@ -50,14 +52,15 @@ std::string efficiency_sentence(const ScalingReport& report) {
 
 /// What is lost beyond the first point (weak: what the step grew by; strong: what fills the step besides useful work).
 std::string loss_sentence(const ScalingReport& report) {
-    const Prediction& last = report.points.back().prediction;
+    const predict::Prediction& last = report.points.back().prediction;
     if (report.mode != "strong") {
         const std::string growth = largest_growth(report);
         return growth.empty() ? "No part of the step grows with the number of tiles."
                               : "What is added to the step is mostly " + growth + ".";
     }
     std::vector<LossGrowth> rows = loss_growth(report);
-    std::erase_if(rows, [](const LossGrowth& row) { return row.loss == Loss::kUsefulCompute || row.last_s <= 0; });
+    std::erase_if(rows,
+                  [](const LossGrowth& row) { return row.loss == schedule::Loss::kUsefulCompute || row.last_s <= 0; });
     std::stable_sort(rows.begin(), rows.end(),
                      [](const LossGrowth& a, const LossGrowth& b) { return a.last_s > b.last_s; });
     std::string out = "On " + tiles_text(last) + " useful compute is " +
@@ -71,15 +74,15 @@ std::string loss_sentence(const ScalingReport& report) {
 
 std::string memory_sentence(const ScalingReport& report) {
     std::string too_big;
-    const Prediction* fullest = &report.points.front().prediction;
+    const predict::Prediction* fullest = &report.points.front().prediction;
     for (const ScalePoint& point : report.points) {
-        const MemoryReport& memory = point.prediction.memory;
+        const predict::MemoryReport& memory = point.prediction.memory;
         if (!memory.fits) {
             too_big += (too_big.empty() ? "" : ", ") + tiles_text(point.prediction);
         }
         fullest = memory.peak_bytes > fullest->memory.peak_bytes ? &point.prediction : fullest;
     }
-    const MemoryReport& memory = fullest->memory;
+    const predict::MemoryReport& memory = fullest->memory;
     const std::string peak = significant(memory.peak_bytes / 1e9) + " GB of " +
                              significant(memory.capacity_bytes / 1e9) + " GB on " + tiles_text(*fullest) +
                              ", in pipeline stage " + std::to_string(memory.heaviest_stage) + ".";
@@ -108,8 +111,8 @@ void require_points(const ScalingReport& report) {
     }
 }
 
-std::string readable(Loss loss) {
-    if (loss == Loss::kOptimizer) {
+std::string readable(schedule::Loss loss) {
+    if (loss == schedule::Loss::kOptimizer) {
         return "optimizer (update kernels)";
     }
     std::string name = to_string(loss);
@@ -122,19 +125,19 @@ std::string change_text(double seconds) {
     return signed_significant(std::abs(seconds) < kRounding ? 0 : seconds);
 }
 
-const char* plain_name(Loss loss) {
-    constexpr std::array<const char*, kLossCount> kNames{"useful compute",
-                                                         "recomputing",
-                                                         "idle pipeline stages",
-                                                         "tensor-parallel communication",
-                                                         "expert-parallel communication",
-                                                         "data-parallel communication",
-                                                         "messages between pipeline stages",
-                                                         "context-parallel communication",
-                                                         "the optimizer's update kernels",
-                                                         "unequal load of the experts",
-                                                         "slow or jittering tiles",
-                                                         "other waiting"};
+const char* plain_name(schedule::Loss loss) {
+    constexpr std::array<const char*, schedule::kLossCount> kNames{"useful compute",
+                                                                   "recomputing",
+                                                                   "idle pipeline stages",
+                                                                   "tensor-parallel communication",
+                                                                   "expert-parallel communication",
+                                                                   "data-parallel communication",
+                                                                   "messages between pipeline stages",
+                                                                   "context-parallel communication",
+                                                                   "the optimizer's update kernels",
+                                                                   "unequal load of the experts",
+                                                                   "slow or jittering tiles",
+                                                                   "other waiting"};
     return kNames.at(static_cast<std::size_t>(loss));
 }
 
@@ -144,8 +147,8 @@ std::string mode_in_words(const ScalingReport& report) {
 }
 
 std::vector<std::string> summary_sentences(const ScalingReport& report) {
-    const Prediction& first = report.points.front().prediction;
-    const Prediction& last = report.points.back().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
+    const predict::Prediction& last = report.points.back().prediction;
     std::vector<std::string> out;
     out.push_back("This page predicts, by simulation and without running anything, how fast the model " +
                   report.workload + " trains on the machine " + report.machine + " with " + report.stack +
@@ -167,17 +170,17 @@ std::vector<std::string> summary_sentences(const ScalingReport& report) {
 }
 
 std::vector<LossGrowth> loss_growth(const ScalingReport& report) {
-    const Prediction& first = report.points.front().prediction;
-    const Prediction& last = report.points.back().prediction;
+    const predict::Prediction& first = report.points.front().prediction;
+    const predict::Prediction& last = report.points.back().prediction;
     std::vector<LossGrowth> rows;
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
         if (first.losses[loss] == 0 && last.losses[loss] == 0) {
             continue;
         }
         const double first_s = seconds_of(first, loss);
         const double last_s = seconds_of(last, loss);
-        rows.push_back(
-            {static_cast<Loss>(loss), first_s, last_s, first_s / first.step_time_s, last_s / last.step_time_s});
+        rows.push_back({static_cast<schedule::Loss>(loss), first_s, last_s, first_s / first.step_time_s,
+                        last_s / last.step_time_s});
     }
     const bool strong = report.mode == "strong";
     const auto growth = [strong](const LossGrowth& row) {
@@ -224,11 +227,11 @@ std::vector<std::string> notes_of(const ScalingReport& report) {
     return out;
 }
 
-std::array<double, 2> relative_interval(const Prediction& prediction) {
+std::array<double, 2> relative_interval(const predict::Prediction& prediction) {
     return {prediction.step_time_interval_s[0] / prediction.step_time_s - 1,
             prediction.step_time_interval_s[1] / prediction.step_time_s - 1};
 }
 
 std::string interval_text(double low, double high) { return significant(low) + "–" + significant(high); }
 
-}  // namespace auspex
+}  // namespace auspex::report

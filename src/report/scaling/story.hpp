@@ -8,22 +8,22 @@
 
 #include "report/scaling/scale_points.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// Refuses what no page can show: no points, or a point without a step.
 void require_points(const ScalingReport& report);
 
 /// The loss as tables and pictures name it: "exposed dp" for exposed_dp.
-[[nodiscard]] std::string readable(Loss loss);
+[[nodiscard]] std::string readable(schedule::Loss loss);
 /// What a part has changed by, in seconds: signed, and 0 for less than a nanosecond, which is rounding.
 [[nodiscard]] std::string change_text(double seconds);
 /// The loss in a sentence: "data-parallel communication".
-[[nodiscard]] const char* plain_name(Loss loss);
+[[nodiscard]] const char* plain_name(schedule::Loss loss);
 
 [[nodiscard]] std::vector<std::string> summary_sentences(const ScalingReport& report);
 
 struct LossGrowth {
-    Loss loss{};
+    schedule::Loss loss{};
     double first_s = 0, last_s = 0;
     double first_share = 0, last_share = 0;  ///< of the step
 };
@@ -48,8 +48,8 @@ struct KindCount {
 [[nodiscard]] std::string mode_in_words(const ScalingReport& report);
 
 /// Low and high of the step time relative to it: {-0.08, 0.09}.
-[[nodiscard]] std::array<double, 2> relative_interval(const Prediction& prediction);
+[[nodiscard]] std::array<double, 2> relative_interval(const predict::Prediction& prediction);
 /// "9.10–11.4"
 [[nodiscard]] std::string interval_text(double low, double high);
 
-}  // namespace auspex
+}  // namespace auspex::report

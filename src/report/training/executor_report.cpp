@@ -13,7 +13,7 @@
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 using TextRows = std::vector<std::vector<std::string>>;
@@ -271,4 +271,4 @@ void write_executor_report(const ExecutorReport& report, const std::string& dire
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

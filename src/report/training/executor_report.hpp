@@ -7,7 +7,7 @@
 
 #include "report/training/loss_chart.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
 /// What may differ, relatively, and no more.
 inline constexpr double kAllowedForced = 1e-5;   ///< of losses where every rank is told which experts to choose
@@ -79,4 +79,4 @@ struct ExecutorReport {
 /// cannot.
 void write_executor_report(const ExecutorReport& report, const std::string& directory);
 
-}  // namespace auspex
+}  // namespace auspex::report

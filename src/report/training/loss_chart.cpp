@@ -8,7 +8,7 @@
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 constexpr double kWidth = 960, kHeight = 420;
@@ -81,4 +81,4 @@ std::string training_loss_chart(const std::string& title, const std::vector<Loss
     return std::move(svg).finish();
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

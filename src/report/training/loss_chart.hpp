@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::report {
 
 struct LossPoint {
     int step = 0;
@@ -20,4 +20,4 @@ struct LossCurve {
 /// Several runs over one another, at most seven, with a legend where they are more than one.
 [[nodiscard]] std::string training_loss_chart(const std::string& title, const std::vector<LossCurve>& curves);
 
-}  // namespace auspex
+}  // namespace auspex::report

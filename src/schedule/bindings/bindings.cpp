@@ -3,7 +3,7 @@
 
 #include <set>
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 class Findings {
@@ -22,20 +22,20 @@ class Findings {
     std::vector<std::string> lines_;
 };
 
-void check_model(Findings& found, const Workload& w) {
-    found.add(w.attention == AttentionKind::kLatent, OpKind::kAttention, "latent attention is not bound");
-    found.add(w.feed_forward == FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
+void check_model(Findings& found, const models::Workload& w) {
+    found.add(w.attention == models::AttentionKind::kLatent, OpKind::kAttention, "latent attention is not bound");
+    found.add(w.feed_forward == models::FeedForward::kGelu, OpKind::kActivation, "GELU is not bound, SwiGLU is");
     found.add(w.biases, OpKind::kQkvProjection, "biases of linear layers are not bound");
     found.add(w.learned_positions, OpKind::kEmbedding, "learned positions are not bound, rotary embedding is");
-    found.add(w.norm == NormKind::kLayer, OpKind::kAttentionNorm, "layer norm with parameters is not bound");
-    found.add(w.qk_norm && w.norm != NormKind::kRms, OpKind::kQkNorm,
+    found.add(w.norm == models::NormKind::kLayer, OpKind::kAttentionNorm, "layer norm with parameters is not bound");
+    found.add(w.qk_norm && w.norm != models::NormKind::kRms, OpKind::kQkNorm,
               "queries and keys are normalised by RMS norms only");
     found.add(w.shared_experts > 0, OpKind::kSharedExpert, "shared experts are not bound");
     found.add(w.head_size % 2 != 0, OpKind::kRotaryEmbedding,
               "head_size " + std::to_string(w.head_size) + " is odd: dimensions are turned in pairs");
 }
 
-void check_grid(Findings& found, const Workload& w, const Plan& p) {
+void check_grid(Findings& found, const models::Workload& w, const models::Plan& p) {
     found.add(p.cp > 1, OpKind::kKeyValueGather, "context parallelism is not bound");
     found.add(p.etp != p.tp, OpKind::kExpertComputation,
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
@@ -53,21 +53,22 @@ void check_grid(Findings& found, const Workload& w, const Plan& p) {
               "the tokens of a micro-batch are not divisible by tp " + std::to_string(p.tp));
 }
 
-void check_choices(Findings& found, const Workload& w, const Plan& p, const Stack& stack) {
+void check_choices(Findings& found, const models::Workload& w, const models::Plan& p, const models::Stack& stack) {
     const bool knows_precision = p.precision == "bf16" || (p.precision == "fp32" && p.gradient_bytes == 4);
     found.add(!knows_precision, OpKind::kOptimizerUpdate,
               "precision " + p.precision + " with gradients of " + std::to_string(static_cast<int>(p.gradient_bytes)) +
                   " bytes is not bound");
-    found.add(p.optimizer == OptimizerSharding::kFsdp, OpKind::kParameterGatherDense, "fsdp is not bound");
+    found.add(p.optimizer == models::OptimizerSharding::kFsdp, OpKind::kParameterGatherDense, "fsdp is not bound");
     const std::string beside = " beside compute is not bound";
     found.add(p.overlap_tp, p.sequence_parallel ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce,
               "overlap of tp" + beside);
     found.add(p.overlap_ep, OpKind::kTokenCommunication, "overlap of ep" + beside);
     found.add(p.overlap_pp, OpKind::kSendForward, "overlap of pp" + beside);
     found.add(p.overlap_dp, OpKind::kGradientReduceDense,
-              stack.reduction == Reduction::kBucketed ? "reduction in buckets during the backward pass is not bound"
-                                                      : "overlap of dp" + beside);
-    found.add(stack.per_parameter_ep_all_reduce && p.optimizer == OptimizerSharding::kSharded && p.ep > 1,
+              stack.reduction == models::Reduction::kBucketed
+                  ? "reduction in buckets during the backward pass is not bound"
+                  : "overlap of dp" + beside);
+    found.add(stack.per_parameter_ep_all_reduce && p.optimizer == models::OptimizerSharding::kSharded && p.ep > 1,
               OpKind::kGradientEpAllReduce, "all-reduces tensor by tensor are not bound");
     found.add(w.global_aux_loss && p.pp * p.virtual_stages > 1 && !stack.router_logits_travel, OpKind::kCrossEntropy,
               "a global auxiliary loss over several stages needs a stack whose router logits travel");
@@ -134,8 +135,8 @@ bool is_bound(const Operation& op, const Block& block) {
 
 }  // namespace
 
-std::vector<std::string> unbound_operations(const Workload& workload, const Plan& plan, const Stack& stack,
-                                            const Program& program) {
+std::vector<std::string> unbound_operations(const models::Workload& workload, const models::Plan& plan,
+                                            const models::Stack& stack, const Program& program) {
     Findings found;
     check_model(found, workload);
     check_grid(found, workload, plan);
@@ -149,7 +150,8 @@ std::vector<std::string> unbound_operations(const Workload& workload, const Plan
     return found.take();
 }
 
-std::vector<std::string> refused_settings(const Workload& w, const Plan& p, const Stack& stack) {
+std::vector<std::string> refused_settings(const models::Workload& w, const models::Plan& p,
+                                          const models::Stack& stack) {
     Findings found;
     found.add(!stack.check_gradients, OpKind::kGradientCheck,
               "a stack without check_gradients would change weights by gradients that are not finite");
@@ -158,15 +160,17 @@ std::vector<std::string> refused_settings(const Workload& w, const Plan& p, cons
     if (w.num_experts == 0) {
         return found.take();
     }
-    found.add(p.routing.kind == RoutingDistribution::kZipf || p.routing.kind == RoutingDistribution::kDirichlet,
+    found.add(p.routing.kind == models::RoutingDistribution::kZipf ||
+                  p.routing.kind == models::RoutingDistribution::kDirichlet,
               OpKind::kRouterTopK, "shares drawn from a distribution cannot be forced on tokens");
-    found.add(p.routing.kind == RoutingDistribution::kTrace && !p.routing.record, OpKind::kRouterTopK,
+    found.add(p.routing.kind == models::RoutingDistribution::kTrace && !p.routing.record, OpKind::kRouterTopK,
               "a trace that has shares of experts and no choices of tokens cannot be replayed");
     const std::int64_t choices = std::int64_t{p.micro_batch_size} * w.sequence_length * w.top_k;
-    found.add(p.routing.kind == RoutingDistribution::kUniform && choices % w.num_experts != 0, OpKind::kRouterTopK,
+    found.add(p.routing.kind == models::RoutingDistribution::kUniform && choices % w.num_experts != 0,
+              OpKind::kRouterTopK,
               "uniform routing deals " + std::to_string(choices) + " choices of a micro-batch to " +
                   std::to_string(w.num_experts) + " experts, which does not come out even");
     return found.take();
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -6,12 +6,12 @@
 #include "schedule/kernel_calls/operation_calls.hpp"
 #include "schedule/program/block_builder.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// Sizes on one rank that calls are made of (exec/state/shapes.hpp), beside those of Shapes.
 struct OperationSizes {
     Shapes s;
-    const Layout& layout;
+    const models::Layout& layout;
     int stage = 0;
     double sequences = 1, sequence = 0;
     double heads = 0, head = 0, q = 0, kv = 0, qkv = 0;  ///< of this rank
@@ -20,8 +20,8 @@ struct OperationSizes {
     double w = 4, g = 4;                                 ///< bytes of a weight or value, and of a gradient
     bool keeps_norm = true, keeps_attention = true, keeps_feed_forward = true;  ///< from forward to backward pass
 };
-[[nodiscard]] OperationSizes operation_sizes(const Workload& workload, const Plan& plan, const Stack& stack,
-                                             const Layout& layout, int stage);
+[[nodiscard]] OperationSizes operation_sizes(const models::Workload& workload, const models::Plan& plan,
+                                             const models::Stack& stack, const models::Layout& layout, int stage);
 
 /// An operation that runs its forward kernels: in a forward pass, or recomputed.
 [[nodiscard]] inline bool runs_forward(const Operation& op) {
@@ -31,21 +31,21 @@ struct OperationSizes {
 // Calls. Weights and their gradients are far, and so is what a half keeps for its backward pass (saved): it is written
 // to memory that nobody has touched for long, and read when much else has passed through the caches. What a pass has
 // just made is near, and so are the small tensors of router and head.
-[[nodiscard]] CpuCall row_call(CpuKernel kernel, double rows, double columns, double depth = 1);
+[[nodiscard]] models::CpuCall row_call(models::CpuKernel kernel, double rows, double columns, double depth = 1);
 /// Of `elements` or bytes in one row.
-[[nodiscard]] CpuCall flat_call(CpuKernel kernel, double columns);
+[[nodiscard]] models::CpuCall flat_call(models::CpuKernel kernel, double columns);
 /// A linear layer [rows, in] -> [rows, out]: its product of the operation's phase.
-[[nodiscard]] CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out,
-                                  double in);  /// The call with `elements` of values more that are far, unless they are
-                                               /// made again: forward those that it writes for
+[[nodiscard]] models::CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out,
+                                          double in);  /// The call with `elements` of values more that are far, unless
+                                                       /// they are made again: forward those that it writes for
 /// its half to keep, backward those that it finds kept.
-[[nodiscard]] CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps,
-                                         double elements);
+[[nodiscard]] models::CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, models::CpuCall call,
+                                                 bool keeps, double elements);
 
 /// The router's softmax and choices of `rows` tokens, as the plan's routing has them made.
-[[nodiscard]] CpuCall router_choice(const OperationSizes& z, double rows);
+[[nodiscard]] models::CpuCall router_choice(const OperationSizes& z, double rows);
 /// The look at what is handed over, and its copy into a buffer: `elements` of values.
-[[nodiscard]] std::vector<CpuCall> check_and_copy(const OperationSizes& z, double elements);
+[[nodiscard]] std::vector<models::CpuCall> check_and_copy(const OperationSizes& z, double elements);
 
 // Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).
 [[nodiscard]] bool attention_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
@@ -56,4 +56,4 @@ struct OperationSizes {
 [[nodiscard]] bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
 [[nodiscard]] bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

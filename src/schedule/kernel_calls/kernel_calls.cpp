@@ -4,45 +4,47 @@
 #include "base/error.hpp"
 #include "schedule/kernel_calls/call_lists.hpp"
 
-namespace auspex {
-CpuCall row_call(CpuKernel kernel, double rows, double columns, double depth) {
-    CpuCall call;
+namespace auspex::schedule {
+models::CpuCall row_call(models::CpuKernel kernel, double rows, double columns, double depth) {
+    models::CpuCall call;
     call.kernel = kernel;
     call.rows = rows, call.columns = columns, call.depth = depth;
     return call;
 }
 
-CpuCall flat_call(CpuKernel kernel, double columns) { return row_call(kernel, 1, columns); }
+models::CpuCall flat_call(models::CpuKernel kernel, double columns) { return row_call(kernel, 1, columns); }
 
-CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out, double in) {
-    CpuCall call;
+models::CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out, double in) {
+    models::CpuCall call;
     if (runs_forward(op)) {
-        call = row_call(CpuKernel::kGemmForward, rows, out, in);
+        call = row_call(models::CpuKernel::kGemmForward, rows, out, in);
     } else if (op.phase == Phase::kBackwardInput) {
-        call = row_call(CpuKernel::kGemmInputGradient, rows, in, out);
+        call = row_call(models::CpuKernel::kGemmInputGradient, rows, in, out);
     } else {
-        call = row_call(CpuKernel::kGemmWeightGradient, out, in, rows);
+        call = row_call(models::CpuKernel::kGemmWeightGradient, out, in, rows);
     }
     call.cold_bytes = out * in * (op.phase == Phase::kBackwardWeight ? 2 * z.g : z.w);
     return call;
 }
 
-CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, CpuCall call, bool keeps, double elements) {
+models::CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, models::CpuCall call, bool keeps,
+                                   double elements) {
     call.cold_bytes += keeps && op.phase != Phase::kRecompute ? elements * z.w : 0;
     return call;
 }
 
-CpuCall router_choice(const OperationSizes& z, double rows) {
-    const bool learned = z.s.plan.routing.kind == RoutingDistribution::kLearned;
-    return row_call(learned ? CpuKernel::kRouterForward : CpuKernel::kRouterUniform, rows, z.all_experts, z.top_k);
+models::CpuCall router_choice(const OperationSizes& z, double rows) {
+    const bool learned = z.s.plan.routing.kind == models::RoutingDistribution::kLearned;
+    return row_call(learned ? models::CpuKernel::kRouterForward : models::CpuKernel::kRouterUniform, rows,
+                    z.all_experts, z.top_k);
 }
 
-std::vector<CpuCall> check_and_copy(const OperationSizes& z, double elements) {
-    return {flat_call(CpuKernel::kFiniteCheck, elements), flat_call(CpuKernel::kCopy, elements * z.w)};
+std::vector<models::CpuCall> check_and_copy(const OperationSizes& z, double elements) {
+    return {flat_call(models::CpuKernel::kFiniteCheck, elements), flat_call(models::CpuKernel::kCopy, elements * z.w)};
 }
 
-OperationSizes operation_sizes(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,
-                               int stage) {
+OperationSizes operation_sizes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                               const models::Layout& layout, int stage) {
     OperationSizes z{shapes_of(workload, plan, stack), layout, stage};
     z.sequences = plan.micro_batch_size, z.sequence = workload.sequence_length;
     z.heads = workload.heads / z.s.tp, z.head = workload.head_size;
@@ -62,12 +64,12 @@ bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& call
             const double elements = op.carries == Carries::kQkNormSums     ? 2 * z.s.t
                                     : op.carries == Carries::kSoftmaxParts ? 3 * z.s.t
                                                                            : whole;
-            calls.before = {flat_call(CpuKernel::kFiniteCheck, elements)};
+            calls.before = {flat_call(models::CpuKernel::kFiniteCheck, elements)};
             return true;
         }
         case OpKind::kTpReduceScatter:
-            calls.before = {flat_call(CpuKernel::kFiniteCheck, whole)};
-            calls.after = {flat_call(CpuKernel::kCopy, slice * z.w)};
+            calls.before = {flat_call(models::CpuKernel::kFiniteCheck, whole)};
+            calls.after = {flat_call(models::CpuKernel::kCopy, slice * z.w)};
             return true;
         case OpKind::kTpAllGather: calls.before = check_and_copy(z, slice); return true;
         default: return false;
@@ -85,7 +87,7 @@ bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls&
     const double logits = message_bytes(z.s.workload, z.s.plan, z.s.stack, op.message) / z.w - value;
     for (const double elements : {value, logits}) {
         if (elements > 0) {
-            const std::vector<CpuCall> leaves = check_and_copy(z, elements);
+            const std::vector<models::CpuCall> leaves = check_and_copy(z, elements);
             sends ? calls.before.insert(calls.before.end(), leaves.begin(), leaves.end())
                   : calls.after.insert(calls.after.end(), leaves.back());
         }
@@ -93,8 +95,8 @@ bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls&
     return true;
 }
 
-OperationCalls kernel_calls(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,
-                            int stage, const Operation& op) {
+OperationCalls kernel_calls(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                            const models::Layout& layout, int stage, const Operation& op) {
     const OperationSizes z = operation_sizes(workload, plan, stack, layout, stage);
     OperationCalls calls;
     const bool known = attention_calls(z, op, calls) || feed_forward_calls(z, op, calls) ||
@@ -102,12 +104,12 @@ OperationCalls kernel_calls(const Workload& workload, const Plan& plan, const St
                        message_calls(z, op, calls) || step_calls(z, op, calls);
     AUSPEX_CHECK(known, "an operation that the trainer runs");
     constexpr double kBlocks = 2;
-    calls.before.insert(calls.before.begin(), flat_call(CpuKernel::kOperation, kBlocks));
+    calls.before.insert(calls.before.begin(), flat_call(models::CpuKernel::kOperation, kBlocks));
     return calls;
 }
 
-CpuPrecision cpu_precision(const Plan& plan) {
-    return plan.weight_bytes < 4 ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+models::CpuPrecision cpu_precision(const models::Plan& plan) {
+    return plan.weight_bytes < 4 ? models::CpuPrecision::kBf16 : models::CpuPrecision::kFp32;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

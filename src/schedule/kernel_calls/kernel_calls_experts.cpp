@@ -4,10 +4,10 @@
 
 #include "schedule/kernel_calls/call_lists.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
-using Calls = std::vector<CpuCall>;
+using Calls = std::vector<models::CpuCall>;
 
 // Bytes of an index, and of a number that is computed with: a choice's weight.
 constexpr double kIndexBytes = 8, kRealBytes = 4;
@@ -15,7 +15,7 @@ constexpr double kIndexBytes = 8, kRealBytes = 4;
 /// Sizes of one rank's block, and the ways it goes (exec/operations/expert_context.hpp).
 struct ExpertBlock {
     const OperationSizes& z;
-    ExpertKernels kernels;
+    models::ExpertKernels kernels;
     bool all_to_all;       ///< all-to-all over ep > 1
     bool gathered;         ///< all-gather over ep > 1
     bool sorts_arrivals;   ///< sent, and the rank has several experts
@@ -35,43 +35,50 @@ struct ExpertBlock {
           slots(tokens * sizes.top_k),
           counted(all_to_all ? sizes.all_experts : sizes.experts),
           rows_of_token(rows / tokens) {}
-    [[nodiscard]] bool loop() const { return kernels == ExpertKernels::kLoop; }
-    [[nodiscard]] bool fused() const { return kernels == ExpertKernels::kFused; }
+    [[nodiscard]] bool loop() const { return kernels == models::ExpertKernels::kLoop; }
+    [[nodiscard]] bool fused() const { return kernels == models::ExpertKernels::kFused; }
 
-    [[nodiscard]] CpuCall sum_rows(double each) const {
-        return row_call(fused() ? CpuKernel::kSumRowsFused : CpuKernel::kSumRows, tokens, z.s.h, each);
+    [[nodiscard]] models::CpuCall sum_rows(double each) const {
+        return row_call(fused() ? models::CpuKernel::kSumRowsFused : models::CpuKernel::kSumRows, tokens, z.s.h, each);
     }
-    [[nodiscard]] CpuCall sum_rows_backward(double count) const {
-        return row_call(fused() ? CpuKernel::kSumRowsBackwardFused : CpuKernel::kSumRowsBackward, count, z.s.h);
+    [[nodiscard]] models::CpuCall sum_rows_backward(double count) const {
+        return row_call(fused() ? models::CpuKernel::kSumRowsBackwardFused : models::CpuKernel::kSumRowsBackward, count,
+                        z.s.h);
     }
     /// `elements` of values more that the half keeps.
-    [[nodiscard]] CpuCall with_saved(const Operation& op, const CpuCall& call, double elements) const {
+    [[nodiscard]] models::CpuCall with_saved(const Operation& op, const models::CpuCall& call, double elements) const {
         return with_cold_operands(z, op, call, z.keeps_feed_forward, elements);
     }
-    [[nodiscard]] CpuCall gather_rows() const { return row_call(CpuKernel::kGatherRows, rows, z.s.h); }
+    [[nodiscard]] models::CpuCall gather_rows() const { return row_call(models::CpuKernel::kGatherRows, rows, z.s.h); }
     /// Ranges of rows that the experts' kernels take through all their passes, one after another.
     [[nodiscard]] double ranges() const {
-        const double blocks = std::ceil(rows / z.experts / static_cast<double>(kFusedRows));
+        const double blocks = std::ceil(rows / z.experts / static_cast<double>(models::kFusedRows));
         return loop() ? z.experts : fused() ? z.experts * blocks : 1;
     }
     /// Rows moved by the experts' kernels, range by range; `elements` of values more that the half keeps.
-    [[nodiscard]] CpuCall move_rows(const Operation& op, double elements = 0) const {
-        CpuCall call = row_call(CpuKernel::kGatherRows, rows / ranges(), z.s.h);
+    [[nodiscard]] models::CpuCall move_rows(const Operation& op, double elements = 0) const {
+        models::CpuCall call = row_call(models::CpuKernel::kGatherRows, rows / ranges(), z.s.h);
         call.repeat = ranges();
         return with_saved(op, call, elements / ranges());
     }
     /// One of the kernels over the rank's experts.
-    [[nodiscard]] CpuCall experts(CpuKernel of_loop, CpuKernel of_grouped, CpuKernel of_fused) const {
-        CpuCall call = row_call(loop() ? of_loop : fused() ? of_fused : of_grouped, rows, z.s.expert_size, z.s.h);
+    [[nodiscard]] models::CpuCall experts(models::CpuKernel of_loop, models::CpuKernel of_grouped,
+                                          models::CpuKernel of_fused) const {
+        models::CpuCall call = row_call(loop()    ? of_loop
+                                        : fused() ? of_fused
+                                                  : of_grouped,
+                                        rows, z.s.expert_size, z.s.h);
         call.groups = z.experts;
         call.cold_bytes = 3 * z.experts * z.s.expert_size * z.s.h * z.w;
         return call;
     }
     /// Gradients of the choices' weights begin at 0.
-    [[nodiscard]] CpuCall clear_weight_gradients() const { return flat_call(CpuKernel::kZero, slots * kRealBytes); }
+    [[nodiscard]] models::CpuCall clear_weight_gradients() const {
+        return flat_call(models::CpuKernel::kZero, slots * kRealBytes);
+    }
 };
 
-CpuCall repeated(CpuCall call, double times) {
+models::CpuCall repeated(models::CpuCall call, double times) {
     call.repeat = times;
     return call;
 }
@@ -79,8 +86,8 @@ CpuCall repeated(CpuCall call, double times) {
 /// The z-loss and balance sums are those of the first tp rank, which the others wait for. In bf16 logits are rounded.
 Calls router(const OperationSizes& z, const Operation& op) {
     Calls calls{linear_call(z, op, z.s.t, z.all_experts, z.s.h)};
-    if (runs_forward(op) && cpu_precision(z.s.plan) == CpuPrecision::kBf16) {
-        calls.push_back(flat_call(CpuKernel::kAdd, z.s.t * z.all_experts));
+    if (runs_forward(op) && cpu_precision(z.s.plan) == models::CpuPrecision::kBf16) {
+        calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * z.all_experts));
     }
     return calls;
 }
@@ -88,28 +95,28 @@ Calls router(const OperationSizes& z, const Operation& op) {
 Calls router_top_k(const OperationSizes& z, const Operation& op) {
     const double logits = z.s.t * z.all_experts;
     const bool global = z.s.workload.global_aux_loss;
-    const auto call = [&](CpuKernel kernel) { return row_call(kernel, z.s.t, z.all_experts, z.top_k); };
+    const auto call = [&](models::CpuKernel kernel) { return row_call(kernel, z.s.t, z.all_experts, z.top_k); };
     if (!runs_forward(op)) {
-        Calls calls{call(CpuKernel::kRouterBackward)};
+        Calls calls{call(models::CpuKernel::kRouterBackward)};
         if (global) {
-            calls.push_back(flat_call(CpuKernel::kAdd, logits));
+            calls.push_back(flat_call(models::CpuKernel::kAdd, logits));
         }
         return calls;
     }
     Calls calls{router_choice(z, z.s.t)};
     if (op.phase == Phase::kForward) {
-        calls.push_back(call(CpuKernel::kRouterLosses));
+        calls.push_back(call(models::CpuKernel::kRouterLosses));
         if (global) {
-            calls.push_back(flat_call(CpuKernel::kCopy, logits * kRealBytes));
+            calls.push_back(flat_call(models::CpuKernel::kCopy, logits * kRealBytes));
         }
     }
     return calls;
 }
 
 Calls token_counting(const ExpertBlock& b) {
-    Calls calls{row_call(CpuKernel::kCountChoices, b.slots, b.counted)};
+    Calls calls{row_call(models::CpuKernel::kCountChoices, b.slots, b.counted)};
     if (b.loop()) {
-        calls.push_back(row_call(CpuKernel::kOneHotMask, b.tokens, b.z.all_experts, b.z.top_k));
+        calls.push_back(row_call(models::CpuKernel::kOneHotMask, b.tokens, b.z.all_experts, b.z.top_k));
     }
     return calls;
 }
@@ -122,14 +129,14 @@ Calls index_generation(const ExpertBlock& b, const Operation& op) {
     }
     Calls calls;
     if (b.loop()) {
-        calls = {row_call(CpuKernel::kFindInMask, b.tokens, b.z.all_experts, b.z.top_k)};
+        calls = {row_call(models::CpuKernel::kFindInMask, b.tokens, b.z.all_experts, b.z.top_k)};
         calls.back().groups = b.counted;
     } else {
-        calls = {row_call(CpuKernel::kSortSlots, b.slots, b.counted)};
+        calls = {row_call(models::CpuKernel::kSortSlots, b.slots, b.counted)};
     }
     if (b.all_to_all) {
         calls.push_back(b.gather_rows());
-        calls.push_back(row_call(CpuKernel::kCountChoices, b.slots, b.counted));
+        calls.push_back(row_call(models::CpuKernel::kCountChoices, b.slots, b.counted));
     }
     return calls;
 }
@@ -139,16 +146,17 @@ Calls experts_forward(const ExpertBlock& b, const Operation& op) {
     const double hidden = b.rows * b.z.s.h, inner = b.rows * b.z.s.expert_size;
     Calls calls;
     if (b.all_to_all) {
-        calls.push_back(row_call(CpuKernel::kCountChoices, b.rows, b.z.experts));
+        calls.push_back(row_call(models::CpuKernel::kCountChoices, b.rows, b.z.experts));
     }
     if (b.sorts_arrivals) {
-        calls.push_back(row_call(CpuKernel::kSortSlots, b.rows, b.z.experts));
+        calls.push_back(row_call(models::CpuKernel::kSortSlots, b.rows, b.z.experts));
     }
     if (!b.all_to_all || b.sorts_arrivals) {
         calls.push_back(b.move_rows(op, hidden));
     }
-    const CpuCall products =
-        b.experts(CpuKernel::kExpertsForwardLoop, CpuKernel::kExpertsForwardGrouped, CpuKernel::kExpertsForwardFused);
+    const models::CpuCall products =
+        b.experts(models::CpuKernel::kExpertsForwardLoop, models::CpuKernel::kExpertsForwardGrouped,
+                  models::CpuKernel::kExpertsForwardFused);
     calls.push_back(b.with_saved(op, products, 3 * inner + (b.all_to_all ? 0 : hidden)));
     if (b.sorts_arrivals) {
         calls.push_back(b.move_rows(op));
@@ -157,17 +165,18 @@ Calls experts_forward(const ExpertBlock& b, const Operation& op) {
 }
 
 /// Gradients of the sums by token: outputs were kept, or what has come back.
-CpuCall sums_backward(const ExpertBlock& b, const Operation& op, double rows) {
+models::CpuCall sums_backward(const ExpertBlock& b, const Operation& op, double rows) {
     return b.with_saved(op, b.sum_rows_backward(rows), rows * b.z.s.h);
 }
 
 /// kLoop without all-to-all: expert by expert also the gradients of the sums, and its rows into a cleared tensor of all
 /// tokens, which is added to the others'.
 Calls experts_backward(const ExpertBlock& b, const Operation& op) {
-    const CpuCall products = b.with_saved(op,
-                                          b.experts(CpuKernel::kExpertsBackwardLoop, CpuKernel::kExpertsBackwardGrouped,
-                                                    CpuKernel::kExpertsBackwardFused),
-                                          2 * b.rows * b.z.s.expert_size);
+    const models::CpuCall products =
+        b.with_saved(op,
+                     b.experts(models::CpuKernel::kExpertsBackwardLoop, models::CpuKernel::kExpertsBackwardGrouped,
+                               models::CpuKernel::kExpertsBackwardFused),
+                     2 * b.rows * b.z.s.expert_size);
     if (b.all_to_all) {
         return b.sorts_arrivals ? Calls{b.move_rows(op), products, b.move_rows(op)} : Calls{products};
     }
@@ -176,17 +185,17 @@ Calls experts_backward(const ExpertBlock& b, const Operation& op) {
     }
     const double elements = b.tokens * b.z.s.h, experts = b.z.experts;
     return {b.clear_weight_gradients(),
-            flat_call(CpuKernel::kZero, elements * b.z.w),
+            flat_call(models::CpuKernel::kZero, elements * b.z.w),
             repeated(sums_backward(b, op, b.rows / experts), experts),
             products,
             repeated(b.sum_rows(b.rows_of_token / experts), experts),
-            repeated(flat_call(CpuKernel::kAdd, elements), experts)};
+            repeated(flat_call(models::CpuKernel::kAdd, elements), experts)};
 }
 
 /// Rows and products were kept.
-CpuCall experts_weights(const ExpertBlock& b, const Operation& op) {
-    CpuCall call =
-        b.experts(CpuKernel::kExpertsWeightsLoop, CpuKernel::kExpertsWeightsGrouped, CpuKernel::kExpertsWeightsGrouped);
+models::CpuCall experts_weights(const ExpertBlock& b, const Operation& op) {
+    models::CpuCall call = b.experts(models::CpuKernel::kExpertsWeightsLoop, models::CpuKernel::kExpertsWeightsGrouped,
+                                     models::CpuKernel::kExpertsWeightsGrouped);
     call.cold_bytes *= 2 * b.z.g / b.z.w;
     return b.with_saved(op, call, b.rows * (b.z.s.h + b.z.s.expert_size));
 }
@@ -201,7 +210,7 @@ Calls output_reduction(const ExpertBlock& b, const Operation& op) {
     if (runs_forward(op)) {
         return {b.sum_rows(b.rows_of_token)};
     }
-    const CpuCall sums = sums_backward(b, op, b.rows);
+    const models::CpuCall sums = sums_backward(b, op, b.rows);
     return b.all_to_all ? Calls{sums} : Calls{b.clear_weight_gradients(), sums};
 }
 
@@ -210,28 +219,28 @@ void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
     calls.before = check_and_copy(b.z, b.z.s.t * b.z.s.h);
     if (with_choices) {
         const double choices = b.z.s.t * b.z.top_k;
-        calls.before.push_back(flat_call(CpuKernel::kCopy, choices * kIndexBytes));
-        calls.before.push_back(flat_call(CpuKernel::kFiniteCheck, choices));
-        calls.before.push_back(flat_call(CpuKernel::kCopy, choices * kRealBytes));
+        calls.before.push_back(flat_call(models::CpuKernel::kCopy, choices * kIndexBytes));
+        calls.before.push_back(flat_call(models::CpuKernel::kFiniteCheck, choices));
+        calls.before.push_back(flat_call(models::CpuKernel::kCopy, choices * kRealBytes));
     }
 }
 
 /// Values of all tokens summed over the ep ranks: a look, and a copy of the rank's own out of the whole.
 void reduce_to_own(OperationCalls& calls, const ExpertBlock& b, bool with_weights) {
     const OperationSizes& z = b.z;
-    calls.before = {flat_call(CpuKernel::kFiniteCheck, b.tokens * z.s.h)};
-    calls.after = {flat_call(CpuKernel::kCopy, z.s.t * z.s.h * z.w)};
+    calls.before = {flat_call(models::CpuKernel::kFiniteCheck, b.tokens * z.s.h)};
+    calls.after = {flat_call(models::CpuKernel::kCopy, z.s.t * z.s.h * z.w)};
     if (with_weights) {
-        calls.before.push_back(flat_call(CpuKernel::kFiniteCheck, b.slots));
-        calls.after.push_back(flat_call(CpuKernel::kCopy, z.s.t * z.top_k * kRealBytes));
+        calls.before.push_back(flat_call(models::CpuKernel::kFiniteCheck, b.slots));
+        calls.after.push_back(flat_call(models::CpuKernel::kCopy, z.s.t * z.top_k * kRealBytes));
     }
 }
 
 void token_communication(OperationCalls& calls, const ExpertBlock& b, const Operation& op) {
     if (b.all_to_all) {
-        calls.before = {flat_call(CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
+        calls.before = {flat_call(models::CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
         if (runs_forward(op)) {
-            calls.after = {flat_call(CpuKernel::kCopy, b.rows * kIndexBytes)};
+            calls.after = {flat_call(models::CpuKernel::kCopy, b.rows * kIndexBytes)};
         }
     } else if (runs_forward(op)) {
         gather(calls, b, true);
@@ -242,7 +251,7 @@ void token_communication(OperationCalls& calls, const ExpertBlock& b, const Oper
 
 void token_return(OperationCalls& calls, const ExpertBlock& b, const Operation& op) {
     if (b.all_to_all) {
-        calls.before = {flat_call(CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
+        calls.before = {flat_call(models::CpuKernel::kFiniteCheck, b.rows * b.z.s.h)};
     } else if (runs_forward(op)) {
         reduce_to_own(calls, b, false);
     } else {
@@ -267,4 +276,4 @@ bool expert_calls(const OperationSizes& z, const Operation& op, OperationCalls& 
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -1,20 +1,20 @@
 /// @file The kernel calls of attention, dense feed-forward and the model's two ends.
 #include "schedule/kernel_calls/call_lists.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
-using Calls = std::vector<CpuCall>;
+using Calls = std::vector<models::CpuCall>;
 
 /// A norm. Its input is always kept, and read once more where it is recomputed. Without a weight the mean is taken off:
 /// one more sum over a row forward, two backward.
 Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
     const bool forward = runs_forward(op);
     const double rows = z.s.t_norm;
-    Calls calls{row_call(forward ? CpuKernel::kNormForward : CpuKernel::kNormBackward, rows, z.s.h)};
+    Calls calls{row_call(forward ? models::CpuKernel::kNormForward : models::CpuKernel::kNormBackward, rows, z.s.h)};
     calls.front().cold_bytes = op.phase != Phase::kForward || keeps ? rows * z.s.h * z.w : 0;
-    if (z.s.workload.norm == NormKind::kNonParametric) {
-        calls.push_back(row_call(CpuKernel::kSquareSums, rows, z.s.h));
+    if (z.s.workload.norm == models::NormKind::kNonParametric) {
+        calls.push_back(row_call(models::CpuKernel::kSquareSums, rows, z.s.h));
         calls.back().repeat = forward ? 1 : 2;
     }
     return calls;
@@ -22,8 +22,8 @@ Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
 
 /// The first linear layer of a half. Its output is kept; its weight's gradient reads the norm's output, unless that has
 /// just been gathered.
-CpuCall first_linear(const OperationSizes& z, const Operation& op, double out, bool keeps) {
-    const CpuCall call = linear_call(z, op, z.s.t, out, z.s.h);
+models::CpuCall first_linear(const OperationSizes& z, const Operation& op, double out, bool keeps) {
+    const models::CpuCall call = linear_call(z, op, z.s.t, out, z.s.h);
     if (runs_forward(op)) {
         return with_cold_operands(z, op, call, keeps, z.s.t * out);
     }
@@ -33,13 +33,13 @@ CpuCall first_linear(const OperationSizes& z, const Operation& op, double out, b
 }
 
 /// The last one, of a kept input.
-CpuCall last_linear(const OperationSizes& z, const Operation& op, double in, bool keeps) {
+models::CpuCall last_linear(const OperationSizes& z, const Operation& op, double in, bool keeps) {
     return with_cold_operands(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight,
                               z.s.t * in);
 }
 
 /// A kernel over the queries, then over the keys, with a kept tensor as wide as they are, or without.
-Calls queries_and_keys(const OperationSizes& z, const Operation& op, CpuKernel kernel, bool keeps) {
+Calls queries_and_keys(const OperationSizes& z, const Operation& op, models::CpuKernel kernel, bool keeps) {
     Calls calls;
     for (const double width : {z.q, z.kv}) {
         calls.push_back(
@@ -49,55 +49,57 @@ Calls queries_and_keys(const OperationSizes& z, const Operation& op, CpuKernel k
 }
 
 Calls qk_norm_sums(const OperationSizes& z, const Operation& op) {
-    return runs_forward(op) ? queries_and_keys(z, op, CpuKernel::kSquareSums, false)
-                            : queries_and_keys(z, op, CpuKernel::kQkNormProducts, true);
+    return runs_forward(op) ? queries_and_keys(z, op, models::CpuKernel::kSquareSums, false)
+                            : queries_and_keys(z, op, models::CpuKernel::kQkNormProducts, true);
 }
 
 /// What is normalised is kept; backward the sums before have just read what was.
 Calls qk_norm(const OperationSizes& z, const Operation& op) {
     Calls calls = z.s.tp == 1 ? qk_norm_sums(z, op) : Calls{};
-    const Calls norms = runs_forward(op) ? queries_and_keys(z, op, CpuKernel::kQkNormForward, true)
-                                         : queries_and_keys(z, op, CpuKernel::kQkNormBackward, false);
+    const Calls norms = runs_forward(op) ? queries_and_keys(z, op, models::CpuKernel::kQkNormForward, true)
+                                         : queries_and_keys(z, op, models::CpuKernel::kQkNormBackward, false);
     calls.insert(calls.end(), norms.begin(), norms.end());
     return calls;
 }
 
 /// The output is kept; backward queries, keys and values are read, and the output just has been.
-CpuCall attention(const OperationSizes& z, const Operation& op) {
+models::CpuCall attention(const OperationSizes& z, const Operation& op) {
     const bool forward = runs_forward(op);
-    CpuCall call =
-        row_call(forward ? CpuKernel::kAttentionForward : CpuKernel::kAttentionBackward, z.sequence, 1, z.head);
+    models::CpuCall call = row_call(
+        forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1, z.head);
     call.groups = z.sequences * z.heads;
     return with_cold_operands(z, op, call, z.keeps_attention, z.s.t * (forward ? z.q : z.qkv));
 }
 
 /// The product is kept; backward gate and up are read.
-CpuCall activation(const OperationSizes& z, const Operation& op) {
+models::CpuCall activation(const OperationSizes& z, const Operation& op) {
     const bool forward = runs_forward(op);
     return with_cold_operands(
-        z, op, row_call(forward ? CpuKernel::kSwigluForward : CpuKernel::kSwigluBackward, z.s.t, z.inner),
+        z, op,
+        row_call(forward ? models::CpuKernel::kSwigluForward : models::CpuKernel::kSwigluBackward, z.s.t, z.inner),
         z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : 2));
 }
 
 /// The sum is the kept input of the next half.
-CpuCall residual_add(const OperationSizes& z, const Operation& op) {
+models::CpuCall residual_add(const OperationSizes& z, const Operation& op) {
     const double elements = z.s.t_norm * z.s.h;
-    return with_cold_operands(z, op, flat_call(CpuKernel::kAdd, elements), op.phase == Phase::kForward, elements);
+    return with_cold_operands(z, op, flat_call(models::CpuKernel::kAdd, elements), op.phase == Phase::kForward,
+                              elements);
 }
 
 /// The tokens of a micro-batch, 4 bytes each, brought together.
-CpuCall token_copy(const OperationSizes& z) { return flat_call(CpuKernel::kCopy, 4 * z.s.t); }
+models::CpuCall token_copy(const OperationSizes& z) { return flat_call(models::CpuKernel::kCopy, 4 * z.s.t); }
 
 /// Forward rows of the table, and the first layer's kept input; backward the rows whose tokens are in the rank's part
 /// of the vocabulary.
 Calls embedding(const OperationSizes& z, const Operation& op) {
     const double own_rows = z.s.t / z.s.tp;
     if (runs_forward(op)) {
-        CpuCall call = row_call(CpuKernel::kEmbeddingForward, z.s.t, z.s.h);
+        models::CpuCall call = row_call(models::CpuKernel::kEmbeddingForward, z.s.t, z.s.h);
         call.cold_bytes = (own_rows + z.s.t) * z.s.h * z.w;
         return {token_copy(z), call};
     }
-    CpuCall call = row_call(CpuKernel::kEmbeddingBackward, own_rows, z.s.h);
+    models::CpuCall call = row_call(models::CpuKernel::kEmbeddingBackward, own_rows, z.s.h);
     call.cold_bytes = 2 * own_rows * z.s.h * z.g;
     return {token_copy(z), call};
 }
@@ -105,15 +107,16 @@ Calls embedding(const OperationSizes& z, const Operation& op) {
 /// With a global auxiliary loss router logits of all layers are gone through twice, row by row: softmax, choices and
 /// their count; softmax once more, and sums or gradients. Taken as one router and its losses, or its backward pass.
 Calls cross_entropy(const OperationSizes& z, const Operation& op) {
-    const Workload& w = z.s.workload;
+    const models::Workload& w = z.s.workload;
     const bool forward = runs_forward(op);
-    Calls calls{token_copy(z), row_call(forward ? CpuKernel::kCrossEntropyParts : CpuKernel::kCrossEntropyBackward,
-                                        z.s.t, z.vocabulary)};
+    Calls calls{token_copy(z),
+                row_call(forward ? models::CpuKernel::kCrossEntropyParts : models::CpuKernel::kCrossEntropyBackward,
+                         z.s.t, z.vocabulary)};
     if (w.global_aux_loss) {
         const double rows = (w.layers - w.first_dense_layers) * z.s.t;
         calls.push_back(router_choice(z, rows));
-        calls.push_back(
-            row_call(forward ? CpuKernel::kRouterLosses : CpuKernel::kRouterBackward, rows, z.all_experts, z.top_k));
+        calls.push_back(row_call(forward ? models::CpuKernel::kRouterLosses : models::CpuKernel::kRouterBackward, rows,
+                                 z.all_experts, z.top_k));
     }
     return calls;
 }
@@ -127,7 +130,7 @@ bool attention_calls(const OperationSizes& z, const Operation& op, OperationCall
         case OpKind::kQkNormSums: calls.before = qk_norm_sums(z, op); return true;
         case OpKind::kQkNorm: calls.before = qk_norm(z, op); return true;
         case OpKind::kRotaryEmbedding:
-            calls.before = {row_call(CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
+            calls.before = {row_call(models::CpuKernel::kRotate, z.s.t, z.q + z.kv, z.head)};
             return true;
         case OpKind::kAttention: calls.before = {attention(z, op)}; return true;
         case OpKind::kAttentionOutput: calls.before = {last_linear(z, op, z.q, z.keeps_attention)}; return true;
@@ -158,4 +161,4 @@ bool head_calls(const OperationSizes& z, const Operation& op, OperationCalls& ca
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

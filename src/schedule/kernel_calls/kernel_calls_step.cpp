@@ -3,7 +3,7 @@
 
 #include "schedule/kernel_calls/call_lists.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 /// Numbers of a stage's two arrays: elements, and of its tensors how many lie in each (exec/state/parameters.hpp).
@@ -14,12 +14,12 @@ struct Arrays {
 
 /// Tensors of one layer that lie in the dense array: query, key, value and output projection, the two halves' norms,
 /// those of queries and keys, and the router or the dense feed-forward's three.
-double dense_tensors(const Workload& w, int layer) {
-    const bool normed = w.norm == NormKind::kRms;
+double dense_tensors(const models::Workload& w, int layer) {
+    const bool normed = w.norm == models::NormKind::kRms;
     return 4 + (normed ? 2 : 0) + (normed && w.qk_norm ? 2 : 0) + (w.is_moe_layer(layer) ? 1 : 3);
 }
 
-Arrays arrays_of(const Workload& w, const Plan& plan, int stage) {
+Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage) {
     const StageParameters p = stage_parameters(w, plan, stage);
     Arrays a{p.dense, p.experts};
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
@@ -30,8 +30,8 @@ Arrays arrays_of(const Workload& w, const Plan& plan, int stage) {
         }
     }
     const bool is_first = stage == 0, is_last = stage == plan.pp - 1;
-    a.dense_tensors +=
-        (is_first ? 1 : 0) + (is_last && w.norm == NormKind::kRms ? 1 : 0) + (is_last && !w.tied_embeddings ? 1 : 0);
+    a.dense_tensors += (is_first ? 1 : 0) + (is_last && w.norm == models::NormKind::kRms ? 1 : 0) +
+                       (is_last && !w.tied_embeddings ? 1 : 0);
     return a;
 }
 
@@ -48,16 +48,16 @@ Shards shards_of(const OperationSizes& z) {
             parts(a.dense_tensors, n.dense) + parts(a.expert_tensors, n.experts)};
 }
 
-CpuCall cold_call(CpuKernel kernel, double columns, double bytes) {
-    CpuCall call = flat_call(kernel, columns);
+models::CpuCall cold_call(models::CpuKernel kernel, double columns, double bytes) {
+    models::CpuCall call = flat_call(kernel, columns);
     call.cold_bytes = bytes;
     return call;
 }
 
 /// One call for each of the two arrays that is not empty.
-std::vector<CpuCall> over_gradients(const StageParameters& p, const Plan& plan, CpuKernel kernel,
-                                    double columns_per_element) {
-    std::vector<CpuCall> calls;
+std::vector<models::CpuCall> over_gradients(const StageParameters& p, const models::Plan& plan,
+                                            models::CpuKernel kernel, double columns_per_element) {
+    std::vector<models::CpuCall> calls;
     for (const double elements : {p.dense, p.experts}) {
         if (elements > 0) {
             calls.push_back(cold_call(kernel, elements * columns_per_element, elements * plan.gradient_bytes));
@@ -68,8 +68,8 @@ std::vector<CpuCall> over_gradients(const StageParameters& p, const Plan& plan, 
 
 /// Tensors of which every tp rank has a part of the gradient (StageParameters::summed_over_tp), each copied: routers,
 /// and with sequence parallelism norms of the residual stream.
-std::vector<CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
-    const Workload& w = z.s.workload;
+std::vector<models::CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
+    const models::Workload& w = z.s.workload;
     double routers = 0, norms = 0;
     for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
         const LayerRange range = layers_of(w, z.s.plan, virtual_stage_of(z.s.plan, chunk, z.stage));
@@ -79,30 +79,30 @@ std::vector<CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
         }
     }
     norms += z.stage == z.s.plan.pp - 1 ? 1 : 0;
-    const bool has_norms = w.norm == NormKind::kRms && z.s.plan.sequence_parallel;
-    std::vector<CpuCall> calls;
+    const bool has_norms = w.norm == models::NormKind::kRms && z.s.plan.sequence_parallel;
+    std::vector<models::CpuCall> calls;
     for (const auto& [tensors, elements] :
          {std::pair{routers, z.all_experts * z.s.h}, {has_norms ? norms : 0, z.s.h}}) {
         if (tensors > 0) {
-            calls.push_back(cold_call(CpuKernel::kCopy, elements * z.g, elements * z.g));
+            calls.push_back(cold_call(models::CpuKernel::kCopy, elements * z.g, elements * z.g));
             calls.back().repeat = tensors;
         }
     }
     return calls;
 }
 
-CpuCall gradient_norm(const OperationSizes& z) {
+models::CpuCall gradient_norm(const OperationSizes& z) {
     const Shards shards = shards_of(z);
-    CpuCall call =
-        cold_call(CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
+    models::CpuCall call =
+        cold_call(models::CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
     call.repeat = shards.parts;
     return call;
 }
 
 /// Moments, master weights where there are some, the gradient, and the weight, which fp32 reads too.
-CpuCall optimizer_update(const OperationSizes& z) {
+models::CpuCall optimizer_update(const OperationSizes& z) {
     const Shards shards = shards_of(z);
-    CpuCall call = cold_call(CpuKernel::kAdamW, shards.elements, 0);
+    models::CpuCall call = cold_call(models::CpuKernel::kAdamW, shards.elements, 0);
     call.rows = shards.parts;
     call.cold_bytes = cpu_bytes(call, cpu_precision(z.s.plan));
     return call;
@@ -114,7 +114,7 @@ bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& ca
     switch (op.kind) {
         case OpKind::kGradientCheck:
             calls.before = over_gradients(stage_parameters(z.s.workload, z.s.plan, z.stage), z.s.plan,
-                                          CpuKernel::kFiniteCheckGradients, 1);
+                                          models::CpuKernel::kFiniteCheckGradients, 1);
             return true;
         case OpKind::kGradientTpAllReduce:  // tensors brought together, and put back
             calls.before = copies_of_summed_tensors(z);
@@ -136,8 +136,9 @@ bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& ca
     }
 }
 
-std::vector<CpuCall> step_start_calls(const Workload& workload, const Plan& plan, const Layout& /*layout*/, int stage) {
-    return over_gradients(stage_parameters(workload, plan, stage), plan, CpuKernel::kZero, plan.gradient_bytes);
+std::vector<models::CpuCall> step_start_calls(const models::Workload& workload, const models::Plan& plan,
+                                              const models::Layout& /*layout*/, int stage) {
+    return over_gradients(stage_parameters(workload, plan, stage), plan, models::CpuKernel::kZero, plan.gradient_bytes);
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -9,7 +9,7 @@
 #include "schedule/memory/memory_routing.hpp"
 #include "schedule/memory/memory_walk.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 /// Peaks of what comes and goes.
@@ -55,7 +55,8 @@ struct RoleWalk {
     MemorySizes sizes;
     std::vector<ChunkSizes> chunks;
 
-    RoleWalk(const Workload& workload, const Plan& plan, const Stack& stack, const Program& whole, int stage)
+    RoleWalk(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+             const Program& whole, int stage)
         : program(whole),
           role(whole.roles[static_cast<std::size_t>(stage)]),
           sizes(memory_sizes(workload, plan, stack)) {
@@ -89,8 +90,9 @@ StepPeaks uniform_peaks(const RoleWalk& role) {
 }
 
 /// Every use has rows of its own.
-void add_recorded_step(const RoleWalk& role, const RoutingRecord& record, const Workload& workload, const Plan& plan,
-                       const GridCoordinates& coordinates, int step, StepPeaks& peaks) {
+void add_recorded_step(const RoleWalk& role, const models::RoutingRecord& record, const models::Workload& workload,
+                       const models::Plan& plan, const models::GridCoordinates& coordinates, int step,
+                       StepPeaks& peaks) {
     StepTally tally(peaks);
     std::vector<PassMemory> passes(role.chunks.size() * static_cast<std::size_t>(plan.micro_batches));
     PassMemory none;
@@ -121,8 +123,8 @@ std::string name_of(const Program& program, const BlockUse& use, std::uint32_t o
 
 /// Bytes of the units that fsdp has gathered at a time: two of a stage's largest layer, embedding or LM head, and
 /// their gradients.
-double gathered_units(const Workload& workload, const Plan& plan, int stage) {
-    if (plan.optimizer != OptimizerSharding::kFsdp) {
+double gathered_units(const models::Workload& workload, const models::Plan& plan, int stage) {
+    if (plan.optimizer != models::OptimizerSharding::kFsdp) {
         return 0;
     }
     double largest = 0;
@@ -133,7 +135,7 @@ double gathered_units(const Workload& workload, const Plan& plan, int stage) {
 }
 
 /// Bytes by label of `held` parameters and `states` optimizer states.
-std::array<double, kMemoryLabelCount> fixed_bytes(const Plan& plan, double held, double states, double units) {
+std::array<double, kMemoryLabelCount> fixed_bytes(const models::Plan& plan, double held, double states, double units) {
     std::array<double, kMemoryLabelCount> bytes{};
     const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
     set(MemoryLabel::kWeights, held * plan.weight_bytes);
@@ -145,7 +147,8 @@ std::array<double, kMemoryLabelCount> fixed_bytes(const Plan& plan, double held,
 }
 
 /// The rank's part of `size` parameters that the groups of a kind shard; all of them where `shards` is 1.
-std::uint64_t shard_of_rank(const Layout& layout, GroupKind kind, int stage, int rank, double size, int shards) {
+std::uint64_t shard_of_rank(const models::Layout& layout, models::GroupKind kind, int stage, int rank, double size,
+                            int shards) {
     const auto whole = static_cast<std::uint64_t>(std::llround(size));
     if (shards == 1) {
         return whole;
@@ -154,7 +157,8 @@ std::uint64_t shard_of_rank(const Layout& layout, GroupKind kind, int stage, int
         const auto found = std::find(group.begin(), group.end(), rank);
         if (found != group.end()) {
             const auto place = static_cast<std::uint64_t>(found - group.begin());
-            return shard_begin(whole, place + 1, group.size()) - shard_begin(whole, place, group.size());
+            return models::shard_begin(whole, place + 1, group.size()) -
+                   models::shard_begin(whole, place, group.size());
         }
     }
     check_failed("shard_of_rank", "every rank of a stage is in a group of the kind", __FILE__, __LINE__);
@@ -163,7 +167,7 @@ std::uint64_t shard_of_rank(const Layout& layout, GroupKind kind, int stage, int
 /// `at_peak` and `largest` by label, and the machine's reserve.
 template <typename Bytes>
 StageMemory with_runtime(int stage, std::string operation, const Bytes& at_peak, const Bytes& largest,
-                         const Machine& machine) {
+                         const models::Machine& machine) {
     StageMemory memory;
     memory.stage = stage;
     memory.peak_operation = std::move(operation);
@@ -182,15 +186,16 @@ StageMemory with_runtime(int stage, std::string operation, const Bytes& at_peak,
 
 }  // namespace
 
-StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Machine& machine,
-                         const Layout& layout, const Program& program, int stage, double heaviest_rank) {
+StageMemory stage_memory(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                         const models::Machine& machine, const models::Layout& layout, const Program& program,
+                         int stage, double heaviest_rank) {
     RoleWalk role(workload, plan, stack, program, stage);
     role.sizes.rows = static_cast<std::uint64_t>(std::ceil(static_cast<double>(role.sizes.rows) * heaviest_rank));
     const StepPeaks peaks = uniform_peaks(role);
     const StageParameters p = stage_parameters(workload, plan, stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
     const double states = p.dense / shards.dense + p.experts / shards.experts;
-    const double held = plan.optimizer == OptimizerSharding::kFsdp ? states : p.dense + p.experts;
+    const double held = plan.optimizer == models::OptimizerSharding::kFsdp ? states : p.dense + p.experts;
     const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, stage));
     std::array<double, kMemoryLabelCount> at_peak{}, largest{};
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
@@ -200,9 +205,10 @@ StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack
     return with_runtime(stage, name_of(program, peaks.use, peaks.operation), at_peak, largest, machine);
 }
 
-StageMemory recorded_stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
-                                  const Machine& machine, const Layout& layout, const Program& program, int stage,
-                                  const RoutingRecord& record) {
+StageMemory recorded_stage_memory(const models::Workload& workload, const models::Plan& plan,
+                                  const models::Stack& stack, const models::Machine& machine,
+                                  const models::Layout& layout, const Program& program, int stage,
+                                  const models::RoutingRecord& record) {
     RankMemory fullest;
     for (int n = 0; n < layout.stage_ranks; ++n) {
         const RankMemory memory = rank_memory(workload, plan, stack, layout, program, layout.rank(stage, n), &record);
@@ -212,9 +218,10 @@ StageMemory recorded_stage_memory(const Workload& workload, const Plan& plan, co
                         machine);
 }
 
-RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout,
-                       const Program& program, int rank, const RoutingRecord* routing) {
-    const GridCoordinates coordinates = grid_coordinates(layout, rank);
+RankMemory rank_memory(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                       const models::Layout& layout, const Program& program, int rank,
+                       const models::RoutingRecord* routing) {
+    const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
     const RoleWalk role(workload, plan, stack, program, coordinates.stage);
     StepPeaks peaks;
     if (routing != nullptr) {
@@ -227,12 +234,13 @@ RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& 
     }
     const StageParameters p = stage_parameters(workload, plan, coordinates.stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
-    const GroupKind dense =
-        plan.optimizer == OptimizerSharding::kSharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
+    const models::GroupKind dense = plan.optimizer == models::OptimizerSharding::kSharded
+                                        ? models::GroupKind::kDenseDpOuter
+                                        : models::GroupKind::kDenseDp;
     const auto states = static_cast<double>(
         shard_of_rank(layout, dense, coordinates.stage, rank, p.dense, shards.dense) +
-        shard_of_rank(layout, GroupKind::kExpertDp, coordinates.stage, rank, p.experts, shards.experts));
-    const bool fsdp = plan.optimizer == OptimizerSharding::kFsdp;
+        shard_of_rank(layout, models::GroupKind::kExpertDp, coordinates.stage, rank, p.experts, shards.experts));
+    const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
     const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
     const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, coordinates.stage));
     RankMemory memory;
@@ -247,4 +255,4 @@ RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& 
     return memory;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

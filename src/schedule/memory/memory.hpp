@@ -10,7 +10,7 @@
 #include "schedule/memory/memory_label.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 struct StageMemory {
     int stage = 0;
@@ -26,8 +26,9 @@ struct StageMemory {
 /// alike, and `communication` has two gathered units and their gradients, of the size of the largest of the stage's
 /// layers, embedding and LM head, all the time. Requires a resolved plan and its program.
 /// Ignores: fragmentation, allocator rounding, buffers inside libraries.
-[[nodiscard]] StageMemory stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
-                                       const Machine& machine, const Layout& layout, const Program& program, int stage,
+[[nodiscard]] StageMemory stage_memory(const models::Workload& workload, const models::Plan& plan,
+                                       const models::Stack& stack, const models::Machine& machine,
+                                       const models::Layout& layout, const Program& program, int stage,
                                        double heaviest_rank);
 
 /// Live bytes of one rank, exactly.
@@ -44,14 +45,15 @@ struct RankMemory {
 /// [size * p / n, size * (p + 1) / n) of each flat array, p its place in the group of n that shards it. `routing`: of
 /// recorded steps (the peaks are those over all of them); null: uniform. Requires a resolved plan and its program.
 /// Throws InputError for a record of another model or batch, or with etp != tp or cp > 1, which no run records.
-[[nodiscard]] RankMemory rank_memory(const Workload& workload, const Plan& plan, const Stack& stack,
-                                     const Layout& layout, const Program& program, int rank,
-                                     const RoutingRecord* routing);
+[[nodiscard]] RankMemory rank_memory(const models::Workload& workload, const models::Plan& plan,
+                                     const models::Stack& stack, const models::Layout& layout, const Program& program,
+                                     int rank, const models::RoutingRecord* routing);
 
 /// Of the rank of the stage that holds most at its peak, from recorded routing, and the machine's `runtime`. Throws as
 /// rank_memory does.
-[[nodiscard]] StageMemory recorded_stage_memory(const Workload& workload, const Plan& plan, const Stack& stack,
-                                                const Machine& machine, const Layout& layout, const Program& program,
-                                                int stage, const RoutingRecord& record);
+[[nodiscard]] StageMemory recorded_stage_memory(const models::Workload& workload, const models::Plan& plan,
+                                                const models::Stack& stack, const models::Machine& machine,
+                                                const models::Layout& layout, const Program& program, int stage,
+                                                const models::RoutingRecord& record);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

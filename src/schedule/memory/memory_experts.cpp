@@ -1,7 +1,7 @@
 /// @file What operations of the mixture of experts make and release.
 #include "schedule/memory/memory_walk.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 constexpr std::uint64_t kReal = 4, kNumber = 8, kRowNumber = 4;
@@ -162,4 +162,4 @@ void BlockWalk::shared_gradient() {
     sums_shared_ = s_.etp_differs && s_.split_tp;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -1,7 +1,7 @@
 /// @file Names of the labels.
 #include "schedule/memory/memory_label.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 const char* to_string(MemoryLabel label) {
     static constexpr std::array<const char*, kMemoryLabelCount> kNames{"weights", "gradients",   "master_weights",
@@ -10,4 +10,4 @@ const char* to_string(MemoryLabel label) {
     return kNames[static_cast<std::size_t>(label)];
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::schedule {
 
 enum class MemoryLabel : std::uint8_t {
     kWeights,
@@ -23,4 +23,4 @@ using LabelBytes = std::array<std::uint64_t, kMemoryLabelCount>;  ///< by Memory
 /// "weights", "gradients", "master_weights", …
 [[nodiscard]] const char* to_string(MemoryLabel label);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

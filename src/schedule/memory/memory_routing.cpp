@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 void require(const char* what, std::int64_t found, std::int64_t expected) {
@@ -19,7 +19,8 @@ void require(const char* what, std::int64_t found, std::int64_t expected) {
 
 }  // namespace
 
-void check_record(const RoutingRecord& record, const Workload& workload, const Plan& plan, const Layout& layout) {
+void check_record(const models::RoutingRecord& record, const models::Workload& workload, const models::Plan& plan,
+                  const models::Layout& layout) {
     const int mixture_layers =
         workload.num_experts > 0 ? std::max(0, workload.layers - workload.first_dense_layers) : 0;
     require("layers", record.layers, mixture_layers);
@@ -30,9 +31,9 @@ void check_record(const RoutingRecord& record, const Workload& workload, const P
     require("cp", plan.cp, 1);
 }
 
-std::vector<std::uint64_t> recorded_rows(const RoutingRecord& record, const Workload& workload, const Plan& plan,
-                                         const GridCoordinates& coordinates, LayerRange layers, int step,
-                                         int micro_batch) {
+std::vector<std::uint64_t> recorded_rows(const models::RoutingRecord& record, const models::Workload& workload,
+                                         const models::Plan& plan, const models::GridCoordinates& coordinates,
+                                         LayerRange layers, int step, int micro_batch) {
     const int local = workload.num_experts / plan.ep, first = coordinates.ep * local;
     const std::int64_t tokens = std::int64_t{plan.micro_batch_size} * workload.sequence_length;
     std::vector<std::uint64_t> rows;
@@ -50,4 +51,4 @@ std::vector<std::uint64_t> recorded_rows(const RoutingRecord& record, const Work
     return rows;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

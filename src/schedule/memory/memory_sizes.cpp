@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <cmath>
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 std::uint64_t whole(int number) { return static_cast<std::uint64_t>(number); }
 std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
 std::uint64_t divided(std::uint64_t number, int by) { return (number + whole(by) - 1) / whole(by); }
 
-void set_attention(MemorySizes& s, const Workload& w, const Plan& plan) {
+void set_attention(MemorySizes& s, const models::Workload& w, const models::Plan& plan) {
     const std::uint64_t kv_heads = divided(whole(w.kv_heads), plan.tp), head = whole(w.head_size);
     s.heads = divided(whole(w.heads), plan.tp);
     s.normed = w.qk_norm ? (s.heads + kv_heads) * head : 0;
-    s.latent = w.attention == AttentionKind::kLatent;
+    s.latent = w.attention == models::AttentionKind::kLatent;
     if (!s.latent) {
         s.query = s.value = s.heads * head;
         s.key_value = 2 * kv_heads * head;
@@ -30,7 +30,7 @@ void set_attention(MemorySizes& s, const Workload& w, const Plan& plan) {
     s.normed += whole(w.q_rank + w.kv_rank);
 }
 
-void set_experts(MemorySizes& s, const Workload& w, const Plan& plan) {
+void set_experts(MemorySizes& s, const models::Workload& w, const models::Plan& plan) {
     s.ep = whole(plan.ep);
     s.t_routed = divided(s.t * whole(plan.etp), plan.tp);
     s.gathered = s.ep * s.t_routed;
@@ -40,14 +40,14 @@ void set_experts(MemorySizes& s, const Workload& w, const Plan& plan) {
     s.expert_inner = divided(whole(w.expert_size), plan.etp);
     s.shared_inner = divided(whole(w.shared_experts) * whole(w.expert_size), plan.tp);
     s.rows = s.sent_rows = s.t_routed * s.top_k;
-    s.all_to_all = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
-    s.loop = plan.expert_kernels == ExpertKernels::kLoop;
+    s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
+    s.loop = plan.expert_kernels == models::ExpertKernels::kLoop;
     s.etp_differs = plan.etp != plan.tp;
 }
 
 }  // namespace
 
-MemorySizes memory_sizes(const Workload& w, const Plan& plan, const Stack& stack) {
+MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, const models::Stack& stack) {
     MemorySizes s;
     s.sequence = whole(w.sequence_length);
     s.t = divided(whole(plan.micro_batch_size) * s.sequence, plan.cp);
@@ -56,7 +56,7 @@ MemorySizes memory_sizes(const Workload& w, const Plan& plan, const Stack& stack
     s.cp = whole(plan.cp);
     s.a = whole(plan.weight_bytes);
     s.h = whole(w.hidden_size);
-    s.gates = w.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    s.gates = w.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
     s.inner = divided(whole(w.intermediate_size), plan.tp);
     s.vocabulary = divided(whole(w.vocab_size), plan.tp);
     s.split_tp = plan.tp > 1;
@@ -71,7 +71,8 @@ MemorySizes memory_sizes(const Workload& w, const Plan& plan, const Stack& stack
     return s;
 }
 
-ChunkSizes chunk_sizes(const Workload& workload, const Plan& plan, const Stack& stack, int stage, int chunk) {
+ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                       int stage, int chunk) {
     const int chunks = plan.pp * plan.virtual_stages, v = virtual_stage_of(plan, chunk, stage);
     ChunkSizes c;
     c.layers = layers_of(workload, plan, v);
@@ -88,4 +89,4 @@ ChunkSizes chunk_sizes(const Workload& workload, const Plan& plan, const Stack& 
     return c;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

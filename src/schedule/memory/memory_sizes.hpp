@@ -4,7 +4,7 @@
 
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// Elements unless said otherwise; what does not divide is rounded up.
 struct MemorySizes {
@@ -35,7 +35,8 @@ struct MemorySizes {
     bool keeps_norm = true, keeps_attention = true, keeps_experts = true;
 };
 /// Requires a resolved plan.
-[[nodiscard]] MemorySizes memory_sizes(const Workload& workload, const Plan& plan, const Stack& stack);
+[[nodiscard]] MemorySizes memory_sizes(const models::Workload& workload, const models::Plan& plan,
+                                       const models::Stack& stack);
 
 /// Where a model chunk sits, and what it exchanges.
 struct ChunkSizes {
@@ -46,7 +47,7 @@ struct ChunkSizes {
     std::uint64_t received_back = 0;  ///< bytes of the message of gradients from the chunk behind
     std::uint64_t router_logits = 0;  ///< bytes of those of all layers up to the chunk's last; 0 where none are kept
 };
-[[nodiscard]] ChunkSizes chunk_sizes(const Workload& workload, const Plan& plan, const Stack& stack, int stage,
-                                     int chunk);
+[[nodiscard]] ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan,
+                                     const models::Stack& stack, int stage, int chunk);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 constexpr std::uint64_t kReal = 4;
@@ -287,7 +287,7 @@ void BlockWalk::head_gradient(const Operation& op) {
 }
 
 void BlockWalk::tp_step(const Operation& op) {
-    const bool shared = sums_shared_ && op.group == GroupKind::kTp;
+    const bool shared = sums_shared_ && op.group == models::GroupKind::kTp;
     sums_shared_ = sums_shared_ && !shared;
     if (op.kind == OpKind::kTpAllReduce) {
         return;
@@ -301,7 +301,7 @@ void BlockWalk::tp_step(const Operation& op) {
 }
 
 void BlockWalk::gather_step(const Operation& op) {
-    const bool over_etp = op.group == GroupKind::kEtp;
+    const bool over_etp = op.group == models::GroupKind::kEtp;
     const std::uint64_t bytes = (over_etp ? s_.t_routed : s_.t) * s_.h * s_.a;
     if (op.carries == Carries::kSavedInput) {
         return work(saved_, bytes);
@@ -346,4 +346,4 @@ void BlockWalk::optimizer_step(const Operation& op) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -8,7 +8,7 @@
 #include "schedule/memory/memory_label.hpp"
 #include "schedule/memory/memory_sizes.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// Differences may be negative.
 using BytesByLabel = std::array<std::int64_t, kMemoryLabelCount>;
@@ -130,4 +130,4 @@ class BlockWalk {
     bool sums_shared_ = false;  ///< the next sum over tp is that of the shared experts
 };
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
-Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack) {
+Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack) {
     Shapes s{workload, plan, stack};
     s.t = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
     s.t_norm = plan.sequence_parallel ? s.t / plan.tp : s.t;
@@ -17,7 +17,7 @@ Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack)
     s.gathered = s.t_routed * plan.ep;
     s.routed_rows = s.t_routed * workload.top_k;
     s.expert_size = static_cast<double>(workload.expert_size) / plan.etp;
-    s.all_to_all = plan.dispatch == Dispatch::kAllToAll && plan.ep > 1;
+    s.all_to_all = plan.dispatch == models::Dispatch::kAllToAll && plan.ep > 1;
     return s;
 }
 
@@ -115,22 +115,24 @@ Value BlockBuilder::host(OpKind kind, double host_s) {
     return emit_compute(op, {last_compute_});
 }
 
-Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<Kernel>& kernels) {
+Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
+                            const std::vector<models::Kernel>& kernels) {
     Operation op;
     op.kind = kind;
     append_kernels(program_, op, kernels);
     return emit_compute(op, inputs);
 }
 
-Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<Kernel> kernels) {
+Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
+                            std::initializer_list<models::Kernel> kernels) {
     Operation op;
     op.kind = kind;
     append_kernels(program_, op, kernels);
     return emit_compute(op, inputs);
 }
 
-Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes,
-                                std::initializer_list<Value> inputs, const CommTraits& traits) {
+Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, models::GroupKind group, int size,
+                                double bytes, std::initializer_list<Value> inputs, const CommTraits& traits) {
     if (size <= 1 || (bytes <= 0 && comm != CommKind::kBarrier)) {
         return inputs.size() == 0 ? kNoValue : *inputs.begin();
     }
@@ -162,7 +164,7 @@ Value BlockBuilder::send(OpKind kind, int boundary, double bytes, Value input) {
     op.kind = kind;
     op.stream = Stream::kPp;
     op.comm = CommKind::kSend;
-    op.group = kind == OpKind::kSendForward ? GroupKind::kNextStage : GroupKind::kPreviousStage;
+    op.group = kind == OpKind::kSendForward ? models::GroupKind::kNextStage : models::GroupKind::kPreviousStage;
     op.bytes = bytes;
     op.message = boundary;
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
@@ -177,7 +179,7 @@ Value BlockBuilder::receive(OpKind kind, int boundary) {
     Operation op;
     op.kind = kind;
     op.comm = CommKind::kReceive;
-    op.group = kind == OpKind::kReceiveForward ? GroupKind::kPreviousStage : GroupKind::kNextStage;
+    op.group = kind == OpKind::kReceiveForward ? models::GroupKind::kPreviousStage : models::GroupKind::kNextStage;
     op.message = boundary;
     return last_compute_ = emit(op, {});
 }
@@ -188,4 +190,4 @@ void BlockBuilder::join(std::initializer_list<Stream> streams) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

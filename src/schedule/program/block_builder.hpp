@@ -6,14 +6,14 @@
 
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// Sizes that every operation of a stage is made from. Letters: t tokens of a micro-batch on a rank, a bytes of an
 /// activation element.
 struct Shapes {
-    const Workload& workload;
-    const Plan& plan;
-    const Stack& stack;
+    const models::Workload& workload;
+    const models::Plan& plan;
+    const models::Stack& stack;
     double t = 0;         ///< micro_batch_size * S / cp
     double t_norm = 0;    ///< tokens of norms and residuals: t / tp with sequence parallelism
     double t_routed = 0;  ///< tokens that a rank routes: t * etp / tp
@@ -27,7 +27,7 @@ struct Shapes {
     bool all_to_all = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no
                               ///< rank ever holds the gathered ones
 };
-[[nodiscard]] Shapes shapes_of(const Workload& workload, const Plan& plan, const Stack& stack);
+[[nodiscard]] Shapes shapes_of(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack);
 
 /// Index of the operation in its block that produced a value; kNoValue for what was there before the block.
 using Value = std::int64_t;
@@ -54,14 +54,14 @@ class BlockBuilder {
     [[nodiscard]] const Shapes& shapes() const { return shapes_; }
 
     /// Kernels on the compute stream. Waits for `inputs` and for any communication that this software does not overlap.
-    Value compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<Kernel> kernels);
+    Value compute(OpKind kind, std::initializer_list<Value> inputs, std::initializer_list<models::Kernel> kernels);
     /// An operation without kernels of its own, of a fixed host time.
     Value host(OpKind kind, double host_s);
-    Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<Kernel>& kernels);
+    Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<models::Kernel>& kernels);
     /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Without inputs
     /// it waits for all kernels so far. Where its stream may not overlap, it always does, and the next kernel waits for
     /// it.
-    Value communicate(OpKind kind, Stream stream, CommKind comm, GroupKind group, int size, double bytes,
+    Value communicate(OpKind kind, Stream stream, CommKind comm, models::GroupKind group, int size, double bytes,
                       std::initializer_list<Value> inputs, const CommTraits& traits = {});
     /// A message across a virtual-stage boundary.
     Value send(OpKind kind, int boundary, double bytes, Value input);
@@ -113,20 +113,22 @@ struct AttentionWidths {
 [[nodiscard]] AttentionWidths attention_widths(const Shapes& shapes);
 
 /// `groups` products [m, k] x [k, n] in the plan's precision.
-[[nodiscard]] Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
+[[nodiscard]] models::Kernel plan_gemm(const Shapes& shapes, double m, double n, double k, double groups = 1);
 /// A linear layer [m, k] -> [m, n]: forward; its input gradient; its weight gradient with the pass that accumulates it.
 /// `copies` ranks do the very same product (a layer that tp does not split): each spends the time, model FLOP are
 /// counted once.
-[[nodiscard]] Kernel linear_forward(const Shapes& shapes, double m, double n, double k, double copies = 1);
-[[nodiscard]] Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k, double copies = 1);
-[[nodiscard]] std::vector<Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k,
-                                                         double groups = 1, double copies = 1);
+[[nodiscard]] models::Kernel linear_forward(const Shapes& shapes, double m, double n, double k, double copies = 1);
+[[nodiscard]] models::Kernel linear_input_gradient(const Shapes& shapes, double m, double n, double k,
+                                                   double copies = 1);
+[[nodiscard]] std::vector<models::Kernel> linear_weight_gradient(const Shapes& shapes, double m, double n, double k,
+                                                                 double groups = 1, double copies = 1);
 
 /// Sums gradients for these parameters of a rank: over tp those of which every tp rank has a part, then over replicas
 /// (dense and experts apart). Returns the last sum, kNoValue if there is none.
-Value emit_gradient_reduction(BlockBuilder& builder, const Layout& layout, const StageParameters& parameters);
+Value emit_gradient_reduction(BlockBuilder& builder, const models::Layout& layout, const StageParameters& parameters);
 
 /// The optimizer block of a stage; `gradients_reduced`: backward has already done that.
-std::uint32_t build_optimizer_block(BlockBuilder& builder, const Layout& layout, int stage, bool gradients_reduced);
+std::uint32_t build_optimizer_block(BlockBuilder& builder, const models::Layout& layout, int stage,
+                                    bool gradients_reduced);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -6,10 +6,10 @@
 #include "base/error.hpp"
 #include "schedule/program/block_builder.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
-void check_overlap(const Plan& plan, const Stack& stack) {
+void check_overlap(const models::Plan& plan, const models::Stack& stack) {
     const struct {
         bool wanted, possible;
         const char* name;
@@ -33,7 +33,8 @@ void check_overlap(const Plan& plan, const Stack& stack) {
 /// Builds the blocks of one virtual stage.
 class StageBuilder {
  public:
-    StageBuilder(BlockBuilder& builder, const Layout& layout) : b_(builder), s_(builder.shapes()), layout_(layout) {}
+    StageBuilder(BlockBuilder& builder, const models::Layout& layout)
+        : b_(builder), s_(builder.shapes()), layout_(layout) {}
 
     std::uint32_t forward(int chunk, int v) {
         b_.begin(BlockKind::kForward, chunk, false);
@@ -42,7 +43,7 @@ class StageBuilder {
         if (v == 0) {
             b_.require(gather(embedding_parameters(s_.workload, s_.plan, v), kNoValue));
             x = b_.compute(OpKind::kEmbedding, {},
-                           {memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
+                           {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a, s_.stack.kernels.embedding)});
             x = reduce_over_tp(b_, x);  // each rank looks up its own part of the vocabulary
         } else {
             x = b_.receive(OpKind::kReceiveForward, v - 1);
@@ -94,8 +95,8 @@ class StageBuilder {
                    last_micro_batch);
         }
         if (v == 0 && s_.plan.sequence_parallel) {
-            g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp,
-                               s_.t * s_.h * s_.a, {g});
+            g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
+                               s_.plan.tp, s_.t * s_.h * s_.a, {g});
         }
         b_.set(Phase::kBackwardWeight, -1);
         if (v == 0) {
@@ -121,43 +122,46 @@ class StageBuilder {
 
     Value head_forward(Value x) {
         const double vocabulary = s_.workload.vocab_size / s_.tp;
-        x = b_.compute(OpKind::kFinalNorm, {x},
-                       {memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
+        x = b_.compute(
+            OpKind::kFinalNorm, {x},
+            {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
         if (s_.plan.sequence_parallel) {
-            x = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s_.plan.tp,
-                               s_.t * s_.h * s_.a, {x});
+            x = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
+                               s_.plan.tp, s_.t * s_.h * s_.a, {x});
         }
         x = b_.compute(OpKind::kLmHead, {x}, {linear_forward(s_, s_.t, vocabulary, s_.h)});
         const double passes = s_.stack.kernels.cross_entropy;
-        x = b_.compute(OpKind::kCrossEntropy, {x}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
-        return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s_.plan.tp,
-                              3 * s_.t * 4, {x}, {.carries = Carries::kSoftmaxParts});
+        x = b_.compute(OpKind::kCrossEntropy, {x}, {models::memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
+        return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, models::GroupKind::kTp,
+                              s_.plan.tp, 3 * s_.t * 4, {x}, {.carries = Carries::kSoftmaxParts});
     }
 
     Value head_backward() {
         const double vocabulary = s_.workload.vocab_size / s_.tp;
         const double passes = s_.stack.kernels.cross_entropy;
         const Value g =
-            b_.compute(OpKind::kCrossEntropy, {}, {memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
+            b_.compute(OpKind::kCrossEntropy, {}, {models::memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
         Value x = b_.compute(OpKind::kLmHead, {g}, {linear_input_gradient(s_, s_.t, vocabulary, s_.h)});
         x = reduce_over_tp(b_, x);
         b_.set(Phase::kBackwardWeight, -1);
         b_.compute(OpKind::kLmHead, {g}, linear_weight_gradient(s_, s_.t, vocabulary, s_.h));
         b_.set(Phase::kBackwardInput, -1);
-        return b_.compute(OpKind::kFinalNorm, {x},
-                          {memory_kernel(3 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
+        return b_.compute(
+            OpKind::kFinalNorm, {x},
+            {models::memory_kernel(3 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
     }
 
     /// The gradient of the table: rows scattered, and where it is a dense tensor the passes that clear it and add it
     /// up.
     void embedding_backward(Value g) {
         const double table = static_cast<double>(s_.workload.vocab_size) * s_.h / s_.tp * s_.plan.gradient_bytes;
-        b_.compute(OpKind::kEmbedding, {g},
-                   {memory_kernel(2 * s_.t_norm * s_.h * s_.a + 3 * table * s_.stack.kernels.gradient_accumulation,
-                                  1.0 + s_.stack.kernels.gradient_accumulation)});
+        b_.compute(
+            OpKind::kEmbedding, {g},
+            {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a + 3 * table * s_.stack.kernels.gradient_accumulation,
+                                   1.0 + s_.stack.kernels.gradient_accumulation)});
     }
 
-    [[nodiscard]] bool fsdp() const { return s_.plan.optimizer == OptimizerSharding::kFsdp; }
+    [[nodiscard]] bool fsdp() const { return s_.plan.optimizer == models::OptimizerSharding::kFsdp; }
 
     /// fsdp: parameters gathered before they are used. Otherwise nothing.
     Value gather(const StageParameters& p, Value after) {
@@ -165,11 +169,12 @@ class StageBuilder {
             return kNoValue;
         }
         const double w = s_.plan.weight_bytes;
-        const Value experts =
-            b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, GroupKind::kExpertDp,
-                           group_size(layout_, GroupKind::kExpertDp), p.experts * w, {after});
-        return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, GroupKind::kDenseDp,
-                              group_size(layout_, GroupKind::kDenseDp), p.dense * w, {experts, after});
+        const Value experts = b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather,
+                                             models::GroupKind::kExpertDp,
+                                             group_size(layout_, models::GroupKind::kExpertDp), p.experts * w, {after});
+        return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather,
+                              models::GroupKind::kDenseDp, group_size(layout_, models::GroupKind::kDenseDp),
+                              p.dense * w, {experts, after});
     }
     /// The same for a layer; asked one layer ahead, so that overlap can hide it.
     Value gather_layer(int layer, LayerRange range, Value after) {
@@ -181,7 +186,8 @@ class StageBuilder {
     /// Gradients summed while backward goes on: with fsdp after every micro-batch, with bucketed overlap after the
     /// last, as buckets fill.
     void reduce(StageParameters& bucket, const StageParameters& more, bool flush, bool last_micro_batch) {
-        const bool overlapped = s_.stack.reduction == Reduction::kBucketed && s_.plan.overlap_dp && last_micro_batch;
+        const bool overlapped =
+            s_.stack.reduction == models::Reduction::kBucketed && s_.plan.overlap_dp && last_micro_batch;
         if (!fsdp() && !overlapped) {
             return;
         }
@@ -194,12 +200,13 @@ class StageBuilder {
 
     BlockBuilder& b_;
     const Shapes& s_;
-    const Layout& layout_;
+    const models::Layout& layout_;
 };
 
 }  // namespace
 
-double message_bytes(const Workload& workload, const Plan& plan, const Stack& stack, int boundary) {
+double message_bytes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                     int boundary) {
     const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
     const double slice = plan.sequence_parallel ? tokens / plan.tp : tokens;
     double bytes = slice * workload.hidden_size * plan.weight_bytes;
@@ -210,7 +217,8 @@ double message_bytes(const Workload& workload, const Plan& plan, const Stack& st
     return bytes;
 }
 
-Program build_program(const Workload& workload, const Plan& plan, const Stack& stack, const Layout& layout) {
+Program build_program(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                      const models::Layout& layout) {
     check_overlap(plan, stack);
     Program program;
     program.micro_batches = plan.micro_batches;
@@ -220,8 +228,8 @@ Program build_program(const Workload& workload, const Plan& plan, const Stack& s
     const Shapes shapes = shapes_of(workload, plan, stack);
     BlockBuilder builder(program, shapes);
     StageBuilder stages(builder, layout);
-    const bool fsdp = plan.optimizer == OptimizerSharding::kFsdp;
-    const bool overlapped = !fsdp && stack.reduction == Reduction::kBucketed && plan.overlap_dp;
+    const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
+    const bool overlapped = !fsdp && stack.reduction == models::Reduction::kBucketed && plan.overlap_dp;
     for (int stage = 0; stage < plan.pp; ++stage) {
         Role role;
         role.stage = stage;
@@ -247,4 +255,4 @@ Program build_program(const Workload& workload, const Plan& plan, const Stack& s
     return program;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

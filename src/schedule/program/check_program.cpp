@@ -8,7 +8,7 @@
 
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
@@ -96,7 +96,7 @@ void check_world_operations(const Program& program) {
         std::vector<std::tuple<OpKind, double, Carries>> seen;
         for (const BlockUse& use : program.roles[r].order) {
             for (const Operation& op : program.operations_of(program.blocks[use.block])) {
-                if (op.comm != CommKind::kNone && op.group == GroupKind::kWorld) {
+                if (op.comm != CommKind::kNone && op.group == models::GroupKind::kWorld) {
                     seen.emplace_back(op.kind, op.bytes, op.carries);
                 }
             }
@@ -150,7 +150,7 @@ ProgramTotals totals_of(const Program& program, const Role& role) {
         const auto ops = program.operations_of(program.blocks[use.block]);
         totals.operations += ops.size();
         for (const Operation& op : ops) {
-            for (const Kernel& kernel : program.kernels_of(op)) {
+            for (const models::Kernel& kernel : program.kernels_of(op)) {
                 (op.phase == Phase::kRecompute ? totals.recompute_flop : totals.useful_flop) +=
                     kernel.flop * kernel.repeat;
             }
@@ -159,4 +159,4 @@ ProgramTotals totals_of(const Program& program, const Role& role) {
     return totals;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

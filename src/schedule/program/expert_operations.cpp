@@ -11,7 +11,7 @@
 /// the experts is R rows, sorted by expert on arrival and back before they leave, unless the rank has one expert.
 #include "schedule/program/block_builder.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 constexpr double kIndexBytes = 8;       // torch.int64
@@ -46,26 +46,27 @@ ExpertSizes sizes_of(const Shapes& s) {
             s.all_to_all && s.experts_on_rank > 1 ? rows * s.h : 0};
 }
 
-Kernel routed(Kernel kernel) {
+models::Kernel routed(models::Kernel kernel) {
     kernel.routed = true;
     return kernel;
 }
-Kernel routed_memory(double bytes, double launches) { return routed(memory_kernel(bytes, launches)); }
+models::Kernel routed_memory(double bytes, double launches) { return routed(models::memory_kernel(bytes, launches)); }
 
 /// The expert products as the plan runs them: one grouped kernel, or one launch an expert. `m, n, k` are of one expert.
-Kernel expert_product(const Shapes& s, double m, double n, double k) {
+models::Kernel expert_product(const Shapes& s, double m, double n, double k) {
     const double experts = s.experts_on_rank;
-    Kernel kernel = routed(plan_gemm(s, m, n, k, s.plan.expert_kernels == ExpertKernels::kLoop ? 1 : experts));
-    if (s.plan.expert_kernels == ExpertKernels::kLoop) {
+    models::Kernel kernel =
+        routed(plan_gemm(s, m, n, k, s.plan.expert_kernels == models::ExpertKernels::kLoop ? 1 : experts));
+    if (s.plan.expert_kernels == models::ExpertKernels::kLoop) {
         kernel.repeat = experts;
     }
     return kernel;
 }
 
-void append_weight_gradient(const Shapes& s, std::vector<Kernel>& kernels, double m, double n, double k) {
-    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
-    for (Kernel kernel : linear_weight_gradient(s, m, n, k, loop ? 1 : s.experts_on_rank)) {
-        if (kernel.type == KernelType::kGemm) {
+void append_weight_gradient(const Shapes& s, std::vector<models::Kernel>& kernels, double m, double n, double k) {
+    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
+    for (models::Kernel kernel : linear_weight_gradient(s, m, n, k, loop ? 1 : s.experts_on_rank)) {
+        if (kernel.type == models::KernelType::kGemm) {
             kernel.routed = kernel.routed_depth = true;  // the rows are the depth of this product
         }
         kernel.repeat = loop ? s.experts_on_rank : 1;
@@ -75,20 +76,20 @@ void append_weight_gradient(const Shapes& s, std::vector<Kernel>& kernels, doubl
 
 // Loop baseline: kernels of the five stages, each list for all experts of the rank.
 
-std::vector<Kernel> loop_counting(const ExpertSizes& z) {
-    return {memory_kernel(z.all * z.k * z.tokens * kIndexBytes, 3)};
+std::vector<models::Kernel> loop_counting(const ExpertSizes& z) {
+    return {models::memory_kernel(z.all * z.k * z.tokens * kIndexBytes, 3)};
 }
 
-std::vector<Kernel> loop_indices(const ExpertSizes& z) {
-    Kernel where = memory_kernel(z.indexed * z.tokens * z.k * kCacheLineBytes,
-                                 3 * z.indexed);  // the permuted mask is read across its rows
+std::vector<models::Kernel> loop_indices(const ExpertSizes& z) {
+    models::Kernel where = models::memory_kernel(z.indexed * z.tokens * z.k * kCacheLineBytes,
+                                                 3 * z.indexed);  // the permuted mask is read across its rows
     where.host_syncs = z.indexed;
     return {where};
 }
 
-std::vector<Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
+std::vector<models::Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    std::vector<models::Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
     for (int gate = 0; gate < static_cast<int>(gates); ++gate) {
         kernels.push_back(expert_product(s, z.rows_each, z.i, z.h));
     }
@@ -100,16 +101,16 @@ std::vector<Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) {
 }
 
 /// index_add, and the cast before it.
-std::vector<Kernel> loop_reduction(const ExpertSizes& z) {
+std::vector<models::Kernel> loop_reduction(const ExpertSizes& z) {
     return {routed_memory(5 * z.rows * z.h * z.a, 2 * z.experts)};
 }
 
 /// Backward of index_add is a gather; of the scaling (not with all-to-all, which scales at home) two products and a
 /// sum; of the index gather a zeroed [T, H] tensor per expert, a sorted scatter into it, and its addition to the
 /// gradient gathered so far: 4 passes over [T, H] for every expert, however few its rows ([R, H] with all-to-all).
-std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    std::vector<Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
+std::vector<models::Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    std::vector<models::Kernel> kernels{routed_memory(2 * z.rows * z.h * z.a, z.experts)};
     if (!s.all_to_all) {
         kernels.push_back(routed_memory(6 * z.rows * z.h * z.a, 3 * z.experts));
     }
@@ -120,7 +121,7 @@ std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
     }
     kernels.push_back(routed_memory(3 * z.rows * z.h * z.a, z.experts));
     kernels.push_back(routed_memory(2 * z.rows * z.h * z.a, 4 * z.experts));
-    Kernel zeroed = memory_kernel(4 * z.experts * z.present * z.h * z.a, 2 * z.experts);
+    models::Kernel zeroed = models::memory_kernel(4 * z.experts * z.present * z.h * z.a, 2 * z.experts);
     zeroed.routed = s.all_to_all;
     kernels.push_back(zeroed);
     return kernels;
@@ -130,35 +131,35 @@ std::vector<Kernel> loop_backward(const Shapes& s, const ExpertSizes& z) {
 
 /// `grouped` has the products of `fused`, but index, permute and reduction work as separate framework kernels: that
 /// many passes.
-double index_passes(const Shapes& s) { return s.plan.expert_kernels == ExpertKernels::kFused ? 1 : 3; }
+double index_passes(const Shapes& s) { return s.plan.expert_kernels == models::ExpertKernels::kFused ? 1 : 3; }
 
 /// Rows brought into the order of experts before the products (or, `after` them, back): from the gathered tokens by
 /// their indices, or with all-to-all from the order of arrival.
-Kernel reorder(const Shapes& s, double elements) {
+models::Kernel reorder(const Shapes& s, double elements) {
     const double scans = index_passes(s);
     return routed_memory(elements * s.a * scans, elements > 0 ? scans : 0);
 }
 
-std::vector<Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+std::vector<models::Kernel> grouped_forward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
     return {reorder(s, s.all_to_all ? 2 * z.sorted : 2 * z.rows * z.h),
             expert_product(s, z.rows_each, gates * z.i, z.h),
             routed_memory((gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
             expert_product(s, z.rows_each, z.h, z.i), reorder(s, 2 * z.sorted)};
 }
 
-std::vector<Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
-    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+std::vector<models::Kernel> grouped_backward(const Shapes& s, const ExpertSizes& z) {
+    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
     return {reorder(s, 2 * z.sorted), expert_product(s, z.rows_each, z.i, z.h),
             routed_memory((2 * gates + 1) * z.rows * z.i * z.a, s.stack.kernels.activation),
             expert_product(s, z.rows_each, z.h, gates * z.i),
             reorder(s, s.all_to_all ? 2 * z.sorted : (z.rows + z.tokens) * z.h)};
 }
 
-std::vector<Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {
-    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
-    const int gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
-    std::vector<Kernel> kernels;
+std::vector<models::Kernel> weight_gradients(const Shapes& s, const ExpertSizes& z) {
+    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
+    const int gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
+    std::vector<models::Kernel> kernels;
     append_weight_gradient(s, kernels, z.rows_each, z.h, z.i);
     for (int gate = 0; gate < (loop ? gates : 1); ++gate) {
         append_weight_gradient(s, kernels, z.rows_each, (loop ? 1 : gates) * z.i, z.h);
@@ -172,7 +173,7 @@ double row_extra_bytes(const Shapes& s, OpKind kind, bool towards_experts) {
     if (kind != OpKind::kTokenCommunication) {
         return 0;
     }
-    if (s.plan.dispatch == Dispatch::kAllToAll) {
+    if (s.plan.dispatch == models::Dispatch::kAllToAll) {
         return towards_experts ? kIndexBytes : 0;
     }
     return s.workload.top_k * (kWeightBytes + (towards_experts ? kIndexBytes : 0));
@@ -182,12 +183,12 @@ double row_extra_bytes(const Shapes& s, OpKind kind, bool towards_experts) {
 Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, Value x) {
     const Shapes& s = b.shapes();
     const double row = s.h * s.a + row_extra_bytes(s, kind, towards_experts);
-    if (s.plan.dispatch == Dispatch::kAllToAll) {
-        return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, GroupKind::kEp, s.plan.ep, s.routed_rows * row,
-                             {x}, {.routed = true});
+    if (s.plan.dispatch == models::Dispatch::kAllToAll) {
+        return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, models::GroupKind::kEp, s.plan.ep,
+                             s.routed_rows * row, {x}, {.routed = true});
     }
     return b.communicate(kind, Stream::kEp, towards_experts ? CommKind::kAllGather : CommKind::kReduceScatter,
-                         GroupKind::kEp, s.plan.ep, s.gathered * row, {x});
+                         models::GroupKind::kEp, s.plan.ep, s.gathered * row, {x});
 }
 
 double shared_width(const Shapes& s) {
@@ -209,8 +210,8 @@ Value shared_forward(BlockBuilder& b, Value input, Value entered) {
     const Value x = shared_apart(s) ? gather_over_tp(b, input) : entered;
     const Value shared = b.compute(
         OpKind::kSharedExpert, {x},
-        {linear_forward(s, s.t, 2 * width, s.h), memory_kernel(3 * s.t * width * s.a, s.stack.kernels.activation),
-         linear_forward(s, s.t, s.h, width)});
+        {linear_forward(s, s.t, 2 * width, s.h),
+         models::memory_kernel(3 * s.t * width * s.a, s.stack.kernels.activation), linear_forward(s, s.t, s.h, width)});
     return shared_apart(s) && b.phase() != Phase::kRecompute ? reduce_over_tp(b, shared) : shared;
 }
 
@@ -221,7 +222,7 @@ Value leave_with_shared(BlockBuilder& b, Value x, Value shared) {
     const auto add = [&] {
         return shared == kNoValue
                    ? x
-                   : b.compute(OpKind::kSharedExpert, {x, shared}, {memory_kernel(3 * tokens * s.h * s.a, 1)});
+                   : b.compute(OpKind::kSharedExpert, {x, shared}, {models::memory_kernel(3 * tokens * s.h * s.a, 1)});
     };
     if (shared_apart(s)) {
         x = leave_experts(b, x);
@@ -230,24 +231,24 @@ Value leave_with_shared(BlockBuilder& b, Value x, Value shared) {
     return leave_experts(b, add());
 }
 
-Kernel router_top_k(const Shapes& s, double passes) {
-    return memory_kernel(passes * 2 * s.t_routed * s.workload.num_experts * 4, passes);
+models::Kernel router_top_k(const Shapes& s, double passes) {
+    return models::memory_kernel(passes * 2 * s.t_routed * s.workload.num_experts * 4, passes);
 }
 
 /// Counting of the choices by expert, and the indices that sort them; with all-to-all also the rows, gathered from the
 /// tokens by these indices.
 Value index_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
     const Shapes& s = b.shapes();
-    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
     const double scans = index_passes(s), indices = z.tokens * z.k;
-    x = b.compute(
-        OpKind::kTokenCounting, {x},
-        loop ? loop_counting(z) : std::vector<Kernel>{memory_kernel(indices * kIndexBytes * scans, 3 * scans)});
-    std::vector<Kernel> kernels =
-        loop ? loop_indices(z)
-             : std::vector<Kernel>{memory_kernel((indices * kIndexBytes + 3 * z.rows * 4) * scans, scans)};
+    x = b.compute(OpKind::kTokenCounting, {x},
+                  loop ? loop_counting(z)
+                       : std::vector<models::Kernel>{models::memory_kernel(indices * kIndexBytes * scans, 3 * scans)});
+    std::vector<models::Kernel> kernels = loop ? loop_indices(z)
+                                               : std::vector<models::Kernel>{models::memory_kernel(
+                                                     (indices * kIndexBytes + 3 * z.rows * 4) * scans, scans)};
     if (s.all_to_all) {
-        kernels.push_back(memory_kernel(2 * z.rows * z.h * z.a * scans, scans));
+        kernels.push_back(models::memory_kernel(2 * z.rows * z.h * z.a * scans, scans));
     }
     return b.compute(OpKind::kIndexGeneration, {x}, kernels);
 }
@@ -256,10 +257,11 @@ Value index_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
 Value return_tokens(BlockBuilder& b, const ExpertSizes& z, Value x) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
-    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
     x = s.all_to_all ? exchange(b, OpKind::kTokenReturn, false, x) : x;
-    Kernel sum = memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans);
-    x = b.compute(OpKind::kOutputReduction, {x}, loop && !s.all_to_all ? loop_reduction(z) : std::vector<Kernel>{sum});
+    models::Kernel sum = models::memory_kernel((z.rows + z.tokens) * z.h * z.a * scans, scans);
+    x = b.compute(OpKind::kOutputReduction, {x},
+                  loop && !s.all_to_all ? loop_reduction(z) : std::vector<models::Kernel>{sum});
     return s.all_to_all ? x : exchange(b, OpKind::kTokenReturn, false, x);
 }
 
@@ -268,9 +270,10 @@ Value return_tokens_backward(BlockBuilder& b, const ExpertSizes& z, Value g) {
     const Shapes& s = b.shapes();
     const double scans = index_passes(s);
     g = s.all_to_all ? g : exchange(b, OpKind::kTokenReturn, true, g);
-    if (s.all_to_all || s.plan.expert_kernels != ExpertKernels::kLoop) {  // the loop has it among its experts' kernels
+    if (s.all_to_all ||
+        s.plan.expert_kernels != models::ExpertKernels::kLoop) {  // the loop has it among its experts' kernels
         g = b.compute(OpKind::kOutputReduction, {g},
-                      {memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * scans, 2 * scans)});
+                      {models::memory_kernel((z.tokens + 2 * z.rows) * z.h * z.a * scans, 2 * scans)});
     }
     return s.all_to_all ? exchange(b, OpKind::kTokenReturn, true, g) : g;
 }
@@ -295,14 +298,14 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
     }
     const double width = shared_width(s);
     const Value g = apart ? gather_over_tp(b, outer) : entered;
-    result.sum = b.compute(
-        OpKind::kSharedExpert, {g},
-        {linear_input_gradient(s, s.t, s.h, width), memory_kernel(5 * s.t * width * s.a, s.stack.kernels.activation),
-         linear_input_gradient(s, s.t, 2 * width, s.h)});
+    result.sum = b.compute(OpKind::kSharedExpert, {g},
+                           {linear_input_gradient(s, s.t, s.h, width),
+                            models::memory_kernel(5 * s.t * width * s.a, s.stack.kernels.activation),
+                            linear_input_gradient(s, s.t, 2 * width, s.h)});
     result.sum = apart ? reduce_over_tp(b, result.sum) : result.sum;
     b.set_phase(Phase::kBackwardWeight);
-    std::vector<Kernel> kernels = linear_weight_gradient(s, s.t, s.h, width);
-    const std::vector<Kernel> up = linear_weight_gradient(s, s.t, 2 * width, s.h);
+    std::vector<models::Kernel> kernels = linear_weight_gradient(s, s.t, s.h, width);
+    const std::vector<models::Kernel> up = linear_weight_gradient(s, s.t, 2 * width, s.h);
     kernels.insert(kernels.end(), up.begin(), up.end());
     b.compute(OpKind::kSharedExpert, {g, result.saved}, kernels);
     b.set_phase(Phase::kBackwardInput);
@@ -314,7 +317,7 @@ SharedGradient shared_backward(BlockBuilder& b, Value outer, Value entered) {
 Value experts_forward(BlockBuilder& b, Value input) {
     const Shapes& s = b.shapes();
     const ExpertSizes z = sizes_of(s);
-    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
     const Value entered = enter_experts(b, input);
     Value x = b.compute(OpKind::kRouter, {entered}, {linear_forward(s, s.t_routed, z.all, z.h, s.plan.etp)});
     x = b.compute(OpKind::kRouterTopK, {x}, {router_top_k(s, s.stack.kernels.router_topk)});
@@ -330,7 +333,7 @@ Value experts_forward(BlockBuilder& b, Value input) {
 Value experts_backward(BlockBuilder& b, Value outer) {
     const Shapes& s = b.shapes();
     const ExpertSizes z = sizes_of(s);
-    const bool loop = s.plan.expert_kernels == ExpertKernels::kLoop;
+    const bool loop = s.plan.expert_kernels == models::ExpertKernels::kLoop;
     const Value entered = enter_experts(b, outer);
     const Value rows = return_tokens_backward(b, z, entered);
     Value g = b.compute(OpKind::kExpertComputation, {rows}, loop ? loop_backward(s, z) : grouped_backward(s, z));
@@ -341,7 +344,7 @@ Value experts_backward(BlockBuilder& b, Value outer) {
     const SharedGradient shared = shared_backward(b, outer, entered);
     if (s.all_to_all) {
         g = b.compute(OpKind::kIndexGeneration, {g},
-                      {memory_kernel((z.rows + z.tokens) * z.h * z.a * index_passes(s), index_passes(s))});
+                      {models::memory_kernel((z.rows + z.tokens) * z.h * z.a * index_passes(s), index_passes(s))});
     }
     g = b.compute(OpKind::kRouterTopK, {g}, {router_top_k(s, 2.0 * s.stack.kernels.router_topk)});
     const Value input = b.compute(OpKind::kRouter, {g}, {linear_input_gradient(s, s.t_routed, z.all, z.h, s.plan.etp)});
@@ -351,4 +354,4 @@ Value experts_backward(BlockBuilder& b, Value outer) {
     return leave_with_shared(b, input, shared.sum);
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

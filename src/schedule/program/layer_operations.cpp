@@ -1,40 +1,40 @@
 /// @file The operations of a transformer layer: attention and dense feed-forward, forward and backward.
 #include "schedule/program/block_builder.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
-Kernel plan_gemm(const Shapes& s, double m, double n, double k, double groups) {
-    Kernel kernel = gemm_kernel(m, n, k, s.a, groups);
+models::Kernel plan_gemm(const Shapes& s, double m, double n, double k, double groups) {
+    models::Kernel kernel = models::gemm_kernel(m, n, k, s.a, groups);
     kernel.fp32 = s.plan.weight_bytes == 4;
     return kernel;
 }
 
-Kernel linear_forward(const Shapes& s, double m, double n, double k, double copies) {
-    Kernel kernel = plan_gemm(s, m, n, k);
+models::Kernel linear_forward(const Shapes& s, double m, double n, double k, double copies) {
+    models::Kernel kernel = plan_gemm(s, m, n, k);
     kernel.flop /= copies;
     return kernel;
 }
 
-Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) {
+models::Kernel linear_input_gradient(const Shapes& s, double m, double n, double k, double copies) {
     return linear_forward(s, m, k, n, copies);
 }
 
-std::vector<Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
-                                           double copies) {
-    std::vector<Kernel> kernels{plan_gemm(s, k, n, m, groups)};
+std::vector<models::Kernel> linear_weight_gradient(const Shapes& s, double m, double n, double k, double groups,
+                                                   double copies) {
+    std::vector<models::Kernel> kernels{plan_gemm(s, k, n, m, groups)};
     kernels.front().flop /= copies;
     if (s.stack.kernels.gradient_accumulation > 0 && s.plan.micro_batches > 1) {
         const double passes = s.stack.kernels.gradient_accumulation;
-        kernels.push_back(memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
+        kernels.push_back(models::memory_kernel(3 * passes * groups * k * n * s.plan.gradient_bytes, passes));
     }
     return kernels;
 }
 
 AttentionWidths attention_widths(const Shapes& s) {
-    const Workload& w = s.workload;
+    const models::Workload& w = s.workload;
     const double heads = w.heads / s.tp, kv_heads = w.kv_heads / s.tp;
     const double normed = w.qk_norm ? (heads + kv_heads) * w.head_size : 0;
-    if (w.attention == AttentionKind::kLatent) {
+    if (w.attention == models::AttentionKind::kLatent) {
         const double qk = w.head_size + w.rope_head_size, key_value = heads * (w.head_size + w.value_head_size);
         return {heads * qk,
                 key_value,
@@ -52,18 +52,18 @@ AttentionWidths attention_widths(const Shapes& s) {
 namespace {
 
 /// Element-wise work of `passes` kernels, each moving `bytes`; backwards the framework issues more of them.
-Kernel passes(const Shapes& s, const BlockBuilder& builder, int count, double bytes) {
+models::Kernel passes(const Shapes& s, const BlockBuilder& builder, int count, double bytes) {
     const bool backward = builder.phase() == Phase::kBackwardInput;
     const double kernels = count * (backward && count > 1 ? s.stack.backward_launch_ratio : 1);
-    return memory_kernel(kernels * bytes * (backward && count == 1 ? 1.5 : 1), kernels);
+    return models::memory_kernel(kernels * bytes * (backward && count == 1 ? 1.5 : 1), kernels);
 }
 
 /// FLOP of causal attention: QK^T and PV over half of S x S.
-Kernel attention_kernel(const Shapes& s, bool backward) {
+models::Kernel attention_kernel(const Shapes& s, bool backward) {
     const AttentionWidths w = attention_widths(s);
     const double sequence = s.workload.sequence_length;
-    Kernel kernel;
-    kernel.type = KernelType::kAttention;
+    models::Kernel kernel;
+    kernel.type = models::KernelType::kAttention;
     kernel.fp32 = s.plan.weight_bytes == 4;
     kernel.flop = s.t * sequence * (w.qk + w.value) * (backward ? 2 : 1);
     const bool flash = s.stack.kernels.attention == 1;
@@ -88,9 +88,9 @@ struct Linear {
 };
 
 std::vector<Linear> projections_of(const Shapes& s) {
-    const Workload& w = s.workload;
+    const models::Workload& w = s.workload;
     const AttentionWidths widths = attention_widths(s);
-    if (w.attention == AttentionKind::kMultiHead) {
+    if (w.attention == models::AttentionKind::kMultiHead) {
         return {{OpKind::kQkvProjection, widths.query + widths.key_value, s.h, 1, true}};
     }
     std::vector<Linear> list;
@@ -106,7 +106,7 @@ std::vector<Linear> projections_of(const Shapes& s) {
 
 /// Projections in front of the norms: those down to the latents, or the one of queries and keys.
 std::size_t projections_before_norm(const Shapes& s) {
-    const bool latent = s.workload.attention == AttentionKind::kLatent;
+    const bool latent = s.workload.attention == models::AttentionKind::kLatent;
     return !latent || s.workload.q_rank == 0 ? 1 : 2;
 }
 
@@ -120,8 +120,9 @@ Value qk_norm_sums(BlockBuilder& b, Value x) {
         return x;
     }
     const double tensors_read = b.phase() == Phase::kBackwardInput ? 2 : 1;
-    x = b.compute(OpKind::kQkNormSums, {x}, {memory_kernel(tensors_read * s.t * attention_widths(s).normed * s.a, 1)});
-    return b.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, GroupKind::kTp, s.plan.tp,
+    x = b.compute(OpKind::kQkNormSums, {x},
+                  {models::memory_kernel(tensors_read * s.t * attention_widths(s).normed * s.a, 1)});
+    return b.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, models::GroupKind::kTp, s.plan.tp,
                          s.t * 2 * 4, {x}, {.carries = Carries::kQkNormSums});
 }
 
@@ -144,7 +145,8 @@ Value norm(BlockBuilder& b, OpKind kind, Value x) {
 
 Value residual(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
-    return b.compute(OpKind::kResidualAdd, {x}, {memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+    return b.compute(OpKind::kResidualAdd, {x},
+                     {models::memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
 }
 
 Value attention_inner_forward(BlockBuilder& b, Value x) {
@@ -157,7 +159,7 @@ Value attention_inner_forward(BlockBuilder& b, Value x) {
         x = i + 1 == projections_before_norm(s) ? qk_norm(b, x) : x;
     }
     x = rotate(b, x);
-    x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, GroupKind::kCp, s.plan.cp,
+    x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, models::GroupKind::kCp, s.plan.cp,
                       s.t * s.plan.cp * attention_widths(s).gathered * s.a, {x});
     x = b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
     return b.compute(OpKind::kAttentionOutput, {x}, {linear_forward(s, s.t, s.h, attention_widths(s).value)});
@@ -166,7 +168,7 @@ Value attention_inner_forward(BlockBuilder& b, Value x) {
 Value dense_inner_forward(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const double width = s.workload.intermediate_size / s.tp;
-    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
     x = gather_over_tp(b, x);
     x = b.compute(OpKind::kGateUpProjection, {x}, {linear_forward(s, s.t, gates * width, s.h)});
     x = b.compute(OpKind::kActivation, {x},
@@ -177,7 +179,7 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
 /// Sequence parallelism keeps only the rank's slice of a half's input; unless recomputing has just gathered it, the
 /// weight gradients of its first layers need it gathered once more.
 Value saved_input(BlockBuilder& b, Value after, bool recomputed) {
-    const Plan& plan = b.shapes().plan;
+    const models::Plan& plan = b.shapes().plan;
     return plan.sequence_parallel && plan.tp > 1 && !recomputed ? gather_over_tp(b, after, Carries::kSavedInput)
                                                                 : kNoValue;
 }
@@ -200,7 +202,7 @@ Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient, Val
 Value dense_inner_backward(BlockBuilder& b, Value g) {
     const Shapes& s = b.shapes();
     const double width = s.workload.intermediate_size / s.tp;
-    const double gates = s.workload.feed_forward == FeedForward::kSwiGlu ? 2 : 1;
+    const double gates = s.workload.feed_forward == models::FeedForward::kSwiGlu ? 2 : 1;
     g = gather_over_tp(b, g);
     g = linear_backward(b, {OpKind::kDownProjection, s.h, width}, g);
     g = b.compute(OpKind::kActivation, {g},
@@ -214,7 +216,7 @@ Value attention_inner_backward(BlockBuilder& b, Value g) {
     g = gather_over_tp(b, g);
     g = linear_backward(b, {OpKind::kAttentionOutput, s.h, attention_widths(s).value}, g);
     g = b.compute(OpKind::kAttention, {g}, {attention_kernel(s, true)});
-    g = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kReduceScatter, GroupKind::kCp, s.plan.cp,
+    g = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kReduceScatter, models::GroupKind::kCp, s.plan.cp,
                       s.t * s.plan.cp * attention_widths(s).gathered * s.a, {g});
     g = rotate(b, g);
     const Value saved = saved_input(b, g, s.plan.recompute_attention);
@@ -230,7 +232,7 @@ Value attention_inner_backward(BlockBuilder& b, Value g) {
 Value branch_sum(BlockBuilder& b, Value through, Value past) {
     const Shapes& s = b.shapes();
     return b.compute(OpKind::kResidualAdd, {through, past},
-                     {memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
+                     {models::memory_kernel(3 * s.t_norm * s.h * s.a, s.stack.kernels.residual)});
 }
 
 /// Runs `forward` once more in front of its backward; the activations it makes again are what the backward waits for.
@@ -258,7 +260,7 @@ Value feed_forward_forward(BlockBuilder& b, int layer, Value x) {
 }
 
 Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
-    const Plan& plan = b.shapes().plan;
+    const models::Plan& plan = b.shapes().plan;
     const bool mixture = b.shapes().workload.is_moe_layer(layer);
     if (plan.recompute_norm) {
         recompute(b, [&] { norm(b, OpKind::kFeedForwardNorm, kNoValue); });
@@ -272,7 +274,7 @@ Value feed_forward_backward(BlockBuilder& b, int layer, Value gradient) {
 }
 
 Value attention_backward(BlockBuilder& b, Value gradient) {
-    const Plan& plan = b.shapes().plan;
+    const models::Plan& plan = b.shapes().plan;
     if (plan.recompute_norm) {
         recompute(b, [&] { norm(b, OpKind::kAttentionNorm, kNoValue); });
     }
@@ -284,4 +286,4 @@ Value attention_backward(BlockBuilder& b, Value gradient) {
     return branch_sum(b, g, gradient);
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -5,7 +5,7 @@
 #include "schedule/program/program.hpp"
 #include "schedule/timeline.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpNames{"embedding",
@@ -84,7 +84,7 @@ const char* to_string(BlockKind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
-const char* to_string(GroupKind kind) {
+const char* to_string(models::GroupKind kind) {
     static constexpr std::array<const char*, 12> kNames{
         "tp",    "cp",    "ep",         "etp",           "expert_dp", "dense_dp", "dense_dp_outer", "dense_dp_inner",
         "stage", "world", "next_stage", "previous_stage"};
@@ -122,4 +122,4 @@ Timeline empty_timeline(const Program& program) {
     return timeline;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

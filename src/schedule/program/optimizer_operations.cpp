@@ -4,58 +4,59 @@
 
 #include "schedule/program/block_builder.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 /// How one part of the parameters (dense or experts) is reduced and sharded.
 struct Shard {
-    GroupKind group;
+    models::GroupKind group;
     int size;  ///< ranks over which states are sharded; 1 when replicated
 };
 
-Shard shard_of(const Plan& plan, const Layout& layout, bool experts) {
-    if (plan.optimizer == OptimizerSharding::kReplicated) {
-        return {experts ? GroupKind::kExpertDp : GroupKind::kDenseDp, 1};
+Shard shard_of(const models::Plan& plan, const models::Layout& layout, bool experts) {
+    if (plan.optimizer == models::OptimizerSharding::kReplicated) {
+        return {experts ? models::GroupKind::kExpertDp : models::GroupKind::kDenseDp, 1};
     }
     if (experts) {
-        return {GroupKind::kExpertDp, group_size(layout, GroupKind::kExpertDp)};
+        return {models::GroupKind::kExpertDp, group_size(layout, models::GroupKind::kExpertDp)};
     }
-    const GroupKind group =
-        plan.optimizer == OptimizerSharding::kSharded ? GroupKind::kDenseDpOuter : GroupKind::kDenseDp;
+    const models::GroupKind group = plan.optimizer == models::OptimizerSharding::kSharded
+                                        ? models::GroupKind::kDenseDpOuter
+                                        : models::GroupKind::kDenseDp;
     return {group, group_size(layout, group)};
 }
 
 void barrier(BlockBuilder& b, int ranks) {
     const Value done =
-        b.communicate(OpKind::kBarrier, Stream::kDp, CommKind::kBarrier, GroupKind::kWorld, ranks, 0, {});
+        b.communicate(OpKind::kBarrier, Stream::kDp, CommKind::kBarrier, models::GroupKind::kWorld, ranks, 0, {});
     b.require(done);
     b.host(OpKind::kHostSync, b.shapes().stack.host_sync_s);
 }
 
 void world_all_reduce(BlockBuilder& b, int ranks, Carries carries) {
     const double values = carries == Carries::kLoss ? b.shapes().stack.loss_terms : ranks;
-    b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, GroupKind::kWorld, ranks, 4 * values, {},
-                  {.carries = carries});
+    b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, models::GroupKind::kWorld, ranks,
+                  4 * values, {}, {.carries = carries});
 }
 
 }  // namespace
 
-Value emit_gradient_reduction(BlockBuilder& b, const Layout& layout, const StageParameters& p) {
+Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, const StageParameters& p) {
     const Shapes& s = b.shapes();
     const double g = s.plan.gradient_bytes;
-    const bool replicated = s.plan.optimizer == OptimizerSharding::kReplicated;
+    const bool replicated = s.plan.optimizer == models::OptimizerSharding::kReplicated;
     const CommKind comm = replicated ? CommKind::kAllReduce : CommKind::kReduceScatter;
     Value last = kNoValue;
-    const auto reduce = [&](OpKind kind, CommKind how, GroupKind group, double bytes, int repeat) {
+    const auto reduce = [&](OpKind kind, CommKind how, models::GroupKind group, double bytes, int repeat) {
         const Value sum =
             b.communicate(kind, Stream::kDp, how, group, group_size(layout, group), bytes, {}, {.repeat = repeat});
         last = sum != kNoValue ? sum : last;
     };
-    reduce(OpKind::kGradientTpAllReduce, CommKind::kAllReduce, GroupKind::kTp, p.summed_over_tp * g, 1);
-    if (s.plan.optimizer == OptimizerSharding::kSharded) {
+    reduce(OpKind::kGradientTpAllReduce, CommKind::kAllReduce, models::GroupKind::kTp, p.summed_over_tp * g, 1);
+    if (s.plan.optimizer == models::OptimizerSharding::kSharded) {
         const int tensors = s.stack.per_parameter_ep_all_reduce ? std::max(1, p.replicated_tensors) : 1;
-        reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, GroupKind::kDenseDpInner, p.dense * g / tensors,
-               tensors);
+        reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, models::GroupKind::kDenseDpInner,
+               p.dense * g / tensors, tensors);
     }
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
     reduce(OpKind::kGradientReduceExperts, comm, experts.group, p.experts * g, 1);
@@ -63,15 +64,15 @@ Value emit_gradient_reduction(BlockBuilder& b, const Layout& layout, const Stage
     return last;
 }
 
-OptimizerShards optimizer_shards(const Plan& plan, const Layout& layout) {
+OptimizerShards optimizer_shards(const models::Plan& plan, const models::Layout& layout) {
     return {shard_of(plan, layout, false).size, shard_of(plan, layout, true).size};
 }
 
-std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int stage, bool gradients_reduced) {
+std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layout, int stage, bool gradients_reduced) {
     const Shapes& s = b.shapes();
     const StageParameters p = stage_parameters(s.workload, s.plan, stage);
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
-    const bool fsdp = s.plan.optimizer == OptimizerSharding::kFsdp;
+    const bool fsdp = s.plan.optimizer == models::OptimizerSharding::kFsdp;
     b.begin(BlockKind::kOptimizer, 0, false);
     b.set(Phase::kOptimizer, -1);
     b.join({Stream::kTp, Stream::kEp, Stream::kPp, Stream::kDp, Stream::kCp});
@@ -82,26 +83,26 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
     const double shard = p.dense / dense.size + p.experts / experts.size;
     if (s.stack.check_gradients) {
         b.compute(OpKind::kGradientCheck, {},
-                  {memory_kernel((fsdp ? shard : p.dense + p.experts) * s.plan.gradient_bytes, 1)});
+                  {models::memory_kernel((fsdp ? shard : p.dense + p.experts) * s.plan.gradient_bytes, 1)});
         world_all_reduce(b, layout.tiles, Carries::kHealth);
     }
     Value reduced = gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, p);
     if (s.workload.tied_embeddings && s.plan.pp > 1 && (stage == 0 || stage == s.plan.pp - 1)) {
         const double bytes = count_parameters(s.workload).embedding / s.plan.tp * s.plan.gradient_bytes;
         reduced = b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
-                                stage == 0 ? GroupKind::kPreviousStage : GroupKind::kNextStage, 2, bytes,
-                                {});  // after the other sums: one stream
+                                stage == 0 ? models::GroupKind::kPreviousStage : models::GroupKind::kNextStage, 2,
+                                bytes, {});  // after the other sums: one stream
     }
-    b.compute(OpKind::kGradientNorm, {reduced}, {memory_kernel(shard * s.plan.gradient_bytes, 2)});
+    b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(shard * s.plan.gradient_bytes, 2)});
     const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
-                                     GroupKind::kWorld, layout.tiles, 4, {});
+                                     models::GroupKind::kWorld, layout.tiles, 4, {});
     const double passes = s.stack.kernels.optimizer;
     const double master_bytes = s.plan.weight_bytes < 4 ? 8 : 0;  // fp32 master copy, read and written
     b.require(norm);
-    b.compute(
-        OpKind::kOptimizerUpdate, {},
-        {memory_kernel(passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes), passes)});
-    if (!fsdp && s.plan.optimizer != OptimizerSharding::kReplicated) {
+    b.compute(OpKind::kOptimizerUpdate, {},
+              {models::memory_kernel(passes * shard * (16 + master_bytes + s.plan.gradient_bytes + s.plan.weight_bytes),
+                                     passes)});
+    if (!fsdp && s.plan.optimizer != models::OptimizerSharding::kReplicated) {
         b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.group, experts.size,
                       p.experts * s.plan.weight_bytes, {});
         b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.group, dense.size,
@@ -121,4 +122,4 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const Layout& layout, int s
     return b.end();
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 std::vector<Pass> gpipe(int micro_batches) {
@@ -19,7 +19,7 @@ std::vector<Pass> gpipe(int micro_batches) {
 
 /// Forward and backward number i of an interleaved schedule: groups of pp micro-batches walk chunk after chunk;
 /// backwards walk the chunks from the last.
-Pass interleaved_pass(const Plan& plan, int i, bool backward) {
+Pass interleaved_pass(const models::Plan& plan, int i, bool backward) {
     const int group = plan.pp * plan.virtual_stages;
     const int chunk = i % group / plan.pp;
     return {backward, backward ? plan.virtual_stages - 1 - chunk : chunk, i / group * plan.pp + i % plan.pp};
@@ -27,11 +27,11 @@ Pass interleaved_pass(const Plan& plan, int i, bool backward) {
 
 }  // namespace
 
-std::vector<Pass> pipeline_order(const Plan& plan, int stage) {
-    if (plan.schedule == ScheduleKind::kGpipe) {
+std::vector<Pass> pipeline_order(const models::Plan& plan, int stage) {
+    if (plan.schedule == models::ScheduleKind::kGpipe) {
         return gpipe(plan.micro_batches);
     }
-    const bool interleaved = plan.schedule == ScheduleKind::kInterleaved1f1b;
+    const bool interleaved = plan.schedule == models::ScheduleKind::kInterleaved1f1b;
     const int passes = plan.micro_batches * plan.virtual_stages;
     const int warm_up =
         interleaved ? 2 * (plan.pp - 1 - stage) + (plan.virtual_stages - 1) * plan.pp : plan.pp - 1 - stage;
@@ -54,11 +54,11 @@ std::vector<Pass> pipeline_order(const Plan& plan, int stage) {
     return order;
 }
 
-LayerRange layers_of(const Workload& workload, const Plan& plan, int virtual_stage) {
+LayerRange layers_of(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
     const int stages = plan.pp * plan.virtual_stages;
     const int each = workload.layers / stages, extra = workload.layers % stages;
     const int first = virtual_stage * each + std::min(virtual_stage, extra);
     return {first, first + each + (virtual_stage < extra ? 1 : 0)};
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -13,7 +13,7 @@
 #include "models/workload.hpp"
 #include "schedule/program/communication.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// Operations of one stream run in program order; different streams run beside each other as dependencies allow.
 enum class Stream : std::uint8_t { kCompute, kTp, kEp, kDp, kPp, kCp };
@@ -83,7 +83,7 @@ enum class OpKind : std::uint8_t {
     kCount
 };
 [[nodiscard]] const char* to_string(OpKind kind);
-[[nodiscard]] const char* to_string(GroupKind kind);
+[[nodiscard]] const char* to_string(models::GroupKind kind);
 
 /// A number for every (kind, phase), below kOperationNames; tables and timelines are indexed by it.
 inline constexpr std::size_t kOperationNames = static_cast<std::size_t>(OpKind::kCount) * kPhaseCount;
@@ -110,7 +110,7 @@ struct Operation {
     Phase phase = Phase::kForward;
     Stream stream = Stream::kCompute;
     CommKind comm = CommKind::kNone;
-    GroupKind group = GroupKind::kTp;  ///< of a communication
+    models::GroupKind group = models::GroupKind::kTp;  ///< of a communication
     Carries carries = Carries::kRunningValue;
     std::uint8_t joins = 0;  ///< bit s: every earlier operation of stream s must have ended first
     bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
@@ -149,7 +149,7 @@ struct Role {
 
 /// One step. Messages match by (kind, boundary, micro-batch); world operations match by their order in each role.
 struct Program {
-    std::vector<Kernel> kernels;
+    std::vector<models::Kernel> kernels;
     std::vector<Operation> operations;
     std::vector<std::uint32_t> dependencies;
     std::vector<Block> blocks;
@@ -163,19 +163,21 @@ struct Program {
     [[nodiscard]] std::span<const std::uint32_t> dependencies_of(const Operation& op) const {
         return {dependencies.data() + op.dep_begin, op.dep_end - op.dep_begin};
     }
-    [[nodiscard]] std::span<const Kernel> kernels_of(const Operation& op) const {
+    [[nodiscard]] std::span<const models::Kernel> kernels_of(const Operation& op) const {
         return {kernels.data() + op.kernel_begin, op.kernel_end - op.kernel_begin};
     }
 };
 
 /// v = chunk * pp + stage: the order in which a micro-batch passes the chunks of all stages.
-[[nodiscard]] constexpr int virtual_stage_of(const Plan& plan, int chunk, int stage) { return chunk * plan.pp + stage; }
+[[nodiscard]] constexpr int virtual_stage_of(const models::Plan& plan, int chunk, int stage) {
+    return chunk * plan.pp + stage;
+}
 
 /// Layers [first, last) of each virtual stage; layers are dealt as evenly as they go, the first stages get the rest.
 struct LayerRange {
     int first = 0, last = 0;
 };
-[[nodiscard]] LayerRange layers_of(const Workload& workload, const Plan& plan, int virtual_stage);
+[[nodiscard]] LayerRange layers_of(const models::Workload& workload, const models::Plan& plan, int virtual_stage);
 
 /// Parameters that one rank of a stage holds, by how they are sharded over the stage's ranks.
 struct StageParameters {
@@ -189,30 +191,34 @@ struct StageParameters {
     StageParameters& operator+=(const StageParameters& more);
 };
 /// Of one layer.
-[[nodiscard]] StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer);
+[[nodiscard]] StageParameters layer_parameters(const models::Workload& workload, const models::Plan& plan, int layer);
 /// Of the embedding (first virtual stage) and of final norm and LM head (last one); zero elsewhere.
-[[nodiscard]] StageParameters embedding_parameters(const Workload& workload, const Plan& plan, int virtual_stage);
-[[nodiscard]] StageParameters head_parameters(const Workload& workload, const Plan& plan, int virtual_stage);
+[[nodiscard]] StageParameters embedding_parameters(const models::Workload& workload, const models::Plan& plan,
+                                                   int virtual_stage);
+[[nodiscard]] StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan,
+                                              int virtual_stage);
 /// Each layer of a stage, and per chunk its embedding and its head (zero where they sit elsewhere): what fsdp gathers
 /// at a time.
-[[nodiscard]] std::vector<StageParameters> stage_units(const Workload& workload, const Plan& plan, int stage);
+[[nodiscard]] std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan,
+                                                       int stage);
 /// Of all layers of a stage, with embedding, final norm and LM head where they sit.
-[[nodiscard]] StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage);
+[[nodiscard]] StageParameters stage_parameters(const models::Workload& workload, const models::Plan& plan, int stage);
 
 /// Ranks over which the optimizer states of each part are sharded.
 struct OptimizerShards {
     int dense = 1, experts = 1;
 };
-[[nodiscard]] OptimizerShards optimizer_shards(const Plan& plan, const Layout& layout);
+[[nodiscard]] OptimizerShards optimizer_shards(const models::Plan& plan, const models::Layout& layout);
 
 /// Bytes of the message that crosses a virtual-stage boundary, one direction: activations, and with a stack whose
 /// router logits travel those of every MoE layer before the boundary.
-[[nodiscard]] double message_bytes(const Workload& workload, const Plan& plan, const Stack& stack, int boundary);
+[[nodiscard]] double message_bytes(const models::Workload& workload, const models::Plan& plan,
+                                   const models::Stack& stack, int boundary);
 
 /// Builds the step's program. Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack
 /// cannot do.
-[[nodiscard]] Program build_program(const Workload& workload, const Plan& plan, const Stack& stack,
-                                    const Layout& layout);
+[[nodiscard]] Program build_program(const models::Workload& workload, const models::Plan& plan,
+                                    const models::Stack& stack, const models::Layout& layout);
 
 /// The order in which a stage runs its passes: pairs of (is backward, chunk, micro-batch).
 struct Pass {
@@ -223,7 +229,7 @@ struct Pass {
 /// gpipe: all forwards, then all backwards in the same order. 1f1b: warm-up of min(pp - 1 - stage, m) forwards, then
 /// one forward and one backward in turn. interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473),
 /// warm-up 2 (pp - 1 - stage) + (virtual_stages - 1) pp.
-[[nodiscard]] std::vector<Pass> pipeline_order(const Plan& plan, int stage);
+[[nodiscard]] std::vector<Pass> pipeline_order(const models::Plan& plan, int stage);
 
 /// Throws std::logic_error naming the first defect: a dependency cycle, a send without its receive (or two), world
 /// operations that differ in kind, bytes or what they carry between roles, a pass that is missing. `build_program`
@@ -238,4 +244,4 @@ struct ProgramTotals {
 };
 [[nodiscard]] ProgramTotals totals_of(const Program& program, const Role& role);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -1,18 +1,18 @@
 /// @file Parameters that a rank of a pipeline stage holds.
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 /// Of a norm over `width` elements.
-double norm_parameters(const Workload& w, double width) {
-    return w.norm == NormKind::kNonParametric ? 0 : w.norm == NormKind::kLayer ? 2 * width : width;
+double norm_parameters(const models::Workload& w, double width) {
+    return w.norm == models::NormKind::kNonParametric ? 0 : w.norm == models::NormKind::kLayer ? 2 * width : width;
 }
 
 /// Latent attention's projections down to the latents, and their norms: every rank of a tp group holds them whole, and
 /// gets a gradient through its own heads only.
-double latent_parameters(const Workload& w) {
-    if (w.attention != AttentionKind::kLatent) {
+double latent_parameters(const models::Workload& w) {
+    if (w.attention != models::AttentionKind::kLatent) {
         return 0;
     }
     const double normed = static_cast<double>(w.q_rank) + w.kv_rank;
@@ -20,7 +20,9 @@ double latent_parameters(const Workload& w) {
 }
 
 /// Norms of the residual stream: their gradients are parts where each tp rank has a slice of the sequence.
-double part_of_slices(const Plan& plan, double norms) { return plan.tp > 1 && plan.sequence_parallel ? norms : 0; }
+double part_of_slices(const models::Plan& plan, double norms) {
+    return plan.tp > 1 && plan.sequence_parallel ? norms : 0;
+}
 
 }  // namespace
 
@@ -32,8 +34,8 @@ StageParameters& StageParameters::operator+=(const StageParameters& more) {
     return *this;
 }
 
-StageParameters layer_parameters(const Workload& workload, const Plan& plan, int layer) {
-    const ParameterCount count = count_layer_parameters(workload, layer);
+StageParameters layer_parameters(const models::Workload& workload, const models::Plan& plan, int layer) {
+    const models::ParameterCount count = count_layer_parameters(workload, layer);
     StageParameters p;
     const double norms = norm_parameters(workload, 2.0 * workload.hidden_size);
     const double made_in_parts = count.router + latent_parameters(workload);
@@ -45,25 +47,25 @@ StageParameters layer_parameters(const Workload& workload, const Plan& plan, int
     return p;
 }
 
-StageParameters embedding_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {
-    const ParameterCount all = count_parameters(workload);
+StageParameters embedding_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
+    const models::ParameterCount all = count_parameters(workload);
     return virtual_stage != 0
                ? StageParameters{}
                : StageParameters{all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0), 0};
 }
 
-StageParameters head_parameters(const Workload& workload, const Plan& plan, int virtual_stage) {
+StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
     const int last = plan.pp * plan.virtual_stages - 1;
     if (virtual_stage != last) {
         return {};
     }
-    const ParameterCount all = count_parameters(workload);
+    const models::ParameterCount all = count_parameters(workload);
     const bool copy = workload.tied_embeddings && last > 0;  // the first stage's table, kept a second time
     const double norm = norm_parameters(workload, workload.hidden_size);
     return {(copy ? all.embedding : all.lm_head) / plan.tp + norm, 0, 2, part_of_slices(plan, norm)};
 }
 
-std::vector<StageParameters> stage_units(const Workload& workload, const Plan& plan, int stage) {
+std::vector<StageParameters> stage_units(const models::Workload& workload, const models::Plan& plan, int stage) {
     std::vector<StageParameters> units;
     for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
         const int v = virtual_stage_of(plan, chunk, stage);
@@ -77,7 +79,7 @@ std::vector<StageParameters> stage_units(const Workload& workload, const Plan& p
     return units;
 }
 
-StageParameters stage_parameters(const Workload& workload, const Plan& plan, int stage) {
+StageParameters stage_parameters(const models::Workload& workload, const models::Plan& plan, int stage) {
     StageParameters sum;
     for (const StageParameters& unit : stage_units(workload, plan, stage)) {
         sum += unit;
@@ -85,4 +87,4 @@ StageParameters stage_parameters(const Workload& workload, const Plan& plan, int
     return sum;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

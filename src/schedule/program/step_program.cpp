@@ -1,9 +1,9 @@
 /// @file Inputs to the program of a step.
 #include "schedule/program/step_program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
-StepProgram make_step_program(const Inputs& inputs, int tiles) {
+StepProgram make_step_program(const models::Inputs& inputs, int tiles) {
     StepProgram s;
     s.plan = resolve_plan(inputs.plan, inputs.workload, tiles);
     s.layout = make_layout(s.plan, inputs.machine, tiles_of(s.plan));
@@ -14,4 +14,4 @@ StepProgram make_step_program(const Inputs& inputs, int tiles) {
     return s;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

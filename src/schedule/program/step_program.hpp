@@ -7,14 +7,14 @@
 #include "models/routing.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// Plan, layout and program of one step, and the load of its routing.
 struct StepProgram {
-    Plan plan;  ///< resolved
-    Layout layout;
+    models::Plan plan;  ///< resolved
+    models::Layout layout;
     Program program;
-    RoutingLoad load;  ///< imbalance of routed work; even without experts
+    models::RoutingLoad load;  ///< imbalance of routed work; even without experts
 
     /// What a network is told of uneven routing; empty: even.
     [[nodiscard]] std::vector<double> routing_shares() const {
@@ -24,6 +24,6 @@ struct StepProgram {
 
 /// `tiles` of the job; 0: what the plan's dp gives. Throws InputError for a plan that does not match workload, machine
 /// or tiles.
-[[nodiscard]] StepProgram make_step_program(const Inputs& inputs, int tiles);
+[[nodiscard]] StepProgram make_step_program(const models::Inputs& inputs, int tiles);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

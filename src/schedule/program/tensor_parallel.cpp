@@ -1,14 +1,14 @@
 /// @file Sums and gathers over the ranks that split a layer's matrices, and over those that split an expert.
 #include "schedule/program/block_builder.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// The sum over tp of a row-parallel layer's output, or its scatter along the sequence.
 Value reduce_over_tp(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     const bool scatter = s.plan.sequence_parallel;
     return b.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
-                         scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, GroupKind::kTp, s.plan.tp,
+                         scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, models::GroupKind::kTp, s.plan.tp,
                          s.t * s.h * s.a, {x});
 }
 
@@ -16,8 +16,8 @@ Value reduce_over_tp(BlockBuilder& b, Value x) {
 Value gather_over_tp(BlockBuilder& b, Value x, Carries carries) {
     const Shapes& s = b.shapes();
     return s.plan.sequence_parallel
-               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kTp, s.plan.tp,
-                               s.t * s.h * s.a, {x}, {.carries = carries})
+               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
+                               s.plan.tp, s.t * s.h * s.a, {x}, {.carries = carries})
                : x;
 }
 
@@ -29,8 +29,8 @@ Value enter_experts(BlockBuilder& b, Value x, Carries carries) {
         return gather_over_tp(b, x, carries);
     }
     return s.plan.sequence_parallel || s.plan.etp > s.plan.tp
-               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, GroupKind::kEtp, s.plan.etp,
-                               s.t_routed * s.h * s.a, {x}, {.carries = carries})
+               ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kEtp,
+                               s.plan.etp, s.t_routed * s.h * s.a, {x}, {.carries = carries})
                : x;
 }
 
@@ -40,11 +40,11 @@ Value leave_experts(BlockBuilder& b, Value x) {
     if (s.plan.etp == s.plan.tp) {
         return reduce_over_tp(b, x);
     }
-    x = b.communicate(OpKind::kTpReduceScatter, Stream::kTp, CommKind::kReduceScatter, GroupKind::kEtp, s.plan.etp,
-                      s.t_routed * s.h * s.a, {x});
+    x = b.communicate(OpKind::kTpReduceScatter, Stream::kTp, CommKind::kReduceScatter, models::GroupKind::kEtp,
+                      s.plan.etp, s.t_routed * s.h * s.a, {x});
     return s.plan.sequence_parallel ? x
                                     : b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather,
-                                                    GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x});
+                                                    models::GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x});
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -3,7 +3,7 @@
 
 #include "base/number_text.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 void append_operation(std::string& out, const Program& program, const Operation& op, std::size_t index) {
@@ -13,7 +13,7 @@ void append_operation(std::string& out, const Program& program, const Operation&
         out += " layer=" + std::to_string(op.layer);
     }
     double flop = 0, bytes = 0, launches = 0;
-    for (const Kernel& kernel : program.kernels_of(op)) {
+    for (const models::Kernel& kernel : program.kernels_of(op)) {
         flop += kernel.flop * kernel.repeat;
         bytes += kernel.bytes * kernel.repeat;
         launches += kernel.launches * kernel.repeat;
@@ -70,4 +70,4 @@ std::string program_text(const Program& program) {
     return out;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

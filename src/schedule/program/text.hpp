@@ -4,7 +4,7 @@
 
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// One operation a line:
 ///   <index> <stream> <kind>.<phase> [layer=<l>] [flop=<F>] [bytes=<B>] [comm=<kind> group=<g> bytes=<B> [x<repeat>]
@@ -12,4 +12,4 @@ namespace auspex {
 /// then a line a role: "stage 3: F0.0 F0.1 B0.0 … optimizer" (F/B, chunk.micro-batch). Equal programs give equal text.
 [[nodiscard]] std::string program_text(const Program& program);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -3,7 +3,7 @@
 
 #include "models/layout.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 /// Receives from every other member, in order, and sends to each, from the next one on, so that not all send to the
@@ -87,9 +87,9 @@ Rounds barrier_rounds(std::size_t members, std::size_t place) {
 std::vector<std::size_t> even_parts(std::size_t elements, std::size_t members, std::size_t together) {
     std::vector<std::size_t> offsets;
     for (std::size_t i = 0; i <= members; ++i) {
-        offsets.push_back(shard_begin(elements / together, i, members) * together);
+        offsets.push_back(models::shard_begin(elements / together, i, members) * together);
     }
     return offsets;
 }
 
-}  // namespace auspex
+}  // namespace auspex::schedule

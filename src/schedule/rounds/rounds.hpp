@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace auspex {
+namespace auspex::schedule {
 
 /// The part of a collective's data that is all of it.
 inline constexpr std::size_t kAllParts = static_cast<std::size_t>(-1);
@@ -43,4 +43,4 @@ using Rounds = std::vector<Round>;
 /// `together` elements.
 [[nodiscard]] std::vector<std::size_t> even_parts(std::size_t elements, std::size_t members, std::size_t together);
 
-}  // namespace auspex
+}  // namespace auspex::schedule

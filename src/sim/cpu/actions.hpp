@@ -7,7 +7,7 @@
 #include "base/time.hpp"
 #include "schedule/losses.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// Work of one core. What it takes from last-level cache and memory is spread evenly over its time.
 struct CpuWork {
@@ -35,7 +35,7 @@ struct RankAction {
 /// The actions of one operation.
 struct OperationActions {
     std::vector<RankAction> actions;
-    Loss loss = Loss::kUsefulCompute;   ///< what its time counts as, waits for messages included
+    schedule::Loss loss = schedule::Loss::kUsefulCompute;  ///< what its time counts as, waits for messages included
     bool waits_for_sender = false;      ///< what it waits before its message is sent counts as bubble
     std::uint32_t operation_index = 0;  ///< of the program; who made the row knows what it means
     std::int32_t micro_batch = -1;
@@ -47,4 +47,4 @@ struct CpuProgram {
     std::function<void(int rank, const OperationActions& row, Picoseconds start, Picoseconds end)> ended;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

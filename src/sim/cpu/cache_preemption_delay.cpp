@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-namespace auspex {
+namespace auspex::cpu {
 
-CachePreemptionDelay::CachePreemptionDelay(const CpuModel& cpu, const RankLocations& locations, bool bound)
+CachePreemptionDelay::CachePreemptionDelay(const models::CpuModel& cpu, const RankLocations& locations, bool bound)
     : cpu_(cpu),
       locations_(locations),
       is_enabled_(bound && cpu.reload_byte_s > 0),
@@ -21,7 +21,8 @@ void CachePreemptionDelay::switch_in(int rank) {
     Footprint& footprint = footprints_[static_cast<std::size_t>(rank)];
     const double others = core_traffic(rank) - footprint.traffic_at_switch_out;
     if (is_enabled_ && others > 0) {
-        const double lost = footprint.resident * miss_ratio(cpu_.core_capacity_bytes, footprint.resident + others);
+        const double lost =
+            footprint.resident * models::miss_ratio(cpu_.core_capacity_bytes, footprint.resident + others);
         footprint.resident -= lost;
         footprint.evicted += lost;
     }
@@ -44,4 +45,4 @@ double CachePreemptionDelay::delay_s(int rank, double bytes, double near_bytes) 
     return refilled * cpu_.reload_byte_s;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

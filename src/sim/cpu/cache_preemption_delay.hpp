@@ -5,7 +5,7 @@
 #include "models/cpu/cpu_model.hpp"
 #include "sim/cpu/rank_locations.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// A rank that comes back to its core finds missing what others have pushed out meanwhile:
 ///   held * miss_ratio(core_reach, held + what others went through)
@@ -15,7 +15,7 @@ namespace auspex {
 /// not bound to cores, or where the machine has no refill.
 class CachePreemptionDelay {
  public:
-    CachePreemptionDelay(const CpuModel& cpu, const RankLocations& locations, bool bound);
+    CachePreemptionDelay(const models::CpuModel& cpu, const RankLocations& locations, bool bound);
 
     /// The rank gets its core.
     void switch_in(int rank);
@@ -31,11 +31,11 @@ class CachePreemptionDelay {
     };
     double& core_traffic(int rank);
 
-    const CpuModel& cpu_;
+    const models::CpuModel& cpu_;
     const RankLocations& locations_;
     bool is_enabled_;
     std::vector<Footprint> footprints_;    ///< by rank
     std::vector<double> traffic_of_core_;  ///< bytes that each has gone through, over all computers
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -10,7 +10,7 @@
 #include "schedule/rounds/rounds.hpp"
 #include "sim/cpu/actions.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// One member's view of a group.
 struct GroupMember {
@@ -23,24 +23,24 @@ struct CollectiveBuffer {
     std::uint64_t elements = 0;
     double element_bytes = 4;
     std::uint64_t elements_per_item = 1;  ///< elements that cannot be parted
-    CpuKernel sum = CpuKernel::kReduceParts;
-    CpuPrecision precision = CpuPrecision::kFp32;  ///< of the sum
+    models::CpuKernel sum = models::CpuKernel::kReduceParts;
+    models::CpuPrecision precision = models::CpuPrecision::kFp32;  ///< of the sum
 };
 
 /// A call's work on a core: the machine's law, what it takes from the cache, and of its far bytes what misses the
 /// caches with this working set (their time is added to the law's). Throws InputError where the machine has no law of
 /// the kernel.
-[[nodiscard]] CpuWork work_of(const Machine& machine, const CpuCall& call, CpuPrecision precision,
-                              const WorkingSet& set);
+[[nodiscard]] CpuWork work_of(const models::Machine& machine, const models::CpuCall& call,
+                              models::CpuPrecision precision, const models::WorkingSet& set);
 
 /// Throws InputError, naming the rule, unless the stack's collectives are those of the trainer's transport: all-reduce,
 /// reduce-scatter and all-to-all direct, all-gather ring, each over one level.
-void require_transport_collectives(const Stack& stack, const Machine& machine);
+void require_transport_collectives(const models::Stack& stack, const models::Machine& machine);
 
 /// Appends the rounds of schedule/rounds to a row: those that the trainer's transports run.
 class CpuCollectives {
  public:
-    CpuCollectives(const Machine& machine, const Stack& stack) : machine_(machine), stack_(stack) {}
+    CpuCollectives(const models::Machine& machine, const models::Stack& stack) : machine_(machine), stack_(stack) {}
 
     void reduce_scatter(OperationActions& operation, const GroupMember& group, int tag,
                         const CollectiveBuffer& data) const;
@@ -48,18 +48,18 @@ class CpuCollectives {
     void all_gather(OperationActions& operation, const GroupMember& group, int tag, const CollectiveBuffer& data) const;
     /// `bytes` to every other; the member's own part is copied.
     void all_to_all(OperationActions& operation, const GroupMember& group, int tag, double bytes,
-                    CpuPrecision precision) const;
+                    models::CpuPrecision precision) const;
     /// Of empty messages. Stands in for the MPI library's own.
     void barrier(OperationActions& operation, const GroupMember& group, int tag) const;
 
  private:
     void append(OperationActions& operation, const GroupMember& group, int tag, const CollectiveBuffer& data,
-                const Rounds& rounds) const;
+                const schedule::Rounds& rounds) const;
     void add_parts(OperationActions& operation, const GroupMember& group, const CollectiveBuffer& data,
                    std::uint64_t elements) const;
 
-    const Machine& machine_;
-    const Stack& stack_;
+    const models::Machine& machine_;
+    const models::Stack& stack_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

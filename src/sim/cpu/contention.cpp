@@ -6,9 +6,10 @@
 #include "base/error.hpp"
 #include "sim/network/sharing/max_min.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
-CpuContention::CpuContention(const CpuModel& cpu, const RankLocations& locations, bool bound, CpuEventQueue& events)
+CpuContention::CpuContention(const models::CpuModel& cpu, const RankLocations& locations, bool bound,
+                             CpuEventQueue& events)
     : cpu_(cpu),
       locations_(locations),
       bound_(bound),
@@ -94,11 +95,11 @@ std::vector<double> CpuContention::rates(const Computer& computer) const {
     capacities[all] = speed * cpu_.cores;
     capacities[cache] = cpu_.cache_bytes_per_s;
     capacities[memory] = cpu_.memory_bytes_per_s;
-    std::vector<std::vector<LinkLoad>> loads;
+    std::vector<std::vector<network::LinkLoad>> loads;
     for (std::uint32_t i = 0; i < computer.running.size(); ++i) {
         const auto rank = static_cast<std::size_t>(computer.running[i]);
         const Running& r = running_[rank];
-        std::vector<LinkLoad>& on = loads.emplace_back();
+        std::vector<network::LinkLoad>& on = loads.emplace_back();
         if (bound_) {
             on.push_back({static_cast<std::uint32_t>(locations_.of_process[rank].core), 1});
         } else {
@@ -112,7 +113,7 @@ std::vector<double> CpuContention::rates(const Computer& computer) const {
             on.push_back({memory, r.memory_bytes_per_s});
         }
     }
-    return max_min_rates(capacities, std::vector<LoadList>(loads.begin(), loads.end()));
+    return max_min_rates(capacities, std::vector<network::LoadList>(loads.begin(), loads.end()));
 }
 
 void CpuContention::update_rates(Computer& computer, Picoseconds now) {
@@ -140,4 +141,4 @@ void CpuContention::update_rates(Picoseconds now) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -7,7 +7,7 @@
 #include "sim/cpu/events.hpp"
 #include "sim/cpu/rank_locations.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// Work under way, by rank. Rates are max-min fair over the cores, the cache and the memory of a computer, with each
 /// work's needs per second alone as its loads; a core gives 1 or, while all of its computer compute, host.busy_speed.
@@ -15,7 +15,7 @@ namespace auspex {
 class CpuContention {
  public:
     /// `bound`: ranks share their own core; else all cores of the computer.
-    CpuContention(const CpuModel& cpu, const RankLocations& locations, bool bound, CpuEventQueue& events);
+    CpuContention(const models::CpuModel& cpu, const RankLocations& locations, bool bound, CpuEventQueue& events);
 
     void start(int rank, const CpuWork& work, Picoseconds now);
     /// A rank that only waits, but takes its share of a core that is shared continuously.
@@ -50,7 +50,7 @@ class CpuContention {
     [[nodiscard]] std::vector<double> rates(const Computer& computer) const;
     void update_rates(Computer& computer, Picoseconds now);
 
-    const CpuModel& cpu_;
+    const models::CpuModel& cpu_;
     const RankLocations& locations_;
     bool bound_;
     std::vector<Running> running_;
@@ -58,4 +58,4 @@ class CpuContention {
     CpuEventQueue& events_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -11,7 +11,7 @@
 #include "sim/cpu/play_result.hpp"
 #include "sim/cpu/scheduler.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// What a process does.
 enum class ProcessState : std::uint8_t {
@@ -42,7 +42,8 @@ struct Process {
 /// Plays a CpuProgram: an event wakes a process, which goes from action to action until one takes time.
 class CpuPlayer {
  public:
-    CpuPlayer(const Machine& machine, const RankLocations& locations, WaitPolicy wait_policy, const CpuProgram& program)
+    CpuPlayer(const models::Machine& machine, const RankLocations& locations, WaitPolicy wait_policy,
+              const CpuProgram& program)
         : cpu_(machine.cpu),
           locations_(locations),
           wait_policy_(wait_policy),
@@ -69,7 +70,7 @@ class CpuPlayer {
     [[nodiscard]] bool are_inter_node(int a, int b) const { return location_of(a).node != location_of(b).node; }
 
     void handle(const CpuEvent& event);
-    void account(int rank, Loss loss, Picoseconds until);
+    void account(int rank, schedule::Loss loss, Picoseconds until);
 
     // turns on a core
     void start(int rank);
@@ -113,7 +114,7 @@ class CpuPlayer {
 
     CpuPlayResult finish();
 
-    const CpuModel& cpu_;
+    const models::CpuModel& cpu_;
     const RankLocations& locations_;
     WaitPolicy wait_policy_;
     const CpuProgram& program_;
@@ -129,4 +130,4 @@ class CpuPlayer {
     CpuPlayResult played_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 struct CpuEvent {
     enum class Kind : std::uint8_t {
@@ -51,4 +51,4 @@ class CpuEventQueue {
     std::uint64_t sequence_ = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

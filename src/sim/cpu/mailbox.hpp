@@ -7,7 +7,7 @@
 
 #include "base/time.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 inline constexpr std::uint32_t kNoMessage = std::numeric_limits<std::uint32_t>::max();
 
@@ -73,4 +73,4 @@ class Mailbox {
     std::vector<std::vector<std::uint32_t>> unmatched_;  ///< by (from, to)
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -6,7 +6,7 @@
 
 #include "sim/network/sharing/max_min.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 NicFlows::NicFlows(int nics, double nic_bytes_per_s, double burst_bytes, CpuEventQueue& events)
     : nics_(nics),
@@ -73,13 +73,13 @@ void NicFlows::update_rates(Picoseconds now) {
         return;
     }
     changed_ = false;
-    std::vector<std::array<LinkLoad, 2>> loads;
+    std::vector<std::array<network::LinkLoad, 2>> loads;
     for (const std::uint32_t index : active_) {
         const auto nics = static_cast<std::uint32_t>(nics_);
         const auto flows = static_cast<double>(pairs_[index].flows.size());
-        loads.push_back({LinkLoad{index / nics, flows}, LinkLoad{nics + index % nics, flows}});
+        loads.push_back({network::LinkLoad{index / nics, flows}, network::LinkLoad{nics + index % nics, flows}});
     }
-    const std::vector<LoadList> classes(loads.begin(), loads.end());
+    const std::vector<network::LoadList> classes(loads.begin(), loads.end());
     const std::vector<double> rates = max_min_rates(capacities_, classes);
     for (std::size_t i = 0; i < active_.size(); ++i) {
         PairFlows& pair = pairs_[active_[i]];
@@ -90,4 +90,4 @@ void NicFlows::update_rates(Picoseconds now) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

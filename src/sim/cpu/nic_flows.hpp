@@ -8,7 +8,7 @@
 
 #include "sim/cpu/events.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// Flows of one pair of NICs have equal rates: they are one lane, which counts what each of them has been served, and a
 /// flow ends when its lane has served so much since it began. A NIC that has rested for t lets min(burst, rate t) bytes
@@ -50,4 +50,4 @@ class NicFlows {
     CpuEventQueue& events_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

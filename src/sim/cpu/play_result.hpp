@@ -6,13 +6,13 @@
 #include "base/time.hpp"
 #include "schedule/losses.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 struct CpuPlayResult {
-    Picoseconds step = 0;           ///< when the last rank has ended
-    std::vector<Picoseconds> ends;  ///< by rank
-    std::vector<LossTimes> losses;  ///< by rank; each sums to `step`
+    Picoseconds step = 0;                     ///< when the last rank has ended
+    std::vector<Picoseconds> ends;            ///< by rank
+    std::vector<schedule::LossTimes> losses;  ///< by rank; each sums to `step`
     std::uint64_t events = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -8,7 +8,7 @@
 #include "schedule/step_length.hpp"
 #include "sim/cpu/event_loop.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 namespace {
 
 constexpr double kBackgroundWork_s = 1;  ///< what a process of others computes, again and again
@@ -30,7 +30,7 @@ CpuPlayResult CpuPlayer::run() {
         const CpuEvent event = events_.take();
         now_ = event.time;
         if (now_ >= kLongestTime) {
-            refuse_long_step("the ranks of a host");
+            schedule::refuse_long_step("the ranks of a host");
         }
         handle(event);
     }
@@ -61,7 +61,7 @@ void CpuPlayer::handle(const CpuEvent& event) {
     }
 }
 
-void CpuPlayer::account(int rank, Loss loss, Picoseconds until) {
+void CpuPlayer::account(int rank, schedule::Loss loss, Picoseconds until) {
     Process& p = process(rank);
     if (until > p.accounted) {
         played_.losses[static_cast<std::size_t>(rank)][static_cast<std::size_t>(loss)] += until - p.accounted;
@@ -71,7 +71,7 @@ void CpuPlayer::account(int rank, Loss loss, Picoseconds until) {
 
 void CpuPlayer::start(int rank) {
     Process& p = process(rank);
-    account(rank, p.state == ProcessState::kReady ? Loss::kWaiting : p.row.loss, now_);
+    account(rank, p.state == ProcessState::kReady ? schedule::Loss::kWaiting : p.row.loss, now_);
     p.state = ProcessState::kRunning;
     scheduler_.dispatched(rank, now_);
     preemption_delay_.switch_in(rank);
@@ -254,7 +254,7 @@ CpuPlayResult CpuPlayer::finish() {
     for (std::size_t rank = 0; rank < played_.ends.size(); ++rank) {
         AUSPEX_CHECK(processes_[rank].state == ProcessState::kEnded,
                      "every rank ends: no message is waited for in vain");
-        account(static_cast<int>(rank), Loss::kWaiting, played_.step);
+        account(static_cast<int>(rank), schedule::Loss::kWaiting, played_.step);
         const auto& losses = played_.losses[rank];
         AUSPEX_CHECK(std::accumulate(losses.begin(), losses.end(), Picoseconds{0}) == played_.step,
                      "losses sum to the step");
@@ -262,9 +262,9 @@ CpuPlayResult CpuPlayer::finish() {
     return std::move(played_);
 }
 
-CpuPlayResult play_cpu_program(const Machine& machine, const RankLocations& locations, WaitPolicy wait_policy,
+CpuPlayResult play_cpu_program(const models::Machine& machine, const RankLocations& locations, WaitPolicy wait_policy,
                                const CpuProgram& program) {
     return CpuPlayer(machine, locations, wait_policy, program).run();
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -8,7 +8,7 @@
 #include "sim/cpu/rank_locations.hpp"
 #include "sim/cpu/scheduler.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// All ranks begin at 0. A message costs
 ///   - its sender path.send_s + bytes * path.send_byte_s of its core. It has then done with a message of up to
@@ -22,7 +22,7 @@ namespace auspex {
 /// Time counts as the row's loss; as waiting while the rank could run and has no core, and after its end. Aborts
 /// (invariant) if ranks wait for one another for ever. Ignores: copies' use of the cache, an end of MPI's
 /// progress while the sender of a message that flows computes.
-[[nodiscard]] CpuPlayResult play_cpu_program(const Machine& machine, const RankLocations& locations,
+[[nodiscard]] CpuPlayResult play_cpu_program(const models::Machine& machine, const RankLocations& locations,
                                              WaitPolicy wait_policy, const CpuProgram& program);
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -3,7 +3,7 @@
 
 #include "sim/cpu/event_loop.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 double CpuPlayer::send_s(int rank, const RankAction& action) const {
     const bool is_inter_node = are_inter_node(rank, action.peer);
@@ -11,7 +11,7 @@ double CpuPlayer::send_s(int rank, const RankAction& action) const {
 }
 
 double CpuPlayer::receive_s(const CpuMessage& m) const {
-    const CpuKernelCost& copy = cpu_.kernel_costs.front()[static_cast<std::size_t>(CpuKernel::kCopy)];
+    const models::CpuKernelCost& copy = cpu_.kernel_costs.front()[static_cast<std::size_t>(models::CpuKernel::kCopy)];
     const double from_memory_s = m.memory_bytes > 0 ? m.memory_bytes * miss_byte_s(cpu_, copy) : 0;
     return receive_cpu_s(m.is_inter_node ? cpu_.inter_node : cpu_.intra_node, m.bytes) + from_memory_s;
 }
@@ -22,7 +22,7 @@ void CpuPlayer::end_send(int rank, const RankAction& action) {
     m.is_inter_node = are_inter_node(rank, action.peer);
     m.bytes = action.bytes;
     m.memory_bytes = action.memory_bytes;
-    const MessageCosts& costs = m.is_inter_node ? cpu_.inter_node : cpu_.intra_node;
+    const models::MessageCosts& costs = m.is_inter_node ? cpu_.inter_node : cpu_.intra_node;
     m.is_rendezvous = action.bytes > costs.eager_bytes;
     m.sent_at = now_;
     m.sender_blocks = action.is_waited_for && (m.is_rendezvous || action.bytes > costs.buffered_bytes);
@@ -101,7 +101,7 @@ void CpuPlayer::arrive(std::uint32_t message) {
         receiver.arrived.push_back(message);
         if (receiver.row.waits_for_sender &&
             (receiver.state == ProcessState::kBlocked || receiver.state == ProcessState::kSpinning)) {
-            account(m.to, Loss::kBubble, m.sent_at);
+            account(m.to, schedule::Loss::kBubble, m.sent_at);
         }
         wake(m.to);
     } else {
@@ -120,4 +120,4 @@ void CpuPlayer::end_receive(int rank) {
     p.receiving = kNoMessage;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

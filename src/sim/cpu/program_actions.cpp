@@ -13,46 +13,46 @@
 #include "sim/cpu/collectives.hpp"
 #include "sim/cpu/rank_locations.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 namespace {
 
 constexpr double kExpertNumberBytes = 8, kRealBytes = 4;  // an expert's number; fp32
 constexpr std::uint64_t kSoftmaxPartsPerItem = 3;
-constexpr std::size_t kGroups = static_cast<std::size_t>(GroupKind::kWorld) + 1;
+constexpr std::size_t kGroups = static_cast<std::size_t>(models::GroupKind::kWorld) + 1;
 
-Loss loss_of(const Operation& op) {
-    if (op.comm == CommKind::kNone) {
-        return op.phase == Phase::kRecompute   ? Loss::kRecompute
-               : op.phase == Phase::kOptimizer ? Loss::kOptimizer
-                                               : Loss::kUsefulCompute;
+schedule::Loss loss_of(const schedule::Operation& op) {
+    if (op.comm == schedule::CommKind::kNone) {
+        return op.phase == schedule::Phase::kRecompute   ? schedule::Loss::kRecompute
+               : op.phase == schedule::Phase::kOptimizer ? schedule::Loss::kOptimizer
+                                                         : schedule::Loss::kUsefulCompute;
     }
     switch (op.stream) {
-        case Stream::kTp: return Loss::kExposedTp;
-        case Stream::kEp: return Loss::kExposedEp;
-        case Stream::kDp: return Loss::kExposedDp;
-        case Stream::kPp: return Loss::kExposedPp;
-        case Stream::kCp: return Loss::kExposedCp;
-        case Stream::kCompute: break;
+        case schedule::Stream::kTp: return schedule::Loss::kExposedTp;
+        case schedule::Stream::kEp: return schedule::Loss::kExposedEp;
+        case schedule::Stream::kDp: return schedule::Loss::kExposedDp;
+        case schedule::Stream::kPp: return schedule::Loss::kExposedPp;
+        case schedule::Stream::kCp: return schedule::Loss::kExposedCp;
+        case schedule::Stream::kCompute: break;
     }
-    return Loss::kWaiting;
+    return schedule::Loss::kWaiting;
 }
 
-bool is_towards_experts(const Operation& op) {
-    return (op.kind == OpKind::kTokenReturn) == (op.phase == Phase::kBackwardInput);
+bool is_towards_experts(const schedule::Operation& op) {
+    return (op.kind == schedule::OpKind::kTokenReturn) == (op.phase == schedule::Phase::kBackwardInput);
 }
 
-bool is_gradient(OpKind kind) {
-    return kind == OpKind::kGradientTpAllReduce || kind == OpKind::kGradientEpAllReduce ||
-           kind == OpKind::kGradientReduceExperts || kind == OpKind::kGradientReduceDense;
+bool is_gradient(schedule::OpKind kind) {
+    return kind == schedule::OpKind::kGradientTpAllReduce || kind == schedule::OpKind::kGradientEpAllReduce ||
+           kind == schedule::OpKind::kGradientReduceExperts || kind == schedule::OpKind::kGradientReduceDense;
 }
 
-bool is_one_number_each(OpKind kind) {
-    return kind == OpKind::kGradientNormAllReduce || kind == OpKind::kWorldAllReduce;
+bool is_one_number_each(schedule::OpKind kind) {
+    return kind == schedule::OpKind::kGradientNormAllReduce || kind == schedule::OpKind::kWorldAllReduce;
 }
 
 /// Values in fp32 where they are so whatever the plan's precision.
-CpuPrecision precision_of(double element_bytes) {
-    return element_bytes == kRealBytes ? CpuPrecision::kFp32 : CpuPrecision::kBf16;
+models::CpuPrecision precision_of(double element_bytes) {
+    return element_bytes == kRealBytes ? models::CpuPrecision::kFp32 : models::CpuPrecision::kBf16;
 }
 
 CollectiveBuffer data_of(double bytes, double element_bytes) {
@@ -61,7 +61,7 @@ CollectiveBuffer data_of(double bytes, double element_bytes) {
             .precision = precision_of(element_bytes)};
 }
 
-void require_runnable(const Inputs& inputs, const StepProgram& step) {
+void require_runnable(const models::Inputs& inputs, const schedule::StepProgram& step) {
     require_transport_collectives(inputs.stack, inputs.machine);
     const std::vector<std::string> unbound = unbound_operations(inputs.workload, step.plan, inputs.stack, step.program);
     if (!unbound.empty()) {
@@ -77,20 +77,20 @@ void require_runnable(const Inputs& inputs, const StepProgram& step) {
 /// What is gone through before a far operand comes round again: in the passes all but optimizer states, in the
 /// optimizer everything.
 struct WorkingSets {
-    WorkingSet in_passes, in_optimizer;
+    models::WorkingSet in_passes, in_optimizer;
 };
 
 /// Of the rank of every stage that shares its core, or its computer, with the most live bytes.
-std::vector<WorkingSets> working_sets(const Inputs& inputs, const StepProgram& step) {
+std::vector<WorkingSets> working_sets(const models::Inputs& inputs, const schedule::StepProgram& step) {
     std::vector<double> states, all;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
-        const StageMemory memory = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
-                                                step.program, stage, step.load.heaviest_rank);
+        const schedule::StageMemory memory = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine,
+                                                          step.layout, step.program, stage, step.load.heaviest_rank);
         all.push_back(memory.peak_bytes - inputs.machine.tile.reserved_bytes);
         states.push_back(0);
         for (const auto& [label, bytes] : memory.by_label) {
-            const bool is_state =
-                label == to_string(MemoryLabel::kMoments) || label == to_string(MemoryLabel::kMasterWeights);
+            const bool is_state = label == to_string(schedule::MemoryLabel::kMoments) ||
+                                  label == to_string(schedule::MemoryLabel::kMasterWeights);
             states.back() += is_state ? bytes : 0;
         }
     }
@@ -140,10 +140,10 @@ struct Cursor {
 }  // namespace
 
 struct ProgramActions::Impl {
-    Impl(const Inputs& in, const StepProgram& simulated)
+    Impl(const models::Inputs& in, const schedule::StepProgram& simulated)
         : inputs(in),
           step(simulated),
-          precision(cpu_precision(simulated.plan)),
+          precision(schedule::cpu_precision(simulated.plan)),
           sets(working_sets(in, simulated)),
           collectives(in.machine, in.stack),
           members(static_cast<std::size_t>(simulated.layout.tiles)),
@@ -153,7 +153,7 @@ struct ProgramActions::Impl {
     }
 
     void place_members() {
-        const Layout& layout = step.layout;
+        const models::Layout& layout = step.layout;
         for (int stage = 0; stage < layout.pp; ++stage) {
             for (int n = 0; n < layout.stage_ranks; ++n) {
                 Member& member = members[static_cast<std::size_t>(layout.rank(stage, n))];
@@ -162,7 +162,7 @@ struct ProgramActions::Impl {
                 member.previous = layout.rank(layout.previous_stage(stage), n);
             }
             for (std::size_t kind = 0; kind < kGroups; ++kind) {
-                for (const std::vector<int>& ranks : groups_of(layout, static_cast<GroupKind>(kind), stage)) {
+                for (const std::vector<int>& ranks : groups_of(layout, static_cast<models::GroupKind>(kind), stage)) {
                     for (std::size_t group_rank = 0; group_rank < ranks.size(); ++group_rank) {
                         members[static_cast<std::size_t>(ranks[group_rank])].groups[kind] = {ranks, group_rank};
                     }
@@ -171,25 +171,27 @@ struct ProgramActions::Impl {
         }
     }
 
-    [[nodiscard]] std::vector<CpuWork> works(const std::vector<CpuCall>& calls, const WorkingSet& set) const {
+    [[nodiscard]] std::vector<CpuWork> works(const std::vector<models::CpuCall>& calls,
+                                             const models::WorkingSet& set) const {
         std::vector<CpuWork> list;
-        for (const CpuCall& call : calls) {
+        for (const models::CpuCall& call : calls) {
             list.push_back(work_of(inputs.machine, call, precision, set));
         }
         return list;
     }
 
-    [[nodiscard]] const WorkingSet& set_of(const Operation& op, int stage) const {
+    [[nodiscard]] const models::WorkingSet& set_of(const schedule::Operation& op, int stage) const {
         const WorkingSets& own = sets[static_cast<std::size_t>(stage)];
-        return op.phase == Phase::kOptimizer ? own.in_optimizer : own.in_passes;
+        return op.phase == schedule::Phase::kOptimizer ? own.in_optimizer : own.in_passes;
     }
 
     const OperationWork& work_of_operation(std::uint32_t index, int stage) {
         std::optional<OperationWork>& known = work[index];
         if (!known) {
-            const Operation& op = step.program.operations[index];
-            const OperationCalls calls = kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, stage, op);
-            const WorkingSet& set = set_of(op, stage);
+            const schedule::Operation& op = step.program.operations[index];
+            const schedule::OperationCalls calls =
+                kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, stage, op);
+            const models::WorkingSet& set = set_of(op, stage);
             known = {works(calls.before, set), works(calls.after, set)};
         }
         return *known;
@@ -201,13 +203,15 @@ struct ProgramActions::Impl {
         }
     }
 
-    void append_message(OperationActions& operation, const Member& member, const Operation& op, int micro_batch) const {
-        const bool sends = op.comm == CommKind::kSend;
-        const bool backward = op.kind == OpKind::kSendBackward || op.kind == OpKind::kReceiveBackward;
+    void append_message(OperationActions& operation, const Member& member, const schedule::Operation& op,
+                        int micro_batch) const {
+        const bool sends = op.comm == schedule::CommKind::kSend;
+        const bool backward =
+            op.kind == schedule::OpKind::kSendBackward || op.kind == schedule::OpKind::kReceiveBackward;
         const int tag = (op.message * step.program.micro_batches + micro_batch) * 2 + (backward ? 1 : 0);
         operation.actions.push_back({.type = sends ? RankAction::Type::kSend : RankAction::Type::kReceive,
                                      .is_waited_for = false,
-                                     .peer = op.group == GroupKind::kNextStage ? member.next : member.previous,
+                                     .peer = op.group == models::GroupKind::kNextStage ? member.next : member.previous,
                                      .tag = tag,
                                      .bytes = op.bytes,
                                      .work = {}});
@@ -219,9 +223,9 @@ struct ProgramActions::Impl {
 
     /// The buffers of a communication, each moved by itself. Those of token communication are put together in
     /// schedule/program/expert_operations.cpp: a row of values, and what goes with it.
-    [[nodiscard]] std::vector<CollectiveBuffer> buffers_of(const Operation& op) const {
-        const Plan& plan = step.plan;
-        if (op.kind == OpKind::kTokenCommunication) {
+    [[nodiscard]] std::vector<CollectiveBuffer> buffers_of(const schedule::Operation& op) const {
+        const models::Plan& plan = step.plan;
+        if (op.kind == schedule::OpKind::kTokenCommunication) {
             const double top_k = inputs.workload.top_k, row = inputs.workload.hidden_size * plan.weight_bytes;
             const double choices = is_towards_experts(op) ? top_k * kExpertNumberBytes : 0;
             const double rows = op.bytes / (row + top_k * kRealBytes + choices);
@@ -234,25 +238,26 @@ struct ProgramActions::Impl {
         }
         if (is_gradient(op.kind)) {
             CollectiveBuffer data = data_of(op.bytes, plan.gradient_bytes);
-            data.sum = CpuKernel::kReducePartsGradients;
+            data.sum = models::CpuKernel::kReducePartsGradients;
             return {data};
         }
-        if (op.carries == Carries::kSoftmaxParts) {
+        if (op.carries == schedule::Carries::kSoftmaxParts) {
             CollectiveBuffer data = data_of(op.bytes, kRealBytes);
             data.elements_per_item = kSoftmaxPartsPerItem;
-            data.sum = CpuKernel::kReduceSoftmaxParts;
+            data.sum = models::CpuKernel::kReduceSoftmaxParts;
             data.precision = precision;
             return {data};
         }
-        const bool is_real = is_one_number_each(op.kind) || op.carries == Carries::kQkNormSums;
+        const bool is_real = is_one_number_each(op.kind) || op.carries == schedule::Carries::kQkNormSums;
         return {data_of(op.bytes, is_real ? kRealBytes : plan.weight_bytes)};
     }
 
     /// Rows go each to its own expert; towards the experts their numbers go first.
-    void append_all_to_all(OperationActions& operation, const GroupMember& group, int tag, const Operation& op) const {
+    void append_all_to_all(OperationActions& operation, const GroupMember& group, int tag,
+                           const schedule::Operation& op) const {
         const auto n = static_cast<double>(group.ranks.size());
         double bytes = op.bytes;
-        if (op.kind == OpKind::kTokenCommunication && is_towards_experts(op)) {
+        if (op.kind == schedule::OpKind::kTokenCommunication && is_towards_experts(op)) {
             const double values = inputs.workload.hidden_size * step.plan.weight_bytes;
             const double rows = op.bytes / (values + kExpertNumberBytes);
             collectives.all_to_all(operation, group, tag, rows * kExpertNumberBytes / n, precision);
@@ -261,18 +266,18 @@ struct ProgramActions::Impl {
         collectives.all_to_all(operation, group, tag, bytes / n, precision);
     }
 
-    void append_collective(OperationActions& operation, const Member& member, const Operation& op) const {
+    void append_collective(OperationActions& operation, const Member& member, const schedule::Operation& op) const {
         const GroupMember& group = member.groups[static_cast<std::size_t>(op.group)];
         const int tag = -1 - static_cast<int>(op.group);
-        if (op.comm == CommKind::kBarrier) {
+        if (op.comm == schedule::CommKind::kBarrier) {
             collectives.barrier(operation, group, tag);
-        } else if (op.comm == CommKind::kAllToAll) {
+        } else if (op.comm == schedule::CommKind::kAllToAll) {
             append_all_to_all(operation, group, tag, op);
         } else {
             for (const CollectiveBuffer& data : buffers_of(op)) {
-                if (op.comm == CommKind::kAllReduce) {
+                if (op.comm == schedule::CommKind::kAllReduce) {
                     collectives.all_reduce(operation, group, tag, data);
-                } else if (op.comm == CommKind::kReduceScatter) {
+                } else if (op.comm == schedule::CommKind::kReduceScatter) {
                     collectives.reduce_scatter(operation, group, tag, data);
                 } else {
                     collectives.all_gather(operation, group, tag, data);
@@ -282,15 +287,15 @@ struct ProgramActions::Impl {
     }
 
     void fill(OperationActions& operation, const Member& member, std::uint32_t index, int micro_batch) {
-        const Operation& op = step.program.operations[index];
+        const schedule::Operation& op = step.program.operations[index];
         const OperationWork& own = work_of_operation(index, member.stage);
         operation.loss = loss_of(op);
         operation.operation_index = index;
         operation.micro_batch = micro_batch;
         append(operation, own.before);
-        if (op.comm == CommKind::kSend || op.comm == CommKind::kReceive) {
+        if (op.comm == schedule::CommKind::kSend || op.comm == schedule::CommKind::kReceive) {
             append_message(operation, member, op, micro_batch);
-        } else if (op.comm != CommKind::kNone) {
+        } else if (op.comm != schedule::CommKind::kNone) {
             for (std::int32_t i = 0; i < op.repeat; ++i) {
                 append_collective(operation, member, op);
             }
@@ -300,18 +305,19 @@ struct ProgramActions::Impl {
     }
 
     /// What is received goes where nobody has been for long; gradients and parameters come from there, too.
-    void add_memory_bytes(OperationActions& operation, const Operation& op, int stage) const {
-        const CpuKernelCost& copy = inputs.machine.cpu.kernel_costs.front()[static_cast<std::size_t>(CpuKernel::kCopy)];
-        const double ends = op.phase == Phase::kOptimizer ? 2 : 1;
+    void add_memory_bytes(OperationActions& operation, const schedule::Operation& op, int stage) const {
+        const models::CpuKernelCost& copy =
+            inputs.machine.cpu.kernel_costs.front()[static_cast<std::size_t>(models::CpuKernel::kCopy)];
+        const double ends = op.phase == schedule::Phase::kOptimizer ? 2 : 1;
         const double missing = miss_ratio(inputs.machine.cpu, copy, set_of(op, stage));
         for (RankAction& action : operation.actions) {
             action.memory_bytes = action.type == RankAction::Type::kSend ? ends * missing * action.bytes : 0;
         }
     }
 
-    const Inputs& inputs;
-    const StepProgram& step;
-    CpuPrecision precision;
+    const models::Inputs& inputs;
+    const schedule::StepProgram& step;
+    models::CpuPrecision precision;
     std::vector<WorkingSets> sets;  ///< by stage
     CpuCollectives collectives;
     std::vector<Member> members;
@@ -319,7 +325,7 @@ struct ProgramActions::Impl {
     std::vector<std::optional<OperationWork>> work;  ///< by operation of the program
 };
 
-ProgramActions::ProgramActions(const Inputs& inputs, const StepProgram& step) {
+ProgramActions::ProgramActions(const models::Inputs& inputs, const schedule::StepProgram& step) {
     require_runnable(inputs, step);
     parts_ = std::make_unique<Impl>(inputs, step);
 }
@@ -331,16 +337,17 @@ bool ProgramActions::next(int rank, OperationActions& operation) {
     Cursor& cursor = p.cursors[static_cast<std::size_t>(rank)];
     if (!cursor.has_begun) {
         cursor.has_begun = true;
-        operation.loss = Loss::kOptimizer;
+        operation.loss = schedule::Loss::kOptimizer;
         operation.operation_index = kNoOperation;
-        Impl::append(operation, p.works(step_start_calls(p.inputs.workload, p.step.plan, p.step.layout, member.stage),
-                                        p.sets[static_cast<std::size_t>(member.stage)].in_optimizer));
+        Impl::append(operation,
+                     p.works(schedule::step_start_calls(p.inputs.workload, p.step.plan, p.step.layout, member.stage),
+                             p.sets[static_cast<std::size_t>(member.stage)].in_optimizer));
         return true;
     }
-    const Program& program = p.step.program;
+    const schedule::Program& program = p.step.program;
     const auto& order = program.roles[static_cast<std::size_t>(member.stage)].order;
     while (cursor.use < order.size()) {
-        const Block& block = program.blocks[order[cursor.use].block];
+        const schedule::Block& block = program.blocks[order[cursor.use].block];
         if (block.op_begin + cursor.op < block.op_end) {
             p.fill(operation, member, block.op_begin + cursor.op++, order[cursor.use].micro_batch);
             return true;
@@ -351,20 +358,21 @@ bool ProgramActions::next(int rank, OperationActions& operation) {
     return false;
 }
 
-std::array<double, kCpuKernels> cpu_kernel_seconds(const Inputs& inputs, const StepProgram& step) {
-    std::array<double, kCpuKernels> seconds{};
-    const CpuPrecision precision = cpu_precision(step.plan);
-    for (const Role& role : step.program.roles) {
+std::array<double, models::kCpuKernels> cpu_kernel_seconds(const models::Inputs& inputs,
+                                                           const schedule::StepProgram& step) {
+    std::array<double, models::kCpuKernels> seconds{};
+    const models::CpuPrecision precision = schedule::cpu_precision(step.plan);
+    for (const schedule::Role& role : step.program.roles) {
         std::map<std::uint32_t, double> uses;
-        for (const BlockUse& use : role.order) {
+        for (const schedule::BlockUse& use : role.order) {
             ++uses[use.block];
         }
         for (const auto& [block, count] : uses) {
-            for (const Operation& op : step.program.operations_of(step.program.blocks[block])) {
-                const OperationCalls calls =
+            for (const schedule::Operation& op : step.program.operations_of(step.program.blocks[block])) {
+                const schedule::OperationCalls calls =
                     kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, role.stage, op);
                 for (const auto* list : {&calls.before, &calls.after}) {
-                    for (const CpuCall& call : *list) {
+                    for (const models::CpuCall& call : *list) {
                         seconds[static_cast<std::size_t>(call.kernel)] +=
                             work_of(inputs.machine, call, precision, {}).seconds * count * step.layout.stage_ranks;
                     }
@@ -375,4 +383,4 @@ std::array<double, kCpuKernels> cpu_kernel_seconds(const Inputs& inputs, const S
     return seconds;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

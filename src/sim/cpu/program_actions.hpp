@@ -6,7 +6,7 @@
 #include "schedule/program/step_program.hpp"
 #include "sim/cpu/actions.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// Rows of a step, in the order in which the trainer runs operations: block after block of the rank's role, one stream,
 /// nothing beside another. The first row of a rank is what it does before (calls_before_step), with operation
@@ -17,7 +17,7 @@ class ProgramActions {
 
     /// References must outlive it. Throws InputError for a stack without processes or with other collectives, and for
     /// all that the trainer has no kernel or call for (unbound_operations).
-    ProgramActions(const Inputs& inputs, const StepProgram& step);
+    ProgramActions(const models::Inputs& inputs, const schedule::StepProgram& step);
     ~ProgramActions();
     ProgramActions(const ProgramActions&) = delete;
     ProgramActions& operator=(const ProgramActions&) = delete;
@@ -32,6 +32,7 @@ class ProgramActions {
 
 /// Seconds alone of each kernel's calls in a step, over all ranks; without the sums of the transport, and with every
 /// operand in the cache.
-[[nodiscard]] std::array<double, kCpuKernels> cpu_kernel_seconds(const Inputs& inputs, const StepProgram& step);
+[[nodiscard]] std::array<double, models::kCpuKernels> cpu_kernel_seconds(const models::Inputs& inputs,
+                                                                         const schedule::StepProgram& step);
 
-}  // namespace auspex
+}  // namespace auspex::cpu

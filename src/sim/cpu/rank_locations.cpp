@@ -3,7 +3,7 @@
 
 #include <map>
 
-namespace auspex {
+namespace auspex::cpu {
 namespace {
 
 /// A number for each key, in the order in which they first come.
@@ -13,8 +13,8 @@ int number_of(std::map<int, int>& numbers, int key) {
 
 }  // namespace
 
-RankLocations rank_locations(const Machine& machine, const Layout& layout) {
-    const Node& node = machine.node;
+RankLocations rank_locations(const models::Machine& machine, const models::Layout& layout) {
+    const models::Node& node = machine.node;
     RankLocations locations;
     std::map<int, int> computers, nics, ranks_of_computer;
     for (int rank = 0; rank < layout.tiles; ++rank) {
@@ -43,4 +43,4 @@ void add_background_processes(RankLocations& locations, const std::vector<int>& 
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -5,7 +5,7 @@
 #include "models/layout.hpp"
 #include "models/machine.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 struct RankLocation {
     int node = 0;      ///< of the machine
@@ -22,8 +22,8 @@ struct RankLocations {
 };
 
 /// Node n is one of host.nodes_per_computer that make computer n / nodes_per_computer.
-[[nodiscard]] RankLocations rank_locations(const Machine& machine, const Layout& layout);
+[[nodiscard]] RankLocations rank_locations(const models::Machine& machine, const models::Layout& layout);
 /// So many processes of others more, by core of every computer.
 void add_background_processes(RankLocations& locations, const std::vector<int>& background);
 
-}  // namespace auspex
+}  // namespace auspex::cpu

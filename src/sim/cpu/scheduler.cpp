@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
-CpuScheduler::CpuScheduler(const CpuModel& cpu, const RankLocations& locations, WaitPolicy wait_policy,
+CpuScheduler::CpuScheduler(const models::CpuModel& cpu, const RankLocations& locations, WaitPolicy wait_policy,
                            CpuEventQueue& events)
     : cpu_(cpu),
       locations_(locations),
@@ -162,4 +162,4 @@ int CpuScheduler::preempted(const CpuEvent& event) {
     return rank;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

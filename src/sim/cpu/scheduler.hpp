@@ -7,7 +7,7 @@
 #include "sim/cpu/events.hpp"
 #include "sim/cpu/rank_locations.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// How ranks wait and are bound (of the stack).
 struct WaitPolicy {
@@ -23,7 +23,8 @@ struct WaitPolicy {
 /// are no turns: each starts after poll_s / 2.
 class CpuScheduler {
  public:
-    CpuScheduler(const CpuModel& cpu, const RankLocations& locations, WaitPolicy wait_policy, CpuEventQueue& events);
+    CpuScheduler(const models::CpuModel& cpu, const RankLocations& locations, WaitPolicy wait_policy,
+                 CpuEventQueue& events);
 
     /// At the start of a step: the rank can run, and nobody has to look for it.
     void admit(int rank, Picoseconds now);
@@ -63,7 +64,7 @@ class CpuScheduler {
     [[nodiscard]] double wakeup_latency_s(const RunQueue& run_queue) const;
     [[nodiscard]] double switch_cost_s(const RunQueue& run_queue) const;
 
-    const CpuModel& cpu_;
+    const models::CpuModel& cpu_;
     const RankLocations& locations_;
     WaitPolicy wait_policy_;
     std::vector<Core> cores_;
@@ -72,4 +73,4 @@ class CpuScheduler {
     CpuEventQueue& events_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::cpu

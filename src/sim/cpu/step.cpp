@@ -9,20 +9,21 @@
 #include "sim/cpu/program_actions.hpp"
 #include "sim/cpu/rank_locations.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 namespace {
 
-WaitPolicy wait_policy_of(const Stack& stack) { return {stack.waits_by_yielding, stack.binds_ranks}; }
+WaitPolicy wait_policy_of(const models::Stack& stack) { return {stack.waits_by_yielding, stack.binds_ranks}; }
 
-Timeline rank_timeline(int ranks) {
-    Timeline timeline;
+schedule::Timeline rank_timeline(int ranks) {
+    schedule::Timeline timeline;
     for (int rank = 0; rank < ranks; ++rank) {
-        for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
-            timeline.tracks.push_back({"rank " + std::to_string(rank), to_string(static_cast<Stream>(stream))});
+        for (std::size_t stream = 0; stream < schedule::kStreamCount; ++stream) {
+            timeline.tracks.push_back(
+                {"rank " + std::to_string(rank), to_string(static_cast<schedule::Stream>(stream))});
         }
     }
-    for (std::size_t i = 0; i < kOperationNames; ++i) {
-        timeline.names.push_back(operation_name(i));
+    for (std::size_t i = 0; i < schedule::kOperationNames; ++i) {
+        timeline.names.push_back(schedule::operation_name(i));
     }
     return timeline;
 }
@@ -30,24 +31,25 @@ Timeline rank_timeline(int ranks) {
 /// Adds up what the rows of a step took.
 class Recorder {
  public:
-    Recorder(const StepProgram& step, CpuStep& out) : program_(step.program), ranks_(step.layout.tiles), out_(out) {
-        out_.operation_times.seconds.assign(kOperationNames, 0);
-        out_.operation_times.count.assign(kOperationNames, 0);
+    Recorder(const schedule::StepProgram& step, CpuStep& out)
+        : program_(step.program), ranks_(step.layout.tiles), out_(out) {
+        out_.operation_times.seconds.assign(schedule::kOperationNames, 0);
+        out_.operation_times.count.assign(schedule::kOperationNames, 0);
     }
 
     void ended(int rank, const OperationActions& operation, Picoseconds start, Picoseconds end) {
         if (operation.operation_index == ProgramActions::kNoOperation) {
             return;
         }
-        const Operation& op = program_.operations[operation.operation_index];
+        const schedule::Operation& op = program_.operations[operation.operation_index];
         const std::size_t name = operation_name_index(op.kind, op.phase);
         out_.operation_times.seconds[name] += to_seconds(end - start) / ranks_;
         out_.operation_times.count[name] += 1.0 / ranks_;
-        if (op.phase != Phase::kOptimizer) {
+        if (op.phase != schedule::Phase::kOptimizer) {
             out_.forward_backward = std::max(out_.forward_backward, end);
         }
         if (out_.timeline) {
-            const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(rank) * kStreamCount +
+            const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(rank) * schedule::kStreamCount +
                                                           static_cast<std::size_t>(op.stream));
             out_.timeline->spans.push_back(
                 {track, static_cast<std::uint32_t>(name), start, end, operation.micro_batch, op.layer});
@@ -55,7 +57,7 @@ class Recorder {
     }
 
  private:
-    const Program& program_;
+    const schedule::Program& program_;
     int ranks_;
     CpuStep& out_;
 };
@@ -63,7 +65,8 @@ class Recorder {
 /// Rows of calls of one collective by all ranks.
 class CollectiveCalls {
  public:
-    CollectiveCalls(const Machine& machine, const Stack& stack, CommKind comm, int ranks, double bytes, int calls)
+    CollectiveCalls(const models::Machine& machine, const models::Stack& stack, schedule::CommKind comm, int ranks,
+                    double bytes, int calls)
         : collectives_(machine, stack), comm_(comm), bytes_(bytes), left_(static_cast<std::size_t>(ranks), calls) {
         for (int rank = 0; rank < ranks; ++rank) {
             group_.ranks.push_back(rank);
@@ -80,14 +83,14 @@ class CollectiveCalls {
         CollectiveBuffer data;
         data.elements = static_cast<std::uint64_t>(bytes_ / data.element_bytes);
         switch (comm_) {
-            case CommKind::kAllReduce: collectives_.all_reduce(operation, group_, 0, data); break;
-            case CommKind::kReduceScatter: collectives_.reduce_scatter(operation, group_, 0, data); break;
-            case CommKind::kAllGather: collectives_.all_gather(operation, group_, 0, data); break;
-            case CommKind::kAllToAll:
+            case schedule::CommKind::kAllReduce: collectives_.all_reduce(operation, group_, 0, data); break;
+            case schedule::CommKind::kReduceScatter: collectives_.reduce_scatter(operation, group_, 0, data); break;
+            case schedule::CommKind::kAllGather: collectives_.all_gather(operation, group_, 0, data); break;
+            case schedule::CommKind::kAllToAll:
                 collectives_.all_to_all(operation, group_, 0, bytes_ / static_cast<double>(group_.ranks.size()),
-                                        CpuPrecision::kFp32);
+                                        models::CpuPrecision::kFp32);
                 break;
-            case CommKind::kBarrier: collectives_.barrier(operation, group_, 0); break;
+            case schedule::CommKind::kBarrier: collectives_.barrier(operation, group_, 0); break;
             default:
                 throw InputError("collective", std::string("found ") + to_string(comm_) +
                                                    "; expected all_reduce, reduce_scatter, all_gather, all_to_all or "
@@ -98,15 +101,15 @@ class CollectiveCalls {
 
  private:
     CpuCollectives collectives_;
-    CommKind comm_;
+    schedule::CommKind comm_;
     double bytes_;
     GroupMember group_;
     std::vector<int> left_;  ///< calls of each rank
 };
 
 /// Ranks on the nodes of a machine in order.
-Layout in_order(const Machine& machine, int ranks) {
-    Layout layout;
+models::Layout in_order(const models::Machine& machine, int ranks) {
+    models::Layout layout;
     layout.tiles = ranks;
     layout.tiles_per_node = machine.node.tiles;
     layout.nodes = (ranks + machine.node.tiles - 1) / machine.node.tiles;
@@ -118,7 +121,8 @@ Layout in_order(const Machine& machine, int ranks) {
 
 }  // namespace
 
-CpuStep play_on_cpus(const Inputs& inputs, const StepProgram& step, bool timeline, const std::vector<int>& background) {
+CpuStep play_on_cpus(const models::Inputs& inputs, const schedule::StepProgram& step, bool timeline,
+                     const std::vector<int>& background) {
     AUSPEX_CHECK(inputs.machine.cpu.cores > 0, "the machine has a host section");
     CpuStep out;
     if (timeline) {
@@ -135,11 +139,12 @@ CpuStep play_on_cpus(const Inputs& inputs, const StepProgram& step, bool timelin
     const CpuPlayResult played = play_cpu_program(inputs.machine, locations, wait_policy_of(inputs.stack), program);
     out.step = played.step;
     out.events = played.events;
-    out.losses = mean_losses(played.losses, played.step);
+    out.losses = schedule::mean_losses(played.losses, played.step);
     return out;
 }
 
-double cpu_collective_s(const Machine& machine, const Stack& stack, CommKind comm, int ranks, double bytes) {
+double cpu_collective_s(const models::Machine& machine, const models::Stack& stack, schedule::CommKind comm, int ranks,
+                        double bytes) {
     constexpr int kFirst = 2, kMore = 8;
     require_transport_collectives(stack, machine);
     const RankLocations locations = rank_locations(machine, in_order(machine, ranks));
@@ -153,4 +158,4 @@ double cpu_collective_s(const Machine& machine, const Stack& stack, CommKind com
     return (row_s(kFirst + kMore) - row_s(kFirst)) / kMore;
 }
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -9,7 +9,7 @@
 #include "schedule/program/step_program.hpp"
 #include "schedule/timeline.hpp"
 
-namespace auspex {
+namespace auspex::cpu {
 
 /// A step as played on hosts.
 ///
@@ -24,10 +24,10 @@ namespace auspex {
 /// nodes cross the nodes' NICs as flows, max-min fair (sim/network/sharing/max_min.hpp).
 struct CpuStep {
     Picoseconds step = 0, forward_backward = 0;
-    LossTimes losses{};  ///< mean over ranks; they sum to `step`. Waiting for a core counts as waiting
-    OperationTimes operation_times;
+    schedule::LossTimes losses{};  ///< mean over ranks; they sum to `step`. Waiting for a core counts as waiting
+    schedule::OperationTimes operation_times;
     std::uint64_t events = 0;
-    std::optional<Timeline> timeline;  ///< a track for each rank ("rank 3", stream "compute", "tp" …)
+    std::optional<schedule::Timeline> timeline;  ///< a track for each rank ("rank 3", stream "compute", "tp" …)
 };
 
 /// Requires machine.host.cores > 0; `step` gives plan, layout, program and routing load.
@@ -35,14 +35,14 @@ struct CpuStep {
 /// are not those of its transport, or the machine file has no law of a kernel that is called. Ignores: uneven routing,
 /// noise; Operation::host_s is not played. So many processes of `others`, by core of
 /// every computer, always compute and take turns with the ranks.
-[[nodiscard]] CpuStep play_on_cpus(const Inputs& inputs, const StepProgram& step, bool timeline,
+[[nodiscard]] CpuStep play_on_cpus(const models::Inputs& inputs, const schedule::StepProgram& step, bool timeline,
                                    const std::vector<int>& background = {});
 
 /// Seconds of one collective by itself among `ranks` ranks that lie on nodes of the machine in order, for calibration's
 /// check of its fit: the time that one more call adds to a row of calls, as such rows are timed. `bytes` of fp32 as in
 /// communication.hpp. Throws InputError for a broadcast, which is left to MPI, and where play_on_cpus does so for
 /// stack and laws. Ignores that arrays longer than the last-level cache come from memory.
-[[nodiscard]] double cpu_collective_s(const Machine& machine, const Stack& stack, CommKind comm, int ranks,
-                                      double bytes);
+[[nodiscard]] double cpu_collective_s(const models::Machine& machine, const models::Stack& stack,
+                                      schedule::CommKind comm, int ranks, double bytes);
 
-}  // namespace auspex
+}  // namespace auspex::cpu

@@ -9,32 +9,32 @@
 #include "base/error.hpp"
 #include "schedule/step_length.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
-Loss loss_of_compute(const Operation& op) {
-    if (op.kind == OpKind::kHostSync || op.kind == OpKind::kStepHost) {
-        return Loss::kWaiting;
+schedule::Loss loss_of_compute(const schedule::Operation& op) {
+    if (op.kind == schedule::OpKind::kHostSync || op.kind == schedule::OpKind::kStepHost) {
+        return schedule::Loss::kWaiting;
     }
-    return op.phase == Phase::kRecompute   ? Loss::kRecompute
-           : op.phase == Phase::kOptimizer ? Loss::kOptimizer
-                                           : Loss::kUsefulCompute;
+    return op.phase == schedule::Phase::kRecompute   ? schedule::Loss::kRecompute
+           : op.phase == schedule::Phase::kOptimizer ? schedule::Loss::kOptimizer
+                                                     : schedule::Loss::kUsefulCompute;
 }
 
-Loss loss_of_stream(Stream stream) {
+schedule::Loss loss_of_stream(schedule::Stream stream) {
     switch (stream) {
-        case Stream::kTp: return Loss::kExposedTp;
-        case Stream::kEp: return Loss::kExposedEp;
-        case Stream::kDp: return Loss::kExposedDp;
-        case Stream::kPp: return Loss::kExposedPp;
-        case Stream::kCp: return Loss::kExposedCp;
-        case Stream::kCompute: break;
+        case schedule::Stream::kTp: return schedule::Loss::kExposedTp;
+        case schedule::Stream::kEp: return schedule::Loss::kExposedEp;
+        case schedule::Stream::kDp: return schedule::Loss::kExposedDp;
+        case schedule::Stream::kPp: return schedule::Loss::kExposedPp;
+        case schedule::Stream::kCp: return schedule::Loss::kExposedCp;
+        case schedule::Stream::kCompute: break;
     }
-    return Loss::kWaiting;
+    return schedule::Loss::kWaiting;
 }
 
 /// The groups of a kind as the actors of any stage see them: stages are laid alike.
-ActorGroups actor_groups_in(const Layout& layout, GroupKind kind) {
+ActorGroups actor_groups_in(const models::Layout& layout, models::GroupKind kind) {
     std::unordered_map<int, std::uint32_t> place_of;
     for (int n = 0; n < layout.stage_ranks; ++n) {
         place_of.emplace(layout.rank(0, n), static_cast<std::uint32_t>(n));
@@ -54,8 +54,8 @@ ActorGroups actor_groups_in(const Layout& layout, GroupKind kind) {
 
 class Coster {
  public:
-    Coster(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
-           OperationCosts costs, const CostOptions& options)
+    Coster(const schedule::Program& program, const models::Machine& machine, const models::Stack& stack,
+           const models::Layout& layout, OperationCosts costs, const CostOptions& options)
         : program_(program),
           machine_(machine),
           stack_(stack),
@@ -80,7 +80,7 @@ class Coster {
     }
 
  private:
-    void cost_block(const Block& block, CostedBlock& costed, int stage) {
+    void cost_block(const schedule::Block& block, CostedBlock& costed, int stage) {
         costed.kind = block.kind;
         costed.task_begin = static_cast<std::uint32_t>(out_.tasks.size());
         const auto ops = program_.operations_of(block);
@@ -94,7 +94,7 @@ class Coster {
             if (open && simple && follows(ops, i)) {
                 append(out_.tasks.back(), task, ops[i]);
                 if (out_.tasks.back().duration >= kLongestTime) {
-                    refuse_long_step("compute of stage " + std::to_string(stage));
+                    schedule::refuse_long_step("compute of stage " + std::to_string(stage));
                 }
             } else {
                 if (simple) {
@@ -110,14 +110,14 @@ class Coster {
         chain_streams(costed);
     }
 
-    [[nodiscard]] std::size_t index_of(const Operation& op) const {
+    [[nodiscard]] std::size_t index_of(const schedule::Operation& op) const {
         return static_cast<std::size_t>(&op - program_.operations.data());
     }
 
-    static void require_simulable(const Task& task, const Operation& op, int stage) {
+    static void require_simulable(const Task& task, const schedule::Operation& op, int stage) {
         if (task.duration >= kLongestTime || task.jitter >= kLongestTime) {
-            refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
-                             std::to_string(stage));
+            schedule::refuse_long_step(schedule::operation_name(operation_name_index(op.kind, op.phase)) +
+                                       " of stage " + std::to_string(stage));
         }
     }
 
@@ -132,33 +132,34 @@ class Coster {
     }
 
     /// True if operation i cannot start before, and starts as soon as, operation i - 1 has ended.
-    bool follows(std::span<const Operation> ops, std::uint32_t i) const {
+    bool follows(std::span<const schedule::Operation> ops, std::uint32_t i) const {
         if (ops[i].joins != 0) {
             return false;
         }
         const auto deps = program_.dependencies_of(ops[i]);
         const bool waits = std::find(deps.begin(), deps.end(), i - 1) != deps.end();
-        return waits || (ops[i].stream == Stream::kCompute && ops[i - 1].stream == Stream::kCompute);
+        return waits ||
+               (ops[i].stream == schedule::Stream::kCompute && ops[i - 1].stream == schedule::Stream::kCompute);
     }
 
     /// Turns a private transfer into a stretch on the compute stream, its time booked by loss.
-    void as_compute(Task& task, const Operation& op) const {
+    void as_compute(Task& task, const schedule::Operation& op) const {
         if (task.type == Task::Type::kTransfer) {
             const CostedTransfer::Member& member = member_of(task);
             task.type = Task::Type::kCompute;
             task.duration = member.solo_time + task.jitter;
-            task.time_by_loss[static_cast<std::size_t>(Loss::kJitter)] += task.jitter;
-            task.time_by_loss[static_cast<std::size_t>(Loss::kImbalance)] += member.imbalance;
+            task.time_by_loss[static_cast<std::size_t>(schedule::Loss::kJitter)] += task.jitter;
+            task.time_by_loss[static_cast<std::size_t>(schedule::Loss::kImbalance)] += member.imbalance;
             task.time_by_loss[static_cast<std::size_t>(task.loss)] += member.solo_time - member.imbalance;
             task.joins = static_cast<std::uint8_t>(task.joins | (1U << static_cast<unsigned>(op.stream)));
-            task.stream = Stream::kCompute;
+            task.stream = schedule::Stream::kCompute;
         }
     }
 
-    void append(Task& stretch, Task task, const Operation& op) {
+    void append(Task& stretch, Task task, const schedule::Operation& op) {
         as_compute(task, op);
         stretch.duration += task.duration;
-        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
             stretch.time_by_loss[loss] += task.time_by_loss[loss];
             stretch.rate_bound_s[loss] += task.rate_bound_s[loss];
         }
@@ -174,7 +175,7 @@ class Coster {
         stretch.op_end = task.op_end;
     }
 
-    void add_dependencies(Task& task, const Operation& op, std::uint32_t piece_begin) {
+    void add_dependencies(Task& task, const schedule::Operation& op, std::uint32_t piece_begin) {
         task.dep_begin = static_cast<std::uint32_t>(out_.dependencies.size());
         for (const std::uint32_t dep : program_.dependencies_of(op)) {
             if (out_.tasks[piece_begin + task_of_op_[dep]].stream != task.stream) {
@@ -193,17 +194,18 @@ class Coster {
         }
     }
 
-    Task task_for(const Operation& op, std::uint32_t index, int stage) {
+    Task task_for(const schedule::Operation& op, std::uint32_t index, int stage) {
         Task task;
         task.stream = op.stream;
         task.joins = op.joins;
         task.op_begin = index;
         task.op_end = index + 1;
         task.message = op.message;
-        task.backward_message = op.kind == OpKind::kSendBackward || op.kind == OpKind::kReceiveBackward;
-        if (op.comm == CommKind::kReceive) {
+        task.backward_message =
+            op.kind == schedule::OpKind::kSendBackward || op.kind == schedule::OpKind::kReceiveBackward;
+        if (op.comm == schedule::CommKind::kReceive) {
             task.type = Task::Type::kReceive;
-        } else if (op.comm == CommKind::kNone) {
+        } else if (op.comm == schedule::CommKind::kNone) {
             cost_compute(task, op, stage);
         } else {
             cost_communication(task, op);
@@ -211,7 +213,7 @@ class Coster {
         return task;
     }
 
-    void cost_compute(Task& task, const Operation& op, int stage) {
+    void cost_compute(Task& task, const schedule::Operation& op, int stage) {
         const ComputeTime& time = costs_.compute[index_of(op)];
         const double straggler_s = time.straggler_s(options_.slowdown[static_cast<std::size_t>(stage)]);
         compute_since_sync_s_ += time.nominal_s + time.imbalance_s + straggler_s;
@@ -221,8 +223,8 @@ class Coster {
             task.rate_bound_s[static_cast<std::size_t>(task.loss)] = time.rate_bound_s;
             add_uneven_time(task, op);
         } else {
-            task.time_by_loss[static_cast<std::size_t>(Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
-            task.time_by_loss[static_cast<std::size_t>(Loss::kJitter)] = to_picoseconds(straggler_s);
+            task.time_by_loss[static_cast<std::size_t>(schedule::Loss::kImbalance)] = to_picoseconds(time.imbalance_s);
+            task.time_by_loss[static_cast<std::size_t>(schedule::Loss::kJitter)] = to_picoseconds(straggler_s);
         }
         for (const Picoseconds part : task.time_by_loss) {
             task.duration += part;
@@ -230,17 +232,18 @@ class Coster {
     }
 
     /// What each place of an ep group computes longer, or shorter, than with the mean load.
-    void add_uneven_time(Task& task, const Operation& op) {
+    void add_uneven_time(Task& task, const schedule::Operation& op) {
         const auto kernels = program_.kernels_of(op);
         const std::vector<double>& loads = options_.load.by_rank;
-        if (loads.empty() || std::none_of(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.routed; })) {
+        if (loads.empty() ||
+            std::none_of(kernels.begin(), kernels.end(), [](const models::Kernel& k) { return k.routed; })) {
             return;
         }
         AUSPEX_CHECK(loads.size() == out_.ep, "a load for every place of an ep group");
         task.uneven = static_cast<std::uint32_t>(out_.uneven_s.size());
         for (const double load : loads) {
             double seconds = 0;
-            for (const Kernel& kernel : kernels) {
+            for (const models::Kernel& kernel : kernels) {
                 seconds += kernel.routed ? kernel_time(kernel, machine_, stack_, load).rate_bound_s -
                                                kernel_time(kernel, machine_, stack_).rate_bound_s
                                          : 0;
@@ -249,18 +252,18 @@ class Coster {
         }
     }
 
-    void cost_communication(Task& task, const Operation& op) {
+    void cost_communication(Task& task, const schedule::Operation& op) {
         task.type = is_world(op) ? Task::Type::kWorld : Task::Type::kTransfer;
-        task.loss = is_world(op) ? Loss::kWaiting : loss_of_stream(op.stream);
+        task.loss = is_world(op) ? schedule::Loss::kWaiting : loss_of_stream(op.stream);
         task.transfer = costs_.transfer[index_of(op)];
         if (!by_rank_) {
             task.jitter = to_picoseconds(noise_s(op, member_of(task)));
-        } else if (!is_world(op) && op.comm != CommKind::kSend) {
+        } else if (!is_world(op) && op.comm != schedule::CommKind::kSend) {
             task.actor_groups = actor_groups_of(op.group, op.stream);
         }
     }
 
-    std::uint32_t actor_groups_of(GroupKind group, Stream stream) {
+    std::uint32_t actor_groups_of(models::GroupKind group, schedule::Stream stream) {
         const auto [found, is_new] =
             actor_groups_.try_emplace({group, stream}, static_cast<std::uint32_t>(out_.actor_groups.size()));
         if (is_new) {
@@ -269,34 +272,34 @@ class Coster {
         return found->second;
     }
 
-    double noise_s(const Operation& op, const CostedTransfer::Member& member) {
-        const Noise& noise = machine_.noise;
-        const double ranks = op.comm == CommKind::kSend ? 1 : group_size(layout_, op.group);
+    double noise_s(const schedule::Operation& op, const CostedTransfer::Member& member) {
+        const models::Noise& noise = machine_.noise;
+        const double ranks = op.comm == schedule::CommKind::kSend ? 1 : group_size(layout_, op.group);
         const double interruptions_s =
             noise.os_event_s * (1 - std::exp(-noise.os_events_per_s * ranks * compute_since_sync_s_));
         compute_since_sync_s_ = 0;
-        return interruptions_s + to_seconds(member.solo_time) * member.jitter * expected_normal_maximum(ranks);
+        return interruptions_s + to_seconds(member.solo_time) * member.jitter * models::expected_normal_maximum(ranks);
     }
 
-    const Program& program_;
-    const Machine& machine_;
-    const Stack& stack_;
-    const Layout& layout_;
+    const schedule::Program& program_;
+    const models::Machine& machine_;
+    const models::Stack& stack_;
+    const models::Layout& layout_;
     const CostOptions& options_;
     bool by_rank_, merge_operations_ = false;
     OperationCosts costs_;
     CostedProgram out_;
     double compute_since_sync_s_ = 0;
     std::vector<std::uint32_t> task_of_op_;
-    std::map<std::pair<GroupKind, Stream>, std::uint32_t> actor_groups_;
+    std::map<std::pair<models::GroupKind, schedule::Stream>, std::uint32_t> actor_groups_;
 };
 
 }  // namespace
 
-CostedProgram cost_program(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
-                           OperationCosts costs, const CostOptions& options) {
+CostedProgram cost_program(const schedule::Program& program, const models::Machine& machine, const models::Stack& stack,
+                           const models::Layout& layout, OperationCosts costs, const CostOptions& options) {
     AUSPEX_CHECK(options.slowdown.size() == program.roles.size(), "one slowdown a stage");
     return Coster(program, machine, stack, layout, std::move(costs), options).run();
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -10,14 +10,14 @@
 #include "base/error.hpp"
 #include "schedule/step_length.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
 /// A link can slow its users when what they want at their rates when alone is beyond its capacity by more than
 /// rounding.
 constexpr double kRounding = 1e-9;
 
-bool is_world(const Operation& op) { return op.group == GroupKind::kWorld; }
+bool is_world(const schedule::Operation& op) { return op.group == models::GroupKind::kWorld; }
 
 /// What bounds a pattern when alone: a rate, and the slowed link of that rate if there is one.
 struct Bound {
@@ -25,10 +25,10 @@ struct Bound {
     std::uint32_t link = kNone;
 };
 
-Bound slowed_bound(const Network& network, PatternId pattern, std::span<const double> factors) {
+Bound slowed_bound(const network::Network& network, network::PatternId pattern, std::span<const double> factors) {
     Bound bound{network.solo_rate(pattern)};
     if (!factors.empty()) {
-        for (const LinkLoad& on : network.loads(pattern)) {
+        for (const network::LinkLoad& on : network.loads(pattern)) {
             const double rate = slowed_capacity(network.fabric(), on.link, factors) / on.load;
             if (factors[on.link] < 1 && rate < bound.rate) {
                 bound = {rate, on.link};
@@ -40,21 +40,22 @@ Bound slowed_bound(const Network& network, PatternId pattern, std::span<const do
 
 }  // namespace
 
-double slowed_capacity(const Fabric& fabric, std::uint32_t link, std::span<const double> factors) {
+double slowed_capacity(const network::Fabric& fabric, std::uint32_t link, std::span<const double> factors) {
     return fabric.capacity_bytes_per_s(link) * (factors.empty() ? 1 : factors[link]);
 }
 
-double slowed_solo_rate(const Network& network, PatternId pattern, std::span<const double> factors) {
+double slowed_solo_rate(const network::Network& network, network::PatternId pattern, std::span<const double> factors) {
     return slowed_bound(network, pattern, factors).rate;
 }
 
-std::uint32_t slowed_bottleneck(const Network& network, PatternId pattern, std::span<const double> factors) {
+std::uint32_t slowed_bottleneck(const network::Network& network, network::PatternId pattern,
+                                std::span<const double> factors) {
     return slowed_bound(network, pattern, factors).link;
 }
 
-TransferCosts::TransferCosts(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
-                             Network& network, const RoutingLoad& load, Grain grain,
-                             std::span<const double> link_factors)
+TransferCosts::TransferCosts(const schedule::Program& program, const models::Machine& machine,
+                             const models::Stack& stack, const models::Layout& layout, network::Network& network,
+                             const models::RoutingLoad& load, Grain grain, std::span<const double> link_factors)
     : program_(program),
       machine_(machine),
       stack_(stack),
@@ -65,7 +66,7 @@ TransferCosts::TransferCosts(const Program& program, const Machine& machine, con
       link_factors_(link_factors),
       serial_(!program.overlap_tp && !program.overlap_ep && !program.overlap_dp) {}
 
-std::uint32_t TransferCosts::index_of(const Operation& op, int stage) {
+std::uint32_t TransferCosts::index_of(const schedule::Operation& op, int stage) {
     const auto key = std::make_tuple(op.comm, op.group, stage, op.stream, op.bytes, op.repeat, op.routed);
     const auto [found, is_new] = index_.try_emplace(key, static_cast<std::uint32_t>(transfers_.size()));
     if (is_new) {
@@ -75,10 +76,10 @@ std::uint32_t TransferCosts::index_of(const Operation& op, int stage) {
     return found->second;
 }
 
-CostedTransfer TransferCosts::unroll(const Operation& op, int stage) {
+CostedTransfer TransferCosts::unroll(const schedule::Operation& op, int stage) {
     CostedTransfer out;
     if (grain_ == Grain::kStages || is_world(op)) {
-        append(out, op, stage, kAllSiblings);
+        append(out, op, stage, network::kAllSiblings);
         return out;
     }
     const auto groups = static_cast<int>(network_.sibling_count(op.group, stage));
@@ -88,12 +89,12 @@ CostedTransfer TransferCosts::unroll(const Operation& op, int stage) {
     return out;
 }
 
-void TransferCosts::append(CostedTransfer& out, const Operation& op, int stage, int member) {
+void TransferCosts::append(CostedTransfer& out, const schedule::Operation& op, int stage, int member) {
     const double scale = op.routed ? load_.heaviest_rank : 1;
-    const Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes, scale, member);
+    const network::Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes, scale, member);
     CostedTransfer::Member& costed = out.members.emplace_back();
     costed.phase_begin = static_cast<std::uint32_t>(out.phases.size());
-    for (TransferPhase phase : transfer.phases) {
+    for (network::TransferPhase phase : transfer.phases) {
         phase.latency_s *= op.repeat;
         phase.reduction_s *= op.repeat;
         phase.bytes *= op.repeat;
@@ -102,8 +103,8 @@ void TransferCosts::append(CostedTransfer& out, const Operation& op, int stage, 
     costed.phase_end = static_cast<std::uint32_t>(out.phases.size());
     costed.solo_time = solo_time(std::span(out.phases).subspan(costed.phase_begin));
     if (costed.solo_time >= kLongestTime) {
-        refuse_long_step(operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
-                         std::to_string(stage));
+        schedule::refuse_long_step(schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of stage " +
+                                   std::to_string(stage));
     }
     note_slow_links(costed, std::span(out.phases).subspan(costed.phase_begin));
     if (op.routed && load_.heaviest_rank > 1) {
@@ -114,18 +115,19 @@ void TransferCosts::append(CostedTransfer& out, const Operation& op, int stage, 
     }
 }
 
-Picoseconds TransferCosts::solo_time(std::span<const TransferPhase> phases) const {
+Picoseconds TransferCosts::solo_time(std::span<const network::TransferPhase> phases) const {
     Picoseconds time = 0;
-    for (const TransferPhase& phase : phases) {
+    for (const network::TransferPhase& phase : phases) {
         time = sum_of_times(time, to_picoseconds(phase.latency_s));
         time = sum_of_times(time, to_picoseconds_up(phase.bytes / solo_rate(phase.pattern)));
     }
     return time;
 }
 
-void TransferCosts::note_slow_links(CostedTransfer::Member& member, std::span<const TransferPhase> phases) const {
+void TransferCosts::note_slow_links(CostedTransfer::Member& member,
+                                    std::span<const network::TransferPhase> phases) const {
     Picoseconds most = 0;
-    for (const TransferPhase& phase : phases) {
+    for (const network::TransferPhase& phase : phases) {
         const std::uint32_t link = slowed_bottleneck(network_, phase.pattern, link_factors_);
         if (link != kNone) {
             const Picoseconds added = to_picoseconds_up(phase.bytes / solo_rate(phase.pattern)) -
@@ -139,7 +141,7 @@ void TransferCosts::note_slow_links(CostedTransfer::Member& member, std::span<co
     }
 }
 
-Picoseconds TransferCosts::even_time(const Operation& op, int stage, int member) {
+Picoseconds TransferCosts::even_time(const schedule::Operation& op, int stage, int member) {
     if (!even_) {
         even_.emplace(machine_, stack_, layout_);
     }
@@ -155,12 +157,13 @@ void TransferCosts::decide_sharing() {
 }
 
 void TransferCosts::decide_by_stage() {
-    std::vector<std::vector<PatternId>> by_stage(program_.roles.size());
-    std::set<std::tuple<int, PatternId, Stream>> streams;  // kinds of groups that coincide have the same patterns
+    std::vector<std::vector<network::PatternId>> by_stage(program_.roles.size());
+    std::set<std::tuple<int, network::PatternId, schedule::Stream>>
+        streams;  // kinds of groups that coincide have the same patterns
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
-        if (uses_[t].group != GroupKind::kWorld) {
+        if (uses_[t].group != models::GroupKind::kWorld) {
             auto& list = by_stage[static_cast<std::size_t>(uses_[t].stage)];
-            for (const TransferPhase& phase : transfers_[t].phases) {
+            for (const network::TransferPhase& phase : transfers_[t].phases) {
                 list.push_back(phase.pattern);
                 streams.emplace(uses_[t].stage, phase.pattern, uses_[t].stream);
             }
@@ -170,17 +173,17 @@ void TransferCosts::decide_by_stage() {
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
     }
-    const auto is_on_other_stream = [&](const Use& use, PatternId pattern) {
-        const auto first = streams.lower_bound({use.stage, pattern, Stream::kCompute});
-        const auto end = streams.lower_bound({use.stage, pattern + 1, Stream::kCompute});
+    const auto is_on_other_stream = [&](const Use& use, network::PatternId pattern) {
+        const auto first = streams.lower_bound({use.stage, pattern, schedule::Stream::kCompute});
+        const auto end = streams.lower_bound({use.stage, pattern + 1, schedule::Stream::kCompute});
         return std::any_of(first, end, [&](const auto& user) {
-            const Stream other = std::get<Stream>(user);
-            return other != use.stream && (!serial_ || other == Stream::kPp);
+            const schedule::Stream other = std::get<schedule::Stream>(user);
+            return other != use.stream && (!serial_ || other == schedule::Stream::kPp);
         });
     };
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
         const Use& use = uses_[t];
-        const auto meets_others = [&](const TransferPhase& phase) {
+        const auto meets_others = [&](const network::TransferPhase& phase) {
             for (std::size_t other = 0; other < by_stage.size(); ++other) {
                 const bool own = static_cast<int>(other) == use.stage;
                 const bool blocks = own && serial_ && !program_.overlap_pp;
@@ -191,12 +194,12 @@ void TransferCosts::decide_by_stage() {
             }
             return false;
         };
-        const bool can_meet = program_.roles.size() == 1
-                                  ? !serial_
-                                  : use.stream == Stream::kPp || std::any_of(transfers_[t].phases.begin(),
-                                                                             transfers_[t].phases.end(), meets_others);
+        const bool can_meet = program_.roles.size() == 1 ? !serial_
+                                                         : use.stream == schedule::Stream::kPp ||
+                                                               std::any_of(transfers_[t].phases.begin(),
+                                                                           transfers_[t].phases.end(), meets_others);
         transfers_[t].members.front().shares_links =
-            use.group != GroupKind::kWorld && !transfers_[t].phases.empty() && can_meet;
+            use.group != models::GroupKind::kWorld && !transfers_[t].phases.empty() && can_meet;
     }
 }
 
@@ -206,7 +209,7 @@ struct TransferCosts::Sets {
     struct Common {
         std::uint32_t set = kUnused;  ///< kNone: no common rank
     };
-    SparseLinks<Common> common;
+    network::SparseLinks<Common> common;
     std::vector<std::vector<int>> sets;
     std::unordered_map<std::uint64_t, std::uint32_t> intersections;
 
@@ -241,14 +244,14 @@ struct TransferCosts::Sets {
 };
 
 /// Load times rate when alone, over all patterns.
-SparseLinks<double> TransferCosts::wanted_by_link() const {
-    SparseLinks<double> wanted(network_.fabric().link_count());
+network::SparseLinks<double> TransferCosts::wanted_by_link() const {
+    network::SparseLinks<double> wanted(network_.fabric().link_count());
     std::vector<std::uint8_t> seen(network_.pattern_count(), 0);
     for (const CostedTransfer& transfer : transfers_) {
-        for (const TransferPhase& phase : transfer.phases) {
+        for (const network::TransferPhase& phase : transfer.phases) {
             if (seen[phase.pattern]++ == 0) {
                 const double rate = solo_rate(phase.pattern);
-                for (const LinkLoad& on : network_.loads(phase.pattern)) {
+                for (const network::LinkLoad& on : network_.loads(phase.pattern)) {
                     wanted[on.link] += on.load * rate;
                 }
             }
@@ -258,17 +261,17 @@ SparseLinks<double> TransferCosts::wanted_by_link() const {
     return wanted;
 }
 
-void TransferCosts::note_links(Sets& sets, std::size_t t, const SparseLinks<double>& wanted) const {
+void TransferCosts::note_links(Sets& sets, std::size_t t, const network::SparseLinks<double>& wanted) const {
     const CostedTransfer& transfer = transfers_[t];
-    const bool is_async = uses_[t].stream == Stream::kPp && program_.overlap_pp;
+    const bool is_async = uses_[t].stream == schedule::Stream::kPp && program_.overlap_pp;
     std::vector<std::vector<int>> groups = groups_of(layout_, uses_[t].group, uses_[t].stage);
     for (std::size_t m = 0; m < transfer.members.size(); ++m) {
-        if (uses_[t].comm == CommKind::kSend) {
+        if (uses_[t].comm == schedule::CommKind::kSend) {
             groups[m].resize(1);  // the receiver does not wait
         }
         const std::uint32_t set = is_async ? kNone : sets.add(std::move(groups[m]));
         for (std::uint32_t p = transfer.members[m].phase_begin; p < transfer.members[m].phase_end; ++p) {
-            for (const LinkLoad& on : network_.loads(transfer.phases[p].pattern)) {
+            for (const network::LinkLoad& on : network_.loads(transfer.phases[p].pattern)) {
                 if (wanted.at(on.link) > slowed_capacity(network_.fabric(), on.link, link_factors_) * (1 + kRounding)) {
                     sets.use(on.link, set);
                 }
@@ -278,10 +281,10 @@ void TransferCosts::note_links(Sets& sets, std::size_t t, const SparseLinks<doub
 }
 
 void TransferCosts::decide_by_link() {
-    const SparseLinks<double> wanted = wanted_by_link();
-    Sets sets{SparseLinks<Sets::Common>(network_.fabric().link_count()), {}, {}};
+    const network::SparseLinks<double> wanted = wanted_by_link();
+    Sets sets{network::SparseLinks<Sets::Common>(network_.fabric().link_count()), {}, {}};
     for (std::size_t t = 0; t < transfers_.size() && serial_; ++t) {
-        if (uses_[t].group != GroupKind::kWorld) {
+        if (uses_[t].group != models::GroupKind::kWorld) {
             note_links(sets, t, wanted);
         }
     }
@@ -290,16 +293,16 @@ void TransferCosts::decide_by_link() {
         for (CostedTransfer::Member& member : transfer.members) {
             const auto phases =
                 std::span(transfer.phases).subspan(member.phase_begin, member.phase_end - member.phase_begin);
-            const auto meets_others = [&](const TransferPhase& phase) {
-                const PatternLoads& loads = network_.loads(phase.pattern);
+            const auto meets_others = [&](const network::TransferPhase& phase) {
+                const network::PatternLoads& loads = network_.loads(phase.pattern);
                 return std::any_of(loads.begin(), loads.end(),
-                                   [&](const LinkLoad& on) { return sets.common.at(on.link).set == kNone; });
+                                   [&](const network::LinkLoad& on) { return sets.common.at(on.link).set == kNone; });
             };
-            member.shares_links =
-                uses_[t].group != GroupKind::kWorld && !phases.empty() &&
-                (!serial_ || uses_[t].stream == Stream::kPp || std::any_of(phases.begin(), phases.end(), meets_others));
+            member.shares_links = uses_[t].group != models::GroupKind::kWorld && !phases.empty() &&
+                                  (!serial_ || uses_[t].stream == schedule::Stream::kPp ||
+                                   std::any_of(phases.begin(), phases.end(), meets_others));
         }
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

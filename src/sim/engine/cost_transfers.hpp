@@ -12,7 +12,7 @@
 #include "sim/engine/costed_program.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 /// Whose communications are told apart.
 enum class Grain {
@@ -22,21 +22,24 @@ enum class Grain {
 
 /// Capacity of a link, and the rate of a pattern when alone, with factors on the capacities of links (each at most 1;
 /// empty: none).
-[[nodiscard]] double slowed_capacity(const Fabric& fabric, std::uint32_t link, std::span<const double> factors);
-[[nodiscard]] double slowed_solo_rate(const Network& network, PatternId pattern, std::span<const double> factors);
+[[nodiscard]] double slowed_capacity(const network::Fabric& fabric, std::uint32_t link,
+                                     std::span<const double> factors);
+[[nodiscard]] double slowed_solo_rate(const network::Network& network, network::PatternId pattern,
+                                      std::span<const double> factors);
 /// The link with a factor below 1 that bounds it; kNone if none does.
-[[nodiscard]] std::uint32_t slowed_bottleneck(const Network& network, PatternId pattern,
+[[nodiscard]] std::uint32_t slowed_bottleneck(const network::Network& network, network::PatternId pattern,
                                               std::span<const double> factors);
 
 /// Collects the communications of a program (index_of), then says which share links (decide_sharing).
 class TransferCosts {
  public:
     /// `link_factors`: on the capacity of each link, kRanks only; empty: 1.
-    TransferCosts(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
-                  Network& network, const RoutingLoad& load, Grain grain, std::span<const double> link_factors);
+    TransferCosts(const schedule::Program& program, const models::Machine& machine, const models::Stack& stack,
+                  const models::Layout& layout, network::Network& network, const models::RoutingLoad& load, Grain grain,
+                  std::span<const double> link_factors);
 
     /// Number of the operation's communication in this stage; unrolls it when it is met first.
-    std::uint32_t index_of(const Operation& op, int stage);
+    std::uint32_t index_of(const schedule::Operation& op, int stage);
 
     /// Nothing but pipeline messages runs beside compute or another collective of the same actor.
     [[nodiscard]] bool is_serial() const { return serial_; }
@@ -51,38 +54,40 @@ class TransferCosts {
 
  private:
     struct Use {
-        CommKind comm;
-        GroupKind group;
+        schedule::CommKind comm;
+        models::GroupKind group;
         int stage;
-        Stream stream;
+        schedule::Stream stream;
     };
     struct Sets;
-    CostedTransfer unroll(const Operation& op, int stage);
-    void append(CostedTransfer& out, const Operation& op, int stage, int member);
-    [[nodiscard]] double solo_rate(PatternId pattern) const {
+    CostedTransfer unroll(const schedule::Operation& op, int stage);
+    void append(CostedTransfer& out, const schedule::Operation& op, int stage, int member);
+    [[nodiscard]] double solo_rate(network::PatternId pattern) const {
         return slowed_solo_rate(network_, pattern, link_factors_);
     }
-    [[nodiscard]] Picoseconds solo_time(std::span<const TransferPhase> phases) const;
-    void note_slow_links(CostedTransfer::Member& member, std::span<const TransferPhase> phases) const;
-    [[nodiscard]] Picoseconds even_time(const Operation& op, int stage, int member);
+    [[nodiscard]] Picoseconds solo_time(std::span<const network::TransferPhase> phases) const;
+    void note_slow_links(CostedTransfer::Member& member, std::span<const network::TransferPhase> phases) const;
+    [[nodiscard]] Picoseconds even_time(const schedule::Operation& op, int stage, int member);
     void decide_by_stage();
     void decide_by_link();
-    void note_links(Sets& sets, std::size_t transfer, const SparseLinks<double>& wanted) const;
-    [[nodiscard]] SparseLinks<double> wanted_by_link() const;
+    void note_links(Sets& sets, std::size_t transfer, const network::SparseLinks<double>& wanted) const;
+    [[nodiscard]] network::SparseLinks<double> wanted_by_link() const;
 
-    const Program& program_;
-    const Machine& machine_;
-    const Stack& stack_;
-    const Layout& layout_;
-    Network& network_;
-    std::optional<Network> even_;  ///< without routing shares: for what uneven all-to-alls would take if they were even
-    const RoutingLoad& load_;
+    const schedule::Program& program_;
+    const models::Machine& machine_;
+    const models::Stack& stack_;
+    const models::Layout& layout_;
+    network::Network& network_;
+    std::optional<network::Network>
+        even_;  ///< without routing shares: for what uneven all-to-alls would take if they were even
+    const models::RoutingLoad& load_;
     Grain grain_;
     std::span<const double> link_factors_;
     bool serial_;
     std::vector<CostedTransfer> transfers_;
     std::vector<Use> uses_;
-    std::map<std::tuple<CommKind, GroupKind, int, Stream, double, int, bool>, std::uint32_t> index_;
+    std::map<std::tuple<schedule::CommKind, models::GroupKind, int, schedule::Stream, double, int, bool>, std::uint32_t>
+        index_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::engine

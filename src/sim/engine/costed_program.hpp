@@ -10,7 +10,7 @@
 #include "schedule/program/program.hpp"
 #include "sim/network/collective/network.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
@@ -19,11 +19,11 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 struct Task {
     enum class Type : std::uint8_t { kCompute, kTransfer, kReceive, kWorld };
     Type type = Type::kCompute;
-    Stream stream = Stream::kCompute;
-    std::uint8_t joins = 0;  ///< bit s: every earlier piece of stream s must have ended
-    Loss loss =
-        Loss::kUsefulCompute;  ///< what the time counts as; for transfers: what it counts as when compute waits for it
-    std::uint32_t op_begin = 0, op_end = 0;    ///< operations of the block, for names and traces
+    schedule::Stream stream = schedule::Stream::kCompute;
+    std::uint8_t joins = 0;                                ///< bit s: every earlier piece of stream s must have ended
+    schedule::Loss loss = schedule::Loss::kUsefulCompute;  ///< what the time counts as; for transfers: what it counts
+                                                           ///< as when compute waits for it
+    std::uint32_t op_begin = 0, op_end = 0;                ///< operations of the block, for names and traces
     std::uint32_t dep_begin = 0, dep_end = 0;  ///< into CostedProgram::dependencies: pieces of the same block
     std::uint32_t next = kNone;                ///< next piece of the same stream in the block
     std::int32_t message = -1;
@@ -32,16 +32,16 @@ struct Task {
     Picoseconds jitter = 0;    ///< folded: what noise adds to a transfer, at its start
     std::uint32_t transfer = kNone;      ///< kTransfer, kWorld: index into CostedProgram::transfers
     std::uint32_t actor_groups = kNone;  ///< kTransfer: index into CostedProgram::meetings; kNone: an actor by itself
-    LossTimes time_by_loss{};            ///< of `duration` by loss (for kCompute)
+    schedule::LossTimes time_by_loss{};  ///< of `duration` by loss (for kCompute)
     /// Of kCompute, unfolded: the seconds that a tile of speed v takes 1/v times as long for, by loss.
-    std::array<double, kLossCount> rate_bound_s{};
+    std::array<double, schedule::kLossCount> rate_bound_s{};
     std::uint32_t uneven = kNone;  ///< into CostedProgram::uneven_s: seconds more (or less) by place in the ep group
 };
 
 struct CostedBlock {
-    BlockKind kind = BlockKind::kForward;
+    schedule::BlockKind kind = schedule::BlockKind::kForward;
     std::uint32_t task_begin = 0, task_end = 0;
-    std::array<std::uint32_t, kStreamCount> first{};  ///< piece of each stream within the block; kNone: none
+    std::array<std::uint32_t, schedule::kStreamCount> first{};  ///< piece of each stream within the block; kNone: none
 };
 
 /// A communication of one stage, by its groups: folded one entry for all siblings.
@@ -56,7 +56,7 @@ struct CostedTransfer {
         std::uint32_t slow_link = kNone;  ///< the one that adds most
     };
     std::vector<Member> members;
-    std::vector<TransferPhase> phases;  ///< repeats of the operation applied
+    std::vector<network::TransferPhase> phases;  ///< repeats of the operation applied
 };
 
 /// How the actors of a stage meet for one kind of communication. Actors of a stage are 0 .. actors_per_stage - 1.
@@ -69,7 +69,7 @@ struct ActorGroups {
 
 /// A program with a time on everything.
 struct CostedProgram {
-    const Program* program = nullptr;
+    const schedule::Program* program = nullptr;
     std::vector<Task> tasks;
     std::vector<std::uint32_t> dependencies;  ///< on pieces of other streams: those of a stream run in order anyway
     std::vector<CostedBlock> blocks;          ///< as Program::blocks
@@ -84,4 +84,4 @@ struct CostedProgram {
     std::vector<double> uneven_s;
 };
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -4,14 +4,14 @@
 #include "sim/engine/player.hpp"
 #include "sim/network/collective/pattern_sharing.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
-PlayResult play(const CostedProgram& costed, Network& network, Timeline* timeline) {
+PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline) {
     if (timeline != nullptr) {
         *timeline = empty_timeline(*costed.program);
     }
-    PatternSharing sharing(network);
+    network::PatternSharing sharing(network);
     return Player(costed, sharing, nullptr, timeline).run();
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -9,11 +9,11 @@
 #include "sim/engine/play_result.hpp"
 #include "sim/network/collective/network.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 /// Plays the program with one actor a role: a communication stands for all sibling groups of the stage. Deterministic:
 /// events are ordered by (time, sequence). Aborts (invariant) if a role cannot finish. Throws InputError for a step of
 /// kLongestTime or more.
-[[nodiscard]] PlayResult play(const CostedProgram& costed, Network& network, Timeline* timeline);
+[[nodiscard]] PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline);
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -11,7 +11,7 @@
 #include "sim/engine/player_losses.hpp"
 #include "sim/engine/player_state.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 /// Plays a costed program by its actors. `Sharing` gives rates to the transfers that flow at a time:
 ///   start(pattern) -> number of the flow; stop(number); update_rates() -> numbers whose rates have changed;
@@ -25,7 +25,7 @@ template <class Sharing>
 class Player {
  public:
     /// `variety`: unfolded only; nullptr: all actors are equal. `timeline`: folded only.
-    Player(const CostedProgram& costed, Sharing& sharing, NoiseModel* noise_model, Timeline* timeline)
+    Player(const CostedProgram& costed, Sharing& sharing, NoiseModel* noise_model, schedule::Timeline* timeline)
         : costed_(costed),
           program_(*costed.program),
           sharing_(sharing),
@@ -54,7 +54,7 @@ class Player {
     }
 
  private:
-    static constexpr auto kPp = static_cast<std::size_t>(Stream::kPp);
+    static constexpr auto kPp = static_cast<std::size_t>(schedule::Stream::kPp);
 
     void prepare();
     void handle(const Event& event);
@@ -157,10 +157,10 @@ class Player {
     void record(const ActorState& actor, const StreamState& state, const Task& task, Picoseconds at);
 
     const CostedProgram& costed_;
-    const Program& program_;
+    const schedule::Program& program_;
     Sharing& sharing_;
     NoiseModel* noise_model_;
-    Timeline* timeline_;
+    schedule::Timeline* timeline_;
     std::vector<ActorState> actors_;
     std::vector<std::vector<std::uint32_t>> use_offset_;  ///< by stage: number of the first piece of each block use
     std::vector<Message> messages_;
@@ -172,7 +172,7 @@ class Player {
     std::vector<Event> events_;
     std::vector<std::uint32_t> runnable_;  ///< actors that may be able to go on
     // sums over actors, in ticks: whole numbers, and more of them than the clock holds
-    std::vector<double> shared_link_excess_ = std::vector<double>(kOperationNames, 0);
+    std::vector<double> shared_link_excess_ = std::vector<double>(schedule::kOperationNames, 0);
     std::vector<double> waited_for_;  ///< by actor: how long others in its groups have waited for it
     std::map<std::uint32_t, double> slow_link_;
     std::uint64_t sequence_ = 0, tasks_ahead_ = 0;
@@ -180,4 +180,4 @@ class Player {
     Picoseconds now_ = 0, forward_backward_ = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::engine

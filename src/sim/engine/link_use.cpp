@@ -10,16 +10,16 @@
 #include "sim/network/sharing/node_classes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
 /// Bytes that one flow of each pattern moves in a step.
-std::map<PatternId, double> bytes_by_pattern(const Program& program, const OperationCosts& costs) {
-    std::map<PatternId, double> bytes;
-    for_each_use(program, [&](const Operation& op, int, int uses) {
+std::map<network::PatternId, double> bytes_by_pattern(const schedule::Program& program, const OperationCosts& costs) {
+    std::map<network::PatternId, double> bytes;
+    for_each_use(program, [&](const schedule::Operation& op, int, int uses) {
         const std::uint32_t transfer = costs.transfer[static_cast<std::size_t>(&op - program.operations.data())];
         if (transfer != kNone && !is_world(op)) {
-            for (const TransferPhase& phase : costs.transfers[transfer].phases) {
+            for (const network::TransferPhase& phase : costs.transfers[transfer].phases) {
                 bytes[phase.pattern] += phase.bytes * uses;
             }
         }
@@ -28,8 +28,8 @@ std::map<PatternId, double> bytes_by_pattern(const Program& program, const Opera
 }
 
 /// What a link carries at most, or, of a pair of groups or switches whose traffic detours, what its direct links do.
-double physical_capacity(const Fabric& fabric, std::uint32_t link) {
-    for (const DetourLinks& pairs : fabric.detours()) {
+double physical_capacity(const network::Fabric& fabric, std::uint32_t link) {
+    for (const network::DetourLinks& pairs : fabric.detours()) {
         if (link >= pairs.first && link < pairs.end) {
             return pairs.direct_bytes_per_s;
         }
@@ -38,14 +38,15 @@ double physical_capacity(const Fabric& fabric, std::uint32_t link) {
 }
 
 /// The sum of patterns, each times its bytes.
-PatternLoads bytes_on_links(const std::map<PatternId, double>& bytes, const Network& network) {
-    const Fabric& fabric = network.fabric();
-    NodeClasses nodes(fabric.nodes());
+network::PatternLoads bytes_on_links(const std::map<network::PatternId, double>& bytes,
+                                     const network::Network& network) {
+    const network::Fabric& fabric = network.fabric();
+    network::NodeClasses nodes(fabric.nodes());
     for (const auto& [pattern, each] : bytes) {
         nodes.add(network.loads(pattern));
     }
     nodes.build();
-    SparseLinks<double> on_firsts(fabric.link_count());
+    network::SparseLinks<double> on_firsts(fabric.link_count());
     for (const auto& [pattern, each] : bytes) {
         nodes.for_each_representative(network.loads(pattern),
                                       [&](std::uint32_t link, double load) { on_firsts[link] += load * each; });
@@ -55,13 +56,13 @@ PatternLoads bytes_on_links(const std::map<PatternId, double>& bytes, const Netw
 
 }  // namespace
 
-std::vector<LinkUse> link_use(const Program& program, const OperationCosts& costs, const Network& network,
-                              double step_s) {
-    const Fabric& fabric = network.fabric();
-    const PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, costs), network);
-    std::array<LinkUse, kLinkKinds> by_kind;
-    std::array<std::uint32_t, kLinkKinds> busiest{}, used{};
-    for (const LinkLoad& on : bytes) {
+std::vector<LinkUse> link_use(const schedule::Program& program, const OperationCosts& costs,
+                              const network::Network& network, double step_s) {
+    const network::Fabric& fabric = network.fabric();
+    const network::PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, costs), network);
+    std::array<LinkUse, network::kLinkKinds> by_kind;
+    std::array<std::uint32_t, network::kLinkKinds> busiest{}, used{};
+    for (const network::LinkLoad& on : bytes) {
         if (on.load <= 0) {
             continue;
         }
@@ -76,10 +77,10 @@ std::vector<LinkUse> link_use(const Program& program, const OperationCosts& cost
         }
     }
     std::vector<LinkUse> found;
-    for (std::size_t kind = 0; kind < kLinkKinds; ++kind) {
+    for (std::size_t kind = 0; kind < network::kLinkKinds; ++kind) {
         if (used[kind] > 0) {
-            by_kind[kind].kind = to_string(static_cast<LinkKind>(kind));
-            by_kind[kind].between_nodes = static_cast<LinkKind>(kind) >= LinkKind::kLocal;
+            by_kind[kind].kind = to_string(static_cast<network::LinkKind>(kind));
+            by_kind[kind].between_nodes = static_cast<network::LinkKind>(kind) >= network::LinkKind::kLocal;
             by_kind[kind].busiest = fabric.name(busiest[kind]);
             by_kind[kind].mean_share /= used[kind];
             found.push_back(std::move(by_kind[kind]));
@@ -90,4 +91,4 @@ std::vector<LinkUse> link_use(const Program& program, const OperationCosts& cost
     return found;
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

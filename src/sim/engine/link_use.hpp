@@ -3,11 +3,16 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
-
+namespace auspex::network {
 class Network;
-struct OperationCosts;
+}
+namespace auspex::schedule {
 struct Program;
+}
+
+namespace auspex::engine {
+
+struct OperationCosts;
 
 /// How much of their capacity links of one kind carry. A share is bytes over (capacity x step time): 1 is full from
 /// beginning to end. Traffic of a pair of dragonfly groups (or of switches of a group) counts against its direct links:
@@ -23,7 +28,7 @@ struct LinkUse {
 /// Bytes of all communications of one step, those of detours and of split flows where they pass; the most crowded kind
 /// first. Kinds that carry nothing are left out; so are world operations (a few bytes a step). Requires costs of
 /// Grain::kStages.
-[[nodiscard]] std::vector<LinkUse> link_use(const Program& program, const OperationCosts& costs, const Network& network,
-                                            double step_s);
+[[nodiscard]] std::vector<LinkUse> link_use(const schedule::Program& program, const OperationCosts& costs,
+                                            const network::Network& network, double step_s);
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -7,13 +7,14 @@
 #include "base/error.hpp"
 #include "schedule/step_length.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
-constexpr std::size_t index_of(Loss loss) { return static_cast<std::size_t>(loss); }
+constexpr std::size_t index_of(schedule::Loss loss) { return static_cast<std::size_t>(loss); }
 
 /// Losses that kernels' own time counts as.
-constexpr Loss kKernelLosses[] = {Loss::kUsefulCompute, Loss::kRecompute, Loss::kOptimizer};
+constexpr schedule::Loss kKernelLosses[] = {schedule::Loss::kUsefulCompute, schedule::Loss::kRecompute,
+                                            schedule::Loss::kOptimizer};
 
 /// Independent for every (seed, rank, purpose): Rng scrambles neighbouring seeds.
 std::uint64_t seed_of(std::uint64_t seed, int rank, std::uint64_t purpose) {
@@ -24,7 +25,7 @@ std::uint64_t seed_of(std::uint64_t seed, int rank, std::uint64_t purpose) {
 double exponential(Rng& rng, double mean) { return -mean * std::log(1 - rng.uniform()); }
 
 /// `extra` time: added under `added`, or taken from what there is of `from`. Returns what the duration has changed by.
-Picoseconds change(ActorState& actor, Picoseconds extra, Loss from, Loss added) {
+Picoseconds change(ActorState& actor, Picoseconds extra, schedule::Loss from, schedule::Loss added) {
     if (extra < 0) {
         extra = -std::min(-extra, actor.time_by_loss[index_of(from)]);
         actor.time_by_loss[index_of(from)] += extra;
@@ -33,15 +34,15 @@ Picoseconds change(ActorState& actor, Picoseconds extra, Loss from, Loss added) 
     }
     actor.duration += extra;
     if (actor.duration >= kLongestTime) {
-        refuse_long_step("compute of one tile");
+        schedule::refuse_long_step("compute of one tile");
     }
     return extra;
 }
 
 }  // namespace
 
-NoiseModel::NoiseModel(const Tile& tile, const Noise& noise, std::uint64_t seed, std::span<const int> ranks,
-                       std::span<const double> factors)
+NoiseModel::NoiseModel(const models::Tile& tile, const models::Noise& noise, std::uint64_t seed,
+                       std::span<const int> ranks, std::span<const double> factors)
     : noise_(noise) {
     ranks_.reserve(ranks.size());
     for (const int rank : ranks) {
@@ -72,25 +73,26 @@ void NoiseModel::draw(const CostedProgram& costed, const Task& task, std::uint32
     if (task.uneven != kNone) {
         uneven_s = costed.uneven_s[task.uneven + actor.index_in_stage / costed.etp % costed.ep];
         Picoseconds left = to_picoseconds(uneven_s);
-        for (const Loss loss : kKernelLosses) {
-            const Picoseconds changed = change(actor, left, loss, Loss::kImbalance);
+        for (const schedule::Loss loss : kKernelLosses) {
+            const Picoseconds changed = change(actor, left, loss, schedule::Loss::kImbalance);
             actor.delay.imbalance += changed;
             left -= changed;
         }
     }
     Picoseconds noise = 0;
     if (rank.slowness != 0) {
-        for (const Loss loss : kKernelLosses) {
+        for (const schedule::Loss loss : kKernelLosses) {
             const double bound_s = task.rate_bound_s[index_of(loss)];
             if (bound_s > 0) {
-                noise += change(actor, to_picoseconds(bound_s * rank.slowness), loss, Loss::kJitter);
+                noise += change(actor, to_picoseconds(bound_s * rank.slowness), loss, schedule::Loss::kJitter);
             }
         }
         if (uneven_s != 0) {
-            noise += change(actor, to_picoseconds(uneven_s * rank.slowness), Loss::kUsefulCompute, Loss::kJitter);
+            noise += change(actor, to_picoseconds(uneven_s * rank.slowness), schedule::Loss::kUsefulCompute,
+                            schedule::Loss::kJitter);
         }
     }
-    noise += change(actor, interruptions(rank, actor.duration), Loss::kJitter, Loss::kJitter);
+    noise += change(actor, interruptions(rank, actor.duration), schedule::Loss::kJitter, schedule::Loss::kJitter);
     actor.delay.noise += noise;
     actor.delay.tile_noise += noise;
 }
@@ -119,4 +121,4 @@ double NoiseModel::jitter_factor(std::uint32_t index, double deviation) {
     return std::max(0.0, 1 + deviation * std::max(-3.0, ranks_[index].transfers.normal()));
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

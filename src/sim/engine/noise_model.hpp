@@ -8,7 +8,7 @@
 #include "models/machine.hpp"
 #include "sim/engine/player_state.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 /// One draw of all ranks of a job. Deterministic for a seed; every rank has generators of its own, so that a change to
 /// one rank leaves the draws of the others as they are.
@@ -18,7 +18,7 @@ class NoiseModel {
     /// Poisson process of os_events_per_s in a rank's busy time, exponential lengths of mean os_event_s; where more
     /// than 100 of them are expected in one piece, their sum is normal with the same mean and variance. `ranks`: the
     /// rank of each actor.
-    NoiseModel(const Tile& tile, const Noise& noise, std::uint64_t seed, std::span<const int> ranks,
+    NoiseModel(const models::Tile& tile, const models::Noise& noise, std::uint64_t seed, std::span<const int> ranks,
                std::span<const double> factors);
 
     /// Sets duration and parts of the actor's compute piece, and adds what noise and uneven routing did to its delay.
@@ -42,8 +42,8 @@ class NoiseModel {
     [[nodiscard]] double next_interval_s(Rng& rng) const;
     Picoseconds interruptions(RankState& rank, Picoseconds busy) const;
 
-    Noise noise_;
+    models::Noise noise_;
     std::vector<RankState> ranks_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -5,19 +5,19 @@
 
 #include "models/kernel_cost.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
-ComputeTime compute_time(const Program& program, const Operation& op, const Machine& machine, const Stack& stack,
-                         double heaviest_load) {
+ComputeTime compute_time(const schedule::Program& program, const schedule::Operation& op,
+                         const models::Machine& machine, const models::Stack& stack, double heaviest_load) {
     ComputeTime time;
     time.nominal_s = op.host_s;
-    for (const Kernel& kernel : program.kernels_of(op)) {
-        const KernelTime even = kernel_time(kernel, machine, stack);
+    for (const models::Kernel& kernel : program.kernels_of(op)) {
+        const models::KernelTime even = kernel_time(kernel, machine, stack);
         time.nominal_s += even.rate_bound_s + even.overhead_s;
         time.rate_bound_s += even.rate_bound_s;
         if (kernel.routed && heaviest_load > 1) {
-            const KernelTime heavy = kernel_time(kernel, machine, stack, heaviest_load);
+            const models::KernelTime heavy = kernel_time(kernel, machine, stack, heaviest_load);
             time.imbalance_s += std::max(0.0, heavy.rate_bound_s - even.rate_bound_s);
         }
     }
@@ -26,8 +26,9 @@ ComputeTime compute_time(const Program& program, const Operation& op, const Mach
 
 }  // namespace
 
-OperationCosts cost_operations(const Program& program, const Machine& machine, const Stack& stack, const Layout& layout,
-                               Network& network, const CostOptions& options) {
+OperationCosts cost_operations(const schedule::Program& program, const models::Machine& machine,
+                               const models::Stack& stack, const models::Layout& layout, network::Network& network,
+                               const CostOptions& options) {
     TransferCosts transfers(program, machine, stack, layout, network, options.load, options.grain,
                             options.link_factors);
     OperationCosts costs;
@@ -36,21 +37,22 @@ OperationCosts cost_operations(const Program& program, const Machine& machine, c
     costs.transfer.assign(program.operations.size(), kNone);
     const auto visit_all = [&](auto&& visit) {
         for_each_block(program, [&](std::uint32_t block, int stage) {
-            for (const Operation& op : program.operations_of(program.blocks[block])) {
+            for (const schedule::Operation& op : program.operations_of(program.blocks[block])) {
                 visit(op, static_cast<std::size_t>(&op - program.operations.data()), stage);
             }
         });
     };
     // A network keeps no links of patterns that it meets as kWorld first, which meet nobody: others may be the same.
     for (const bool world : {false, true}) {
-        visit_all([&](const Operation& op, std::size_t index, int stage) {
-            if (op.comm != CommKind::kNone && op.comm != CommKind::kReceive && is_world(op) == world) {
+        visit_all([&](const schedule::Operation& op, std::size_t index, int stage) {
+            if (op.comm != schedule::CommKind::kNone && op.comm != schedule::CommKind::kReceive &&
+                is_world(op) == world) {
                 costs.transfer[index] = transfers.index_of(op, stage);
             }
         });
     }
-    visit_all([&](const Operation& op, std::size_t index, int) {
-        if (op.comm == CommKind::kNone) {
+    visit_all([&](const schedule::Operation& op, std::size_t index, int) {
+        if (op.comm == schedule::CommKind::kNone) {
             costs.compute[index] = compute_time(program, op, machine, stack, options.load.heaviest_rank);
         }
     });
@@ -59,12 +61,13 @@ OperationCosts cost_operations(const Program& program, const Machine& machine, c
     return costs;
 }
 
-OperationTimes time_by_operation(const Program& program, const OperationCosts& costs, const CostOptions& options) {
-    OperationTimes times;
-    times.seconds.assign(kOperationNames, 0);
-    times.count.assign(kOperationNames, 0);
+schedule::OperationTimes time_by_operation(const schedule::Program& program, const OperationCosts& costs,
+                                           const CostOptions& options) {
+    schedule::OperationTimes times;
+    times.seconds.assign(schedule::kOperationNames, 0);
+    times.count.assign(schedule::kOperationNames, 0);
     const auto roles = static_cast<double>(program.roles.size());
-    for_each_use(program, [&](const Operation& op, int stage, int uses) {
+    for_each_use(program, [&](const schedule::Operation& op, int stage, int uses) {
         const auto index = static_cast<std::size_t>(&op - program.operations.data());
         const std::size_t name = operation_name_index(op.kind, op.phase);
         const ComputeTime& compute = costs.compute[index];
@@ -79,4 +82,4 @@ OperationTimes time_by_operation(const Program& program, const OperationCosts& c
     return times;
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -9,10 +9,10 @@
 #include "sim/engine/cost_transfers.hpp"
 #include "sim/engine/costed_program.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 struct CostOptions {
-    RoutingLoad load;  ///< imbalance of routed work
+    models::RoutingLoad load;  ///< imbalance of routed work
     std::vector<double>
         slowdown;  ///< by stage: how much longer rate-bound kernels take than on a median tile (1 or more)
     bool merge_operations = true;  ///< advance stretches of operations at once where nothing can happen inside
@@ -40,24 +40,25 @@ struct OperationCosts {
 
 /// Load, grain and link factors of `options` count here, slowdown and fold do not. The network keeps the patterns.
 /// Throws InputError for a transfer of kLongestTime or more.
-[[nodiscard]] OperationCosts cost_operations(const Program& program, const Machine& machine, const Stack& stack,
-                                             const Layout& layout, Network& network, const CostOptions& options);
+[[nodiscard]] OperationCosts cost_operations(const schedule::Program& program, const models::Machine& machine,
+                                             const models::Stack& stack, const models::Layout& layout,
+                                             network::Network& network, const CostOptions& options);
 
 /// Sums of time by operation over one step, the mean over roles; waiting excluded. Requires Grain::kStages.
-[[nodiscard]] OperationTimes time_by_operation(const Program& program, const OperationCosts& costs,
-                                               const CostOptions& options);
+[[nodiscard]] schedule::OperationTimes time_by_operation(const schedule::Program& program, const OperationCosts& costs,
+                                                         const CostOptions& options);
 
 /// True for what all ranks do together.
-[[nodiscard]] inline bool is_world(const Operation& op) {
-    return op.comm != CommKind::kNone && op.group == GroupKind::kWorld;
+[[nodiscard]] inline bool is_world(const schedule::Operation& op) {
+    return op.comm != schedule::CommKind::kNone && op.group == models::GroupKind::kWorld;
 }
 
 /// Calls visit(block, stage) once for every block that a role runs.
 template <class Visit>
-void for_each_block(const Program& program, Visit&& visit) {
+void for_each_block(const schedule::Program& program, Visit&& visit) {
     std::vector<std::uint8_t> seen(program.blocks.size(), 0);
-    for (const Role& role : program.roles) {
-        for (const BlockUse& use : role.order) {
+    for (const schedule::Role& role : program.roles) {
+        for (const schedule::BlockUse& use : role.order) {
             if (seen[use.block] == 0) {
                 seen[use.block] = 1;
                 visit(use.block, role.stage);
@@ -69,18 +70,18 @@ void for_each_block(const Program& program, Visit&& visit) {
 /// Calls visit(operation, stage, times) for every operation of every block that a role runs, role by role; `times` a
 /// step.
 template <class Visit>
-void for_each_use(const Program& program, Visit&& visit) {
-    for (const Role& role : program.roles) {
+void for_each_use(const schedule::Program& program, Visit&& visit) {
+    for (const schedule::Role& role : program.roles) {
         std::map<std::uint32_t, int> uses;
-        for (const BlockUse& use : role.order) {
+        for (const schedule::BlockUse& use : role.order) {
             ++uses[use.block];
         }
         for (const auto& [block, times] : uses) {
-            for (const Operation& op : program.operations_of(program.blocks[block])) {
+            for (const schedule::Operation& op : program.operations_of(program.blocks[block])) {
                 visit(op, role.stage, times);
             }
         }
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -7,12 +7,12 @@
 #include "base/time.hpp"
 #include "schedule/losses.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 struct PlayResult {
     Picoseconds step = 0;
-    Picoseconds forward_backward = 0;  ///< end of the last backward piece of anyone
-    std::vector<LossTimes> losses;     ///< by actor (role, or rank of the unfolded lens); each sums to `step`
+    Picoseconds forward_backward = 0;         ///< end of the last backward piece of anyone
+    std::vector<schedule::LossTimes> losses;  ///< by actor (role, or rank of the unfolded lens); each sums to `step`
     /// By operation_name_index, sum over actors: how much longer transfers that shared links took than they would have
     /// alone.
     std::vector<double> shared_link_excess_s;
@@ -23,4 +23,4 @@ struct PlayResult {
     std::uint64_t events = 0;  ///< pieces ended and messages sent, and every change of a shared transfer
 };
 
-}  // namespace auspex
+}  // namespace auspex::engine

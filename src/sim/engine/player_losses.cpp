@@ -6,9 +6,9 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
-void account(ActorState& actor, Loss loss, Picoseconds until) {
+void account(ActorState& actor, schedule::Loss loss, Picoseconds until) {
     if (until > actor.accounted) {
         actor.losses[static_cast<std::size_t>(loss)] += until - actor.accounted;
         actor.accounted = until;
@@ -18,14 +18,14 @@ void account(ActorState& actor, Loss loss, Picoseconds until) {
 Picoseconds account_delay(ActorState& actor, Picoseconds until, const Moment& others) {
     const Delay& own = actor.delay;
     const Delay joint = later_of({actor.accounted, own}, others).delay;
-    const auto account_more = [&](Loss loss, Picoseconds more) {
+    const auto account_more = [&](schedule::Loss loss, Picoseconds more) {
         account(actor, loss, std::min(until, actor.accounted + more));
     };
     const Picoseconds began = actor.accounted;
     account_more(joint.slow_links_loss, joint.slow_links - own.slow_links);
     const Picoseconds on_slow_links = actor.accounted - began;
-    account_more(Loss::kImbalance, joint.imbalance - own.imbalance);
-    account_more(Loss::kJitter, joint.noise - own.noise);
+    account_more(schedule::Loss::kImbalance, joint.imbalance - own.imbalance);
+    account_more(schedule::Loss::kJitter, joint.noise - own.noise);
     return on_slow_links;
 }
 
@@ -33,16 +33,16 @@ Picoseconds account_receive(ActorState& actor, const Message& message) {
     const Moment idle{actor.accounted, actor.delay};
     const Picoseconds sent = std::min(actor.clock, message.sent);
     const Picoseconds on_slow_links = account_delay(actor, sent, {message.sent, message.delay});
-    account(actor, Loss::kBubble, sent);
-    account(actor, Loss::kExposedPp, actor.clock);
+    account(actor, schedule::Loss::kBubble, sent);
+    account(actor, schedule::Loss::kExposedPp, actor.clock);
     Moment arrival{message.arrived, message.delay};
-    add_slow_link(arrival.delay, message.slow_link_time, Loss::kExposedPp, message.slow_link);
+    add_slow_link(arrival.delay, message.slow_link_time, schedule::Loss::kExposedPp, message.slow_link);
     actor.delay = later_of(idle, arrival).delay;
     return on_slow_links;
 }
 
 void account_compute(ActorState& actor, Picoseconds ended) {
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
         actor.losses[loss] += actor.time_by_loss[loss];
     }
     const Picoseconds taken = ended - actor.streams[0].started - actor.duration;
@@ -51,9 +51,9 @@ void account_compute(ActorState& actor, Picoseconds ended) {
 }
 
 void close_account(ActorState& actor, Picoseconds step) {
-    account(actor, Loss::kWaiting, step);
+    account(actor, schedule::Loss::kWaiting, step);
     const Picoseconds sum = std::accumulate(actor.losses.begin(), actor.losses.end(), Picoseconds{0});
     AUSPEX_CHECK(sum == step, "losses sum to the step");
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -2,10 +2,10 @@
 /// @file How the engine divides an actor's time into losses.
 #include "sim/engine/player_state.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 /// The time since the last account up to `until` counts as `loss`.
-void account(ActorState& actor, Loss loss, Picoseconds until);
+void account(ActorState& actor, schedule::Loss loss, Picoseconds until);
 
 /// Of a wait up to `until` at most, for something that others brought about: what it is longer than it would be without
 /// slow links, uneven routing and noise counts as these. The rest is left to the caller.
@@ -21,4 +21,4 @@ void account_compute(ActorState& actor, Picoseconds ended);
 /// Fills the rest of the step. Aborts (invariant) if the losses do not sum to it.
 void close_account(ActorState& actor, Picoseconds step);
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -9,7 +9,7 @@
 #include "base/time.hpp"
 #include "sim/engine/costed_program.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 inline constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
 
@@ -29,12 +29,12 @@ struct Event {
 /// all links at full capacity as well.
 struct Delay {
     Picoseconds noise = 0, imbalance = 0, slow_links = 0;
-    Picoseconds tile_noise = 0;             ///< how much later than without the noise of tiles alone
-    Loss slow_links_loss = Loss::kWaiting;  ///< what waiting for slow links counts as
-    std::uint32_t slow_link = kNone;        ///< the last of them
+    Picoseconds tile_noise = 0;  ///< how much later than without the noise of tiles alone
+    schedule::Loss slow_links_loss = schedule::Loss::kWaiting;  ///< what waiting for slow links counts as
+    std::uint32_t slow_link = kNone;                            ///< the last of them
 };
 
-inline void add_slow_link(Delay& delay, Picoseconds added, Loss loss, std::uint32_t link) {
+inline void add_slow_link(Delay& delay, Picoseconds added, schedule::Loss loss, std::uint32_t link) {
     if (added > 0) {
         delay.slow_links += added;
         delay.slow_links_loss = loss;
@@ -82,12 +82,12 @@ struct StreamState {
 
 /// Where an actor stands in its program and in its accounts. An actor is a role (folded) or a rank (unfolded).
 struct ActorState {
-    const Role* role = nullptr;
+    const schedule::Role* role = nullptr;
     std::uint32_t stage = 0, index_in_stage = 0;  ///< place among the actors of the stage
-    std::array<StreamState, kStreamCount> streams;
+    std::array<StreamState, schedule::kStreamCount> streams;
     Picoseconds clock = 0;      ///< its own time: ahead of the events' where nothing can reach it
     Picoseconds accounted = 0;  ///< its time is divided into losses up to here
-    LossTimes losses{};
+    schedule::LossTimes losses{};
     Delay delay;
     bool waits_for_events = false;             ///< it has walked to `clock` and goes on when the events are there
     std::uint32_t overtaking_message = kNone;  ///< the message that has become ready behind another
@@ -95,13 +95,13 @@ struct ActorState {
     std::uint32_t world_operations = 0;        ///< world pieces reached
     std::uint32_t last_group_sync = kNone;     ///< the meeting that it was in last
     // the compute piece in flight, which a collective beside it slows down
-    LossTimes time_by_loss{};
+    schedule::LossTimes time_by_loss{};
     Picoseconds duration = 0;
     double work_left = 0;
     Picoseconds work_since = 0;
     std::uint32_t compute_generation = 0;
     int collectives = 0;
-    Loss interference = Loss::kExposedDp;
+    schedule::Loss interference = schedule::Loss::kExposedDp;
 };
 
 inline constexpr std::uint32_t kEveryone = kNone - 1;
@@ -110,8 +110,8 @@ inline constexpr std::uint32_t kEveryone = kNone - 1;
 struct TransferInFlight {
     std::uint32_t actor = 0;  ///< the first of the group, or the only one
     std::uint32_t actor_groups =
-        kNone;                         ///< into CostedProgram::meetings; kNone: the actor alone; kEveryone: all actors
-    Stream stream = Stream::kCompute;  ///< on which all have it in flight
+        kNone;  ///< into CostedProgram::meetings; kNone: the actor alone; kEveryone: all actors
+    schedule::Stream stream = schedule::Stream::kCompute;  ///< on which all have it in flight
     std::uint32_t transfer = 0, member = 0;
     Picoseconds started = 0;
     Picoseconds start_delay = 0;  ///< nothing happens for so long first
@@ -151,4 +151,4 @@ struct WorldOperation {
     Picoseconds solo_time = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -2,15 +2,15 @@
 /// @file Player: streams, compute and the walk of one actor.
 #include "sim/engine/event_loop.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 template <class Sharing>
 void Player<Sharing>::prepare() {
     const std::size_t stages = program_.roles.size();
-    for (const Role& role : program_.roles) {
+    for (const schedule::Role& role : program_.roles) {
         std::vector<std::uint32_t>& offsets = use_offset_.emplace_back();
         std::uint32_t offset = 0;
-        for (const BlockUse& use : role.order) {
+        for (const schedule::BlockUse& use : role.order) {
             offsets.push_back(offset);
             offset += costed_.blocks[use.block].task_end - costed_.blocks[use.block].task_begin;
         }
@@ -23,7 +23,7 @@ void Player<Sharing>::prepare() {
         actor.stage = a / costed_.actors_per_stage;
         actor.index_in_stage = a % costed_.actors_per_stage;
         actor.role = &program_.roles[actor.stage];
-        for (std::size_t s = 0; s < kStreamCount; ++s) {
+        for (std::size_t s = 0; s < schedule::kStreamCount; ++s) {
             if (!actor.role->order.empty()) {
                 actor.streams[s].task = block_of(actor, 0).first[s];
             }
@@ -97,7 +97,7 @@ void Player<Sharing>::advance(std::uint32_t a) {
 /// Compute last: what runs beside it starts when it can, not after more compute.
 template <class Sharing>
 bool Player<Sharing>::start_next(std::uint32_t a) {
-    for (std::size_t s = kStreamCount; s-- > 0;) {
+    for (std::size_t s = schedule::kStreamCount; s-- > 0;) {
         if (can_start(actors_[a], s)) {
             if (actors_[a].clock > now_ && needs_events(actors_[a], s)) {
                 wait_for_events(a);
@@ -114,7 +114,7 @@ bool Player<Sharing>::start_next(std::uint32_t a) {
 /// what waits for a message in flight can.
 template <class Sharing>
 bool Player<Sharing>::runs_alone(const ActorState& actor) const {
-    for (std::size_t s = 1; s < kStreamCount; ++s) {
+    for (std::size_t s = 1; s < schedule::kStreamCount; ++s) {
         const StreamState& state = actor.streams[s];
         if (s == kPp || (state.index_in_role == kNone && state.in_flight == kNone)) {
             continue;
@@ -130,7 +130,7 @@ template <class Sharing>
 bool Player<Sharing>::waits_for_message(const ActorState& actor, const StreamState& state) const {
     const std::uint32_t begin = block_of(actor, state.block_use).task_begin;
     const Task& task = costed_.tasks[begin + state.task];
-    const auto on_message = [&](std::uint32_t on) { return costed_.tasks[begin + on].stream == Stream::kPp; };
+    const auto on_message = [&](std::uint32_t on) { return costed_.tasks[begin + on].stream == schedule::Stream::kPp; };
     const auto dependencies = costed_.dependencies.begin();
     return ((task.joins >> kPp) & 1U) != 0 ||
            std::any_of(dependencies + task.dep_begin, dependencies + task.dep_end, on_message);
@@ -199,7 +199,7 @@ void Player<Sharing>::start(std::uint32_t a, std::size_t stream, Picoseconds at)
 template <class Sharing>
 void Player<Sharing>::start_compute(std::uint32_t a, const Task& task, Picoseconds at) {
     ActorState& actor = actors_[a];
-    account(actor, Loss::kWaiting, at);
+    account(actor, schedule::Loss::kWaiting, at);
     if (noise_model_ != nullptr) {
         noise_model_->draw(costed_, task, a, actor);
     } else {
@@ -229,7 +229,7 @@ void Player<Sharing>::schedule_compute_end(std::uint32_t a) {
 template <class Sharing>
 void Player<Sharing>::change_collectives(std::uint32_t a, const Task& task, int by) {
     ActorState& actor = actors_[a];
-    if (costed_.serial || costed_.collective_compute_share <= 0 || task.stream == Stream::kPp) {
+    if (costed_.serial || costed_.collective_compute_share <= 0 || task.stream == schedule::Stream::kPp) {
         return;
     }
     const bool before = actor.collectives > 0;
@@ -253,13 +253,13 @@ void Player<Sharing>::end_task(std::uint32_t a, std::size_t stream, Picoseconds 
     StreamState& state = actor.streams[stream];
     const Task& task = task_of(actor, state);
     if (at >= kLongestTime) {
-        refuse_long_step("its operations");
+        schedule::refuse_long_step("its operations");
     }
     record(actor, state, task, at);
     if (task.type == Task::Type::kCompute) {
         account_compute(actor, at);
     }
-    if (block_of(actor, state.block_use).kind == BlockKind::kBackward) {
+    if (block_of(actor, state.block_use).kind == schedule::BlockKind::kBackward) {
         forward_backward_ = std::max(forward_backward_, at);
     }
     if (task.type == Task::Type::kTransfer) {
@@ -317,9 +317,9 @@ void Player<Sharing>::record(const ActorState& actor, const StreamState& state, 
         return;
     }
     AUSPEX_CHECK(task.op_end == task.op_begin + 1, "a timeline is recorded from single operations");
-    const BlockUse& use = actor.role->order[state.block_use];
-    const Operation& op = program_.operations[program_.blocks[use.block].op_begin + task.op_begin];
-    const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(actor.role->stage) * kStreamCount +
+    const schedule::BlockUse& use = actor.role->order[state.block_use];
+    const schedule::Operation& op = program_.operations[program_.blocks[use.block].op_begin + task.op_begin];
+    const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(actor.role->stage) * schedule::kStreamCount +
                                                   static_cast<std::size_t>(op.stream));
     const auto name = static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase));
     timeline_->spans.push_back({track, name, state.started, at, use.micro_batch, op.layer});
@@ -354,4 +354,4 @@ PlayResult Player<Sharing>::finish() {
     return result;
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -2,7 +2,7 @@
 /// @file Player: communication from the meeting of its group to its end, and whose time it was.
 #include "sim/engine/event_loop.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 
 template <class Sharing>
 void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Task& task, Picoseconds at) {
@@ -123,7 +123,7 @@ void Player<Sharing>::begin(TransferInFlight what, const Task& task) {
 template <class Sharing>
 void Player<Sharing>::begin_phase(std::uint32_t index, Picoseconds at) {
     SharedTransfer& active = shared_transfers_[index];
-    const TransferPhase& phase = costed_.transfers[active.communication.transfer].phases[active.phase];
+    const network::TransferPhase& phase = costed_.transfers[active.communication.transfer].phases[active.phase];
     push(at + to_picoseconds(phase.latency_s * active.communication.jitter_factor), Event::Type::kTransferStep, index,
          ++active.generation);
 }
@@ -144,7 +144,7 @@ void Player<Sharing>::step(const Event& event) {
         active.flowing = false;
         ++active.phase;
     } else if (active.phase < end_phase) {
-        const TransferPhase& phase = transfer.phases[active.phase];
+        const network::TransferPhase& phase = transfer.phases[active.phase];
         if (phase.bytes > 0) {
             active.flowing = true;
             active.bytes_left = phase.bytes * active.communication.jitter_factor;
@@ -198,8 +198,8 @@ void Player<Sharing>::end(const TransferInFlight& what, Picoseconds at) {
         const StreamState& state = actor.streams[stream];
         const Task& task = task_of(actor, state);
         if (member.shares_links) {
-            const Block& block = program_.blocks[actor.role->order[state.block_use].block];
-            const Operation& op = program_.operations[block.op_begin + task.op_begin];
+            const schedule::Block& block = program_.blocks[actor.role->order[state.block_use].block];
+            const schedule::Operation& op = program_.operations[block.op_begin + task.op_begin];
             shared_link_excess_[operation_name_index(op.kind, op.phase)] +=
                 static_cast<double>(at - what.started - what.start_delay - member.solo_time);
         }
@@ -262,14 +262,16 @@ void Player<Sharing>::end_transfer_task(std::uint32_t a, std::size_t stream, con
 /// that this software does not overlap, and that books the time when it ends.
 template <class Sharing>
 bool Player<Sharing>::waits_for_other_than_message(const ActorState& actor) const {
-    const auto in_flight = [&actor](Stream stream) {
+    const auto in_flight = [&actor](schedule::Stream stream) {
         return actor.streams[static_cast<std::size_t>(stream)].in_flight != kNone;
     };
     const StreamState& compute = actor.streams[0];
     const bool for_message = compute.index_in_role != kNone && task_of(actor, compute).type == Task::Type::kReceive &&
-                             block_of(actor, compute.block_use).kind != BlockKind::kOptimizer;
-    return for_message || in_flight(Stream::kCp) || (!program_.overlap_tp && in_flight(Stream::kTp)) ||
-           (!program_.overlap_ep && in_flight(Stream::kEp)) || (!program_.overlap_dp && in_flight(Stream::kDp));
+                             block_of(actor, compute.block_use).kind != schedule::BlockKind::kOptimizer;
+    return for_message || in_flight(schedule::Stream::kCp) ||
+           (!program_.overlap_tp && in_flight(schedule::Stream::kTp)) ||
+           (!program_.overlap_ep && in_flight(schedule::Stream::kEp)) ||
+           (!program_.overlap_dp && in_flight(schedule::Stream::kDp));
 }
 
 /// Divides compute's idle time up to the transfer's end: what preceded the transfer is the drain of the pipeline, or
@@ -278,19 +280,19 @@ template <class Sharing>
 void Player<Sharing>::account_transfer(ActorState& actor, const Task& task, const TransferInFlight& what,
                                        Picoseconds at) {
     if (actor.streams[0].in_flight != kNone ||
-        (task.stream == Stream::kPp && program_.overlap_pp && waits_for_other_than_message(actor))) {
+        (task.stream == schedule::Stream::kPp && program_.overlap_pp && waits_for_other_than_message(actor))) {
         return;
     }
     const bool is_world = task.type == Task::Type::kWorld;
     const Moment idle{actor.accounted, actor.delay};
     attribute_to_slow_link(what.cause.slow_link, account_delay(actor, what.started, {what.started, what.cause}));
     if (is_world) {
-        account(actor, Loss::kBubble, std::min(what.started, forward_backward_));
+        account(actor, schedule::Loss::kBubble, std::min(what.started, forward_backward_));
     }
-    account(actor, Loss::kWaiting, what.started);
-    account(actor, Loss::kJitter, std::min(at, what.started + what.jitter));
+    account(actor, schedule::Loss::kWaiting, what.started);
+    account(actor, schedule::Loss::kJitter, std::min(at, what.started + what.jitter));
     if (!is_world) {
-        account(actor, Loss::kImbalance, std::min(at, actor.accounted + member_of(what).imbalance));
+        account(actor, schedule::Loss::kImbalance, std::min(at, actor.accounted + member_of(what).imbalance));
     }
     account(actor, task.loss, at);
     if (noise_model_ == nullptr || at <= idle.at) {  // who has not waited keeps its own delay
@@ -315,4 +317,4 @@ Picoseconds Player<Sharing>::added_by_slow_links(const TransferInFlight& what, P
     return std::max<Picoseconds>(0, at - what.started - what.jitter - (member.solo_time - member.slow_link_time));
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -14,7 +14,7 @@
 #include "models/layout.hpp"
 #include "sim/network/fabric/fabric.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -113,11 +113,11 @@ Request read_request(const std::string& text) {
     return request;
 }
 
-int stage_of(const Layout& layout, int rank) {
-    return rank / layout.stride[static_cast<std::size_t>(Axis::kPp)] % layout.pp;
+int stage_of(const models::Layout& layout, int rank) {
+    return rank / layout.stride[static_cast<std::size_t>(models::Axis::kPp)] % layout.pp;
 }
 
-void slow_tile(const Request& request, const Layout& layout, SlowParts& parts) {
+void slow_tile(const Request& request, const models::Layout& layout, SlowParts& parts) {
     const std::optional<int> rank = number_in(request.words[1]);
     if (!rank || *rank >= layout.tiles) {
         throw InputError(request.where, "found no tile " + printable(request.words[1]) + "; expected one from 0 to " +
@@ -138,7 +138,7 @@ void slow_tile(const Request& request, const Layout& layout, SlowParts& parts) {
 }
 
 /// The numbers that follow a word in the names of links.
-std::set<int> numbers_after(const std::string& word, const Fabric& fabric) {
+std::set<int> numbers_after(const std::string& word, const network::Fabric& fabric) {
     std::set<int> numbers;
     for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
         const Words words = words_of(fabric.name(link));
@@ -172,7 +172,7 @@ std::string in_words(const std::string& word, const std::set<int>& numbers) {
 }
 
 /// What is wrong with a name before any link is asked: words that lack their number, or have one that the job lacks.
-void check_numbers(const Request& request, const Fabric& fabric) {
+void check_numbers(const Request& request, const network::Fabric& fabric) {
     for (std::size_t i = 0; i < request.words.size(); ++i) {
         const std::string& word = request.words[i];
         const bool numbered = i + 1 < request.words.size() && is_number(request.words[i + 1]);
@@ -208,7 +208,7 @@ std::size_t words_met(const Words& words, const Words& link) {
     return met;
 }
 
-std::string nearest_names(const std::string& wanted, const Fabric& fabric) {
+std::string nearest_names(const std::string& wanted, const network::Fabric& fabric) {
     constexpr std::size_t kShown = 3;
     const Words words = words_of(wanted);
     const std::vector<Words> phrases = phrases_of(wanted);
@@ -232,7 +232,7 @@ std::string nearest_names(const std::string& wanted, const Fabric& fabric) {
 }
 
 /// "tile 17" where a rank was named, which is the same number.
-std::string other_ways(const Request& request, const Fabric& fabric) {
+std::string other_ways(const Request& request, const network::Fabric& fabric) {
     if (request.words.size() == 2 && request.words[0] == "rank" && is_number(request.words[1])) {
         return "; expected \"tile " + request.words[1] + "\" for the tile of rank " + request.words[1];
     }
@@ -242,7 +242,8 @@ std::string other_ways(const Request& request, const Fabric& fabric) {
 /// A whole node: its tiles are no links.
 bool is_node(const Words& words) { return words.size() == 2 && words[0] == "node"; }
 
-void slow_links(const Request& request, const Fabric& fabric, std::vector<std::uint8_t>& named, SlowParts& parts) {
+void slow_links(const Request& request, const network::Fabric& fabric, std::vector<std::uint8_t>& named,
+                SlowParts& parts) {
     check_numbers(request, fabric);
     const std::vector<Words> phrases = phrases_of(request.name);
     std::size_t count = 0;
@@ -281,7 +282,8 @@ bool matches_link_name(const std::string& name, const std::string& link_name) {
     return !phrases.empty() && phrases_met(phrases, words_of(link_name)) == phrases.size();
 }
 
-SlowParts find_slow_parts(const std::vector<std::string>& requests, const Fabric& fabric, const Layout& layout) {
+SlowParts find_slow_parts(const std::vector<std::string>& requests, const network::Fabric& fabric,
+                          const models::Layout& layout) {
     SlowParts parts;
     std::vector<std::uint8_t> named_links(fabric.link_count(), 0);
     for (const std::string& text : requests) {
@@ -295,4 +297,4 @@ SlowParts find_slow_parts(const std::vector<std::string>& requests, const Fabric
     return parts;
 }
 
-}  // namespace auspex
+}  // namespace auspex::engine

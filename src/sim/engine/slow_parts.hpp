@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
-
-class Fabric;
+namespace auspex::models {
 struct Layout;
+}
+namespace auspex::network {
+class Fabric;
+}
+
+namespace auspex::engine {
 
 /// A tile that the others in its groups have waited for.
 struct SlowTile {
@@ -46,12 +50,12 @@ struct SlowParts {
 /// speed. Any other NAME: all links with such a name (matches_link_name) have FACTOR of their capacity; routes stay as
 /// they are. Throws InputError for a broken request, a factor out of range, an unknown tile, node or group (with those
 /// that there are), a name that no link has (with the nearest ones), and a part that two requests name.
-[[nodiscard]] SlowParts find_slow_parts(const std::vector<std::string>& requests, const Fabric& fabric,
-                                        const Layout& layout);
+[[nodiscard]] SlowParts find_slow_parts(const std::vector<std::string>& requests, const network::Fabric& fabric,
+                                        const models::Layout& layout);
 
 /// A word of `name` and the numbers behind it stay together ("node 3", "NIC 2", "to group 1"); the link's name holds
 /// all of them in this order. Punctuation and capital letters do not count: "node 3 NIC 2" matches "node 3: nic, NIC 2
 /// to wire".
 [[nodiscard]] bool matches_link_name(const std::string& name, const std::string& link_name);
 
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -9,15 +9,15 @@
 #include "sim/cpu/program_actions.hpp"
 #include "sim/cpu/step.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 constexpr double kTimeFactor = 1.05;
 constexpr double kMinUncertainty = 0.02;
 
-void scale_kernel_costs(Machine& machine) {
+void scale_kernel_costs(models::Machine& machine) {
     for (auto& laws : machine.cpu.kernel_costs) {
-        for (CpuKernelCost& cost : laws) {
+        for (models::CpuKernelCost& cost : laws) {
             for (double& seconds : cost.seconds_per) {
                 seconds *= kTimeFactor;
             }
@@ -26,29 +26,29 @@ void scale_kernel_costs(Machine& machine) {
     }
 }
 
-void scale_message_costs(MessageCosts& costs) {
+void scale_message_costs(models::MessageCosts& costs) {
     for (double* const seconds : {&costs.send_s, &costs.receive_s, &costs.send_byte_s, &costs.receive_byte_s,
                                   &costs.rendezvous_s, &costs.latency_s}) {
         *seconds *= kTimeFactor;
     }
 }
 
-void scale_intra_node(Machine& machine) { scale_message_costs(machine.cpu.intra_node); }
+void scale_intra_node(models::Machine& machine) { scale_message_costs(machine.cpu.intra_node); }
 
-void scale_inter_node(Machine& machine) {
+void scale_inter_node(models::Machine& machine) {
     scale_message_costs(machine.cpu.inter_node);
     machine.node.nic_bytes_per_s /= kTimeFactor;
 }
 
-void scale_cores(Machine& machine) {
-    CpuModel& cpu = machine.cpu;
+void scale_cores(models::Machine& machine) {
+    models::CpuModel& cpu = machine.cpu;
     cpu.quantum_s *= kTimeFactor, cpu.context_switch_s *= kTimeFactor, cpu.poll_s *= kTimeFactor;
     cpu.reload_byte_s *= kTimeFactor, cpu.core_capacity_bytes /= kTimeFactor;
     cpu.busy_speed /= kTimeFactor;
 }
 
-void scale_memory(Machine& machine) {
-    CpuModel& cpu = machine.cpu;
+void scale_memory(models::Machine& machine) {
+    models::CpuModel& cpu = machine.cpu;
     cpu.cache_bytes_per_s /= kTimeFactor, cpu.memory_bytes_per_s /= kTimeFactor,
         cpu.core_memory_bytes_per_s /= kTimeFactor;
     cpu.cache_bytes /= kTimeFactor;
@@ -58,7 +58,7 @@ void scale_memory(Machine& machine) {
 struct Group {
     const char* path;
     const char* what;
-    void (*scale)(Machine& machine);
+    void (*scale)(models::Machine& machine);
     std::vector<std::string> members;
 };
 
@@ -83,11 +83,11 @@ const std::vector<Group>& groups() {
     return kGroups;
 }
 
-double uncertainty_of_kernel_costs(const Inputs& inputs, const SimulatedStep& step) {
-    const auto seconds = cpu_kernel_seconds(inputs, step);
-    const auto& laws = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(cpu_precision(step.plan))];
+double uncertainty_of_kernel_costs(const models::Inputs& inputs, const SimulatedStep& step) {
+    const auto seconds = cpu::cpu_kernel_seconds(inputs, step);
+    const auto& laws = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(schedule::cpu_precision(step.plan))];
     double all = 0, squares = 0;
-    for (std::size_t kernel = 0; kernel < kCpuKernels; ++kernel) {
+    for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
         const double error = seconds[kernel] * laws[kernel].relative_error;
         all += seconds[kernel];
         squares += error * error;
@@ -96,7 +96,7 @@ double uncertainty_of_kernel_costs(const Inputs& inputs, const SimulatedStep& st
 }
 
 /// A constant of 0 is not scaled with its group, however little is known of it.
-double uncertainty_of(const Machine& machine, const Group& group) {
+double uncertainty_of(const models::Machine& machine, const Group& group) {
     double squares = 0;
     int count = 0;
     for (const Constant& constant : machine.constants) {
@@ -111,10 +111,10 @@ double uncertainty_of(const Machine& machine, const Group& group) {
     return count > 0 ? std::sqrt(squares / count) : 0;
 }
 
-ConstantSensitivity sensitivity_to(const Group& group, const Inputs& inputs, const SimulatedStep& step) {
-    Inputs changed = inputs;
+ConstantSensitivity sensitivity_to(const Group& group, const models::Inputs& inputs, const SimulatedStep& step) {
+    models::Inputs changed = inputs;
     group.scale(changed.machine);
-    const Picoseconds longer = play_on_cpus(changed, step, false).step;
+    const Picoseconds longer = cpu::play_on_cpus(changed, step, false).step;
     ConstantSensitivity sensitivity;
     sensitivity.constant.path = group.path;
     sensitivity.constant.value = 1;
@@ -130,7 +130,7 @@ ConstantSensitivity sensitivity_to(const Group& group, const Inputs& inputs, con
 
 }  // namespace
 
-std::vector<ConstantSensitivity> cpu_sensitivities(const Inputs& inputs, const SimulatedStep& step) {
+std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs, const SimulatedStep& step) {
     constexpr double kNothing = 1e-4;
     std::vector<ConstantSensitivity> sensitivities;
     for (const Group& group : groups()) {
@@ -145,4 +145,4 @@ std::vector<ConstantSensitivity> cpu_sensitivities(const Inputs& inputs, const S
     return sensitivities;
 }
 
-}  // namespace auspex
+}  // namespace auspex::predict

@@ -4,7 +4,7 @@
 
 #include "sim/predict/simulate.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 
 /// A host section has hundreds of constants, so they are scaled in groups, one replay each with all times of the group
 /// 5 % longer: "machine.host.kernels" (all laws), "machine.host.messages.near", "machine.host.messages.far" (and the
@@ -12,6 +12,7 @@ namespace auspex {
 /// and memory). A group's uncertainty: of the laws sqrt(sum (time share x relative_error)^2) over kernels, of the
 /// others the root mean square of their constants' (those of 0 apart); at least 2 %. Largest first; those below 1e-4
 /// are left out.
-[[nodiscard]] std::vector<ConstantSensitivity> cpu_sensitivities(const Inputs& inputs, const SimulatedStep& step);
+[[nodiscard]] std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs,
+                                                                 const SimulatedStep& step);
 
-}  // namespace auspex
+}  // namespace auspex::predict

@@ -11,7 +11,7 @@
 #include "schedule/program/program.hpp"
 #include "sim/predict/prediction.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 
 struct PredictOptions {
     int tiles = 0;  ///< 0: what the plan's dp gives
@@ -19,7 +19,8 @@ struct PredictOptions {
     bool sensitivity = true;  ///< fill interval and top_constants (replays the step once per constant)
     bool timeline = false;
     /// Whether a trainer runs every operation of the program (exec knows); without it: not known to.
-    std::function<bool(const Workload&, const Plan&, const Stack&, const Program&)> executor_runs = {};
+    std::function<bool(const models::Workload&, const models::Plan&, const models::Stack&, const schedule::Program&)>
+        executor_runs = {};
     bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
     Lens lens = Lens::kFolded;          ///< a machine with a host section is always played through Lens::kHost
     /// kHost: so many processes of others, by core of every computer, want it all the time. With any of them there is
@@ -32,4 +33,4 @@ struct PredictOptions {
     std::function<void(int, int)> progress = {};  ///< called after each sample: done, of all
 };
 
-}  // namespace auspex
+}  // namespace auspex::predict

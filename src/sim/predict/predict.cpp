@@ -13,7 +13,7 @@
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 std::string size_text(double bytes) {
@@ -22,13 +22,13 @@ std::string size_text(double bytes) {
 }
 
 /// True if the plan has a routing record of just this model and batch, so that memory can be told rank by rank.
-bool memory_is_of_record(const Inputs& inputs, const SimulatedStep& step) {
+bool memory_is_of_record(const models::Inputs& inputs, const SimulatedStep& step) {
     const auto& record = step.plan.routing.record;
     return record && step.plan.etp == step.plan.tp && step.plan.cp == 1 &&
            record->tokens == std::int64_t{step.layout.global_batch} * inputs.workload.sequence_length;
 }
 
-MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
+MemoryReport memory_report(const models::Inputs& inputs, const SimulatedStep& step) {
     const bool recorded = memory_is_of_record(inputs, step);
     MemoryReport report;
     report.capacity_bytes = inputs.machine.tile.hbm_bytes;
@@ -43,7 +43,7 @@ MemoryReport memory_report(const Inputs& inputs, const SimulatedStep& step) {
             report.heaviest_stage = stage;
         }
     }
-    const StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
+    const schedule::StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
     report.by_label = heaviest.by_label;
     report.fits = report.peak_bytes <= report.capacity_bytes;
     const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
@@ -64,15 +64,15 @@ void fill_grid(Prediction& p, const SimulatedStep& step) {
     p.global_batch = step.layout.global_batch;
 }
 
-void fill_rates(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
+void fill_rates(Prediction& p, const models::Inputs& inputs, const SimulatedStep& step) {
     p.tokens_per_step = static_cast<double>(p.global_batch) * inputs.workload.sequence_length;
     p.step = step.step;
     p.step_time_s = to_seconds(step.step);
     p.tokens_per_s = p.tokens_per_step / p.step_time_s;
     p.tokens_per_s_per_tile = p.tokens_per_s / p.tiles;
     double recompute_flop = 0;
-    for (const Role& role : step.program.roles) {
-        const ProgramTotals totals = totals_of(step.program, role);
+    for (const schedule::Role& role : step.program.roles) {
+        const schedule::ProgramTotals totals = totals_of(step.program, role);
         recompute_flop += totals.recompute_flop * step.layout.stage_ranks;
         p.operations +=
             totals.operations * static_cast<std::uint64_t>(p.lens == Lens::kFolded ? 1 : step.layout.stage_ranks);
@@ -112,7 +112,7 @@ UnfoldedReport report_of(const UnfoldedSteps& steps, const SimulatedStep& folded
 }
 
 /// Plays the step by rank and puts the median sample in the place of the folded step.
-UnfoldedReport unfold(const Inputs& inputs, const PredictOptions& options, SimulatedStep& step, Prediction& p) {
+UnfoldedReport unfold(const models::Inputs& inputs, const PredictOptions& options, SimulatedStep& step, Prediction& p) {
     UnfoldedSteps steps = play_unfolded(
         inputs, step,
         {.seed = options.seed, .samples = options.samples, .slow = options.slow, .progress = options.progress});
@@ -126,12 +126,12 @@ UnfoldedReport unfold(const Inputs& inputs, const PredictOptions& options, Simul
     return report;
 }
 
-bool runs_on_trainer(const Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
+bool runs_on_trainer(const models::Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
     return options.executor_runs && options.executor_runs(inputs.workload, step.plan, inputs.stack, step.program);
 }
 
 /// What there is of a step before it is played, and the step played on hosts.
-SimulatedStep step_on_cpus(const Inputs& inputs, const PredictOptions& options) {
+SimulatedStep step_on_cpus(const models::Inputs& inputs, const PredictOptions& options) {
     if (!options.slow.empty()) {
         throw InputError("--slow", "found with machine " + inputs.machine.name +
                                        ", whose ranks are processes on CPU cores; expected a machine without a host "
@@ -146,7 +146,7 @@ SimulatedStep step_on_cpus(const Inputs& inputs, const PredictOptions& options) 
                              " has the trainer's own kernels and messages (auspex program "
                              "--check-executor says why)");
     }
-    CpuStep played = play_on_cpus(inputs, step, options.timeline, options.background_processes);
+    cpu::CpuStep played = cpu::play_on_cpus(inputs, step, options.timeline, options.background_processes);
     step.step = played.step;
     step.forward_backward = played.forward_backward;
     step.losses = played.losses;
@@ -157,11 +157,12 @@ SimulatedStep step_on_cpus(const Inputs& inputs, const PredictOptions& options) 
 }
 
 /// Elasticities and the interval that follows from them.
-void fill_sensitivity(Prediction& p, const Inputs& inputs, const PredictOptions& options, const SimulatedStep& step) {
+void fill_sensitivity(Prediction& p, const models::Inputs& inputs, const PredictOptions& options,
+                      const SimulatedStep& step) {
     if (p.lens == Lens::kCpu) {
         p.top_constants = cpu_sensitivities(inputs, step);
     } else {
-        const Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
+        const models::Inputs replayed = sensitivity_inputs(inputs, step.plan.micro_batches, step.events);
         p.top_constants = constant_sensitivities(replayed, options);
         if (replayed.plan.micro_batches != inputs.plan.micro_batches) {
             p.notes.push_back("the interval and the constants leaned on come from a step of " +
@@ -186,13 +187,13 @@ void fill_run(Prediction& p, double run_tokens) {
     p.node_hours = steps * p.step_node_hours;
 }
 
-std::vector<OperationShare> operations_by_time(const OperationTimes& times) {
+std::vector<OperationShare> operations_by_time(const schedule::OperationTimes& times) {
     std::vector<OperationShare> list;
     for (std::size_t i = 0; i < times.seconds.size(); ++i) {
         if (times.seconds[i] <= 0) {
             continue;
         }
-        const std::string name = operation_name(i);  // two phases may share one
+        const std::string name = schedule::operation_name(i);  // two phases may share one
         const auto known =
             std::find_if(list.begin(), list.end(), [&](const OperationShare& share) { return share.name == name; });
         OperationShare& share = known != list.end() ? *known : list.emplace_back(OperationShare{name, 0, 0});
@@ -205,7 +206,7 @@ std::vector<OperationShare> operations_by_time(const OperationTimes& times) {
 }
 
 /// Groups small enough for one node that lie on two: their traffic leaves the node.
-void note_straddling(Prediction& p, const SimulatedStep& step, GroupKind kind, const char* name) {
+void note_straddling(Prediction& p, const SimulatedStep& step, models::GroupKind kind, const char* name) {
     const int size = group_size(step.layout, kind);
     if (size <= 1 || size > step.layout.tiles_per_node) {
         return;
@@ -223,15 +224,15 @@ void note_straddling(Prediction& p, const SimulatedStep& step, GroupKind kind, c
     }
 }
 
-void note_what_if(Prediction& p, const Stack& stack, const std::vector<std::string>& offered, const char* field,
+void note_what_if(Prediction& p, const models::Stack& stack, const std::vector<std::string>& offered, const char* field,
                   const std::string& wanted) {
     if (std::find(offered.begin(), offered.end(), wanted) == offered.end()) {
         p.notes.push_back("a what-if: stack " + stack.name + " does not offer " + field + " \"" + wanted + "\"");
     }
 }
 
-void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
-    const Stack& stack = inputs.stack;
+void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep& step) {
+    const models::Stack& stack = inputs.stack;
     if (p.lens == Lens::kCpu) {
         p.notes.push_back("machine " + inputs.machine.name +
                           " has a host section: every rank, kernel call and message is played on its cores");
@@ -252,13 +253,13 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
                 "routing has no effect with ep = 1: unevenness of experts inside a rank is not modelled");
         }
     }
-    note_straddling(p, step, GroupKind::kTp, "tp");
-    note_straddling(p, step, GroupKind::kEp, "ep");
+    note_straddling(p, step, models::GroupKind::kTp, "tp");
+    note_straddling(p, step, models::GroupKind::kEp, "ep");
     if (step.load.heaviest_rank > 1) {
         p.notes.push_back("skewed routing: the busiest expert-parallel rank gets " + fixed(step.load.heaviest_rank, 2) +
                           " times the mean");
     }
-    if (step.plan.routing.kind == RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
+    if (step.plan.routing.kind == models::RoutingDistribution::kLearned && inputs.workload.num_experts > 0) {
         p.notes.emplace_back(
             "learned routing is taken as even: time and memory of uneven routing need a recorded trace");
     }
@@ -275,7 +276,7 @@ void add_notes(Prediction& p, const Inputs& inputs, const SimulatedStep& step) {
 
 }  // namespace
 
-PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
+PredictResult predict(const models::Inputs& inputs, const PredictOptions& options) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     PredictResult result;
@@ -312,8 +313,8 @@ PredictResult predict(const Inputs& inputs, const PredictOptions& options) {
     return result;
 }
 
-Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles) {
-    Inputs scaled = inputs;
+models::Inputs at_scale(const models::Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles) {
+    models::Inputs scaled = inputs;
     scaled.plan.dp = 0;
     if (mode == ScaleMode::kWeak) {
         return scaled;
@@ -334,7 +335,7 @@ Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int t
     return scaled;
 }
 
-std::vector<AblationRow> ablate(const Inputs& inputs, int tiles) {
+std::vector<AblationRow> ablate(const models::Inputs& inputs, int tiles) {
     const struct {
         const char* name;
         bool fused, ep_aware;
@@ -342,9 +343,10 @@ std::vector<AblationRow> ablate(const Inputs& inputs, int tiles) {
         {"baseline", false, false}, {"fused-experts", true, false}, {"ep-aware", false, true}, {"both", true, true}};
     std::vector<AblationRow> rows;
     for (const auto& variant : variants) {
-        Inputs changed = inputs;
-        changed.plan.expert_kernels = variant.fused ? ExpertKernels::kFused : ExpertKernels::kLoop;
-        changed.plan.optimizer = variant.ep_aware ? OptimizerSharding::kEpAware : OptimizerSharding::kSharded;
+        models::Inputs changed = inputs;
+        changed.plan.expert_kernels = variant.fused ? models::ExpertKernels::kFused : models::ExpertKernels::kLoop;
+        changed.plan.optimizer =
+            variant.ep_aware ? models::OptimizerSharding::kEpAware : models::OptimizerSharding::kSharded;
         PredictOptions options;
         options.tiles = tiles;
         options.sensitivity = false;
@@ -361,4 +363,4 @@ std::vector<AblationRow> ablate(const Inputs& inputs, int tiles) {
     return rows;
 }
 
-}  // namespace auspex
+}  // namespace auspex::predict

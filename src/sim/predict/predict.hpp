@@ -9,24 +9,24 @@
 #include "schedule/timeline.hpp"
 #include "sim/predict/options.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 
 struct PredictResult {
     Prediction prediction;
-    std::optional<Timeline> timeline;
+    std::optional<schedule::Timeline> timeline;
 };
 
 /// Simulates one step. kHost (machines with a host section, whatever lens is asked for): play_on_cpus; top_constants
 /// are groups of the section's constants. kUnfolded: the folded step too, from which memory, times by operation, link
 /// use and elasticities are. Throws InputError for a plan that does not match workload, machine or tiles, or that hosts
 /// cannot run; a plan that does not fit in memory is a result.
-[[nodiscard]] PredictResult predict(const Inputs& inputs, const PredictOptions& options);
+[[nodiscard]] PredictResult predict(const models::Inputs& inputs, const PredictOptions& options);
 
 /// The plan at another number of tiles. Weak: dp follows the tiles, micro_batches stay. Strong: the global batch of
 /// the plan with its own dp (without one, with that of `reference_tiles`) is kept by changing micro_batches; throws
 /// InputError when it does not divide.
 enum class ScaleMode { kWeak, kStrong };
-[[nodiscard]] Inputs at_scale(const Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles);
+[[nodiscard]] models::Inputs at_scale(const models::Inputs& inputs, ScaleMode mode, int reference_tiles, int tiles);
 
 /// One row of the ablation of expert kernels and optimizer sharding.
 struct AblationRow {
@@ -36,6 +36,6 @@ struct AblationRow {
     double speedup_forward_backward = 1, speedup_optimizer = 1, speedup_training = 1;  ///< over the baseline
 };
 /// baseline: expert_kernels loop, optimizer sharded; the others change one or both. Everything else as the inputs say.
-[[nodiscard]] std::vector<AblationRow> ablate(const Inputs& inputs, int tiles);
+[[nodiscard]] std::vector<AblationRow> ablate(const models::Inputs& inputs, int tiles);
 
-}  // namespace auspex
+}  // namespace auspex::predict

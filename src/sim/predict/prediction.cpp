@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 
 const char* to_string(Lens lens) {
     switch (lens) {
@@ -14,4 +14,4 @@ const char* to_string(Lens lens) {
     AUSPEX_CHECK(false, "a lens is one of the enum");
 }
 
-}  // namespace auspex
+}  // namespace auspex::predict

@@ -14,14 +14,14 @@
 #include "sim/engine/link_use.hpp"
 #include "sim/engine/slow_parts.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 
 struct MemoryReport {
     double peak_bytes = 0, capacity_bytes = 0;
     bool fits = false;
     int heaviest_stage = 0;
     std::vector<std::pair<std::string, double>> by_label;  ///< of the heaviest stage, at its peak
-    std::vector<StageMemory> by_stage;
+    std::vector<schedule::StageMemory> by_stage;
     std::string
         verdict;  ///< one line: "fits, 41.2 of 64.0 GB on stage 0 …" or "does not fit: 112 GB, 48 GB over; largest: …"
 };
@@ -55,10 +55,10 @@ struct UnfoldedReport {
     /// Of the samples, each a sample itself: the one at place ceil(share x count) by size.
     double p5_s = 0, p25_s = 0, p50_s = 0, p75_s = 0, p95_s = 0, min_s = 0, max_s = 0, mean_s = 0;
     double folded_step_time_s = 0;
-    double folded_error = 0;              ///< folded / median - 1
-    std::vector<SlowTile> slowest;        ///< of the median sample, most waited for first
-    std::vector<SlowLink> slowest_links;  ///< of the median sample, the one that adds most first
-    std::vector<SlowRequest> slow;        ///< as asked for
+    double folded_error = 0;                      ///< folded / median - 1
+    std::vector<engine::SlowTile> slowest;        ///< of the median sample, most waited for first
+    std::vector<engine::SlowLink> slowest_links;  ///< of the median sample, the one that adds most first
+    std::vector<engine::SlowRequest> slow;        ///< as asked for
 };
 
 struct Prediction {
@@ -75,7 +75,7 @@ struct Prediction {
     double mfu = 0, hfu = 0;
     double peak_flop_per_s = 0;  ///< what MFU is measured against
     MemoryReport memory;
-    LossTimes losses{};
+    schedule::LossTimes losses{};
     double forward_backward_s = 0, optimizer_s = 0;
     bool executor_proven = false;  ///< every operation of the program is one that the trainer runs
     std::uint64_t operations = 0;  ///< program operations of one step, all roles
@@ -85,7 +85,7 @@ struct Prediction {
     std::vector<ConstantSensitivity> top_constants;  ///< most leaned on first
     std::vector<OperationShare> operations_by_time;
     std::optional<UnfoldedReport> unfolded;  ///< kUnfolded; step, losses and events above are of the median sample
-    std::vector<LinkUse> link_use;           ///< the most crowded kind first
+    std::vector<engine::LinkUse> link_use;   ///< the most crowded kind first
     std::vector<std::string> notes;          ///< what the reader should know (routing skew, assumed layout, …)
     double step_node_hours = 0;
     double run_tokens = 0;  ///< --tokens, 0 if not asked
@@ -93,4 +93,4 @@ struct Prediction {
     double run_time_s = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::predict

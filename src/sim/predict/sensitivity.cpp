@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "sim/predict/simulate.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 bool enters_a_step(const std::string& path) {
@@ -19,16 +19,16 @@ bool enters_a_step(const std::string& path) {
 }
 
 /// The inputs with one constant multiplied; the loader judges the new value.
-Inputs with_scaled(const Inputs& inputs, const Constant& constant, double factor) {
-    Inputs changed = inputs;
+models::Inputs with_scaled(const models::Inputs& inputs, const Constant& constant, double factor) {
+    models::Inputs changed = inputs;
     const std::size_t dot = constant.path.find('.');
     const std::string inside = constant.path.substr(dot + 1);
     if (constant.path.compare(0, dot, "machine") == 0) {
         changed.machine_document.set_quantity(inside, constant.value * factor, constant.dimension);
-        changed.machine = load_machine(changed.machine_document);
+        changed.machine = models::load_machine(changed.machine_document);
     } else {
         changed.stack_document.set_quantity(inside, constant.value * factor, constant.dimension);
-        changed.stack = load_stack(changed.stack_document);
+        changed.stack = models::load_stack(changed.stack_document);
     }
     return changed;
 }
@@ -46,16 +46,16 @@ bool enters_the_program(const std::string& path) {
 
 /// What one thread keeps from constant to constant.
 struct Kept {
-    Network network;
+    network::Network network;
     SimulatedStep step;
 };
 
-double elasticity(const Inputs& inputs, const PredictOptions& options, const Constant& constant, Picoseconds step,
-                  Kept& kept) {
-    Network* const network = enters_the_network(constant.path) ? nullptr : &kept.network;
+double elasticity(const models::Inputs& inputs, const PredictOptions& options, const Constant& constant,
+                  Picoseconds step, Kept& kept) {
+    network::Network* const network = enters_the_network(constant.path) ? nullptr : &kept.network;
     for (const double factor : {0.9, 1.1}) {
         try {
-            const Inputs scaled = with_scaled(inputs, constant, factor);
+            const models::Inputs scaled = with_scaled(inputs, constant, factor);
             std::optional<SimulatedStep> own;
             if (enters_the_program(constant.path)) {
                 own = prepare_step(scaled, options);
@@ -72,9 +72,9 @@ double elasticity(const Inputs& inputs, const PredictOptions& options, const Con
 
 }  // namespace
 
-Inputs sensitivity_inputs(const Inputs& inputs, int resolved_micro_batches, std::uint64_t events) {
+models::Inputs sensitivity_inputs(const models::Inputs& inputs, int resolved_micro_batches, std::uint64_t events) {
     constexpr std::uint64_t kManyEvents = 200'000;
-    Inputs shortened = inputs;
+    models::Inputs shortened = inputs;
     const int enough = 2 * inputs.plan.pp;
     if (events > kManyEvents && resolved_micro_batches > enough) {
         shortened.plan.micro_batches = enough;
@@ -82,7 +82,7 @@ Inputs sensitivity_inputs(const Inputs& inputs, int resolved_micro_batches, std:
     return shortened;
 }
 
-std::vector<ConstantSensitivity> constant_sensitivities(const Inputs& inputs, const PredictOptions& options) {
+std::vector<ConstantSensitivity> constant_sensitivities(const models::Inputs& inputs, const PredictOptions& options) {
     std::vector<ConstantSensitivity> sensitivities;
     for (const auto* constants : {&inputs.machine.constants, &inputs.stack.constants}) {
         for (const Constant& constant : *constants) {
@@ -95,7 +95,7 @@ std::vector<ConstantSensitivity> constant_sensitivities(const Inputs& inputs, co
     plain.timeline = false;
     const SimulatedStep nominal = simulate_step(inputs, plain, false);
     tbb::enumerable_thread_specific<Kept> kept([&] {
-        return Kept{Network(inputs.machine, inputs.stack, nominal.layout), nominal};
+        return Kept{network::Network(inputs.machine, inputs.stack, nominal.layout), nominal};
     });
     tbb::parallel_for(std::size_t{0}, sensitivities.size(), [&](std::size_t i) {
         sensitivities[i].elasticity = elasticity(inputs, plain, sensitivities[i].constant, nominal.step, kept.local());
@@ -120,4 +120,4 @@ std::array<double, 2> step_interval_s(double step_time_s, const std::vector<Cons
     return {step_time_s / spread, step_time_s * spread};
 }
 
-}  // namespace auspex
+}  // namespace auspex::predict

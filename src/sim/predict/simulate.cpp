@@ -6,23 +6,23 @@
 
 #include "sim/engine/link_use.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 /// How much longer rate-bound work takes on the slowest of n tiles than on a median one.
-double slowest_of(const Tile& tile, double n) {
-    const double speed = std::max(tile.speed_worst, 1 - tile.speed_sigma * expected_normal_maximum(n));
+double slowest_of(const models::Tile& tile, double n) {
+    const double speed = std::max(tile.speed_worst, 1 - tile.speed_sigma * models::expected_normal_maximum(n));
     return 1 / speed;
 }
 
 /// The stage with most kernel time: where a straggler hurts.
-std::size_t heaviest_stage(const PlayResult& result) {
+std::size_t heaviest_stage(const engine::PlayResult& result) {
     std::size_t heaviest = 0;
     Picoseconds most = -1;
     for (std::size_t stage = 0; stage < result.losses.size(); ++stage) {
-        const LossTimes& losses = result.losses[stage];
-        const Picoseconds compute =
-            losses[static_cast<std::size_t>(Loss::kUsefulCompute)] + losses[static_cast<std::size_t>(Loss::kRecompute)];
+        const schedule::LossTimes& losses = result.losses[stage];
+        const Picoseconds compute = losses[static_cast<std::size_t>(schedule::Loss::kUsefulCompute)] +
+                                    losses[static_cast<std::size_t>(schedule::Loss::kRecompute)];
         if (compute > most) {
             most = compute;
             heaviest = stage;
@@ -33,21 +33,21 @@ std::size_t heaviest_stage(const PlayResult& result) {
 
 }  // namespace
 
-SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options) {
+SimulatedStep prepare_step(const models::Inputs& inputs, const PredictOptions& options) {
     SimulatedStep step;
-    static_cast<StepProgram&>(step) = make_step_program(inputs, options.tiles);
+    static_cast<schedule::StepProgram&>(step) = schedule::make_step_program(inputs, options.tiles);
     return step;
 }
 
-SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times) {
+SimulatedStep simulate_step(const models::Inputs& inputs, const PredictOptions& options, bool operation_times) {
     SimulatedStep step = prepare_step(inputs, options);
     simulate_prepared(step, inputs, options, operation_times);
     return step;
 }
 
-void simulate_prepared(SimulatedStep& s, const Inputs& inputs, const PredictOptions& options, bool operation_times,
-                       Network* network) {
-    std::optional<Network> own;
+void simulate_prepared(SimulatedStep& s, const models::Inputs& inputs, const PredictOptions& options,
+                       bool operation_times, network::Network* network) {
+    std::optional<network::Network> own;
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
     }
@@ -59,31 +59,32 @@ void simulate_prepared(SimulatedStep& s, const Inputs& inputs, const PredictOpti
     if (options.timeline) {
         s.timeline.emplace();
     }
-    const OperationCosts costs =
+    const engine::OperationCosts costs =
         cost_operations(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
-    const auto play_with = [&](const CostOptions& stragglers, Timeline* timeline) {
-        const CostedProgram costed = cost_program(s.program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
+    const auto play_with = [&](const engine::CostOptions& stragglers, schedule::Timeline* timeline) {
+        const engine::CostedProgram costed =
+            cost_program(s.program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
         return play(costed, *network, timeline);
     };
-    const PlayResult first = play_with(s.cost_options, nullptr);
-    CostOptions slow = s.cost_options;
+    const engine::PlayResult first = play_with(s.cost_options, nullptr);
+    engine::CostOptions slow = s.cost_options;
     slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
-    const PlayResult second = play_with(slow, s.timeline ? &*s.timeline : nullptr);
+    const engine::PlayResult second = play_with(slow, s.timeline ? &*s.timeline : nullptr);
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
-    s.losses = mean_losses(first.losses, first.step);
-    s.losses[static_cast<std::size_t>(Loss::kJitter)] += extra;
+    s.losses = schedule::mean_losses(first.losses, first.step);
+    s.losses[static_cast<std::size_t>(schedule::Loss::kJitter)] += extra;
     s.events = first.events + second.events;
     if (operation_times) {
         s.groups_touched = network->fabric().block_count();
         s.link_use = link_use(s.program, costs, *network, to_seconds(s.step));
         s.operation_times = time_by_operation(s.program, costs, s.cost_options);
         const auto roles = static_cast<double>(s.program.roles.size());
-        for (std::size_t name = 0; name < kOperationNames; ++name) {
+        for (std::size_t name = 0; name < schedule::kOperationNames; ++name) {
             s.operation_times.seconds[name] += first.shared_link_excess_s[name] / roles;
         }
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::predict

@@ -11,33 +11,34 @@
 #include "sim/engine/link_use.hpp"
 #include "sim/predict/options.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 
 /// A step as simulated, before anything is derived from it.
-struct SimulatedStep : StepProgram {
-    CostOptions cost_options;
+struct SimulatedStep : schedule::StepProgram {
+    engine::CostOptions cost_options;
     Picoseconds step = 0, forward_backward = 0;
-    LossTimes losses{};  ///< mean over tiles; they sum to `step`
+    schedule::LossTimes losses{};  ///< mean over tiles; they sum to `step`
     std::uint64_t events = 0;
-    OperationTimes operation_times;
+    schedule::OperationTimes operation_times;
     int groups_touched = 0;
-    std::vector<LinkUse> link_use;
-    std::optional<Timeline> timeline;
+    std::vector<engine::LinkUse> link_use;
+    std::optional<schedule::Timeline> timeline;
 };
 
 /// Nothing but its program.
-[[nodiscard]] SimulatedStep prepare_step(const Inputs& inputs, const PredictOptions& options);
+[[nodiscard]] SimulatedStep prepare_step(const models::Inputs& inputs, const PredictOptions& options);
 
 /// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
 /// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
 /// the heaviest stage the expected slowest of all ranks; what that adds is jitter,
 /// and the timeline is of that play. `operation_times`: fills operation_times and link_use.
-[[nodiscard]] SimulatedStep simulate_step(const Inputs& inputs, const PredictOptions& options, bool operation_times);
+[[nodiscard]] SimulatedStep simulate_step(const models::Inputs& inputs, const PredictOptions& options,
+                                          bool operation_times);
 
 /// The same for a step that is prepared, whatever it was simulated for before: with inputs that differ from those that
 /// prepared it in nothing that enters a program. `network`, if given, must have been made for the same layout and for
 /// inputs that differ in nothing that enters a network (node links, fabric, transport).
-void simulate_prepared(SimulatedStep& step, const Inputs& inputs, const PredictOptions& options, bool operation_times,
-                       Network* network = nullptr);
+void simulate_prepared(SimulatedStep& step, const models::Inputs& inputs, const PredictOptions& options,
+                       bool operation_times, network::Network* network = nullptr);
 
-}  // namespace auspex
+}  // namespace auspex::predict

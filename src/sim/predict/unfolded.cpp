@@ -16,22 +16,22 @@
 #include "sim/network/sharing/link_sharing.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 /// What those patterns that can meet others put on links, and these links, with numbers of their own.
 struct SharedLinks {
-    std::vector<double> capacities;            ///< factors applied
-    std::vector<std::vector<LinkLoad>> loads;  ///< by pattern; empty: has its links to itself
+    std::vector<double> capacities;                     ///< factors applied
+    std::vector<std::vector<network::LinkLoad>> loads;  ///< by pattern; empty: has its links to itself
 };
 
 /// What all samples share: nothing of it changes while they play.
 struct SampleSetup {
-    const Inputs& inputs;
-    const Layout& layout;
-    Network network;
-    SlowParts slow;
-    CostedProgram costed;
+    const models::Inputs& inputs;
+    const models::Layout& layout;
+    network::Network network;
+    engine::SlowParts slow;
+    engine::CostedProgram costed;
     SharedLinks links;
     std::vector<double> solo_rates;  ///< by pattern
     std::vector<int> ranks;          ///< of each actor
@@ -41,7 +41,7 @@ struct SampleSetup {
 class RankSharing {
  public:
     explicit RankSharing(const SampleSetup& setup) : setup_(setup), links_(setup.links.capacities) {}
-    std::uint32_t start(PatternId pattern) {
+    std::uint32_t start(network::PatternId pattern) {
         return links_.start({setup_.links.loads[pattern], setup_.solo_rates[pattern]});
     }
     void stop(std::uint32_t id) { links_.stop(id); }
@@ -50,29 +50,30 @@ class RankSharing {
 
  private:
     const SampleSetup& setup_;
-    LinkSharing links_;
+    network::LinkSharing links_;
 };
 
-SharedLinks find_shared_links(const CostedProgram& costed, const Network& network, std::span<const double> factors) {
+SharedLinks find_shared_links(const engine::CostedProgram& costed, const network::Network& network,
+                              std::span<const double> factors) {
     SharedLinks shared;
     shared.loads.resize(network.pattern_count());
-    SparseLinks<std::uint32_t> numbers(network.fabric().link_count());  // from 1 on
+    network::SparseLinks<std::uint32_t> numbers(network.fabric().link_count());  // from 1 on
     const auto number_of = [&](std::uint32_t link) {
         std::uint32_t& number = numbers[link];
         if (number == 0) {
-            shared.capacities.push_back(slowed_capacity(network.fabric(), link, factors));
+            shared.capacities.push_back(engine::slowed_capacity(network.fabric(), link, factors));
             number = static_cast<std::uint32_t>(shared.capacities.size());
         }
         return number - 1;
     };
-    for (const CostedTransfer& transfer : costed.transfers) {
-        for (const CostedTransfer::Member& member : transfer.members) {
+    for (const engine::CostedTransfer& transfer : costed.transfers) {
+        for (const engine::CostedTransfer::Member& member : transfer.members) {
             for (std::uint32_t p = member.phase_begin; p < member.phase_end && member.shares_links; ++p) {
-                const PatternLoads& loads = network.loads(transfer.phases[p].pattern);
-                std::vector<LinkLoad>& mine = shared.loads[transfer.phases[p].pattern];
+                const network::PatternLoads& loads = network.loads(transfer.phases[p].pattern);
+                std::vector<network::LinkLoad>& mine = shared.loads[transfer.phases[p].pattern];
                 if (mine.empty()) {
                     mine.reserve(loads.size());
-                    for (const LinkLoad& on : loads) {
+                    for (const network::LinkLoad& on : loads) {
                         mine.push_back({number_of(on.link), on.load});
                     }
                 }
@@ -82,20 +83,21 @@ SharedLinks find_shared_links(const CostedProgram& costed, const Network& networ
     return shared;
 }
 
-SampleSetup sample_setup(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
-    SampleSetup setup{inputs, folded.layout, Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
+SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+    SampleSetup setup{
+        inputs, folded.layout, network::Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
     setup.network.set_routing_shares(folded.routing_shares());
-    const Fabric& fabric = setup.network.fabric();
-    setup.slow = find_slow_parts(options.slow, fabric, folded.layout);
-    CostOptions cost = folded.cost_options;
-    cost.grain = Grain::kRanks;
+    const network::Fabric& fabric = setup.network.fabric();
+    setup.slow = engine::find_slow_parts(options.slow, fabric, folded.layout);
+    engine::CostOptions cost = folded.cost_options;
+    cost.grain = engine::Grain::kRanks;
     cost.link_factors = setup.slow.link_factors;
     setup.costed = cost_program(
         folded.program, inputs.machine, inputs.stack, folded.layout,
         cost_operations(folded.program, inputs.machine, inputs.stack, folded.layout, setup.network, cost), cost);
     setup.links = find_shared_links(setup.costed, setup.network, setup.slow.link_factors);
-    for (PatternId pattern = 0; pattern < setup.network.pattern_count(); ++pattern) {
-        setup.solo_rates.push_back(slowed_solo_rate(setup.network, pattern, setup.slow.link_factors));
+    for (network::PatternId pattern = 0; pattern < setup.network.pattern_count(); ++pattern) {
+        setup.solo_rates.push_back(engine::slowed_solo_rate(setup.network, pattern, setup.slow.link_factors));
     }
     for (int s = 0; s < folded.layout.pp; ++s) {
         for (int n = 0; n < folded.layout.stage_ranks; ++n) {
@@ -107,7 +109,8 @@ SampleSetup sample_setup(const Inputs& inputs, const SimulatedStep& folded, cons
 
 constexpr std::size_t kMaxListed = 10;
 
-std::vector<SlowTile> slowest_tiles(const SampleSetup& setup, const PlayResult& played, const NoiseModel& noise_model) {
+std::vector<engine::SlowTile> slowest_tiles(const SampleSetup& setup, const engine::PlayResult& played,
+                                            const engine::NoiseModel& noise_model) {
     std::vector<std::uint32_t> order(played.waited_for_s.size());
     std::iota(order.begin(), order.end(), 0U);
     const std::size_t shown = std::min(kMaxListed, order.size());
@@ -118,7 +121,7 @@ std::vector<SlowTile> slowest_tiles(const SampleSetup& setup, const PlayResult& 
                                      : setup.ranks[a] < setup.ranks[b];
                       });
     const double all_s = std::accumulate(played.waited_for_s.begin(), played.waited_for_s.end(), 0.0);
-    std::vector<SlowTile> tiles;
+    std::vector<engine::SlowTile> tiles;
     for (std::size_t i = 0; i < shown && played.waited_for_s[order[i]] > 0; ++i) {
         const std::uint32_t actor = order[i];
         const double waited_s = played.waited_for_s[actor];
@@ -129,27 +132,27 @@ std::vector<SlowTile> slowest_tiles(const SampleSetup& setup, const PlayResult& 
     return tiles;
 }
 
-std::vector<SlowLink> slowest_links(const SampleSetup& setup, const PlayResult& played) {
-    std::vector<SlowLink> links;
+std::vector<engine::SlowLink> slowest_links(const SampleSetup& setup, const engine::PlayResult& played) {
+    std::vector<engine::SlowLink> links;
     for (const auto& [link, added_s] : played.slow_link_s) {
         links.push_back(
             {setup.network.fabric().name(link), setup.slow.link_factors[link], added_s / setup.layout.tiles});
     }
     std::stable_sort(links.begin(), links.end(),
-                     [](const SlowLink& a, const SlowLink& b) { return a.added_s > b.added_s; });
+                     [](const engine::SlowLink& a, const engine::SlowLink& b) { return a.added_s > b.added_s; });
     links.resize(std::min(kMaxListed, links.size()));
     return links;
 }
 
 UnfoldedSample play_sample(const SampleSetup& setup, std::uint64_t seed) {
-    NoiseModel noise_model(setup.inputs.machine.tile, setup.inputs.machine.noise, seed, setup.ranks,
-                           setup.slow.rank_factors);
+    engine::NoiseModel noise_model(setup.inputs.machine.tile, setup.inputs.machine.noise, seed, setup.ranks,
+                                   setup.slow.rank_factors);
     RankSharing sharing(setup);
-    const PlayResult played = Player(setup.costed, sharing, &noise_model, nullptr).run();
+    const engine::PlayResult played = engine::Player(setup.costed, sharing, &noise_model, nullptr).run();
     UnfoldedSample sample;
     sample.step = played.step;
     sample.forward_backward = played.forward_backward;
-    sample.losses = mean_losses(played.losses, played.step);
+    sample.losses = schedule::mean_losses(played.losses, played.step);
     sample.events = played.events;
     sample.slowest = slowest_tiles(setup, played, noise_model);
     sample.slowest_links = slowest_links(setup, played);
@@ -157,8 +160,8 @@ UnfoldedSample play_sample(const SampleSetup& setup, std::uint64_t seed) {
 }
 
 /// Nothing is drawn: all samples are the same.
-bool is_deterministic(const Machine& machine) {
-    const Noise& noise = machine.noise;
+bool is_deterministic(const models::Machine& machine) {
+    const models::Noise& noise = machine.noise;
     return machine.tile.speed_sigma == 0 && noise.network_jitter == 0 &&
            (noise.os_event_s == 0 || noise.os_events_per_s == 0);
 }
@@ -173,7 +176,7 @@ std::size_t median_of(const std::vector<UnfoldedSample>& samples) {
 
 }  // namespace
 
-UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
+UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
     AUSPEX_CHECK(options.samples > 0, "at least one sample");
     const SampleSetup setup = sample_setup(inputs, folded, options);
     UnfoldedSteps steps;
@@ -200,4 +203,4 @@ UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded, c
     return steps;
 }
 
-}  // namespace auspex
+}  // namespace auspex::predict

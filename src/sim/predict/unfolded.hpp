@@ -7,7 +7,7 @@
 
 #include "sim/predict/simulate.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 
 struct UnfoldedOptions {
     std::uint64_t seed = 1;
@@ -21,16 +21,16 @@ struct UnfoldedOptions {
 /// One draw of tile speeds, interruptions and jitter, played.
 struct UnfoldedSample {
     Picoseconds step = 0, forward_backward = 0;
-    LossTimes losses{};  ///< mean over ranks; they sum to `step`
+    schedule::LossTimes losses{};  ///< mean over ranks; they sum to `step`
     std::uint64_t events = 0;
-    std::vector<SlowTile> slowest;        ///< most waited for first
-    std::vector<SlowLink> slowest_links;  ///< slow by request, the one that adds most first
+    std::vector<engine::SlowTile> slowest;        ///< most waited for first
+    std::vector<engine::SlowLink> slowest_links;  ///< slow by request, the one that adds most first
 };
 
 struct UnfoldedSteps {
-    std::vector<UnfoldedSample> samples;  ///< by number
-    std::size_t median = 0;               ///< the sample in the middle by step, the lower one of two
-    std::vector<SlowRequest> slow;        ///< what was asked for
+    std::vector<UnfoldedSample> samples;    ///< by number
+    std::size_t median = 0;                 ///< the sample in the middle by step, the lower one of two
+    std::vector<engine::SlowRequest> slow;  ///< what was asked for
     std::vector<std::string> notes;
 };
 
@@ -39,7 +39,7 @@ struct UnfoldedSteps {
 /// background load on a layout whose groups lie alike the result is the folded one to the picosecond. Samples run in
 /// parallel; the result does not depend on how many at a time. Throws InputError for a broken `slow`, and for a step of
 /// kLongestTime or more.
-[[nodiscard]] UnfoldedSteps play_unfolded(const Inputs& inputs, const SimulatedStep& folded,
+[[nodiscard]] UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& folded,
                                           const UnfoldedOptions& options);
 
-}  // namespace auspex
+}  // namespace auspex::predict

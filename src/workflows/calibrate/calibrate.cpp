@@ -13,7 +13,7 @@
 #include "launch/output_locks.hpp"
 #include "workflows/calibrate/measure.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,8 +28,8 @@ void require_own_file(const std::string& out) {
         return;
     }
     const JsonDocument document = JsonDocument::load(out);
-    const auto written_by = document.root().is_object() ? document.root().find(kWrittenByKey) : std::nullopt;
-    if (!written_by || !written_by->is_string() || written_by->as_string() != kWrittenBy) {
+    const auto written_by = document.root().is_object() ? document.root().find(fit::kWrittenByKey) : std::nullopt;
+    if (!written_by || !written_by->is_string() || written_by->as_string() != fit::kWrittenBy) {
         throw InputError("--out " + out,
                          "found a file that calibration has not written; expected a new name, or a "
                          "file of its own");
@@ -38,7 +38,7 @@ void require_own_file(const std::string& out) {
 
 /// What cannot be written at the end is found at the start.
 void require_writable(const char* flag, const std::string& file) {
-    with_flag_context(flag, file, [&] { const OutputFile unused(file); });
+    launch::with_flag_context(flag, file, [&] { const OutputFile unused(file); });
 }
 
 void require_two_files(const CalibrateRequest& request) {
@@ -55,36 +55,37 @@ void require_two_files(const CalibrateRequest& request) {
 
 /// The key by which the file is known later.
 std::string marked(std::string machine_json) {
-    if (machine_json.find(kWrittenByKey) == std::string::npos) {
+    if (machine_json.find(fit::kWrittenByKey) == std::string::npos) {
         machine_json.insert(machine_json.find('{') + 1,
-                            "\n  " + json_quote(kWrittenByKey) + ": " + json_quote(kWrittenBy) + ",");
+                            "\n  " + json_quote(fit::kWrittenByKey) + ": " + json_quote(fit::kWrittenBy) + ",");
     }
     return machine_json;
 }
 
-Calibration calibration_of(const CalibrateRequest& request) {
+fit::Calibration calibration_of(const CalibrateRequest& request) {
     const std::string& measurements = request.measurements;
     if (!request.measures()) {
-        const JsonDocument base = load_document("machine", request.machine, {});
-        const Stack stack = load_stack(load_document("stack", stack_for(request, load_machine(base)), {}));
-        const std::vector<Measurement> rows =
-            with_flag_context("--from", measurements, [&] { return load_measurements(measurements); });
+        const JsonDocument base = launch::load_document("machine", request.machine, {});
+        const models::Stack stack =
+            models::load_stack(launch::load_document("stack", stack_for(request, models::load_machine(base)), {}));
+        const std::vector<models::Measurement> rows =
+            launch::with_flag_context("--from", measurements, [&] { return models::load_measurements(measurements); });
         if (rows.empty()) {
             throw InputError(measurements, "found no rows below the header; expected at least one");
         }
-        return calibrate_from(base, rows, stack);
+        return fit::calibrate_from(base, rows, stack);
     }
-    const Stack stack = load_stack(load_document("stack", request.stack, {}));
-    const SignalsCaught signals;
+    const models::Stack stack = models::load_stack(launch::load_document("stack", request.stack, {}));
+    const launch::SignalsCaught signals;
     CalibrationRows measured = measure_machine(request, stack);
-    Calibration calibration = calibrate_cpu(fs::path(request.out).stem().string(), measured.rows, stack);
+    fit::Calibration calibration = fit::calibrate_cpu(fs::path(request.out).stem().string(), measured.rows, stack);
     require_no_signal(request);
     calibration.warnings.insert(calibration.warnings.begin(), measured.warnings.begin(), measured.warnings.end());
     return calibration;
 }
 
 /// Of the new file: what was measured here, laws of kernels apart; with --from everything that is no assumption.
-std::vector<Constant> constants_of(const Machine& machine, bool is_from) {
+std::vector<Constant> constants_of(const models::Machine& machine, bool is_from) {
     std::vector<Constant> constants = machine.constants;
     std::erase_if(constants, [is_from](const Constant& constant) {
         const bool is_host = constant.path.starts_with("machine.host.");
@@ -96,7 +97,7 @@ std::vector<Constant> constants_of(const Machine& machine, bool is_from) {
 
 }  // namespace
 
-std::string stack_for(const CalibrateRequest& request, const Machine& machine) {
+std::string stack_for(const CalibrateRequest& request, const models::Machine& machine) {
     return !request.stack.empty() ? request.stack : !machine.default_stack.empty() ? machine.default_stack : "bare";
 }
 
@@ -107,7 +108,7 @@ Calibrated calibrate(const CalibrateRequest& request) {
         std::error_code status;  // what is wrong with the folder, the file's own check says
         fs::create_directories(fs::path(out).parent_path(), status);
     }
-    OutputLocks locks(request.command_line);
+    launch::OutputLocks locks(request.command_line);
     locks.take_file("--out " + out, out);
     require_own_file(out);
     require_writable("--out", out);
@@ -116,10 +117,10 @@ Calibrated calibrate(const CalibrateRequest& request) {
         require_writable("--report", (fs::path(request.report) / "index.html").string());
     }
     Calibrated calibrated;
-    CalibrationReport& report = calibrated.report;
+    report::CalibrationReport& report = calibrated.report;
     report.calibration = calibration_of(request);
     write_file(out, marked(report.calibration.machine_json));
-    calibrated.machine = load_machine(JsonDocument::load(out));
+    calibrated.machine = models::load_machine(JsonDocument::load(out));
     report.machine = calibrated.machine.name;
     report.machine_file = out;
     report.measurements_file = request.measurements;
@@ -133,4 +134,4 @@ Calibrated calibrate(const CalibrateRequest& request) {
     return calibrated;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

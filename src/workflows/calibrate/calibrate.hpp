@@ -6,11 +6,11 @@
 #include "report/calibration/calibration_report.hpp"
 #include "workflows/calibrate/request.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 struct Calibrated {
-    CalibrationReport report;
-    Machine machine;  ///< as the new file has it
+    report::CalibrationReport report;
+    models::Machine machine;  ///< as the new file has it
 };
 
 /// Writes the machine file, the file of rows and the report. Throws InputError where something cannot be written or
@@ -19,6 +19,6 @@ struct Calibrated {
 [[nodiscard]] Calibrated calibrate(const CalibrateRequest& request);
 
 /// What the other lenses of a machine without a section host would run with.
-[[nodiscard]] std::string stack_for(const CalibrateRequest& request, const Machine& machine);
+[[nodiscard]] std::string stack_for(const CalibrateRequest& request, const models::Machine& machine);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

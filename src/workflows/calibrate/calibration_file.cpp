@@ -16,7 +16,7 @@
 #include "base/output_file.hpp"
 #include "exec/run/core_probe.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,7 +25,9 @@ constexpr std::string_view kDone = "# done: ", kConditions = "# conditions: ";
 constexpr const char* kWhatToDo = "expected measurements of the same, another --measurements, or --fresh";
 constexpr const char* kExpected = "a CSV file of measurements";
 
-bool is_row(const std::string& line) { return !line.empty() && !line.starts_with('#') && line != measurement_header(); }
+bool is_row(const std::string& line) {
+    return !line.empty() && !line.starts_with('#') && line != models::measurement_header();
+}
 
 std::string text_of(const Conditions& conditions) {
     std::string text;
@@ -82,7 +84,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 constexpr std::array<std::string_view, 3> kOfComputer{"computer", "own_cache", "last_level_cache"};
 
 /// Rows about the computer as a whole, whose source is its processor and a day: "NAME, 2026-11-21".
-bool is_of_computer(const Measurement& row) {
+bool is_of_computer(const models::Measurement& row) {
     return row.kind == "host" && std::ranges::find(kOfComputer, row.name) != kOfComputer.end();
 }
 
@@ -91,18 +93,19 @@ bool ends_with_day(const std::string& text) {
     return text.size() > kDay.size() && text[text.size() - 3] == '-' && text[text.size() - 6] == '-';
 }
 
-bool is_own(const Measurement& row) {
-    return row.source == kThisMachine || row.source == kSlowed || (is_of_computer(row) && ends_with_day(row.source));
+bool is_own(const models::Measurement& row) {
+    return row.source == exec::kThisMachine || row.source == exec::kSlowed ||
+           (is_of_computer(row) && ends_with_day(row.source));
 }
 
 /// Of a line without an end: is that all it lacks? Conditions may lack some of their own; without rows they are written
 /// again.
 bool is_whole(const std::string& line) {
-    if (line == measurement_header() || line.starts_with('#')) {
+    if (line == models::measurement_header() || line.starts_with('#')) {
         return !line.starts_with(kConditions);
     }
     try {
-        return is_own(parse_measurements(measurement_header() + "\n" + line, "").front());
+        return is_own(models::parse_measurements(models::measurement_header() + "\n" + line, "").front());
     } catch (const InputError&) {
         return false;
     }
@@ -127,7 +130,7 @@ Conditions conditions_in(const std::vector<std::string>& lines) {
 }
 
 /// Rows of tables from elsewhere are not for calibration to add to, or to replace.
-void require_own(const std::vector<Measurement>& rows) {
+void require_own(const std::vector<models::Measurement>& rows) {
     const auto foreign = std::ranges::find_if_not(rows, is_own);
     if (foreign != rows.end()) {
         throw InputError(foreign->file_line,
@@ -160,8 +163,9 @@ bool require_conditions(const std::string& file, const std::vector<std::string>&
 }
 
 /// Rows of another processor would be mixed with those of this one.
-void require_processor(const std::string& file, const std::vector<Measurement>& rows, const std::string& processor) {
-    for (const Measurement& row : rows) {
+void require_processor(const std::string& file, const std::vector<models::Measurement>& rows,
+                       const std::string& processor) {
+    for (const models::Measurement& row : rows) {
         if (is_of_computer(row) && !row.source.starts_with(processor + ", ")) {
             throw InputError(file, "found measurements of \"" + row.source + "\"; expected those of this computer, \"" +
                                        processor + "\", another --measurements, or --fresh");
@@ -170,9 +174,9 @@ void require_processor(const std::string& file, const std::vector<Measurement>& 
 }
 
 /// parse_measurements, whose errors then say what can be done.
-std::vector<Measurement> rows_or_advice(const std::string& text, const std::string& file) {
+std::vector<models::Measurement> rows_or_advice(const std::string& text, const std::string& file) {
     try {
-        return parse_measurements(text, file);
+        return models::parse_measurements(text, file);
     } catch (const InputError& error) {
         const bool is_own_file = !conditions_in(lines_of(text)).empty();
         const std::string what = error.what();
@@ -188,7 +192,7 @@ bool is_filled(const std::string& file) {
 }
 
 std::string first_lines(const Conditions& now) {
-    return measurement_header() + "\n" + std::string(kConditions) + text_of(now) + "\n";
+    return models::measurement_header() + "\n" + std::string(kConditions) + text_of(now) + "\n";
 }
 
 /// Names the flag: a file that is not there yet may not be possible there.
@@ -212,7 +216,7 @@ LastLine CalibrationFile::take(const Conditions& now, const std::string& process
         return LastLine::kWhole;
     }
     const std::string text = read_input_file(file_, kExpected), whole = whole_lines(text);
-    const std::vector<Measurement> rows = rows_or_advice(whole, file_);
+    const std::vector<models::Measurement> rows = rows_or_advice(whole, file_);
     const std::vector<std::string> lines = lines_of(whole);
     if (conditions_in(lines).empty()) {
         require_own(rows);
@@ -314,7 +318,7 @@ std::map<std::string, int> CalibrationFile::slowed_rows(const std::set<std::stri
     std::map<std::string, int> slowed;
     int rows = 0;
     for (const std::string& line : lines()) {
-        rows += is_row(line) && line.ends_with(kSlowed) ? 1 : 0;
+        rows += is_row(line) && line.ends_with(exec::kSlowed) ? 1 : 0;
         if (line.starts_with(kDone)) {
             const std::string part = line.substr(kDone.size());
             if (rows > 0 && parts.contains(part)) {
@@ -328,7 +332,7 @@ std::map<std::string, int> CalibrationFile::slowed_rows(const std::set<std::stri
 
 void CalibrationFile::drop_slowed(const std::set<std::string>& parts) const {
     const std::map<std::string, int> slowed = slowed_rows(parts);
-    const auto is_slowed = [](const std::string& line) { return is_row(line) && line.ends_with(kSlowed); };
+    const auto is_slowed = [](const std::string& line) { return is_row(line) && line.ends_with(exec::kSlowed); };
     std::string before, kept;
     std::vector<std::string> part;
     for (const std::string& line : lines()) {
@@ -352,11 +356,11 @@ void CalibrationFile::drop_slowed(const std::set<std::string>& parts) const {
 
 void CalibrationFile::end_part(const std::string& part) const { append_line(std::string(kDone) + part); }
 
-void CalibrationFile::append(const Measurement& row) const { append_line(to_csv(row)); }
+void CalibrationFile::append(const models::Measurement& row) const { append_line(to_csv(row)); }
 
 double CalibrationFile::fastest_probe_s() const {
     double fastest = 0;
-    for (const Measurement& row : load_measurements(file_)) {
+    for (const models::Measurement& row : models::load_measurements(file_)) {
         if (row.kind == "host" && row.name == "probe" && row.seconds > 0) {
             fastest = fastest > 0 ? std::min(fastest, row.seconds) : row.seconds;
         }
@@ -380,4 +384,4 @@ void CalibrationFile::refuse_build(const Conditions& now) const {
                                 value_of(now, kBuildCondition) + "; " + kWhatToDo);
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -9,7 +9,7 @@
 
 #include "models/measurement.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// What has to be the same for all rows of a file, by name: "cores", "stack", "hosts", … Names and values are texts
 /// without ';', '=' and ends of lines.
@@ -53,7 +53,7 @@ class CalibrationFile {
     /// meanwhile leaves the old file or the new one.
     void drop_slowed(const std::set<std::string>& parts) const;
     void end_part(const std::string& part) const;
-    void append(const Measurement& row) const;
+    void append(const models::Measurement& row) const;
     /// Of all rows "host,probe"; 0 where there is none.
     [[nodiscard]] double fastest_probe_s() const;
 
@@ -71,4 +71,4 @@ class CalibrationFile {
     std::string file_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::workflows

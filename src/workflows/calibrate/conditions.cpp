@@ -13,7 +13,7 @@
 #include "launch/input_files.hpp"
 #include "launch/installation.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,23 +37,23 @@ std::string netlab_settings() {
 }
 
 std::string text_of_hosts(const std::string& hostfile) {
-    return with_flag_context("--hostfile", hostfile,
-                             [&] { return read_input_file(hostfile, "a list of hosts, one a line"); });
+    return launch::with_flag_context("--hostfile", hostfile,
+                                     [&] { return read_input_file(hostfile, "a list of hosts, one a line"); });
 }
 
 }  // namespace
 
-Conditions conditions_now(const CalibrateRequest& request, const Stack& stack) {
+Conditions conditions_now(const CalibrateRequest& request, const models::Stack& stack) {
     const std::string& hostfile = request.hostfile;
     constexpr std::size_t kDigits = 12;
-    Conditions now{{"cores", std::to_string(allowed_cores().size())},
+    Conditions now{{"cores", std::to_string(exec::allowed_cores().size())},
                    {"stack", std::string(stack.waits_by_yielding ? "yields" : "spins") +
                                  (stack.binds_ranks ? ", bound, " : ", not bound, ") +
-                                 short_hash(load_document("stack", request.stack, {}).dump())},
+                                 short_hash(launch::load_document("stack", request.stack, {}).dump())},
                    {"hosts", hostfile.empty() ? "none" : short_hash(text_of_hosts(hostfile))},
                    {"mpirun flags", request.mpirun_flags.empty() ? "none" : request.mpirun_flags},
                    {"netlab", netlab_settings()},
-                   {kBuildCondition, sha256_of_file(mpi_program()).substr(0, kDigits)}};
+                   {kBuildCondition, exec::sha256_of_file(launch::mpi_program()).substr(0, kDigits)}};
     for (auto& [name, value] : now) {
         std::ranges::replace_if(
             value, [](char c) { return c == ';' || c == '=' || c == '\n'; }, '_');
@@ -61,4 +61,4 @@ Conditions conditions_now(const CalibrateRequest& request, const Stack& stack) {
     return now;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

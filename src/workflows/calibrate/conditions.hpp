@@ -4,10 +4,10 @@
 #include "workflows/calibrate/calibration_file.hpp"
 #include "workflows/calibrate/request.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// Everything that rows of one file have in common beside the processor. Throws InputError where the hostfile or the
 /// stack cannot be read.
-[[nodiscard]] Conditions conditions_now(const CalibrateRequest& request, const Stack& stack);
+[[nodiscard]] Conditions conditions_now(const CalibrateRequest& request, const models::Stack& stack);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

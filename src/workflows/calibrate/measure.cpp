@@ -27,7 +27,7 @@
 #include "workflows/calibrate/parts.hpp"
 #include "workflows/calibrate/ticker.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -51,7 +51,8 @@ std::string kept_text(const CalibrateRequest& request, const CalibrationFile& fi
 
 class Measurer {
  public:
-    Measurer(const CalibrateRequest& request, const Stack& stack, const CalibrationFile& file, const NewFolder& scratch)
+    Measurer(const CalibrateRequest& request, const models::Stack& stack, const CalibrationFile& file,
+             const launch::NewFolder& scratch)
         : request_(request), stack_(stack), file_(file), scratch_(scratch) {}
 
     std::vector<std::string> run(const Conditions& now) {
@@ -68,7 +69,7 @@ class Measurer {
         if (parts.empty() && earlier_probe_s_ > 0) {
             return {};
         }
-        require_mpirun();
+        launch::require_mpirun();
         for (const CalibrationPart& part : parts) {
             left_s_ += part.seconds();
         }
@@ -121,8 +122,8 @@ class Measurer {
         int disturbed = 0;
         for (int i = 0; i < kProbes; ++i) {
             require_no_signal(request_);
-            const std::vector<ProbeReading> readings = probe_cores(kProbe_s);
-            for (const ProbeReading& reading : readings) {
+            const std::vector<microbench::ProbeReading> readings = microbench::probe_cores(kProbe_s);
+            for (const microbench::ProbeReading& reading : readings) {
                 probes_.push_back(reading.seconds);
             }
             disturbed += is_disturbed(readings, full_speed_probe_s()) ? 1 : 0;
@@ -182,27 +183,27 @@ class Measurer {
 
     /// True if something else ran meanwhile.
     bool launch(const CalibrationPart& part) {
-        Launch launch;
+        launch::Launch launch;
         MeasureTask task = part.task;
-        task.undisturbed_probe_s = kUndisturbedProbe * full_speed_probe_s();
+        task.undisturbed_probe_s = exec::kUndisturbedProbe * full_speed_probe_s();
         launch.arguments = arguments_of(task);
         launch.ranks = part.ranks;
         launch.waits_by_yielding = stack_.waits_by_yielding;
         launch.hostfile = request_.hostfile;
         launch.mpirun_flags = request_.mpirun_flags;
-        const CoreClock before = core_clock();
-        LaunchOutcome outcome;
+        const microbench::CoreClock before = microbench::core_clock();
+        launch::LaunchOutcome outcome;
         {
             const CalibrateTicker ticker(part.name, part.seconds(), left_s_, file_.name());
-            outcome = run_under_mpirun(launch, RunFolder(scratch_.path()));
+            outcome = run_under_mpirun(launch, launch::RunFolder(scratch_.path()));
         }
-        const bool were_others = had_background_load(before, core_clock());
+        const bool were_others = had_background_load(before, microbench::core_clock());
         require_success(outcome);
         const bool is_slow = probe();
         return were_others || is_slow;
     }
 
-    void require_success(const LaunchOutcome& outcome) const {
+    void require_success(const launch::LaunchOutcome& outcome) const {
         if (outcome.interrupted_by != 0) {
             throw std::runtime_error("interrupted" + kept_text(request_, file_));
         }
@@ -210,11 +211,11 @@ class Measurer {
             throw InputError("calibrate", outcome.error);
         }
         if (outcome.exit_code != 0) {
-            throw std::runtime_error(
-                (outcome.failure.empty()
-                     ? "mpirun ended with " + std::to_string(outcome.exit_code) + ": " + last_lines(outcome.other_lines)
-                     : outcome.failure) +
-                kept_text(request_, file_));
+            throw std::runtime_error((outcome.failure.empty()
+                                          ? "mpirun ended with " + std::to_string(outcome.exit_code) + ": " +
+                                                launch::last_lines(outcome.other_lines)
+                                          : outcome.failure) +
+                                     kept_text(request_, file_));
         }
     }
 
@@ -232,14 +233,14 @@ class Measurer {
         if (known > 0 && session_probe_s() >= known) {
             return;
         }
-        Measurement row;
+        models::Measurement row;
         row.kind = "host";
         row.name = "probe";
-        row.active = static_cast<int>(allowed_cores().size());
+        row.active = static_cast<int>(exec::allowed_cores().size());
         row.seconds = session_probe_s();
         row.spread = relative_spread(probes_);
         row.count = static_cast<int>(probes_.size());
-        row.source = kThisMachine;
+        row.source = exec::kThisMachine;
         file_.append(row);
     }
 
@@ -250,7 +251,7 @@ class Measurer {
                                 percent(slow / fastest - 1) +
                                 " longer than at best. A neighbour of this virtual machine, or the clock");
         }
-        if (earlier_probe_s_ > kUndisturbedProbe * fastest) {
+        if (earlier_probe_s_ > exec::kUndisturbedProbe * fastest) {
             warnings_.push_back("what earlier sessions measured was taken on cores that were " +
                                 percent(earlier_probe_s_ / fastest - 1) +
                                 " slower than now: --fresh measures everything again");
@@ -258,9 +259,9 @@ class Measurer {
     }
 
     const CalibrateRequest& request_;
-    const Stack& stack_;
+    const models::Stack& stack_;
     const CalibrationFile& file_;
-    const NewFolder& scratch_;
+    const launch::NewFolder& scratch_;
     Clock::time_point begin_ = Clock::now();
     double left_s_ = 0, patience_s_ = 0;
     double earlier_probe_s_ = 0;  ///< full speed of the file's earlier sessions; 0: there were none
@@ -279,7 +280,7 @@ std::string prepare(const CalibrateRequest& request, const CalibrationFile& file
         }
         return before;
     }
-    const LastLine last = file.take(now, this_computer().model);
+    const LastLine last = file.take(now, exec::this_computer().model);
     if (last == LastLine::kDropped) {
         note("the last line of " + file.name() + " was cut off and is dropped");
     }
@@ -289,19 +290,19 @@ std::string prepare(const CalibrateRequest& request, const CalibrationFile& file
 }  // namespace
 
 void require_no_signal(const CalibrateRequest& request) {
-    if (caught_signal() != 0) {
+    if (launch::caught_signal() != 0) {
         throw std::runtime_error("interrupted" + kept_text(request, CalibrationFile(request.measurements)));
     }
 }
 
-CalibrationRows measure_machine(const CalibrateRequest& request, const Stack& stack) {
+CalibrationRows measure_machine(const CalibrateRequest& request, const models::Stack& stack) {
     const std::string& file = request.measurements;
     const Conditions now = conditions_now(request, stack);
-    const NewFolder scratch(temporary_folder(), kRunFolderPrefix);
+    const launch::NewFolder scratch(launch::temporary_folder(), launch::kRunFolderPrefix);
     if (request.is_fresh) {
-        require_mpirun();
+        launch::require_mpirun();
     }
-    OutputLocks locks(request.command_line);
+    launch::OutputLocks locks(request.command_line);
     locks.take_file(file, file);
     const CalibrationFile measurements(file);
     const std::string before = prepare(request, measurements, now);
@@ -316,9 +317,9 @@ CalibrationRows measure_machine(const CalibrateRequest& request, const Stack& st
         }
         throw;
     }
-    std::ranges::copy(notes_of_surroundings(), std::back_inserter(result.warnings));
-    result.rows = load_measurements(file);
+    std::ranges::copy(microbench::notes_of_surroundings(), std::back_inserter(result.warnings));
+    result.rows = models::load_measurements(file);
     return result;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

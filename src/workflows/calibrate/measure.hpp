@@ -7,10 +7,10 @@
 #include "models/stack.hpp"
 #include "workflows/calibrate/request.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 struct CalibrationRows {
-    std::vector<Measurement> rows;
+    std::vector<models::Measurement> rows;
     std::vector<std::string> warnings;  ///< of parts that were disturbed twice
 };
 
@@ -21,9 +21,9 @@ struct CalibrationRows {
 /// netlab, and, if something is left to be measured, build of auspex-mpi; where another calibration measures into it;
 /// and where inputs cannot be used, before it changes the file. Requires: SignalsCaught, for what is left behind else;
 /// throws std::runtime_error that says where the measurements are if one was noted.
-[[nodiscard]] CalibrationRows measure_machine(const CalibrateRequest& request, const Stack& stack);
+[[nodiscard]] CalibrationRows measure_machine(const CalibrateRequest& request, const models::Stack& stack);
 
 /// The same error, if a signal was noted.
 void require_no_signal(const CalibrateRequest& request);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 double read_seconds(const std::string& text) {
@@ -25,7 +25,7 @@ double read_seconds(const std::string& text) {
 }
 
 /// All that says what was measured, without what came of it.
-std::string name_of(Measurement row) {
+std::string name_of(models::Measurement row) {
     row.seconds = row.spread = 0;
     row.count = 1;
     row.source.clear();
@@ -90,18 +90,18 @@ MeasureTask measure_task(const std::vector<std::string>& words) {
     return task;
 }
 
-MeasurementFile::MeasurementFile(std::string file) : file_(std::move(file)), rows_(load_measurements(file_)) {
-    for (const Measurement& row : rows_) {
+MeasurementFile::MeasurementFile(std::string file) : file_(std::move(file)), rows_(models::load_measurements(file_)) {
+    for (const models::Measurement& row : rows_) {
         names_.insert(name_of(row));
     }
 }
 
-bool MeasurementFile::has(const Measurement& row) const { return names_.contains(name_of(row)); }
+bool MeasurementFile::has(const models::Measurement& row) const { return names_.contains(name_of(row)); }
 
-void MeasurementFile::append(const Measurement& row) {
+void MeasurementFile::append(const models::Measurement& row) {
     append_text(file_, to_csv(row) + "\n");
     names_.insert(name_of(row));
     rows_.push_back(row);
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -7,7 +7,7 @@
 
 #include "models/measurement.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// First argument of auspex-mpi where it measures; words_of(task) follow.
 inline constexpr const char* kMeasureRole = "measure";
@@ -32,16 +32,16 @@ class MeasurementFile {
     /// Throws InputError where the file is there and is no file of measurements, or has an incomplete last line.
     explicit MeasurementFile(std::string file);
 
-    [[nodiscard]] const std::vector<Measurement>& rows() const { return rows_; }
+    [[nodiscard]] const std::vector<models::Measurement>& rows() const { return rows_; }
     /// Is there a row of the same thing? Seconds, spread, count and source are not compared.
-    [[nodiscard]] bool has(const Measurement& row) const;
+    [[nodiscard]] bool has(const models::Measurement& row) const;
     /// At the end, at once. Throws std::runtime_error where it cannot be written.
-    void append(const Measurement& row);
+    void append(const models::Measurement& row);
 
  private:
     std::string file_;
-    std::vector<Measurement> rows_;
+    std::vector<models::Measurement> rows_;
     std::set<std::string> names_;  ///< of what was measured
 };
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -6,7 +6,7 @@
 #include "exec/system/cores.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 /// Shares of the budget: kernels are many, messages between many ranks are slow.
@@ -14,7 +14,7 @@ constexpr double kKernelsOfPrecision = 24, kSharing = 4, kMessages = 8;
 
 std::vector<int> rank_counts(int most) {
     std::set<int> counts{1, most};
-    if (const int cores = static_cast<int>(allowed_cores().size()); cores < most) {
+    if (const int cores = static_cast<int>(exec::allowed_cores().size()); cores < most) {
         counts.insert(cores);
     }
     for (int ranks = 2; ranks < most; ranks *= 2) {
@@ -68,4 +68,4 @@ std::set<std::string> names_of(const std::vector<CalibrationPart>& parts) {
     return names;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -7,7 +7,7 @@
 #include "workflows/calibrate/measure_task.hpp"
 #include "workflows/calibrate/request.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// One launch.
 struct CalibrationPart {
@@ -26,4 +26,4 @@ struct CalibrationPart {
 [[nodiscard]] double seconds_of(const std::vector<CalibrationPart>& parts);
 [[nodiscard]] std::set<std::string> names_of(const std::vector<CalibrationPart>& parts);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// Measures this machine, or takes rows of another one (`machine` is not empty).
 struct CalibrateRequest {
@@ -27,4 +27,4 @@ struct CalibrateRequest {
 /// Seconds to spend on measuring where nothing else is asked for.
 inline constexpr double kDefaultBudget_s = 210;
 
-}  // namespace auspex
+}  // namespace auspex::workflows

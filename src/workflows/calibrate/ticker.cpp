@@ -16,7 +16,7 @@
 
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 class CalibrateTicker::Line {
  public:
@@ -81,4 +81,4 @@ CalibrateTicker::CalibrateTicker(std::string part, double part_s, double later_s
 
 CalibrateTicker::~CalibrateTicker() = default;
 
-}  // namespace auspex
+}  // namespace auspex::workflows

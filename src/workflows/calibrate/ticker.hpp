@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// "calibrating: 4 ranks, about 70 s left; 512 lines in local.csv", over and over, while it lives; without a terminal
 /// once, without the lines.
@@ -20,4 +20,4 @@ class CalibrateTicker {
     std::unique_ptr<Line> line_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -26,7 +26,7 @@
 #include "schedule/memory/memory.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,7 +105,7 @@ void add_layouts(const std::string& file, const std::string& scratch, std::vecto
         layout.allow_only({"name", "workload", "plan"});
         require_file_name(layout.at("name"));
         const std::string name = layout.at("name").as_string(), text = json_text(layout.at("plan"));
-        static_cast<void>(load_plan(JsonDocument::parse(text, file + ", layout " + name)));
+        static_cast<void>(models::load_plan(JsonDocument::parse(text, file + ", layout " + name)));
         const auto one = layout.find("workload");
         if (one && std::find(all.begin(), all.end(), one->as_string()) == all.end()) {
             one->fail("one of \"workloads\"");
@@ -195,7 +195,8 @@ void require_nodes(const CompareRequest& request, const std::vector<int>& slots,
                          " writes such a machine file, or name another --machine");
 }
 
-double fullest_rank(const Inputs& inputs, const Plan& plan, const Layout& layout, const Program& program) {
+double fullest_rank(const models::Inputs& inputs, const models::Plan& plan, const models::Layout& layout,
+                    const schedule::Program& program) {
     std::uint64_t most = 0;
     for (int rank = 0; rank < layout.tiles; ++rank) {
         most = std::max(
@@ -207,12 +208,12 @@ double fullest_rank(const Inputs& inputs, const Plan& plan, const Layout& layout
 
 /// Throws InputError where the plan does not fit the workload, or the trainer does not run its program.
 CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
-    const std::string plan_file = find_input("plan", wanted.plan, wanted.plan_from);
-    const std::string workload_file = find_input("workload", wanted.workload, wanted.workload_from);
-    CompareCase one{load_inputs(load_document("machine", request.machine, request.overrides),
-                                load_document("stack", request.stack, request.overrides),
-                                load_document("workload", workload_file, request.overrides),
-                                load_document("plan", plan_file, request.overrides))};
+    const std::string plan_file = launch::find_input("plan", wanted.plan, wanted.plan_from);
+    const std::string workload_file = launch::find_input("workload", wanted.workload, wanted.workload_from);
+    CompareCase one{models::load_inputs(launch::load_document("machine", request.machine, request.overrides),
+                                        launch::load_document("stack", request.stack, request.overrides),
+                                        launch::load_document("workload", workload_file, request.overrides),
+                                        launch::load_document("plan", plan_file, request.overrides))};
     if (one.inputs.machine.cpu.cores == 0) {
         throw InputError(one.inputs.machine_document.name(),
                          "found a machine without a host section; expected one with a host section (auspex calibrate "
@@ -225,9 +226,9 @@ CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
     require_short_name(one.plan, wanted.plan_from);
     require_short_name(one.workload, wanted.workload_from);
     one.asked_ranks = one.inputs.plan.dp == 0 ? request.ranks : 0;
-    const Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.asked_ranks);
-    const Layout layout = rank_grid(plan, tiles_of(plan));
-    const Program program = build_program(one.inputs.workload, plan, one.inputs.stack, layout);
+    const models::Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.asked_ranks);
+    const models::Layout layout = rank_grid(plan, tiles_of(plan));
+    const schedule::Program program = schedule::build_program(one.inputs.workload, plan, one.inputs.stack, layout);
     if (!unbound_operations(one.inputs.workload, plan, one.inputs.stack, program).empty()) {
         throw InputError(one.plan_file,
                          "found a plan that the trainer does not run on " + one.workload +
@@ -262,8 +263,9 @@ std::string digest_of_file(const fs::path& file, const std::string& expected) {
 /// stay the same while it is being worked on.
 RunOrigin common_origin(const CompareRequest& request) {
     RunOrigin origin;
-    origin["computer"] = short_digest(this_computer().model + ", " + std::to_string(allowed_cores().size()) + " cores");
-    origin["trainer"] = short_digest(AUSPEX_VERSION + digest_of_file(mpi_program(), "the trainer's program"));
+    origin["computer"] =
+        short_digest(exec::this_computer().model + ", " + std::to_string(exec::allowed_cores().size()) + " cores");
+    origin["trainer"] = short_digest(AUSPEX_VERSION + digest_of_file(launch::mpi_program(), "the trainer's program"));
     origin["steps"] = std::to_string(request.steps);
     origin["mpirun flags"] = short_digest(request.mpirun_flags);
     origin["data"] = request.data.empty() ? "random"
@@ -284,8 +286,8 @@ void take_origin(const RunOrigin& common, CompareCase& one) {
 
 }  // namespace
 
-TrainRequest CompareCase::train_request(const CompareRequest& request) const {
-    TrainRequest run;
+launch::TrainRequest CompareCase::train_request(const CompareRequest& request) const {
+    launch::TrainRequest run;
     run.workload = workload_file;
     run.plan = plan_file;
     run.stack = request.stack;
@@ -299,17 +301,17 @@ TrainRequest CompareCase::train_request(const CompareRequest& request) const {
 
 std::vector<CompareCase> compare_cases(const CompareRequest& request, const std::string& scratch,
                                        std::vector<std::string>& left_out) {
-    require_roles(request.overrides, {"machine", "stack", "workload", "plan"});
+    launch::require_roles(request.overrides, {"machine", "stack", "workload", "plan"});
     std::vector<Wanted> wanted;
     add_plans(request, wanted);
     if (!request.layouts.empty()) {
-        add_layouts(find_input("layouts", request.layouts), scratch, wanted);
+        add_layouts(launch::find_input("layouts", request.layouts), scratch, wanted);
     }
     if (wanted.empty()) {
         throw InputError("auspex compare", "found no layout; expected --plans with --workload, or --layouts");
     }
     const std::string& hostfile = request.hostfile;
-    const std::vector<int> slots = hostfile.empty() ? std::vector<int>{} : slots_by_host(hostfile);
+    const std::vector<int> slots = hostfile.empty() ? std::vector<int>{} : launch::slots_by_host(hostfile);
     const int slots_there = std::accumulate(slots.begin(), slots.end(), 0);
     std::vector<CompareCase> cases;
     std::set<std::pair<std::string, std::string>> names;
@@ -349,4 +351,4 @@ std::vector<CompareCase> compare_cases(const CompareRequest& request, const std:
     return cases;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

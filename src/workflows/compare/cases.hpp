@@ -8,11 +8,11 @@
 #include "workflows/compare/records.hpp"
 #include "workflows/compare/request.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// One layout of one workload.
 struct CompareCase {
-    Inputs inputs;                   ///< for the prediction, overrides applied
+    models::Inputs inputs;           ///< for the prediction, overrides applied
     std::string plan{}, workload{};  ///< names
     std::string plan_file{}, workload_file{};
     int asked_ranks = 0;  ///< for a plan without dp; else 0
@@ -23,7 +23,7 @@ struct CompareCase {
     /// The name of the file with its trace.
     [[nodiscard]] std::string trace_file() const { return workload + "-" + plan + ".json"; }
     /// One run of it, without data and steps.
-    [[nodiscard]] TrainRequest train_request(const CompareRequest& request) const;
+    [[nodiscard]] launch::TrainRequest train_request(const CompareRequest& request) const;
 };
 
 /// Every plan with every workload for which it resolves (PLAN@WORKLOAD: with that one), then those of the layouts file.
@@ -32,4 +32,4 @@ struct CompareCase {
 [[nodiscard]] std::vector<CompareCase> compare_cases(const CompareRequest& request, const std::string& scratch,
                                                      std::vector<std::string>& left_out);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

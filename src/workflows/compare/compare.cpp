@@ -25,7 +25,7 @@
 #include "workflows/compare/predictions.hpp"
 #include "workflows/compare/runs.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 /// Unless the command is to go on with them.
@@ -53,7 +53,7 @@ void require_writable(const std::filesystem::path& file) {
 }
 
 /// Folders and files of --out, and what is there already.
-void prepare_out(const CompareRequest& request, const std::vector<CompareCase>& cases, OutputLocks& locks,
+void prepare_out(const CompareRequest& request, const std::vector<CompareCase>& cases, launch::OutputLocks& locks,
                  RunPlan& plan) {
     if (request.out.empty()) {
         return;
@@ -61,7 +61,7 @@ void prepare_out(const CompareRequest& request, const std::vector<CompareCase>& 
     const std::filesystem::path folder = request.out;
     locks.take_folder("--out", request.out);
     refuse_earlier_runs(request);
-    plan.traces = make_report_folder((folder / "traces").string(), "traces").string();
+    plan.traces = report::make_report_folder((folder / "traces").string(), "traces").string();
     plan.records = records_of(request);
     for (const char* file : {"index.html", "comparison.json", "cases.csv", "cases.jsonl"}) {
         require_writable(folder / file);
@@ -90,7 +90,8 @@ void take_max_background(const std::vector<int>& others, std::vector<int>& most)
 }
 
 /// What is measured, but for what is paired with a prediction.
-void take_measured(const CompareCase& one, MeasuredCase& measured, double reference_probe_s, ComparedCase& compared) {
+void take_measured(const CompareCase& one, MeasuredCase& measured, double reference_probe_s,
+                   evaluate::ComparedCase& compared) {
     compared.ranks = one.ranks;
     compared.predicted_memory_bytes = one.predicted_memory_bytes;
     const bool any_counts =
@@ -108,7 +109,7 @@ void take_measured(const CompareCase& one, MeasuredCase& measured, double refere
 }
 
 /// A layout that failed: without a run it is left out, with some it stays.
-void take_failure(const CompareCase& one, const MeasuredCase& measured, Comparison& comparison) {
+void take_failure(const CompareCase& one, const MeasuredCase& measured, evaluate::Comparison& comparison) {
     const std::size_t kept = measured.runs.size();
     const std::string name = one.plan + " on " + one.workload;
     if (kept > 0) {
@@ -122,7 +123,7 @@ void take_failure(const CompareCase& one, const MeasuredCase& measured, Comparis
 }
 
 /// Predicts again what ran on cores of another speed or beside others, and pairs operations.
-void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<ComparedCase>& compared) {
+void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<evaluate::ComparedCase>& compared) {
     const std::vector<double> speeds = speeds_to_predict(compared);
     for (std::size_t i = 0; i < compared.size(); ++i) {
         if (speeds[i] != 1) {
@@ -131,15 +132,15 @@ void take_predicted(const std::vector<const CompareCase*>& cases, std::vector<Co
         if (!compared[i].background_processes.empty()) {
             widen_for_background(*cases[i], compared[i].background_processes, compared[i]);
         }
-        throw_if_interrupted();
+        launch::throw_if_interrupted();
         compared[i].operations =
-            pair_operations(compared[i].operations, operation_times(compared[i].predicted_timeline.value()));
+            pair_operations(compared[i].operations, evaluate::operation_times(compared[i].predicted_timeline.value()));
     }
 }
 
 /// What is predicted is predicted for the machine's cores, whatever may be used here.
-std::string note_of_other_cores(const CompareRequest& request, const Machine& machine) {
-    const auto cores = static_cast<int>(allowed_cores().size());
+std::string note_of_other_cores(const CompareRequest& request, const models::Machine& machine) {
+    const auto cores = static_cast<int>(exec::allowed_cores().size());
     if (!request.hostfile.empty() || machine.cpu.cores == cores) {
         return "";
     }
@@ -153,26 +154,26 @@ std::string records_of(const CompareRequest& request) {
     return request.out.empty() ? "" : (std::filesystem::path(request.out) / "cases.jsonl").string();
 }
 
-Compared compare_layouts(const CompareRequest& request, OutputLocks& locks) {
-    const SignalsCaught signals;
-    const NewFolder scratch(temporary_folder(), "auspex-compare-");
+Compared compare_layouts(const CompareRequest& request, launch::OutputLocks& locks) {
+    const launch::SignalsCaught signals;
+    const launch::NewFolder scratch(launch::temporary_folder(), "auspex-compare-");
     Compared result;
-    Comparison& comparison = result.comparison;
+    evaluate::Comparison& comparison = result.comparison;
     const std::vector<CompareCase> cases = compare_cases(request, scratch.path(), comparison.warnings);
-    std::ranges::copy(notes_of_surroundings(), std::back_inserter(comparison.warnings));
-    require_mpirun();
+    std::ranges::copy(microbench::notes_of_surroundings(), std::back_inserter(comparison.warnings));
+    launch::require_mpirun();
     if (const std::string note = note_of_other_cores(request, cases.front().inputs.machine); !note.empty()) {
         comparison.warnings.push_back(note);
     }
     RunPlan plan;
     plan.scratch = scratch.path();
-    std::vector<ComparedCase> compared(cases.size());
+    std::vector<evaluate::ComparedCase> compared(cases.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
         compared[i].plan = cases[i].plan;
         compared[i].workload = cases[i].workload;
         predict_case(cases[i], 1, compared[i]);
         plan.expected_s.push_back(compared[i].predicted_step_s);
-        throw_if_interrupted();
+        launch::throw_if_interrupted();
     }
     prepare_out(request, cases, locks, plan);
     result.machine = cases.front().inputs.machine.name;
@@ -198,8 +199,8 @@ Compared compare_layouts(const CompareRequest& request, OutputLocks& locks) {
     }
     take_predicted(cases_run, comparison.cases);
     summarise(comparison);
-    throw_if_interrupted();
+    launch::throw_if_interrupted();
     return result;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

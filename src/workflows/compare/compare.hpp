@@ -6,10 +6,10 @@
 #include "launch/output_locks.hpp"
 #include "workflows/compare/request.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 struct Compared {
-    Comparison comparison;
+    evaluate::Comparison comparison;
     std::string machine;  ///< its name
 };
 
@@ -19,6 +19,6 @@ struct Compared {
 /// Predicts and runs every layout. `locks` then hold `out`, for the report to go there. Throws Interrupted
 /// (launch/train/child_run.hpp), behind which runs are in records_of(); InputError where inputs do not fit, or `out`
 /// has the runs of an earlier comparison that this one does not go on with; std::runtime_error where no layout ran.
-[[nodiscard]] Compared compare_layouts(const CompareRequest& request, OutputLocks& locks);
+[[nodiscard]] Compared compare_layouts(const CompareRequest& request, launch::OutputLocks& locks);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -4,24 +4,24 @@
 #include <algorithm>
 #include <utility>
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
-Inputs inputs_at_speed(const CompareCase& one, double core_speed) {
-    Inputs inputs = one.inputs;
+models::Inputs inputs_at_speed(const CompareCase& one, double core_speed) {
+    models::Inputs inputs = one.inputs;
     inputs.machine.cpu = at_speed(inputs.machine.cpu, core_speed);
     return inputs;
 }
 
 }  // namespace
 
-void predict_case(const CompareCase& one, double core_speed, ComparedCase& compared) {
-    PredictOptions wanted;
+void predict_case(const CompareCase& one, double core_speed, evaluate::ComparedCase& compared) {
+    predict::PredictOptions wanted;
     wanted.tiles = one.asked_ranks;
     wanted.timeline = true;
     wanted.play_every_operation = true;
-    PredictResult result = predict(inputs_at_speed(one, core_speed), wanted);
-    const Prediction& prediction = result.prediction;
+    predict::PredictResult result = predict::predict(inputs_at_speed(one, core_speed), wanted);
+    const predict::Prediction& prediction = result.prediction;
     compared.nodes = prediction.nodes;
     compared.core_speed = core_speed;
     compared.predicted_step_s = prediction.step_time_s;
@@ -30,13 +30,13 @@ void predict_case(const CompareCase& one, double core_speed, ComparedCase& compa
     compared.predicted_timeline = std::move(result.timeline);
 }
 
-void widen_for_background(const CompareCase& one, const std::vector<int>& others, ComparedCase& compared) {
-    PredictOptions wanted;
+void widen_for_background(const CompareCase& one, const std::vector<int>& others, evaluate::ComparedCase& compared) {
+    predict::PredictOptions wanted;
     wanted.tiles = one.asked_ranks;
     wanted.background_processes = others;
-    const double step_s = predict(inputs_at_speed(one, compared.core_speed), wanted).prediction.step_time_s;
+    const double step_s = predict::predict(inputs_at_speed(one, compared.core_speed), wanted).prediction.step_time_s;
     const double width = compared.interval_high_s / compared.predicted_step_s;
     compared.interval_high_s = std::max(compared.interval_high_s, step_s * width);
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

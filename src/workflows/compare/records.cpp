@@ -11,7 +11,7 @@
 #include "base/output_file.hpp"
 #include "exec/run/core_probe.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 /// Empty in lines of a version of this program that did not write it.
@@ -84,22 +84,22 @@ std::string note_of(const std::string& file, std::size_t left, std::size_t all, 
 
 }  // namespace
 
-ComparedRun compared_run(const CaseRun& run, double reference_probe_s) {
-    ComparedRun compared;
+evaluate::ComparedRun compared_run(const CaseRun& run, double reference_probe_s) {
+    evaluate::ComparedRun compared;
     compared.step_s = run.step_s;
     compared.is_valid = run.is_valid();
     compared.traced_s = run.traced_s;
     compared.operations = run.operations;
     if (reference_probe_s > 0) {
         compared.speed = reference_probe_s / run.probe_s;
-        compared.is_traced_at_full_speed = has_full_speed(run.traced_probe_s, reference_probe_s);
+        compared.is_traced_at_full_speed = exec::has_full_speed(run.traced_probe_s, reference_probe_s);
     }
     return compared;
 }
 
 std::string to_json_line(const CaseRun& run) {
     std::string operations;
-    for (const OperationPair& operation : run.operations) {
+    for (const evaluate::OperationPair& operation : run.operations) {
         operations +=
             (operations.empty() ? "" : ", ") + json_quote(operation.name) + ": " + json_number(operation.measured_s);
     }
@@ -166,4 +166,4 @@ void RunRecords::add(const CaseRun& run) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

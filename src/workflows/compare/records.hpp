@@ -8,7 +8,7 @@
 
 #include "compare/evaluate/comparison.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// All that a run depends on: name of each thing ("machine", "steps", "trainer", …) to a digest of it. Runs are
 /// comparable if all of it is the same.
@@ -26,14 +26,14 @@ struct CaseRun {
     std::vector<int> background_processes;  ///< by core: processes of others that could always run (background_by_core)
     bool is_disturbed = false;
     [[nodiscard]] bool is_valid() const { return !is_slowed && !is_disturbed; }
-    double memory_bytes = 0;                ///< peak of the fullest rank
-    double traced_s = 0;                    ///< the step that was traced, its last one
-    double traced_probe_s = 0;              ///< of the probes around that step
-    std::vector<OperationPair> operations;  ///< of that step: measured_s only
+    double memory_bytes = 0;                          ///< peak of the fullest rank
+    double traced_s = 0;                              ///< the step that was traced, its last one
+    double traced_probe_s = 0;                        ///< of the probes around that step
+    std::vector<evaluate::OperationPair> operations;  ///< of that step: measured_s only
 };
 
 /// The same run as a comparison sees it. `reference_probe_s`: of the calibration; 0: not known, speeds are not either.
-[[nodiscard]] ComparedRun compared_run(const CaseRun& run, double reference_probe_s);
+[[nodiscard]] evaluate::ComparedRun compared_run(const CaseRun& run, double reference_probe_s);
 
 /// One line of JSON.
 [[nodiscard]] std::string to_json_line(const CaseRun& run);
@@ -62,4 +62,4 @@ class RunRecords {
     std::ofstream out_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// Machine, stack, plans, workloads and layouts are files, or names (launch/input_files.hpp).
 struct CompareRequest {
@@ -22,4 +22,4 @@ struct CompareRequest {
     std::string mpirun_flags;  ///< separated by spaces
 };
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -21,7 +21,7 @@
 #include "microbench/probe.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,10 +43,10 @@ int counted_steps(double step_s) {
 }
 
 /// Rows of random tokens, which come round again in long runs: time does not depend on what they say.
-std::string make_random_data(const Workload& workload, const std::string& folder) {
+std::string make_random_data(const models::Workload& workload, const std::string& folder) {
     constexpr int kRows = 64, kShort = 65'536;
     const std::string tokens = folder + "/tokens-" + workload.name, data = folder + "/data-" + workload.name;
-    MegatronWriter writer(tokens, workload.vocab_size <= kShort ? 2 : 4);
+    exec::MegatronWriter writer(tokens, workload.vocab_size <= kShort ? 2 : 4);
     Rng rng(1);
     for (int row = 0; row < kRows; ++row) {
         std::vector<std::int32_t> sequence(static_cast<std::size_t>(workload.sequence_length) + 1);
@@ -56,7 +56,7 @@ std::string make_random_data(const Workload& workload, const std::string& folder
         writer.add_sequence(sequence);
     }
     writer.commit();
-    PrepareRequest request;
+    exec::PrepareRequest request;
     request.megatron = tokens;
     request.vocabulary = workload.vocab_size;
     request.sequence_length = workload.sequence_length;
@@ -66,7 +66,7 @@ std::string make_random_data(const Workload& workload, const std::string& folder
 }
 
 /// Why there are no steps to take from a run; empty: there are.
-std::string fault_of_steps(const TrainedRun& trained) {
+std::string fault_of_steps(const launch::TrainedRun& trained) {
     const std::size_t steps = trained.step_times_s.size(), probes = trained.probes_s.size();
     return steps > kWarmUp && probes == steps ? ""
                                               : "it reported " + counted(static_cast<double>(steps), "step") + " and " +
@@ -150,45 +150,45 @@ class Measurer {
 
     /// What went wrong; empty: nothing.
     std::string train(std::size_t i, CaseRun& run) {
-        TrainRequest wanted = cases_[i].train_request(request_);
+        launch::TrainRequest wanted = cases_[i].train_request(request_);
         wanted.data = data_for(cases_[i]);
         wanted.steps = steps_of(i);
         wanted.trace = latest_trace();
         wanted.probes_cores = true;
-        const std::vector<ProbeReading> before = probe_cores(kProbe_s);
-        throw_if_interrupted();
-        const CoreClock begin = core_clock();
-        const TrainedRun trained = run_training(wanted, plan_.scratch);
-        const CoreClock end = core_clock();
+        const std::vector<microbench::ProbeReading> before = microbench::probe_cores(kProbe_s);
+        launch::throw_if_interrupted();
+        const microbench::CoreClock begin = microbench::core_clock();
+        const launch::TrainedRun trained = run_training(wanted, plan_.scratch);
+        const microbench::CoreClock end = microbench::core_clock();
         if (!trained.error.empty()) {
             return trained.error;
         }
         if (const std::string fault = fault_of_steps(trained); !fault.empty()) {
             return fault;
         }
-        const std::vector<ProbeReading> after = probe_cores(kProbe_s);
+        const std::vector<microbench::ProbeReading> after = microbench::probe_cores(kProbe_s);
         run.background_share = background_share(begin, end);
         run.background_processes = background_by_core(begin, end);
         run.is_disturbed = had_background_load(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
                            is_disturbed(after, plan_.reference_probe_s);
         take_steps(trained, run);
-        for (const RankReport& rank : trained.ranks) {
+        for (const exec::RankReport& rank : trained.ranks) {
             run.memory_bytes = std::max(run.memory_bytes, static_cast<double>(rank.peak_bytes));
         }
-        const Timeline timeline = read_chrome_trace(JsonDocument::load(latest_trace()));
-        run.traced_s = to_seconds(end_of(timeline));
+        const schedule::Timeline timeline = evaluate::read_chrome_trace(JsonDocument::load(latest_trace()));
+        run.traced_s = to_seconds(evaluate::end_of(timeline));
         run.traced_probe_s = trained.probes_s.back();
-        run.operations = operation_times(timeline);
+        run.operations = evaluate::operation_times(timeline);
         return "";
     }
 
     /// The steps at full speed, or all.
-    void take_steps(const TrainedRun& trained, CaseRun& run) const {
+    void take_steps(const launch::TrainedRun& trained, CaseRun& run) const {
         std::vector<double> steps_s(trained.step_times_s.begin() + kWarmUp, trained.step_times_s.end());
         std::vector<double> probes_s(trained.probes_s.begin() + kWarmUp, trained.probes_s.end());
         std::vector<double> calm_steps_s, calm_probes_s;
         for (std::size_t step = 0; step < steps_s.size(); ++step) {
-            if (has_full_speed(probes_s[step], plan_.reference_probe_s)) {
+            if (exec::has_full_speed(probes_s[step], plan_.reference_probe_s)) {
                 calm_steps_s.push_back(steps_s[step]);
                 calm_probes_s.push_back(probes_s[step]);
             }
@@ -225,7 +225,7 @@ class Measurer {
 
     /// After a run of this comparison: of its trace and the one that is kept, the one that stands better stays.
     void keep_trace(std::size_t i) {
-        ComparedCase one;
+        evaluate::ComparedCase one;
         for (const CaseRun& run : measured_[i].runs) {
             one.runs.push_back(compared_run(run, plan_.reference_probe_s));
         }
@@ -252,9 +252,10 @@ class Measurer {
     void find_trace(std::size_t i) {
         std::error_code status;
         if (!found_trace_s_.contains(i)) {
-            found_trace_s_[i] = fs::is_regular_file(trace_of(i), status)
-                                    ? to_seconds(end_of(read_chrome_trace(JsonDocument::load(trace_of(i)))))
-                                    : 0;
+            found_trace_s_[i] =
+                fs::is_regular_file(trace_of(i), status)
+                    ? to_seconds(evaluate::end_of(evaluate::read_chrome_trace(JsonDocument::load(trace_of(i)))))
+                    : 0;
         }
         if (measured_[i].runs.back().traced_s == found_trace_s_[i]) {
             kept_trace_[i] = measured_[i].runs.size() - 1;
@@ -263,7 +264,7 @@ class Measurer {
 
     void load_timeline(std::size_t i) {
         if (kept_trace_[i]) {
-            measured_[i].timeline = read_chrome_trace(JsonDocument::load(trace_of(i)));
+            measured_[i].timeline = evaluate::read_chrome_trace(JsonDocument::load(trace_of(i)));
         }
     }
 
@@ -272,7 +273,7 @@ class Measurer {
     const RunPlan& plan_;
     std::vector<MeasuredCase> measured_;
     RunRecords records_;
-    ProgressLine progress_{"runs that count"};
+    launch::ProgressLine progress_{"runs that count"};
     std::map<std::string, std::string> data_;
     std::vector<std::optional<std::size_t>> kept_trace_;  ///< of each case: the run whose trace is in trace_of()
     std::map<std::size_t, double> found_trace_s_;         ///< what was in trace_of() at the beginning; 0: nothing
@@ -286,4 +287,4 @@ std::vector<MeasuredCase> measure_cases(const CompareRequest& request, const std
     return Measurer(request, cases, plan).run();
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

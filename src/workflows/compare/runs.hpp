@@ -8,7 +8,7 @@
 #include "workflows/compare/cases.hpp"
 #include "workflows/compare/records.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// What the runs share.
 struct RunPlan {
@@ -22,9 +22,9 @@ struct RunPlan {
 
 /// One layout, measured.
 struct MeasuredCase {
-    std::vector<CaseRun> runs;         ///< by round, those that count and others; those before one that failed, too
-    std::optional<Timeline> timeline;  ///< of the run that stands best for them: the first of runs_by_trace()
-    std::string error;                 ///< of a run that failed, behind `runs`: the case is not run again
+    std::vector<CaseRun> runs;  ///< by round, those that count and others; those before one that failed, too
+    std::optional<schedule::Timeline> timeline;  ///< of the run that stands best for them: the first of runs_by_trace()
+    std::string error;                           ///< of a run that failed, behind `runs`: the case is not run again
 };
 
 /// Round r runs every case, beginning at another one each time, so that drift hits all alike, but those of which
@@ -36,4 +36,4 @@ struct MeasuredCase {
 [[nodiscard]] std::vector<MeasuredCase> measure_cases(const CompareRequest& request,
                                                       const std::vector<CompareCase>& cases, const RunPlan& plan);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

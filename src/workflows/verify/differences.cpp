@@ -8,22 +8,22 @@
 #include "report/parts/text.hpp"
 #include "schedule/memory/memory.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
-constexpr auto kMaster = static_cast<std::size_t>(MemoryLabel::kMasterWeights);
-constexpr auto kMoments = static_cast<std::size_t>(MemoryLabel::kMoments);
+constexpr auto kMaster = static_cast<std::size_t>(schedule::MemoryLabel::kMasterWeights);
+constexpr auto kMoments = static_cast<std::size_t>(schedule::MemoryLabel::kMoments);
 
 std::string against(const std::string& what, std::uint64_t predicted, std::uint64_t measured, const char* unit) {
     return what + ": " + thousands(static_cast<double>(predicted)) + " " + unit + " predicted, " +
            thousands(static_cast<double>(measured)) + " measured";
 }
 
-std::string rank_difference(const RankMemory& predicted, const RankReport& measured) {
+std::string rank_difference(const schedule::RankMemory& predicted, const exec::RankReport& measured) {
     const std::string rank = "rank " + std::to_string(measured.rank) + ", ";
-    for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
+    for (std::size_t label = 0; label < schedule::kMemoryLabelCount; ++label) {
         if (predicted.peaks[label] != measured.peaks[label]) {
-            return against(rank + to_string(static_cast<MemoryLabel>(label)), predicted.peaks[label],
+            return against(rank + to_string(static_cast<schedule::MemoryLabel>(label)), predicted.peaks[label],
                            measured.peaks[label], "bytes");
         }
     }
@@ -32,13 +32,13 @@ std::string rank_difference(const RankMemory& predicted, const RankReport& measu
                : against(rank + "all labels", predicted.peak_bytes, measured.peak_bytes, "bytes");
 }
 
-std::vector<OperationCount> counts_of_program(const RunInputs& inputs) {
-    std::vector<OperationCount> counts(static_cast<std::size_t>(OpKind::kCount));
+std::vector<exec::OperationCount> counts_of_program(const exec::RunInputs& inputs) {
+    std::vector<exec::OperationCount> counts(static_cast<std::size_t>(schedule::OpKind::kCount));
     const auto ranks = static_cast<std::uint64_t>(inputs.layout.stage_ranks);
-    for (const Role& role : inputs.program.roles) {
-        for (const BlockUse& use : role.order) {
-            for (const Operation& op : inputs.program.operations_of(inputs.program.blocks[use.block])) {
-                OperationCount& count = counts[static_cast<std::size_t>(op.kind)];
+    for (const schedule::Role& role : inputs.program.roles) {
+        for (const schedule::BlockUse& use : role.order) {
+            for (const schedule::Operation& op : inputs.program.operations_of(inputs.program.blocks[use.block])) {
+                exec::OperationCount& count = counts[static_cast<std::size_t>(op.kind)];
                 count.operations += static_cast<std::uint64_t>(op.repeat) * ranks;
                 count.bytes += op.repeat * op.bytes * static_cast<double>(ranks);
             }
@@ -62,7 +62,7 @@ double largest_difference(std::span<const double> a, std::span<const double> b) 
     return largest;
 }
 
-std::optional<ChoicePosition> first_differing_choice(const RoutingRecord& a, const RoutingRecord& b) {
+std::optional<ChoicePosition> first_differing_choice(const models::RoutingRecord& a, const models::RoutingRecord& b) {
     const auto sorted = [](std::span<const std::uint16_t> experts) {
         std::vector<std::uint16_t> list(experts.begin(), experts.end());
         std::sort(list.begin(), list.end());
@@ -80,11 +80,12 @@ std::optional<ChoicePosition> first_differing_choice(const RoutingRecord& a, con
     return std::nullopt;
 }
 
-std::string memory_difference(const RunInputs& inputs, const TrainedRun& run, const RoutingRecord* routing) {
+std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run,
+                              const models::RoutingRecord* routing) {
     if (run.ranks.size() != static_cast<std::size_t>(inputs.layout.tiles)) {
         return against("ranks", static_cast<std::uint64_t>(inputs.layout.tiles), run.ranks.size(), "of them");
     }
-    for (const RankReport& measured : run.ranks) {
+    for (const exec::RankReport& measured : run.ranks) {
         const std::string difference =
             rank_difference(rank_memory(inputs.workload, inputs.plan, inputs.stack, inputs.layout, inputs.program,
                                         measured.rank, routing),
@@ -96,10 +97,10 @@ std::string memory_difference(const RunInputs& inputs, const TrainedRun& run, co
     return "";
 }
 
-std::string counts_difference(const RunInputs& inputs, const TrainedRun& run) {
-    const std::vector<OperationCount> expected = counts_of_program(inputs);
+std::string counts_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run) {
+    const std::vector<exec::OperationCount> expected = counts_of_program(inputs);
     for (std::size_t kind = 0; kind < expected.size(); ++kind) {
-        const std::string name = to_string(static_cast<OpKind>(kind));
+        const std::string name = to_string(static_cast<schedule::OpKind>(kind));
         if (expected[kind].operations != run.counts[kind].operations) {
             return against(name, expected[kind].operations, run.counts[kind].operations, "operations");
         }
@@ -111,22 +112,22 @@ std::string counts_difference(const RunInputs& inputs, const TrainedRun& run) {
     return "";
 }
 
-std::uint64_t measured_optimizer_bytes(const TrainedRun& run) {
+std::uint64_t measured_optimizer_bytes(const launch::TrainedRun& run) {
     std::uint64_t most = 0;
-    for (const RankReport& rank : run.ranks) {
+    for (const exec::RankReport& rank : run.ranks) {
         most = std::max<std::uint64_t>(most, rank.peaks[kMaster] + rank.peaks[kMoments]);
     }
     return most;
 }
 
-std::uint64_t predicted_optimizer_bytes(const RunInputs& inputs) {
+std::uint64_t predicted_optimizer_bytes(const exec::RunInputs& inputs) {
     std::uint64_t most = 0;
     for (int rank = 0; rank < inputs.layout.tiles; ++rank) {
-        const RankMemory memory = rank_memory(inputs.workload, inputs.plan, inputs.stack, inputs.layout, inputs.program,
-                                              rank, inputs.plan.routing.record.get());
+        const schedule::RankMemory memory = rank_memory(inputs.workload, inputs.plan, inputs.stack, inputs.layout,
+                                                        inputs.program, rank, inputs.plan.routing.record.get());
         most = std::max(most, memory.fixed[kMaster] + memory.fixed[kMoments]);
     }
     return most;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

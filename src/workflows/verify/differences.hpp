@@ -6,7 +6,7 @@
 
 #include "launch/train/child_run.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// Largest |a - b| / |b| over the elements; infinite where the lengths differ or a number is not finite.
 [[nodiscard]] double largest_difference(std::span<const double> a, std::span<const double> b);
@@ -16,19 +16,20 @@ namespace auspex {
 struct ChoicePosition {
     int step = 0, layer = 0, token = 0;
 };
-[[nodiscard]] std::optional<ChoicePosition> first_differing_choice(const RoutingRecord& a, const RoutingRecord& b);
+[[nodiscard]] std::optional<ChoicePosition> first_differing_choice(const models::RoutingRecord& a,
+                                                                   const models::RoutingRecord& b);
 
 /// Peaks of every rank, label by label and of the sum, against rank_memory: empty if all are equal, else the first that
 /// is not: "rank 3, activations: 1,024 bytes predicted, 2,048 measured". `routing`: of that very run; null: uniform.
-[[nodiscard]] std::string memory_difference(const RunInputs& inputs, const TrainedRun& run,
-                                            const RoutingRecord* routing);
+[[nodiscard]] std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run,
+                                            const models::RoutingRecord* routing);
 
 /// Operations and bytes by kind, summed over all ranks, against the program: empty if equal, else the first kind that
 /// differs. Whatever experts are chosen, all-to-alls of a group together send what the program says: no row is dropped.
-[[nodiscard]] std::string counts_difference(const RunInputs& inputs, const TrainedRun& run);
+[[nodiscard]] std::string counts_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run);
 
 /// Bytes of the optimizer's states (moments and master weights) on the rank that has most of them.
-[[nodiscard]] std::uint64_t measured_optimizer_bytes(const TrainedRun& run);
-[[nodiscard]] std::uint64_t predicted_optimizer_bytes(const RunInputs& inputs);
+[[nodiscard]] std::uint64_t measured_optimizer_bytes(const launch::TrainedRun& run);
+[[nodiscard]] std::uint64_t predicted_optimizer_bytes(const exec::RunInputs& inputs);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -7,10 +7,10 @@
 
 #include "workflows/verify/differences.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
-void require_success(const TrainedRun& run, const std::string& what) {
+void require_success(const launch::TrainedRun& run, const std::string& what) {
     if (!run.error.empty()) {
         throw std::runtime_error(what + ": " + run.error);
     }
@@ -35,28 +35,28 @@ auto all_but_optimizer(const VerifyLayout& l) {
 void LayoutChecks::run_single(VerifyModel model) {
     VerifyLayout one;
     one.model = model;
-    const TrainRequest forced = session_.run_of(one, kForcedRouting, session_.steps());
+    const launch::TrainRequest forced = session_.run_of(one, kForcedRouting, session_.steps());
     Single single;
     single.has_experts = inputs_of_training(forced).workload.num_experts > 0;
     single.forced = run_training(forced, session_.scratch());
     require_success(single.forced, session_.workload_of(model) + " on one rank");
     if (single.has_experts) {
         single.record_file = session_.scratch() + "/routing-" + std::to_string(static_cast<int>(model)) + ".json";
-        TrainRequest learned = session_.run_of(one, kLearnedRouting, session_.steps());
+        launch::TrainRequest learned = session_.run_of(one, kLearnedRouting, session_.steps());
         learned.record_routing = single.record_file;
         single.learned = run_training(learned, session_.scratch());
         require_success(single.learned, session_.workload_of(model) + " on one rank, with learned routing");
-        single.record = read_routing_record(single.record_file);
+        single.record = models::read_routing_record(single.record_file);
         add_curve(model, "one rank", single.learned);
     }
     singles_[model] = std::move(single);
 }
 
-LayoutCheck LayoutChecks::check(const VerifyLayout& layout) {
+report::LayoutCheck LayoutChecks::check(const VerifyLayout& layout) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     const Single& single = singles_.at(layout.model);
-    LayoutCheck check;
+    report::LayoutCheck check;
     check.workload = session_.workload_of(layout.model);
     check.grid = layout.grid(), check.choices = layout.choices(), check.ranks = layout.ranks();
     check.first_choice = "-";
@@ -71,19 +71,19 @@ LayoutCheck LayoutChecks::check(const VerifyLayout& layout) {
     return check;
 }
 
-TrainedRun LayoutChecks::run(const VerifyLayout& layout, const std::string& routing, const std::string& record,
-                             LayoutCheck& check, RunInputs& inputs) const {
-    TrainRequest wanted = session_.run_of(layout, routing, session_.steps());
+launch::TrainedRun LayoutChecks::run(const VerifyLayout& layout, const std::string& routing, const std::string& record,
+                                     report::LayoutCheck& check, exec::RunInputs& inputs) const {
+    launch::TrainRequest wanted = session_.run_of(layout, routing, session_.steps());
     wanted.record_routing = record;
     inputs = inputs_of_training(wanted);
-    TrainedRun run = run_training(wanted, session_.scratch());
+    launch::TrainedRun run = run_training(wanted, session_.scratch());
     check.error = session_.without_scratch(run.error);
     return run;
 }
 
-void LayoutChecks::check_forced(const VerifyLayout& layout, const Single& single, LayoutCheck& check) {
-    RunInputs inputs;
-    const TrainedRun run = this->run(layout, kForcedRouting, "", check, inputs);
+void LayoutChecks::check_forced(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check) {
+    exec::RunInputs inputs;
+    const launch::TrainedRun run = this->run(layout, kForcedRouting, "", check, inputs);
     if (!run.error.empty()) {
         return;
     }
@@ -92,18 +92,18 @@ void LayoutChecks::check_forced(const VerifyLayout& layout, const Single& single
     const char* const mode = single.has_experts ? "forced" : "no experts";
     keep_first(check.memory, memory_difference(inputs, run, nullptr), mode);
     keep_first(check.counts, counts_difference(inputs, run), mode);
-    sharded_.emplace_back(layout, OptimizerCheck{layout.grid(), layout.optimizer, measured_optimizer_bytes(run),
-                                                 predicted_optimizer_bytes(inputs)});
+    sharded_.emplace_back(layout, report::OptimizerCheck{layout.grid(), layout.optimizer, measured_optimizer_bytes(run),
+                                                         predicted_optimizer_bytes(inputs)});
 }
 
-void LayoutChecks::check_learned(const VerifyLayout& layout, const Single& single, LayoutCheck& check) {
-    RunInputs inputs;
+void LayoutChecks::check_learned(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check) {
+    exec::RunInputs inputs;
     const std::string file = session_.scratch() + "/routing-of-layout.json";
-    const TrainedRun run = this->run(layout, kLearnedRouting, file, check, inputs);
+    const launch::TrainedRun run = this->run(layout, kLearnedRouting, file, check, inputs);
     if (!run.error.empty()) {
         return;
     }
-    const RoutingRecord record = read_routing_record(file);
+    const models::RoutingRecord record = models::read_routing_record(file);
     const std::optional<ChoicePosition> first = first_differing_choice(record, single.record);
     std::size_t alike = single.learned.losses.size();
     check.first_choice = "none";
@@ -122,9 +122,9 @@ void LayoutChecks::check_learned(const VerifyLayout& layout, const Single& singl
     add_curve(layout.model, layout.grid() + ": " + layout.choices(), run);
 }
 
-void LayoutChecks::check_replayed(const VerifyLayout& layout, const Single& single, LayoutCheck& check) {
-    RunInputs inputs;
-    const TrainedRun run = this->run(layout, replayed_routing(single.record_file), "", check, inputs);
+void LayoutChecks::check_replayed(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check) {
+    exec::RunInputs inputs;
+    const launch::TrainedRun run = this->run(layout, replayed_routing(single.record_file), "", check, inputs);
     if (!run.error.empty()) {
         return;
     }
@@ -133,18 +133,18 @@ void LayoutChecks::check_replayed(const VerifyLayout& layout, const Single& sing
     keep_first(check.counts, counts_difference(inputs, run), "replayed");
 }
 
-void LayoutChecks::add_curve(VerifyModel model, const std::string& name, const TrainedRun& run) {
+void LayoutChecks::add_curve(VerifyModel model, const std::string& name, const launch::TrainedRun& run) {
     constexpr std::size_t kMax = 5;
     if (model != VerifyModel::kExperts || curves_.size() >= kMax) {
         return;
     }
-    LossCurve& curve = curves_.emplace_back(LossCurve{name, {}});
+    report::LossCurve& curve = curves_.emplace_back(report::LossCurve{name, {}});
     for (std::size_t step = 0; step < run.losses.size(); ++step) {
         curve.points.push_back({static_cast<int>(step), run.losses[step]});
     }
 }
 
-std::vector<OptimizerCheck> LayoutChecks::optimizers() const {
+std::vector<report::OptimizerCheck> LayoutChecks::optimizers() const {
     for (const auto& [plain, plain_check] : sharded_) {
         for (const auto& [aware, aware_check] : sharded_) {
             if (plain_check.sharding == "sharded" && aware_check.sharding == "ep-aware" && plain.ep > 1 &&
@@ -156,4 +156,4 @@ std::vector<OptimizerCheck> LayoutChecks::optimizers() const {
     return {};
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

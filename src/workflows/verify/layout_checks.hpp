@@ -6,7 +6,7 @@
 #include "report/training/executor_report.hpp"
 #include "workflows/verify/session.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 class LayoutChecks {
  public:
@@ -18,31 +18,32 @@ class LayoutChecks {
     [[nodiscard]] bool has_single(VerifyModel model) const { return singles_.contains(model); }
 
     /// Requires the model's single run. Throws InputError where the layout does not fit the model.
-    [[nodiscard]] LayoutCheck check(const VerifyLayout& layout);
+    [[nodiscard]] report::LayoutCheck check(const VerifyLayout& layout);
 
     /// Curves with learned routing of the first model's single rank and of its first few layouts.
-    [[nodiscard]] std::vector<LossCurve> take_curves() { return std::move(curves_); }
+    [[nodiscard]] std::vector<report::LossCurve> take_curves() { return std::move(curves_); }
     /// Of the two layouts that differ in nothing but plain and EP-aware sharding, once both were checked.
-    [[nodiscard]] std::vector<OptimizerCheck> optimizers() const;
+    [[nodiscard]] std::vector<report::OptimizerCheck> optimizers() const;
 
  private:
     struct Single {
-        TrainedRun forced, learned;
-        RoutingRecord record;
+        launch::TrainedRun forced, learned;
+        models::RoutingRecord record;
         std::string record_file;
         bool has_experts = false;
     };
-    void check_forced(const VerifyLayout& layout, const Single& single, LayoutCheck& check);
-    void check_learned(const VerifyLayout& layout, const Single& single, LayoutCheck& check);
-    void check_replayed(const VerifyLayout& layout, const Single& single, LayoutCheck& check);
-    [[nodiscard]] TrainedRun run(const VerifyLayout& layout, const std::string& routing, const std::string& record,
-                                 LayoutCheck& check, RunInputs& inputs) const;
-    void add_curve(VerifyModel model, const std::string& name, const TrainedRun& run);
+    void check_forced(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check);
+    void check_learned(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check);
+    void check_replayed(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check);
+    [[nodiscard]] launch::TrainedRun run(const VerifyLayout& layout, const std::string& routing,
+                                         const std::string& record, report::LayoutCheck& check,
+                                         exec::RunInputs& inputs) const;
+    void add_curve(VerifyModel model, const std::string& name, const launch::TrainedRun& run);
 
     const VerifySession& session_;
     std::map<VerifyModel, Single> singles_;
-    std::vector<LossCurve> curves_;
-    std::vector<std::pair<VerifyLayout, OptimizerCheck>> sharded_;
+    std::vector<report::LossCurve> curves_;
+    std::vector<std::pair<VerifyLayout, report::OptimizerCheck>> sharded_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -3,7 +3,7 @@
 
 #include "base/json.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 using Words = std::vector<const char*>;
@@ -118,4 +118,4 @@ const std::vector<VerifyLayout>& verify_layouts() {
     return kLayouts;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

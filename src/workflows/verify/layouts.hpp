@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// Which model a layout trains.
 enum class VerifyModel {
@@ -40,4 +40,4 @@ struct VerifyLayout {
 /// different.
 [[nodiscard]] const std::vector<VerifyLayout>& verify_layouts();
 
-}  // namespace auspex
+}  // namespace auspex::workflows

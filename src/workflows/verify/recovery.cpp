@@ -18,7 +18,7 @@
 #include "report/parts/text.hpp"
 #include "workflows/verify/differences.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,11 +70,11 @@ class Killer {
     }
 
  private:
-    [[nodiscard]] std::optional<RankStatus> status_of_victim() const {
+    [[nodiscard]] std::optional<launch::RankStatus> status_of_victim() const {
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(checkpoints_, error)) {
-            if (entry.path().filename().string().starts_with(kRunFolderPrefix)) {
-                return RunFolder(entry.path().string()).status(strike_.rank);
+            if (entry.path().filename().string().starts_with(launch::kRunFolderPrefix)) {
+                return launch::RunFolder(entry.path().string()).status(strike_.rank);
             }
         }
         return std::nullopt;
@@ -83,7 +83,7 @@ class Killer {
         std::error_code error;
         for (const char* const name : {"checkpoint-0", "checkpoint-1"}) {
             const fs::path folder = fs::path(checkpoints_) / name;
-            if (fs::is_directory(folder, error) && !fs::exists(folder / kManifestName, error)) {
+            if (fs::is_directory(folder, error) && !fs::exists(folder / exec::kManifestName, error)) {
                 return true;
             }
         }
@@ -100,7 +100,7 @@ class Recovery {
  public:
     explicit Recovery(const VerifySession& session)
         : session_(session),
-          steps_(std::clamp(session.steps(), kMinRecoverySteps, kMaxRecoverySteps)),
+          steps_(std::clamp(session.steps(), report::kMinRecoverySteps, report::kMaxRecoverySteps)),
           every_(std::max(2, steps_ / 8)),
           half_(std::max(2 * every_, steps_ / 2 / every_ * every_)) {}
 
@@ -108,7 +108,7 @@ class Recovery {
     void prepare() {
         learned_ = run("the run left alone", run_of(interrupted_layout(), kLearnedRouting, steps_));
         forced_ = run("the run left alone", run_of(interrupted_layout(), kForcedRouting, steps_));
-        TrainRequest half = saving(run_of(interrupted_layout(), kLearnedRouting, half_), "half");
+        launch::TrainRequest half = saving(run_of(interrupted_layout(), kLearnedRouting, half_), "half");
         half.model_every = half_;
         static_cast<void>(run("the first half of a run", half));
         static_cast<void>(
@@ -119,7 +119,7 @@ class Recovery {
         step_time_s_ = *middle;
     }
 
-    [[nodiscard]] RecoveryCheck check_kill(int number) {
+    [[nodiscard]] report::RecoveryCheck check_kill(int number) {
         constexpr int kWays = 4;
         switch (number % kWays) {
             case 0: return kill_outside(number, false);
@@ -129,29 +129,29 @@ class Recovery {
         }
     }
 
-    [[nodiscard]] RecoveryCheck check_other_grid() {
-        RecoveryCheck check;
+    [[nodiscard]] report::RecoveryCheck check_other_grid() {
+        report::RecoveryCheck check;
         check.what = "resumed after step " + std::to_string(half_) + ": " + interrupted_layout().grid() +
                      " goes on as " + other_layout().grid();
-        TrainRequest rest = saving(run_of(other_layout(), kForcedRouting, steps_), "half-forced");
+        launch::TrainRequest rest = saving(run_of(other_layout(), kForcedRouting, steps_), "half-forced");
         rest.resumes = true;
-        const TrainedRun resumed = run_training(rest, session_.scratch());
+        const launch::TrainedRun resumed = run_training(rest, session_.scratch());
         if (!is_whole(resumed, half_, check)) {
             return check;
         }
         const double difference = largest_difference(resumed.losses, tail(forced_, half_));
-        check.passed = difference <= kAllowedForced;
-        check.result = "losses differ by " + difference_text(difference) +
-                       " from the run left alone (allowed: " + difference_text(kAllowedForced) + ")";
+        check.passed = difference <= report::kAllowedForced;
+        check.result = "losses differ by " + report::difference_text(difference) +
+                       " from the run left alone (allowed: " + report::difference_text(report::kAllowedForced) + ")";
         return check;
     }
 
-    [[nodiscard]] RecoveryCheck check_fresh_optimizer() {
-        RecoveryCheck check;
+    [[nodiscard]] report::RecoveryCheck check_fresh_optimizer() {
+        report::RecoveryCheck check;
         check.what = "begun from the weights after step " + std::to_string(half_) + " alone, optimizer states new";
-        TrainRequest begun = run_of(interrupted_layout(), kLearnedRouting, every_);
+        launch::TrainRequest begun = run_of(interrupted_layout(), kLearnedRouting, every_);
         begun.weights = session_.scratch() + "/half/model-" + std::to_string(half_) + ".safetensors";
-        const TrainedRun fresh = run_training(begun, session_.scratch());
+        const launch::TrainedRun fresh = run_training(begun, session_.scratch());
         if (!is_whole(fresh, 0, check, every_)) {
             return check;
         }
@@ -168,13 +168,13 @@ class Recovery {
         return check;
     }
 
-    [[nodiscard]] RecoveryCheck check_damage() {
-        RecoveryCheck check;
+    [[nodiscard]] report::RecoveryCheck check_damage() {
+        report::RecoveryCheck check;
         check.what = "resumed with a byte flipped in the checkpoint after step " + std::to_string(half_);
         flip_newest();
-        TrainRequest rest = saving(run_of(interrupted_layout(), kLearnedRouting, steps_), "half");
+        launch::TrainRequest rest = saving(run_of(interrupted_layout(), kLearnedRouting, steps_), "half");
         rest.resumes = true;
-        const TrainedRun resumed = run_training(rest, session_.scratch());
+        const launch::TrainedRun resumed = run_training(rest, session_.scratch());
         const int older = half_ - every_;
         if (!is_whole(resumed, older, check)) {
             return check;
@@ -188,20 +188,20 @@ class Recovery {
     static std::string same(bool passed) {
         return passed ? "equal those of the run left alone, bit for bit" : "differ from those of the run left alone";
     }
-    static std::span<const double> tail(const TrainedRun& run, int from) {
+    static std::span<const double> tail(const launch::TrainedRun& run, int from) {
         return std::span(run.losses).subspan(static_cast<std::size_t>(from));
     }
 
-    [[nodiscard]] TrainRequest run_of(const VerifyLayout& layout, const char* routing, int steps) const {
+    [[nodiscard]] launch::TrainRequest run_of(const VerifyLayout& layout, const char* routing, int steps) const {
         return session_.run_of(layout, routing, steps, true);
     }
-    [[nodiscard]] TrainRequest saving(TrainRequest wanted, const std::string& folder) const {
+    [[nodiscard]] launch::TrainRequest saving(launch::TrainRequest wanted, const std::string& folder) const {
         wanted.checkpoint = session_.scratch() + "/" + folder;
         wanted.checkpoint_every = every_;
         return wanted;
     }
-    [[nodiscard]] TrainedRun run(const std::string& what, const TrainRequest& wanted) const {
-        TrainedRun done = run_training(wanted, session_.scratch());
+    [[nodiscard]] launch::TrainedRun run(const std::string& what, const launch::TrainRequest& wanted) const {
+        launch::TrainedRun done = run_training(wanted, session_.scratch());
         if (!done.error.empty()) {
             throw std::runtime_error(what + ": " + done.error);
         }
@@ -209,7 +209,8 @@ class Recovery {
     }
 
     /// It ended, began where it should and lacks no step; else says so in the check.
-    [[nodiscard]] bool is_whole(const TrainedRun& run, int first, RecoveryCheck& check, int steps = 0) const {
+    [[nodiscard]] bool is_whole(const launch::TrainedRun& run, int first, report::RecoveryCheck& check,
+                                int steps = 0) const {
         const auto expected = static_cast<std::size_t>((steps > 0 ? steps : steps_) - first);
         if (!run.error.empty()) {
             check.result = "failed: " + session_.without_scratch(run.error);
@@ -229,14 +230,14 @@ class Recovery {
         const auto checkpoints = static_cast<std::uint64_t>((steps_ - 1) / every_);
         return (rng_.below(checkpoints) + 1) * static_cast<std::uint64_t>(every_) - 1;
     }
-    [[nodiscard]] TrainRequest supervised(const std::string& folder) const {
-        TrainRequest wanted = saving(run_of(interrupted_layout(), kLearnedRouting, steps_), folder);
+    [[nodiscard]] launch::TrainRequest supervised(const std::string& folder) const {
+        launch::TrainRequest wanted = saving(run_of(interrupted_layout(), kLearnedRouting, steps_), folder);
         wanted.is_supervised = true;
         wanted.buffer_ranks = 1;
         return wanted;
     }
 
-    RecoveryCheck kill_outside(int number, bool in_checkpoint) {
+    report::RecoveryCheck kill_outside(int number, bool in_checkpoint) {
         Strike strike;
         strike.rank = random_rank();
         strike.in_checkpoint = in_checkpoint;
@@ -245,22 +246,22 @@ class Recovery {
         strike.after_s = rng_.uniform() * step_time_s_;
         const std::string folder = "killed-" + std::to_string(number);
         Killer killer(session_.scratch() + "/" + folder, strike);
-        const TrainedRun run = run_training(supervised(folder), session_.scratch(), [&] { killer.poll(); });
+        const launch::TrainedRun run = run_training(supervised(folder), session_.scratch(), [&] { killer.poll(); });
         return judge(run, "kill -9 of rank " + std::to_string(strike.rank) + " " +
                               (in_checkpoint ? "while a checkpoint was written, in or after step "
                                              : duration(strike.after_s) + " into step ") +
                               std::to_string(strike.step));
     }
 
-    RecoveryCheck kill_inside(int number, const std::string& how, std::uint64_t step) {
-        TrainRequest wanted = supervised("killed-" + std::to_string(number));
+    report::RecoveryCheck kill_inside(int number, const std::string& how, std::uint64_t step) {
+        launch::TrainRequest wanted = supervised("killed-" + std::to_string(number));
         const int rank = random_rank();
         wanted.fault = how + ":rank=" + std::to_string(rank) + ",step=" + std::to_string(step);
         return judge(run_training(wanted, session_.scratch()), "--inject " + wanted.fault);
     }
 
-    [[nodiscard]] RecoveryCheck judge(const TrainedRun& run, const std::string& what) const {
-        RecoveryCheck check;
+    [[nodiscard]] report::RecoveryCheck judge(const launch::TrainedRun& run, const std::string& what) const {
+        report::RecoveryCheck check;
         check.what = what;
         if (!is_whole(run, 0, check)) {
             return check;
@@ -275,7 +276,7 @@ class Recovery {
     void flip_newest() const {
         const fs::path folder = session_.scratch() + "/half";
         const auto step_of = [&](const char* name) {
-            return load_manifest((folder / name / kManifestName).string()).step;
+            return exec::load_manifest((folder / name / exec::kManifestName).string()).step;
         };
         const char* const newest = step_of("checkpoint-0") > step_of("checkpoint-1") ? "checkpoint-0" : "checkpoint-1";
         const fs::path part = folder / newest / "part-00000.bin";
@@ -294,7 +295,7 @@ class Recovery {
     const VerifySession& session_;
     int steps_, every_, half_;
     Rng rng_{1};
-    TrainedRun learned_, forced_;
+    launch::TrainedRun learned_, forced_;
     double step_time_s_ = 0;
 };
 
@@ -302,7 +303,8 @@ class Recovery {
 
 std::size_t recovery_count(int kills) { return kills > 0 ? static_cast<std::size_t>(kills + kOtherChecks) : 0; }
 
-void check_recovery(const VerifySession& session, int kills, const std::function<void(RecoveryCheck)>& on_check) {
+void check_recovery(const VerifySession& session, int kills,
+                    const std::function<void(report::RecoveryCheck)>& on_check) {
     Recovery recovery(session);
     recovery.prepare();
     for (int i = 0; i < kills; ++i) {
@@ -313,4 +315,4 @@ void check_recovery(const VerifySession& session, int kills, const std::function
     on_check(recovery.check_damage());
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -2,7 +2,7 @@
 /// @file What `auspex verify` is to do.
 #include <string>
 
-namespace auspex {
+namespace auspex::workflows {
 
 struct VerifyRequest {
     std::string workload = "toy-moe";  ///< a model with experts: file or name
@@ -14,4 +14,4 @@ struct VerifyRequest {
     std::string command_line;          ///< for the report
 };
 
-}  // namespace auspex
+}  // namespace auspex::workflows

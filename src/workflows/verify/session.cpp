@@ -11,10 +11,10 @@
 #include "report/training/executor_report.hpp"
 #include "workflows/verify/text.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 VerifySession::VerifySession(const VerifyRequest& request)
-    : folder_(temporary_folder(), "auspex-verify-"),
+    : folder_(launch::temporary_folder(), "auspex-verify-"),
       data_(request.data),
       workload_(request.workload),
       steps_(request.steps) {
@@ -26,10 +26,10 @@ VerifySession::VerifySession(const VerifyRequest& request)
 void VerifySession::make_data() {
     constexpr std::size_t kBytes = 200'000;
     constexpr int kVocabulary = 512;
-    const Workload workload = load_workload(load_document("workload", workload_, {}));
+    const models::Workload workload = models::load_workload(launch::load_document("workload", workload_, {}));
     const std::string text = scratch() + "/text.txt";
     write_file(text, synthetic_text(kBytes, 1));
-    PrepareRequest request;
+    exec::PrepareRequest request;
     request.inputs = {text};
     request.learns_merges = workload.vocab_size > kVocabulary / 2 + 1;
     request.vocabulary = std::min(workload.vocab_size, kVocabulary);
@@ -47,23 +47,23 @@ std::string VerifySession::workload_of(VerifyModel model) const {
     return "";
 }
 
-TrainRequest VerifySession::run_of(const VerifyLayout& layout, const std::string& routing, int steps,
-                                   bool steady_rate) const {
-    TrainRequest run;
+launch::TrainRequest VerifySession::run_of(const VerifyLayout& layout, const std::string& routing, int steps,
+                                           bool steady_rate) const {
+    launch::TrainRequest run;
     run.workload = workload_of(layout.model);
     run.plan = scratch() + "/plan.json";
     run.data = data_;
     run.steps = steps;
     write_file(run.plan, layout.plan_text(routing));
     const auto set = [&run](const std::string& text) { run.overrides.push_back("workload.training." + text); };
-    const JsonDocument document = load_document("workload", run.workload, {});
-    if (load_workload(document).training.learning_rate > kVerifyRate) {
-        set("learning_rate=" + json_number(kVerifyRate));
+    const JsonDocument document = launch::load_document("workload", run.workload, {});
+    if (models::load_workload(document).training.learning_rate > report::kVerifyRate) {
+        set("learning_rate=" + json_number(report::kVerifyRate));
     }
     // With a small epsilon AdamW takes the same step whatever constant all gradients of a tensor are multiplied by, and
     // losses would not show it.
     if (routing == kForcedRouting) {
-        set("epsilon=" + json_number(kForcedEpsilon));
+        set("epsilon=" + json_number(report::kForcedEpsilon));
     }
     if (steady_rate && document.root().find("training")) {
         set("decay_steps=1000000");
@@ -81,4 +81,4 @@ std::string VerifySession::without_scratch(std::string text) const {
 
 std::string replayed_routing(const std::string& file) { return "{\"trace\": " + json_quote(file) + "}"; }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -7,7 +7,7 @@
 #include "workflows/verify/layouts.hpp"
 #include "workflows/verify/request.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// The scratch folder goes with it.
 class VerifySession {
@@ -21,14 +21,14 @@ class VerifySession {
     /// A run of a layout, whose plan is written to the scratch folder; `routing` is JSON. The
     /// learning rate is kept to kVerifyRate, and does not depend on `steps` if it is not to. With forced routing the
     /// optimizer's epsilon is kForcedEpsilon.
-    [[nodiscard]] TrainRequest run_of(const VerifyLayout& layout, const std::string& routing, int steps,
-                                      bool steady_rate = false) const;
+    [[nodiscard]] launch::TrainRequest run_of(const VerifyLayout& layout, const std::string& routing, int steps,
+                                              bool steady_rate = false) const;
     /// The text without the scratch folder's name, which is another one each time.
     [[nodiscard]] std::string without_scratch(std::string text) const;
 
  private:
     void make_data();
-    NewFolder folder_;
+    launch::NewFolder folder_;
     std::string data_, workload_;
     int steps_;
 };
@@ -38,4 +38,4 @@ inline constexpr const char* kLearnedRouting = "\"learned\"";
 /// Of a plan that replays a record.
 [[nodiscard]] std::string replayed_routing(const std::string& file);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -6,7 +6,7 @@
 
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 
 std::string synthetic_text(std::size_t bytes, std::uint64_t seed) {
     constexpr std::array<std::string_view, 64> kWords{
@@ -33,4 +33,4 @@ std::string synthetic_text(std::size_t bytes, std::uint64_t seed) {
     return text;
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <string>
 
-namespace auspex {
+namespace auspex::workflows {
 
 /// Sentences of made-up regularity: which word follows depends on the last one and on chance. Equal for equal
 /// arguments; at least `bytes` long.
 [[nodiscard]] std::string synthetic_text(std::size_t bytes, std::uint64_t seed);
 
-}  // namespace auspex
+}  // namespace auspex::workflows

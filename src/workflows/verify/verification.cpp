@@ -9,7 +9,7 @@
 #include "workflows/verify/recovery.hpp"
 #include "workflows/verify/session.hpp"
 
-namespace auspex {
+namespace auspex::workflows {
 namespace {
 
 class Verification {
@@ -22,7 +22,7 @@ class Verification {
         report_.all_layouts = static_cast<int>(verify_layouts().size());
     }
 
-    ExecutorReport run() {
+    report::ExecutorReport run() {
         const std::vector<VerifyLayout> wanted = wanted_layouts(request_);
         all_ = wanted.size() + recovery_count(request_.kills);
         for (const VerifyLayout& layout : wanted) {
@@ -33,7 +33,7 @@ class Verification {
         report_.optimizers = layouts_.optimizers();
         if (request_.kills > 0) {
             watch_.begins_recoveries();
-            check_recovery(session_, request_.kills, [this](RecoveryCheck check) { take(std::move(check)); });
+            check_recovery(session_, request_.kills, [this](report::RecoveryCheck check) { take(std::move(check)); });
         }
         return std::move(report_);
     }
@@ -74,7 +74,7 @@ class Verification {
         watch_.left_out(report_.left_out.back());
     }
 
-    void take(RecoveryCheck check) {
+    void take(report::RecoveryCheck check) {
         count_check();
         watch_.recovery(check);
         report_.recoveries.push_back(std::move(check));
@@ -84,7 +84,7 @@ class Verification {
     const VerifyWatch& watch_;
     VerifySession session_;
     LayoutChecks layouts_;
-    ExecutorReport report_;
+    report::ExecutorReport report_;
     std::set<VerifyModel> unfit_;
     std::size_t done_ = 0, all_ = 0;
 };
@@ -102,8 +102,8 @@ std::vector<VerifyLayout> wanted_layouts(const VerifyRequest& request) {
     return layouts;
 }
 
-ExecutorReport verify(const VerifyRequest& request, const VerifyWatch& watch) {
+report::ExecutorReport verify(const VerifyRequest& request, const VerifyWatch& watch) {
     return Verification(request, watch).run();
 }
 
-}  // namespace auspex
+}  // namespace auspex::workflows

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace auspex {
+namespace auspex::evaluate {
 namespace {
 
 /// A run of steps of a second; its traced step has one operation, which takes as long as the step.
@@ -86,7 +86,7 @@ TEST(ComparedOperations, operations_are_summed_over_cases) {
 }
 
 TEST(ComparedOperations, operation_times_are_means_over_ranks) {
-    Timeline timeline;
+    schedule::Timeline timeline;
     timeline.tracks = {{"rank 0", "compute"}, {"rank 0", "dp"}, {"rank 1", "compute"}, {"rank 1", "dp"}};
     timeline.names = {"never", "work", "message"};
     timeline.spans = {
@@ -105,4 +105,4 @@ TEST(ComparedOperations, operation_times_are_means_over_ranks) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::evaluate

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-namespace auspex {
+namespace auspex::evaluate {
 namespace {
 
 ComparedCase made(const std::string& workload, const std::string& plan, const std::vector<double>& runs,
@@ -284,4 +284,4 @@ TEST(Comparison, goals_follow_the_noise_floor) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::evaluate

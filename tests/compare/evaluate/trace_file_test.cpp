@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::evaluate {
 namespace {
 
 constexpr const char* kTrace = R"({"displayTimeUnit":"ms","traceEvents":[
@@ -19,7 +19,7 @@ constexpr const char* kTrace = R"({"displayTimeUnit":"ms","traceEvents":[
 ]})";
 
 TEST(TraceFile, spans_come_back_to_the_picosecond) {
-    const Timeline timeline = read_chrome_trace(JsonDocument::parse(kTrace, "trace"));
+    const schedule::Timeline timeline = read_chrome_trace(JsonDocument::parse(kTrace, "trace"));
     ASSERT_EQ(timeline.tracks.size(), 2U);
     EXPECT_EQ(timeline.tracks[0].role, "rank 0");
     EXPECT_EQ(timeline.tracks[0].stream, "compute");
@@ -44,4 +44,4 @@ TEST(TraceFile, what_no_timeline_writes_is_refused) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::evaluate

@@ -8,7 +8,7 @@
 #include "base/rng.hpp"
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 constexpr double kKi = 1024, kMi = 1024 * kKi;
@@ -17,8 +17,8 @@ struct Level {
     double end_bytes, then_bytes_per_s;
 };
 
-Measurement row_of(const char* name, double bytes, double seconds) {
-    Measurement row;
+models::Measurement row_of(const char* name, double bytes, double seconds) {
+    models::Measurement row;
     row.kind = "host";
     row.name = name;
     row.bytes = bytes;
@@ -27,15 +27,15 @@ Measurement row_of(const char* name, double bytes, double seconds) {
 }
 
 /// Passes at `first` bytes a second up to the first end, then ever slower, with relative errors up to `noise`.
-std::vector<Measurement> sweep(double first, const std::vector<Level>& levels, double noise, std::uint64_t seed = 1,
-                               double largest = 512 * kMi) {
+std::vector<models::Measurement> sweep(double first, const std::vector<Level>& levels, double noise,
+                                       std::uint64_t seed = 1, double largest = 512 * kMi) {
     Rng random(seed);
-    std::vector<Measurement> rows;
+    std::vector<models::Measurement> rows;
     for (double power = 16 * kKi; power <= largest; power *= 2) {
         for (const double bytes : {power, 1.5 * power}) {
             double byte_s = 1 / first, height = byte_s;
             for (const auto& [end, rate] : levels) {
-                byte_s += (1 / rate - height) * miss_ratio(end, bytes);
+                byte_s += (1 / rate - height) * models::miss_ratio(end, bytes);
                 height = 1 / rate;
             }
             if (bytes <= largest) {
@@ -85,7 +85,7 @@ TEST(CacheSizes, measured_wins_over_a_contradicted_or_missing_word) {
                                                        {0, 24 * kMi, false},
                                                        {508 * kMi, 24 * kMi, true},
                                                        {2 * kMi, 24 * kMi, true}}) {
-        std::vector<Measurement> rows = sweep(230e9, levels, 0.02);
+        std::vector<models::Measurement> rows = sweep(230e9, levels, 0.02);
         if (told > 0) {
             rows.push_back(row_of("last_level_cache", told, 0));
         }
@@ -113,7 +113,7 @@ TEST(CacheSizes, the_most_that_a_last_level_may_have) {
 // may look like two levels; the last level ends where it is steepest, and a core's own caches before that.
 TEST(CacheSizes, a_slope_behind_the_last_level_is_no_level_of_its_own) {
     for (const double told_own : {0.0, kMi}) {
-        std::vector<Measurement> rows =
+        std::vector<models::Measurement> rows =
             sweep(260e9, {{96 * 1024, 210e9}, {kMi, 98e9}, {24 * kMi, 42e9}, {96 * kMi, 33e9}}, 0.02);
         if (told_own > 0) {
             rows.push_back(row_of("own_cache", told_own, 0));
@@ -126,7 +126,7 @@ TEST(CacheSizes, a_slope_behind_the_last_level_is_no_level_of_its_own) {
 
 // A last level that copies go far beyond without seeing is not there for them.
 TEST(CacheSizes, a_told_last_level_that_no_copy_shows_is_contradicted) {
-    std::vector<Measurement> rows = sweep(230e9, {{kMi, 30e9}}, 0.02);
+    std::vector<models::Measurement> rows = sweep(230e9, {{kMi, 30e9}}, 0.02);
     rows.push_back(row_of("own_cache", kMi, 0));
     rows.push_back(row_of("last_level_cache", 32 * kMi, 0));
     const CacheSizes sizes = cache_sizes(rows);
@@ -138,7 +138,7 @@ TEST(CacheSizes, a_told_last_level_that_no_copy_shows_is_contradicted) {
 
 // A sweep that ends inside the last level says nothing of it.
 TEST(CacheSizes, a_last_level_beyond_the_sweep_is_as_told) {
-    std::vector<Measurement> rows = sweep(230e9, {{kMi, 88e9}}, 0.02, 3, 64 * kMi);
+    std::vector<models::Measurement> rows = sweep(230e9, {{kMi, 88e9}}, 0.02, 3, 64 * kMi);
     rows.push_back(row_of("own_cache", kMi, 0));
     rows.push_back(row_of("last_level_cache", 256 * kMi, 0));
     const CacheSizes sizes = cache_sizes(rows);
@@ -156,4 +156,4 @@ TEST(CacheSizes, what_nobody_knows_is_assumed_and_said) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::fit

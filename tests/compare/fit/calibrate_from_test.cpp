@@ -8,23 +8,23 @@
 #include "base/error.hpp"
 #include "compare/fit/calibration.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 JsonDocument aurora() { return JsonDocument::load("machines/aurora.json"); }
 
-Stack optimus(const std::string& transport = "dlcomm-2026") {
+models::Stack optimus(const std::string& transport = "dlcomm-2026") {
     JsonDocument document = JsonDocument::load("stacks/optimus.json");
     document.set("transport.use", transport);
-    return load_stack(document);
+    return models::load_stack(document);
 }
 
-Machine machine_of(const Calibration& calibration) {
-    return load_machine(JsonDocument::parse(calibration.machine_json, "calibrated.json"));
+models::Machine machine_of(const Calibration& calibration) {
+    return models::load_machine(JsonDocument::parse(calibration.machine_json, "calibrated.json"));
 }
 
-Measurement row(const std::string& kind, const std::string& name, double seconds) {
-    Measurement measurement;
+models::Measurement row(const std::string& kind, const std::string& name, double seconds) {
+    models::Measurement measurement;
     measurement.kind = kind;
     measurement.name = name;
     measurement.seconds = seconds;
@@ -32,8 +32,8 @@ Measurement row(const std::string& kind, const std::string& name, double seconds
     return measurement;
 }
 
-Measurement sized(const std::string& kind, const std::string& name, double bytes, double seconds) {
-    Measurement measurement = row(kind, name, seconds);
+models::Measurement sized(const std::string& kind, const std::string& name, double bytes, double seconds) {
+    models::Measurement measurement = row(kind, name, seconds);
     measurement.bytes = bytes;
     return measurement;
 }
@@ -45,7 +45,7 @@ const FitQuality& fit_of(const Calibration& calibration, const std::string& kind
     return *found;
 }
 
-Constant constant_of(const Machine& machine, const std::string& path) {
+Constant constant_of(const models::Machine& machine, const std::string& path) {
     const auto found = std::find_if(machine.constants.begin(), machine.constants.end(),
                                     [&](const Constant& constant) { return constant.path == path; });
     EXPECT_NE(found, machine.constants.end()) << path;
@@ -66,9 +66,9 @@ bool any_holds(const std::vector<std::string>& texts, const std::string& words) 
 
 // A rate of the table comes out as it stands there, whatever turned it into a time.
 TEST(CalibrateFrom, auroras_table_gives_its_rates) {
-    const auto rows = load_measurements("machines/measurements/aurora.csv");
+    const auto rows = models::load_measurements("machines/measurements/aurora.csv");
     const Calibration calibration = calibrate_from(aurora(), rows, optimus());
-    const Machine machine = machine_of(calibration);
+    const models::Machine machine = machine_of(calibration);
     const auto expect = [](double value, double expected) { EXPECT_NEAR(value / expected, 1, 1e-5); };
     expect(machine.tile.gemm_bf16_flop_per_s, 205.3e12);
     expect(machine.tile.gemm_fp32_flop_per_s, 103.8e12);
@@ -89,9 +89,9 @@ TEST(CalibrateFrom, auroras_table_gives_its_rates) {
 // the filled shares of 0.96 to 0.98 do; the ceiling is 169 of 205.3 TF over such a share and 1 + h / 25,872. All four
 // products come out within 3 %.
 TEST(CalibrateFrom, auroras_layers_give_ceiling_and_half_depth) {
-    const auto rows = load_measurements("machines/measurements/aurora.csv");
+    const auto rows = models::load_measurements("machines/measurements/aurora.csv");
     const Calibration calibration = calibrate_from(aurora(), rows, optimus());
-    const Machine machine = machine_of(calibration);
+    const models::Machine machine = machine_of(calibration);
     EXPECT_NEAR(machine.tile.gemm_half_depth, 265, 65);
     EXPECT_NEAR(machine.tile.gemm_ceiling, 0.86, 0.02);
     const FitQuality& fit = fit_of(calibration, "gemm", "shape");
@@ -105,9 +105,9 @@ TEST(CalibrateFrom, auroras_layers_give_ceiling_and_half_depth) {
 
 // The median of three rates, 10 GB/s, is 19, 0 and 6 % off: their median is 6. That of one rate cannot be off.
 TEST(CalibrateFrom, a_verdict_names_what_made_it_poor) {
-    const std::vector<Measurement> rows{sized("link", "mesh", 1e9, 1e9 / 11.9e9),
-                                        sized("link", "mesh", 1e9, 1e9 / 10e9), sized("link", "mesh", 1e9, 1e9 / 9.4e9),
-                                        sized("link", "nic", 1e9, 1e9 / 20e9)};
+    const std::vector<models::Measurement> rows{
+        sized("link", "mesh", 1e9, 1e9 / 11.9e9), sized("link", "mesh", 1e9, 1e9 / 10e9),
+        sized("link", "mesh", 1e9, 1e9 / 9.4e9), sized("link", "nic", 1e9, 1e9 / 20e9)};
     const Calibration calibration = calibrate_from(aurora(), rows, optimus());
     EXPECT_EQ(fit_of(calibration, "link", "mesh").verdict, "poor: typical error 6.0 %, row 1 of 3 is off by +19.0 %");
     EXPECT_EQ(fit_of(calibration, "link", "nic").verdict, kOneRow);
@@ -116,9 +116,9 @@ TEST(CalibrateFrom, a_verdict_names_what_made_it_poor) {
 
 // What no row determines is what it was: the constants of both files differ in those that rows have, and nowhere else.
 TEST(CalibrateFrom, constants_without_rows_stay) {
-    const Machine before = load_machine(aurora());
+    const models::Machine before = models::load_machine(aurora());
     const Calibration calibration = calibrate_from(aurora(), {sized("link", "nic", 1e9, 1e9 / 20e9)}, optimus());
-    const Machine after = machine_of(calibration);
+    const models::Machine after = machine_of(calibration);
     ASSERT_EQ(before.constants.size(), after.constants.size());
     for (const Constant& constant : before.constants) {
         const Constant now = constant_of(after, constant.path);
@@ -136,34 +136,34 @@ TEST(CalibrateFrom, constants_without_rows_stay) {
 
 // seconds = 2 m n k / (rate ceiling filled) (1 + h / k), made with ceiling 0.7 and h = 300, gives both back.
 TEST(CalibrateFrom, shapes_made_by_the_law_give_its_constants) {
-    std::vector<Measurement> rows;
+    std::vector<models::Measurement> rows;
     for (const double depth : {256.0, 512.0, 1024.0, 4096.0, 16384.0}) {
-        Measurement shape = row("gemm", "shape", 0);
+        models::Measurement shape = row("gemm", "shape", 0);
         shape.precision = "bf16";
         shape.rows = 256 * 56, shape.columns = 256 * 4, shape.depth = depth;  // whole waves of 56 cores: filled
         shape.active = 12;
         shape.seconds = 2 * shape.rows * shape.columns * depth / (205.3e12 * 0.7) * (1 + 300 / depth);
         rows.push_back(shape);
     }
-    const Machine machine = machine_of(calibrate_from(aurora(), rows, optimus()));
+    const models::Machine machine = machine_of(calibrate_from(aurora(), rows, optimus()));
     EXPECT_NEAR(machine.tile.gemm_ceiling, 0.7, 1e-4);
     EXPECT_NEAR(machine.tile.gemm_half_depth, 300, 0.1);
 }
 
 // Two rows carry no law of depth: the half depth stays, and the ceiling is what remains of the rate.
 TEST(CalibrateFrom, few_shapes_give_the_ceiling_alone) {
-    Measurement shape = row("gemm", "shape", 0);
+    models::Measurement shape = row("gemm", "shape", 0);
     shape.precision = "bf16";
     shape.rows = 256 * 56, shape.columns = 1024, shape.depth = 1024, shape.active = 12;
     shape.seconds = 2 * shape.rows * shape.columns * 1024 / (205.3e12 * 0.5) * (1 + 256.0 / 1024);
-    const Machine machine = machine_of(calibrate_from(aurora(), {shape, shape}, optimus()));
+    const models::Machine machine = machine_of(calibrate_from(aurora(), {shape, shape}, optimus()));
     EXPECT_NEAR(machine.tile.gemm_ceiling, 0.5, 1e-5);
     EXPECT_EQ(machine.tile.gemm_half_depth, 256);
 }
 
 /// seconds = start + bytes / rate, from 4 KB to 64 MB.
-std::vector<Measurement> messages(const std::string& name, double start_s, double bytes_per_s) {
-    std::vector<Measurement> rows;
+std::vector<models::Measurement> messages(const std::string& name, double start_s, double bytes_per_s) {
+    std::vector<models::Measurement> rows;
     for (const double bytes : {4096.0, 65536.0, 1048576.0, 67108864.0}) {
         rows.push_back(sized("link", name, bytes, start_s + bytes / bytes_per_s));
     }
@@ -174,7 +174,7 @@ std::vector<Measurement> messages(const std::string& name, double start_s, doubl
 // the stack that has the rest. A whole of half a microsecond is less than that latency, and replaces it.
 TEST(CalibrateFrom, sizes_of_a_link_give_rate_and_start) {
     const Calibration calibration = calibrate_from(aurora(), messages("mesh", 7e-6, 14e9), optimus());
-    const Machine machine = machine_of(calibration);
+    const models::Machine machine = machine_of(calibration);
     EXPECT_NEAR(machine.node.mesh_bytes_per_s, 14e9, 1e6);
     EXPECT_EQ(machine.node.scale_up_latency_s, 1e-6);
     EXPECT_TRUE(any_holds(calibration.warnings, "scale_up_message")) << calibration.machine_json;
@@ -184,8 +184,8 @@ TEST(CalibrateFrom, sizes_of_a_link_give_rate_and_start) {
 
 // Rows that no line goes through may give a start of nothing: that takes no latency away.
 TEST(CalibrateFrom, a_start_that_is_not_known_leaves_the_latency) {
-    const std::vector<Measurement> rows{sized("link", "mesh", 15e3, 0.3e-6), sized("link", "mesh", 120e3, 20e-6),
-                                        sized("link", "mesh", 960e3, 70e-6)};
+    const std::vector<models::Measurement> rows{
+        sized("link", "mesh", 15e3, 0.3e-6), sized("link", "mesh", 120e3, 20e-6), sized("link", "mesh", 960e3, 70e-6)};
     const Calibration calibration = calibrate_from(aurora(), rows, optimus());
     EXPECT_EQ(machine_of(calibration).node.scale_up_latency_s, 1e-6) << calibration.machine_json;
     EXPECT_TRUE(any_holds(calibration.warnings, "that may be all of node.scale_up_latency"));
@@ -197,7 +197,7 @@ TEST(CalibrateFrom, rows_of_a_nic_give_its_rate_alone) {
     for (const double start_s : {0.0, 7e-6}) {
         const Calibration calibration = calibrate_from(aurora(), messages("nic", start_s, 22e9), optimus());
         EXPECT_NEAR(machine_of(calibration).node.nic_bytes_per_s, 22e9, 1e6);
-        EXPECT_EQ(machine_of(calibration).node.nic_latency_s, load_machine(aurora()).node.nic_latency_s);
+        EXPECT_EQ(machine_of(calibration).node.nic_latency_s, models::load_machine(aurora()).node.nic_latency_s);
         ASSERT_EQ(calibration.changes.size(), 1U);
         EXPECT_TRUE(calibration.warnings.empty()) << calibration.warnings.front();
     }
@@ -207,7 +207,7 @@ TEST(CalibrateFrom, rows_of_a_nic_give_its_rate_alone) {
 // whose NICs eight such ranks would otherwise slow.
 TEST(CalibrateFrom, what_one_rank_moves_is_not_the_nic) {
     const Calibration calibration = calibrate_from(aurora(), messages("rank", 30e-6, 5.8e9), optimus());
-    const Machine before = load_machine(aurora()), after = machine_of(calibration);
+    const models::Machine before = models::load_machine(aurora()), after = machine_of(calibration);
     for (std::size_t i = 0; i < before.constants.size(); ++i) {
         EXPECT_EQ(after.constants[i].value, before.constants[i].value) << before.constants[i].path;
     }
@@ -225,7 +225,7 @@ TEST(CalibrateFrom, what_one_rank_moves_is_not_the_nic) {
     EXPECT_TRUE(any_holds(calibration.warnings, "scale_out_message"));
     JsonDocument stack = JsonDocument::load("stacks/optimus.json");
     stack.set(set, "5.8 GB/s");
-    EXPECT_EQ(load_stack(stack).rank_bytes_per_s, 5.8e9);
+    EXPECT_EQ(models::load_stack(stack).rank_bytes_per_s, 5.8e9);
 }
 
 // 6.2 GB/s beside two copies at 54 GB/s are 1 / (1 / 6.2 + 2 / 54) = 5.04 GB/s, which the simulator takes apart, too.
@@ -252,10 +252,10 @@ TEST(CalibrateFrom, a_rank_as_fast_as_its_nic_advises_nothing) {
 
 // What was, what is, why, and how well: for every constant that differs, and no other.
 TEST(CalibrateFrom, changes_say_what_was_and_what_is) {
-    const Machine before = load_machine(aurora());
+    const models::Machine before = models::load_machine(aurora());
     const Calibration calibration =
-        calibrate_from(aurora(), load_measurements("machines/measurements/aurora.csv"), optimus());
-    const Machine after = machine_of(calibration);
+        calibrate_from(aurora(), models::load_measurements("machines/measurements/aurora.csv"), optimus());
+    const models::Machine after = machine_of(calibration);
     std::vector<std::string> changed;
     for (const ConstantChange& change : calibration.changes) {
         changed.push_back(change.now.path);
@@ -321,10 +321,10 @@ collective,all-to-all,bf16,,,,,,1,24,2,16777200,0.00093886,0,20,"Aurora, 2 nodes
 TEST(CalibrateFrom, what_the_script_for_pytorch_writes_is_read) {
     std::ifstream script("tools/measure_torch.py");
     const std::string text{std::istreambuf_iterator<char>(script), {}};
-    EXPECT_NE(text.find("COLUMNS = (\"" + measurement_header() + "\")"), std::string::npos);
-    const std::vector<Measurement> rows = parse_measurements(kOfTorch, "torch.csv");
+    EXPECT_NE(text.find("COLUMNS = (\"" + models::measurement_header() + "\")"), std::string::npos);
+    const std::vector<models::Measurement> rows = models::parse_measurements(kOfTorch, "torch.csv");
     const Calibration calibration = calibrate_from(aurora(), rows, optimus());
-    const Machine machine = machine_of(calibration);
+    const models::Machine machine = machine_of(calibration);
     const auto expect = [](double value, double expected) { EXPECT_NEAR(value / expected, 1, 1e-3); };
     expect(machine.tile.gemm_bf16_flop_per_s, 205.3e12);
     expect(machine.tile.hbm_bytes_per_s, 1e12);
@@ -346,14 +346,14 @@ TEST(CalibrateFrom, what_the_script_for_pytorch_writes_is_read) {
 
 // Causal forward 2 S^2 d FLOP a head and sequence, backward 2.5 times as many, at 0.4 of the rate.
 TEST(CalibrateFrom, attention_gives_its_share_of_the_rate) {
-    std::vector<Measurement> rows{row("attention", "forward", 0), row("attention", "backward", 0)};
-    for (Measurement& measurement : rows) {
+    std::vector<models::Measurement> rows{row("attention", "forward", 0), row("attention", "backward", 0)};
+    for (models::Measurement& measurement : rows) {
         measurement.precision = "bf16";
         measurement.rows = 2048, measurement.depth = 128, measurement.groups = 64, measurement.active = 12;
         const double flop = 2.0 * 2048 * 2048 * 128 * 64 * (measurement.name == "backward" ? 2.5 : 1);
         measurement.seconds = flop / (205.3e12 * 0.4);
     }
-    const Machine machine = machine_of(calibrate_from(aurora(), rows, optimus()));
+    const models::Machine machine = machine_of(calibrate_from(aurora(), rows, optimus()));
     EXPECT_NEAR(machine.tile.attention_efficiency, 0.4, 1e-5);
     rows[0].groups = 0;
     EXPECT_THROW(static_cast<void>(calibrate_from(aurora(), rows, optimus())), InputError);
@@ -371,7 +371,7 @@ TEST(CalibrateFrom, a_share_stays_a_share) {
 // The all-reduces of early 2025 with the transport of that time: those of 12 ranks a node within 10 %, as
 // docs/collectives.md has them; the verdict names 2 and 4 ranks of one node.
 TEST(CalibrateFrom, collectives_are_checked_not_fitted) {
-    const auto rows = load_measurements("machines/measurements/aurora-pytorch-2025.csv");
+    const auto rows = models::load_measurements("machines/measurements/aurora-pytorch-2025.csv");
     const Calibration calibration = calibrate_from(aurora(), rows, optimus("pytorch-2025"));
     const FitQuality& fit = fit_of(calibration, "collective", "all-reduce");
     ASSERT_EQ(fit.predicted.size(), rows.size());
@@ -382,11 +382,11 @@ TEST(CalibrateFrom, collectives_are_checked_not_fitted) {
     EXPECT_TRUE(fit.is_poor);
     EXPECT_LT(fit.typical_error, 0.05);
     EXPECT_NE(fit.verdict.find("row 2 of 13"), std::string::npos) << fit.verdict;
-    EXPECT_EQ(machine_of(calibration).constants.size(), load_machine(aurora()).constants.size());
+    EXPECT_EQ(machine_of(calibration).constants.size(), models::load_machine(aurora()).constants.size());
 }
 
 TEST(CalibrateFrom, rows_that_fit_nothing_are_refused) {
-    const auto refused = [](const Measurement& measurement, const std::string& words) {
+    const auto refused = [](const models::Measurement& measurement, const std::string& words) {
         try {
             static_cast<void>(calibrate_from(aurora(), {measurement}, optimus()));
             ADD_FAILURE() << words << " was accepted";
@@ -397,7 +397,7 @@ TEST(CalibrateFrom, rows_that_fit_nothing_are_refused) {
     refused(row("kernel", "copy", 1), "kind \"kernel\"");
     refused(sized("link", "string", 1, 1), "pair, mesh, switch");
     refused(sized("link", "switch", 1e9, 0.01), "switch_bandwidth");  // Aurora's cards are a mesh
-    Measurement collective = sized("collective", "all-reduce", 1e6, 1);
+    models::Measurement collective = sized("collective", "all-reduce", 1e6, 1);
     collective.ranks = 10, collective.nodes = 4;
     refused(collective, "equally many");
     collective.ranks = 20;
@@ -411,10 +411,11 @@ TEST(CalibrateFrom, rows_that_fit_nothing_are_refused) {
 
 // Rows of a file are named by line.
 TEST(CalibrateFrom, refusals_name_the_line) {
-    const std::string first = measurement_header() + "\nlink,nic,,,,,,,1,1,1,1e9,0.05,,1,s\n";
+    const std::string first = models::measurement_header() + "\nlink,nic,,,,,,,1,1,1,1e9,0.05,,1,s\n";
     const auto expect = [&](const std::string& row) {
         try {
-            static_cast<void>(calibrate_from(aurora(), parse_measurements(first + row + "\n", "m.csv"), optimus()));
+            static_cast<void>(
+                calibrate_from(aurora(), models::parse_measurements(first + row + "\n", "m.csv"), optimus()));
             ADD_FAILURE() << row << " was accepted";
         } catch (const InputError& error) {
             EXPECT_EQ(std::string(error.what()).rfind("m.csv:3: ", 0), 0U) << error.what();
@@ -429,4 +430,4 @@ TEST(CalibrateFrom, refusals_name_the_line) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::fit

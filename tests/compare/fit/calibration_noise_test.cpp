@@ -10,7 +10,7 @@
 #include "base/rng.hpp"
 #include "made_up_host.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 using namespace made_up_host;
@@ -19,26 +19,26 @@ constexpr double kNoise = 0.03;
 constexpr int kSeeds = 60;
 
 /// Every time is off by its own normal factor.
-std::vector<Measurement> noisy(std::vector<Measurement> rows, std::uint64_t seed) {
+std::vector<models::Measurement> noisy(std::vector<models::Measurement> rows, std::uint64_t seed) {
     Rng random(seed);
-    for (Measurement& row : rows) {
+    for (models::Measurement& row : rows) {
         row.seconds *= 1 + kNoise * random.normal();
     }
     return rows;
 }
 
-bool is_product(const Measurement& row) {
+bool is_product(const models::Measurement& row) {
     return row.kind == "kernel" && row.name == "gemm_forward" && row.active == 1;
 }
 
 /// Of the law of products over the shapes that it was fitted to: the root of the mean square of law / truth - 1.
-double error_of_products(const CpuModel& cpu) {
+double error_of_products(const models::CpuModel& cpu) {
     double squares = 0;
     int shapes = 0;
-    for (const Measurement& row : made_up(false)) {
+    for (const models::Measurement& row : made_up(false)) {
         if (is_product(row)) {
-            const CpuCall call{CpuKernel::kGemmForward, row.rows, row.columns, row.depth};
-            squares += std::pow(cpu_seconds(cpu, call, CpuPrecision::kFp32) / kernel_s(call) - 1, 2);
+            const models::CpuCall call{models::CpuKernel::kGemmForward, row.rows, row.columns, row.depth};
+            squares += std::pow(cpu_seconds(cpu, call, models::CpuPrecision::kFp32) / kernel_s(call) - 1, 2);
             ++shapes;
         }
     }
@@ -49,7 +49,7 @@ double error_of_products(const CpuModel& cpu) {
 /// with 6 degrees of freedom 27.9 is passed once in 10,000 times; a robust fit of normal noise needs 5 % more.
 double most_error_of_products(std::size_t rows) {
     constexpr double kChiSquare6 = 27.9;
-    EXPECT_EQ(cpu_terms(CpuKernel::kGemmForward).size(), 6U);
+    EXPECT_EQ(models::cpu_terms(models::CpuKernel::kGemmForward).size(), 6U);
     return 1.05 * kNoise * std::sqrt(kChiSquare6 / static_cast<double>(rows));
 }
 
@@ -60,7 +60,9 @@ const FitQuality& fit_of(const Calibration& calibration, const std::string& name
     return *found;
 }
 
-Calibration calibrated(const std::vector<Measurement>& rows) { return calibrate_cpu("made-up", rows, trainer_stack()); }
+Calibration calibrated(const std::vector<models::Measurement>& rows) {
+    return calibrate_cpu("made-up", rows, trainer_stack());
+}
 
 /// Of intervals that hold the truth in 95 of 100 cases 60 hold it less than 50 times with a probability of 0.0002.
 constexpr int kMinHeld = 50;
@@ -115,7 +117,7 @@ TEST(CalibrationNoise, intervals_of_a_laws_terms_hold_what_the_rows_were_made_wi
 }
 
 /// What single rows or differences of them tell, with sigma = 3 % of each row; 4 sigma are passed once in 16,000 times.
-void expect_errors_of_noise(const CpuModel& cpu, const Machine& machine) {
+void expect_errors_of_noise(const models::CpuModel& cpu, const models::Machine& machine) {
     // One row of copies of all cores, far beyond the cache, would tell the bandwidth to sigma.
     EXPECT_NEAR(cpu.memory_bytes_per_s / 25e9, 1, 4 * kNoise);
     EXPECT_NEAR(cpu.core_memory_bytes_per_s / kCoreMemory, 1, 4 * kNoise);
@@ -127,14 +129,15 @@ void expect_errors_of_noise(const CpuModel& cpu, const Machine& machine) {
     EXPECT_NEAR(cpu.intra_node.send_s + cpu.intra_node.receive_s + cpu.context_switch_s, kPass,
                 4 * 1.25 * kNoise * kPass / 2);
     // Sends of 8, 32 and 128 bytes are a copy and a send: three rows.
-    const double sent_s = cpu_seconds(cpu, {CpuKernel::kCopy, 1, 32}, CpuPrecision::kFp32) + cpu.intra_node.send_s;
+    const double sent_s =
+        cpu_seconds(cpu, {models::CpuKernel::kCopy, 1, 32}, models::CpuPrecision::kFp32) + cpu.intra_node.send_s;
     EXPECT_NEAR(sent_s, kStart + kSend, 4 * kNoise * (kStart + kSend) / std::sqrt(3));
 }
 
 TEST(CalibrationNoise, errors_are_what_the_noise_of_the_rows_explains) {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        const Machine machine = machine_of(calibrated(noisy(made_up(true), seed)));
+        const models::Machine machine = machine_of(calibrated(noisy(made_up(true), seed)));
         EXPECT_LE(error_of_products(machine.cpu), most_error_of_products(27));
         expect_errors_of_noise(machine.cpu, machine);
     }
@@ -147,10 +150,10 @@ TEST(CalibrationNoise, wild_rows_are_counted_and_left_aside) {
     int far = 0;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        std::vector<Measurement> rows = noisy(made_up(false), seed);
+        std::vector<models::Measurement> rows = noisy(made_up(false), seed);
         Rng random(1000 + seed);
-        std::vector<Measurement*> products;
-        for (Measurement& row : rows) {
+        std::vector<models::Measurement*> products;
+        for (models::Measurement& row : rows) {
             if (is_product(row)) {
                 products.push_back(&row);
             }
@@ -175,7 +178,7 @@ TEST(CalibrationNoise, a_row_too_few_or_too_many_changes_no_more_than_its_noise)
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         Rng random(2000 + seed);
-        std::vector<Measurement> rows = noisy(made_up(true), seed);
+        std::vector<models::Measurement> rows = noisy(made_up(true), seed);
         const auto any_timed = [&] {
             for (;;) {
                 const std::size_t row = random.below(rows.size());
@@ -185,14 +188,14 @@ TEST(CalibrationNoise, a_row_too_few_or_too_many_changes_no_more_than_its_noise)
             }
         };
         rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(any_timed()));
-        Measurement again = rows[any_timed()];
+        models::Measurement again = rows[any_timed()];
         again.seconds *= 1 + kNoise * random.normal();
         rows.push_back(again);
-        const Machine machine = machine_of(calibrated(rows));
+        const models::Machine machine = machine_of(calibrated(rows));
         EXPECT_LE(error_of_products(machine.cpu), most_error_of_products(26));
         expect_errors_of_noise(machine.cpu, machine);
     }
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::fit

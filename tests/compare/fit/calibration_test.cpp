@@ -14,22 +14,22 @@
 #include "compare/fit/cost_models/fitted.hpp"
 #include "made_up_host.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 using namespace made_up_host;
 
 TEST(Calibration, finds_the_constants_that_its_rows_were_made_with) {
     const Calibration calibration = calibrate_cpu("made-up", made_up(false), trainer_stack());
-    const Machine machine = machine_of(calibration);
-    const CpuModel& cpu = machine.cpu;
+    const models::Machine machine = machine_of(calibration);
+    const models::CpuModel& cpu = machine.cpu;
     EXPECT_EQ(machine.name, "made-up");
     EXPECT_EQ(cpu.cores, 2);
     EXPECT_NEAR(cpu.quantum_s, 4e-3, 1e-9);
     EXPECT_NEAR(cpu.busy_speed, kBusy, 1e-3);
     EXPECT_NEAR(cpu.cache_bytes / kCache, 1, 1e-6);
     EXPECT_NEAR(cpu.core_memory_bytes_per_s / kCoreMemory, 1, 1e-3);
-    const CpuKernelCost& copy = cpu.kernel_costs[0][static_cast<std::size_t>(CpuKernel::kCopy)];
+    const models::CpuKernelCost& copy = cpu.kernel_costs[0][static_cast<std::size_t>(models::CpuKernel::kCopy)];
     EXPECT_NEAR(copy.capacity_bytes / kReach, 1, 1e-6);
     EXPECT_NEAR(copy.miss_byte_s / kFarByte, 1, 1e-3);
     // Copies of one core move 40 GB/s from the cache whatever the others do: two cores, twice that.
@@ -37,14 +37,15 @@ TEST(Calibration, finds_the_constants_that_its_rows_were_made_with) {
     EXPECT_NEAR(cpu.memory_bytes_per_s / 25e9, 1, 1e-3);
     EXPECT_NEAR(calibration.probe_s, 2.2e-3, 1e-12);
     EXPECT_NEAR(cpu.probe_s, 2.2e-3, 1e-8);
-    const CpuCall call{CpuKernel::kGemmForward, 100, 320, 200};
-    EXPECT_NEAR(cpu_seconds(cpu, call, CpuPrecision::kFp32) / kernel_s(call), 1, 1e-3);
+    const models::CpuCall call{models::CpuKernel::kGemmForward, 100, 320, 200};
+    EXPECT_NEAR(cpu_seconds(cpu, call, models::CpuPrecision::kFp32) / kernel_s(call), 1, 1e-3);
     EXPECT_FALSE(cpu.kernel_costs[1][0].known);
 }
 
 TEST(Calibration, takes_messages_apart) {
-    const MessageCosts near = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu.intra_node;
-    const CpuModel cpu = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu;
+    const models::MessageCosts near =
+        machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu.intra_node;
+    const models::CpuModel cpu = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu;
     EXPECT_NEAR(near.send_s / kSend, 1, 0.02);
     EXPECT_NEAR(near.receive_s / kReceive, 1, 0.02);
     EXPECT_NEAR(near.send_byte_s / kSendByte, 1, 0.05);
@@ -58,15 +59,15 @@ TEST(Calibration, takes_messages_apart) {
 
 // ping_pong = send + receive + switch there, and passes of a token tell the switch.
 TEST(Calibration, on_one_core_a_ping_pong_waits_for_the_switch) {
-    std::vector<Measurement> rows = made_up(false);
-    for (Measurement& row : rows) {
+    std::vector<models::Measurement> rows = made_up(false);
+    for (models::Measurement& row : rows) {
         if (row.where == "near") {
             row.where = "shared";
             row.seconds += row.name == "ping_pong" ? kSwitch - kPoll / 2 : 0;
         }
     }
     const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
-    const CpuModel cpu = machine_of(calibration).cpu;
+    const models::CpuModel cpu = machine_of(calibration).cpu;
     EXPECT_NEAR(cpu.intra_node.send_s / kSend, 1, 0.02);
     EXPECT_NEAR(cpu.intra_node.send_byte_s / kSendByte, 1, 0.05);
     EXPECT_NEAR(cpu.intra_node.receive_byte_s / kReceiveByte, 1, 0.02);
@@ -77,14 +78,14 @@ TEST(Calibration, on_one_core_a_ping_pong_waits_for_the_switch) {
 }
 
 TEST(Calibration, turns_tell_what_others_push_out) {
-    const CpuModel cpu = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu;
+    const models::CpuModel cpu = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack())).cpu;
     EXPECT_NEAR(cpu.core_capacity_bytes / kCoreReach, 1, 1e-6);
     EXPECT_NEAR(cpu.reload_byte_s / kRefillByte, 1, 1e-6);
 }
 
 TEST(Calibration, far_messages_give_the_wire) {
     // 1 / nic = 8 ns a byte; latency and the look of a waiting process stand apart.
-    const Machine machine = machine_of(calibrate_cpu("made-up", made_up(true), trainer_stack()));
+    const models::Machine machine = machine_of(calibrate_cpu("made-up", made_up(true), trainer_stack()));
     EXPECT_EQ(machine.fabric.max_nodes, 2);
     EXPECT_EQ(machine.cpu.nodes_per_computer, 2);
     EXPECT_NEAR(machine.node.nic_bytes_per_s / 125e6, 1, 0.02);
@@ -94,7 +95,7 @@ TEST(Calibration, far_messages_give_the_wire) {
 }
 
 TEST(Calibration, every_number_says_where_it_is_from) {
-    const Machine machine = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack()));
+    const models::Machine machine = machine_of(calibrate_cpu("made-up", made_up(false), trainer_stack()));
     int of_host = 0;
     for (const Constant& constant : machine.constants) {
         EXPECT_FALSE(constant.source.empty()) << constant.path;
@@ -111,7 +112,7 @@ TEST(Calibration, a_verdict_names_the_worst_shape) {
     FitQuality quality;
     quality.kind = "kernel";
     for (int i = 0; i < 20; ++i) {
-        quality.points.push_back(kernel_row({CpuKernel::kGemmForward, 16, 32, 48}, "cache", 1, 1e-6));
+        quality.points.push_back(kernel_row({models::CpuKernel::kGemmForward, 16, 32, 48}, "cache", 1, 1e-6));
         quality.predicted.push_back(1.01e-6);
     }
     judge(quality);
@@ -140,7 +141,7 @@ const FitQuality* fit_of(const Calibration& calibration, const std::string& name
 }
 
 TEST(Calibration, what_cores_share_has_verdicts) {
-    std::vector<Measurement> rows = made_up(false);
+    std::vector<models::Measurement> rows = made_up(false);
     const Calibration good = calibrate_cpu("made-up", rows, trainer_stack());
     for (const char* name : {"copies_alone", "copies_together", "busy_cores", "passes", "turns"}) {
         const FitQuality* const fit = fit_of(good, name);
@@ -150,7 +151,7 @@ TEST(Calibration, what_cores_share_has_verdicts) {
     }
     // A refill that does not grow with what was pushed out: the law cannot say that, and its verdict does.
     int number = 0;
-    for (Measurement& row : rows) {
+    for (models::Measurement& row : rows) {
         if (row.name == "turn" && row.active > 1) {
             row.seconds *= ++number % 2 == 0 ? 1.5 : 1;
         }
@@ -164,46 +165,46 @@ TEST(Calibration, what_cores_share_has_verdicts) {
 /// busy_speed = time alone / time with all cores busy, both timed in the same way: a law that says something else of
 /// the same call does not count.
 TEST(Calibration, a_timing_alone_counts_before_the_law) {
-    std::vector<Measurement> rows = made_up(false);
-    const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
+    std::vector<models::Measurement> rows = made_up(false);
+    const models::CpuCall shared{models::CpuKernel::kGemmForward, 64, 512, 192};
     const double alone_s = 1.1 * kernel_s(shared);
-    std::erase_if(rows, [&](const Measurement& row) {
+    std::erase_if(rows, [&](const models::Measurement& row) {
         return row.kind == "kernel" && row.rows == shared.rows && row.columns == shared.columns &&
                row.depth == shared.depth;
     });
     rows.push_back(kernel_row(shared, "cache", 1, alone_s));
     rows.push_back(kernel_row(shared, "cache", 2, alone_s / kBusy));
-    const CpuModel cpu = machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu;
+    const models::CpuModel cpu = machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu;
     EXPECT_NEAR(cpu.busy_speed, kBusy, 1e-6);
 }
 
 TEST(Calibration, one_precision_is_enough) {
-    std::vector<Measurement> rows = made_up(false);
-    for (Measurement& row : rows) {
+    std::vector<models::Measurement> rows = made_up(false);
+    for (models::Measurement& row : rows) {
         row.precision = row.kind == "kernel" && row.active == 1 ? "bf16" : row.precision;
     }
     // What ranks share is timed in fp32, of which there is neither a law nor a timing alone: it tells nothing.
     const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
-    const Machine machine = machine_of(calibration);
+    const models::Machine machine = machine_of(calibration);
     EXPECT_FALSE(machine.cpu.kernel_costs[0][0].known);
     EXPECT_TRUE(machine.cpu.kernel_costs[1][0].known);
     EXPECT_EQ(machine.cpu.busy_speed, 1);
     EXPECT_NEAR(machine.cpu.intra_node.send_s / kSend, 1, 0.02);
     EXPECT_GT(machine.tile.gemm_fp32_flop_per_s, 0);
     // With timings alone it does, law or not.
-    const CpuCall shared{CpuKernel::kGemmForward, 64, 512, 192};
+    const models::CpuCall shared{models::CpuKernel::kGemmForward, 64, 512, 192};
     rows.push_back(kernel_row(shared, "cache", 1, kernel_s(shared)));
     EXPECT_NEAR(machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu.busy_speed, kBusy, 1e-3);
     // Two copies of fp32 that ranks shared make no law of two terms: nothing would be left to say how good it is.
     for (const double bytes : {60e3, 4e6}) {
-        const CpuCall copy{CpuKernel::kCopy, 1, bytes};
+        const models::CpuCall copy{models::CpuKernel::kCopy, 1, bytes};
         rows.push_back(kernel_row(copy, "cache", 1, 2 * kernel_s(copy)));
     }
-    const CpuModel cpu = machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu;
-    EXPECT_FALSE(cpu.kernel_costs[0][static_cast<std::size_t>(CpuKernel::kCopy)].known);
+    const models::CpuModel cpu = machine_of(calibrate_cpu("made-up", rows, trainer_stack())).cpu;
+    EXPECT_FALSE(cpu.kernel_costs[0][static_cast<std::size_t>(models::CpuKernel::kCopy)].known);
     EXPECT_NEAR(cpu.intra_node.send_s / kSend, 1, 0.02);
     // Collectives of fp32 cannot be played without laws of it.
-    Measurement collective = row_of("collective", "all_reduce");
+    models::Measurement collective = row_of("collective", "all_reduce");
     collective.bytes = 1024, collective.seconds = 1e-5, collective.active = collective.ranks = 2;
     rows.push_back(collective);
     const Calibration unchecked = calibrate_cpu("made-up", rows, trainer_stack());
@@ -215,13 +216,13 @@ TEST(Calibration, one_precision_is_enough) {
 /// Whatever is taken from the file, what is left makes a machine file that loads, or one error that says what is
 /// missing.
 TEST(Calibration, thin_measurements_end_in_a_file_or_in_one_error) {
-    const std::vector<Measurement> all = made_up(true);
+    const std::vector<models::Measurement> all = made_up(true);
     int files = 0, errors = 0;
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         Rng random(seed);
-        std::vector<Measurement> rows = all;
+        std::vector<models::Measurement> rows = all;
         const double kept = 0.3 + 0.7 * random.uniform();
-        std::erase_if(rows, [&](const Measurement& row) {
+        std::erase_if(rows, [&](const models::Measurement& row) {
             return row.name != "computer" && row.name != "last_level_cache" && random.uniform() > kept;
         });
         try {
@@ -239,7 +240,7 @@ TEST(Calibration, thin_measurements_end_in_a_file_or_in_one_error) {
 }
 
 TEST(Calibration, the_fastest_session_says_what_full_speed_is) {
-    std::vector<Measurement> rows = made_up(false);
+    std::vector<models::Measurement> rows = made_up(false);
     rows.push_back(host_row("probe", 0, 2.9e-3, 2));  // a later session, on slowed cores
     EXPECT_NEAR(calibrate_cpu("made-up", rows, trainer_stack()).probe_s, 2.2e-3, 1e-12);
     rows.push_back(host_row("probe", 0, 2.0e-3, 2));
@@ -248,8 +249,8 @@ TEST(Calibration, the_fastest_session_says_what_full_speed_is) {
 
 TEST(Calibration, missing_rows_are_named) {
     const auto fault_without = [](const std::string& name) {
-        std::vector<Measurement> rows = made_up(false);
-        std::erase_if(rows, [&](const Measurement& row) { return row.name == name; });
+        std::vector<models::Measurement> rows = made_up(false);
+        std::erase_if(rows, [&](const models::Measurement& row) { return row.name == name; });
         try {
             static_cast<void>(calibrate_cpu("made-up", rows, trainer_stack()));
         } catch (const InputError& error) {
@@ -262,8 +263,8 @@ TEST(Calibration, missing_rows_are_named) {
     }
     // What could not be measured is assumed, or taken as 0, with one warning each.
     const auto warnings_without = [](const std::string& name) {
-        std::vector<Measurement> some = made_up(false);
-        std::erase_if(some, [&](const Measurement& row) { return row.name == name; });
+        std::vector<models::Measurement> some = made_up(false);
+        std::erase_if(some, [&](const models::Measurement& row) { return row.name == name; });
         std::string found;
         for (const std::string& warning : calibrate_cpu("made-up", some, trainer_stack()).warnings) {
             found += warning.find("\"" + name + "\"") != std::string::npos ? warning + "\n" : "";
@@ -282,8 +283,8 @@ TEST(Calibration, missing_rows_are_named) {
         std::ranges::count_if(few.warnings, [](const auto& text) { return text.find("more kernels") != text.npos; }),
         1);
     // More ranks than cores were not there: assumed, with a warning.
-    std::vector<Measurement> rows = made_up(false);
-    std::erase_if(rows, [](const Measurement& row) { return row.name == "slice"; });
+    std::vector<models::Measurement> rows = made_up(false);
+    std::erase_if(rows, [](const models::Measurement& row) { return row.name == "slice"; });
     const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
     EXPECT_TRUE(std::any_of(calibration.warnings.begin(), calibration.warnings.end(), [](const std::string& warning) {
         return warning.find("3 ms are assumed") != std::string::npos;
@@ -294,8 +295,8 @@ TEST(Calibration, missing_rows_are_named) {
 // MiB do.
 TEST(Calibration, the_last_level_needs_no_word_of_the_system) {
     const auto with_told = [](double told_bytes, bool has_sweep) {
-        std::vector<Measurement> rows = made_up(false);
-        std::erase_if(rows, [](const Measurement& row) { return row.name == "last_level_cache"; });
+        std::vector<models::Measurement> rows = made_up(false);
+        std::erase_if(rows, [](const models::Measurement& row) { return row.name == "last_level_cache"; });
         if (told_bytes > 0) {
             rows.push_back(host_row("last_level_cache", told_bytes, 0, 1));
         }
@@ -304,7 +305,7 @@ TEST(Calibration, the_last_level_needs_no_word_of_the_system) {
         }
         return rows;
     };
-    const auto cache_of = [](const std::vector<Measurement>& rows, std::string& warnings) {
+    const auto cache_of = [](const std::vector<models::Measurement>& rows, std::string& warnings) {
         const Calibration calibration = calibrate_cpu("made-up", rows, trainer_stack());
         warnings.clear();
         for (const std::string& warning : calibration.warnings) {
@@ -327,8 +328,8 @@ TEST(Calibration, the_last_level_needs_no_word_of_the_system) {
 TEST(Calibration, rows_that_make_no_machine_are_named_by_their_kind) {
     for (const auto& [name, path] :
          {std::pair{"pass", "host.switch"}, std::pair{"slice", "host.core_slice"}, std::pair{"probe", "host.probe"}}) {
-        std::vector<Measurement> rows = made_up(false);
-        for (Measurement& row : rows) {
+        std::vector<models::Measurement> rows = made_up(false);
+        for (models::Measurement& row : rows) {
             row.seconds = row.name == name && row.kind == "host" ? 1e9 : row.seconds;
         }
         try {
@@ -346,4 +347,4 @@ TEST(Calibration, rows_that_make_no_machine_are_named_by_their_kind) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::fit

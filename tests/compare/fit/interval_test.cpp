@@ -16,7 +16,7 @@
 #include "compare/fit/cost_models/non_negative_fit.hpp"
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 constexpr int kTrials = 200;
@@ -92,7 +92,7 @@ Knee knee_of_turns(Rng& random) {
     std::vector<KneeRow> rows;
     for (const int ranks : {2, 4}) {
         for (const double bytes : {0.5e6, 1e6, 2e6, 4e6}) {
-            const double seconds = 100e-6 + 40e-12 * bytes * miss_ratio(3.3e6, ranks * bytes);
+            const double seconds = 100e-6 + 40e-12 * bytes * models::miss_ratio(3.3e6, ranks * bytes);
             rows.push_back({bytes, ranks * bytes, 100e-6, seconds * (1 + 0.02 * random.normal())});
         }
     }
@@ -110,7 +110,7 @@ TEST(Interval, of_a_refill_and_its_reach_hold_the_truth) {
 Knee knee_of_copies(Rng& random) {
     std::vector<KneeRow> rows;
     for (double bytes = 4e6; bytes < 130e6; bytes *= std::sqrt(2)) {
-        const double seconds = bytes * (25e-12 + 50e-12 * miss_ratio(27e6, bytes));
+        const double seconds = bytes * (25e-12 + 50e-12 * models::miss_ratio(27e6, bytes));
         rows.push_back({bytes, bytes, 0, seconds * (1 + 0.03 * random.normal())});
     }
     return fit_knee(rows, capacities_up_to(32e6, 64), CachedCost::kFitted);
@@ -149,7 +149,7 @@ TEST(Interval, of_a_laws_terms_hold_the_truth) {
 TEST(Knee, exact_rows_give_their_numbers_and_one_wild_row_changes_little) {
     std::vector<KneeRow> rows;
     for (double bytes = 1e6; bytes < 100e6; bytes *= 1.5) {
-        rows.push_back({bytes, bytes, 2e-6, 2e-6 + bytes * (20e-12 + 60e-12 * miss_ratio(10e6, bytes))});
+        rows.push_back({bytes, bytes, 2e-6, 2e-6 + bytes * (20e-12 + 60e-12 * models::miss_ratio(10e6, bytes))});
     }
     const Knee exact = fit_knee(rows, capacities_up_to(32e6, 32), CachedCost::kFitted);
     EXPECT_NEAR(exact.cached_byte_s.value / 20e-12, 1, 1e-9);
@@ -181,4 +181,4 @@ TEST(FittedNumbers, a_zero_has_no_relative_uncertainty) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::fit

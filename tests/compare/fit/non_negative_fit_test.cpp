@@ -8,7 +8,7 @@
 
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 /// y = start + a n + b n m for a grid of n and m, with relative noise.
@@ -97,4 +97,4 @@ TEST(NonNegativeFit, the_same_seed_gives_the_same_intervals) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::fit

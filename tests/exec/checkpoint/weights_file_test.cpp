@@ -21,11 +21,11 @@ std::string file_of(const std::string& header, std::size_t data_bytes) {
 TEST(WeightsFile, a_header_lists_tensors_one_behind_the_other) {
     const TestFolder folder;
     const std::string file = folder.path() + "/two.safetensors";
-    const std::string header = weights_file_header({{"a", {2, 2}}, {"b", {1}}}, {{"format", "pt"}});
+    const std::string header = exec::weights_file_header({{"a", {2, 2}}, {"b", {1}}}, {{"format", "pt"}});
     EXPECT_EQ(header.size() % 8, 0U);
     const float data[5] = {1, 2, 3, 4, 5};
     write_bytes(file, header + std::string(reinterpret_cast<const char*>(data), sizeof data));
-    const WeightsFile weights = open_weights_file(file);
+    const exec::WeightsFile weights = exec::open_weights_file(file);
     EXPECT_EQ(weights.metadata.at("format"), "pt");
     EXPECT_EQ(weights.entries.at("a").shape, (std::vector<std::int64_t>{2, 2}));
     EXPECT_EQ(read_tensor(weights, "a"), (std::vector<float>{1, 2, 3, 4}));
@@ -37,7 +37,7 @@ TEST(WeightsFile, what_is_no_such_file_is_refused) {
     const std::string file = folder.path() + "/bad.safetensors";
     const auto refusal = [&](const std::string& bytes) {
         write_bytes(file, bytes);
-        const std::string message = message_of<InputError>([&] { static_cast<void>(open_weights_file(file)); });
+        const std::string message = message_of<InputError>([&] { static_cast<void>(exec::open_weights_file(file)); });
         EXPECT_TRUE(message.starts_with(file)) << message;
         return message;
     };
@@ -59,30 +59,30 @@ TEST(WeightsFile, what_is_no_such_file_is_refused) {
               std::string::npos);
     EXPECT_NE(refusal(file_of(a + "}", 12)).find("over all 12 bytes"), std::string::npos);
     write_bytes(file, file_of(R"({"a": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}})", 4));
-    const WeightsFile half = open_weights_file(file);
+    const exec::WeightsFile half = exec::open_weights_file(file);
     EXPECT_NE(message_of<InputError>([&] { static_cast<void>(read_tensor(half, "a")); }).find("found a as BF16"),
               std::string::npos);
     EXPECT_NE(message_of<InputError>([&] { static_cast<void>(read_tensor(half, "b")); }).find("found no tensor b"),
               std::string::npos);
     EXPECT_NE(message_of<InputError>([&] {
-                  static_cast<void>(open_weights_file(folder.path() + "/none"));
+                  static_cast<void>(exec::open_weights_file(folder.path() + "/none"));
               }).find("No such file"),
               std::string::npos);
 }
 
 template <class P>
-std::string written_model(const Plan& plan, const std::string& file) {
-    on_ranks<P>(run_inputs(every_tensor_model(), plan), [&](Rank<P>& rank) { write_model(rank, file); });
+std::string written_model(const models::Plan& plan, const std::string& file) {
+    on_ranks<P>(run_inputs(every_tensor_model(), plan), [&](exec::Rank<P>& rank) { exec::write_model(rank, file); });
     return bytes_of(file);
 }
 
 TEST(ModelFile, every_layout_writes_the_same_bytes) {
     const TestFolder folder;
-    const std::string single = written_model<Fp32>(single_plan(), folder.path() + "/single");
+    const std::string single = written_model<exec::Fp32>(single_plan(), folder.path() + "/single");
     EXPECT_GT(single.size(), 4U * 1000);
-    for (const Plan& plan : layouts()) {
-        EXPECT_EQ(written_model<Fp32>(plan, folder.path() + "/a"), single) << words_of(plan);
-        EXPECT_EQ(written_model<Bf16Precision>(plan, folder.path() + "/b"), single) << words_of(plan);
+    for (const models::Plan& plan : layouts()) {
+        EXPECT_EQ(written_model<exec::Fp32>(plan, folder.path() + "/a"), single) << words_of(plan);
+        EXPECT_EQ(written_model<exec::Bf16Precision>(plan, folder.path() + "/b"), single) << words_of(plan);
     }
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3);  // nothing partial is left
 }
@@ -90,23 +90,24 @@ TEST(ModelFile, every_layout_writes_the_same_bytes) {
 TEST(ModelFile, every_layout_reads_what_another_wrote_and_begins_its_moments_anew) {
     const TestFolder folder;
     const std::string file = folder.path() + "/model";
-    const std::string bytes = written_model<Fp32>(plan_of(2, 2, 1, 1, OptimizerSharding::kSharded), file);
-    for (const Plan& plan : layouts()) {
-        RunInputs run = run_inputs(every_tensor_model(), plan);
+    const std::string bytes = written_model<exec::Fp32>(plan_of(2, 2, 1, 1, models::OptimizerSharding::kSharded), file);
+    for (const models::Plan& plan : layouts()) {
+        exec::RunInputs run = run_inputs(every_tensor_model(), plan);
         run.seed = 77;
-        on_ranks<Bf16Precision>(run, [&](Rank<Bf16Precision>& rank) {
+        on_ranks<exec::Bf16Precision>(run, [&](exec::Rank<exec::Bf16Precision>& rank) {
             fill_moments(rank);
             read_model(rank, file);
             int different = 0;
-            const WeightsFile weights = open_weights_file(file);
+            const exec::WeightsFile weights = exec::open_weights_file(file);
             std::map<std::string, std::vector<float>> whole;
             for (const auto& [name, entry] : weights.entries) {
                 whole[name] = read_tensor(weights, name);
             }
-            for_each_element(rank.table, [&](bool is_expert, std::size_t flat, std::size_t at, const Parameter& p) {
-                const Bf16 weight = (is_expert ? rank.weights.experts : rank.weights.dense)[flat];
-                different += weight.bits != stored<Bf16>(whole.at(p.name)[at]).bits;
-            });
+            for_each_element(
+                rank.table, [&](bool is_expert, std::size_t flat, std::size_t at, const exec::Parameter& p) {
+                    const exec::Bf16 weight = (is_expert ? rank.weights.experts : rank.weights.dense)[flat];
+                    different += weight.bits != exec::stored<exec::Bf16>(whole.at(p.name)[at]).bits;
+                });
             EXPECT_EQ(different, 0) << words_of(plan);
             EXPECT_TRUE(std::ranges::all_of(rank.optimizer->dense_m.span(), [](float m) { return m == 0; }));
             write_model(rank, file + "-again");
@@ -118,15 +119,16 @@ TEST(ModelFile, every_layout_reads_what_another_wrote_and_begins_its_moments_ane
 TEST(ModelFile, a_changed_byte_of_the_data_is_found_on_every_rank) {
     const TestFolder folder;
     const std::string file = folder.path() + "/model";
-    const Plan plan = plan_of(1, 2, 2, 1, OptimizerSharding::kSharded);
-    std::string bytes = written_model<Fp32>(plan, file);
-    const WeightsFile weights = open_weights_file(file);
-    EXPECT_EQ(weights.metadata.at(kDataDigestKey), sha256_hex(std::string_view(bytes).substr(weights.data_begin)));
+    const models::Plan plan = plan_of(1, 2, 2, 1, models::OptimizerSharding::kSharded);
+    std::string bytes = written_model<exec::Fp32>(plan, file);
+    const exec::WeightsFile weights = exec::open_weights_file(file);
+    EXPECT_EQ(weights.metadata.at(exec::kDataDigestKey),
+              sha256_hex(std::string_view(bytes).substr(weights.data_begin)));
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
     write_bytes(file, bytes);
     const auto message_of_reading = [&] {
         std::string message;
-        on_ranks<Fp32>(run_inputs(every_tensor_model(), plan), [&](Rank<Fp32>& rank) {
+        on_ranks<exec::Fp32>(run_inputs(every_tensor_model(), plan), [&](exec::Rank<exec::Fp32>& rank) {
             const std::string own = message_of<InputError>([&] { read_model(rank, file); });
             if (rank.communicator->world_rank() == 3) {
                 message = own;
@@ -135,7 +137,7 @@ TEST(ModelFile, a_changed_byte_of_the_data_is_found_on_every_rank) {
         return message;
     };
     EXPECT_TRUE(message_of_reading().starts_with(file + ": found data with SHA-256 ")) << message_of_reading();
-    bytes.replace(bytes.find(kDataDigestKey), 4, "some");  // without a digest, nothing is compared
+    bytes.replace(bytes.find(exec::kDataDigestKey), 4, "some");  // without a digest, nothing is compared
     write_bytes(file, bytes);
     EXPECT_EQ(message_of_reading(), "no such exception");
 }
@@ -143,10 +145,11 @@ TEST(ModelFile, a_changed_byte_of_the_data_is_found_on_every_rank) {
 TEST(ModelFile, gradients_are_written_from_the_shards) {
     const TestFolder folder;
     const std::string file = folder.path() + "/gradients";
-    on_ranks<Fp32>(
-        run_inputs(every_tensor_model(), plan_of(1, 2, 2, 2, OptimizerSharding::kEpAware)), [&](Rank<Fp32>& rank) {
-            for (const TensorPart& part : shard_parts(rank)) {
-                const Parameter& p = *part.parameter;
+    on_ranks<exec::Fp32>(
+        run_inputs(every_tensor_model(), plan_of(1, 2, 2, 2, models::OptimizerSharding::kEpAware)),
+        [&](exec::Rank<exec::Fp32>& rank) {
+            for (const exec::TensorPart& part : shard_parts(rank)) {
+                const exec::Parameter& p = *part.parameter;
                 auto& all = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
                 for_each_run(slice_of(p), part.begin, part.end,
                              [&](std::size_t whole, std::size_t at, std::size_t count) {
@@ -157,7 +160,7 @@ TEST(ModelFile, gradients_are_written_from_the_shards) {
             }
             write_gradients(rank, file);
         });
-    const WeightsFile gradients = open_weights_file(file);
+    const exec::WeightsFile gradients = exec::open_weights_file(file);
     for (const auto& [name, entry] : gradients.entries) {
         const std::vector<float> values = read_tensor(gradients, name);
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -169,21 +172,24 @@ TEST(ModelFile, gradients_are_written_from_the_shards) {
 TEST(ModelFile, another_models_file_and_a_folder_that_is_not_there_are_refused_on_every_rank) {
     const TestFolder folder;
     const std::string file = folder.path() + "/dense";
-    const Plan plan = plan_of(1, 2, 2, 1, OptimizerSharding::kSharded);
-    on_ranks<Fp32>(run_inputs(dense_model(), single_plan()), [&](Rank<Fp32>& rank) { write_model(rank, file); });
-    on_ranks<Fp32>(run_inputs(every_tensor_model(), plan), [&](Rank<Fp32>& rank) {
+    const models::Plan plan = plan_of(1, 2, 2, 1, models::OptimizerSharding::kSharded);
+    on_ranks<exec::Fp32>(run_inputs(dense_model(), single_plan()),
+                         [&](exec::Rank<exec::Fp32>& rank) { write_model(rank, file); });
+    on_ranks<exec::Fp32>(run_inputs(every_tensor_model(), plan), [&](exec::Rank<exec::Fp32>& rank) {
         EXPECT_NE(message_of<InputError>([&] { read_model(rank, file); }).find("found no tensor"), std::string::npos);
         const std::string nowhere = folder.path() + "/nowhere/model";
-        EXPECT_NE(message_of<CheckpointError>([&] { write_model(rank, nowhere); }).find("No such file"),
+        EXPECT_NE(message_of<exec::CheckpointError>([&] { write_model(rank, nowhere); }).find("No such file"),
                   std::string::npos);
         EXPECT_NE(message_of<InputError>([&] { read_model(rank, nowhere); }).find("No such file"), std::string::npos);
     });
-    Workload wider = dense_model();
+    models::Workload wider = dense_model();
     wider.intermediate_size = 16;
-    on_ranks<Fp32>(run_inputs(wider, plan_of(1, 2, 1, 1, OptimizerSharding::kSharded)), [&](Rank<Fp32>& rank) {
-        EXPECT_NE(message_of<InputError>([&] { read_model(rank, file); }).find("with shape [12, 8]; expected [16, 8]"),
-                  std::string::npos);
-    });
+    on_ranks<exec::Fp32>(
+        run_inputs(wider, plan_of(1, 2, 1, 1, models::OptimizerSharding::kSharded)), [&](exec::Rank<exec::Fp32>& rank) {
+            EXPECT_NE(
+                message_of<InputError>([&] { read_model(rank, file); }).find("with shape [12, 8]; expected [16, 8]"),
+                std::string::npos);
+        });
 }
 
 }  // namespace

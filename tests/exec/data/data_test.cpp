@@ -16,7 +16,7 @@
 #include "exec/data/tokenizer.hpp"
 #include "exec/data/words.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 namespace fs = std::filesystem;
@@ -440,4 +440,4 @@ TEST_F(Data, damaged_megatron_files_are_refused) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 
 #include "kernel_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace testing_kernels;
@@ -211,4 +211,4 @@ TEST(Attention, gradients_of_all_formats_agree) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

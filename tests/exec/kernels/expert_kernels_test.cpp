@@ -6,12 +6,13 @@
 
 #include "kernel_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace testing_kernels;
 
-constexpr ExpertKernels kWays[] = {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused};
+constexpr models::ExpertKernels kWays[] = {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped,
+                                           models::ExpertKernels::kFused};
 
 struct Sizes {
     std::size_t tokens = 9, top_k = 2, all_experts = 6, first = 1, experts = 4, hidden = 5, inner = 3;
@@ -43,8 +44,8 @@ struct Pass {
     std::vector<V> d_rows, d_product, d_gate_up, d_permuted, dx, gradients;
     std::vector<R> d_weights;
 
-    Pass(const Sizes& sizes, ExpertKernels kernels, const Numbers& x, const Numbers& parameters, const Numbers& weights,
-         const Numbers& dy)
+    Pass(const Sizes& sizes, models::ExpertKernels kernels, const Numbers& x, const Numbers& parameters,
+         const Numbers& weights, const Numbers& dy)
         : s(sizes), choices(random_choices(sizes)), offsets(s.experts + 1) {
         count_choices(s.slots(), choices.data(), static_cast<std::int64_t>(s.first), s.experts, offsets.data());
         row_slots.resize(rows());
@@ -59,8 +60,8 @@ struct Pass {
     }
     [[nodiscard]] ExpertShape shape() const { return {s.experts, s.hidden, s.inner, s.stride(), offsets.data()}; }
 
-    void index(ExpertKernels kernels) {
-        if (kernels != ExpertKernels::kLoop) {
+    void index(models::ExpertKernels kernels) {
+        if (kernels != models::ExpertKernels::kLoop) {
             return sort_slots(s.slots(), choices.data(), static_cast<std::int64_t>(s.first), s.experts, offsets.data(),
                               row_slots.data());
         }
@@ -72,7 +73,7 @@ struct Pass {
             EXPECT_EQ(static_cast<std::int64_t>(found), offsets[e + 1] - offsets[e]);
         }
     }
-    void forward(ExpertKernels kernels, const std::vector<V>& x, const std::vector<V>& parameters,
+    void forward(models::ExpertKernels kernels, const std::vector<V>& x, const std::vector<V>& parameters,
                  const std::vector<R>& weights) {
         permuted.resize(rows() * s.hidden), outputs.resize(rows() * s.hidden);
         gate_up.resize(rows() * 2 * s.inner), product.resize(rows() * s.inner), y.resize(s.tokens * s.hidden);
@@ -81,7 +82,7 @@ struct Pass {
                            outputs.data(), nullptr});
         sum_rows<V, R>(kernels, assignment(), s.hidden, outputs.data(), weights.data(), y.data());
     }
-    void backward(ExpertKernels kernels, const std::vector<V>& parameters, const std::vector<R>& weights,
+    void backward(models::ExpertKernels kernels, const std::vector<V>& parameters, const std::vector<R>& weights,
                   const std::vector<V>& dy) {
         d_rows.resize(rows() * s.hidden), d_permuted.resize(rows() * s.hidden), d_product.resize(rows() * s.inner);
         d_gate_up.resize(rows() * 2 * s.inner), dx.resize(y.size()), d_weights.resize(s.slots());
@@ -90,7 +91,7 @@ struct Pass {
         ExpertBackward<V> back;
         back.gate_up = gate_up.data(), back.d_rows = d_rows.data(), back.d_product = d_product.data();
         back.d_gate_up = d_gate_up.data(), back.d_permuted = d_permuted.data();
-        if (kernels == ExpertKernels::kLoop) {
+        if (kernels == models::ExpertKernels::kLoop) {
             std::vector<V> one_expert(dx.size());
             loop_backward<V, R>(
                 shape(), of, parameters.data(), back,
@@ -116,7 +117,7 @@ struct Inputs {
           weights(random_numbers(s.slots(), 3)),
           dy(random_numbers(s.tokens * s.hidden, 4)) {}
     template <typename V, typename R>
-    [[nodiscard]] Pass<V, R> run(ExpertKernels kernels) const {
+    [[nodiscard]] Pass<V, R> run(models::ExpertKernels kernels) const {
         return {s, kernels, x, parameters, weights, dy};
     }
 };
@@ -150,7 +151,7 @@ Numbers plain_sum(const Inputs& in, const std::vector<std::int64_t>& choices) {
 
 TEST(RowsOfExperts, are_sorted_by_expert_then_slot_whichever_way_they_are_found) {
     const Inputs in{Sizes{}};
-    const auto sorted = in.run<double, double>(ExpertKernels::kFused);
+    const auto sorted = in.run<double, double>(models::ExpertKernels::kFused);
     std::vector<std::int32_t> expected;
     for (std::size_t e = 0; e < in.s.experts; ++e) {
         for (std::size_t slot = 0; slot < in.s.slots(); ++slot) {
@@ -161,13 +162,13 @@ TEST(RowsOfExperts, are_sorted_by_expert_then_slot_whichever_way_they_are_found)
     }
     EXPECT_EQ(sorted.row_slots, expected);
     EXPECT_LT(expected.size(), in.s.slots());  // some experts are elsewhere
-    const auto searched = in.run<double, double>(ExpertKernels::kLoop);
+    const auto searched = in.run<double, double>(models::ExpertKernels::kLoop);
     EXPECT_EQ(searched.row_slots, expected);
 }
 
 TEST(Experts, add_up_what_each_choice_contributes) {
     const Inputs in{Sizes{}};
-    for (const ExpertKernels kernels : kWays) {
+    for (const models::ExpertKernels kernels : kWays) {
         const auto pass = in.run<double, double>(kernels);
         EXPECT_LT(relative_error(pass.y, plain_sum(in, pass.choices)), 1e-14) << to_string(kernels);
     }
@@ -178,8 +179,8 @@ TEST(Experts, give_the_same_three_ways) {
     large.tokens = 2500, large.hidden = 40, large.inner = 17;
     for (const Sizes& sizes : {Sizes{}, large}) {
         const Inputs in{sizes};
-        const auto loop = in.run<double, double>(ExpertKernels::kLoop);
-        for (const ExpertKernels kernels : {ExpertKernels::kGrouped, ExpertKernels::kFused}) {
+        const auto loop = in.run<double, double>(models::ExpertKernels::kLoop);
+        for (const models::ExpertKernels kernels : {models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
             const auto other = in.run<double, double>(kernels);
             EXPECT_LT(relative_error(other.y, loop.y), 1e-12) << to_string(kernels);
             EXPECT_LT(relative_error(other.dx, loop.dx), 1e-12) << to_string(kernels);
@@ -191,7 +192,7 @@ TEST(Experts, give_the_same_three_ways) {
 
 TEST(Experts, have_their_gradients) {
     const Inputs in{Sizes{}};
-    for (const ExpertKernels kernels : kWays) {
+    for (const models::ExpertKernels kernels : kWays) {
         const auto pass = in.run<double, double>(kernels);
         const auto gradient_of = [&](Numbers Inputs::*input) {
             const auto loss = [&](const Numbers& x) {
@@ -212,8 +213,8 @@ TEST(Experts, have_their_gradients) {
 template <typename V>
 void expect_near_double(double tolerance) {
     const Inputs in{Sizes{}};
-    const auto exact = in.run<double, double>(ExpertKernels::kFused);
-    for (const ExpertKernels kernels : kWays) {
+    const auto exact = in.run<double, double>(models::ExpertKernels::kFused);
+    for (const models::ExpertKernels kernels : kWays) {
         const auto pass = in.run<V, float>(kernels);
         EXPECT_LT(relative_error(numbers_of(pass.y), exact.y), tolerance) << to_string(kernels);
         EXPECT_LT(relative_error(numbers_of(pass.dx), exact.dx), tolerance) << to_string(kernels);
@@ -230,7 +231,7 @@ TEST(Experts, are_near_double_in_float_and_bfloat16) {
 /// Rows that come in some order and go back in it, with the experts' order in between.
 TEST(Experts, leave_rows_where_they_arrived) {
     const Inputs in{Sizes{}};
-    for (const ExpertKernels kernels : kWays) {
+    for (const models::ExpertKernels kernels : kWays) {
         const auto pass = in.run<double, double>(kernels);
         const std::size_t rows = pass.rows(), h = in.s.hidden;
         std::vector<std::int32_t> arrival(rows);
@@ -255,10 +256,10 @@ TEST(Experts, leave_rows_where_they_arrived) {
                                 {upstream.data(), order, gate_up.data(), d_rows.data(), d_product.data(),
                                  d_gate_up.data(), d_permuted.data(), back.data(), nullptr, nullptr});
         EXPECT_EQ(d_rows, pass.d_rows);
-        const auto loop = in.run<double, double>(ExpertKernels::kLoop);  // the one that keeps all of d_permuted
+        const auto loop = in.run<double, double>(models::ExpertKernels::kLoop);  // the one that keeps all of d_permuted
         EXPECT_LT(relative_error(back, scattered(loop.d_permuted)), 1e-12) << to_string(kernels);
     }
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -8,7 +8,7 @@
 
 #include "kernel_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace testing_kernels;
@@ -165,4 +165,4 @@ TEST(Gemm, scratch_is_of_the_thread) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -16,7 +16,7 @@ inline Numbers random_numbers(std::size_t count, std::uint64_t seed) {
     Rng rng(seed);
     Numbers numbers(count);
     for (double& number : numbers) {
-        number = double{real(stored<Bf16>(rng.normal()))};
+        number = double{real(exec::stored<exec::Bf16>(rng.normal()))};
     }
     return numbers;
 }
@@ -25,7 +25,7 @@ template <typename V>
 std::vector<V> as(const Numbers& numbers) {
     std::vector<V> values;
     for (const double number : numbers) {
-        values.push_back(stored<V>(number));
+        values.push_back(exec::stored<V>(number));
     }
     return values;
 }
@@ -34,7 +34,7 @@ template <typename V>
 Numbers numbers_of(const std::vector<V>& values) {
     Numbers numbers;
     for (const V& value : values) {
-        numbers.push_back(double{real(value)});
+        numbers.push_back(double{exec::real(value)});
     }
     return numbers;
 }

@@ -11,7 +11,7 @@
 #include "exec/kernels/norm.hpp"
 #include "kernel_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace testing_kernels;
@@ -74,7 +74,7 @@ constexpr std::size_t kRows = 5, kWidth = 37;
 constexpr double kEpsilon = 1e-2;
 
 template <typename V>
-Numbers norm(NormKind kind, const Numbers& x, const Numbers& weight) {
+Numbers norm(models::NormKind kind, const Numbers& x, const Numbers& weight) {
     const std::vector<V> from = as<V>(x), w = as<V>(weight);
     std::vector<V> y(from.size());
     norm_forward(kind, kRows, kWidth, kEpsilon, from.data(), w.empty() ? nullptr : w.data(), y.data());
@@ -87,7 +87,7 @@ struct Gradients {
 
 /// The weight gradient begins at 1 and is added to.
 template <typename V, typename G>
-Gradients norm_gradients(NormKind kind, const Numbers& x, const Numbers& weight, const Numbers& dy) {
+Gradients norm_gradients(models::NormKind kind, const Numbers& x, const Numbers& weight, const Numbers& dy) {
     const std::vector<V> from = as<V>(x), w = as<V>(weight), upstream = as<V>(dy);
     std::vector<V> dx(from.size());
     std::vector<G> dw(w.size(), stored<G>(1.0));
@@ -97,17 +97,17 @@ Gradients norm_gradients(NormKind kind, const Numbers& x, const Numbers& weight,
 }
 
 struct NormCase {
-    NormKind kind;
+    models::NormKind kind;
     Numbers x = random_numbers(kRows * kWidth, 1), weight, dy = random_numbers(kRows * kWidth, 3);
-    explicit NormCase(NormKind norm_kind) : kind(norm_kind) {
-        if (kind == NormKind::kRms) {
+    explicit NormCase(models::NormKind norm_kind) : kind(norm_kind) {
+        if (kind == models::NormKind::kRms) {
             weight = random_numbers(kWidth, 2);
         }
     }
 };
 
 TEST(Norm, rms_follows_its_formula) {
-    const NormCase c(NormKind::kRms);
+    const NormCase c(models::NormKind::kRms);
     const Numbers y = norm<double>(c.kind, c.x, c.weight);
     for (std::size_t row = 0; row < kRows; ++row) {
         double squares = 0;
@@ -122,7 +122,7 @@ TEST(Norm, rms_follows_its_formula) {
 }
 
 TEST(Norm, non_parametric_follows_its_formula) {
-    const NormCase c(NormKind::kNonParametric);
+    const NormCase c(models::NormKind::kNonParametric);
     const Numbers y = norm<double>(c.kind, c.x, {});
     for (std::size_t row = 0; row < kRows; ++row) {
         double mean = 0, variance = 0;
@@ -139,7 +139,7 @@ TEST(Norm, non_parametric_follows_its_formula) {
 }
 
 TEST(Norm, gradients_equal_differences) {
-    for (const NormKind kind : {NormKind::kRms, NormKind::kNonParametric}) {
+    for (const models::NormKind kind : {models::NormKind::kRms, models::NormKind::kNonParametric}) {
         const NormCase c(kind);
         const Gradients found = norm_gradients<double, double>(kind, c.x, c.weight, c.dy);
         const auto of_x = [&](const Numbers& x) { return dot(norm<double>(kind, x, c.weight), c.dy); };
@@ -153,7 +153,7 @@ TEST(Norm, gradients_equal_differences) {
 }
 
 TEST(Norm, all_formats_agree) {
-    for (const NormKind kind : {NormKind::kRms, NormKind::kNonParametric}) {
+    for (const models::NormKind kind : {models::NormKind::kRms, models::NormKind::kNonParametric}) {
         const NormCase c(kind);
         const Numbers y = norm<double>(kind, c.x, c.weight);
         EXPECT_LE(relative_error(norm<float>(kind, c.x, c.weight), y), 1e-6);
@@ -165,7 +165,7 @@ TEST(Norm, all_formats_agree) {
         EXPECT_LE(relative_error(single.inputs, exact.inputs), kFloatError);
         EXPECT_LE(relative_error(half.inputs, exact.inputs), kBf16Error);
         EXPECT_EQ(half.inputs, mixed.inputs);
-        if (kind == NormKind::kRms) {
+        if (kind == models::NormKind::kRms) {
             EXPECT_LE(relative_error(single.weights, exact.weights), kFloatError);
             EXPECT_LE(relative_error(half.weights, exact.weights), kBf16Error);
             EXPECT_LE(relative_error(mixed.weights, exact.weights), kFloatError) << "bf16 in, summed in float";
@@ -225,7 +225,7 @@ Numbers spread(const Numbers& x) {
 }
 
 TEST(QkNorm, is_the_norm_of_the_whole_width_over_ranks) {
-    const NormCase c(NormKind::kRms);
+    const NormCase c(models::NormKind::kRms);
     const Gradients expected = norm_gradients<double, double>(c.kind, c.x, c.weight, c.dy);
     const Gradients found = qk_norm_gradients<double, double>(spread(c.x), c.weight, c.dy);
     EXPECT_LE(relative_error(qk_norm<double>(spread(c.x), c.weight), norm<double>(c.kind, c.x, c.weight)), 1e-14);
@@ -407,4 +407,4 @@ TEST(CrossEntropyKernel, large_logits_do_not_overflow) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,7 +7,7 @@
 
 #include "kernel_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace testing_kernels;
@@ -120,4 +120,4 @@ TEST(BalanceLoss, counts_each_sequence_by_itself_and_has_its_gradient) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -4,31 +4,32 @@
 
 #include "../exec_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace exec_fixture;
 
-constexpr ExpertKernels kWays[] = {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused};
-constexpr Dispatch kDispatches[] = {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll};
+constexpr models::ExpertKernels kWays[] = {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped,
+                                           models::ExpertKernels::kFused};
+constexpr models::Dispatch kDispatches[] = {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll};
 
 /// Eight experts, three of them a token.
-Workload model() {
-    Workload w = mixture_model();
+models::Workload model() {
+    models::Workload w = mixture_model();
     w.num_experts = 8, w.top_k = 3;
     return w;
 }
-Training heavy_losses() {
-    Training t = still_training();
+models::Training heavy_losses() {
+    models::Training t = still_training();
     t.auxiliary_loss = 0.5, t.z_loss = 0.2;
     return t;
 }
 /// Eight sequences in micro-batches of two, over ep ranks; the router chooses.
-Plan plan_over(int ep) {
-    Plan p = single_plan();
+models::Plan plan_over(int ep) {
+    models::Plan p = single_plan();
     p.ep = ep;
     p.micro_batches = 4 / ep;
-    p.routing.kind = RoutingDistribution::kZipf;
+    p.routing.kind = models::RoutingDistribution::kZipf;
     return p;
 }
 
@@ -47,15 +48,15 @@ void expect_equal(const StepResult& found, const StepResult& expected, const std
     }
 }
 
-std::string text_of(const Plan& p) {
+std::string text_of(const models::Plan& p) {
     return "ep " + std::to_string(p.ep) + " tp " + std::to_string(p.tp) + (p.sequence_parallel ? " sliced " : " ") +
            (p.recompute_expert ? "recomputed " : "") + to_string(p.dispatch) + " " + to_string(p.expert_kernels);
 }
 
-void expect_all_ways_equal(const Workload& workload, int ep, const StepResult& expected) {
-    for (const Dispatch dispatch : kDispatches) {
-        for (const ExpertKernels kernels : kWays) {
-            Plan p = plan_over(ep);
+void expect_all_ways_equal(const models::Workload& workload, int ep, const StepResult& expected) {
+    for (const models::Dispatch dispatch : kDispatches) {
+        for (const models::ExpertKernels kernels : kWays) {
+            models::Plan p = plan_over(ep);
             p.dispatch = dispatch, p.expert_kernels = kernels;
             expect_equal(one_step<Fp64>(run_inputs(workload, p, heavy_losses())), expected, text_of(p));
         }
@@ -70,21 +71,22 @@ TEST(ExpertOperations, give_the_step_of_one_rank_for_every_dispatch_and_kernel) 
 
 /// Rows need no sorting when they arrive.
 TEST(ExpertOperations, give_it_with_one_expert_a_rank) {
-    Workload w = model();
+    models::Workload w = model();
     w.num_experts = 4;
     expect_all_ways_equal(w, 4, one_step<Fp64>(run_inputs(w, plan_over(1), heavy_losses())));
 }
 
 TEST(ExpertOperations, give_it_with_experts_split_over_tp_and_with_everything_recomputed) {
     for (const int ep : {1, 2}) {
-        for (const Dispatch dispatch : kDispatches) {
+        for (const models::Dispatch dispatch : kDispatches) {
             for (const bool sliced : {false, true}) {
                 for (const bool recompute : {false, true}) {
-                    Plan p = plan_over(ep);
+                    models::Plan p = plan_over(ep);
                     p.tp = p.etp = 2;
                     p.sequence_parallel = sliced;
                     p.recompute_expert = recompute, p.recompute_norm = recompute;
-                    p.dispatch = dispatch, p.expert_kernels = recompute ? ExpertKernels::kFused : ExpertKernels::kLoop;
+                    p.dispatch = dispatch,
+                    p.expert_kernels = recompute ? models::ExpertKernels::kFused : models::ExpertKernels::kLoop;
                     expect_equal(one_step<Fp64>(run_inputs(model(), p, heavy_losses())), on_one_rank(), text_of(p));
                 }
             }
@@ -95,22 +97,22 @@ TEST(ExpertOperations, give_it_with_experts_split_over_tp_and_with_everything_re
 /// All tokens to experts 0 to 2: with ep = 4 two ranks compute nothing.
 TEST(ExpertOperations, give_it_where_ranks_have_no_rows) {
     const RunInputs one = run_inputs(model(), plan_over(1), heavy_losses());
-    RoutingRecord record = uneven_record(one);
+    models::RoutingRecord record = uneven_record(one);
     for (std::size_t i = 0; i < record.choices.size(); ++i) {
         record.choices[i] = static_cast<std::uint16_t>(i % 3);
     }
     const auto replay = [&](TestRank<Fp64>& test) { test.routing = {RoutingMode::kReplayed, &record, nullptr}; };
     const StepResult expected = one_step<Fp64>(one, replay);
-    for (const Dispatch dispatch : kDispatches) {
-        for (const ExpertKernels kernels : kWays) {
-            Plan p = plan_over(4);
+    for (const models::Dispatch dispatch : kDispatches) {
+        for (const models::ExpertKernels kernels : kWays) {
+            models::Plan p = plan_over(4);
             p.dispatch = dispatch, p.expert_kernels = kernels;
             expect_equal(one_step<Fp64>(run_inputs(model(), p, heavy_losses()), replay), expected, text_of(p));
         }
     }
 }
 
-double bytes_of(const StepResult& result, std::size_t rank, OpKind kind) {
+double bytes_of(const StepResult& result, std::size_t rank, schedule::OpKind kind) {
     return result.counts[rank][static_cast<std::size_t>(kind)].bytes;
 }
 
@@ -119,27 +121,28 @@ double bytes_of(const StepResult& result, std::size_t rank, OpKind kind) {
 /// each other exchange.
 TEST(ExpertOperations, count_what_they_exchange) {
     constexpr double kPasses = 2 * 2, kTokens = 12, kRow = 8 * 4, kChoices = 3;  // micro-batches x layers
-    Plan p = plan_over(2);
-    p.routing.kind = RoutingDistribution::kUniform;
-    p.dispatch = Dispatch::kAllGatherReduceScatter;
+    models::Plan p = plan_over(2);
+    p.routing.kind = models::RoutingDistribution::kUniform;
+    p.dispatch = models::Dispatch::kAllGatherReduceScatter;
     const StepResult gathered = one_step<Fp32>(run_inputs(model(), p));
-    p.dispatch = Dispatch::kAllToAll;
+    p.dispatch = models::Dispatch::kAllToAll;
     const StepResult sent = one_step<Fp32>(run_inputs(model(), p));
     for (const std::size_t rank : {0U, 1U}) {
-        EXPECT_EQ(bytes_of(gathered, rank, OpKind::kTokenCommunication),
+        EXPECT_EQ(bytes_of(gathered, rank, schedule::OpKind::kTokenCommunication),
                   kPasses * 2 * kTokens * (2 * kRow + kChoices * (4 + 8 + 4)));
-        EXPECT_EQ(bytes_of(gathered, rank, OpKind::kTokenReturn), kPasses * 2 * kTokens * 2 * kRow);
-        EXPECT_EQ(bytes_of(sent, rank, OpKind::kTokenCommunication), kPasses * kTokens * kChoices * (2 * kRow + 8));
-        EXPECT_EQ(bytes_of(sent, rank, OpKind::kTokenReturn), kPasses * kTokens * kChoices * 2 * kRow);
+        EXPECT_EQ(bytes_of(gathered, rank, schedule::OpKind::kTokenReturn), kPasses * 2 * kTokens * 2 * kRow);
+        EXPECT_EQ(bytes_of(sent, rank, schedule::OpKind::kTokenCommunication),
+                  kPasses * kTokens * kChoices * (2 * kRow + 8));
+        EXPECT_EQ(bytes_of(sent, rank, schedule::OpKind::kTokenReturn), kPasses * kTokens * kChoices * 2 * kRow);
     }
 }
 
 /// What is recorded with learned routing gives, replayed, the same step bit for bit.
 TEST(ExpertOperations, replay_what_they_recorded) {
-    Plan p = plan_over(1);
+    models::Plan p = plan_over(1);
     p.recompute_expert = true;
     const RunInputs run = run_inputs(model(), p, heavy_losses());
-    RoutingRecord record = uneven_record(run);
+    models::RoutingRecord record = uneven_record(run);
     const StepResult learned = one_step<Fp64>(run, [&](TestRank<Fp64>& test) { test.routing.record = &record; });
     const StepResult replayed = one_step<Fp64>(run, [&](TestRank<Fp64>& test) {
         test.routing = {RoutingMode::kReplayed, &record, nullptr};
@@ -149,4 +152,4 @@ TEST(ExpertOperations, replay_what_they_recorded) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,13 +7,13 @@
 
 #include "../exec_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace exec_fixture;
 
-Training lively_training() {
-    Training t;
+models::Training lively_training() {
+    models::Training t;
     t.learning_rate = 0.1, t.warmup_steps = 0, t.clip = 1;
     t.initial_deviation = 0.3;
     return t;
@@ -47,7 +47,7 @@ std::vector<int> failed_ranks(const RunInputs& run, const std::function<void(Tes
         }
         EXPECT_EQ(bytes_of(weights.dense), dense);
         EXPECT_EQ(bytes_of(weights.experts), experts);
-        communicator.barrier(GroupKind::kWorld);  // nobody leaves while others still look
+        communicator.barrier(models::GroupKind::kWorld);  // nobody leaves while others still look
     });
     EXPECT_EQ(failures, run.layout.tiles);
     return ranks;
@@ -65,7 +65,7 @@ std::function<void(TestRank<P>&)> poison_weight(int rank, std::size_t LayerSlots
 
 TEST(SoftFailures, are_found_on_one_rank_and_on_replicas) {
     for (const int dp : {1, 2}) {
-        Plan plan = single_plan();
+        models::Plan plan = single_plan();
         plan.dp = dp;
         const auto poison = [dp](TestRank<Fp32>& test) {
             if (test.rank.coordinates.rank == dp - 1) {
@@ -83,10 +83,10 @@ TEST(SoftFailures, are_found_on_one_rank_and_on_replicas) {
 
 /// An expert that only one of four ranks holds: all four have its outputs.
 TEST(SoftFailures, name_the_rank_of_an_expert) {
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.ep = 4;
-    for (const Dispatch dispatch : {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll}) {
-        for (const ExpertKernels kernels : {ExpertKernels::kLoop, ExpertKernels::kFused}) {
+    for (const models::Dispatch dispatch : {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll}) {
+        for (const models::ExpertKernels kernels : {models::ExpertKernels::kLoop, models::ExpertKernels::kFused}) {
             plan.dispatch = dispatch, plan.expert_kernels = kernels;
             for (const int rank : {1, 3}) {
                 const auto poison = [rank](TestRank<Fp32>& test) {
@@ -105,17 +105,18 @@ TEST(SoftFailures, name_the_rank_of_an_expert) {
 /// From stage 1 the gradients go back to stage 0, and from there to the other replica; from stage 0 the values go to
 /// stage 1. In every order of passes.
 TEST(SoftFailures, name_the_stage_and_the_replica) {
-    for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b}) {
-        Plan plan = single_plan();
+    for (const models::ScheduleKind schedule :
+         {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
+        models::Plan plan = single_plan();
         plan.pp = plan.dp = 2, plan.micro_batches = 4;
         plan.schedule = schedule;
-        plan.virtual_stages = schedule == ScheduleKind::kInterleaved1f1b ? 2 : 1;
-        Workload w = dense_model();
+        plan.virtual_stages = schedule == models::ScheduleKind::kInterleaved1f1b ? 2 : 1;
+        models::Workload w = dense_model();
         w.layers = 4;
         const RunInputs run = run_inputs(w, plan, lively_training());
         for (int rank = 0; rank < run.layout.tiles; ++rank) {
             const auto layer = static_cast<std::size_t>(
-                layers_of(run.workload, run.plan, rank_coordinates(run.layout, rank).stage).first);
+                schedule::layers_of(run.workload, run.plan, rank_coordinates(run.layout, rank).stage).first);
             EXPECT_EQ(failed_ranks<Fp32>(run, poison_weight<Fp32>(rank, &LayerSlots::attention_output, layer)),
                       std::vector<int>{rank})
                 << to_string(schedule);
@@ -124,7 +125,7 @@ TEST(SoftFailures, name_the_stage_and_the_replica) {
 }
 
 TEST(SoftFailures, name_the_tensor_parallel_rank_and_the_precision_does_not_matter) {
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.tp = plan.etp = plan.pp = 2;
     for (const bool sequence_parallel : {false, true}) {
         plan.sequence_parallel = sequence_parallel;
@@ -144,15 +145,16 @@ TEST(SoftFailures, name_the_tensor_parallel_rank_and_the_precision_does_not_matt
 
 /// A number of a pass that becomes NaN, once, in a later micro-batch.
 TEST(SoftFailures, name_the_rank_of_an_activation) {
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.ep = plan.pp = plan.tp = plan.etp = 2;
     const RunInputs run = run_inputs(mixture_model(), plan, lively_training());
     for (int rank = 0; rank < run.layout.tiles; ++rank) {
         const auto poison = [rank](TestRank<Fp32>& test) {
             if (test.rank.coordinates.rank == rank) {
-                test.rank.after_operation = [&test, outputs = 0](const Operation& op) mutable {
-                    outputs += op.kind == OpKind::kAttentionOutput && op.phase == Phase::kForward;
-                    if (op.kind == OpKind::kAttentionOutput && op.phase == Phase::kForward && outputs == 2) {
+                test.rank.after_operation = [&test, outputs = 0](const schedule::Operation& op) mutable {
+                    outputs += op.kind == schedule::OpKind::kAttentionOutput && op.phase == schedule::Phase::kForward;
+                    if (op.kind == schedule::OpKind::kAttentionOutput && op.phase == schedule::Phase::kForward &&
+                        outputs == 2) {
                         test.rank.running.x[0] = NAN;
                     }
                 };
@@ -166,8 +168,8 @@ TEST(SoftFailures, name_the_rank_of_an_activation) {
 template <class P>
 std::function<void(TestRank<P>&)> with_gradients(const std::function<void(Rank<P>&)>& change) {
     return [change](TestRank<P>& test) {
-        test.rank.after_operation = [&test, change](const Operation& op) {
-            if (op.kind == OpKind::kHostSync) {  // the optimizer's block begins with it
+        test.rank.after_operation = [&test, change](const schedule::Operation& op) {
+            if (op.kind == schedule::OpKind::kHostSync) {  // the optimizer's block begins with it
                 change(test.rank);
             }
         };
@@ -176,8 +178,9 @@ std::function<void(TestRank<P>&)> with_gradients(const std::function<void(Rank<P
 
 /// 3e38 + 3e38 > 3.4e38, in bf16 and fp32.
 TEST(SoftFailures, are_found_where_only_the_sum_of_gradients_is_not_finite) {
-    for (const OptimizerSharding optimizer : {OptimizerSharding::kReplicated, OptimizerSharding::kSharded}) {
-        Plan plan = single_plan();
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded}) {
+        models::Plan plan = single_plan();
         plan.dp = 2, plan.optimizer = optimizer;
         EXPECT_EQ(failed_ranks<Fp32>(run_inputs(dense_model(), plan, lively_training()),
                                      with_gradients<Fp32>([](Rank<Fp32>& r) { r.weights.dense_gradient[1] = 3e38F; })),
@@ -192,7 +195,7 @@ TEST(SoftFailures, are_found_where_only_the_sum_of_gradients_is_not_finite) {
 
 /// (1e20)^2 is no float, and neither is the sum of two ranks' (1.6e19)^2.
 TEST(SoftFailures, are_found_where_the_norm_is_beyond_a_float) {
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     const auto of = [](float gradient) {
         return with_gradients<Fp32>([gradient](Rank<Fp32>& r) { r.weights.dense_gradient[1] = gradient; });
     };
@@ -202,27 +205,29 @@ TEST(SoftFailures, are_found_where_the_norm_is_beyond_a_float) {
 }
 
 TEST(Places, are_in_the_order_of_causes) {
-    Plan plan = single_plan();
-    plan.pp = 2, plan.virtual_stages = 2, plan.micro_batches = 4, plan.schedule = ScheduleKind::kInterleaved1f1b;
-    Workload w = dense_model();
+    models::Plan plan = single_plan();
+    plan.pp = 2, plan.virtual_stages = 2, plan.micro_batches = 4,
+    plan.schedule = models::ScheduleKind::kInterleaved1f1b;
+    models::Workload w = dense_model();
     w.layers = 4;
     const RunInputs run = run_inputs(w, plan);
-    const auto place = [&](BlockKind kind, int virtual_stage, int micro_batch, std::size_t operation) {
-        for (const Block& block : run.program.blocks) {
+    const auto place = [&](schedule::BlockKind kind, int virtual_stage, int micro_batch, std::size_t operation) {
+        for (const schedule::Block& block : run.program.blocks) {
             if (block.kind == kind) {
-                const Operation& op = run.program.operations_of(block)[operation];
+                const schedule::Operation& op = run.program.operations_of(block)[operation];
                 return position_in_step(run.program, run.plan, {op, block, micro_batch, virtual_stage, {}, false});
             }
         }
         return -1;
     };
-    const std::vector<std::int32_t> places{place(BlockKind::kForward, 0, 0, 0),  place(BlockKind::kForward, 0, 0, 1),
-                                           place(BlockKind::kForward, 3, 0, 0),  place(BlockKind::kBackward, 3, 0, 0),
-                                           place(BlockKind::kBackward, 0, 0, 2), place(BlockKind::kForward, 0, 1, 0)};
+    const std::vector<std::int32_t> places{
+        place(schedule::BlockKind::kForward, 0, 0, 0),  place(schedule::BlockKind::kForward, 0, 0, 1),
+        place(schedule::BlockKind::kForward, 3, 0, 0),  place(schedule::BlockKind::kBackward, 3, 0, 0),
+        place(schedule::BlockKind::kBackward, 0, 0, 2), place(schedule::BlockKind::kForward, 0, 1, 0)};
     EXPECT_EQ(places.front(), 0);
     EXPECT_TRUE(std::ranges::is_sorted(places));
     EXPECT_EQ(std::ranges::adjacent_find(places), places.end());
-    EXPECT_EQ(place(BlockKind::kForward, 0, 1 << 22, 0), kPositionOfCheck - 1);
+    EXPECT_EQ(place(schedule::BlockKind::kForward, 0, 1 << 22, 0), kPositionOfCheck - 1);
 }
 
 TEST(Places, come_back_from_a_float) {
@@ -256,4 +261,4 @@ TEST(AllFinite, sees_every_element) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -5,15 +5,16 @@
 
 #include "../exec_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace exec_fixture;
 
-std::vector<std::string> findings(const Workload& workload, const Plan& plan, const Stack& stack = trainer_stack()) {
+std::vector<std::string> findings(const models::Workload& workload, const models::Plan& plan,
+                                  const models::Stack& stack = trainer_stack()) {
     const RunInputs run = run_inputs(workload, plan, still_training(), stack);
     std::vector<std::string> lines = unbound_operations(run.workload, run.plan, run.stack, run.program);
-    const std::vector<std::string> refused = refused_settings(run.workload, run.plan, run.stack);
+    const std::vector<std::string> refused = schedule::refused_settings(run.workload, run.plan, run.stack);
     lines.insert(lines.end(), refused.begin(), refused.end());
     return lines;
 }
@@ -25,66 +26,67 @@ void expect_line(const std::vector<std::string>& lines, const std::string& line)
 
 TEST(Bindings, everything_of_the_trainers_models_is_bound) {
     EXPECT_EQ(findings(dense_model(), single_plan()), std::vector<std::string>{});
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.tp = plan.etp = plan.ep = plan.pp = 2;
     plan.sequence_parallel = true;
-    Workload mixture = mixture_model();
+    models::Workload mixture = mixture_model();
     mixture.global_aux_loss = mixture.qk_norm = true;
     EXPECT_EQ(findings(mixture, plan), std::vector<std::string>{});
 }
 
 TEST(Bindings, models_that_have_no_kernels) {
-    const auto with = [](const std::function<void(Workload&)>& change) {
-        Workload w = mixture_model();
+    const auto with = [](const std::function<void(models::Workload&)>& change) {
+        models::Workload w = mixture_model();
         change(w);
         return findings(w, single_plan());
     };
-    expect_line(with([](Workload& w) { w.biases = true; }),
+    expect_line(with([](models::Workload& w) { w.biases = true; }),
                 "operation qkv_projection: biases of linear layers are not bound");
-    expect_line(with([](Workload& w) { w.feed_forward = FeedForward::kGelu; }),
+    expect_line(with([](models::Workload& w) { w.feed_forward = models::FeedForward::kGelu; }),
                 "operation activation: GELU is not bound, SwiGLU is");
-    expect_line(with([](Workload& w) { w.learned_positions = true; }),
+    expect_line(with([](models::Workload& w) { w.learned_positions = true; }),
                 "operation embedding: learned positions are not bound, rotary embedding is");
-    expect_line(with([](Workload& w) { w.norm = NormKind::kLayer; }),
+    expect_line(with([](models::Workload& w) { w.norm = models::NormKind::kLayer; }),
                 "operation attention_norm: layer norm with parameters is not bound");
-    expect_line(with([](Workload& w) { w.shared_experts = 1; }),
+    expect_line(with([](models::Workload& w) { w.shared_experts = 1; }),
                 "operation shared_expert: shared experts are not bound");
-    const auto latent = with([](Workload& w) {
-        w.attention = AttentionKind::kLatent;
+    const auto latent = with([](models::Workload& w) {
+        w.attention = models::AttentionKind::kLatent;
         w.kv_rank = w.rope_head_size = w.value_head_size = 4;
     });
     expect_line(latent, "operation attention: latent attention is not bound");
     expect_line(latent, "operation key_value_down: no kernel or call in a forward block");
     expect_line(
-        with([](Workload& w) { w.num_experts = 5; }),
+        with([](models::Workload& w) { w.num_experts = 5; }),
         "operation router_top_k: uniform routing deals 24 choices of a micro-batch to 5 experts, which does not "
         "come out even");
 }
 
 TEST(Bindings, plans_that_have_no_calls) {
-    const auto with = [](const std::function<void(Plan&)>& change, bool tied = false) {
-        Plan p = single_plan();
+    const auto with = [](const std::function<void(models::Plan&)>& change, bool tied = false) {
+        models::Plan p = single_plan();
         change(p);
-        Workload w = mixture_model();
+        models::Workload w = mixture_model();
         w.tied_embeddings = tied;
-        Stack stack = trainer_stack();
+        models::Stack stack = trainer_stack();
         stack.can_overlap_tp = stack.can_overlap_ep = stack.can_overlap_dp = stack.can_overlap_pp = true;
         return findings(w, p, stack);
     };
-    expect_line(with([](Plan& p) { p.cp = p.dp = 2; }), "operation key_value_gather: context parallelism is not bound");
-    expect_line(with([](Plan& p) { p.tp = p.dp = 2, p.etp = 1, p.etp_given = true; }),
+    expect_line(with([](models::Plan& p) { p.cp = p.dp = 2; }),
+                "operation key_value_gather: context parallelism is not bound");
+    expect_line(with([](models::Plan& p) { p.tp = p.dp = 2, p.etp = 1, p.etp_given = true; }),
                 "operation expert_computation: etp 1 is not bound with tp 2, only the same");
-    expect_line(with([](Plan& p) { p.optimizer = OptimizerSharding::kFsdp; }),
+    expect_line(with([](models::Plan& p) { p.optimizer = models::OptimizerSharding::kFsdp; }),
                 "operation parameter_gather_dense: fsdp is not bound");
-    expect_line(with([](Plan& p) { p.overlap_tp = true; }),
+    expect_line(with([](models::Plan& p) { p.overlap_tp = true; }),
                 "operation tp_all_reduce: overlap of tp beside compute is not bound");
-    expect_line(with([](Plan& p) { p.overlap_dp = true; }),
+    expect_line(with([](models::Plan& p) { p.overlap_dp = true; }),
                 "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
-    expect_line(with([](Plan& p) { p.pp = 2; }, true),
+    expect_line(with([](models::Plan& p) { p.pp = 2; }, true),
                 "operation tied_embedding_all_reduce: tied embeddings are bound on one virtual stage only");
-    expect_line(with([](Plan& p) { p.routing.kind = RoutingDistribution::kZipf; }),
+    expect_line(with([](models::Plan& p) { p.routing.kind = models::RoutingDistribution::kZipf; }),
                 "operation router_top_k: shares drawn from a distribution cannot be forced on tokens");
-    expect_line(with([](Plan& p) { p.precision = "fp32", p.gradient_bytes = 2; }),
+    expect_line(with([](models::Plan& p) { p.precision = "fp32", p.gradient_bytes = 2; }),
                 "operation optimizer_update: precision fp32 with gradients of 2 bytes is not bound");
 }
 
@@ -96,10 +98,10 @@ TEST(Bindings, stacks_that_leave_loss_or_gradients_alone) {
     const std::string no_loss =
         "operation world_all_reduce: a stack without world_all_reduces_per_step does not add up the loss of several "
         "ranks";
-    Stack stack = trainer_stack();
+    models::Stack stack = trainer_stack();
     stack.world_all_reduces_per_step = 0, stack.check_gradients = false;
     EXPECT_EQ(findings(mixture_model(), single_plan(), stack), std::vector<std::string>{no_check});
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.dp = 2;
     EXPECT_EQ(findings(mixture_model(), plan, stack), (std::vector<std::string>{no_check, no_loss}));
     stack.world_all_reduces_per_step = 1;
@@ -107,17 +109,18 @@ TEST(Bindings, stacks_that_leave_loss_or_gradients_alone) {
     const RunInputs run = run_inputs(mixture_model(), plan, still_training(), stack);
     EXPECT_EQ(unbound_operations(run.workload, run.plan, run.stack, run.program), std::vector<std::string>{})
         << "every operation has its call all the same";
-    const Stack bare = load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/bare.json"));
+    const models::Stack bare =
+        models::load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/bare.json"));
     expect_line(findings(mixture_model(), plan, bare), no_loss);
 }
 
 TEST(Bindings, stacks_that_ask_for_other_calls) {
-    Stack stack = trainer_stack();
+    models::Stack stack = trainer_stack();
     stack.per_parameter_ep_all_reduce = true;
     stack.router_logits_travel = false;
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.ep = plan.pp = 2;
-    Workload w = mixture_model();
+    models::Workload w = mixture_model();
     w.global_aux_loss = true;
     const std::vector<std::string> lines = findings(w, plan, stack);
     expect_line(lines, "operation gradient_ep_all_reduce: all-reduces tensor by tensor are not bound");
@@ -128,4 +131,4 @@ TEST(Bindings, stacks_that_ask_for_other_calls) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -4,7 +4,7 @@
 
 #include "../exec_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace exec_fixture;
@@ -54,7 +54,8 @@ void check_all_tensors(TestRank<Fp64>& test) {
     }
 }
 
-void check_gradients(const Workload& workload, const Plan& plan, const Training& training = still_training()) {
+void check_gradients(const models::Workload& workload, const models::Plan& plan,
+                     const models::Training& training = still_training()) {
     const RunInputs run = run_inputs(workload, plan, training);
     run_in_process(run.layout, [&](Communicator& communicator) {
         TestRank<Fp64> test(run, communicator);
@@ -64,8 +65,8 @@ void check_gradients(const Workload& workload, const Plan& plan, const Training&
 
 /// Of every tensor against those of the same step in double precision, from weights rounded alike.
 template <class P>
-void expect_near_double(const Workload& workload, double tolerance) {
-    Training training = still_training();
+void expect_near_double(const models::Workload& workload, double tolerance) {
+    models::Training training = still_training();
     training.initial_deviation = 0.05;
     const RunInputs run = run_inputs(workload, single_plan(), training);
     const auto round = [](TestRank<Fp64>& test) {
@@ -82,8 +83,8 @@ void expect_near_double(const Workload& workload, double tolerance) {
     }
 }
 
-Plan recomputing_plan() {
-    Plan p = single_plan();
+models::Plan recomputing_plan() {
+    models::Plan p = single_plan();
     p.recompute_norm = p.recompute_attention = p.recompute_expert = true;
     return p;
 }
@@ -99,20 +100,20 @@ TEST(DenseGradients, in_other_precisions) {
 TEST(DenseGradients, with_everything_recomputed) { check_gradients(dense_model(), recomputing_plan()); }
 
 TEST(DenseGradients, with_normalised_queries_and_keys) {
-    Workload w = dense_model();
+    models::Workload w = dense_model();
     w.qk_norm = true;
     check_gradients(w, single_plan());
     check_gradients(w, recomputing_plan());
 }
 
 TEST(DenseGradients, with_norms_without_parameters) {
-    Workload w = dense_model();
-    w.norm = NormKind::kNonParametric;
+    models::Workload w = dense_model();
+    w.norm = models::NormKind::kNonParametric;
     check_gradients(w, single_plan());
 }
 
 TEST(DenseGradients, of_a_table_that_embeds_and_predicts) {
-    Workload w = dense_model();
+    models::Workload w = dense_model();
     w.tied_embeddings = true;
     check_gradients(w, single_plan());
 }
@@ -120,8 +121,9 @@ TEST(DenseGradients, of_a_table_that_embeds_and_predicts) {
 // Tokens are dealt to experts by a fixed pattern: choices do not change with a weight, and the loss is smooth.
 
 TEST(MixtureGradients, are_those_of_the_loss) {
-    Plan plan = single_plan();
-    for (const ExpertKernels kernels : {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused}) {
+    models::Plan plan = single_plan();
+    for (const models::ExpertKernels kernels :
+         {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
         plan.expert_kernels = kernels;
         check_gradients(mixture_model(), plan);
     }
@@ -134,13 +136,13 @@ TEST(MixtureGradients, in_other_precisions) {
 }
 
 TEST(MixtureGradients, with_everything_recomputed) {
-    Workload w = mixture_model();
+    models::Workload w = mixture_model();
     w.qk_norm = true;
     check_gradients(w, recomputing_plan());
 }
 
 TEST(MixtureGradients, with_weights_of_choices_that_sum_to_one) {
-    Training training = still_training();
+    models::Training training = still_training();
     training.normalize_top_k = true;
     check_gradients(mixture_model(), single_plan(), training);
 }
@@ -148,15 +150,15 @@ TEST(MixtureGradients, with_weights_of_choices_that_sum_to_one) {
 /// Of choices dealt out evenly the loss of balance is the same whatever the probabilities; dealt out unevenly, it has a
 /// gradient.
 TEST(MixtureGradients, with_large_losses_of_a_router_out_of_balance) {
-    Training training = still_training();
+    models::Training training = still_training();
     training.auxiliary_loss = training.z_loss = 1;
-    Workload w = mixture_model();
+    models::Workload w = mixture_model();
     w.first_dense_layers = 1, w.layers = 3;
     w.intermediate_size = 12;
     for (const bool global : {false, true}) {
         w.global_aux_loss = global;
         const RunInputs run = run_inputs(w, recomputing_plan(), training);
-        const RoutingRecord record = uneven_record(run);
+        const models::RoutingRecord record = uneven_record(run);
         run_in_process(run.layout, [&](Communicator& communicator) {
             TestRank<Fp64> test(run, communicator);
             test.routing = {RoutingMode::kReplayed, &record, nullptr};
@@ -167,4 +169,4 @@ TEST(MixtureGradients, with_large_losses_of_a_router_out_of_balance) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -7,21 +7,21 @@
 #include "../exec_fixture.hpp"
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace exec_fixture;
 
 /// The plan's batch on one rank.
-Plan single_rank_of(const Plan& plan) {
-    Plan single = single_plan();
+models::Plan single_rank_of(const models::Plan& plan) {
+    models::Plan single = single_plan();
     single.routing = plan.routing;
     single.micro_batches = plan.micro_batches * plan.dp * plan.ep;
     return single;
 }
 
 /// Sums in another order: 1e-12 of the largest element.
-void expect_same_step(const Workload& workload, const Plan& plan) {
+void expect_same_step(const models::Workload& workload, const models::Plan& plan) {
     const StepResult expected = one_step<Fp64>(run_inputs(workload, single_rank_of(plan)));
     const StepResult found = one_step<Fp64>(run_inputs(workload, plan));
     EXPECT_NEAR(found.loss.cross_entropy, expected.loss.cross_entropy, 1e-12);
@@ -34,39 +34,39 @@ void expect_same_step(const Workload& workload, const Plan& plan) {
     }
 }
 
-Workload deep(Workload workload) {
+models::Workload deep(models::Workload workload) {
     workload.layers = 4;
     return workload;
 }
 
-Plan recomputed(Plan plan) {
+models::Plan recomputed(models::Plan plan) {
     plan.recompute_norm = plan.recompute_attention = plan.recompute_expert = true;
     return plan;
 }
 
-Plan bf16(Plan plan) {
+models::Plan bf16(models::Plan plan) {
     plan.precision = "bf16", plan.weight_bytes = plan.gradient_bytes = 2;
     return plan;
 }
 
-Plan split_plan(bool sequence_parallel) {
-    Plan plan = single_plan();
+models::Plan split_plan(bool sequence_parallel) {
+    models::Plan plan = single_plan();
     plan.tp = plan.etp = 2;
     plan.sequence_parallel = sequence_parallel;
     return plan;
 }
 
-Plan pipeline_plan(ScheduleKind schedule) {
-    Plan plan = single_plan();
+models::Plan pipeline_plan(models::ScheduleKind schedule) {
+    models::Plan plan = single_plan();
     plan.pp = 2;
     plan.micro_batches = 4;
     plan.schedule = schedule;
-    plan.virtual_stages = schedule == ScheduleKind::kInterleaved1f1b ? 2 : 1;
+    plan.virtual_stages = schedule == models::ScheduleKind::kInterleaved1f1b ? 2 : 1;
     return plan;
 }
 
 TEST(DenseLayouts, tp_splits_matrices) {
-    Workload w = dense_model();
+    models::Workload w = dense_model();
     for (const bool qk_norm : {false, true}) {
         w.qk_norm = qk_norm;
         expect_same_step(w, split_plan(false));
@@ -75,7 +75,7 @@ TEST(DenseLayouts, tp_splits_matrices) {
 }
 
 TEST(DenseLayouts, tp_splits_matrices_and_sequences) {
-    Workload w = dense_model();
+    models::Workload w = dense_model();
     for (const bool qk_norm : {false, true}) {
         w.qk_norm = qk_norm;
         expect_same_step(w, split_plan(true));
@@ -84,27 +84,29 @@ TEST(DenseLayouts, tp_splits_matrices_and_sequences) {
 }
 
 TEST(DenseLayouts, tied_table_over_tp) {
-    Workload w = dense_model();
+    models::Workload w = dense_model();
     w.tied_embeddings = true;
     expect_same_step(w, split_plan(true));
 }
 
 TEST(DenseLayouts, pp_in_every_order) {
-    for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b}) {
+    for (const models::ScheduleKind schedule :
+         {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
         expect_same_step(deep(dense_model()), pipeline_plan(schedule));
     }
 }
 
 TEST(DenseLayouts, pp_of_three_stages_with_uneven_layers) {
-    Plan plan = pipeline_plan(ScheduleKind::k1f1b);
+    models::Plan plan = pipeline_plan(models::ScheduleKind::k1f1b);
     plan.pp = 3;
     expect_same_step(deep(dense_model()), plan);
 }
 
 TEST(DenseLayouts, dp_with_every_optimizer) {
-    for (const OptimizerSharding optimizer :
-         {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware}) {
-        Plan plan = single_plan();
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+          models::OptimizerSharding::kEpAware}) {
+        models::Plan plan = single_plan();
         plan.dp = 2;
         plan.optimizer = optimizer;
         expect_same_step(dense_model(), plan);
@@ -112,24 +114,25 @@ TEST(DenseLayouts, dp_with_every_optimizer) {
 }
 
 TEST(DenseLayouts, tp_pp_and_dp_together) {
-    Plan plan = pipeline_plan(ScheduleKind::kInterleaved1f1b);
+    models::Plan plan = pipeline_plan(models::ScheduleKind::kInterleaved1f1b);
     plan.tp = plan.etp = plan.dp = 2;
     plan.sequence_parallel = true;
     expect_same_step(deep(dense_model()), recomputed(plan));
 }
 
 /// Learned routing: every rank has to choose as the single rank does.
-Plan routed(Plan plan, Dispatch dispatch, ExpertKernels kernels) {
-    plan.routing.kind = RoutingDistribution::kLearned;
+models::Plan routed(models::Plan plan, models::Dispatch dispatch, models::ExpertKernels kernels) {
+    plan.routing.kind = models::RoutingDistribution::kLearned;
     plan.dispatch = dispatch;
     plan.expert_kernels = kernels;
     return plan;
 }
 
 template <class Check>
-void for_each_expert_choice(const Plan& plan, Check&& check) {
-    for (const Dispatch dispatch : {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll}) {
-        for (const ExpertKernels kernels : {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused}) {
+void for_each_expert_choice(const models::Plan& plan, Check&& check) {
+    for (const models::Dispatch dispatch : {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll}) {
+        for (const models::ExpertKernels kernels :
+             {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
             check(routed(plan, dispatch, kernels));
             check(recomputed(routed(plan, dispatch, kernels)));
         }
@@ -138,31 +141,32 @@ void for_each_expert_choice(const Plan& plan, Check&& check) {
 
 TEST(MixtureLayouts, ep_shares_experts_out) {
     for (const int ep : {1, 2, 4}) {
-        Plan plan = single_plan();
+        models::Plan plan = single_plan();
         plan.ep = ep;
-        for_each_expert_choice(plan, [](const Plan& p) { expect_same_step(mixture_model(), p); });
+        for_each_expert_choice(plan, [](const models::Plan& p) { expect_same_step(mixture_model(), p); });
     }
 }
 
 TEST(MixtureLayouts, tp_splits_experts) {
     for (const bool sequence_parallel : {false, true}) {
         for_each_expert_choice(split_plan(sequence_parallel),
-                               [](const Plan& p) { expect_same_step(mixture_model(), p); });
+                               [](const models::Plan& p) { expect_same_step(mixture_model(), p); });
     }
 }
 
 TEST(MixtureLayouts, ep_tp_and_dp_together) {
     for (const bool sequence_parallel : {false, true}) {
-        Plan plan = split_plan(sequence_parallel);
+        models::Plan plan = split_plan(sequence_parallel);
         plan.ep = plan.dp = 2;
-        for_each_expert_choice(plan, [](const Plan& p) { expect_same_step(mixture_model(), p); });
+        for_each_expert_choice(plan, [](const models::Plan& p) { expect_same_step(mixture_model(), p); });
     }
 }
 
 TEST(MixtureLayouts, ep_with_every_optimizer) {
-    for (const OptimizerSharding optimizer :
-         {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware}) {
-        Plan plan = single_plan();
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+          models::OptimizerSharding::kEpAware}) {
+        models::Plan plan = single_plan();
         plan.ep = plan.dp = 2;
         plan.optimizer = optimizer;
         expect_same_step(mixture_model(), plan);
@@ -170,12 +174,13 @@ TEST(MixtureLayouts, ep_with_every_optimizer) {
 }
 
 TEST(MixtureLayouts, logits_of_all_layers_travel_to_the_last_stage_and_their_gradients_back) {
-    Workload w = deep(mixture_model());
+    models::Workload w = deep(mixture_model());
     w.global_aux_loss = true;
     w.first_dense_layers = 1, w.intermediate_size = 12;
-    for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b}) {
-        Plan plan = pipeline_plan(schedule);
-        plan.routing.kind = RoutingDistribution::kLearned;
+    for (const models::ScheduleKind schedule :
+         {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
+        models::Plan plan = pipeline_plan(schedule);
+        plan.routing.kind = models::RoutingDistribution::kLearned;
         expect_same_step(w, plan);
         plan.tp = plan.etp = plan.ep = 2;
         plan.sequence_parallel = true;
@@ -185,12 +190,13 @@ TEST(MixtureLayouts, logits_of_all_layers_travel_to_the_last_stage_and_their_gra
 
 /// Rounded alike, logits give the head the probabilities and choices that the routers had.
 TEST(MixtureLayouts, a_global_auxiliary_loss_of_one_layer_is_that_of_the_layer) {
-    Training training = still_training();
+    models::Training training = still_training();
     training.auxiliary_loss = 0.5;
-    Workload w = mixture_model();
+    models::Workload w = mixture_model();
     w.first_dense_layers = 1, w.intermediate_size = 12, w.num_experts = 8, w.top_k = 3;
-    Plan plan = bf16(single_plan());
-    for (const RoutingDistribution routing : {RoutingDistribution::kLearned, RoutingDistribution::kUniform}) {
+    models::Plan plan = bf16(single_plan());
+    for (const models::RoutingDistribution routing :
+         {models::RoutingDistribution::kLearned, models::RoutingDistribution::kUniform}) {
         plan.routing.kind = routing;
         const StepResult of_layer = one_step<Bf16Precision>(run_inputs(w, plan, training));
         w.global_aux_loss = true;
@@ -206,43 +212,43 @@ TEST(MixtureLayouts, a_global_auxiliary_loss_of_one_layer_is_that_of_the_layer) 
     }
 }
 
-void expect_only_states(const LabelBytes& live) {
-    for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
-        const bool is_state = label <= static_cast<std::size_t>(MemoryLabel::kMoments);
-        EXPECT_TRUE(is_state || live[label] == 0) << to_string(static_cast<MemoryLabel>(label));
+void expect_only_states(const schedule::LabelBytes& live) {
+    for (std::size_t label = 0; label < schedule::kMemoryLabelCount; ++label) {
+        const bool is_state = label <= static_cast<std::size_t>(schedule::MemoryLabel::kMoments);
+        EXPECT_TRUE(is_state || live[label] == 0) << to_string(static_cast<schedule::MemoryLabel>(label));
     }
 }
 
 /// Calls of one communication: tokens, choices and weights are gathered, gradients of tokens and weights scattered; of
 /// rows that are sent the experts' numbers go first.
-std::uint64_t calls_of(const Operation& op) {
-    if (op.comm == CommKind::kNone || op.kind != OpKind::kTokenCommunication) {
-        return op.comm == CommKind::kNone ? 0 : 1;
+std::uint64_t calls_of(const schedule::Operation& op) {
+    if (op.comm == schedule::CommKind::kNone || op.kind != schedule::OpKind::kTokenCommunication) {
+        return op.comm == schedule::CommKind::kNone ? 0 : 1;
     }
-    const std::uint64_t more = op.comm == CommKind::kAllToAll ? 0 : 1;
-    return more + (op.phase == Phase::kForward || op.phase == Phase::kRecompute ? 2 : 1);
+    const std::uint64_t more = op.comm == schedule::CommKind::kAllToAll ? 0 : 1;
+    return more + (op.phase == schedule::Phase::kForward || op.phase == schedule::Phase::kRecompute ? 2 : 1);
 }
 
 /// Every kind of operation as often as the program has it, and with the bytes that it says.
 void expect_program_counts(const RunInputs& run, const std::vector<OperationCount>& counts, int rank) {
     std::vector<OperationCount> expected(counts.size());
-    for (const BlockUse& use :
+    for (const schedule::BlockUse& use :
          run.program.roles[static_cast<std::size_t>(rank_coordinates(run.layout, rank).stage)].order) {
-        for (const Operation& op : run.program.operations_of(run.program.blocks[use.block])) {
+        for (const schedule::Operation& op : run.program.operations_of(run.program.blocks[use.block])) {
             OperationCount& count = expected[static_cast<std::size_t>(op.kind)];
             const auto repeat = static_cast<std::uint64_t>(op.repeat);
             count += {repeat, repeat * calls_of(op), op.repeat * op.bytes};
         }
     }
     for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-        EXPECT_EQ(counts[kind].operations, expected[kind].operations) << to_string(static_cast<OpKind>(kind));
-        EXPECT_EQ(counts[kind].messages, expected[kind].messages) << to_string(static_cast<OpKind>(kind));
-        EXPECT_DOUBLE_EQ(counts[kind].bytes, expected[kind].bytes) << to_string(static_cast<OpKind>(kind));
+        EXPECT_EQ(counts[kind].operations, expected[kind].operations) << to_string(static_cast<schedule::OpKind>(kind));
+        EXPECT_EQ(counts[kind].messages, expected[kind].messages) << to_string(static_cast<schedule::OpKind>(kind));
+        EXPECT_DOUBLE_EQ(counts[kind].bytes, expected[kind].bytes) << to_string(static_cast<schedule::OpKind>(kind));
     }
 }
 
 template <class P>
-void expect_tidy_step(const Workload& workload, const Plan& plan) {
+void expect_tidy_step(const models::Workload& workload, const models::Plan& plan) {
     const RunInputs run = run_inputs(workload, plan);
     const StepResult result = one_step<P>(run);
     for (std::size_t rank = 0; rank < result.live.size(); ++rank) {
@@ -252,7 +258,7 @@ void expect_tidy_step(const Workload& workload, const Plan& plan) {
 }
 
 TEST(CollectiveStep, does_what_the_program_says_and_leaves_weights_gradients_and_states) {
-    Plan plan = pipeline_plan(ScheduleKind::k1f1b);
+    models::Plan plan = pipeline_plan(models::ScheduleKind::k1f1b);
     plan.tp = plan.etp = plan.dp = 2;
     for (const bool sequence_parallel : {false, true}) {
         plan.sequence_parallel = sequence_parallel;
@@ -262,7 +268,7 @@ TEST(CollectiveStep, does_what_the_program_says_and_leaves_weights_gradients_and
         expect_tidy_step<Bf16Precision>(mixture_model(), bf16(recomputed(plan)));
         plan.ep = 2;
         expect_tidy_step<Fp32>(mixture_model(), plan);
-        plan.dispatch = Dispatch::kAllGatherReduceScatter;
+        plan.dispatch = models::Dispatch::kAllGatherReduceScatter;
         expect_tidy_step<Fp32>(mixture_model(), plan);
         plan.ep = 1;
     }
@@ -277,12 +283,12 @@ TEST(CollectiveStep, gradients_begin_at_zero) {
 }
 
 TEST(CollectiveStep, replayed_routing_repeats_the_recorded_step_to_the_bit) {
-    Plan plan = split_plan(true);
+    models::Plan plan = split_plan(true);
     plan.ep = 2;
-    plan.routing.kind = RoutingDistribution::kLearned;
+    plan.routing.kind = models::RoutingDistribution::kLearned;
     const RunInputs run = run_inputs(mixture_model(), plan);
-    RoutingRecord record = uneven_record(run);
-    const RoutingRecord before = record;
+    models::RoutingRecord record = uneven_record(run);
+    const models::RoutingRecord before = record;
     const StepResult learned = one_step<Fp32>(run, [&](TestRank<Fp32>& test) { test.routing.record = &record; });
     EXPECT_NE(record.choices, before.choices);
     const StepResult replayed = one_step<Fp32>(run, [&](TestRank<Fp32>& test) {
@@ -304,7 +310,7 @@ TEST(CollectiveStep, uniform_routing_deals_experts_out_in_turn) {
 
 TEST(CollectiveStep, a_record_without_the_step_is_refused) {
     const RunInputs run = run_inputs(mixture_model(), single_plan());
-    const RoutingRecord record = uneven_record(run);
+    const models::RoutingRecord record = uneven_record(run);
     const auto replay_late = [&](TestRank<Fp32>& test) {
         test.routing = {RoutingMode::kReplayed, &record, nullptr};
         test.rank.step = 1;
@@ -314,7 +320,7 @@ TEST(CollectiveStep, a_record_without_the_step_is_refused) {
 
 TEST(CollectiveStep, every_operation_is_a_span_of_its_stream) {
     const RunInputs run = run_inputs(dense_model(), single_plan());
-    Timeline timeline = empty_rank_timeline(0);
+    schedule::Timeline timeline = empty_rank_timeline(0);
     std::uint64_t operations = 0;
     one_step<Fp32>(run, [&](TestRank<Fp32>& test) {
         test.step(&timeline);
@@ -323,7 +329,7 @@ TEST(CollectiveStep, every_operation_is_a_span_of_its_stream) {
         }
     });
     ASSERT_EQ(timeline.spans.size(), operations);
-    ASSERT_EQ(timeline.tracks.size(), kStreamCount);
+    ASSERT_EQ(timeline.tracks.size(), schedule::kStreamCount);
     EXPECT_EQ(timeline.tracks[0].role, "rank 0");
     EXPECT_EQ(timeline.tracks[0].stream, "compute");
     EXPECT_EQ(timeline.names[timeline.spans.front().name], "embedding");
@@ -333,4 +339,4 @@ TEST(CollectiveStep, every_operation_is_a_span_of_its_stream) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -5,73 +5,78 @@
 
 #include "../exec_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace exec_fixture;
 
-std::string text_of(const RunInputs& run, int rank, const RankMemory& memory) {
-    const Plan& p = run.plan;
-    const Block& block = run.program.blocks[memory.use.block];
-    const Operation& op = run.program.operations_of(block)[memory.operation];
+std::string text_of(const RunInputs& run, int rank, const schedule::RankMemory& memory) {
+    const models::Plan& p = run.plan;
+    const schedule::Block& block = run.program.blocks[memory.use.block];
+    const schedule::Operation& op = run.program.operations_of(block)[memory.operation];
     return run.workload.name + " tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " ep " +
            std::to_string(p.ep) + " dp " + std::to_string(p.dp) + (p.sequence_parallel ? " sliced" : "") +
            (p.recompute_norm ? " norms" : "") + (p.recompute_attention ? " attention" : "") +
            (p.recompute_expert ? " experts" : "") + " " + to_string(p.dispatch) + " " + to_string(p.expert_kernels) +
            ", rank " + std::to_string(rank) + ": predicted to peak in " + to_string(block.kind) + " at " +
-           operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
+           schedule::operation_name(operation_name_index(op.kind, op.phase)) + " of layer " + std::to_string(op.layer);
 }
 
 /// With uniform routing, or replaying an uneven record.
 template <class P>
-void expect_predicted_memory(const Workload& workload, const Plan& plan, bool uneven) {
+void expect_predicted_memory(const models::Workload& workload, const models::Plan& plan, bool uneven) {
     const RunInputs run = run_inputs(workload, plan);
-    const RoutingRecord record = uneven ? uneven_record(run) : RoutingRecord{};
+    const models::RoutingRecord record = uneven ? uneven_record(run) : models::RoutingRecord{};
     const StepResult result = one_step<P>(run, [&](TestRank<P>& test) {
         if (uneven) {
             test.routing = {RoutingMode::kReplayed, &record, nullptr};
         }
     });
     for (int rank = 0; rank < run.layout.tiles; ++rank) {
-        const RankMemory memory =
+        const schedule::RankMemory memory =
             rank_memory(run.workload, run.plan, run.stack, run.layout, run.program, rank, uneven ? &record : nullptr);
         const auto i = static_cast<std::size_t>(rank);
-        for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
+        for (std::size_t label = 0; label < schedule::kMemoryLabelCount; ++label) {
             EXPECT_EQ(result.peaks[i][label], memory.peaks[label])
-                << to_string(static_cast<MemoryLabel>(label)) << ", most at any time, " << text_of(run, rank, memory);
+                << to_string(static_cast<schedule::MemoryLabel>(label)) << ", most at any time, "
+                << text_of(run, rank, memory);
             EXPECT_EQ(result.at_peak[i][label], memory.at_peak[label])
-                << to_string(static_cast<MemoryLabel>(label)) << ", at the peak, " << text_of(run, rank, memory);
+                << to_string(static_cast<schedule::MemoryLabel>(label)) << ", at the peak, "
+                << text_of(run, rank, memory);
         }
     }
 }
 
-Plan random_plan(Rng& rng, bool mixture) {
+models::Plan random_plan(Rng& rng, bool mixture) {
     const auto coin = [&] { return rng.below(2) == 1; };
-    Plan p = single_plan();
+    models::Plan p = single_plan();
     p.tp = p.etp = coin() ? 2 : 1;
     p.pp = coin() ? 2 : 1;
     p.dp = coin() ? 2 : 1;
     p.sequence_parallel = coin();
     p.micro_batch_size = coin() ? 2 : 4;
     p.micro_batches = coin() ? 2 : 4;
-    constexpr ScheduleKind kSchedules[] = {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b};
+    constexpr models::ScheduleKind kSchedules[] = {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b,
+                                                   models::ScheduleKind::kInterleaved1f1b};
     p.schedule = kSchedules[rng.below(p.pp > 1 ? 3 : 2)];
-    p.virtual_stages = p.schedule == ScheduleKind::kInterleaved1f1b ? 2 : 1;
+    p.virtual_stages = p.schedule == models::ScheduleKind::kInterleaved1f1b ? 2 : 1;
     p.recompute_norm = coin(), p.recompute_attention = coin(), p.recompute_expert = coin();
-    constexpr OptimizerSharding kOptimizers[] = {OptimizerSharding::kReplicated, OptimizerSharding::kSharded,
-                                                 OptimizerSharding::kEpAware};
+    constexpr models::OptimizerSharding kOptimizers[] = {models::OptimizerSharding::kReplicated,
+                                                         models::OptimizerSharding::kSharded,
+                                                         models::OptimizerSharding::kEpAware};
     p.optimizer = kOptimizers[rng.below(3)];
     if (mixture) {
         p.ep = coin() ? 2 : 1;
-        p.dispatch = coin() ? Dispatch::kAllToAll : Dispatch::kAllGatherReduceScatter;
-        constexpr ExpertKernels kKernels[] = {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused};
+        p.dispatch = coin() ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;
+        constexpr models::ExpertKernels kKernels[] = {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped,
+                                                      models::ExpertKernels::kFused};
         p.expert_kernels = kKernels[rng.below(3)];
     }
     return p;
 }
 
-Workload random_model(Rng& rng, bool mixture) {
-    Workload w = mixture ? mixture_model() : dense_model();
+models::Workload random_model(Rng& rng, bool mixture) {
+    models::Workload w = mixture ? mixture_model() : dense_model();
     w.layers = 4;
     w.qk_norm = rng.below(2) == 1;
     w.vocab_size = rng.below(2) == 1 ? 20 : 100;
@@ -86,8 +91,8 @@ Workload random_model(Rng& rng, bool mixture) {
 void check_random_runs(bool mixture) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
-        const Workload w = random_model(rng, mixture);
-        Plan p = random_plan(rng, mixture);
+        const models::Workload w = random_model(rng, mixture);
+        models::Plan p = random_plan(rng, mixture);
         const bool uneven = mixture && rng.below(2) == 1;
         if (rng.below(2) == 1) {
             expect_predicted_memory<Fp32>(w, p, uneven);
@@ -105,4 +110,4 @@ TEST(PredictedMemory, of_dense_runs_is_what_the_arena_counts) { check_random_run
 TEST(PredictedMemory, of_mixture_runs_is_what_the_arena_counts) { check_random_runs(true); }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

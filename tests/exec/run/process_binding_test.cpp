@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "exec/system/cores.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 void on_a_thread(const std::function<void()>& body) { std::thread(body).join(); }
@@ -61,7 +61,7 @@ TEST_F(ProcessBinding, the_launcher_tells_the_local_rank) {
 
 TEST_F(ProcessBinding, a_stack_may_leave_ranks_where_they_are) {
     const std::vector<int> cores = allowed_cores();
-    Stack stack;
+    models::Stack stack;
     on_a_thread([&] { EXPECT_EQ(bind_rank(stack, 0), std::nullopt) << "no section \"processes\""; });
     stack.has_processes = true;
     stack.binds_ranks = false;
@@ -72,4 +72,4 @@ TEST_F(ProcessBinding, a_stack_may_leave_ranks_where_they_are) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

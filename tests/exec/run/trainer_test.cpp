@@ -13,7 +13,7 @@
 #include "exec/checkpoint/checkpoint_manifest.hpp"
 #include "exec/data/prepare.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,13 +34,13 @@ class Trainer : public testing::Test {
         static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
     }
 
-    [[nodiscard]] static RunInputs run_of(const Plan& plan) {
-        Workload workload = exec_fixture::mixture_model();
+    [[nodiscard]] static RunInputs run_of(const models::Plan& plan) {
+        models::Workload workload = exec_fixture::mixture_model();
         workload.vocab_size = 260;
-        Training training = exec_fixture::still_training();
+        models::Training training = exec_fixture::still_training();
         training.learning_rate = 1e-3, training.warmup_steps = 2, training.decay_steps = 100, training.clip = 1;
         RunInputs run = exec_fixture::run_inputs(workload, plan, training);
-        run.plan.routing.kind = RoutingDistribution::kLearned;
+        run.plan.routing.kind = models::RoutingDistribution::kLearned;
         return run;
     }
     [[nodiscard]] RunOptions options_of(int steps) const {
@@ -74,8 +74,8 @@ class Trainer : public testing::Test {
 };
 
 /// Four sequences a step, whatever the grid.
-Plan plan_of(int pp, int dp, int ep, int tp) {
-    Plan plan = exec_fixture::single_plan();
+models::Plan plan_of(int pp, int dp, int ep, int tp) {
+    models::Plan plan = exec_fixture::single_plan();
     plan.pp = pp, plan.dp = dp, plan.ep = ep, plan.tp = tp;
     const int data_parallel = dp * ep;
     plan.micro_batch_size = 1;
@@ -84,18 +84,19 @@ Plan plan_of(int pp, int dp, int ep, int tp) {
 }
 
 /// Several grids, and everything that a grid may be cut by.
-std::vector<Plan> layouts() {
-    std::vector<Plan> plans{plan_of(2, 1, 1, 1), plan_of(1, 2, 1, 1), plan_of(1, 1, 2, 1),
-                            plan_of(1, 1, 1, 2), plan_of(2, 2, 2, 1), plan_of(1, 1, 4, 2)};
-    plans[2].dispatch = Dispatch::kAllGatherReduceScatter, plans[2].expert_kernels = ExpertKernels::kLoop;
+std::vector<models::Plan> layouts() {
+    std::vector<models::Plan> plans{plan_of(2, 1, 1, 1), plan_of(1, 2, 1, 1), plan_of(1, 1, 2, 1),
+                                    plan_of(1, 1, 1, 2), plan_of(2, 2, 2, 1), plan_of(1, 1, 4, 2)};
+    plans[2].dispatch = models::Dispatch::kAllGatherReduceScatter,
+    plans[2].expert_kernels = models::ExpertKernels::kLoop;
     plans[3].sequence_parallel = true, plans[3].recompute_expert = true;
-    plans[4].optimizer = OptimizerSharding::kSharded;
+    plans[4].optimizer = models::OptimizerSharding::kSharded;
     return plans;
 }
 
 constexpr int kSteps = 24;
 
-void expect_losses(const std::vector<double>& found, const std::vector<double>& expected, const Plan& plan) {
+void expect_losses(const std::vector<double>& found, const std::vector<double>& expected, const models::Plan& plan) {
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_NEAR(found[i], expected[i], 1e-5 * expected[i])
@@ -104,15 +105,15 @@ void expect_losses(const std::vector<double>& found, const std::vector<double>& 
 }
 
 TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_routing_is_forced) {
-    const auto trained_by = [&](const Plan& plan) {
+    const auto trained_by = [&](const models::Plan& plan) {
         RunInputs run = run_of(plan);
-        run.plan.routing.kind = RoutingDistribution::kUniform;
+        run.plan.routing.kind = models::RoutingDistribution::kUniform;
         return losses(trained(run, options_of(kSteps)));
     };
     const std::vector<double> expected = trained_by(plan_of(1, 1, 1, 1));
     ASSERT_EQ(expected.size(), std::size_t{kSteps});
     EXPECT_LT(expected.back(), expected.front());
-    for (const Plan& plan : layouts()) {
+    for (const models::Plan& plan : layouts()) {
         expect_losses(trained_by(plan), expected, plan);
     }
 }
@@ -121,10 +122,10 @@ TEST_F(Trainer, every_layout_gives_the_losses_of_one_rank_where_its_choices_are_
     RunOptions options = options_of(kSteps);
     options.record_routing = (folder_ / "routing.json").string();
     const std::vector<double> expected = losses(trained(run_of(plan_of(1, 1, 1, 1)), options));
-    const auto record = std::make_shared<RoutingRecord>(read_routing_record(options.record_routing));
-    for (const Plan& plan : layouts()) {
+    const auto record = std::make_shared<models::RoutingRecord>(models::read_routing_record(options.record_routing));
+    for (const models::Plan& plan : layouts()) {
         RunInputs run = run_of(plan);
-        run.plan.routing.kind = RoutingDistribution::kTrace;
+        run.plan.routing.kind = models::RoutingDistribution::kTrace;
         run.plan.routing.trace_file = options.record_routing;
         run.plan.routing.record = record;
         expect_losses(losses(trained(run, options_of(kSteps))), expected, plan);
@@ -148,7 +149,7 @@ TEST_F(Trainer, a_resumed_run_goes_on_to_the_bit) {
 TEST_F(Trainer, another_batch_goes_on_at_the_next_row) {
     // Weights stay as they are, so that a step's loss says which rows it read.
     const auto still = [](int micro_batches) {
-        Plan plan = plan_of(1, 1, 1, 1);
+        models::Plan plan = plan_of(1, 1, 1, 1);
         plan.micro_batches = micro_batches;
         RunInputs run = run_of(plan);
         run.training = exec_fixture::still_training();
@@ -200,10 +201,10 @@ TEST_F(Trainer, recorded_routing_replays_to_the_bit) {
     RunOptions options = options_of(2);
     options.record_routing = (folder_ / "routing.json").string();
     const std::vector<double> recorded = losses(trained(run, options));
-    const auto record = std::make_shared<RoutingRecord>(read_routing_record(options.record_routing));
+    const auto record = std::make_shared<models::RoutingRecord>(models::read_routing_record(options.record_routing));
     EXPECT_EQ(record->layers, 2);
     EXPECT_EQ(record->tokens, 4 * 6);
-    run.plan.routing.kind = RoutingDistribution::kTrace;
+    run.plan.routing.kind = models::RoutingDistribution::kTrace;
     run.plan.routing.trace_file = options.record_routing;
     run.plan.routing.record = record;
     EXPECT_EQ(losses(trained(run, options_of(2))), recorded);
@@ -232,12 +233,12 @@ TEST_F(Trainer, reports_cover_all_ranks) {
     ASSERT_EQ(report.ranks.size(), 4U);
     for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(report.ranks[i].rank, static_cast<int>(i));
-        EXPECT_GT(report.ranks[i].peaks[static_cast<std::size_t>(MemoryLabel::kActivations)], 0U);
-        EXPECT_GT(report.ranks[i].counts.at(static_cast<std::size_t>(OpKind::kAttention)).operations, 0U);
+        EXPECT_GT(report.ranks[i].peaks[static_cast<std::size_t>(schedule::MemoryLabel::kActivations)], 0U);
+        EXPECT_GT(report.ranks[i].counts.at(static_cast<std::size_t>(schedule::OpKind::kAttention)).operations, 0U);
     }
-    ASSERT_EQ(report.timeline.tracks.size(), 4 * kStreamCount);
+    ASSERT_EQ(report.timeline.tracks.size(), 4 * schedule::kStreamCount);
     EXPECT_EQ(report.timeline.tracks.back().role, "rank 3");
-    EXPECT_EQ(report.timeline.spans.back().track / kStreamCount, 3U);
+    EXPECT_EQ(report.timeline.spans.back().track / schedule::kStreamCount, 3U);
 }
 
 TEST_F(Trainer, data_of_another_shape_is_refused) {
@@ -250,4 +251,4 @@ TEST_F(Trainer, data_of_another_shape_is_refused) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

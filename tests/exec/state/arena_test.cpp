@@ -5,17 +5,17 @@
 
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
-constexpr std::size_t kActivations = static_cast<std::size_t>(MemoryLabel::kActivations),
-                      kWorkspace = static_cast<std::size_t>(MemoryLabel::kWorkspace);
+constexpr std::size_t kActivations = static_cast<std::size_t>(schedule::MemoryLabel::kActivations),
+                      kWorkspace = static_cast<std::size_t>(schedule::MemoryLabel::kWorkspace);
 
 TEST(Arena, counts_bytes_by_label) {
     Arena arena;
-    Buffer<float> a(arena, MemoryLabel::kActivations, 100);
+    Buffer<float> a(arena, schedule::MemoryLabel::kActivations, 100);
     {
-        const Buffer<double> b(arena, MemoryLabel::kWorkspace, 10);
+        const Buffer<double> b(arena, schedule::MemoryLabel::kWorkspace, 10);
         EXPECT_EQ(arena.live()[kActivations], 400U);
         EXPECT_EQ(arena.live()[kWorkspace], 80U);
         EXPECT_EQ(arena.live_bytes(), 480U);
@@ -28,9 +28,12 @@ TEST(Arena, counts_bytes_by_label) {
 
 TEST(Arena, keeps_the_peak_of_a_label_and_what_it_has_at_the_peak_of_all) {
     Arena arena;
-    { const Buffer<char> early(arena, MemoryLabel::kWorkspace, 70); }
-    { const Buffer<char> a(arena, MemoryLabel::kActivations, 60), b(arena, MemoryLabel::kWorkspace, 30); }
-    const Buffer<char> late(arena, MemoryLabel::kActivations, 80);
+    { const Buffer<char> early(arena, schedule::MemoryLabel::kWorkspace, 70); }
+    {
+        const Buffer<char> a(arena, schedule::MemoryLabel::kActivations, 60),
+            b(arena, schedule::MemoryLabel::kWorkspace, 30);
+    }
+    const Buffer<char> late(arena, schedule::MemoryLabel::kActivations, 80);
     EXPECT_EQ(arena.peaks()[kWorkspace], 70U);
     EXPECT_EQ(arena.peaks()[kActivations], 80U);
     EXPECT_EQ(arena.peak_bytes(), 90U);
@@ -40,8 +43,8 @@ TEST(Arena, keeps_the_peak_of_a_label_and_what_it_has_at_the_peak_of_all) {
 
 TEST(Arena, peaks_begin_again_from_what_is_live) {
     Arena arena;
-    const Buffer<char> stays(arena, MemoryLabel::kActivations, 50);
-    { const Buffer<char> goes(arena, MemoryLabel::kWorkspace, 500); }
+    const Buffer<char> stays(arena, schedule::MemoryLabel::kActivations, 50);
+    { const Buffer<char> goes(arena, schedule::MemoryLabel::kWorkspace, 500); }
     arena.reset_peaks();
     EXPECT_EQ(arena.peak_bytes(), 50U);
     EXPECT_EQ(arena.peaks()[kWorkspace], 0U);
@@ -51,13 +54,13 @@ TEST(Arena, peaks_begin_again_from_what_is_live) {
 
 TEST(Arena, hands_released_blocks_out_again) {
     Arena arena;
-    Buffer<float> buffer(arena, MemoryLabel::kWorkspace, 1000);
+    Buffer<float> buffer(arena, schedule::MemoryLabel::kWorkspace, 1000);
     const float* const first = buffer.data();
     const std::size_t reserved = arena.reserved_bytes();
     EXPECT_GE(reserved, 4000U);
     buffer.reset();
     EXPECT_EQ(arena.reserved_bytes(), reserved);
-    const Buffer<std::int32_t> same_size(arena, MemoryLabel::kActivations, 1000);
+    const Buffer<std::int32_t> same_size(arena, schedule::MemoryLabel::kActivations, 1000);
     EXPECT_EQ(static_cast<const void*>(same_size.data()), static_cast<const void*>(first));
     EXPECT_EQ(arena.reserved_bytes(), reserved);
 }
@@ -67,7 +70,7 @@ TEST(Arena, sizes_that_vary_hold_a_bounded_amount) {
     // largest.
     Arena arena;
     for (std::size_t bytes = 1; bytes < 100'000; bytes += 37) {
-        const Buffer<char> buffer(arena, MemoryLabel::kWorkspace, bytes);
+        const Buffer<char> buffer(arena, schedule::MemoryLabel::kWorkspace, bytes);
         ASSERT_LE(arena.reserved_bytes(), 16U * 100'000) << "after a buffer of " << bytes;
     }
 }
@@ -76,7 +79,7 @@ TEST(Arena, a_block_is_at_most_an_eighth_larger_than_asked) {
     // Classes are an eighth of an octave apart, and multiples of 64 bytes.
     for (const std::size_t bytes : {1U, 63U, 64U, 65U, 512U, 513U, 1000U, 4097U, 65'537U, 1'000'003U}) {
         Arena arena;
-        const Buffer<char> buffer(arena, MemoryLabel::kWorkspace, bytes);
+        const Buffer<char> buffer(arena, schedule::MemoryLabel::kWorkspace, bytes);
         EXPECT_GE(arena.reserved_bytes(), bytes);
         EXPECT_LE(arena.reserved_bytes(), bytes + bytes / 8 + 63) << bytes;
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0U);
@@ -85,7 +88,7 @@ TEST(Arena, a_block_is_at_most_an_eighth_larger_than_asked) {
 
 TEST(Arena, nothing_costs_nothing) {
     Arena arena;
-    const Buffer<double> none(arena, MemoryLabel::kWorkspace, 0);
+    const Buffer<double> none(arena, schedule::MemoryLabel::kWorkspace, 0);
     EXPECT_EQ(none.data(), nullptr);
     EXPECT_TRUE(none.empty());
     EXPECT_EQ(arena.peak_bytes(), 0U);
@@ -94,7 +97,7 @@ TEST(Arena, nothing_costs_nothing) {
 
 TEST(Arena, moved_buffers_are_released_once) {
     Arena arena;
-    Buffer<char> a(arena, MemoryLabel::kWorkspace, 10), b(arena, MemoryLabel::kActivations, 20);
+    Buffer<char> a(arena, schedule::MemoryLabel::kWorkspace, 10), b(arena, schedule::MemoryLabel::kActivations, 20);
     char* const data = a.data();
     b = std::move(a);
     EXPECT_EQ(b.data(), data);
@@ -107,10 +110,10 @@ TEST(ArenaDeathTest, a_buffer_may_not_outlive_its_arena) {
     EXPECT_DEATH(
         {
             Arena arena;
-            (void)arena.allocate(MemoryLabel::kWorkspace, 8);
+            (void)arena.allocate(schedule::MemoryLabel::kWorkspace, 8);
         },
         "outlives");
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

@@ -10,24 +10,25 @@
 namespace auspex::state_fixture {
 namespace {
 
-std::vector<RankCoordinates> places_of(const RunInputs& run) {
-    std::vector<RankCoordinates> places;
+std::vector<exec::RankCoordinates> places_of(const exec::RunInputs& run) {
+    std::vector<exec::RankCoordinates> places;
     for (int rank = 0; rank < run.layout.tiles; ++rank) {
-        places.push_back(rank_coordinates(run.layout, rank));
+        places.push_back(exec::rank_coordinates(run.layout, rank));
     }
     return places;
 }
 
 /// sizes = stage_parameters(stage), and tensors follow one another without a gap.
-void expect_counts(const RunInputs& run) {
-    for (const RankCoordinates& coordinates : places_of(run)) {
-        const ParameterTable table = parameter_table(run.workload, run.plan, coordinates);
-        const StageParameters expected = stage_parameters(run.workload, run.plan, coordinates.stage);
+void expect_counts(const exec::RunInputs& run) {
+    for (const exec::RankCoordinates& coordinates : places_of(run)) {
+        const exec::ParameterTable table = parameter_table(run.workload, run.plan, coordinates);
+        const schedule::StageParameters expected =
+            schedule::stage_parameters(run.workload, run.plan, coordinates.stage);
         EXPECT_EQ(static_cast<double>(table.dense_size), expected.dense) << words_of(run.plan);
         EXPECT_EQ(static_cast<double>(table.experts_size), expected.experts) << words_of(run.plan);
         double summed = 0;
         std::size_t next = 0;
-        for (const Parameter& p : table.dense) {
+        for (const exec::Parameter& p : table.dense) {
             EXPECT_EQ(p.offset, next) << p.name;
             next += p.size;
             summed += p.summed_over_tp ? static_cast<double>(p.size) : 0;
@@ -38,7 +39,7 @@ void expect_counts(const RunInputs& run) {
 }
 
 TEST(Parameters, every_stage_holds_as_many_as_the_schedule_counts) {
-    for (Plan plan : layouts()) {
+    for (models::Plan plan : layouts()) {
         for (const bool sliced : {false, true}) {
             plan.sequence_parallel = sliced;
             expect_counts(run_inputs(every_tensor_model(), plan));
@@ -47,23 +48,23 @@ TEST(Parameters, every_stage_holds_as_many_as_the_schedule_counts) {
             expect_counts(run_inputs(dense_model(), plan));
         }
     }
-    Workload tied = mixture_model();
+    models::Workload tied = mixture_model();
     tied.tied_embeddings = true;
-    expect_counts(run_inputs(tied, plan_of(1, 1, 2, 2, OptimizerSharding::kSharded)));
-    Workload plain = dense_model();
-    plain.norm = NormKind::kNonParametric;
-    expect_counts(run_inputs(plain, plan_of(2, 1, 1, 2, OptimizerSharding::kSharded)));
-    Plan chunks = plan_of(2, 1, 1, 1, OptimizerSharding::kSharded);
-    chunks.schedule = ScheduleKind::kInterleaved1f1b, chunks.virtual_stages = 2;
-    Workload deep = dense_model();
+    expect_counts(run_inputs(tied, plan_of(1, 1, 2, 2, models::OptimizerSharding::kSharded)));
+    models::Workload plain = dense_model();
+    plain.norm = models::NormKind::kNonParametric;
+    expect_counts(run_inputs(plain, plan_of(2, 1, 1, 2, models::OptimizerSharding::kSharded)));
+    models::Plan chunks = plan_of(2, 1, 1, 1, models::OptimizerSharding::kSharded);
+    chunks.schedule = models::ScheduleKind::kInterleaved1f1b, chunks.virtual_stages = 2;
+    models::Workload deep = dense_model();
     deep.layers = 5;
     expect_counts(run_inputs(deep, chunks));
 }
 
 TEST(Parameters, tensors_have_the_names_and_shapes_of_olmoe) {
-    const ParameterTable model = whole_model(every_tensor_model());
+    const exec::ParameterTable model = exec::whole_model(every_tensor_model());
     std::map<std::string, std::vector<std::int64_t>> shapes;
-    for (const Parameter* p : all_tensors(model)) {
+    for (const exec::Parameter* p : all_tensors(model)) {
         shapes[p->name] = p->shape;
     }
     using Shape = std::vector<std::int64_t>;
@@ -81,25 +82,26 @@ TEST(Parameters, tensors_have_the_names_and_shapes_of_olmoe) {
 }
 
 TEST(Parameters, slots_point_at_fused_neighbours) {
-    const RunInputs run = run_inputs(every_tensor_model(), plan_of(1, 1, 2, 2, OptimizerSharding::kSharded));
-    const RankCoordinates coordinates = rank_coordinates(run.layout, 3);
-    const ParameterTable table = parameter_table(run.workload, run.plan, coordinates);
+    const exec::RunInputs run =
+        run_inputs(every_tensor_model(), plan_of(1, 1, 2, 2, models::OptimizerSharding::kSharded));
+    const exec::RankCoordinates coordinates = exec::rank_coordinates(run.layout, 3);
+    const exec::ParameterTable table = parameter_table(run.workload, run.plan, coordinates);
     const auto offset_of = [&](const std::string& name) {
-        for (const Parameter* p : all_tensors(table)) {
+        for (const exec::Parameter* p : all_tensors(table)) {
             if (p->name == "model.layers." + name + ".weight") {
                 return p->offset;
             }
         }
-        return LayerSlots::kNone;
+        return exec::LayerSlots::kNone;
     };
     const std::size_t h = 8, q = 8, kv = 4, inner = 3;
-    const LayerSlots &dense = table.layers[0], &moe = table.layers[2];
+    const exec::LayerSlots &dense = table.layers[0], &moe = table.layers[2];
     EXPECT_EQ(dense.qkv, offset_of("0.self_attn.q_proj"));
     EXPECT_EQ(dense.qkv + q * h, offset_of("0.self_attn.k_proj"));
     EXPECT_EQ(dense.qkv + (q + kv) * h, offset_of("0.self_attn.v_proj"));
     EXPECT_EQ(dense.gate_up + 6 * h, offset_of("0.mlp.up_proj"));
-    EXPECT_EQ(dense.experts, LayerSlots::kNone);
-    EXPECT_EQ(moe.gate_up, LayerSlots::kNone);
+    EXPECT_EQ(dense.experts, exec::LayerSlots::kNone);
+    EXPECT_EQ(moe.gate_up, exec::LayerSlots::kNone);
     EXPECT_EQ(moe.router, offset_of("2.mlp.gate"));
     // Experts 2 and 3 are local: ep place 1 of 2.
     EXPECT_EQ(moe.experts + moe.expert_stride, offset_of("2.mlp.experts.3.gate_proj"));
@@ -109,42 +111,44 @@ TEST(Parameters, slots_point_at_fused_neighbours) {
 }
 
 template <class P>
-FloatTensors initial_weights(const Plan& plan) {
+FloatTensors initial_weights(const models::Plan& plan) {
     FloatTensors tensors;
-    const RunInputs run = run_inputs(every_tensor_model(), plan);
-    on_ranks<P>(run, [&](Rank<P>& rank) { collect(rank, StateKind::kWeight, tensors); });
+    const exec::RunInputs run = run_inputs(every_tensor_model(), plan);
+    on_ranks<P>(run, [&](exec::Rank<P>& rank) { collect(rank, exec::StateKind::kWeight, tensors); });
     return tensors;
 }
 
 TEST(Parameters, all_layouts_begin_with_the_same_model_and_own_every_element_once) {
-    const FloatTensors single = initial_weights<Fp32>(single_plan());
-    const FloatTensors single_masters = initial_weights<Bf16Precision>(single_plan());
+    const FloatTensors single = initial_weights<exec::Fp32>(single_plan());
+    const FloatTensors single_masters = initial_weights<exec::Bf16Precision>(single_plan());
     EXPECT_EQ(single, single_masters);  // masters are not rounded
-    for (const Plan& plan : layouts()) {
-        EXPECT_EQ(initial_weights<Fp32>(plan), single) << words_of(plan);
-        EXPECT_EQ(initial_weights<Bf16Precision>(plan), single) << words_of(plan);
+    for (const models::Plan& plan : layouts()) {
+        EXPECT_EQ(initial_weights<exec::Fp32>(plan), single) << words_of(plan);
+        EXPECT_EQ(initial_weights<exec::Bf16Precision>(plan), single) << words_of(plan);
     }
 }
 
 TEST(Parameters, bf16_weights_are_the_masters_rounded_on_every_replica) {
-    const FloatTensors single = initial_weights<Fp32>(single_plan());
-    const RunInputs run = run_inputs(every_tensor_model(), plan_of(1, 2, 2, 2, OptimizerSharding::kEpAware));
-    on_ranks<Bf16Precision>(run, [&](Rank<Bf16Precision>& rank) {
+    const FloatTensors single = initial_weights<exec::Fp32>(single_plan());
+    const exec::RunInputs run =
+        run_inputs(every_tensor_model(), plan_of(1, 2, 2, 2, models::OptimizerSharding::kEpAware));
+    on_ranks<exec::Bf16Precision>(run, [&](exec::Rank<exec::Bf16Precision>& rank) {
         int different = 0;
-        for_each_element(rank.table, [&](bool is_expert, std::size_t flat, std::size_t whole, const Parameter& p) {
-            const Bf16 weight = (is_expert ? rank.weights.experts : rank.weights.dense)[flat];
-            different += weight.bits != stored<Bf16>(single.at(p.name)[whole]).bits;
-        });
+        for_each_element(rank.table,
+                         [&](bool is_expert, std::size_t flat, std::size_t whole, const exec::Parameter& p) {
+                             const exec::Bf16 weight = (is_expert ? rank.weights.experts : rank.weights.dense)[flat];
+                             different += weight.bits != exec::stored<exec::Bf16>(single.at(p.name)[whole]).bits;
+                         });
         EXPECT_EQ(different, 0);
     });
 }
 
 TEST(Parameters, weights_are_normal_and_cut_at_three_deviations) {
-    Workload w = dense_model();
+    models::Workload w = dense_model();
     w.vocab_size = 20'000;
-    RunInputs run = run_inputs(w, single_plan());
+    exec::RunInputs run = run_inputs(w, single_plan());
     run.training.initial_deviation = 0.02;
-    on_ranks<Fp32>(run, [](Rank<Fp32>& rank) {
+    on_ranks<exec::Fp32>(run, [](exec::Rank<exec::Fp32>& rank) {
         const auto values = rank.weights.dense.span().subspan(rank.table.embedding, 160'000);
         double sum = 0, squares = 0, largest = 0;
         for (const float x : values) {
@@ -162,11 +166,11 @@ TEST(Parameters, weights_are_normal_and_cut_at_three_deviations) {
 }
 
 TEST(Parameters, another_seed_is_another_model_and_tensors_differ) {
-    RunInputs run = run_inputs(dense_model(), single_plan());
+    exec::RunInputs run = run_inputs(dense_model(), single_plan());
     std::set<float> first;
     for (const std::uint64_t seed : {1U, 2U}) {
         run.seed = seed;
-        on_ranks<Fp32>(run, [&](Rank<Fp32>& rank) {
+        on_ranks<exec::Fp32>(run, [&](exec::Rank<exec::Fp32>& rank) {
             first.insert(rank.weights.dense[rank.table.embedding]);
             first.insert(rank.weights.dense[rank.table.lm_head]);
         });
@@ -176,15 +180,16 @@ TEST(Parameters, another_seed_is_another_model_and_tensors_differ) {
 
 TEST(Parameters, memory_is_labelled) {
     // bf16 weights 2 bytes, fp32 gradients 4; of the shard alone master weights 4 and two moments 8.
-    const RunInputs run = run_inputs(every_tensor_model(), plan_of(1, 2, 1, 1, OptimizerSharding::kSharded));
-    on_ranks<Bf16WithFp32Gradients>(run, [](Rank<Bf16WithFp32Gradients>& rank) {
+    const exec::RunInputs run =
+        run_inputs(every_tensor_model(), plan_of(1, 2, 1, 1, models::OptimizerSharding::kSharded));
+    on_ranks<exec::Bf16WithFp32Gradients>(run, [](exec::Rank<exec::Bf16WithFp32Gradients>& rank) {
         const std::size_t all = rank.table.dense_size + rank.table.experts_size;
         const std::size_t shard = rank.optimizer->dense.size() + rank.optimizer->experts.size();
-        const LabelBytes& live = rank.arena->live();
-        EXPECT_EQ(live[static_cast<std::size_t>(MemoryLabel::kWeights)], 2 * all);
-        EXPECT_EQ(live[static_cast<std::size_t>(MemoryLabel::kGradients)], 4 * all);
-        EXPECT_EQ(live[static_cast<std::size_t>(MemoryLabel::kMasterWeights)], 4 * shard);
-        EXPECT_EQ(live[static_cast<std::size_t>(MemoryLabel::kMoments)], 8 * shard);
+        const schedule::LabelBytes& live = rank.arena->live();
+        EXPECT_EQ(live[static_cast<std::size_t>(schedule::MemoryLabel::kWeights)], 2 * all);
+        EXPECT_EQ(live[static_cast<std::size_t>(schedule::MemoryLabel::kGradients)], 4 * all);
+        EXPECT_EQ(live[static_cast<std::size_t>(schedule::MemoryLabel::kMasterWeights)], 4 * shard);
+        EXPECT_EQ(live[static_cast<std::size_t>(schedule::MemoryLabel::kMoments)], 8 * shard);
     });
 }
 

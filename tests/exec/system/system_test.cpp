@@ -18,7 +18,7 @@
 #include "exec/system/control_groups.hpp"
 #include "exec/system/cores.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ TEST_F(Groups, caches_are_told_from_the_core_outwards) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

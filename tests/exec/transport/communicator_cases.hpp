@@ -18,19 +18,20 @@
 namespace auspex::testing_exec {
 
 /// A plan of the grid alone.
-inline Layout grid(int pp, int dp, int ep, int tp) {
-    Plan plan;
+inline models::Layout grid(int pp, int dp, int ep, int tp) {
+    models::Plan plan;
     plan.name = plan.file = "grid";
     plan.pp = pp, plan.dp = dp, plan.ep = ep, plan.tp = tp, plan.etp = tp;
     return rank_grid(plan, pp * dp * ep * tp);
 }
 
-inline constexpr std::array<GroupKind, 8> kGroupsOfRank{
-    GroupKind::kTp,           GroupKind::kEp,           GroupKind::kExpertDp, GroupKind::kDenseDp,
-    GroupKind::kDenseDpOuter, GroupKind::kDenseDpInner, GroupKind::kStage,    GroupKind::kWorld};
+inline constexpr std::array<models::GroupKind, 8> kGroupsOfRank{
+    models::GroupKind::kTp,      models::GroupKind::kEp,           models::GroupKind::kExpertDp,
+    models::GroupKind::kDenseDp, models::GroupKind::kDenseDpOuter, models::GroupKind::kDenseDpInner,
+    models::GroupKind::kStage,   models::GroupKind::kWorld};
 
 /// Elements that rank r brings to case number `salt`; every rank can make those of every other.
-inline std::vector<std::byte> elements_of(int rank, std::uint64_t salt, std::size_t count, ElementType type) {
+inline std::vector<std::byte> elements_of(int rank, std::uint64_t salt, std::size_t count, exec::ElementType type) {
     Rng rng(salt * 1000 + static_cast<std::uint64_t>(rank));
     std::vector<std::byte> data(count * element_bytes(type));
     for (std::size_t i = 0; i < count; ++i) {
@@ -38,10 +39,10 @@ inline std::vector<std::byte> elements_of(int rank, std::uint64_t salt, std::siz
         std::byte* const at = data.data() + i * element_bytes(type);
         const auto put = [at](auto element) { std::memcpy(at, &element, sizeof(element)); };
         switch (type) {
-            case ElementType::kBf16: put(stored<Bf16>(value)); break;
-            case ElementType::kFloat: put(stored<float>(value)); break;
-            case ElementType::kDouble: put(value); break;
-            case ElementType::kInt64: put(static_cast<std::int64_t>(value * 1e6)); break;
+            case exec::ElementType::kBf16: put(exec::stored<exec::Bf16>(value)); break;
+            case exec::ElementType::kFloat: put(exec::stored<float>(value)); break;
+            case exec::ElementType::kDouble: put(value); break;
+            case exec::ElementType::kInt64: put(static_cast<std::int64_t>(value * 1e6)); break;
         }
     }
     return data;
@@ -70,14 +71,14 @@ class Journal {
     std::vector<std::byte> bytes_;
 };
 
-inline void add_collectives(Communicator& communicator, GroupKind kind, std::size_t count, ElementType type,
-                            std::uint64_t salt, Journal& journal) {
+inline void add_collectives(exec::Communicator& communicator, models::GroupKind kind, std::size_t count,
+                            exec::ElementType type, std::uint64_t salt, Journal& journal) {
     const int rank = communicator.world_rank();
     const auto members = static_cast<std::size_t>(communicator.size(kind));
     const auto mine = static_cast<std::size_t>(communicator.group_rank(kind));
     const std::size_t element = element_bytes(type);
-    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kLogSumExp}) {
-        if (op == ReduceOp::kLogSumExp && type == ElementType::kInt64) {
+    for (const exec::ReduceOp op : {exec::ReduceOp::kSum, exec::ReduceOp::kMax, exec::ReduceOp::kLogSumExp}) {
+        if (op == exec::ReduceOp::kLogSumExp && type == exec::ElementType::kInt64) {
             continue;
         }
         const std::size_t whole = count * elements_per_item(op);
@@ -100,7 +101,8 @@ inline std::size_t part_bytes(std::size_t from, std::size_t to, std::size_t scal
     return (from * 7 + to * 3) % 5 * scale;
 }
 
-inline void add_all_to_all(Communicator& communicator, GroupKind kind, std::size_t scale, Journal& journal) {
+inline void add_all_to_all(exec::Communicator& communicator, models::GroupKind kind, std::size_t scale,
+                           Journal& journal) {
     const auto members = static_cast<std::size_t>(communicator.size(kind));
     const auto mine = static_cast<std::size_t>(communicator.group_rank(kind));
     std::vector<std::size_t> leave, arrive;
@@ -110,7 +112,7 @@ inline void add_all_to_all(Communicator& communicator, GroupKind kind, std::size
     }
     const std::vector<std::byte> send =
         elements_of(communicator.world_rank(), scale + 5,
-                    std::accumulate(leave.begin(), leave.end(), std::size_t{0}) / 2 + 1, ElementType::kBf16);
+                    std::accumulate(leave.begin(), leave.end(), std::size_t{0}) / 2 + 1, exec::ElementType::kBf16);
     std::vector<std::byte> received(std::accumulate(arrive.begin(), arrive.end(), std::size_t{0}));
     communicator.all_to_all(kind, send.data(), leave, received.data(), arrive);
     journal.add(received.data(), received.size());
@@ -122,38 +124,39 @@ inline void add_all_to_all(Communicator& communicator, GroupKind kind, std::size
 }
 
 /// A message forward and one backward between stages, in two parts each, and bytes from everyone to rank 0.
-inline void add_messages(Communicator& communicator, std::size_t count, Journal& journal) {
+inline void add_messages(exec::Communicator& communicator, std::size_t count, Journal& journal) {
     const int rank = communicator.world_rank();
     for (const int tag : {7, 3}) {
-        for (const GroupKind direction : {GroupKind::kNextStage, GroupKind::kPreviousStage}) {
-            const std::vector<std::byte> first = elements_of(rank, 50, count, ElementType::kFloat);
+        for (const models::GroupKind direction : {models::GroupKind::kNextStage, models::GroupKind::kPreviousStage}) {
+            const std::vector<std::byte> first = elements_of(rank, 50, count, exec::ElementType::kFloat);
             const std::vector<std::byte> second =
-                elements_of(rank, static_cast<std::uint64_t>(60 + tag), count / 2, ElementType::kBf16);
+                elements_of(rank, static_cast<std::uint64_t>(60 + tag), count / 2, exec::ElementType::kBf16);
             const std::array<std::span<const std::byte>, 2> parts{first, second};
             communicator.send(direction, parts, tag);
         }
     }
     std::vector<std::byte> message(count * 4 + count / 2 * 2);
     for (const int tag : {3, 7}) {
-        for (const GroupKind direction : {GroupKind::kPreviousStage, GroupKind::kNextStage}) {
+        for (const models::GroupKind direction : {models::GroupKind::kPreviousStage, models::GroupKind::kNextStage}) {
             communicator.receive(direction, message, tag);
             journal.add(message.data(), message.size());
         }
     }
-    communicator.send_bytes(0, elements_of(rank, 70, count + static_cast<std::size_t>(rank), ElementType::kFloat));
+    communicator.send_bytes(0,
+                            elements_of(rank, 70, count + static_cast<std::size_t>(rank), exec::ElementType::kFloat));
     for (int other = 0; rank == 0 && other < communicator.world_size(); ++other) {
         const std::vector<std::byte> bytes = communicator.receive_bytes(other);
         journal.add(bytes.data(), bytes.size());
     }
 }
 
-inline std::vector<std::byte> run_all_cases(Communicator& communicator) {
+inline std::vector<std::byte> run_all_cases(exec::Communicator& communicator) {
     Journal journal;
     std::uint64_t salt = 1;
-    for (const GroupKind kind : kGroupsOfRank) {
+    for (const models::GroupKind kind : kGroupsOfRank) {
         for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{37}, std::size_t{5001}}) {
-            for (const ElementType type :
-                 {ElementType::kBf16, ElementType::kFloat, ElementType::kDouble, ElementType::kInt64}) {
+            for (const exec::ElementType type : {exec::ElementType::kBf16, exec::ElementType::kFloat,
+                                                 exec::ElementType::kDouble, exec::ElementType::kInt64}) {
                 add_collectives(communicator, kind, count, type, salt += 2, journal);
             }
         }

@@ -9,7 +9,7 @@
 #include "exec/transport/in_process.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using testing_exec::elements_of;
@@ -17,7 +17,7 @@ using testing_exec::grid;
 using testing_exec::uneven_offsets;
 
 /// Ranks of the group of a kind that a rank belongs to, in rank order.
-std::vector<int> group_of(const Layout& layout, GroupKind kind, int rank) {
+std::vector<int> group_of(const models::Layout& layout, models::GroupKind kind, int rank) {
     for (int stage = 0; stage < layout.pp; ++stage) {
         for (const std::vector<int>& ranks : groups_of(layout, kind, stage)) {
             if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) {
@@ -52,22 +52,22 @@ std::vector<std::byte> joined(const std::vector<int>& ranks, std::uint64_t salt,
 }
 
 /// For every rank of some grids.
-void on_all_ranks(const std::function<void(const Layout&, Communicator&)>& body) {
-    for (const Layout& layout : {grid(2, 2, 2, 1), grid(1, 2, 2, 2), grid(2, 2, 2, 2), grid(1, 1, 1, 1)}) {
+void on_all_ranks(const std::function<void(const models::Layout&, Communicator&)>& body) {
+    for (const models::Layout& layout : {grid(2, 2, 2, 1), grid(1, 2, 2, 2), grid(2, 2, 2, 2), grid(1, 1, 1, 1)}) {
         run_in_process(layout, [&](Communicator& communicator) { body(layout, communicator); });
     }
 }
 
 // all-reduce: y_i = x_i of the first + x_i of the second + …, in double, rounded once, on every member.
 TEST(Communicator, an_all_reduce_is_the_sum_in_rank_order) {
-    on_all_ranks([](const Layout& layout, Communicator& communicator) {
-        for (const GroupKind kind : testing_exec::kGroupsOfRank) {
+    on_all_ranks([](const models::Layout& layout, Communicator& communicator) {
+        for (const models::GroupKind kind : testing_exec::kGroupsOfRank) {
             for (const std::size_t count : {1U, 5U, 2000U}) {
                 const int rank = communicator.world_rank();
                 const std::vector<int> ranks = group_of(layout, kind, rank);
                 std::vector<std::byte> data = elements_of(rank, count, count, ElementType::kFloat);
                 communicator.all_reduce(kind, data.data(), count, ElementType::kFloat, ReduceOp::kSum);
-                EXPECT_EQ(data, joined(ranks, count, count)) << to_string(kind);
+                EXPECT_EQ(data, joined(ranks, count, count)) << schedule::to_string(kind);
                 EXPECT_EQ(ranks.at(static_cast<std::size_t>(communicator.group_rank(kind))), rank);
                 EXPECT_EQ(static_cast<int>(ranks.size()), communicator.size(kind));
             }
@@ -77,8 +77,8 @@ TEST(Communicator, an_all_reduce_is_the_sum_in_rank_order) {
 
 // reduce-scatter leaves the sums of a member's own elements; an all-gather behind it makes an all-reduce of both.
 TEST(Communicator, a_reduce_scatter_and_an_all_gather_make_an_all_reduce) {
-    on_all_ranks([](const Layout& layout, Communicator& communicator) {
-        for (const GroupKind kind : testing_exec::kGroupsOfRank) {
+    on_all_ranks([](const models::Layout& layout, Communicator& communicator) {
+        for (const models::GroupKind kind : testing_exec::kGroupsOfRank) {
             for (const std::size_t count : {0U, 3U, 1001U}) {
                 const int rank = communicator.world_rank();
                 const auto offsets = uneven_offsets(count, static_cast<std::size_t>(communicator.size(kind)));
@@ -94,14 +94,14 @@ TEST(Communicator, a_reduce_scatter_and_an_all_gather_make_an_all_reduce) {
 // (m, s, x) joined: m = max m_i, s = sum s_i exp(m_i - m), x = sum x_i; here s_i = 1, so that m + log s is the
 // log-sum-exp of all m_i, and a member without terms (m_i = -inf, s_i = 0) adds nothing.
 TEST(Communicator, log_sum_exps_are_joined) {
-    const Layout layout = grid(1, 4, 1, 1);
+    const models::Layout layout = grid(1, 4, 1, 1);
     run_in_process(layout, [](Communicator& communicator) {
         const double m = 100.0 * communicator.world_rank();
         std::array<double, 6> data{m, 1, 0.5, -std::numeric_limits<double>::infinity(), 0, 1};
         if (communicator.world_rank() == 2) {
             data[3] = -3, data[4] = 2;
         }
-        communicator.all_reduce(GroupKind::kWorld, data.data(), data.size(), ElementType::kDouble,
+        communicator.all_reduce(models::GroupKind::kWorld, data.data(), data.size(), ElementType::kDouble,
                                 ReduceOp::kLogSumExp);
         EXPECT_EQ(data[0], 300);
         EXPECT_DOUBLE_EQ(data[1], 1 + std::exp(-100.0) + std::exp(-200.0) + std::exp(-300.0));
@@ -116,7 +116,7 @@ TEST(Communicator, a_maximum_keeps_a_nan) {
     run_in_process(grid(1, 4, 1, 1), [](Communicator& communicator) {
         const auto rank = static_cast<float>(communicator.world_rank());
         std::array<float, 2> data{rank, rank == 1 ? std::nanf("") : rank};
-        communicator.all_reduce(GroupKind::kWorld, data.data(), 2, ElementType::kFloat, ReduceOp::kMax);
+        communicator.all_reduce(models::GroupKind::kWorld, data.data(), 2, ElementType::kFloat, ReduceOp::kMax);
         EXPECT_EQ(data[0], 3);
         EXPECT_TRUE(std::isnan(data[1]));
     });
@@ -125,7 +125,7 @@ TEST(Communicator, a_maximum_keeps_a_nan) {
 // Member j gets from member i the bytes that i meant for j, in the members' order, whether it knows the sizes or not.
 TEST(Communicator, an_all_to_all_transposes) {
     run_in_process(grid(2, 1, 4, 1), [](Communicator& communicator) {
-        const auto mine = static_cast<std::size_t>(communicator.group_rank(GroupKind::kEp));
+        const auto mine = static_cast<std::size_t>(communicator.group_rank(models::GroupKind::kEp));
         std::vector<std::size_t> leave, arrive;
         std::vector<std::byte> send, expected;
         for (std::size_t i = 0; i < 4; ++i) {
@@ -135,10 +135,10 @@ TEST(Communicator, an_all_to_all_transposes) {
             expected.insert(expected.end(), arrive.back(), static_cast<std::byte>(16 * i + mine));
         }
         std::vector<std::byte> received(expected.size());
-        communicator.all_to_all(GroupKind::kEp, send.data(), leave, received.data(), arrive);
+        communicator.all_to_all(models::GroupKind::kEp, send.data(), leave, received.data(), arrive);
         EXPECT_EQ(received, expected);
         received.assign(expected.size(), std::byte{0});
-        EXPECT_EQ(communicator.all_to_all_begin(GroupKind::kEp, send.data(), leave), arrive);
+        EXPECT_EQ(communicator.all_to_all_begin(models::GroupKind::kEp, send.data(), leave), arrive);
         communicator.take_received(received.data());
         EXPECT_EQ(received, expected);
         EXPECT_GE(communicator.peak_transport_bytes(), expected.size());
@@ -150,24 +150,24 @@ TEST(Communicator, messages_are_told_apart_by_direction_and_tag) {
     for (const int stages : {1, 2, 3}) {
         run_in_process(grid(stages, 1, 1, 1), [&](Communicator& communicator) {
             const int rank = communicator.world_rank();
-            const auto send = [&](GroupKind direction, int tag, int text) {
+            const auto send = [&](models::GroupKind direction, int tag, int text) {
                 const std::array<std::byte, 1> byte{static_cast<std::byte>(16 * rank + text)};
                 const std::array<std::span<const std::byte>, 2> parts{byte, byte};
                 communicator.send(direction, parts, tag);
             };
-            const auto receive = [&](GroupKind direction, int tag) {
+            const auto receive = [&](models::GroupKind direction, int tag) {
                 std::array<std::byte, 2> data{};
                 communicator.receive(direction, data, tag);
                 EXPECT_EQ(data[0], data[1]);
                 return static_cast<int>(data[0]);
             };
-            send(GroupKind::kNextStage, 5, 1);
-            send(GroupKind::kPreviousStage, 5, 2);
-            send(GroupKind::kNextStage, 6, 3);
+            send(models::GroupKind::kNextStage, 5, 1);
+            send(models::GroupKind::kPreviousStage, 5, 2);
+            send(models::GroupKind::kNextStage, 6, 3);
             const int previous = (rank + stages - 1) % stages, next = (rank + 1) % stages;
-            EXPECT_EQ(receive(GroupKind::kPreviousStage, 6), 16 * previous + 3);
-            EXPECT_EQ(receive(GroupKind::kNextStage, 5), 16 * next + 2);
-            EXPECT_EQ(receive(GroupKind::kPreviousStage, 5), 16 * previous + 1);
+            EXPECT_EQ(receive(models::GroupKind::kPreviousStage, 6), 16 * previous + 3);
+            EXPECT_EQ(receive(models::GroupKind::kNextStage, 5), 16 * next + 2);
+            EXPECT_EQ(receive(models::GroupKind::kPreviousStage, 5), 16 * previous + 1);
         });
     }
 }
@@ -181,11 +181,12 @@ TEST(Communicator, a_rank_that_throws_ends_the_others) {
             std::array<float, 4> data{};
             try {
                 if (wait == 0) {
-                    communicator.all_reduce(GroupKind::kWorld, data.data(), 4, ElementType::kFloat, ReduceOp::kSum);
+                    communicator.all_reduce(models::GroupKind::kWorld, data.data(), 4, ElementType::kFloat,
+                                            ReduceOp::kSum);
                 } else if (wait == 1) {
                     static_cast<void>(communicator.receive_bytes(5));
                 } else {
-                    communicator.receive(GroupKind::kPreviousStage, std::as_writable_bytes(std::span(data)), 1);
+                    communicator.receive(models::GroupKind::kPreviousStage, std::as_writable_bytes(std::span(data)), 1);
                 }
                 ADD_FAILURE() << "rank " << communicator.world_rank() << " did not notice";
             } catch (const CommunicationError&) {
@@ -205,7 +206,7 @@ TEST(Communicator, a_rank_that_has_left_is_not_waited_for) {
     EXPECT_THROW(run_in_process(grid(1, 4, 1, 1),
                                 [](Communicator& communicator) {
                                     if (communicator.world_rank() != 2) {
-                                        communicator.barrier(GroupKind::kWorld);
+                                        communicator.barrier(models::GroupKind::kWorld);
                                     }
                                 }),
                  CommunicationError);
@@ -224,4 +225,4 @@ TEST(Communicator, runs_repeat_to_the_bit) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

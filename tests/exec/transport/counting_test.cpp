@@ -5,20 +5,20 @@
 
 #include "../exec_fixture.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 using namespace exec_fixture;
 
-Operation operation(CommKind comm, GroupKind group) {
-    Operation op;
+schedule::Operation operation(schedule::CommKind comm, models::GroupKind group) {
+    schedule::Operation op;
     op.comm = comm, op.group = group;
     return op;
 }
 
 /// On each of two ranks that divide experts.
 void on_two_ranks(const std::function<void(CountingCommunicator&)>& body) {
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.ep = 2;
     const RunInputs run = run_inputs(mixture_model(), plan);
     run_in_process(run.layout, [&](Communicator& real) {
@@ -38,58 +38,58 @@ TEST(Counting, bytes_are_those_of_the_arguments) {
     on_two_ranks([](CountingCommunicator& on) {
         std::array<double, 6> data{};
         const std::vector<std::size_t> offsets{0, 4, 6};
-        on.begin(operation(CommKind::kAllReduce, GroupKind::kEp));
-        on.all_reduce(GroupKind::kEp, data.data(), 3, ElementType::kBf16, ReduceOp::kSum);
+        on.begin(operation(schedule::CommKind::kAllReduce, models::GroupKind::kEp));
+        on.all_reduce(models::GroupKind::kEp, data.data(), 3, ElementType::kBf16, ReduceOp::kSum);
         expect_count(on.end(), 1, 1, 3 * 2);
-        on.begin(operation(CommKind::kReduceScatter, GroupKind::kEp));
-        on.reduce_scatter(GroupKind::kEp, data.data(), offsets, ElementType::kDouble);
+        on.begin(operation(schedule::CommKind::kReduceScatter, models::GroupKind::kEp));
+        on.reduce_scatter(models::GroupKind::kEp, data.data(), offsets, ElementType::kDouble);
         expect_count(on.end(), 1, 1, 6 * 8);
-        on.begin(operation(CommKind::kAllGather, GroupKind::kEp));
-        on.all_gather(GroupKind::kEp, data.data(), offsets, ElementType::kFloat);
+        on.begin(operation(schedule::CommKind::kAllGather, models::GroupKind::kEp));
+        on.all_gather(models::GroupKind::kEp, data.data(), offsets, ElementType::kFloat);
         expect_count(on.end(), 1, 1, 6 * 4);
-        const auto own = static_cast<std::size_t>(on.group_rank(GroupKind::kEp));
+        const auto own = static_cast<std::size_t>(on.group_rank(models::GroupKind::kEp));
         const std::vector<std::size_t> sent{1 + own, 1 + own}, received{1, 2};
-        on.begin(operation(CommKind::kAllToAll, GroupKind::kEp));
+        on.begin(operation(schedule::CommKind::kAllToAll, models::GroupKind::kEp));
         std::array<double, 6> arrived{};
-        on.all_to_all(GroupKind::kEp, data.data(), sent, arrived.data(), received);
-        static_cast<void>(on.all_to_all_begin(GroupKind::kEp, data.data(), sent));
+        on.all_to_all(models::GroupKind::kEp, data.data(), sent, arrived.data(), received);
+        static_cast<void>(on.all_to_all_begin(models::GroupKind::kEp, data.data(), sent));
         on.take_received(arrived.data());
         expect_count(on.end(), 1, 2, static_cast<double>(4 * (1 + own)));
-        on.begin(operation(CommKind::kBarrier, GroupKind::kWorld));
-        on.barrier(GroupKind::kWorld);
+        on.begin(operation(schedule::CommKind::kBarrier, models::GroupKind::kWorld));
+        on.barrier(models::GroupKind::kWorld);
         expect_count(on.end(), 1, 1, 0);
     });
 }
 
 TEST(Counting, messages_between_stages_are_counted_by_who_sends_them) {
-    Plan plan = single_plan();
+    models::Plan plan = single_plan();
     plan.pp = 2;
     const RunInputs run = run_inputs(dense_model(), plan);
     run_in_process(run.layout, [](Communicator& real) {
         CountingCommunicator on(real);
         std::array<std::byte, 5> data{};
         const std::span<const std::byte> parts[] = {std::span(data).first(2), std::span(data).last(3)};
-        on.begin(operation(CommKind::kSend, GroupKind::kNextStage));
-        on.send(GroupKind::kNextStage, parts, 7);
+        on.begin(operation(schedule::CommKind::kSend, models::GroupKind::kNextStage));
+        on.send(models::GroupKind::kNextStage, parts, 7);
         expect_count(on.end(), 1, 1, 5);
-        on.begin(operation(CommKind::kReceive, GroupKind::kPreviousStage));
-        on.receive(GroupKind::kPreviousStage, data, 7);
+        on.begin(operation(schedule::CommKind::kReceive, models::GroupKind::kPreviousStage));
+        on.receive(models::GroupKind::kPreviousStage, data, 7);
         expect_count(on.end(), 1, 1, 0);
     });
 }
 
 TEST(Counting, a_communication_without_a_call_was_not_made) {
     on_two_ranks([](CountingCommunicator& on) {
-        on.begin(operation(CommKind::kAllReduce, GroupKind::kEp));
+        on.begin(operation(schedule::CommKind::kAllReduce, models::GroupKind::kEp));
         expect_count(on.end(), 0, 0, 0);
-        Operation repeated = operation(CommKind::kAllReduce, GroupKind::kEp);
+        schedule::Operation repeated = operation(schedule::CommKind::kAllReduce, models::GroupKind::kEp);
         repeated.repeat = 3;
         on.begin(repeated);
         float value = 1;
-        on.all_reduce(GroupKind::kEp, &value, 1, ElementType::kFloat, ReduceOp::kSum);
-        on.all_reduce(GroupKind::kEp, &value, 1, ElementType::kFloat, ReduceOp::kSum);
+        on.all_reduce(models::GroupKind::kEp, &value, 1, ElementType::kFloat, ReduceOp::kSum);
+        on.all_reduce(models::GroupKind::kEp, &value, 1, ElementType::kFloat, ReduceOp::kSum);
         expect_count(on.end(), 2, 2, 8);
-        on.begin(Operation());
+        on.begin(schedule::Operation());
         expect_count(on.end(), 1, 0, 0);
     });
 }
@@ -97,13 +97,13 @@ TEST(Counting, a_communication_without_a_call_was_not_made) {
 TEST(Counting, calls_between_operations_are_nobodys) {
     on_two_ranks([](CountingCommunicator& on) {
         float value = 1;
-        on.all_reduce(GroupKind::kWorld, &value, 1, ElementType::kFloat, ReduceOp::kSum);
+        on.all_reduce(models::GroupKind::kWorld, &value, 1, ElementType::kFloat, ReduceOp::kSum);
         EXPECT_EQ(value, 2);
-        on.begin(operation(CommKind::kBarrier, GroupKind::kWorld));
-        on.barrier(GroupKind::kWorld);
+        on.begin(operation(schedule::CommKind::kBarrier, models::GroupKind::kWorld));
+        on.barrier(models::GroupKind::kWorld);
         expect_count(on.end(), 1, 1, 0);
     });
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec

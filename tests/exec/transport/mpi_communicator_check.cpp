@@ -7,13 +7,13 @@
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/transport/in_process.hpp"
 
-namespace auspex {
+namespace auspex::exec {
 namespace {
 
 constexpr std::size_t kShortPieces = 1000;
 
 /// Grids of this many ranks; with 2, 3 and 5 all of them are one group.
-std::vector<Layout> grids_of(int ranks) {
+std::vector<models::Layout> grids_of(int ranks) {
     using testing_exec::grid;
     if (ranks == 4) {
         return {grid(2, 1, 2, 1), grid(1, 2, 1, 2), grid(4, 1, 1, 1), grid(1, 4, 1, 1)};
@@ -28,7 +28,7 @@ std::vector<MpiTransport> transports() {
 
 /// Parts of very uneven sizes go round the ring: only member i has any, or all but member i.
 void add_lopsided_gathers(Communicator& communicator, testing_exec::Journal& journal) {
-    const auto members = static_cast<std::size_t>(communicator.size(GroupKind::kWorld));
+    const auto members = static_cast<std::size_t>(communicator.size(models::GroupKind::kWorld));
     constexpr std::size_t kCount = 3001;
     for (std::size_t i = 0; i < members; ++i) {
         for (const bool is_full : {true, false}) {
@@ -38,7 +38,7 @@ void add_lopsided_gathers(Communicator& communicator, testing_exec::Journal& jou
             }
             std::vector<std::byte> data =
                 testing_exec::elements_of(communicator.world_rank(), 80 + i, offsets.back(), ElementType::kBf16);
-            communicator.all_gather(GroupKind::kWorld, data.data(), offsets, ElementType::kBf16);
+            communicator.all_gather(models::GroupKind::kWorld, data.data(), offsets, ElementType::kBf16);
             journal.add(data.data(), data.size());
         }
     }
@@ -53,7 +53,7 @@ std::vector<std::byte> run_cases(Communicator& communicator) {
 }
 
 /// What the thread of this rank gets.
-std::vector<std::byte> expected_of(const Layout& layout, int rank) {
+std::vector<std::byte> expected_of(const models::Layout& layout, int rank) {
     std::vector<std::byte> expected;
     run_in_process(layout, [&](Communicator& communicator) {
         std::vector<std::byte> journal = run_cases(communicator);
@@ -65,7 +65,7 @@ std::vector<std::byte> expected_of(const Layout& layout, int rank) {
 }
 
 /// True if this process gets what its counterpart among threads gets, over every transport.
-bool agrees(const Layout& layout, int rank) {
+bool agrees(const models::Layout& layout, int rank) {
     const std::vector<std::byte> expected = expected_of(layout, rank);
     return std::ranges::all_of(transports(), [&](const MpiTransport& transport) {
         const std::unique_ptr<Communicator> communicator = make_mpi_communicator(layout, transport);
@@ -74,17 +74,17 @@ bool agrees(const Layout& layout, int rank) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::exec
 
 int main(int argc, char** argv) {
-    const auspex::MpiSession session(&argc, &argv);
+    const auspex::exec::MpiSession session(&argc, &argv);
     bool fine = session.size() > 1;
-    for (const auspex::Layout& layout : auspex::grids_of(session.size())) {
-        fine = fine && auspex::agrees(layout, session.rank());
+    for (const auspex::models::Layout& layout : auspex::exec::grids_of(session.size())) {
+        fine = fine && auspex::exec::agrees(layout, session.rank());
     }
     if (!fine) {
         std::cerr << "rank " << session.rank() << " got other bits than threads of one process give\n";
-        auspex::MpiSession::abort(EXIT_FAILURE);
+        auspex::exec::MpiSession::abort(EXIT_FAILURE);
     }
     return EXIT_SUCCESS;
 }

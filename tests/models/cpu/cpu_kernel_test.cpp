@@ -10,7 +10,7 @@
 
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 CpuCall call_of(CpuKernel kernel, double rows, double columns, double depth, double groups = 1) {
@@ -164,4 +164,4 @@ TEST(CpuSecondsDeathTest, a_kernel_without_a_law_has_no_time) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "models/machine.hpp"
 
-namespace auspex {
+namespace auspex::models {
 namespace {
 
 constexpr const char* kPath = R"({"send": "1.5 us", "receive": "2.5 us", "send_byte": "120 ps", "receive_byte": "0 s",
@@ -305,4 +305,4 @@ TEST(HostSection, every_constant_is_refused_when_negative_or_in_another_unit) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::models

@@ -12,16 +12,16 @@
 
 #include "report/calibration/residual_chart.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
-FitQuality made(const std::string& kind, const std::string& name, const std::vector<double>& seconds) {
-    FitQuality fit;
+fit::FitQuality made(const std::string& kind, const std::string& name, const std::vector<double>& seconds) {
+    fit::FitQuality fit;
     fit.kind = kind;
     fit.name = name;
     fit.verdict = "good";
     for (const double one : seconds) {
-        Measurement& point = fit.points.emplace_back();
+        models::Measurement& point = fit.points.emplace_back();
         point.seconds = one;
         fit.predicted.push_back(one);
     }
@@ -62,8 +62,8 @@ TEST(CalibrationReport, figures_have_whole_names) {
 // A quarter of a decade without a power of ten in it, and six decades.
 TEST(CalibrationReport, an_axis_has_two_ticks_at_least) {
     for (const std::vector<double>& seconds : {std::vector<double>{2.1e-6, 2.5e-6}, std::vector<double>{1e-6, 1}}) {
-        const FitQuality fit = made("kernel", "copy", seconds);
-        const FitQuality* const fits[] = {&fit};
+        const fit::FitQuality fit = made("kernel", "copy", seconds);
+        const fit::FitQuality* const fits[] = {&fit};
         const std::string svg = residual_chart("kernel copy", fits);
         const std::size_t ticks = count(svg, " us</text>") + count(svg, " ms</text>") + count(svg, " s</text>");
         EXPECT_GE(ticks, 3U) << svg;
@@ -78,18 +78,18 @@ TEST(CalibrationReport, a_single_row_is_not_called_good) {
     CalibrationReport report;
     report.calibration.fits = {made("link", "nic", {1e-3}), made("link", "mesh", {1e-3, 1e-2, 1e-1})};
     EXPECT_EQ(verdict_of(report), "2 fits, all good.");
-    report.calibration.fits[0].verdict = kOneRow;
+    report.calibration.fits[0].verdict = fit::kOneRow;
     EXPECT_EQ(verdict_of(report), "2 fits, none of them poor. Of one row, and not checked: 1.");
     report.calibration.fits[1].is_poor = true;
     EXPECT_EQ(verdict_of(report), "2 fits, 1 of them poor: their verdicts say where. Of one row, and not checked: 1.");
     EXPECT_EQ(count(fits_text(report.calibration), "0.0 %"), 2U) << "typical and worst of the other one";
-    ConstantChange change;
+    fit::ConstantChange change;
     change.low = change.high = change.now.value = 20e9;
-    change.verdict = kOneRow;
+    change.verdict = fit::kOneRow;
     report.calibration.changes = {change};
     report.constants_of_machine = 1;
     EXPECT_EQ(count(changes_text(report), " - "), 2U) << changes_text(report);
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

@@ -11,12 +11,12 @@
 #include "report/comparison/comparison_charts.hpp"
 #include "report/comparison/comparison_text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
-ComparedCase made(const std::string& workload, const std::string& plan, const std::vector<double>& steps_s,
-                  double predicted_s) {
-    ComparedCase one;
+evaluate::ComparedCase made(const std::string& workload, const std::string& plan, const std::vector<double>& steps_s,
+                            double predicted_s) {
+    evaluate::ComparedCase one;
     one.workload = workload;
     one.plan = plan;
     for (const double step_s : steps_s) {
@@ -26,8 +26,8 @@ ComparedCase made(const std::string& workload, const std::string& plan, const st
     return one;
 }
 
-Comparison summed(std::vector<ComparedCase> cases) {
-    Comparison comparison;
+evaluate::Comparison summed(std::vector<evaluate::ComparedCase> cases) {
+    evaluate::Comparison comparison;
     comparison.cases = std::move(cases);
     summarise(comparison);
     return comparison;
@@ -39,7 +39,8 @@ bool has_line(const std::vector<std::string>& lines, const std::string& text) {
 }
 
 TEST(ComparisonReport, lines_name_intervals_by_ranks_and_spreads_by_workload) {
-    std::vector<ComparedCase> cases{made("m", "a", {1, 1}, 1), made("m", "b", {2, 2}, 3), made("w", "a", {4, 4}, 4)};
+    std::vector<evaluate::ComparedCase> cases{made("m", "a", {1, 1}, 1), made("m", "b", {2, 2}, 3),
+                                              made("w", "a", {4, 4}, 4)};
     cases[1].ranks = 2;
     const std::vector<std::string> lines = summary_lines(summed(cases));
     EXPECT_TRUE(has_line(lines, "2 of the intervals hold: 2 of 2 at 1 rank, 0 of 1 at 2 ranks"));
@@ -48,7 +49,7 @@ TEST(ComparisonReport, lines_name_intervals_by_ranks_and_spreads_by_workload) {
 
 TEST(ComparisonReport, lines_have_errors_of_counted_and_of_all_runs) {
     // Counted: 1, predicted 1.1. All: 1 and 1.2, median 1.1.
-    ComparedCase one = made("m", "a", {1, 1.2}, 1.1);
+    evaluate::ComparedCase one = made("m", "a", {1, 1.2}, 1.1);
     one.runs[1].is_valid = false;
     const std::vector<std::string> lines = summary_lines(summed({one}));
     EXPECT_TRUE(has_line(lines, "1 layout: median error 10.0 %, 90th percentile 10.0 %"));
@@ -56,7 +57,7 @@ TEST(ComparisonReport, lines_have_errors_of_counted_and_of_all_runs) {
 }
 
 TEST(ComparisonReport, what_single_runs_cannot_tell_is_not_known) {
-    const Comparison comparison = summed({made("m", "a", {1}, 1), made("m", "b", {2}, 2)});
+    const evaluate::Comparison comparison = summed({made("m", "a", {1}, 1), made("m", "b", {2}, 2)});
     const std::vector<std::string> lines = summary_lines(comparison);
     EXPECT_TRUE(has_line(lines, "noise of a run not known"));
     EXPECT_TRUE(has_line(lines, "one half of the runs against the other not known over 0 pairs"));
@@ -70,7 +71,7 @@ TEST(ComparisonReport, a_single_layout_ranks_nothing) {
 }
 
 TEST(ComparisonReport, operations_with_most_of_the_error_are_named_with_its_sign) {
-    ComparedCase one = made("m", "a", {1}, 1);
+    evaluate::ComparedCase one = made("m", "a", {1}, 1);
     one.operations = {{"attention", 0.4, 0.3}, {"experts", 0.2, 0.25}, {"norm", 0.1, 0.101}, {"new", 0, 0.02}};
     EXPECT_EQ(largest_errors_text(summed({one})),
               "most of the error, predicted minus measured: attention -100 ms (-25.0 %), experts +50.0 ms (+25.0 %), "
@@ -80,7 +81,7 @@ TEST(ComparisonReport, operations_with_most_of_the_error_are_named_with_its_sign
 
 // Names end where bars begin: that of 34 characters needs some 7 pixels for each.
 TEST(ComparisonReport, names_of_operations_are_not_cut) {
-    ComparedCase one = made("m", "a", {1}, 1);
+    evaluate::ComparedCase one = made("m", "a", {1}, 1);
     one.operations = {{"norm", 0.1, 0.1}, {"expert_computation.backward_weight", 0.4, 0.3}};
     const std::string svg = operation_bars(summed({one}));
     const std::size_t name = svg.find(">expert_computation.backward_weight<");
@@ -89,20 +90,20 @@ TEST(ComparisonReport, names_of_operations_are_not_cut) {
 }
 
 TEST(ComparisonReport, layouts_with_an_odd_trace_are_counted) {
-    std::vector<ComparedCase> cases{made("m", "a", {1}, 1), made("m", "b", {2}, 2)};
+    std::vector<evaluate::ComparedCase> cases{made("m", "a", {1}, 1), made("m", "b", {2}, 2)};
     EXPECT_EQ(operations_note(summed(cases)), "");
     cases[1].operations_are_typical = false;
-    const Comparison comparison = summed(cases);
+    const evaluate::Comparison comparison = summed(cases);
     EXPECT_TRUE(operations_note(comparison).starts_with("of 1 layout (odd trace)"));
     EXPECT_TRUE(has_line({comparison_rows(comparison)[1].back(), comparison_rows(comparison)[2].back()}, "odd trace"));
 }
 
 TEST(ComparisonReport, layouts_that_never_ran_are_named) {
-    Comparison comparison = summed({made("m", "a", {1}, 1)});
+    evaluate::Comparison comparison = summed({made("m", "a", {1}, 1)});
     EXPECT_EQ(failed_text(comparison), "");
     comparison.failed = {{"b", "m", "it ended"}, {"c", "w", "it ended"}};
     EXPECT_EQ(failed_text(comparison), "2 layouts never ran to an end: b on m, c on w");
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

@@ -7,7 +7,7 @@
 
 #include "models/machine.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;
@@ -17,7 +17,7 @@ std::string drawing_of(const std::string& name, const Overrides& overrides = {})
     for (const auto& [path, value] : overrides) {
         document.set(path, value);
     }
-    const FabricGraph graph(load_machine(document));
+    const network::FabricGraph graph(models::load_machine(document));
     return fabric_drawing(graph, totals_of(graph));
 }
 
@@ -141,4 +141,4 @@ TEST(FabricDrawing, small_tapers_keep_their_digits) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 TEST(TextTable, columns_are_two_spaces_apart_however_wide_a_cell_is) {
@@ -18,4 +18,4 @@ TEST(TextTable, a_character_of_several_bytes_is_one_wide) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

@@ -7,7 +7,7 @@
 #include "report/parts/svg.hpp"
 #include "report/parts/text.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 TEST(Text, separates_thousands) {
@@ -79,4 +79,4 @@ TEST(Ticks, cover_the_range_in_round_steps) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 std::string group(const std::string& stream, const std::string& name) {
@@ -26,8 +26,8 @@ TEST(TimelineChart, operations_are_grouped_by_stream_and_name) {
 TEST(TimelineChart, both_steps_share_an_axis) {
     // Measured 8 ms, predicted 4 ms: on one axis of 860 pixels the predicted rectangle is half as wide.
     constexpr Picoseconds kMilli = 1'000'000'000;
-    const Timeline measured{{{"rank 0", "compute"}}, {"attention"}, {{0, 0, 0, 8 * kMilli}}};
-    const Timeline predicted{{{"rank 0", "compute"}}, {"attention"}, {{0, 0, 0, 4 * kMilli}}};
+    const schedule::Timeline measured{{{"rank 0", "compute"}}, {"attention"}, {{0, 0, 0, 8 * kMilli}}};
+    const schedule::Timeline predicted{{{"rank 0", "compute"}}, {"attention"}, {{0, 0, 0, 4 * kMilli}}};
     const std::string chart = timeline_chart("a step", measured, predicted);
     EXPECT_NE(chart.find("width=\"860.0\""), std::string::npos) << chart;
     EXPECT_NE(chart.find("width=\"430.0\""), std::string::npos) << chart;
@@ -36,4 +36,4 @@ TEST(TimelineChart, both_steps_share_an_axis) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

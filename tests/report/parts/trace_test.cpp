@@ -13,17 +13,17 @@
 #include "base/rng.hpp"
 #include "report/parts/trace.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
-std::string trace_of(const Timeline& timeline) {
+std::string trace_of(const schedule::Timeline& timeline) {
     std::ostringstream out;
     write_chrome_trace(timeline, out);
     return out.str();
 }
 
-Timeline small_timeline() {
-    Timeline timeline;
+schedule::Timeline small_timeline() {
+    schedule::Timeline timeline;
     timeline.tracks = {{"stage 0", "compute"}, {"stage 0", "ep"}, {"stage 1", "ep"}, {"stage 1", "compute"}};
     timeline.names = {"attention", "all-gather \"tokens\""};
     timeline.spans = {{3, 0, 5'000'000, 6'500'001, 1, 4},
@@ -34,9 +34,9 @@ Timeline small_timeline() {
 }
 
 /// Nested spans by repeated cutting, in shuffled order.
-Timeline random_timeline(std::uint64_t seed, std::size_t count) {
+schedule::Timeline random_timeline(std::uint64_t seed, std::size_t count) {
     Rng rng(seed);
-    Timeline timeline;
+    schedule::Timeline timeline;
     timeline.tracks = {{"stage 0", "compute"}, {"stage 0", "tp"}, {"stage 1", "compute"}};
     timeline.names = {"outer", "inner"};
     for (std::size_t i = 0; i < count; i += 2) {
@@ -84,7 +84,7 @@ TEST(ChromeTrace, writes_microseconds_exactly_and_sorts_by_track_then_start) {
 
 TEST(ChromeTrace, parses_and_nests_in_order) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        const Timeline timeline = random_timeline(seed, 400);
+        const schedule::Timeline timeline = random_timeline(seed, 400);
         const JsonDocument document = JsonDocument::parse(trace_of(timeline), "trace");
         std::size_t spans = 0;
         std::map<std::pair<std::int64_t, std::int64_t>, std::pair<double, double>> open;  // last outer span of a track
@@ -117,7 +117,7 @@ TEST(ChromeTrace, of_nothing_is_valid) {
 }
 
 TEST(ChromeTrace, of_50000_spans_takes_less_than_a_second) {
-    const Timeline timeline = random_timeline(4, 50'000);
+    const schedule::Timeline timeline = random_timeline(4, 50'000);
     const auto begin = std::chrono::steady_clock::now();
     const std::string trace = trace_of(timeline);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
@@ -127,4 +127,4 @@ TEST(ChromeTrace, of_50000_spans_takes_less_than_a_second) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

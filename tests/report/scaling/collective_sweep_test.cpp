@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
-constexpr AlgorithmChoice kRing{CollectiveAlgorithm::kRing, 1}, kTree{CollectiveAlgorithm::kDoubleBinaryTree, 2},
-    kRingOfNodes{CollectiveAlgorithm::kRing, 2};
+constexpr network::AlgorithmChoice kRing{models::CollectiveAlgorithm::kRing, 1},
+    kTree{models::CollectiveAlgorithm::kDoubleBinaryTree, 2}, kRingOfNodes{models::CollectiveAlgorithm::kRing, 2};
 
 /// Two sizes; the ring is chosen, the tree would be faster.
 CollectiveSweep small_sweep() {
@@ -26,7 +26,7 @@ CollectiveSweep small_sweep() {
     sweep.by_rule = true;
     sweep.command = "auspex collective <flags>";
     for (const double bytes : {1024.0, 1048576.0}) {
-        CollectiveResult point;
+        network::CollectiveResult point;
         point.bytes = bytes;
         point.choice = kRing;
         point.time_s = 1e-3;
@@ -149,7 +149,7 @@ TEST(CollectiveSweep, one_size_has_a_chart_too) {
 }
 
 TEST(CollectiveSweep, phases_have_latency_and_reduction_in_columns_of_their_own) {
-    CollectiveResult result;
+    network::CollectiveResult result;
     result.phases = {{"reduce-scatter between nodes", 7, 20e-6, 300e-6, 1e15, 6.2e9, 1e15 / 6.2e9 + 320e-6, "NIC"}};
     const std::string text = render_phases_text(result);
     EXPECT_NE(text.find("latency  reduction"), std::string::npos) << text;
@@ -157,4 +157,4 @@ TEST(CollectiveSweep, phases_have_latency_and_reduction_in_columns_of_their_own)
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

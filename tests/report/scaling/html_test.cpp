@@ -10,7 +10,7 @@
 #include "report/scaling/scaling_report.hpp"
 #include "report_fixture.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -167,7 +167,7 @@ TEST(HtmlReport, says_which_points_do_not_fit) {
 TEST(HtmlReport, draws_strong_scaling_as_shares_when_bars_would_be_too_short) {
     ScalingReport report = fixture_report();
     EXPECT_TRUE(contains(render_html(report), "seconds of one step"));
-    Prediction& last = report.points.back().prediction;
+    predict::Prediction& last = report.points.back().prediction;
     last.step = 0;
     for (Picoseconds& loss : last.losses) {
         loss /= 10;
@@ -186,4 +186,4 @@ TEST(HtmlReport, refuses_a_report_without_points) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "report_fixture.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 PlacementReport two_placements() {
@@ -78,4 +78,4 @@ TEST(PlacementReport, its_files_name_placements_command_and_busiest_link) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

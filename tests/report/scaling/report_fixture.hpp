@@ -4,13 +4,13 @@
 
 #include "report/scaling/scaling_report.hpp"
 
-namespace auspex {
+namespace auspex::report {
 
-inline MemoryReport fixture_memory(double replicas) {
-    MemoryReport memory;
+inline predict::MemoryReport fixture_memory(double replicas) {
+    predict::MemoryReport memory;
     memory.capacity_bytes = 64e9;
     for (int stage = 0; stage < 8; ++stage) {
-        StageMemory one;
+        schedule::StageMemory one;
         one.stage = stage;
         one.peak_operation = "backward of micro-batch 0";
         const double activations = 1.9e9 * (8 - stage);
@@ -48,7 +48,7 @@ inline Constant fixture_constant(const char* path, double value, Dimension dimen
 inline ScalePoint fixture_point(int doublings) {
     const double growth = doublings;
     ScalePoint point;
-    Prediction& p = point.prediction;
+    predict::Prediction& p = point.prediction;
     p.tiles = 384 << doublings;
     p.nodes = p.tiles / 12;
     p.dp = 4 << doublings;
@@ -58,19 +58,19 @@ inline ScalePoint fixture_point(int doublings) {
     p.data_parallel = p.tiles / 8;
     p.global_batch = p.data_parallel * 8;
     p.tokens_per_step = p.global_batch * 2048.0;
-    const double seconds[kLossCount] = {1.183,
-                                        0.31,
-                                        1.94,
-                                        0,
-                                        0.87,
-                                        0.94 + 0.07 * growth,
-                                        0.041 + 0.006 * growth,
-                                        0,
-                                        0.19,
-                                        0.12 + 0.004 * growth,
-                                        0.02 + 0.022 * growth,
-                                        0.013};
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+    const double seconds[schedule::kLossCount] = {1.183,
+                                                  0.31,
+                                                  1.94,
+                                                  0,
+                                                  0.87,
+                                                  0.94 + 0.07 * growth,
+                                                  0.041 + 0.006 * growth,
+                                                  0,
+                                                  0.19,
+                                                  0.12 + 0.004 * growth,
+                                                  0.02 + 0.022 * growth,
+                                                  0.013};
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
         p.losses[loss] = to_picoseconds(seconds[loss]);
         p.step += p.losses[loss];
     }
@@ -141,4 +141,4 @@ inline ScalingReport fixture_report() {
     return report;
 }
 
-}  // namespace auspex
+}  // namespace auspex::report

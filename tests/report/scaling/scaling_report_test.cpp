@@ -15,7 +15,7 @@
 #include "report/scaling/story.hpp"
 #include "report_fixture.hpp"
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -67,7 +67,7 @@ TEST(CsvReport, has_a_row_a_point_and_as_many_cells_as_the_head) {
     const auto rows = parse_csv(render_csv(report));
     ASSERT_EQ(rows.size(), report.points.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Prediction& p = report.points[i].prediction;
+        const predict::Prediction& p = report.points[i].prediction;
         EXPECT_EQ(rows[i].at("tiles"), std::to_string(p.tiles));
         EXPECT_EQ(rows[i].at("data_parallel"), std::to_string(p.data_parallel));
         EXPECT_EQ(std::stod(rows[i].at("tokens_per_s")), p.tokens_per_s);  // written so that it reads back the same
@@ -87,7 +87,7 @@ TEST(CsvReport, losses_of_a_row_sum_to_its_step_to_the_picosecond) {
                 ++losses;
             }
         }
-        EXPECT_EQ(losses, kLossCount);
+        EXPECT_EQ(losses, schedule::kLossCount);
         EXPECT_EQ(sum, picoseconds_of(row.at("step_time_s")));  // sum of losses = step
     }
 }
@@ -194,15 +194,15 @@ TEST_F(ReportFolder, that_is_a_file_is_refused_by_name) {
 
 TEST(Losses, have_twelve_different_names_and_meanings) {
     std::map<std::string, int> names, meanings;
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        ++names[to_string(static_cast<Loss>(loss))];
-        ++meanings[meaning_of(static_cast<Loss>(loss))];
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        ++names[to_string(static_cast<schedule::Loss>(loss))];
+        ++meanings[meaning_of(static_cast<schedule::Loss>(loss))];
     }
-    EXPECT_EQ(names.size(), kLossCount);
-    EXPECT_EQ(meanings.size(), kLossCount);
-    EXPECT_STREQ(to_string(Loss::kExposedDp), "exposed_dp");
-    EXPECT_STREQ(to_string(Loss::kWaiting), "waiting");
+    EXPECT_EQ(names.size(), schedule::kLossCount);
+    EXPECT_EQ(meanings.size(), schedule::kLossCount);
+    EXPECT_STREQ(to_string(schedule::Loss::kExposedDp), "exposed_dp");
+    EXPECT_STREQ(to_string(schedule::Loss::kWaiting), "waiting");
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

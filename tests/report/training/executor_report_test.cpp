@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-namespace auspex {
+namespace auspex::report {
 namespace {
 
 LayoutCheck good_layout() {
@@ -96,4 +96,4 @@ TEST(ExecutorReport, files_carry_the_command_and_the_numbers) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::report

@@ -11,7 +11,7 @@
 
 #include "../plan_fixture.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
@@ -19,10 +19,10 @@ using namespace testing_plans;
 /// A plan that the trainer runs, over the grid's own ranks.
 struct Made {
     Case c;
-    Layout layout;
+    models::Layout layout;
     Program program;
 
-    Made(const std::string& model, const Plan& drawn) : c{workload(model), {}, stack("auspex")} {
+    Made(const std::string& model, const models::Plan& drawn) : c{workload(model), {}, stack("auspex")} {
         c.plan = resolve_plan(drawn, c.workload, 0);
         layout = rank_grid(c.plan, tiles_of(c.plan));
         program = build_program(c.workload, c.plan, c.stack, layout);
@@ -30,7 +30,8 @@ struct Made {
     /// The calls behind what walking to an operation takes, which comes first everywhere.
     [[nodiscard]] OperationCalls calls(int stage, const Operation& op) const {
         OperationCalls all = kernel_calls(c.workload, c.plan, c.stack, layout, stage, op);
-        EXPECT_TRUE(!all.before.empty() && all.before.front().kernel == CpuKernel::kOperation) << to_string(op.kind);
+        EXPECT_TRUE(!all.before.empty() && all.before.front().kernel == models::CpuKernel::kOperation)
+            << to_string(op.kind);
         all.before.erase(all.before.begin());
         return all;
     }
@@ -51,14 +52,14 @@ struct Made {
     }
 };
 
-Plan plain_plan() {
-    Plan p = plan("toy-dp4");
+models::Plan plain_plan() {
+    models::Plan p = plan("toy-dp4");
     p.dp = 1;
     return p;
 }
 
-Plan moe_plan(Dispatch dispatch, ExpertKernels kernels, int ep) {
-    Plan p = plain_plan();
+models::Plan moe_plan(models::Dispatch dispatch, models::ExpertKernels kernels, int ep) {
+    models::Plan p = plain_plan();
     p.ep = ep, p.dispatch = dispatch, p.expert_kernels = kernels;
     return p;
 }
@@ -68,15 +69,18 @@ std::vector<Made> all_ways() {
     std::vector<Made> ways;
     for (const char* model : {"toy-dense", "toy-moe", "toy-moe-global"}) {
         const bool dense = std::string(model) == "toy-dense";
-        for (const ExpertKernels kernels : {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused}) {
-            for (const Dispatch dispatch : {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll}) {
+        for (const models::ExpertKernels kernels :
+             {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
+            for (const models::Dispatch dispatch :
+                 {models::Dispatch::kAllGatherReduceScatter, models::Dispatch::kAllToAll}) {
                 for (int way = 0; way < 16; ++way) {
-                    Plan p = moe_plan(dispatch, kernels, !dense && (way & 1) != 0 ? 2 : 1);
+                    models::Plan p = moe_plan(dispatch, kernels, !dense && (way & 1) != 0 ? 2 : 1);
                     p.tp = (way & 2) != 0 ? 2 : 1;
                     p.sequence_parallel = (way & 6) == 6;
                     p.recompute_attention = p.recompute_expert = p.recompute_norm = (way & 8) != 0;
                     p.pp = (way & 4) != 0 ? 2 : 1;
-                    p.optimizer = (way & 8) != 0 ? OptimizerSharding::kEpAware : OptimizerSharding::kReplicated;
+                    p.optimizer =
+                        (way & 8) != 0 ? models::OptimizerSharding::kEpAware : models::OptimizerSharding::kReplicated;
                     ways.emplace_back(model, p);
                 }
             }
@@ -85,32 +89,33 @@ std::vector<Made> all_ways() {
     return ways;
 }
 
-double product_flop(const CpuCall& call) {
+double product_flop(const models::CpuCall& call) {
     switch (call.kernel) {
-        case CpuKernel::kGemmForward:
-        case CpuKernel::kGemmInputGradient:
-        case CpuKernel::kGemmWeightGradient: return 2 * call.rows * call.columns * call.depth * call.repeat;
-        case CpuKernel::kExpertsForwardLoop:
-        case CpuKernel::kExpertsForwardGrouped:
-        case CpuKernel::kExpertsForwardFused:
-        case CpuKernel::kExpertsBackwardLoop:
-        case CpuKernel::kExpertsBackwardGrouped:
-        case CpuKernel::kExpertsBackwardFused:
-        case CpuKernel::kExpertsWeightsLoop:
-        case CpuKernel::kExpertsWeightsGrouped: return 3 * 2 * call.rows * call.columns * call.depth * call.repeat;
+        case models::CpuKernel::kGemmForward:
+        case models::CpuKernel::kGemmInputGradient:
+        case models::CpuKernel::kGemmWeightGradient: return 2 * call.rows * call.columns * call.depth * call.repeat;
+        case models::CpuKernel::kExpertsForwardLoop:
+        case models::CpuKernel::kExpertsForwardGrouped:
+        case models::CpuKernel::kExpertsForwardFused:
+        case models::CpuKernel::kExpertsBackwardLoop:
+        case models::CpuKernel::kExpertsBackwardGrouped:
+        case models::CpuKernel::kExpertsBackwardFused:
+        case models::CpuKernel::kExpertsWeightsLoop:
+        case models::CpuKernel::kExpertsWeightsGrouped:
+            return 3 * 2 * call.rows * call.columns * call.depth * call.repeat;
         default: return 0;
     }
 }
 
-const CpuCall* find(const std::vector<CpuCall>& calls, CpuKernel kernel) {
-    const auto place = std::ranges::find(calls, kernel, &CpuCall::kernel);
+const models::CpuCall* find(const std::vector<models::CpuCall>& calls, models::CpuKernel kernel) {
+    const auto place = std::ranges::find(calls, kernel, &models::CpuCall::kernel);
     return place == calls.end() ? nullptr : &*place;
 }
 
 /// Of all calls of a kernel together.
-double columns_of(const std::vector<CpuCall>& calls, CpuKernel kernel) {
+double columns_of(const std::vector<models::CpuCall>& calls, models::CpuKernel kernel) {
     double columns = 0;
-    for (const CpuCall& call : calls) {
+    for (const models::CpuCall& call : calls) {
         columns += call.kernel == kernel ? call.columns * call.repeat : 0;
     }
     return columns;
@@ -134,12 +139,12 @@ TEST(KernelCalls, products_have_the_flop_of_the_program_s_products_operation_by_
     for (const Made& made : all_ways()) {
         made.for_each([&](int, const Operation& op, const OperationCalls& calls) {
             double expected = 0, found = 0;
-            for (const Kernel& kernel : made.program.kernels_of(op)) {
-                expected += kernel.type == KernelType::kGemm
+            for (const models::Kernel& kernel : made.program.kernels_of(op)) {
+                expected += kernel.type == models::KernelType::kGemm
                                 ? 2 * kernel.m * kernel.n * kernel.k * kernel.groups * kernel.repeat
                                 : 0;
             }
-            for (const CpuCall& call : calls.before) {
+            for (const models::CpuCall& call : calls.before) {
                 found += product_flop(call);
             }
             EXPECT_NEAR(found, expected, 1e-12 * expected) << to_string(op.kind) << " " << to_string(op.phase);
@@ -153,7 +158,7 @@ TEST(KernelCalls, causal_attention_has_half_of_all_scores_twice_forward_and_as_o
             if (op.kind != OpKind::kAttention) {
                 return;
             }
-            const CpuCall& call = calls.before.front();
+            const models::CpuCall& call = calls.before.front();
             const double forward = 2 * call.groups * call.rows * call.rows * call.depth;
             EXPECT_DOUBLE_EQ(made.program.kernels_of(op).front().flop,
                              forward * (op.phase == Phase::kBackwardInput ? 2 : 1));
@@ -176,7 +181,7 @@ TEST(KernelCalls, every_operation_that_computes_has_calls_and_their_sizes_are_fi
         made.for_each([&](int, const Operation& op, const OperationCalls& calls) {
             EXPECT_EQ(calls.before.empty() && calls.after.empty(), without.contains(op.kind)) << to_string(op.kind);
             for (const auto* list : {&calls.before, &calls.after}) {
-                for (const CpuCall& call : *list) {
+                for (const models::CpuCall& call : *list) {
                     for (const double size : {call.rows, call.columns, call.depth, call.groups, call.repeat}) {
                         EXPECT_TRUE(std::isfinite(size) && size > 0)
                             << to_string(op.kind) << " " << to_string(call.kernel);
@@ -192,36 +197,36 @@ TEST(KernelCalls, every_operation_that_computes_has_calls_and_their_sizes_are_fi
 }
 
 TEST(KernelCalls, losses_are_counted_forward_and_not_when_recomputed) {
-    Plan p = moe_plan(Dispatch::kAllToAll, ExpertKernels::kGrouped, 1);
+    models::Plan p = moe_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped, 1);
     p.recompute_expert = true;
     const Made made("toy-moe", p);
     const auto forward = first_calls(made, OpKind::kRouterTopK, Phase::kForward);
     const auto again = first_calls(made, OpKind::kRouterTopK, Phase::kRecompute);
-    EXPECT_NE(find(forward.before, CpuKernel::kRouterLosses), nullptr);
-    EXPECT_EQ(find(again.before, CpuKernel::kRouterLosses), nullptr);
+    EXPECT_NE(find(forward.before, models::CpuKernel::kRouterLosses), nullptr);
+    EXPECT_EQ(find(again.before, models::CpuKernel::kRouterLosses), nullptr);
 }
 
 TEST(KernelCalls, a_router_that_is_asked_chooses_and_one_that_is_not_deals_out_an_even_pattern) {
-    Plan p = moe_plan(Dispatch::kAllToAll, ExpertKernels::kGrouped, 1);
-    const auto kernel = [&p](RoutingDistribution kind) {
+    models::Plan p = moe_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped, 1);
+    const auto kernel = [&p](models::RoutingDistribution kind) {
         p.routing.kind = kind;
         return first_calls(Made("toy-moe", p), OpKind::kRouterTopK, Phase::kForward).before.front().kernel;
     };
-    EXPECT_EQ(kernel(RoutingDistribution::kLearned), CpuKernel::kRouterForward);
-    EXPECT_EQ(kernel(RoutingDistribution::kUniform), CpuKernel::kRouterUniform);
+    EXPECT_EQ(kernel(models::RoutingDistribution::kLearned), models::CpuKernel::kRouterForward);
+    EXPECT_EQ(kernel(models::RoutingDistribution::kUniform), models::CpuKernel::kRouterUniform);
 }
 
 TEST(KernelCalls, queries_and_keys_are_summed_inside_their_norm_without_tensor_parallelism) {
     const auto kernels = [](const Made& made, OpKind kind) {
-        std::vector<CpuKernel> list;
-        for (const CpuCall& call : first_calls(made, kind, Phase::kForward).before) {
+        std::vector<models::CpuKernel> list;
+        for (const models::CpuCall& call : first_calls(made, kind, Phase::kForward).before) {
             list.push_back(call.kernel);
         }
         return list;
     };
     // Queries, then keys.
-    constexpr CpuKernel kSums = CpuKernel::kSquareSums, kNorm = CpuKernel::kQkNormForward;
-    Plan p = plain_plan();
+    constexpr models::CpuKernel kSums = models::CpuKernel::kSquareSums, kNorm = models::CpuKernel::kQkNormForward;
+    models::Plan p = plain_plan();
     EXPECT_EQ(kernels(Made("toy-moe", p), OpKind::kQkNorm), (std::vector{kSums, kSums, kNorm, kNorm}));
     p.tp = 2;
     const Made split("toy-moe", p);
@@ -230,42 +235,43 @@ TEST(KernelCalls, queries_and_keys_are_summed_inside_their_norm_without_tensor_p
 }
 
 TEST(KernelCalls, rows_sorted_on_arrival_move_twice_those_of_gathered_tokens_once_and_of_one_expert_not_at_all) {
-    const auto moves = [](Dispatch dispatch, int ep) {
-        const Made made("toy-moe", moe_plan(dispatch, ExpertKernels::kGrouped, ep));
+    const auto moves = [](models::Dispatch dispatch, int ep) {
+        const Made made("toy-moe", moe_plan(dispatch, models::ExpertKernels::kGrouped, ep));
         const auto calls = first_calls(made, OpKind::kExpertComputation, Phase::kForward).before;
-        return std::ranges::count(calls, CpuKernel::kGatherRows, &CpuCall::kernel);
+        return std::ranges::count(calls, models::CpuKernel::kGatherRows, &models::CpuCall::kernel);
     };
-    EXPECT_EQ(moves(Dispatch::kAllToAll, 2), 2);
-    EXPECT_EQ(moves(Dispatch::kAllGatherReduceScatter, 2), 1);
-    EXPECT_EQ(moves(Dispatch::kAllToAll, 8), 0);
+    EXPECT_EQ(moves(models::Dispatch::kAllToAll, 2), 2);
+    EXPECT_EQ(moves(models::Dispatch::kAllGatherReduceScatter, 2), 1);
+    EXPECT_EQ(moves(models::Dispatch::kAllToAll, 8), 0);
 }
 
 TEST(KernelCalls, experts_move_rows_range_by_range) {
-    const auto moved = [](ExpertKernels kernels) {
-        const Made made("toy-moe", moe_plan(Dispatch::kAllGatherReduceScatter, kernels, 2));
+    const auto moved = [](models::ExpertKernels kernels) {
+        const Made made("toy-moe", moe_plan(models::Dispatch::kAllGatherReduceScatter, kernels, 2));
         const auto calls = first_calls(made, OpKind::kExpertComputation, Phase::kForward).before;
-        const CpuCall* const rows = find(calls, CpuKernel::kGatherRows);
+        const models::CpuCall* const rows = find(calls, models::CpuKernel::kGatherRows);
         return std::pair{rows->repeat, rows->rows};
     };
-    EXPECT_EQ(moved(ExpertKernels::kGrouped), std::pair(1.0, 128.0));
-    EXPECT_EQ(moved(ExpertKernels::kLoop), std::pair(4.0, 32.0));
-    EXPECT_EQ(moved(ExpertKernels::kFused), std::pair(4.0, 32.0));  // as long as an expert has no more than kFusedRows
+    EXPECT_EQ(moved(models::ExpertKernels::kGrouped), std::pair(1.0, 128.0));
+    EXPECT_EQ(moved(models::ExpertKernels::kLoop), std::pair(4.0, 32.0));
+    EXPECT_EQ(moved(models::ExpertKernels::kFused),
+              std::pair(4.0, 32.0));  // as long as an expert has no more than kFusedRows
 }
 
 TEST(KernelCalls, the_loop_adds_a_tensor_of_all_gathered_tokens_for_each_of_its_experts) {
-    const Made made("toy-moe", moe_plan(Dispatch::kAllGatherReduceScatter, ExpertKernels::kLoop, 2));
+    const Made made("toy-moe", moe_plan(models::Dispatch::kAllGatherReduceScatter, models::ExpertKernels::kLoop, 2));
     const auto calls = first_calls(made, OpKind::kExpertComputation, Phase::kBackwardInput).before;
-    const CpuCall* add = find(calls, CpuKernel::kAdd);
+    const models::CpuCall* add = find(calls, models::CpuKernel::kAdd);
     ASSERT_NE(add, nullptr);
     EXPECT_EQ(add->repeat, 4);               // N / ep
     EXPECT_EQ(add->columns, 2 * 64.0 * 64);  // ep t h
-    const CpuCall* sum = find(calls, CpuKernel::kSumRows);
+    const models::CpuCall* sum = find(calls, models::CpuKernel::kSumRows);
     ASSERT_NE(sum, nullptr);
     EXPECT_EQ(sum->rows * sum->depth * sum->repeat, 64 * 2);  // t K rows
 }
 
 TEST(KernelCalls, a_message_is_copied_once_before_it_leaves_and_once_after_it_has_come) {
-    Plan p = plain_plan();
+    models::Plan p = plain_plan();
     p.pp = 2;
     for (const char* model : {"toy-dense", "toy-moe-global"}) {
         const Made made(model, p);
@@ -273,19 +279,20 @@ TEST(KernelCalls, a_message_is_copied_once_before_it_leaves_and_once_after_it_ha
         const auto sent = first_calls(made, OpKind::kSendForward, Phase::kForward, 0).before;
         const auto received = first_calls(made, OpKind::kReceiveForward, Phase::kForward, 1).after;
         const std::size_t parts = made.c.workload.global_aux_loss ? 2 : 1;  // the value, and logits that travel
-        EXPECT_EQ(std::ranges::count(sent, CpuKernel::kFiniteCheck, &CpuCall::kernel), parts);
-        EXPECT_EQ(std::ranges::count(sent, CpuKernel::kCopy, &CpuCall::kernel), parts);
-        EXPECT_EQ(columns_of(sent, CpuKernel::kFiniteCheck), bytes / made.c.plan.weight_bytes);
-        EXPECT_EQ(columns_of(sent, CpuKernel::kCopy), bytes);
+        EXPECT_EQ(std::ranges::count(sent, models::CpuKernel::kFiniteCheck, &models::CpuCall::kernel), parts);
+        EXPECT_EQ(std::ranges::count(sent, models::CpuKernel::kCopy, &models::CpuCall::kernel), parts);
+        EXPECT_EQ(columns_of(sent, models::CpuKernel::kFiniteCheck), bytes / made.c.plan.weight_bytes);
+        EXPECT_EQ(columns_of(sent, models::CpuKernel::kCopy), bytes);
         EXPECT_EQ(received.size(), parts);
-        EXPECT_EQ(columns_of(received, CpuKernel::kCopy), bytes);
+        EXPECT_EQ(columns_of(received, models::CpuKernel::kCopy), bytes);
     }
 }
 
 TEST(KernelCalls, updates_of_all_ranks_of_a_stage_cover_its_parameters_once) {
-    for (const OptimizerSharding how :
-         {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware}) {
-        Plan p = moe_plan(Dispatch::kAllToAll, ExpertKernels::kGrouped, 2);
+    for (const models::OptimizerSharding how :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+          models::OptimizerSharding::kEpAware}) {
+        models::Plan p = moe_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped, 2);
         p.dp = 2, p.optimizer = how;
         const Made made("toy-moe", p);
         const auto calls = first_calls(made, OpKind::kOptimizerUpdate, Phase::kOptimizer).before;
@@ -298,16 +305,16 @@ TEST(KernelCalls, updates_of_all_ranks_of_a_stage_cover_its_parameters_once) {
 
 TEST(KernelCalls, an_unsharded_update_goes_tensor_by_tensor) {
     // toy-moe, one rank: embedding, final norm and LM head; per layer 4 projections, 4 norms, router, 3 x 8 of experts.
-    const Made made("toy-moe", moe_plan(Dispatch::kAllToAll, ExpertKernels::kGrouped, 1));
+    const Made made("toy-moe", moe_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped, 1));
     const auto calls = first_calls(made, OpKind::kOptimizerUpdate, Phase::kOptimizer).before;
     EXPECT_EQ(calls.front().rows, 3 + made.c.workload.layers * (4 + 4 + 1 + 24));
 }
 
 TEST(KernelCalls, gradients_are_cleared_before_a_step_and_looked_at_after_it) {
-    Plan p = moe_plan(Dispatch::kAllToAll, ExpertKernels::kGrouped, 2);
+    models::Plan p = moe_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped, 2);
     const Made made("toy-moe", p);
     const StageParameters all = stage_parameters(made.c.workload, made.c.plan, 0);
-    const std::vector<CpuCall> cleared = step_start_calls(made.c.workload, made.c.plan, made.layout, 0);
+    const std::vector<models::CpuCall> cleared = step_start_calls(made.c.workload, made.c.plan, made.layout, 0);
     ASSERT_EQ(cleared.size(), 2U);
     EXPECT_EQ(cleared[0].columns + cleared[1].columns, (all.dense + all.experts) * made.c.plan.gradient_bytes);
     const auto looked = first_calls(made, OpKind::kGradientCheck, Phase::kOptimizer).before;
@@ -315,7 +322,7 @@ TEST(KernelCalls, gradients_are_cleared_before_a_step_and_looked_at_after_it) {
 }
 
 TEST(KernelCalls, far_from_products_are_weights_their_gradients_twice_and_what_the_half_keeps) {
-    Plan p = plain_plan();
+    models::Plan p = plain_plan();
     const double weights = 2 * 2.0 * 256 * 64, made = 2 * 64.0 * 512, input = 2 * 64.0 * 64;  // gate and up, bf16
     const auto far_bytes = [&p](Phase phase) {
         return first_calls(Made("toy-dense", p), OpKind::kGateUpProjection, phase).before.front().cold_bytes;
@@ -334,8 +341,8 @@ TEST(KernelCalls, far_bytes_are_some_of_the_bytes_that_a_call_moves) {
         double far_weights = 0;
         made.for_each([&](int, const Operation& op, const OperationCalls& calls) {
             for (const auto* list : {&calls.before, &calls.after}) {
-                for (const CpuCall& call : *list) {
-                    far_weights += call.kernel == CpuKernel::kGemmForward ? call.cold_bytes : 0;
+                for (const models::CpuCall& call : *list) {
+                    far_weights += call.kernel == models::CpuKernel::kGemmForward ? call.cold_bytes : 0;
                     EXPECT_LE(call.cold_bytes, cpu_bytes(call, cpu_precision(made.c.plan)) * (1 + 1e-12))
                         << to_string(op.kind) << " " << to_string(op.phase) << " " << to_string(call.kernel);
                 }
@@ -346,11 +353,11 @@ TEST(KernelCalls, far_bytes_are_some_of_the_bytes_that_a_call_moves) {
 }
 
 TEST(CpuPrecisionOfPlan, is_that_of_its_weights) {
-    Plan p = plain_plan();
-    EXPECT_EQ(cpu_precision(p), CpuPrecision::kBf16);
+    models::Plan p = plain_plan();
+    EXPECT_EQ(cpu_precision(p), models::CpuPrecision::kBf16);
     p.precision = "fp32", p.weight_bytes = p.gradient_bytes = 4;
-    EXPECT_EQ(cpu_precision(p), CpuPrecision::kFp32);
+    EXPECT_EQ(cpu_precision(p), models::CpuPrecision::kFp32);
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -6,21 +6,21 @@
 #include "../plan_fixture.hpp"
 #include "schedule/memory/memory.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
 
 struct Memories {
     Case c;
-    Layout layout;
+    models::Layout layout;
     Program program;
     explicit Memories(Case the_case)
         : c(std::move(the_case)),
           layout(layout_of(c.plan)),
           program(build_program(c.workload, c.plan, c.stack, layout)) {}
     [[nodiscard]] StageMemory of(int stage) const {
-        static const Machine kAurora = machine();
+        static const models::Machine kAurora = machine();
         return stage_memory(c.workload, c.plan, c.stack, kAurora, layout, program, stage, 1);
     }
     [[nodiscard]] double peak() const {
@@ -32,7 +32,7 @@ struct Memories {
     }
 };
 
-Memories memories(const Workload& model, const Plan& p) {
+Memories memories(const models::Workload& model, const models::Plan& p) {
     return Memories({model, resolve_plan(p, model, 0), stack("optimus")});
 }
 
@@ -66,8 +66,8 @@ TEST(StageMemory, labels_sum_to_the_peak) {
 }
 
 TEST(StageMemory, one_f_one_b_holds_pp_micro_batches_on_the_first_stage_and_one_on_the_last) {
-    const Workload model = workload("mula-220b-a10b");
-    Plan p = plan("mula-220b-a10b");
+    const models::Workload model = workload("mula-220b-a10b");
+    models::Plan p = plan("mula-220b-a10b");
     for (const int micro_batches : {1, 3, 8, 16}) {
         p.micro_batches = micro_batches;
         const Memories all = memories(model, p);
@@ -84,9 +84,9 @@ TEST(StageMemory, one_f_one_b_holds_pp_micro_batches_on_the_first_stage_and_one_
 
 TEST(StageMemory, gpipe_holds_every_micro_batch) {
     // All 5 micro-batches, each the inputs of both halves of 8 layers: 16 t h a = 16 x 2048 x 3072 x 2 bytes.
-    const Workload model = workload("mula-220b-a10b");
-    Plan p = plan("mula-220b-a10b");
-    p.schedule = ScheduleKind::kGpipe;
+    const models::Workload model = workload("mula-220b-a10b");
+    models::Plan p = plan("mula-220b-a10b");
+    p.schedule = models::ScheduleKind::kGpipe;
     p.micro_batches = 5;
     const Memories all = memories(model, p);
     for (const int stage : {0, 3, 6}) {
@@ -98,9 +98,9 @@ TEST(StageMemory, gpipe_never_needs_less_than_1f1b) {
     for (std::uint64_t seed = 4'100; seed < 4'200; ++seed) {
         Case c = random_case(seed, false);
         c.plan.virtual_stages = 1;
-        c.plan.schedule = ScheduleKind::kGpipe;
+        c.plan.schedule = models::ScheduleKind::kGpipe;
         const double gpipe = Memories(c).peak();
-        c.plan.schedule = ScheduleKind::k1f1b;
+        c.plan.schedule = models::ScheduleKind::k1f1b;
         EXPECT_GE(gpipe, Memories(c).peak()) << "seed " << seed;
     }
 }
@@ -108,7 +108,8 @@ TEST(StageMemory, gpipe_never_needs_less_than_1f1b) {
 TEST(StageMemory, recompute_never_raises_what_is_kept) {
     for (std::uint64_t seed = 4'200; seed < 4'300; ++seed) {
         Case c = random_case(seed, false);
-        for (bool Plan::*choice : {&Plan::recompute_norm, &Plan::recompute_attention, &Plan::recompute_expert}) {
+        for (bool models::Plan::*choice :
+             {&models::Plan::recompute_norm, &models::Plan::recompute_attention, &models::Plan::recompute_expert}) {
             c.plan.*choice = false;
             const Memories kept(c);
             c.plan.*choice = true;
@@ -123,10 +124,11 @@ TEST(StageMemory, recompute_never_raises_what_is_kept) {
 
 TEST(StageMemory, recompute_lowers_the_peak_of_deep_stages) {
     for (const char* name : {"mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "llama3-70b"}) {
-        Plan p = plan(name);
+        models::Plan p = plan(name);
         double before = std::numeric_limits<double>::infinity();
         p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
-        for (bool Plan::*choice : {&Plan::recompute_expert, &Plan::recompute_attention, &Plan::recompute_norm}) {
+        for (bool models::Plan::*choice :
+             {&models::Plan::recompute_expert, &models::Plan::recompute_attention, &models::Plan::recompute_norm}) {
             const double peak = memories(workload(name), p).peak();
             EXPECT_LT(peak, before) << name;
             before = peak;
@@ -139,9 +141,9 @@ TEST(StageMemory, recompute_lowers_the_peak_of_deep_stages) {
 TEST(StageMemory, replicated_states_of_mula_7b_are_16_bytes_a_parameter_and_more_than_110_gb) {
     // bf16 weights and gradients 2 + 2, fp32 master weights 4, two moments 8: 16 bytes of each of 6.92e9
     // parameters, 110.7 GB.
-    const Workload model = workload("mula-7b-a1b");
-    Plan p = plan("mula-7b-a1b");
-    p.optimizer = OptimizerSharding::kReplicated;
+    const models::Workload model = workload("mula-7b-a1b");
+    models::Plan p = plan("mula-7b-a1b");
+    p.optimizer = models::OptimizerSharding::kReplicated;
     const StageMemory memory = memories(model, p).of(0);
     const double states = label(memory, "weights") + label(memory, "gradients") + label(memory, "master_weights") +
                           label(memory, "moments");
@@ -163,9 +165,9 @@ TEST(StageMemory, ep_aware_states_are_12_bytes_of_dense_over_dp_ep_and_experts_o
 }
 
 TEST(StageMemory, plain_sharding_keeps_ep_times_the_dense_states_of_ep_aware) {
-    const Workload model = workload("mula-220b-a10b");
-    Plan p = plan("mula-220b-a10b");
-    p.optimizer = OptimizerSharding::kSharded;
+    const models::Workload model = workload("mula-220b-a10b");
+    models::Plan p = plan("mula-220b-a10b");
+    p.optimizer = models::OptimizerSharding::kSharded;
     const Memories plain = memories(model, p);
     const StageParameters held = stage_parameters(model, plain.c.plan, 2);
     EXPECT_NEAR(label(plain.of(2), "moments"), 8 * (held.dense / 32 + held.experts / 32), 1);
@@ -174,8 +176,8 @@ TEST(StageMemory, plain_sharding_keeps_ep_times_the_dense_states_of_ep_aware) {
 TEST(StageMemory, context_parallelism_keeps_the_keys_and_values_of_the_whole_sequence) {
     // With cp = 2 everything that cp = 1 keeps halves; [S, 2 kv heads head_size] of gathered keys and values, bf16,
     // come on top in each of the stage's 10 layers.
-    const Workload model = workload("llama3-70b");
-    Plan p = plan("llama3-70b");
+    const models::Workload model = workload("llama3-70b");
+    models::Plan p = plan("llama3-70b");
     p.micro_batches = 1, p.tp = 1, p.dp = 2;
     p.sequence_parallel = p.recompute_attention = false;
     p.etp_given = false;
@@ -186,17 +188,17 @@ TEST(StageMemory, context_parallelism_keeps_the_keys_and_values_of_the_whole_seq
 }
 
 TEST(StageMemory, fsdp_gathers_two_of_the_largest_of_a_stages_own_layers_embedding_and_head) {
-    const Workload model = workload("mixtral-8x7b");
-    Plan p = plan("toy-ep2-dp2");
-    p.optimizer = OptimizerSharding::kFsdp;
+    const models::Workload model = workload("mixtral-8x7b");
+    models::Plan p = plan("toy-ep2-dp2");
+    p.optimizer = models::OptimizerSharding::kFsdp;
     p.ep = 8, p.dp = 2, p.pp = 4, p.tp = 1, p.etp_given = false;
     const Memories m = memories(model, p);
     const double message = message_bytes(model, m.c.plan, m.c.stack, 1), width = 2 * (2 + m.c.plan.gradient_bytes);
     const StageParameters layer = layer_parameters(model, m.c.plan, 9);
     EXPECT_NEAR(label(m.of(1), "communication"), message + width * (layer.dense + layer.experts), 1);
     // Dense, V H > a layer: the first stage gathers its embedding, a middle one a layer.
-    const Workload small = workload("mula-1b");
-    Plan q = p;
+    const models::Workload small = workload("mula-1b");
+    models::Plan q = p;
     q.ep = 1;
     const Memories n = memories(small, q);
     const StageParameters one = layer_parameters(small, n.c.plan, 0);
@@ -210,20 +212,20 @@ TEST(StageMemory, fsdp_gathers_two_of_the_largest_of_a_stages_own_layers_embeddi
 TEST(StageMemory, the_masks_of_the_loop_cover_the_gathered_tokens_or_with_all_to_all_the_ranks_own) {
     // One int64 a token, choice and expert: N K ep t 8 with all-gather, N K t 8 with all-to-all, whose rows to send (h
     // and an int64 each) are made beside it. With 512 experts of width 8 nothing else comes near.
-    Workload model = workload("toy-moe");
+    models::Workload model = workload("toy-moe");
     model.num_experts = 512, model.expert_size = 8;
-    Plan p = plan("toy-ep2-dp2");
-    p.micro_batches = 1, p.expert_kernels = ExpertKernels::kLoop, p.recompute_expert = false;
+    models::Plan p = plan("toy-ep2-dp2");
+    p.micro_batches = 1, p.expert_kernels = models::ExpertKernels::kLoop, p.recompute_expert = false;
     const double t = 64, k = model.top_k, mask = t * k * 512 * 8;
-    p.dispatch = Dispatch::kAllToAll;
+    p.dispatch = models::Dispatch::kAllToAll;
     EXPECT_EQ(label(memories(model, p).of(0), "workspace"), mask + t * k * (model.hidden_size * 2 + 8));
-    p.dispatch = Dispatch::kAllGatherReduceScatter;
+    p.dispatch = models::Dispatch::kAllGatherReduceScatter;
     EXPECT_EQ(label(memories(model, p).of(0), "workspace"), 2 * mask);
 }
 
 TEST(StageMemory, a_heavier_rank_computes_more_rows) {
     // Every row more costs, in each layer: its slot 4, h a twice, 3 i a.
-    const Workload model = workload("mula-20b-a2b");
+    const models::Workload model = workload("mula-20b-a2b");
     const Memories m = memories(model, plan("mula-20b-a2b"));
     const StageMemory heavy = stage_memory(m.c.workload, m.c.plan, m.c.stack, machine(), m.layout, m.program, 0, 1.5);
     const double rows = 0.5 * 2048 * model.top_k;
@@ -233,15 +235,15 @@ TEST(StageMemory, a_heavier_rank_computes_more_rows) {
 
 TEST(StageMemory, cross_entropy_in_several_passes_keeps_logits_twice) {
     // optimus: [t, V] of 4 and of 2 bytes, and three numbers a token; bare: once.
-    const Workload model = workload("mula-7b-a1b");
-    const Plan p = resolve_plan(plan("mula-7b-a1b"), model, 0);
+    const models::Workload model = workload("mula-7b-a1b");
+    const models::Plan p = resolve_plan(plan("mula-7b-a1b"), model, 0);
     EXPECT_EQ(label(Memories({model, p, stack("optimus")}).of(0), "logits"), 2048.0 * (model.vocab_size * 6 + 12));
     EXPECT_EQ(label(Memories({model, p, stack("bare")}).of(0), "logits"), 2048.0 * (model.vocab_size * 4 + 12));
 }
 
 TEST(StageMemory, fp32_weights_have_no_master_copy) {
-    const Workload model = workload("toy-moe");
-    Plan p = plan("toy-ep2-dp2");
+    const models::Workload model = workload("toy-moe");
+    models::Plan p = plan("toy-ep2-dp2");
     p.weight_bytes = 4;
     EXPECT_EQ(label(memories(model, p).of(0), "master_weights"), 0);
 }
@@ -255,13 +257,13 @@ TEST(StageMemory, the_papers_layouts_of_all_five_models_fit_64_gb) {
 TEST(StageMemory, mula_7b_with_replicated_states_and_mula_220b_on_one_stage_do_not_fit_64_gb) {
     // States alone are 110.7 GB (above). Of MULA-220B a tile holds a twelfth of the experts and all of the rest,
     // 20.9e9 parameters: 41.8 GB of weights and as much of gradients.
-    Plan replicated = plan("mula-7b-a1b");
-    replicated.optimizer = OptimizerSharding::kReplicated;
+    models::Plan replicated = plan("mula-7b-a1b");
+    replicated.optimizer = models::OptimizerSharding::kReplicated;
     EXPECT_GT(memories(workload("mula-7b-a1b"), replicated).peak(), 64e9);
-    Plan flat = plan("mula-220b-a10b");
+    models::Plan flat = plan("mula-220b-a10b");
     flat.pp = 1;
     EXPECT_GT(memories(workload("mula-220b-a10b"), flat).peak(), 64e9);
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

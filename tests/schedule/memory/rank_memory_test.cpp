@@ -7,14 +7,14 @@
 #include "base/error.hpp"
 #include "schedule/memory/memory.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
 
 /// t = 16 tokens, h = 8, two heads of 4, V = 32, two layers.
-Workload tiny_dense() {
-    Workload w;
+models::Workload tiny_dense() {
+    models::Workload w;
     w.name = "tiny";
     w.layers = 2, w.hidden_size = 8, w.heads = 2, w.kv_heads = 2, w.head_size = 4;
     w.intermediate_size = 16, w.vocab_size = 32, w.sequence_length = 16;
@@ -22,30 +22,30 @@ Workload tiny_dense() {
 }
 
 /// The same with 4 experts of width 16, 2 chosen, and QK-norm.
-Workload tiny_mixture() {
-    Workload w = tiny_dense();
+models::Workload tiny_mixture() {
+    models::Workload w = tiny_dense();
     w.intermediate_size = 0;
     w.num_experts = 4, w.top_k = 2, w.expert_size = 16, w.qk_norm = true;
     return w;
 }
 
-Plan tiny_plan() {
-    Plan p;
+models::Plan tiny_plan() {
+    models::Plan p;
     p.file = "tiny.json";
     p.dp = 1;
-    p.dispatch = Dispatch::kAllGatherReduceScatter;
+    p.dispatch = models::Dispatch::kAllGatherReduceScatter;
     return p;
 }
 
 struct Ranks {
     Case c;
-    Layout layout;
+    models::Layout layout;
     Program program;
-    Ranks(const Workload& w, const Plan& p)
+    Ranks(const models::Workload& w, const models::Plan& p)
         : c{w, resolve_plan(p, w, 0), stack("bare")},
           layout(layout_of(c.plan)),
           program(build_program(c.workload, c.plan, c.stack, layout)) {}
-    [[nodiscard]] RankMemory of(int rank, const RoutingRecord* routing = nullptr) const {
+    [[nodiscard]] RankMemory of(int rank, const models::RoutingRecord* routing = nullptr) const {
         return rank_memory(c.workload, c.plan, c.stack, layout, program, rank, routing);
     }
     [[nodiscard]] OpKind peak_kind(const RankMemory& m) const {
@@ -86,7 +86,7 @@ TEST(RankMemory, a_tiny_mixture_by_hand) {
 }
 
 TEST(RankMemory, a_tiny_mixture_made_again_by_hand) {
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     p.recompute_norm = p.recompute_attention = p.recompute_expert = true;
     const RankMemory m = Ranks(tiny_mixture(), p).of(0);
     EXPECT_EQ(peak(m, kActivations), 4 * 256U + 256 + 256);
@@ -96,7 +96,7 @@ TEST(RankMemory, a_tiny_mixture_made_again_by_hand) {
 }
 
 TEST(RankMemory, a_tiny_dense_model_over_two_slices_by_hand) {
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     p.tp = 2, p.sequence_parallel = true;
     const Ranks ranks(tiny_dense(), p);
     const RankMemory m = ranks.of(1);
@@ -120,9 +120,9 @@ TEST(RankMemory, messages_between_stages_by_hand) {
     // A message: t h bf16 = 16 x 8 x 2 = 256 bytes, and with it the logits of one layer, t x 4 experts x 2 bytes;
     // stage 1 has those of both layers. Layers as above: attention 2304, experts 5672. Of three micro-batches stage
     // 0 holds two, stage 1 one and what the final norm reads and makes, 256 each.
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     p.pp = 2, p.micro_batches = 3;
-    Workload w = tiny_mixture();
+    models::Workload w = tiny_mixture();
     w.global_aux_loss = true;
     Ranks ranks(w, p);
     ranks.c.stack.router_logits_travel = true;
@@ -141,9 +141,9 @@ TEST(RankMemory, messages_between_stages_by_hand) {
 TEST(RankMemory, gathered_and_sent_tokens_by_hand) {
     // One layer, ep = 2: T = 32, R = 32, two experts a rank; shared by both: input, norm, logits, probabilities,
     // choices, weights.
-    Workload w = tiny_mixture();
+    models::Workload w = tiny_mixture();
     w.layers = 1;
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     p.ep = 2;
     const std::uint64_t common = 2304 + 256 + 256 + 256 + 256 + 256 + 128 + 512;
     // Tokens, choices, weights of all; offsets [3], slots; rows of 8, 32, 16, 8.
@@ -152,7 +152,7 @@ TEST(RankMemory, gathered_and_sent_tokens_by_hand) {
     // g, [T, h] of it, rows, weights [T, K], product, [R, 32], permuted rows, tokens [T, h].
     EXPECT_EQ(peak(gathered, kWorkspace), 256U + 512 + 512 + 256 + 1024 + 2048 + 512 + 512);
     // Offsets [5], slots [t K]; experts of what arrived, offsets [3], order; rows of 8, 32, 16; returned rows.
-    p.dispatch = Dispatch::kAllToAll;
+    p.dispatch = models::Dispatch::kAllToAll;
     const RankMemory sent = Ranks(w, p).of(0);
     EXPECT_EQ(peak(sent, kActivations), common + 40 + 128 + 256 + 24 + 128 + 512 + 2048 + 1024 + 512);
     // g, weights [t, K], rows as they arrived and sorted, product, [R, 32], permuted rows and those sorted back.
@@ -167,9 +167,9 @@ TEST(RankMemory, gathered_and_sent_tokens_by_hand) {
 
 TEST(RankMemory, the_loop_keeps_a_mask_for_a_while_and_gradients_of_tokens_twice) {
     // Gradients of tokens once more: t h bf16 = 256 bytes.
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     const RankMemory grouped = Ranks(tiny_mixture(), p).of(0);
-    p.expert_kernels = ExpertKernels::kLoop;
+    p.expert_kernels = models::ExpertKernels::kLoop;
     const RankMemory loop = Ranks(tiny_mixture(), p).of(0);
     EXPECT_EQ(peak(loop, kActivations), peak(grouped, kActivations));
     EXPECT_EQ(peak(loop, kWorkspace), peak(grouped, kWorkspace) + 256);
@@ -179,7 +179,7 @@ TEST(RankMemory, any_plan_ends_with_what_is_there_all_the_time) {
     // The walk aborts where a step does not release what it has made, or releases what it has not.
     for (std::uint64_t seed = 5'000; seed < 5'400; ++seed) {
         const Case c = random_case(seed);
-        const Layout layout = layout_of(c.plan);
+        const models::Layout layout = layout_of(c.plan);
         const Program program = build_program(c.workload, c.plan, c.stack, layout);
         for (int stage = 0; stage < c.plan.pp; ++stage) {
             const RankMemory m =
@@ -195,10 +195,11 @@ TEST(RankMemory, any_plan_ends_with_what_is_there_all_the_time) {
 }
 
 TEST(RankMemory, uneven_shards_sum_to_the_whole) {
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     p.dp = 3, p.ep = 2;
-    for (const OptimizerSharding sharding :
-         {OptimizerSharding::kSharded, OptimizerSharding::kEpAware, OptimizerSharding::kReplicated}) {
+    for (const models::OptimizerSharding sharding :
+         {models::OptimizerSharding::kSharded, models::OptimizerSharding::kEpAware,
+          models::OptimizerSharding::kReplicated}) {
         p.optimizer = sharding;
         const Ranks ranks(tiny_mixture(), p);
         const StageParameters held = stage_parameters(ranks.c.workload, ranks.c.plan, 0);
@@ -206,17 +207,17 @@ TEST(RankMemory, uneven_shards_sum_to_the_whole) {
         for (int rank = 0; rank < 6; ++rank) {
             moments += peak(ranks.of(rank), MemoryLabel::kMoments);
         }
-        const double copies_dense = sharding == OptimizerSharding::kReplicated ? 6
-                                    : sharding == OptimizerSharding::kSharded  ? 2
-                                                                               : 1;
-        const double copies_experts = sharding == OptimizerSharding::kReplicated ? 6 : 2;
+        const double copies_dense = sharding == models::OptimizerSharding::kReplicated ? 6
+                                    : sharding == models::OptimizerSharding::kSharded  ? 2
+                                                                                       : 1;
+        const double copies_experts = sharding == models::OptimizerSharding::kReplicated ? 6 : 2;
         EXPECT_EQ(static_cast<double>(moments), 8 * (copies_dense * held.dense + copies_experts * held.experts));
     }
 }
 
 TEST(RankMemory, a_shard_is_the_place_in_its_group) {
     // 1,160 dense parameters over 3: 386, 387, 387 of them; 3,072 of experts: 1,024 each.
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     p.dp = 3;
     const Ranks ranks(tiny_mixture(), p);
     ASSERT_EQ(stage_parameters(ranks.c.workload, ranks.c.plan, 0).dense, 1160);
@@ -227,9 +228,9 @@ TEST(RankMemory, a_shard_is_the_place_in_its_group) {
 
 /// Every token of micro-batch m chooses the experts of ep rank `rank_of(m)`, which has two.
 template <typename RankOf>
-RoutingRecord record_of(const Ranks& ranks, RankOf rank_of) {
-    const Plan& p = ranks.c.plan;
-    RoutingRecord r{7, 2, ranks.c.workload.layers, 2, 4, ranks.layout.global_batch * 16, {}};
+models::RoutingRecord record_of(const Ranks& ranks, RankOf rank_of) {
+    const models::Plan& p = ranks.c.plan;
+    models::RoutingRecord r{7, 2, ranks.c.workload.layers, 2, 4, ranks.layout.global_batch * 16, {}};
     for (int step_and_layer = 0; step_and_layer < r.steps * r.layers; ++step_and_layer) {
         for (int token = 0; token < r.tokens; ++token) {
             const int first = 2 * rank_of(token / 16 % p.micro_batches);
@@ -241,26 +242,26 @@ RoutingRecord record_of(const Ranks& ranks, RankOf rank_of) {
 }
 
 TEST(RankMemory, recorded_routing_gives_each_rank_its_own_rows) {
-    Plan p = tiny_plan();
-    p.ep = 2, p.micro_batches = 2, p.schedule = ScheduleKind::kGpipe;
+    models::Plan p = tiny_plan();
+    p.ep = 2, p.micro_batches = 2, p.schedule = models::ScheduleKind::kGpipe;
     const Ranks ranks(tiny_mixture(), p);
     const std::uint64_t uniform = peak(ranks.of(0), kActivations);
     // A row keeps its slot, 8 + 8 elements of width h, 32 + 16 of its expert; 2 layers, 2 micro-batches.
     const std::uint64_t rows = 32 * (4 + 2 * (16 + 48)) * 2 * 2;
-    const RoutingRecord first = record_of(ranks, [](int) { return 0; });
+    const models::RoutingRecord first = record_of(ranks, [](int) { return 0; });
     EXPECT_EQ(peak(ranks.of(0, &first), kActivations), uniform + rows);
     EXPECT_EQ(peak(ranks.of(1, &first), kActivations), uniform - rows);
-    const RoutingRecord in_turn = record_of(ranks, [](int m) { return m; });
+    const models::RoutingRecord in_turn = record_of(ranks, [](int m) { return m; });
     EXPECT_EQ(peak(ranks.of(0, &in_turn), kActivations), uniform);
     EXPECT_EQ(peak(ranks.of(1, &in_turn), kActivations), uniform);
 }
 
 TEST(RankMemory, a_stage_is_as_full_as_its_fullest_rank) {
-    Plan p = tiny_plan();
-    p.ep = 2, p.micro_batches = 2, p.schedule = ScheduleKind::kGpipe;
+    models::Plan p = tiny_plan();
+    p.ep = 2, p.micro_batches = 2, p.schedule = models::ScheduleKind::kGpipe;
     const Ranks ranks(tiny_mixture(), p);
-    const RoutingRecord record = record_of(ranks, [](int) { return 1; });
-    const Machine aurora = machine();
+    const models::RoutingRecord record = record_of(ranks, [](int) { return 1; });
+    const models::Machine aurora = machine();
     const StageMemory stage = recorded_stage_memory(ranks.c.workload, ranks.c.plan, ranks.c.stack, aurora, ranks.layout,
                                                     ranks.program, 0, record);
     const RankMemory busy = ranks.of(1, &record);
@@ -271,13 +272,13 @@ TEST(RankMemory, a_stage_is_as_full_as_its_fullest_rank) {
 }
 
 TEST(RankMemory, a_record_of_another_batch_is_refused) {
-    Plan p = tiny_plan();
+    models::Plan p = tiny_plan();
     p.ep = 2;
     const Ranks ranks(tiny_mixture(), p);
-    RoutingRecord record = record_of(ranks, [](int) { return 0; });
+    models::RoutingRecord record = record_of(ranks, [](int) { return 0; });
     record.tokens += 1;
     EXPECT_THROW(static_cast<void>(ranks.of(0, &record)), InputError);
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

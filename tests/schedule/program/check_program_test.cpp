@@ -6,7 +6,7 @@
 #include "../plan_fixture.hpp"
 #include "schedule/program/text.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
@@ -14,7 +14,7 @@ using namespace testing_plans;
 Program program_of(const Case& c) { return build_program(c.workload, c.plan, c.stack, layout_of(c.plan)); }
 
 Program toy(const std::string& plan_name, const std::string& workload_name) {
-    const Workload model = workload(workload_name);
+    const models::Workload model = workload(workload_name);
     return program_of({model, resolve_plan(plan(plan_name), model, 0), stack("optimus")});
 }
 
@@ -154,4 +154,4 @@ TEST(CheckProgram, finds_a_deadlock_between_stages) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -7,7 +7,7 @@
 #include "../plan_fixture.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
@@ -30,15 +30,15 @@ std::map<OpKind, Sum> communications(const Program& program, int stage) {
 }
 
 struct Built {
-    Workload workload;
-    Plan plan;
-    Layout layout;
+    models::Workload workload;
+    models::Plan plan;
+    models::Layout layout;
     Program program;
 };
 
-Built built(const Workload& model, Plan p, const std::string& stack_name = "optimus") {
+Built built(const models::Workload& model, models::Plan p, const std::string& stack_name = "optimus") {
     p = resolve_plan(p, model, 0);
-    const Layout layout = layout_of(p);
+    const models::Layout layout = layout_of(p);
     return {model, p, layout, build_program(model, p, stack(stack_name), layout)};
 }
 Built built(const std::string& name, const std::string& stack_name = "optimus") {
@@ -49,7 +49,7 @@ TEST(Communication, an_moe_layer_gathers_and_scatters_t_ep_h_a_bytes_six_times_w
     // T = 12 x 2,048 tokens, H = 3,072, bf16: 151 MB each; the gather forward, and again in recompute, also carries K =
     // 8 weights (4 bytes) and indices (8 bytes) a token, the scatter of their gradients those of K weights.
     for (const bool recompute : {true, false}) {
-        Plan p = plan("mula-220b-a10b");
+        models::Plan p = plan("mula-220b-a10b");
         p.recompute_expert = recompute;
         const Built b = built(workload("mula-220b-a10b"), p);
         const double tokens = 12 * 2048.0, row = 3072 * 2.0, choices = 8 * 12.0, weights = 8 * 4.0;
@@ -97,7 +97,7 @@ TEST(Communication, tp_sums_t_h_a_bytes_twice_forward_and_twice_backward_in_ever
 TEST(Communication, sequence_parallelism_replaces_each_sum_by_a_scatter_and_a_gather_of_the_same_bytes) {
     // Megatron: 2 gathers and 2 scatters forward; backward the same, and one more gather of each half's saved input for
     // its weight gradients. Recompute of a half gathers that input anyway, so the number stays 6.
-    Plan p = plan("llama3-70b");
+    models::Plan p = plan("llama3-70b");
     p.recompute_attention = p.recompute_expert = false;
     const Built b = built(workload("llama3-70b"), p);
     auto sums = communications(b.program, 3);
@@ -116,31 +116,31 @@ TEST(Communication, sequence_parallelism_replaces_each_sum_by_a_scatter_and_a_ga
 
 TEST(Communication, plain_sharding_sums_dense_gradients_over_the_ranks_that_hold_the_same_dense_shard) {
     // |dense dp| / |outer| ranks: dp 3, ep 4, etp 1, tp 2: 6 / 3 = 2 of the 4 ep ranks. ep 2, tp 2: none, so no call.
-    Plan p = plan("toy-ep2-dp2");
-    p.optimizer = OptimizerSharding::kSharded;
+    models::Plan p = plan("toy-ep2-dp2");
+    p.optimizer = models::OptimizerSharding::kSharded;
     p.tp = 2, p.etp = 1, p.etp_given = true, p.ep = 4, p.dp = 3;
     const Built cut = built(workload("toy-moe"), p);
     int sums = 0;
     for (const BlockUse& use : cut.program.roles[0].order) {
         for (const Operation& op : cut.program.operations_of(cut.program.blocks[use.block])) {
             if (op.kind == OpKind::kGradientEpAllReduce) {
-                EXPECT_EQ(op.group, GroupKind::kDenseDpInner);
+                EXPECT_EQ(op.group, models::GroupKind::kDenseDpInner);
                 ++sums;
             }
         }
     }
     EXPECT_EQ(sums, 1);
-    EXPECT_EQ(group_size(cut.layout, GroupKind::kDenseDpInner), 2);
+    EXPECT_EQ(group_size(cut.layout, models::GroupKind::kDenseDpInner), 2);
     p.ep = 2, p.dp = 2;
     EXPECT_EQ(communications(built(workload("toy-moe"), p).program, 0).count(OpKind::kGradientEpAllReduce), 0U);
 }
 
 TEST(Communication, world_all_reduces_are_the_loss_and_vectors_of_a_flag_of_every_rank) {
     // 4 bytes, then 4 x tiles each.
-    Stack two = stack("optimus");
+    models::Stack two = stack("optimus");
     two.world_all_reduces_per_step = 3;
-    const Workload model = workload("mula-220b-a10b");
-    const Plan p = resolve_plan(plan("mula-220b-a10b"), model, 3072);
+    const models::Workload model = workload("mula-220b-a10b");
+    const models::Plan p = resolve_plan(plan("mula-220b-a10b"), model, 3072);
     const Program program = build_program(model, p, two, layout_of(p));
     const Sum sum = communications(program, 0)[OpKind::kWorldAllReduce];
     EXPECT_EQ(sum.calls, 3);
@@ -157,7 +157,7 @@ TEST(Communication, experts_split_over_other_ranks_than_the_dense_part_gather_an
     };
     for (const Row row : {Row{4, 2, false, 1, 0, 1}, Row{4, 2, true, 0, 1.5, 1}, Row{4, 1, false, 1, 0, 0},
                           Row{1, 2, false, 0, 1, 1}, Row{2, 4, false, 1, 1, 1}}) {
-        Plan p = plan("toy-ep2-dp2");
+        models::Plan p = plan("toy-ep2-dp2");
         p.tp = row.tp, p.etp = row.etp, p.etp_given = true;
         p.dp = 4 / row.etp;
         p.sequence_parallel = row.sequence_parallel;
@@ -165,13 +165,14 @@ TEST(Communication, experts_split_over_other_ranks_than_the_dense_part_gather_an
         double tp_gathers = 0, etp_gathers = 0, etp_scatters = 0;
         for (const BlockUse& use : b.program.roles[0].order) {
             for (const Operation& op : b.program.operations_of(b.program.blocks[use.block])) {
-                if (op.group == GroupKind::kEtp) {
+                if (op.group == models::GroupKind::kEtp) {
                     EXPECT_DOUBLE_EQ(op.bytes, 64.0 * row.etp / row.tp * 64 * 2);
                     etp_gathers += op.comm == CommKind::kAllGather ? 1 : 0;
                     etp_scatters += op.comm == CommKind::kReduceScatter ? 1 : 0;
                 }
                 tp_gathers +=
-                    op.kind == OpKind::kTpAllGather && op.group == GroupKind::kTp && !row.sequence_parallel ? 1 : 0;
+                    op.kind == OpKind::kTpAllGather && op.group == models::GroupKind::kTp && !row.sequence_parallel ? 1
+                                                                                                                    : 0;
             }
         }
         const double times = 4 * 2 * 2;
@@ -201,13 +202,14 @@ TEST(Communication, a_pipeline_message_is_t_h_a_and_with_optimus_the_router_logi
 
 TEST(Communication, gradients_and_parameters_cross_once_a_step_in_their_own_bytes) {
     for (const auto& [plan_name, workload_name] : shipped()) {
-        Plan p = plan(plan_name);
+        models::Plan p = plan(plan_name);
         p.weight_bytes = 2, p.gradient_bytes = 4;
         const Built b = built(workload(workload_name), p);
         for (int stage = 0; stage < b.plan.pp; ++stage) {
             const StageParameters held = stage_parameters(b.workload, b.plan, stage);
             auto sums = communications(b.program, stage);
-            const bool replicas = b.plan.dp > 1, replicated = b.plan.optimizer == OptimizerSharding::kReplicated;
+            const bool replicas = b.plan.dp > 1,
+                       replicated = b.plan.optimizer == models::OptimizerSharding::kReplicated;
             EXPECT_NEAR(sums[OpKind::kGradientReduceExperts].bytes, replicas ? held.experts * 4 : 0, 1) << plan_name;
             const bool dense_replicas =
                 optimizer_shards(b.plan, b.layout).dense > 1 || (replicated && b.layout.data_parallel * b.plan.cp > 1);
@@ -222,8 +224,8 @@ TEST(Communication, gradients_and_parameters_cross_once_a_step_in_their_own_byte
 }
 
 TEST(Communication, gradients_reduced_while_backward_runs_are_the_same_bytes_in_buckets) {
-    Plan p = plan("agpt-70b");
-    const Workload model = workload("agpt-70b");
+    models::Plan p = plan("agpt-70b");
+    const models::Workload model = workload("agpt-70b");
     const Built blocked = built(model, p, "megatron-deepspeed");
     p.overlap_dp = true;
     const Built overlapped = built(model, p, "megatron-deepspeed");
@@ -239,8 +241,8 @@ TEST(Communication, gradients_reduced_while_backward_runs_are_the_same_bytes_in_
 }
 
 TEST(Communication, fsdp_gathers_parameters_twice_and_reduces_gradients_once_in_every_micro_batch) {
-    Plan p = plan("toy-dp4");
-    p.optimizer = OptimizerSharding::kFsdp;
+    models::Plan p = plan("toy-dp4");
+    p.optimizer = models::OptimizerSharding::kFsdp;
     const Built b = built(workload("toy-dense"), p);
     const StageParameters held = stage_parameters(b.workload, b.plan, 0);
     auto sums = communications(b.program, 0);
@@ -252,9 +254,9 @@ TEST(Communication, fsdp_gathers_parameters_twice_and_reduces_gradients_once_in_
 TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_copies_that_tp_and_tied_tables_need) {
     for (std::uint64_t seed = 2'000; seed < 2'200; ++seed) {
         const Case c = random_case(seed);
-        const ParameterCount count = count_parameters(c.workload);
-        const Workload& w = c.workload;
-        const double latent_down = w.attention != AttentionKind::kLatent
+        const models::ParameterCount count = count_parameters(c.workload);
+        const models::Workload& w = c.workload;
+        const double latent_down = w.attention != models::AttentionKind::kLatent
                                        ? 0
                                        : 1.0 * w.layers * w.hidden_size * (w.q_rank + w.kv_rank + w.rope_head_size);
         const double qk_norms = w.qk_norm ? 1.0 * w.layers * (w.heads + w.kv_heads) * w.head_size : 0;  // all are rms
@@ -274,4 +276,4 @@ TEST(StageParameters, summed_over_ranks_are_the_workloads_parameters_and_the_cop
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -4,7 +4,7 @@
 #include "../plan_fixture.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
@@ -14,7 +14,7 @@ struct Flop {
 };
 
 /// Of all ranks, one step.
-Flop flop_of(const Case& c, const Layout& layout) {
+Flop flop_of(const Case& c, const models::Layout& layout) {
     const Program program = build_program(c.workload, c.plan, c.stack, layout);
     Flop flop;
     for (const Role& role : program.roles) {
@@ -26,15 +26,15 @@ Flop flop_of(const Case& c, const Layout& layout) {
 }
 
 /// Forward FLOP of a token in the modules that the plan runs a second time.
-double recomputed_token_flop(const Workload& model, const Plan& plan) {
-    const TokenFlop token = count_token_flop(model);
+double recomputed_token_flop(const models::Workload& model, const models::Plan& plan) {
+    const models::TokenFlop token = count_token_flop(model);
     const double attention = token.attention_projections + token.attention_scores;
     const double feed_forward = token.dense_feed_forward + token.router + token.experts + token.shared_experts;
     return (plan.recompute_attention ? attention : 0) + (plan.recompute_expert ? feed_forward : 0);
 }
 
 void expect_closed_form(const Case& c, const std::string& name) {
-    const Layout layout = layout_of(c.plan);
+    const models::Layout layout = layout_of(c.plan);
     const double tokens = static_cast<double>(layout.global_batch) * c.workload.sequence_length;
     const double useful = tokens * count_token_flop(c.workload).training();
     const double recomputed = tokens * recomputed_token_flop(c.workload, c.plan);
@@ -45,7 +45,7 @@ void expect_closed_form(const Case& c, const std::string& name) {
 
 TEST(ProgramFlop, of_every_shipped_plan_is_tokens_times_the_closed_form_of_its_workload) {
     for (const auto& [plan_name, workload_name] : shipped()) {
-        const Workload model = workload(workload_name);
+        const models::Workload model = workload(workload_name);
         expect_closed_form({model, resolve_plan(plan(plan_name), model, 0), stack("optimus")}, plan_name);
     }
 }
@@ -61,9 +61,9 @@ TEST(ProgramFlop, of_300_random_plans_is_tokens_times_the_closed_form_of_their_w
 
 TEST(ProgramFlop, recomputing_norms_alone_adds_no_flop_and_the_two_other_kinds_add_up) {
     for (const auto& [plan_name, workload_name] : shipped()) {
-        const Workload model = workload(workload_name);
+        const models::Workload model = workload(workload_name);
         Case c{model, resolve_plan(plan(plan_name), model, 0), stack("optimus")};
-        const Layout layout = layout_of(c.plan);
+        const models::Layout layout = layout_of(c.plan);
         const auto recomputed = [&](bool norm, bool attention, bool expert) {
             c.plan.recompute_norm = norm, c.plan.recompute_attention = attention, c.plan.recompute_expert = expert;
             return flop_of(c, layout).recomputed;
@@ -77,4 +77,4 @@ TEST(ProgramFlop, recomputing_norms_alone_adds_no_flop_and_the_two_other_kinds_a
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -5,16 +5,16 @@
 #include "../plan_fixture.hpp"
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
 
 struct Built {
-    Workload workload;
-    Plan plan;
+    models::Workload workload;
+    models::Plan plan;
     Program program;
-    Built(const Workload& model, const Plan& p, const Stack& software)
+    Built(const models::Workload& model, const models::Plan& p, const models::Stack& software)
         : workload(model),
           plan(resolve_plan(p, model, 0)),
           program(build_program(workload, plan, software, layout_of(plan))) {}
@@ -23,7 +23,7 @@ struct Built {
     [[nodiscard]] double bytes(OpKind kind, Phase phase, int layer = 0) const {
         double sum = 0;
         for (const Operation* op : operations(kind, phase, layer)) {
-            for (const Kernel& kernel : program.kernels_of(*op)) {
+            for (const models::Kernel& kernel : program.kernels_of(*op)) {
                 sum += kernel.bytes * kernel.repeat;
             }
         }
@@ -46,8 +46,8 @@ struct Built {
     }
 };
 
-Plan toy_plan(Dispatch dispatch, ExpertKernels kernels) {
-    Plan p = plan("toy-ep2-dp2");
+models::Plan toy_plan(models::Dispatch dispatch, models::ExpertKernels kernels) {
+    models::Plan p = plan("toy-ep2-dp2");
     p.dispatch = dispatch, p.expert_kernels = kernels;
     p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
     return p;
@@ -55,9 +55,10 @@ Plan toy_plan(Dispatch dispatch, ExpertKernels kernels) {
 
 TEST(AllToAll, local_work_is_on_the_ranks_own_tokens_and_on_the_rows_it_receives) {
     // Fused kernels, one pass each; t = 64 own tokens, R = t K rows, T = 2 t gathered.
-    const Workload model = workload("toy-moe");
-    const Built own(model, toy_plan(Dispatch::kAllToAll, ExpertKernels::kFused), stack("optimus"));
-    const Built gathered(model, toy_plan(Dispatch::kAllGatherReduceScatter, ExpertKernels::kFused), stack("optimus"));
+    const models::Workload model = workload("toy-moe");
+    const Built own(model, toy_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kFused), stack("optimus"));
+    const Built gathered(model, toy_plan(models::Dispatch::kAllGatherReduceScatter, models::ExpertKernels::kFused),
+                         stack("optimus"));
     const double t = 64, h = model.hidden_size, k = model.top_k, rows = t * k, a = 2, index = 8;
     const auto both = [&](OpKind kind, Phase phase, double with_own, double with_gathered) {
         EXPECT_DOUBLE_EQ(own.bytes(kind, phase), with_own) << to_string(kind);
@@ -82,9 +83,10 @@ TEST(AllToAll, local_work_is_on_the_ranks_own_tokens_and_on_the_rows_it_receives
 
 TEST(AllToAll, local_work_does_not_grow_with_ep_however_experts_are_run) {
     // ep 2 -> 4 with the same tokens a rank: the counted and summed work of a rank is that of its own t tokens.
-    const Workload model = workload("toy-moe");
-    for (const ExpertKernels kernels : {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused}) {
-        Plan p = toy_plan(Dispatch::kAllToAll, kernels);
+    const models::Workload model = workload("toy-moe");
+    for (const models::ExpertKernels kernels :
+         {models::ExpertKernels::kLoop, models::ExpertKernels::kGrouped, models::ExpertKernels::kFused}) {
+        models::Plan p = toy_plan(models::Dispatch::kAllToAll, kernels);
         const Built two(model, p, stack("optimus"));
         p.ep = 4;
         const Built four(model, p, stack("optimus"));
@@ -96,12 +98,12 @@ TEST(AllToAll, local_work_does_not_grow_with_ep_however_experts_are_run) {
 }
 
 TEST(AllToAll, rows_are_indexed_before_they_leave_and_summed_after_they_are_back) {
-    const Workload model = workload("toy-moe");
+    const models::Workload model = workload("toy-moe");
     for (const bool all_to_all : {true, false}) {
-        const Built b(
-            model,
-            toy_plan(all_to_all ? Dispatch::kAllToAll : Dispatch::kAllGatherReduceScatter, ExpertKernels::kFused),
-            stack("optimus"));
+        const Built b(model,
+                      toy_plan(all_to_all ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter,
+                               models::ExpertKernels::kFused),
+                      stack("optimus"));
         for (const Phase phase : {Phase::kForward, Phase::kBackwardInput}) {
             // Addresses grow with the order in the block; backward mirrors forward.
             const bool before = all_to_all == (phase == Phase::kForward);
@@ -117,11 +119,11 @@ TEST(AllToAll, rows_are_indexed_before_they_leave_and_summed_after_they_are_back
 
 TEST(Precision, fp32_weights_make_every_product_and_attention_an_fp32_one) {
     for (const double bytes : {2.0, 4.0}) {
-        Plan p = toy_plan(Dispatch::kAllToAll, ExpertKernels::kGrouped);
+        models::Plan p = toy_plan(models::Dispatch::kAllToAll, models::ExpertKernels::kGrouped);
         p.weight_bytes = bytes;
         int seen = 0;
-        for (const Kernel& kernel : Built(workload("toy-moe"), p, stack("optimus")).program.kernels) {
-            if (kernel.type != KernelType::kMemory) {
+        for (const models::Kernel& kernel : Built(workload("toy-moe"), p, stack("optimus")).program.kernels) {
+            if (kernel.type != models::KernelType::kMemory) {
                 EXPECT_EQ(kernel.fp32, bytes == 4);
                 ++seen;
             }
@@ -132,10 +134,10 @@ TEST(Precision, fp32_weights_make_every_product_and_attention_an_fp32_one) {
 
 TEST(SharedExperts, split_over_other_ranks_than_routed_ones_are_summed_over_tp_by_themselves) {
     // t H a = 64 x 64 x 2 bytes over tp, once forward and once backward in the mixture; alike, the sum is common.
-    Workload model = workload("toy-moe");
+    models::Workload model = workload("toy-moe");
     model.shared_experts = 1;
     for (const int etp : {1, 4}) {
-        Plan p = toy_plan(Dispatch::kAllGatherReduceScatter, ExpertKernels::kGrouped);
+        models::Plan p = toy_plan(models::Dispatch::kAllGatherReduceScatter, models::ExpertKernels::kGrouped);
         p.tp = 4, p.etp = etp, p.etp_given = true, p.dp = 4 / etp;
         const Built b(model, p, stack("optimus"));
         for (const Phase phase : {Phase::kForward, Phase::kBackwardInput}) {
@@ -159,10 +161,10 @@ TEST(SharedExperts, split_over_other_ranks_than_routed_ones_are_summed_over_tp_b
 TEST(LatentAttention, rotates_and_gathers_one_key_for_all_heads_and_normalises_both_latents) {
     // t tokens, n heads: rotary reads and writes (n + 1) rope columns, the norms q_rank + kv_rank; cp gathers keys and
     // values of every head, n (head + value), and the shared rotated key.
-    const Workload model = workload("deepseek-v3");
-    Plan p = plan("deepseek-v3");
+    const models::Workload model = workload("deepseek-v3");
+    models::Plan p = plan("deepseek-v3");
     p.cp = 2;
-    Stack one = stack("optimus");
+    models::Stack one = stack("optimus");
     one.kernels.rope = one.kernels.qk_norm = 1;
     const Built b(model, p, one);
     const double t = model.sequence_length / 2.0, n = model.heads;
@@ -173,4 +175,4 @@ TEST(LatentAttention, rotates_and_gathers_one_key_for_all_heads_and_normalises_b
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

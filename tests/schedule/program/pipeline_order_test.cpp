@@ -7,11 +7,11 @@
 
 #include "schedule/program/program.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
-Plan plan_of(ScheduleKind kind, int pp, int micro_batches, int virtual_stages = 1) {
-    Plan plan;
+models::Plan plan_of(models::ScheduleKind kind, int pp, int micro_batches, int virtual_stages = 1) {
+    models::Plan plan;
     plan.schedule = kind;
     plan.pp = pp;
     plan.micro_batches = micro_batches;
@@ -38,7 +38,7 @@ int forwards_before_the_first_backward(const std::vector<Pass>& order) {
 }
 
 /// Each (chunk, micro-batch) once forward and once, later, backward.
-void expect_complete_and_causal(const Plan& plan, int stage) {
+void expect_complete_and_causal(const models::Plan& plan, int stage) {
     std::map<std::pair<int, int>, int> state;  // 1: forward has run; 2: backward too
     for (const Pass& pass : pipeline_order(plan, stage)) {
         int& s = state[{pass.chunk, pass.micro_batch}];
@@ -58,11 +58,11 @@ TEST(PipelineOrder, every_pass_runs_once_and_a_backward_comes_after_its_forward)
     for (const int pp : {1, 2, 3, 4, 8}) {
         for (const int m : {1, 2, 3, 8, 24}) {
             for (int stage = 0; stage < pp; ++stage) {
-                expect_complete_and_causal(plan_of(ScheduleKind::kGpipe, pp, m), stage);
-                expect_complete_and_causal(plan_of(ScheduleKind::k1f1b, pp, m), stage);
+                expect_complete_and_causal(plan_of(models::ScheduleKind::kGpipe, pp, m), stage);
+                expect_complete_and_causal(plan_of(models::ScheduleKind::k1f1b, pp, m), stage);
                 for (const int v : {2, 3, 4}) {
                     if (pp > 1 && m % pp == 0) {
-                        expect_complete_and_causal(plan_of(ScheduleKind::kInterleaved1f1b, pp, m, v), stage);
+                        expect_complete_and_causal(plan_of(models::ScheduleKind::kInterleaved1f1b, pp, m, v), stage);
                     }
                 }
             }
@@ -72,7 +72,7 @@ TEST(PipelineOrder, every_pass_runs_once_and_a_backward_comes_after_its_forward)
 
 TEST(PipelineOrder, gpipe_runs_all_forwards_first_and_holds_all_m) {
     // m = 6 micro-batches.
-    const auto order = pipeline_order(plan_of(ScheduleKind::kGpipe, 4, 6), 2);
+    const auto order = pipeline_order(plan_of(models::ScheduleKind::kGpipe, 4, 6), 2);
     EXPECT_EQ(forwards_before_the_first_backward(order), 6);
     EXPECT_EQ(most_in_flight(order), 6);
 }
@@ -81,7 +81,7 @@ TEST(PipelineOrder, one_f_one_b_warms_up_with_pp_minus_1_minus_stage_forwards_an
     for (const int pp : {1, 2, 4, 8}) {
         for (const int m : {1, 2, 5, 16}) {
             for (int stage = 0; stage < pp; ++stage) {
-                const auto order = pipeline_order(plan_of(ScheduleKind::k1f1b, pp, m), stage);
+                const auto order = pipeline_order(plan_of(models::ScheduleKind::k1f1b, pp, m), stage);
                 // The steady state begins with one more forward than the warm-up.
                 EXPECT_EQ(forwards_before_the_first_backward(order), std::min(pp - stage, m))
                     << pp << " " << m << " " << stage;
@@ -94,7 +94,7 @@ TEST(PipelineOrder, one_f_one_b_warms_up_with_pp_minus_1_minus_stage_forwards_an
 TEST(PipelineOrder, interleaved_warms_up_with_2_pp_minus_1_minus_stage_plus_v_minus_1_pp_forwards) {
     for (const int pp : {2, 4}) {
         for (const int v : {2, 3}) {
-            const Plan plan = plan_of(ScheduleKind::kInterleaved1f1b, pp, 4 * pp, v);
+            const models::Plan plan = plan_of(models::ScheduleKind::kInterleaved1f1b, pp, 4 * pp, v);
             for (int stage = 0; stage < pp; ++stage) {
                 const int warm_up = 2 * (pp - 1 - stage) + (v - 1) * pp;
                 EXPECT_EQ(forwards_before_the_first_backward(pipeline_order(plan, stage)), warm_up + 1);
@@ -105,7 +105,7 @@ TEST(PipelineOrder, interleaved_warms_up_with_2_pp_minus_1_minus_stage_plus_v_mi
 }
 
 TEST(PipelineOrder, interleaved_walks_pp_micro_batches_chunk_after_chunk_and_back_from_the_last) {
-    const auto order = pipeline_order(plan_of(ScheduleKind::kInterleaved1f1b, 2, 4, 2), 1);
+    const auto order = pipeline_order(plan_of(models::ScheduleKind::kInterleaved1f1b, 2, 4, 2), 1);
     std::string text;
     for (const Pass& pass : order) {
         text += (pass.backward ? "B" : "F") + std::to_string(pass.chunk) + "." + std::to_string(pass.micro_batch) + " ";
@@ -114,9 +114,9 @@ TEST(PipelineOrder, interleaved_walks_pp_micro_batches_chunk_after_chunk_and_bac
 }
 
 TEST(PipelineOrder, layers_are_dealt_in_order_and_the_first_stages_get_the_rest) {
-    Workload workload;
+    models::Workload workload;
     workload.layers = 61;
-    const Plan plan = plan_of(ScheduleKind::k1f1b, 16, 1);
+    const models::Plan plan = plan_of(models::ScheduleKind::k1f1b, 16, 1);
     int next = 0;
     for (int stage = 0; stage < 16; ++stage) {
         const LayerRange range = layers_of(workload, plan, stage);
@@ -128,4 +128,4 @@ TEST(PipelineOrder, layers_are_dealt_in_order_and_the_first_stages_get_the_rest)
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

@@ -8,16 +8,16 @@
 #include "schedule/program/program.hpp"
 #include "schedule/program/text.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
 
 struct Built {
-    Workload workload;
-    Plan plan;
+    models::Workload workload;
+    models::Plan plan;
     Program program;
-    Built(const Workload& model, const Plan& p, const Stack& software)
+    Built(const models::Workload& model, const models::Plan& p, const models::Stack& software)
         : workload(model),
           plan(resolve_plan(p, model, 0)),
           program(build_program(workload, plan, software, layout_of(plan))) {}
@@ -27,7 +27,7 @@ struct Built {
     }
     [[nodiscard]] double kernel_bytes(const Operation& op) const {
         double sum = 0;
-        for (const Kernel& kernel : program.kernels_of(op)) {
+        for (const models::Kernel& kernel : program.kernels_of(op)) {
             sum += kernel.bytes * kernel.repeat;
         }
         return sum;
@@ -44,8 +44,8 @@ struct Built {
 };
 
 /// toy-moe has 4 layers, H = 64, 4 heads of 16, N = 8, K = 2, vocabulary 512; t = 64 tokens, bf16.
-Plan toy(int tp, bool sequence_parallel = false) {
-    Plan p = plan("toy-ep2-dp2");
+models::Plan toy(int tp, bool sequence_parallel = false) {
+    models::Plan p = plan("toy-ep2-dp2");
     p.tp = tp, p.sequence_parallel = sequence_parallel;
     p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
     return p;
@@ -55,7 +55,7 @@ TEST(QkNorm, where_tp_splits_the_width_sums_of_each_token_meet_before_the_norm) 
     // Forward and recompute read t (q + kv) a bytes, backward values and gradients; two fp32 sums a token meet.
     const double t = 64, normed = 2 * 64, a = 2;
     for (const int tp : {1, 2, 4}) {
-        Plan p = toy(tp);
+        models::Plan p = toy(tp);
         p.recompute_attention = true;
         const Built b(workload("toy-moe"), p, stack("optimus"));
         int norms = 0, sums = 0;
@@ -72,7 +72,7 @@ TEST(QkNorm, where_tp_splits_the_width_sums_of_each_token_meet_before_the_norm) 
             EXPECT_DOUBLE_EQ(b.kernel_bytes(made), (made.phase == Phase::kBackwardInput ? 2 : 1) * t * normed / tp * a);
             EXPECT_EQ(met.kind, OpKind::kTpAllReduce);
             EXPECT_EQ(met.comm, CommKind::kAllReduce);
-            EXPECT_EQ(met.group, GroupKind::kTp);
+            EXPECT_EQ(met.group, models::GroupKind::kTp);
             EXPECT_EQ(met.stream, Stream::kTp);
             EXPECT_EQ(met.carries, Carries::kQkNormSums);
             EXPECT_DOUBLE_EQ(met.bytes, t * 2 * 4);
@@ -84,7 +84,7 @@ TEST(QkNorm, where_tp_splits_the_width_sums_of_each_token_meet_before_the_norm) 
 
 TEST(QkNorm, needs_no_sums_over_tp_in_models_without_it_and_for_latents_which_every_rank_has_whole) {
     for (const auto& [name, model] : {std::pair{"toy-tp2-dp2", "toy-dense"}, std::pair{"deepseek-v3", "deepseek-v3"}}) {
-        Plan p = plan(name);
+        models::Plan p = plan(name);
         p.tp = p.etp = 2;
         const Built b(workload(model), p, stack("optimus"));
         EXPECT_TRUE(b.all(Carries::kQkNormSums).empty()) << name;
@@ -98,8 +98,8 @@ TEST(Carries, a_saved_input_is_gathered_once_more_for_each_half_that_is_not_reco
     // Attention's half in each of 4 layers; that of experts where no rank has the gathered tokens, as with all-to-all.
     for (const bool sent : {false, true}) {
         for (const bool recompute : {false, true}) {
-            Plan p = toy(2, true);
-            p.dispatch = sent ? Dispatch::kAllToAll : Dispatch::kAllGatherReduceScatter;
+            models::Plan p = toy(2, true);
+            p.dispatch = sent ? models::Dispatch::kAllToAll : models::Dispatch::kAllGatherReduceScatter;
             p.recompute_attention = p.recompute_expert = recompute;
             const Built b(workload("toy-moe"), p, stack("optimus"));
             const auto saved = b.all(Carries::kSavedInput);
@@ -137,7 +137,7 @@ TEST(Carries, is_said_by_the_text_only_where_the_kind_does_not_tell) {
 
 TEST(SummedOverTp, router_always_norms_of_slices_and_latents_with_their_norms) {
     // Toy: 4 layers of a router H N; with slices 2 norms of H each, and H once more in front of the head.
-    const Workload model = workload("toy-moe");
+    const models::Workload model = workload("toy-moe");
     for (const int tp : {1, 2, 4}) {
         for (const bool sliced : {false, true}) {
             const Built b(model, toy(tp, sliced), stack("optimus"));
@@ -145,8 +145,8 @@ TEST(SummedOverTp, router_always_norms_of_slices_and_latents_with_their_norms) {
             EXPECT_DOUBLE_EQ(stage_parameters(model, b.plan, 0).summed_over_tp, tp > 1 ? 4 * 64 * 8 + norms : 0);
         }
     }
-    const Workload latent = workload("deepseek-v3");
-    Plan p = plan("deepseek-v3");
+    const models::Workload latent = workload("deepseek-v3");
+    models::Plan p = plan("deepseek-v3");
     p.tp = p.etp = 2;
     const double ranks = latent.q_rank + latent.kv_rank, h = latent.hidden_size;
     const double down = (ranks + latent.rope_head_size) * h + ranks;
@@ -155,10 +155,10 @@ TEST(SummedOverTp, router_always_norms_of_slices_and_latents_with_their_norms) {
 }
 
 TEST(SummedOverTp, one_all_reduce_before_all_other_reductions) {
-    const Workload model = workload("toy-moe");
-    for (const auto sharding :
-         {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware}) {
-        Plan p = toy(2, true);
+    const models::Workload model = workload("toy-moe");
+    for (const auto sharding : {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+                                models::OptimizerSharding::kEpAware}) {
+        models::Plan p = toy(2, true);
         p.optimizer = sharding, p.gradient_bytes = 4;
         const Built b(model, p, stack("optimus"));
         int sums = 0, others = 0;
@@ -167,7 +167,7 @@ TEST(SummedOverTp, one_all_reduce_before_all_other_reductions) {
                 ++sums;
                 EXPECT_EQ(others, 0);
                 EXPECT_EQ(op.comm, CommKind::kAllReduce);
-                EXPECT_EQ(op.group, GroupKind::kTp);
+                EXPECT_EQ(op.group, models::GroupKind::kTp);
                 EXPECT_EQ(op.stream, Stream::kDp);
                 EXPECT_DOUBLE_EQ(op.bytes, 4 * stage_parameters(model, b.plan, 0).summed_over_tp);
             }
@@ -183,12 +183,12 @@ TEST(SummedOverTp, one_all_reduce_before_all_other_reductions) {
 
 TEST(SummedOverTp, beside_the_backward_pass_buckets_and_fsdp_have_their_share) {
     // Once in a step, with fsdp in each of the 2 micro-batches.
-    const Workload model = workload("toy-moe");
+    const models::Workload model = workload("toy-moe");
     for (const bool fsdp : {false, true}) {
-        Plan p = toy(2, true);
+        models::Plan p = toy(2, true);
         p.overlap_dp = !fsdp;
-        p.optimizer = fsdp ? OptimizerSharding::kFsdp : OptimizerSharding::kEpAware;
-        Stack buckets = overlapping_stack("megatron-deepspeed");
+        p.optimizer = fsdp ? models::OptimizerSharding::kFsdp : models::OptimizerSharding::kEpAware;
+        models::Stack buckets = overlapping_stack("megatron-deepspeed");
         buckets.bucket_bytes = 1;
         const Built b(model, p, buckets);
         double bytes = 0;
@@ -206,14 +206,14 @@ TEST(StageParameters, of_a_tp_rank_are_whole_numbers_split_and_whole_ones_apart)
     // (attention, norms of queries and keys, feed-forward, table, head) / tp + norms of the stream + router.
     for (const char* name : {"toy-moe", "toy-dense"}) {
         for (const bool qk_norm : {false, true}) {
-            Workload model = workload(name);
+            models::Workload model = workload(name);
             model.qk_norm = qk_norm;
             const bool mixture = model.num_experts > 0;
             const double h = 64, table = 512 * h, norms = 2 * h, router = mixture ? h * 8 : 0;
             const double split = 4 * h * h + (qk_norm ? 2 * h : 0) + (mixture ? 0 : 3 * h * 256);
             for (const int tp : {1, 2, 4}) {
                 for (const int pp : {1, 2}) {
-                    Plan p = plan("toy-pp2-dp2");
+                    models::Plan p = plan("toy-pp2-dp2");
                     p.tp = p.etp = tp, p.pp = pp, p.ep = mixture ? 2 : 1;
                     double dense = 0;
                     for (int stage = 0; stage < pp; ++stage) {
@@ -232,8 +232,8 @@ TEST(StageParameters, of_a_tp_rank_are_whole_numbers_split_and_whole_ones_apart)
 }
 
 TEST(GradientCheck, comes_before_gradients_meet_and_the_loss_in_its_terms_after_the_update) {
-    Stack checking = stack("auspex");
-    const Workload model = workload("toy-moe");
+    models::Stack checking = stack("auspex");
+    const models::Workload model = workload("toy-moe");
     for (const int barriers : {0, 2}) {
         checking.barriers_per_step = barriers;
         const Built b(model, toy(2), checking);
@@ -278,4 +278,4 @@ TEST(GradientCheck, left_out_the_flags_follow_the_loss_at_the_end) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

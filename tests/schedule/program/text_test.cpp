@@ -8,7 +8,7 @@
 #include "base/input_text.hpp"
 #include "schedule/program/text.hpp"
 
-namespace auspex {
+namespace auspex::schedule {
 namespace {
 
 using namespace testing_plans;
@@ -29,11 +29,11 @@ TEST(ProgramText, is_equal_for_equal_inputs_and_differs_between_different_ones) 
 
 TEST(ProgramText, of_the_toy_plan_with_two_stages_and_two_expert_ranks_is_as_recorded) {
     // Recorded with: auspex program, on the same four inputs. A change here is a change of what every rank does.
-    const Workload model = workload("toy-moe");
+    const models::Workload model = workload("toy-moe");
     const std::string text = text_of({model, resolve_plan(plan("toy-pp2-ep2"), model, 0), stack("optimus")});
     const std::string golden = read_input_file(kRoot + "/tests/golden/toy-pp2-ep2.txt");
     EXPECT_EQ(text, golden);
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::schedule

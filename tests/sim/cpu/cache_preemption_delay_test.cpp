@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-namespace auspex {
+namespace auspex::cpu {
 namespace {
 
 constexpr double kReach = 4e6, kByte = 30e-12;
 
-CpuModel host_of_one_core() {
-    CpuModel cpu;
+models::CpuModel host_of_one_core() {
+    models::CpuModel cpu;
     cpu.cores = 1;
     cpu.core_capacity_bytes = kReach;
     cpu.reload_byte_s = kByte;
@@ -24,7 +24,7 @@ RankLocations two_ranks() {
 }
 
 /// Rank 0 goes through `bytes` of near operands, rank 1 through `others`, then rank 0 through `bytes` again.
-double second_turn_s(const CpuModel& cpu, bool bound, double bytes, double others) {
+double second_turn_s(const models::CpuModel& cpu, bool bound, double bytes, double others) {
     const RankLocations locations = two_ranks();
     CachePreemptionDelay refill(cpu, locations, bound);
     refill.switch_in(0);
@@ -48,13 +48,13 @@ TEST(CachePreemptionDelay, what_others_push_out_is_paid_once_per_fresh_byte) {
 TEST(CachePreemptionDelay, nothing_is_lost_alone_unbound_or_where_it_is_not_known) {
     EXPECT_EQ(second_turn_s(host_of_one_core(), true, 4e6, 0), 0) << "nobody ran in between";
     EXPECT_EQ(second_turn_s(host_of_one_core(), false, 4e6, 6e6), 0) << "not bound to a core";
-    CpuModel unknown = host_of_one_core();
+    models::CpuModel unknown = host_of_one_core();
     unknown.reload_byte_s = 0;
     EXPECT_EQ(second_turn_s(unknown, true, 4e6, 6e6), 0);
 }
 
 TEST(CachePreemptionDelay, what_is_missing_is_gone_through_once) {
-    const CpuModel cpu = host_of_one_core();
+    const models::CpuModel cpu = host_of_one_core();
     const RankLocations locations = two_ranks();
     CachePreemptionDelay refill(cpu, locations, true);
     refill.switch_in(0);
@@ -68,4 +68,4 @@ TEST(CachePreemptionDelay, what_is_missing_is_gone_through_once) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::cpu

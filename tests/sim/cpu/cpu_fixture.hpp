@@ -14,16 +14,16 @@ inline constexpr double kSecond = 1, kSlice = 0.01;
 
 /// Two cores in each of eight computers of one node each; nothing costs anything but work; caches and memory without
 /// limit.
-inline Machine bare_machine(int cores = 2, int ranks_of_node = 16) {
+inline models::Machine bare_machine(int cores = 2, int ranks_of_node = 16) {
     constexpr double kUnlimited = 1e30;
-    Machine machine = testing_plans::machine();
+    models::Machine machine = testing_plans::machine();
     machine.file = "made-up.json";
     machine.node.tiles = machine.node.tiles_per_card = ranks_of_node;
     machine.node.sockets = 1;
     machine.node.nics = 1;
     machine.node.nic_of_tile.clear();
     machine.node.nic_bytes_per_s = kUnlimited;
-    CpuModel& cpu = machine.cpu;
+    models::CpuModel& cpu = machine.cpu;
     cpu = {};
     cpu.cores = cores;
     cpu.quantum_s = kSlice;
@@ -33,12 +33,12 @@ inline Machine bare_machine(int cores = 2, int ranks_of_node = 16) {
 }
 
 /// Every kernel takes `start` a call and `size` for each unit of each of its other terms.
-inline void give_laws(CpuModel& cpu, double start, double size) {
+inline void give_laws(models::CpuModel& cpu, double start, double size) {
     for (auto& laws : cpu.kernel_costs) {
-        for (std::size_t kernel = 0; kernel < kCpuKernels; ++kernel) {
-            CpuKernelCost& cost = laws[kernel];
+        for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
+            models::CpuKernelCost& cost = laws[kernel];
             cost.seconds_per.fill(0);
-            for (std::size_t term = 0; term < cpu_terms(static_cast<CpuKernel>(kernel)).size(); ++term) {
+            for (std::size_t term = 0; term < cpu_terms(static_cast<models::CpuKernel>(kernel)).size(); ++term) {
                 cost.seconds_per.at(term) = term == 0 ? start : size;
             }
             cost.relative_error = 0.03;
@@ -48,10 +48,10 @@ inline void give_laws(CpuModel& cpu, double start, double size) {
 }
 
 /// A host with times of the order of a real one's.
-inline Machine plausible_machine(int cores = 2, int ranks_of_node = 16) {
-    Machine machine = bare_machine(cores, ranks_of_node);
+inline models::Machine plausible_machine(int cores = 2, int ranks_of_node = 16) {
+    models::Machine machine = bare_machine(cores, ranks_of_node);
     machine.node.nic_bytes_per_s = 1e9;
-    CpuModel& cpu = machine.cpu;
+    models::CpuModel& cpu = machine.cpu;
     cpu.quantum_s = 3e-3, cpu.context_switch_s = 2e-6, cpu.poll_s = 1e-6;
     cpu.busy_speed = 0.95;
     cpu.cache_bytes = 32e6, cpu.cache_bytes_per_s = 100e9, cpu.memory_bytes_per_s = 30e9;
@@ -62,74 +62,76 @@ inline Machine plausible_machine(int cores = 2, int ranks_of_node = 16) {
     return machine;
 }
 
-inline RankAction work(double seconds, double cache_bytes = 0, double memory_bytes = 0) {
+inline cpu::RankAction work(double seconds, double cache_bytes = 0, double memory_bytes = 0) {
     return {.work = {seconds, cache_bytes, memory_bytes}};
 }
-inline RankAction send(int to, double bytes, int tag = 0) {
-    return {.type = RankAction::Type::kSend, .peer = to, .tag = tag, .bytes = bytes, .work = {}};
+inline cpu::RankAction send(int to, double bytes, int tag = 0) {
+    return {.type = cpu::RankAction::Type::kSend, .peer = to, .tag = tag, .bytes = bytes, .work = {}};
 }
-inline RankAction receive(int from, double bytes, int tag = 0) {
-    return {.type = RankAction::Type::kReceive, .peer = from, .tag = tag, .bytes = bytes, .work = {}};
+inline cpu::RankAction receive(int from, double bytes, int tag = 0) {
+    return {.type = cpu::RankAction::Type::kReceive, .peer = from, .tag = tag, .bytes = bytes, .work = {}};
 }
-inline RankAction wait() { return {.type = RankAction::Type::kWait, .work = {}}; }
+inline cpu::RankAction wait() { return {.type = cpu::RankAction::Type::kWait, .work = {}}; }
 
 /// By rank: one row of actions.
-using Ranks = std::vector<std::vector<RankAction>>;
+using Ranks = std::vector<std::vector<cpu::RankAction>>;
 
 /// Of ranks in order on the nodes.
-inline RankLocations rank_places(const Machine& machine, int ranks) {
-    Layout layout;
+inline cpu::RankLocations rank_places(const models::Machine& machine, int ranks) {
+    models::Layout layout;
     layout.tiles = ranks;
     layout.tiles_per_node = machine.node.tiles;
     for (int node = 0; node * machine.node.tiles < layout.tiles; ++node) {
         layout.node_of_job_node.push_back(node);
     }
-    return rank_locations(machine, layout);
+    return cpu::rank_locations(machine, layout);
 }
 
-inline CpuPlayResult play_ranks_at(const Machine& machine, const RankLocations& locations, const Ranks& ranks,
-                                   WaitPolicy wait_policy = {}) {
+inline cpu::CpuPlayResult play_ranks_at(const models::Machine& machine, const cpu::RankLocations& locations,
+                                        const Ranks& ranks, cpu::WaitPolicy wait_policy = {}) {
     std::vector<bool> begun(ranks.size(), false);
-    const CpuProgram program{[&](int rank, OperationActions& row) {
-                                 const auto group_rank = static_cast<std::size_t>(rank);
-                                 if (begun[group_rank]) {
-                                     return false;
-                                 }
-                                 begun[group_rank] = true;
-                                 row.actions = ranks[group_rank];
-                                 row.loss = Loss::kExposedTp;
-                                 return true;
-                             },
-                             [](int, const OperationActions&, Picoseconds, Picoseconds) {}};
+    const cpu::CpuProgram program{[&](int rank, cpu::OperationActions& row) {
+                                      const auto group_rank = static_cast<std::size_t>(rank);
+                                      if (begun[group_rank]) {
+                                          return false;
+                                      }
+                                      begun[group_rank] = true;
+                                      row.actions = ranks[group_rank];
+                                      row.loss = schedule::Loss::kExposedTp;
+                                      return true;
+                                  },
+                                  [](int, const cpu::OperationActions&, Picoseconds, Picoseconds) {}};
     return play_cpu_program(machine, locations, wait_policy, program);
 }
 
-inline CpuPlayResult play_ranks(const Machine& machine, const Ranks& ranks, WaitPolicy wait_policy = {}) {
+inline cpu::CpuPlayResult play_ranks(const models::Machine& machine, const Ranks& ranks,
+                                     cpu::WaitPolicy wait_policy = {}) {
     return play_ranks_at(machine, rank_places(machine, static_cast<int>(ranks.size())), ranks, wait_policy);
 }
 
-inline double step_s(const Machine& machine, const Ranks& ranks, WaitPolicy wait_policy = {}) {
+inline double step_s(const models::Machine& machine, const Ranks& ranks, cpu::WaitPolicy wait_policy = {}) {
     return to_seconds(play_ranks(machine, ranks, wait_policy).step);
 }
 
 /// A shipped toy on a host, with the trainer's stack.
-inline Inputs toy_inputs(const std::string& plan, const std::string& workload, Machine machine) {
-    Inputs inputs = testing_steps::shipped_inputs(plan, workload, "auspex");
+inline models::Inputs toy_inputs(const std::string& plan, const std::string& workload, models::Machine machine) {
+    models::Inputs inputs = testing_steps::shipped_inputs(plan, workload, "auspex");
     inputs.machine = std::move(machine);
     return inputs;
 }
 
 /// The seed's plan of a toy, of up to 16 ranks, that the trainer runs: no context parallelism, experts split over tp as
 /// the rest, nothing gathered layer by layer, nothing overlapped.
-inline Inputs trainable_inputs(std::uint64_t seed, Machine machine) {
-    Inputs inputs = toy_inputs("toy-dp4", "toy-dense", std::move(machine));
+inline models::Inputs trainable_inputs(std::uint64_t seed, models::Machine machine) {
+    models::Inputs inputs = toy_inputs("toy-dp4", "toy-dense", std::move(machine));
     Rng rng(seed);
     for (;;) {
-        Plan plan = testing_plans::detail::draw_plan(rng, false);
+        models::Plan plan = testing_plans::detail::draw_plan(rng, false);
         inputs.workload = testing_plans::workload(rng.below(2) == 0 ? "toy-dense" : "toy-moe");
         plan.cp = 1;
         plan.etp = plan.tp;
-        plan.optimizer = plan.optimizer == OptimizerSharding::kFsdp ? OptimizerSharding::kSharded : plan.optimizer;
+        plan.optimizer =
+            plan.optimizer == models::OptimizerSharding::kFsdp ? models::OptimizerSharding::kSharded : plan.optimizer;
         if (plan.dp * plan.ep * plan.tp * plan.pp > 16) {
             continue;
         }

@@ -14,50 +14,54 @@
 namespace auspex::testing_hosts {
 namespace {
 
-double loss_s(const CpuStep& played, Loss loss) { return to_seconds(played.losses[static_cast<std::size_t>(loss)]); }
+double loss_s(const cpu::CpuStep& played, schedule::Loss loss) {
+    return to_seconds(played.losses[static_cast<std::size_t>(loss)]);
+}
 
 /// By loss, in seconds, means over ranks.
-using LossSeconds = std::array<double, kLossCount>;
-double& of(LossSeconds& seconds, Loss loss) { return seconds[static_cast<std::size_t>(loss)]; }
+using LossSeconds = std::array<double, schedule::kLossCount>;
+double& of(LossSeconds& seconds, schedule::Loss loss) { return seconds[static_cast<std::size_t>(loss)]; }
 
 /// What an operation counts as: communication as that of its stream, work as that of its phase.
-Loss loss_of_operation(const Operation& op) {
-    static const std::map<Stream, Loss> kOfStream{{Stream::kTp, Loss::kExposedTp}, {Stream::kEp, Loss::kExposedEp},
-                                                  {Stream::kDp, Loss::kExposedDp}, {Stream::kPp, Loss::kExposedPp},
-                                                  {Stream::kCp, Loss::kExposedCp}, {Stream::kCompute, Loss::kWaiting}};
-    static const std::map<Phase, Loss> kOfPhase{{Phase::kRecompute, Loss::kRecompute},
-                                                {Phase::kOptimizer, Loss::kOptimizer}};
-    if (op.comm != CommKind::kNone) {
+schedule::Loss loss_of_operation(const schedule::Operation& op) {
+    static const std::map<schedule::Stream, schedule::Loss> kOfStream{
+        {schedule::Stream::kTp, schedule::Loss::kExposedTp}, {schedule::Stream::kEp, schedule::Loss::kExposedEp},
+        {schedule::Stream::kDp, schedule::Loss::kExposedDp}, {schedule::Stream::kPp, schedule::Loss::kExposedPp},
+        {schedule::Stream::kCp, schedule::Loss::kExposedCp}, {schedule::Stream::kCompute, schedule::Loss::kWaiting}};
+    static const std::map<schedule::Phase, schedule::Loss> kOfPhase{
+        {schedule::Phase::kRecompute, schedule::Loss::kRecompute},
+        {schedule::Phase::kOptimizer, schedule::Loss::kOptimizer}};
+    if (op.comm != schedule::CommKind::kNone) {
         return kOfStream.at(op.stream);
     }
     const auto found = kOfPhase.find(op.phase);
-    return found == kOfPhase.end() ? Loss::kUsefulCompute : found->second;
+    return found == kOfPhase.end() ? schedule::Loss::kUsefulCompute : found->second;
 }
 
 /// From the timeline: each rank's spans by what they are of; before its first span it prepares the optimizer, after its
 /// last it waits for the last rank.
-LossSeconds losses_of_timeline(const SimulatedStep& step, const CpuStep& played) {
-    std::map<std::uint32_t, Loss> loss_of_name;
-    for (const Operation& op : step.program.operations) {
+LossSeconds losses_of_timeline(const predict::SimulatedStep& step, const cpu::CpuStep& played) {
+    std::map<std::uint32_t, schedule::Loss> loss_of_name;
+    for (const schedule::Operation& op : step.program.operations) {
         loss_of_name[static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase))] = loss_of_operation(op);
     }
     const auto ranks = static_cast<std::size_t>(step.layout.tiles);
     LossSeconds seconds{};
     std::vector<Picoseconds> first(ranks, std::numeric_limits<Picoseconds>::max()), last(ranks, 0);
-    for (const Span& span : played.timeline->spans) {
-        const std::size_t rank = span.track / kStreamCount;
+    for (const schedule::Span& span : played.timeline->spans) {
+        const std::size_t rank = span.track / schedule::kStreamCount;
         first[rank] = std::min(first[rank], span.start);
         last[rank] = std::max(last[rank], span.end);
         of(seconds, loss_of_name.at(span.name)) += to_seconds(span.end - span.start) / static_cast<double>(ranks);
     }
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        of(seconds, Loss::kOptimizer) += to_seconds(first[rank]) / static_cast<double>(ranks);
-        of(seconds, Loss::kWaiting) += to_seconds(played.step - last[rank]) / static_cast<double>(ranks);
+        of(seconds, schedule::Loss::kOptimizer) += to_seconds(first[rank]) / static_cast<double>(ranks);
+        of(seconds, schedule::Loss::kWaiting) += to_seconds(played.step - last[rank]) / static_cast<double>(ranks);
     }
     return seconds;
 }
 
-LossSeconds losses_of(const CpuStep& played) {
+LossSeconds losses_of(const cpu::CpuStep& played) {
     LossSeconds seconds{};
     std::ranges::transform(played.losses, seconds.begin(), to_seconds);
     return seconds;
@@ -66,29 +70,30 @@ LossSeconds losses_of(const CpuStep& played) {
 /// A wait for a message of another stage is a bubble until that is sent: a timeline does not show when. Bubble, waiting
 /// and messages between stages are one here.
 LossSeconds between_stages_as_one(LossSeconds seconds) {
-    of(seconds, Loss::kWaiting) += of(seconds, Loss::kBubble) + of(seconds, Loss::kExposedPp);
-    of(seconds, Loss::kBubble) = of(seconds, Loss::kExposedPp) = 0;
+    of(seconds, schedule::Loss::kWaiting) +=
+        of(seconds, schedule::Loss::kBubble) + of(seconds, schedule::Loss::kExposedPp);
+    of(seconds, schedule::Loss::kBubble) = of(seconds, schedule::Loss::kExposedPp) = 0;
     return seconds;
 }
 
 /// A row of a rank: its seconds alone, those of them that come after its first message, and what it counts as.
 struct Work {
-    Loss loss;
+    schedule::Loss loss;
     double seconds, later_s;
     std::uint32_t operation;
     int micro_batch;
 };
 
-std::vector<Work> work_of_rows(const Inputs& inputs, const SimulatedStep& step, int rank) {
-    ProgramActions rows(inputs, step);
+std::vector<Work> work_of_rows(const models::Inputs& inputs, const predict::SimulatedStep& step, int rank) {
+    cpu::ProgramActions rows(inputs, step);
     std::vector<Work> work;
-    for (OperationActions row; rows.next(rank, row); row = {}) {
+    for (cpu::OperationActions row; rows.next(rank, row); row = {}) {
         work.push_back({row.loss, 0, 0, row.operation_index, row.micro_batch});
         bool is_later = false;
-        for (const RankAction& action : row.actions) {
+        for (const cpu::RankAction& action : row.actions) {
             work.back().seconds += action.work.seconds;
             work.back().later_s += is_later ? action.work.seconds : 0;
-            is_later = is_later || action.type != RankAction::Type::kWork;
+            is_later = is_later || action.type != cpu::RankAction::Type::kWork;
         }
     }
     return work;
@@ -100,16 +105,16 @@ TEST(HostLosses, on_cores_of_their_own_they_are_the_spans_of_the_timeline) {
     for (const auto& [plan, workload] : toys()) {
         for (const int ranks_of_node : {16, 2}) {
             SCOPED_TRACE(plan + ", ranks of a node " + std::to_string(ranks_of_node));
-            const Inputs inputs = toy_inputs(plan, workload, plausible_machine(16, ranks_of_node));
-            const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
-            const CpuStep played = play_on_cpus(inputs, step, true);
+            const models::Inputs inputs = toy_inputs(plan, workload, plausible_machine(16, ranks_of_node));
+            const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+            const cpu::CpuStep played = cpu::play_on_cpus(inputs, step, true);
             const LossSeconds expected = between_stages_as_one(losses_of_timeline(step, played));
             const LossSeconds found = between_stages_as_one(losses_of(played));
-            for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-                EXPECT_NEAR(found[loss], expected[loss], kRounding) << to_string(static_cast<Loss>(loss));
+            for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+                EXPECT_NEAR(found[loss], expected[loss], kRounding) << to_string(static_cast<schedule::Loss>(loss));
             }
-            EXPECT_EQ(loss_s(played, Loss::kBubble) > 0, step.plan.pp > 1);
-            EXPECT_GT(loss_s(played, Loss::kUsefulCompute), 0);
+            EXPECT_EQ(loss_s(played, schedule::Loss::kBubble) > 0, step.plan.pp > 1);
+            EXPECT_GT(loss_s(played, schedule::Loss::kUsefulCompute), 0);
         }
     }
 }
@@ -119,11 +124,11 @@ TEST(HostLosses, of_work_are_the_seconds_of_its_kernels_on_however_few_cores) {
     for (const auto& [plan, workload] : toys()) {
         for (const int cores : {1, 2, 4}) {
             SCOPED_TRACE(plan + ", cores " + std::to_string(cores));
-            Machine machine = bare_machine(cores);
+            models::Machine machine = bare_machine(cores);
             give_laws(machine.cpu, 1e-6, 1e-11);
             machine.cpu.quantum_s = 1e-4;
-            const Inputs inputs = toy_inputs(plan, workload, machine);
-            const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+            const models::Inputs inputs = toy_inputs(plan, workload, machine);
+            const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
             LossSeconds expected{};
             double all = 0;
             for (int rank = 0; rank < step.layout.tiles; ++rank) {
@@ -132,14 +137,15 @@ TEST(HostLosses, of_work_are_the_seconds_of_its_kernels_on_however_few_cores) {
                     all += row.seconds;
                 }
             }
-            const CpuStep played = play_on_cpus(inputs, step, false);
-            for (const Loss loss : {Loss::kUsefulCompute, Loss::kRecompute, Loss::kOptimizer}) {
+            const cpu::CpuStep played = cpu::play_on_cpus(inputs, step, false);
+            for (const schedule::Loss loss :
+                 {schedule::Loss::kUsefulCompute, schedule::Loss::kRecompute, schedule::Loss::kOptimizer}) {
                 // Each of some thousand events of a rank is rounded to a picosecond.
                 EXPECT_NEAR(loss_s(played, loss), of(expected, loss), 1e-8) << to_string(loss);
             }
             // No core does more than a second's work a second.
             EXPECT_GE(to_seconds(played.step) + 1e-8, all / std::min(cores, step.layout.tiles));
-            EXPECT_EQ(cores<step.layout.tiles, loss_s(played, Loss::kWaiting)> 0.1 * to_seconds(played.step));
+            EXPECT_EQ(cores<step.layout.tiles, loss_s(played, schedule::Loss::kWaiting)> 0.1 * to_seconds(played.step));
         }
     }
 }
@@ -150,14 +156,15 @@ struct Walked {
 };
 
 /// Stages of one rank each, whose messages cost nothing: row after row, and a receive until its message was sent.
-Walked walk(const Inputs& inputs, const SimulatedStep& step) {
+Walked walk(const models::Inputs& inputs, const predict::SimulatedStep& step) {
     const auto stages = static_cast<std::size_t>(step.plan.pp);
     std::vector<std::vector<Work>> work;
     for (std::size_t stage = 0; stage < stages; ++stage) {
         work.push_back(work_of_rows(inputs, step, static_cast<int>(stage)));
     }
-    const auto message_of = [](const Operation& op, int micro_batch) {
-        const bool is_backward = op.kind == OpKind::kSendBackward || op.kind == OpKind::kReceiveBackward;
+    const auto message_of = [](const schedule::Operation& op, int micro_batch) {
+        const bool is_backward =
+            op.kind == schedule::OpKind::kSendBackward || op.kind == schedule::OpKind::kReceiveBackward;
         return std::tuple(op.message, micro_batch, is_backward);
     };
     Walked out;
@@ -169,15 +176,15 @@ Walked walk(const Inputs& inputs, const SimulatedStep& step) {
         for (std::size_t stage = 0; stage < stages; ++stage) {
             for (; at[stage] < work[stage].size(); ++at[stage], moves = true) {
                 const Work& row = work[stage][at[stage]];
-                if (row.operation == ProgramActions::kNoOperation) {
+                if (row.operation == cpu::ProgramActions::kNoOperation) {
                     clock[stage] += row.seconds;
                     continue;
                 }
-                const Operation& op = step.program.operations[row.operation];
-                if (op.phase == Phase::kOptimizer) {
+                const schedule::Operation& op = step.program.operations[row.operation];
+                if (op.phase == schedule::Phase::kOptimizer) {
                     break;
                 }
-                if (op.comm == CommKind::kReceive) {
+                if (op.comm == schedule::CommKind::kReceive) {
                     const auto message = sent.find(message_of(op, row.micro_batch));
                     if (message == sent.end()) {
                         break;
@@ -188,7 +195,7 @@ Walked walk(const Inputs& inputs, const SimulatedStep& step) {
                 }
                 clock[stage] += row.seconds;
                 out.passes_end_s = std::max(out.passes_end_s, clock[stage]);
-                if (op.comm == CommKind::kSend) {
+                if (op.comm == schedule::CommKind::kSend) {
                     sent[message_of(op, row.micro_batch)] = clock[stage] - row.later_s;
                 }
             }
@@ -199,20 +206,21 @@ Walked walk(const Inputs& inputs, const SimulatedStep& step) {
 
 /// On a core for each stage and without cost of messages nothing but the order of passes makes a stage idle.
 TEST(HostLosses, a_bubble_is_what_the_passes_of_stages_leave_idle) {
-    for (const ScheduleKind schedule : {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kInterleaved1f1b}) {
+    for (const models::ScheduleKind schedule :
+         {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
         for (const int micro_batches : {2, 4, 8}) {
             SCOPED_TRACE(std::string(to_string(schedule)) + ", micro-batches " + std::to_string(micro_batches));
-            Machine machine = bare_machine();
+            models::Machine machine = bare_machine();
             give_laws(machine.cpu, 1e-6, 1e-11);
-            Inputs inputs = toy_inputs("toy-interleaved", "toy-dense", machine);
-            inputs.plan.virtual_stages = schedule == ScheduleKind::kInterleaved1f1b ? 2 : 1;
+            models::Inputs inputs = toy_inputs("toy-interleaved", "toy-dense", machine);
+            inputs.plan.virtual_stages = schedule == models::ScheduleKind::kInterleaved1f1b ? 2 : 1;
             inputs.plan.schedule = schedule;
             inputs.plan.micro_batches = micro_batches;
-            const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+            const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
             const Walked expected = walk(inputs, step);
-            const CpuStep played = play_on_cpus(inputs, step, false);
+            const cpu::CpuStep played = cpu::play_on_cpus(inputs, step, false);
             EXPECT_NEAR(to_seconds(played.forward_backward), expected.passes_end_s, 1e-9);
-            EXPECT_NEAR(2 * loss_s(played, Loss::kBubble), expected.idle_s, 1e-9);
+            EXPECT_NEAR(2 * loss_s(played, schedule::Loss::kBubble), expected.idle_s, 1e-9);
             EXPECT_GT(expected.idle_s, 0);
         }
     }
@@ -221,36 +229,38 @@ TEST(HostLosses, a_bubble_is_what_the_passes_of_stages_leave_idle) {
 /// The later stage waits from 0 on; the message is sent at 0.1 s, travels 10 ms between nodes and costs its receiver 1
 /// ms.
 TEST(HostLosses, a_bubble_ends_when_the_message_is_sent) {
-    Machine machine = bare_machine(2, 1);
+    models::Machine machine = bare_machine(2, 1);
     machine.cpu.inter_node.latency_s = 0.01;
     machine.cpu.inter_node.receive_s = 0.001;
     const Ranks actions{{work(0.1), send(1, 8)}, {receive(0, 8), wait()}};
     std::array<bool, 2> begun{};
-    const CpuProgram program{[&](int rank, OperationActions& row) {
-                                 const auto group_rank = static_cast<std::size_t>(rank);
-                                 if (std::exchange(begun[group_rank], true)) {
-                                     return false;
-                                 }
-                                 row.actions = actions[group_rank];
-                                 row.loss = Loss::kExposedPp;
-                                 row.waits_for_sender = rank == 1;
-                                 return true;
-                             },
-                             [](int, const OperationActions&, Picoseconds, Picoseconds) {}};
-    const CpuPlayResult played = play_cpu_program(machine, rank_places(machine, 2), {}, program);
-    const auto of_receiver = [&](Loss loss) { return to_seconds(played.losses[1][static_cast<std::size_t>(loss)]); };
-    EXPECT_NEAR(of_receiver(Loss::kBubble), 0.1, 1e-9);
-    EXPECT_NEAR(of_receiver(Loss::kExposedPp), 0.011, 1e-9);
-    EXPECT_EQ(of_receiver(Loss::kWaiting), 0);
+    const cpu::CpuProgram program{[&](int rank, cpu::OperationActions& row) {
+                                      const auto group_rank = static_cast<std::size_t>(rank);
+                                      if (std::exchange(begun[group_rank], true)) {
+                                          return false;
+                                      }
+                                      row.actions = actions[group_rank];
+                                      row.loss = schedule::Loss::kExposedPp;
+                                      row.waits_for_sender = rank == 1;
+                                      return true;
+                                  },
+                                  [](int, const cpu::OperationActions&, Picoseconds, Picoseconds) {}};
+    const cpu::CpuPlayResult played = play_cpu_program(machine, rank_places(machine, 2), {}, program);
+    const auto of_receiver = [&](schedule::Loss loss) {
+        return to_seconds(played.losses[1][static_cast<std::size_t>(loss)]);
+    };
+    EXPECT_NEAR(of_receiver(schedule::Loss::kBubble), 0.1, 1e-9);
+    EXPECT_NEAR(of_receiver(schedule::Loss::kExposedPp), 0.011, 1e-9);
+    EXPECT_EQ(of_receiver(schedule::Loss::kWaiting), 0);
 }
 
 /// The seed's plan on a host of 1 to 3 cores and nodes of 3 ranks, with and without turns, long messages, spinning and
 /// binding.
-Inputs random_trainable(std::uint64_t seed) {
-    Inputs inputs = trainable_inputs(seed, plausible_machine(1 + static_cast<int>(seed % 3), 3));
+models::Inputs random_trainable(std::uint64_t seed) {
+    models::Inputs inputs = trainable_inputs(seed, plausible_machine(1 + static_cast<int>(seed % 3), 3));
     inputs.stack.waits_by_yielding = seed % 2 == 0;
     inputs.stack.binds_ranks = seed % 3 != 0;
-    CpuModel& cpu = inputs.machine.cpu;
+    models::CpuModel& cpu = inputs.machine.cpu;
     cpu.quantum_s = seed % 5 == 0 ? 0 : 1e-3;
     cpu.nodes_per_computer = 1 + static_cast<int>(seed % 2);
     cpu.intra_node.eager_bytes = cpu.inter_node.eager_bytes = seed % 7 < 4 ? 0 : 4096;
@@ -261,19 +271,19 @@ Inputs random_trainable(std::uint64_t seed) {
 TEST(HostLosses, of_100_random_plans_are_at_most_the_spans_and_waiting_is_what_they_leave) {
     double most_waiting = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-        const Inputs inputs = random_trainable(seed);
+        const models::Inputs inputs = random_trainable(seed);
         SCOPED_TRACE("seed " + std::to_string(seed) + " " + inputs.workload.name);
-        const SimulatedStep step =
+        const predict::SimulatedStep step =
             prepare_step(inputs, testing_steps::plain_options(testing_plans::layout_of(inputs.plan).tiles));
-        const CpuStep played = play_on_cpus(inputs, step, true);
+        const cpu::CpuStep played = cpu::play_on_cpus(inputs, step, true);
         const LossSeconds spans = between_stages_as_one(losses_of_timeline(step, played));
         const LossSeconds found = between_stages_as_one(losses_of(played));
-        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
             EXPECT_GE(played.losses[loss], 0);
-            if (loss == static_cast<std::size_t>(Loss::kWaiting)) {
+            if (loss == static_cast<std::size_t>(schedule::Loss::kWaiting)) {
                 EXPECT_GE(found[loss] + kRounding, spans[loss]);
             } else {
-                EXPECT_LE(found[loss], spans[loss] + kRounding) << to_string(static_cast<Loss>(loss));
+                EXPECT_LE(found[loss], spans[loss] + kRounding) << to_string(static_cast<schedule::Loss>(loss));
             }
         }
         double most = 0;
@@ -285,7 +295,7 @@ TEST(HostLosses, of_100_random_plans_are_at_most_the_spans_and_waiting_is_what_t
             most = std::max(most, seconds);
         }
         EXPECT_GE(to_seconds(played.step), most) << "no step is shorter than the work of its busiest rank";
-        most_waiting = std::max(most_waiting, loss_s(played, Loss::kWaiting) / to_seconds(played.step));
+        most_waiting = std::max(most_waiting, loss_s(played, schedule::Loss::kWaiting) / to_seconds(played.step));
     }
     EXPECT_GT(most_waiting, 0.5) << "some of these plans share cores";
 }

@@ -7,8 +7,8 @@ namespace auspex::testing_hosts {
 namespace {
 
 constexpr double kTick = 1e-9;  // rounding of a few events to the clock
-constexpr WaitPolicy kSpinning{.yields = false};
-constexpr WaitPolicy kUnbound{.bound = false};
+constexpr cpu::WaitPolicy kSpinning{.yields = false};
+constexpr cpu::WaitPolicy kUnbound{.bound = false};
 
 TEST(HostPlayer, one_rank_takes_the_sum_of_its_work) {
     EXPECT_NEAR(step_s(bare_machine(), {{work(0.5), work(0.25), work(0.125)}}), 0.875, kTick);
@@ -18,7 +18,7 @@ TEST(HostPlayer, four_ranks_on_two_cores_take_twice_as_long) {
     const Ranks ranks(4, {work(kSecond)});
     EXPECT_NEAR(step_s(bare_machine(), ranks), 2, kTick) << "turns";
     EXPECT_NEAR(step_s(bare_machine(), ranks, kUnbound), 2, kTick) << "turns, not bound";
-    Machine fluid = bare_machine();
+    models::Machine fluid = bare_machine();
     fluid.cpu.quantum_s = 0;
     EXPECT_NEAR(step_s(fluid, ranks), 2, kTick) << "shared continuously";
     EXPECT_NEAR(step_s(fluid, ranks, kUnbound), 2, kTick) << "shared continuously, not bound";
@@ -33,9 +33,9 @@ TEST(HostPlayer, ranks_are_bound_to_cores_in_turn) {
 
 TEST(HostPlayer, shared_continuously_each_has_its_fair_part) {
     // Two on one core, 1 s and 3 s of work: halves until the shorter has ended at 2 s, then the longer alone to 4 s.
-    Machine machine = bare_machine(1);
+    models::Machine machine = bare_machine(1);
     machine.cpu.quantum_s = 0;
-    const CpuPlayResult played = play_ranks(machine, {{work(1)}, {work(3)}});
+    const cpu::CpuPlayResult played = play_ranks(machine, {{work(1)}, {work(3)}});
     EXPECT_NEAR(to_seconds(played.ends[0]), 2, kTick);
     EXPECT_NEAR(to_seconds(played.ends[1]), 4, kTick);
 }
@@ -43,13 +43,13 @@ TEST(HostPlayer, shared_continuously_each_has_its_fair_part) {
 TEST(HostPlayer, turns_are_slices_in_order) {
     // On one core 25 ms and 25 ms in slices of 10 ms: ends at 10+10+10+10+5 = 45 ms and 50 ms, and every change of the
     // four costs 1 ms more.
-    Machine machine = bare_machine(1);
+    models::Machine machine = bare_machine(1);
     const Ranks ranks(2, {work(0.025)});
-    const CpuPlayResult free = play_ranks(machine, ranks);
+    const cpu::CpuPlayResult free = play_ranks(machine, ranks);
     EXPECT_NEAR(to_seconds(free.ends[0]), 0.045, kTick);
     EXPECT_NEAR(to_seconds(free.ends[1]), 0.050, kTick);
     machine.cpu.context_switch_s = 0.001;
-    const CpuPlayResult costly = play_ranks(machine, ranks);
+    const cpu::CpuPlayResult costly = play_ranks(machine, ranks);
     EXPECT_NEAR(to_seconds(costly.ends[0]), 0.049, kTick);
     EXPECT_NEAR(to_seconds(costly.ends[1]), 0.055, kTick);
 }
@@ -58,8 +58,8 @@ TEST(HostPlayer, others_take_their_turns) {
     // 95 ms of work on a core that another process wants too, slices of 10 ms: 10 turns of its own, 9 of the other's
     // between them. With two others 18. A rank that waits gives its core away for a whole turn: the message of a rank
     // that has a core of its own comes at once, and is seen when the other's slice ends.
-    Machine machine = bare_machine(1);
-    RankLocations locations = rank_places(machine, 1);
+    models::Machine machine = bare_machine(1);
+    cpu::RankLocations locations = rank_places(machine, 1);
     const Ranks one{{work(0.095)}};
     add_background_processes(locations, {1});
     EXPECT_NEAR(to_seconds(play_ranks_at(machine, locations, one).step), 0.185, kTick);
@@ -70,14 +70,14 @@ TEST(HostPlayer, others_take_their_turns) {
     locations = rank_places(machine, 2);
     add_background_processes(locations, {0, 1});
     const Ranks talk{{work(0.003), send(1, 8)}, {receive(0, 8), wait()}};
-    const CpuPlayResult played = play_ranks_at(machine, locations, talk);
+    const cpu::CpuPlayResult played = play_ranks_at(machine, locations, talk);
     EXPECT_NEAR(to_seconds(played.ends[0]), 0.003, kTick);
     EXPECT_NEAR(to_seconds(played.ends[1]), kSlice, kTick);
     EXPECT_EQ(played.ends.size(), 2U) << "others are no ranks";
 }
 
 TEST(HostPlayer, busy_cores_are_slower) {
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     machine.cpu.busy_speed = 0.8;
     EXPECT_NEAR(step_s(machine, {{work(1)}}), 1, kTick);
     EXPECT_NEAR(step_s(machine, {{work(1)}, {work(1)}}), 1 / 0.8, kTick);
@@ -85,7 +85,7 @@ TEST(HostPlayer, busy_cores_are_slower) {
 
 TEST(HostPlayer, work_that_needs_more_memory_than_there_is_shares_it) {
     // Each needs 20 GB/s alone; the computer has 30: rate 30 / 40. Alone neither waits.
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     machine.cpu.memory_bytes_per_s = 30e9;
     EXPECT_NEAR(step_s(machine, {{work(1, 0, 20e9)}}), 1, kTick);
     EXPECT_NEAR(step_s(machine, {{work(1, 0, 20e9)}, {work(1, 0, 20e9)}}), 4.0 / 3, kTick);
@@ -97,32 +97,32 @@ TEST(HostPlayer, work_that_needs_more_memory_than_there_is_shares_it) {
 
 TEST(HostPlayer, a_message_takes_its_sender_then_its_receiver) {
     // send 1 ms + 1000 B x 1 us, receive 2 ms + 1000 B x 2 us; who waits on an idle core sees it after poll / 2.
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 1e-6, 2e-6, 1e9, 0, 0};
     machine.cpu.poll_s = 1e-4;
-    const CpuPlayResult played = play_ranks(machine, {{send(1, 1000), wait()}, {receive(0, 1000), wait()}});
+    const cpu::CpuPlayResult played = play_ranks(machine, {{send(1, 1000), wait()}, {receive(0, 1000), wait()}});
     EXPECT_NEAR(to_seconds(played.ends[0]), 2e-3, kTick);
     EXPECT_NEAR(to_seconds(played.ends[1]), 2e-3 + 0.5e-4 + 4e-3, kTick);
 }
 
 TEST(HostPlayer, a_receiver_takes_longer_for_bytes_from_memory) {
     // receive 2 ms, and 500 B at 1 us more each by the law of copies; the sender does not.
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 0, 0, 1e9, 0, 0};
-    machine.cpu.kernel_costs.front()[static_cast<std::size_t>(CpuKernel::kCopy)].miss_byte_s = 1e-6;
-    RankAction far = send(1, 1000);
+    machine.cpu.kernel_costs.front()[static_cast<std::size_t>(models::CpuKernel::kCopy)].miss_byte_s = 1e-6;
+    cpu::RankAction far = send(1, 1000);
     far.memory_bytes = 500;
-    const CpuPlayResult played = play_ranks(machine, {{far, wait()}, {receive(0, 1000), wait()}});
+    const cpu::CpuPlayResult played = play_ranks(machine, {{far, wait()}, {receive(0, 1000), wait()}});
     EXPECT_NEAR(to_seconds(played.ends[0]), 1e-3, kTick);
     EXPECT_NEAR(to_seconds(played.ends[1]), 1e-3 + 2.5e-3, kTick);
 }
 
 TEST(HostPlayer, a_long_message_holds_its_sender_until_it_is_taken) {
     // Beyond eager: 3 ms more at the receiver, and the sender waits for the receiver, who works for 0.1 s first.
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 0, 0, 100, 3e-3, 0};
     const Ranks ranks{{send(1, 1000), wait()}, {work(0.1), receive(0, 1000), wait()}};
-    const CpuPlayResult played = play_ranks(machine, ranks);
+    const cpu::CpuPlayResult played = play_ranks(machine, ranks);
     EXPECT_NEAR(to_seconds(played.ends[1]), 0.1 + 5e-3, kTick);
     EXPECT_NEAR(to_seconds(played.ends[0]), 0.1 + 5e-3, kTick);
     machine.cpu.intra_node.eager_bytes = 1000;
@@ -131,7 +131,7 @@ TEST(HostPlayer, a_long_message_holds_its_sender_until_it_is_taken) {
 
 TEST(HostPlayer, only_a_message_up_to_eager_costs_its_sender_its_bytes) {
     // send 1 ms, and 1 us a byte of an eager one; receive 2 ms + 2 us a byte, and 3 ms for a long one.
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 1e-6, 2e-6, 100, 3e-3, 0};
     EXPECT_NEAR(step_s(machine, {{send(1, 100), wait()}, {receive(0, 100), wait()}}), 1.1e-3 + 2.2e-3, kTick);
     EXPECT_NEAR(step_s(machine, {{send(1, 1000), wait()}, {receive(0, 1000), wait()}}), 1e-3 + 7e-3, kTick);
@@ -139,7 +139,7 @@ TEST(HostPlayer, only_a_message_up_to_eager_costs_its_sender_its_bytes) {
 
 TEST(HostPlayer, beyond_at_once_a_sender_waits_until_its_receiver_looks) {
     // The receiver works for 0.1 s, looks for another message until 0.2 s, and takes the first one at 0.5 s.
-    Machine machine = bare_machine(3);
+    models::Machine machine = bare_machine(3);
     machine.cpu.intra_node.buffered_bytes = 100;
     const auto sender_s = [&](double bytes) {
         const Ranks ranks{{send(1, bytes, 0), wait()},
@@ -155,7 +155,7 @@ TEST(HostPlayer, beyond_at_once_a_sender_waits_until_its_receiver_looks) {
 
 TEST(HostPlayer, a_message_that_was_seen_is_taken_before_the_next_send) {
     // Rank 1 sees the long message at 0.1 s while it waits for rank 2; asking for it takes 0.2 s, then it sends.
-    Machine machine = bare_machine(3);
+    models::Machine machine = bare_machine(3);
     machine.cpu.intra_node.receive_byte_s = 1e-3;
     machine.cpu.intra_node.eager_bytes = 100;
     const Ranks ranks{{send(1, 200, 0)},
@@ -166,7 +166,7 @@ TEST(HostPlayer, a_message_that_was_seen_is_taken_before_the_next_send) {
 
 TEST(HostPlayer, messages_between_nodes_flow_over_their_nics) {
     // One rank a node. 1e9 bytes at 1e9 B/s and 10 ms; two into one node share its NIC; two pairs do not.
-    Machine machine = bare_machine(2, 1);
+    models::Machine machine = bare_machine(2, 1);
     machine.node.nic_bytes_per_s = 1e9;
     machine.cpu.inter_node.latency_s = 0.01;
     EXPECT_NEAR(step_s(machine, {{send(1, 1e9)}, {receive(0, 1e9), wait()}}), 1.01, kTick);
@@ -179,7 +179,7 @@ TEST(HostPlayer, messages_between_nodes_flow_over_their_nics) {
 TEST(HostPlayer, a_nic_that_has_rested_lets_a_burst_pass_at_once) {
     // 1e9 B/s, a burst of 2e8 bytes: the first message takes 0.8 s. One right behind it finds nothing saved up: 1 s
     // more. One that begins 0.1 s after the first has gone finds 1e8 bytes: 0.9 s.
-    Machine machine = bare_machine(2, 1);
+    models::Machine machine = bare_machine(2, 1);
     machine.node.nic_bytes_per_s = 1e9;
     machine.cpu.inter_node.burst_bytes = 2e8;
     EXPECT_NEAR(step_s(machine, {{send(1, 1e9)}, {receive(0, 1e9), wait()}}), 0.8, kTick);
@@ -192,7 +192,7 @@ TEST(HostPlayer, a_nic_that_has_rested_lets_a_burst_pass_at_once) {
 }
 
 TEST(HostPlayer, a_long_message_between_nodes_flows_when_both_are_there) {
-    Machine machine = bare_machine(2, 1);
+    models::Machine machine = bare_machine(2, 1);
     machine.node.nic_bytes_per_s = 1e9;
     machine.cpu.inter_node.eager_bytes = 100;
     // The receiver asks at 0.5 s, the sender waits since 0.
@@ -220,10 +220,10 @@ TEST(HostPlayer, who_waits_by_spinning_takes_turns_from_those_who_work) {
     // One core: rank 0 works 0.1 s and sends; rank 1 waits. Yielding, rank 1 takes nothing; spinning, it burns a slice
     // after each of rank 0's ten, but the last.
     const Ranks ranks{{work(0.1), send(1, 1)}, {receive(0, 1), wait()}};
-    const Machine machine = bare_machine(1);
+    const models::Machine machine = bare_machine(1);
     EXPECT_NEAR(step_s(machine, ranks), 0.1, kTick);
     EXPECT_NEAR(step_s(machine, ranks, kSpinning), 0.19, 1.1 * kSlice);
-    Machine fluid = machine;
+    models::Machine fluid = machine;
     fluid.cpu.quantum_s = 0;
     EXPECT_NEAR(step_s(fluid, ranks), 0.1, kTick);
     EXPECT_NEAR(step_s(fluid, ranks, kSpinning), 0.2, kTick);
@@ -232,14 +232,14 @@ TEST(HostPlayer, who_waits_by_spinning_takes_turns_from_those_who_work) {
 
 TEST(HostPlayer, time_without_a_core_and_after_the_end_is_waiting) {
     // One core, turns of 10 ms: rank 1 works 5 ms after waiting 10 ms for the core, rank 0 works 20 ms.
-    const CpuPlayResult played = play_ranks(bare_machine(1), {{work(0.02)}, {work(0.005)}});
-    const auto loss = [&](std::size_t rank, Loss name) {
+    const cpu::CpuPlayResult played = play_ranks(bare_machine(1), {{work(0.02)}, {work(0.005)}});
+    const auto loss = [&](std::size_t rank, schedule::Loss name) {
         return to_seconds(played.losses[rank][static_cast<std::size_t>(name)]);
     };
-    EXPECT_NEAR(loss(0, Loss::kExposedTp), 0.02, kTick);
-    EXPECT_NEAR(loss(0, Loss::kWaiting), 0.005, kTick) << "while rank 1 had the core";
-    EXPECT_NEAR(loss(1, Loss::kExposedTp), 0.005, kTick);
-    EXPECT_NEAR(loss(1, Loss::kWaiting), 0.02, kTick) << "before its turn, and after its end";
+    EXPECT_NEAR(loss(0, schedule::Loss::kExposedTp), 0.02, kTick);
+    EXPECT_NEAR(loss(0, schedule::Loss::kWaiting), 0.005, kTick) << "while rank 1 had the core";
+    EXPECT_NEAR(loss(1, schedule::Loss::kExposedTp), 0.005, kTick);
+    EXPECT_NEAR(loss(1, schedule::Loss::kWaiting), 0.02, kTick) << "before its turn, and after its end";
 }
 
 }  // namespace

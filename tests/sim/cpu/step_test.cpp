@@ -14,17 +14,17 @@
 namespace auspex::testing_hosts {
 namespace {
 
-CpuStep play_toy(const Inputs& inputs, bool timeline = false) {
-    return play_on_cpus(inputs, prepare_step(inputs, testing_steps::plain_options()), timeline);
+cpu::CpuStep play_toy(const models::Inputs& inputs, bool timeline = false) {
+    return cpu::play_on_cpus(inputs, prepare_step(inputs, testing_steps::plain_options()), timeline);
 }
 
 /// Seconds alone of what rank 0 does in a step.
-double work_of_first_rank(const Inputs& inputs) {
-    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
-    ProgramActions rows(inputs, step);
+double work_of_first_rank(const models::Inputs& inputs) {
+    const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    cpu::ProgramActions rows(inputs, step);
     double seconds = 0;
-    for (OperationActions row; rows.next(0, row); row = {}) {
-        for (const RankAction& action : row.actions) {
+    for (cpu::OperationActions row; rows.next(0, row); row = {}) {
+        for (const cpu::RankAction& action : row.actions) {
             seconds += action.work.seconds;
         }
     }
@@ -33,11 +33,12 @@ double work_of_first_rank(const Inputs& inputs) {
 
 /// Every kernel call of rank 0 in a step, one after another.
 template <typename Visit>
-void for_all_calls(const Inputs& inputs, const SimulatedStep& step, const Visit& visit) {
-    std::ranges::for_each(step_start_calls(inputs.workload, step.plan, step.layout, 0), visit);
-    for (const BlockUse& use : step.program.roles[0].order) {
-        for (const Operation& op : step.program.operations_of(step.program.blocks[use.block])) {
-            const OperationCalls calls = kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, 0, op);
+void for_all_calls(const models::Inputs& inputs, const predict::SimulatedStep& step, const Visit& visit) {
+    std::ranges::for_each(schedule::step_start_calls(inputs.workload, step.plan, step.layout, 0), visit);
+    for (const schedule::BlockUse& use : step.program.roles[0].order) {
+        for (const schedule::Operation& op : step.program.operations_of(step.program.blocks[use.block])) {
+            const schedule::OperationCalls calls =
+                kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, 0, op);
             std::ranges::for_each(calls.before, visit);
             std::ranges::for_each(calls.after, visit);
         }
@@ -46,21 +47,21 @@ void for_all_calls(const Inputs& inputs, const SimulatedStep& step, const Visit&
 
 TEST(CpuStep, one_rank_takes_the_sum_of_its_calls) {
     // Nothing is shared, sent or missed: no other rank, no message, a cache for everything.
-    Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
+    models::Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
     inputs.plan.dp = 1;
     inputs.machine.cpu.cache_bytes = 1e30;
-    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
     double seconds = 0;
-    for_all_calls(inputs, step, [&](const CpuCall& call) {
-        seconds += cpu_seconds(inputs.machine.cpu, call, cpu_precision(step.plan)) * call.repeat;
+    for_all_calls(inputs, step, [&](const models::CpuCall& call) {
+        seconds += cpu_seconds(inputs.machine.cpu, call, schedule::cpu_precision(step.plan)) * call.repeat;
     });
     EXPECT_NEAR(to_seconds(play_toy(inputs).step) / seconds, 1, 1e-6);
 }
 
 TEST(CpuStep, four_ranks_on_two_cores_without_messages_take_twice_as_long) {
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     give_laws(machine.cpu, 1e-6, 1e-11);
-    const Inputs inputs = toy_inputs("toy-dp4", "toy-dense", machine);
+    const models::Inputs inputs = toy_inputs("toy-dp4", "toy-dense", machine);
     const double alone = work_of_first_rank(inputs);
     EXPECT_NEAR(to_seconds(play_toy(inputs).step) / (2 * alone), 1, 0.01);
     machine.cpu.cores = 4;
@@ -69,18 +70,18 @@ TEST(CpuStep, four_ranks_on_two_cores_without_messages_take_twice_as_long) {
 
 TEST(CpuStep, far_bytes_that_no_cache_holds_come_from_memory) {
     // One rank, no messages: 40 ps more for every far byte of every call. A cache for all costs nothing.
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     give_laws(machine.cpu, 1e-6, 1e-11);
     for (auto& laws : machine.cpu.kernel_costs) {
-        for (CpuKernelCost& cost : laws) {
+        for (models::CpuKernelCost& cost : laws) {
             cost.miss_byte_s = 40e-12;
         }
     }
-    Inputs inputs = toy_inputs("toy-dp4", "toy-dense", machine);
+    models::Inputs inputs = toy_inputs("toy-dp4", "toy-dense", machine);
     inputs.plan.dp = 1;
-    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
     double far_bytes = 0;
-    for_all_calls(inputs, step, [&](const CpuCall& call) { far_bytes += call.cold_bytes * call.repeat; });
+    for_all_calls(inputs, step, [&](const models::CpuCall& call) { far_bytes += call.cold_bytes * call.repeat; });
     const Picoseconds cached = play_toy(inputs).step;
     inputs.machine.cpu.cache_bytes = 1;
     EXPECT_GT(far_bytes, 0);
@@ -88,44 +89,44 @@ TEST(CpuStep, far_bytes_that_no_cache_holds_come_from_memory) {
 }
 
 TEST(CpuStep, same_inputs_give_the_same_step) {
-    const Inputs inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
-    const CpuStep first = play_toy(inputs, true), second = play_toy(inputs, true);
+    const models::Inputs inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
+    const cpu::CpuStep first = play_toy(inputs, true), second = play_toy(inputs, true);
     EXPECT_EQ(first.step, second.step);
     EXPECT_EQ(first.events, second.events);
     EXPECT_EQ(first.losses, second.losses);
     ASSERT_EQ(first.timeline->spans.size(), second.timeline->spans.size());
     for (std::size_t i = 0; i < first.timeline->spans.size(); ++i) {
-        const Span &a = first.timeline->spans[i], &b = second.timeline->spans[i];
+        const schedule::Span &a = first.timeline->spans[i], &b = second.timeline->spans[i];
         ASSERT_TRUE(a.track == b.track && a.name == b.name && a.start == b.start && a.end == b.end) << i;
     }
 }
 
 TEST(CpuStep, a_rank_has_a_span_for_every_operation_of_its_role) {
-    const Inputs inputs = toy_inputs("toy-pp2-ep2", "toy-moe", plausible_machine());
-    const SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
-    const CpuStep played = play_on_cpus(inputs, step, true);
+    const models::Inputs inputs = toy_inputs("toy-pp2-ep2", "toy-moe", plausible_machine());
+    const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    const cpu::CpuStep played = cpu::play_on_cpus(inputs, step, true);
     std::size_t operations = 0;
-    for (const Role& role : step.program.roles) {
+    for (const schedule::Role& role : step.program.roles) {
         operations += totals_of(step.program, role).operations * static_cast<std::size_t>(step.layout.stage_ranks);
     }
     EXPECT_EQ(played.timeline->spans.size(), operations);
-    EXPECT_EQ(played.timeline->tracks.size(), 4 * kStreamCount);
-    EXPECT_EQ(played.timeline->tracks[kStreamCount].role, "rank 1");
+    EXPECT_EQ(played.timeline->tracks.size(), 4 * schedule::kStreamCount);
+    EXPECT_EQ(played.timeline->tracks[schedule::kStreamCount].role, "rank 1");
 }
 
 TEST(CpuStep, slower_wires_and_spinning_make_a_step_longer) {
-    Machine machine = plausible_machine(2, 2);
+    models::Machine machine = plausible_machine(2, 2);
     const Picoseconds fast = play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step;
     machine.node.nic_bytes_per_s = 1e7;
     EXPECT_GT(play_toy(toy_inputs("toy-dp4", "toy-dense", machine)).step, fast);
-    Inputs crowded = toy_inputs("toy-pp2-dp2", "toy-dense", plausible_machine(1));
+    models::Inputs crowded = toy_inputs("toy-pp2-dp2", "toy-dense", plausible_machine(1));
     const Picoseconds yielding = play_toy(crowded).step;
     crowded.stack.waits_by_yielding = false;
     EXPECT_GT(play_toy(crowded).step, yielding);
 }
 
 /// What playing the inputs is refused with.
-std::string refusal_of(const Inputs& inputs) {
+std::string refusal_of(const models::Inputs& inputs) {
     try {
         static_cast<void>(play_toy(inputs));
     } catch (const InputError& error) {
@@ -134,34 +135,34 @@ std::string refusal_of(const Inputs& inputs) {
     return "played";
 }
 
-void expect_refused(const Inputs& inputs, const std::string& reason) {
+void expect_refused(const models::Inputs& inputs, const std::string& reason) {
     EXPECT_NE(refusal_of(inputs).find(reason), std::string::npos) << refusal_of(inputs);
 }
 
 TEST(CpuStep, a_rule_that_the_transport_does_not_know_is_refused) {
-    Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
-    inputs.stack.all_gather[0].algorithm = CollectiveAlgorithm::kBruck;
+    models::Inputs inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
+    inputs.stack.all_gather[0].algorithm = models::CollectiveAlgorithm::kBruck;
     expect_refused(inputs, "$.collectives.all_gather[0]");
     inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
     inputs.stack.has_processes = false;
     expect_refused(inputs, "$.processes");
     inputs = toy_inputs("toy-dp4", "toy-dense", plausible_machine());
-    inputs.machine.cpu.kernel_costs[0][static_cast<std::size_t>(CpuKernel::kAdamW)].known = false;
-    inputs.machine.cpu.kernel_costs[1][static_cast<std::size_t>(CpuKernel::kAdamW)].known = false;
+    inputs.machine.cpu.kernel_costs[0][static_cast<std::size_t>(models::CpuKernel::kAdamW)].known = false;
+    inputs.machine.cpu.kernel_costs[1][static_cast<std::size_t>(models::CpuKernel::kAdamW)].known = false;
     expect_refused(inputs, "adamw");
 }
 
 TEST(CpuStep, a_plan_that_the_trainer_has_no_call_for_is_refused_by_what_it_asks_for) {
-    const Inputs runs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
+    const models::Inputs runs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
     ASSERT_EQ(refusal_of(runs), "played");
-    Inputs inputs = runs;
+    models::Inputs inputs = runs;
     inputs.plan.overlap_dp = inputs.stack.can_overlap_dp = true;
     expect_refused(inputs, "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
     inputs = runs;
     inputs.plan.cp = 2;
     expect_refused(inputs, "operation key_value_gather: context parallelism is not bound");
     inputs = runs;
-    inputs.plan.optimizer = OptimizerSharding::kFsdp;
+    inputs.plan.optimizer = models::OptimizerSharding::kFsdp;
     expect_refused(inputs, "operation parameter_gather_dense: fsdp is not bound");
     inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
     inputs.workload.shared_experts = 1;
@@ -169,16 +170,17 @@ TEST(CpuStep, a_plan_that_the_trainer_has_no_call_for_is_refused_by_what_it_asks
 }
 
 TEST(CpuStep, predict_chooses_hosts_by_the_machine) {
-    const Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
-    PredictOptions options;
-    const Prediction p = predict(inputs, options).prediction;
-    EXPECT_EQ(p.lens, Lens::kCpu);
+    const models::Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
+    predict::PredictOptions options;
+    const predict::Prediction p = predict::predict(inputs, options).prediction;
+    EXPECT_EQ(p.lens, predict::Lens::kCpu);
     EXPECT_EQ(p.step, play_toy(inputs).step);
     EXPECT_LT(p.step_time_interval_s[0], p.step_time_s);
     EXPECT_GT(p.step_time_interval_s[1], p.step_time_s);
-    const auto laws = std::find_if(
-        p.top_constants.begin(), p.top_constants.end(),
-        [](const ConstantSensitivity& sensitivity) { return sensitivity.constant.path == "machine.host.kernels"; });
+    const auto laws = std::find_if(p.top_constants.begin(), p.top_constants.end(),
+                                   [](const predict::ConstantSensitivity& sensitivity) {
+                                       return sensitivity.constant.path == "machine.host.kernels";
+                                   });
     ASSERT_NE(laws, p.top_constants.end());
     EXPECT_GT(laws->elasticity, 0.3);
     EXPECT_FALSE(p.operations_by_time.empty());
@@ -189,7 +191,7 @@ TEST(CpuStep, predict_chooses_hosts_by_the_machine) {
 /// is no wire widens nothing, whatever its file says of it.
 TEST(CpuStep, a_constant_of_zero_takes_no_part_in_its_groups_uncertainty) {
     const auto near_uncertainty = [](double latency_s) {
-        Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
+        models::Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
         const auto add = [&inputs](const char* path, double value, double uncertainty) {
             Constant constant;
             constant.path = path;
@@ -202,7 +204,7 @@ TEST(CpuStep, a_constant_of_zero_takes_no_part_in_its_groups_uncertainty) {
         add("machine.host.messages.near.send", 0.5e-6, 0.03);
         add("machine.host.messages.near.receive", 0.5e-6, 0.05);
         add("machine.host.messages.near.latency", latency_s, 1);
-        for (const ConstantSensitivity& sensitivity : predict(inputs, {}).prediction.top_constants) {
+        for (const predict::ConstantSensitivity& sensitivity : predict::predict(inputs, {}).prediction.top_constants) {
             if (sensitivity.constant.path == "machine.host.messages.near") {
                 return sensitivity.constant.relative_uncertainty;
             }
@@ -214,24 +216,27 @@ TEST(CpuStep, a_constant_of_zero_takes_no_part_in_its_groups_uncertainty) {
 }
 
 TEST(HostCollective, a_broadcast_is_refused) {
-    EXPECT_THROW(
-        (void)cpu_collective_s(plausible_machine(), testing_plans::stack("auspex"), CommKind::kBroadcast, 2, 8),
-        InputError);
+    EXPECT_THROW((void)cpu::cpu_collective_s(plausible_machine(), testing_plans::stack("auspex"),
+                                             schedule::CommKind::kBroadcast, 2, 8),
+                 InputError);
 }
 
 TEST(HostCollective, takes_its_messages_and_sums) {
     // Two ranks on two cores, 8e6 bytes: each sends half (1 ns a byte), takes half (2 ns a byte), adds 1e6 elements of
     // two parts (law: 1 us + 1e-9 for each of 2e6 + 1e6 sizes); an all-reduce sends and takes the sums once more.
-    Machine machine = bare_machine();
+    models::Machine machine = bare_machine();
     give_laws(machine.cpu, 1e-6, 1e-9);
     machine.cpu.intra_node.send_byte_s = 1e-9;
     machine.cpu.intra_node.receive_byte_s = 2e-9;
-    const Stack stack = testing_plans::stack("auspex");
+    const models::Stack stack = testing_plans::stack("auspex");
     const double exchange = 4e6 * 3e-9, sum = 1e-6 + 3e6 * 1e-9;
-    EXPECT_NEAR(cpu_collective_s(machine, stack, CommKind::kReduceScatter, 2, 8e6), exchange + sum, 1e-8);
-    EXPECT_NEAR(cpu_collective_s(machine, stack, CommKind::kAllReduce, 2, 8e6), 2 * exchange + sum, 1e-8);
-    EXPECT_NEAR(cpu_collective_s(machine, stack, CommKind::kAllGather, 2, 8e6), exchange, 1e-8);
-    EXPECT_NEAR(cpu_collective_s(machine, stack, CommKind::kAllReduce, 2, 4), 4 * 3e-9 + 1e-6 + 3e-9, 1e-8);
+    EXPECT_NEAR(cpu::cpu_collective_s(machine, stack, schedule::CommKind::kReduceScatter, 2, 8e6), exchange + sum,
+                1e-8);
+    EXPECT_NEAR(cpu::cpu_collective_s(machine, stack, schedule::CommKind::kAllReduce, 2, 8e6), 2 * exchange + sum,
+                1e-8);
+    EXPECT_NEAR(cpu::cpu_collective_s(machine, stack, schedule::CommKind::kAllGather, 2, 8e6), exchange, 1e-8);
+    EXPECT_NEAR(cpu::cpu_collective_s(machine, stack, schedule::CommKind::kAllReduce, 2, 4), 4 * 3e-9 + 1e-6 + 3e-9,
+                1e-8);
 }
 
 }  // namespace

@@ -6,24 +6,24 @@
 #include "../step_fixture.hpp"
 #include "sim/engine/player_state.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
 using namespace testing_steps;
 
-constexpr auto kBubble = static_cast<std::size_t>(Loss::kBubble);
+constexpr auto kBubble = static_cast<std::size_t>(schedule::Loss::kBubble);
 
 /// Equal stages: 16 dense layers in pp x v parts. What only the first or last stage does (embedding, head, optimizer)
 /// costs nothing.
 struct Pipeline {
-    Inputs inputs = shipped_inputs("mula-1b");
-    Plan plan;
-    Layout layout;
-    Program program;
+    models::Inputs inputs = shipped_inputs("mula-1b");
+    models::Plan plan;
+    models::Layout layout;
+    schedule::Program program;
 
-    Pipeline(ScheduleKind kind, int pp, int micro_batches, int virtual_stages = 1) {
+    Pipeline(models::ScheduleKind kind, int pp, int micro_batches, int virtual_stages = 1) {
         make_communication_free(inputs);
-        Plan p = inputs.plan;
+        models::Plan p = inputs.plan;
         p.schedule = kind;
         p.dp = 1;
         p.pp = pp;
@@ -31,8 +31,8 @@ struct Pipeline {
         p.virtual_stages = virtual_stages;
         plan = resolve_plan(p, inputs.workload, 0);
         layout = make_layout(plan, inputs.machine, pp);
-        program = build_program(inputs.workload, plan, inputs.stack, layout);
-        for (Operation& op : program.operations) {
+        program = schedule::build_program(inputs.workload, plan, inputs.stack, layout);
+        for (schedule::Operation& op : program.operations) {
             if (op.layer < 0) {
                 op.kernel_end = op.kernel_begin;
             }
@@ -40,12 +40,12 @@ struct Pipeline {
     }
 
     [[nodiscard]] PlayResult play_it() {
-        Network network(inputs.machine, inputs.stack, layout);
+        network::Network network(inputs.machine, inputs.stack, layout);
         return play(costed(network), network, nullptr);
     }
     /// Kernel time of one pass of the kind through one chunk.
-    [[nodiscard]] Picoseconds pass(BlockKind kind) {
-        Network network(inputs.machine, inputs.stack, layout);
+    [[nodiscard]] Picoseconds pass(schedule::BlockKind kind) {
+        network::Network network(inputs.machine, inputs.stack, layout);
         const CostedProgram priced = costed(network);
         for (std::size_t b = 0; b < priced.blocks.size(); ++b) {
             if (priced.blocks[b].kind == kind) {
@@ -61,10 +61,10 @@ struct Pipeline {
     /// More than every event's rounding together: some picoseconds for every message, and the world operations, whose
     /// few bytes are still added up.
     [[nodiscard]] double rounding() {
-        Network network(inputs.machine, inputs.stack, layout);
+        network::Network network(inputs.machine, inputs.stack, layout);
         const CostedProgram priced = costed(network);
         Picoseconds worlds = 0;
-        for (const BlockUse& use : program.roles.front().order) {
+        for (const schedule::BlockUse& use : program.roles.front().order) {
             for (std::uint32_t i = priced.blocks[use.block].task_begin; i < priced.blocks[use.block].task_end; ++i) {
                 const Task& task = priced.tasks[i];
                 worlds +=
@@ -75,7 +75,7 @@ struct Pipeline {
     }
 
  private:
-    [[nodiscard]] CostedProgram costed(Network& network) const {
+    [[nodiscard]] CostedProgram costed(network::Network& network) const {
         CostOptions options;
         options.slowdown.assign(program.roles.size(), 1);
         return cost_program(program, inputs.machine, inputs.stack, layout,
@@ -119,12 +119,13 @@ TEST(Engine, what_is_lost_while_one_would_wait_anyway_delays_nobody) {
 TEST(Engine, one_f_one_b_of_equal_stages_takes_m_plus_p_minus_1_times_f_plus_b) {
     for (const int p : {1, 2, 4, 8}) {
         for (const int m : {1, 2, 4, 8, 20}) {
-            Pipeline pipeline(ScheduleKind::k1f1b, p, m);
-            const Picoseconds both = pipeline.pass(BlockKind::kForward) + pipeline.pass(BlockKind::kBackward);
+            Pipeline pipeline(models::ScheduleKind::k1f1b, p, m);
+            const Picoseconds both =
+                pipeline.pass(schedule::BlockKind::kForward) + pipeline.pass(schedule::BlockKind::kBackward);
             const PlayResult result = pipeline.play_it();
             EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>((m + p - 1) * both), pipeline.rounding())
                 << p << " " << m;
-            for (const LossTimes& losses :
+            for (const schedule::LossTimes& losses :
                  result.losses) {  // every stage idles (p - 1)(f + b): a share of (p - 1) / (m + p - 1)
                 EXPECT_NEAR(static_cast<double>(losses[kBubble]), static_cast<double>((p - 1) * both),
                             pipeline.rounding())
@@ -135,7 +136,7 @@ TEST(Engine, one_f_one_b_of_equal_stages_takes_m_plus_p_minus_1_times_f_plus_b) 
 }
 
 TEST(Engine, gpipe_of_equal_stages_takes_as_long_as_1f1b) {
-    Pipeline gpipe(ScheduleKind::kGpipe, 4, 6), alternating(ScheduleKind::k1f1b, 4, 6);
+    Pipeline gpipe(models::ScheduleKind::kGpipe, 4, 6), alternating(models::ScheduleKind::k1f1b, 4, 6);
     EXPECT_NEAR(static_cast<double>(gpipe.play_it().step), static_cast<double>(alternating.play_it().step),
                 gpipe.rounding());
 }
@@ -144,13 +145,14 @@ TEST(Engine, interleaving_divides_the_bubble_by_the_virtual_stages) {
     // m (f + b) + (p - 1)(f + b) / v, where f + b is of all chunks of a stage.
     for (const int p : {2, 4}) {
         for (const int v : {2, 4}) {
-            Pipeline pipeline(ScheduleKind::kInterleaved1f1b, p, 2 * p, v);
-            const Picoseconds chunk = pipeline.pass(BlockKind::kForward) + pipeline.pass(BlockKind::kBackward);
+            Pipeline pipeline(models::ScheduleKind::kInterleaved1f1b, p, 2 * p, v);
+            const Picoseconds chunk =
+                pipeline.pass(schedule::BlockKind::kForward) + pipeline.pass(schedule::BlockKind::kBackward);
             const PlayResult result = pipeline.play_it();
             EXPECT_NEAR(static_cast<double>(result.step), static_cast<double>((2 * p * v + p - 1) * chunk),
                         pipeline.rounding())
                 << p << " " << v;
-            for (const LossTimes& losses : result.losses) {
+            for (const schedule::LossTimes& losses : result.losses) {
                 EXPECT_NEAR(static_cast<double>(losses[kBubble]), static_cast<double>((p - 1) * chunk),
                             pipeline.rounding())
                     << p << " " << v;
@@ -162,7 +164,7 @@ TEST(Engine, interleaving_divides_the_bubble_by_the_virtual_stages) {
 TEST(Engine, halving_the_micro_batches_raises_the_bubbles_share_from_p_minus_1_over_m_plus_p_minus_1) {
     // p = 4: 3 / (m + 3) of m = 16, 8 and 4.
     const auto share = [](int m) {
-        const PlayResult result = Pipeline(ScheduleKind::k1f1b, 4, m).play_it();
+        const PlayResult result = Pipeline(models::ScheduleKind::k1f1b, 4, m).play_it();
         return static_cast<double>(result.losses[0][kBubble]) / static_cast<double>(result.step);
     };
     EXPECT_NEAR(share(16), 3.0 / 19, 1e-9);
@@ -173,9 +175,10 @@ TEST(Engine, halving_the_micro_batches_raises_the_bubbles_share_from_p_minus_1_o
 TEST(Engine, a_stage_twice_as_slow_sets_the_pace) {
     // Two stages, the second twice as slow: it is busy from f1 on until its last backward; then stage 0 has one b1 to
     // do.
-    Pipeline pipeline(ScheduleKind::k1f1b, 2, 8);
-    const Picoseconds f = pipeline.pass(BlockKind::kForward), b = pipeline.pass(BlockKind::kBackward);
-    for (Operation& op : pipeline.program.operations) {
+    Pipeline pipeline(models::ScheduleKind::k1f1b, 2, 8);
+    const Picoseconds f = pipeline.pass(schedule::BlockKind::kForward),
+                      b = pipeline.pass(schedule::BlockKind::kBackward);
+    for (schedule::Operation& op : pipeline.program.operations) {
         if (op.layer >= 8) {
             for (std::uint32_t k = op.kernel_begin; k < op.kernel_end; ++k) {
                 pipeline.program.kernels[k].repeat *= 2;
@@ -188,4 +191,4 @@ TEST(Engine, a_stage_twice_as_slow_sets_the_pace) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::engine

@@ -7,18 +7,20 @@
 
 #include "../step_fixture.hpp"
 
-namespace auspex {
+namespace auspex::engine {
 namespace {
 
 using namespace testing_steps;
 
-Inputs inputs_of(const std::string& name) {
-    Inputs inputs = shipped_inputs(name);
+models::Inputs inputs_of(const std::string& name) {
+    models::Inputs inputs = shipped_inputs(name);
     inputs.plan.dp = 0;
     return inputs;
 }
 
-SimulatedStep folded(const Inputs& inputs, int tiles) { return simulate_step(inputs, plain_options(tiles), false); }
+predict::SimulatedStep folded(const models::Inputs& inputs, int tiles) {
+    return simulate_step(inputs, plain_options(tiles), false);
+}
 
 TEST(SlowParts, words_and_their_numbers_stay_together) {
     EXPECT_TRUE(matches_link_name("node 3 NIC 2", "node 3: nic, NIC 2 to wire"));
@@ -31,9 +33,9 @@ TEST(SlowParts, words_and_their_numbers_stay_together) {
 
 /// What refuses the requests; empty if nothing does.
 std::string refusal(const std::vector<std::string>& requests) {
-    const Inputs inputs = inputs_of("mula-1b");
-    const SimulatedStep step = folded(inputs, 96);
-    const Network network(inputs.machine, inputs.stack, step.layout);
+    const models::Inputs inputs = inputs_of("mula-1b");
+    const predict::SimulatedStep step = folded(inputs, 96);
+    const network::Network network(inputs.machine, inputs.stack, step.layout);
     try {
         static_cast<void>(find_slow_parts(requests, network.fabric(), step.layout));
     } catch (const InputError& error) {
@@ -82,9 +84,9 @@ TEST(SlowParts, a_part_is_slowed_once) {
 }
 
 TEST(SlowParts, notes_and_list_say_what_each_request_has_met) {
-    const Inputs inputs = inputs_of("mula-220b-a10b");
-    const SimulatedStep step = folded(inputs, 192);
-    const Network network(inputs.machine, inputs.stack, step.layout);
+    const models::Inputs inputs = inputs_of("mula-220b-a10b");
+    const predict::SimulatedStep step = folded(inputs, 192);
+    const network::Network network(inputs.machine, inputs.stack, step.layout);
     const SlowParts parts =
         find_slow_parts({"tile 17=0.8", "node 3 NIC 2=0.5", "node 4=0.5"}, network.fabric(), step.layout);
     ASSERT_EQ(parts.notes.size(), 3U);
@@ -101,4 +103,4 @@ TEST(SlowParts, notes_and_list_say_what_each_request_has_met) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::engine

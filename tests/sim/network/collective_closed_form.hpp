@@ -10,35 +10,36 @@
 
 namespace auspex::testing_collectives {
 
-using Algorithm = CollectiveAlgorithm;
+using Algorithm = models::CollectiveAlgorithm;
 
 inline constexpr double kBytes = 96e6;
-inline constexpr std::array kCollectives{CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather,
-                                         CommKind::kAllToAll, CommKind::kBroadcast};
+inline constexpr std::array kCollectives{schedule::CommKind::kAllReduce, schedule::CommKind::kReduceScatter,
+                                         schedule::CommKind::kAllGather, schedule::CommKind::kAllToAll,
+                                         schedule::CommKind::kBroadcast};
 
 /// n ranks, one a node, all in one block.
-inline GroupForm flat_form(int n) { return {n, n, 1, 1, n}; }
+inline network::GroupForm flat_form(int n) { return {n, n, 1, 1, n}; }
 
 inline int floor_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 inline int ceil_log2(int n) { return n == 1 ? 0 : floor_log2(n - 1) + 1; }
 
-inline std::string name_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+inline std::string name_of(schedule::CommKind comm, network::AlgorithmChoice choice, const network::GroupForm& form) {
     return std::string(to_string(comm)) + " " + to_string(choice.algorithm) + ", levels " +
            std::to_string(choice.levels) + ", " + std::to_string(form.ranks) + " ranks on " +
            std::to_string(form.nodes) + " nodes in " + std::to_string(form.blocks) + " blocks";
 }
 
 /// Bytes that a rank sends, the mean over n, over B.
-inline double share_sent(CommKind comm, Algorithm algorithm, int n) {
-    const double ring = (n - 1.0) / n, p = power_of_two_within(n);
+inline double share_sent(schedule::CommKind comm, Algorithm algorithm, int n) {
+    const double ring = (n - 1.0) / n, p = network::power_of_two_within(n);
     double bits = 0;  // of the indices 0 .. n - 1
     for (int i = 0; i < n; ++i) {
         bits += std::popcount(static_cast<unsigned>(i));
     }
-    if (comm == CommKind::kAllToAll && algorithm == Algorithm::kBruck) {
+    if (comm == schedule::CommKind::kAllToAll && algorithm == Algorithm::kBruck) {
         return bits / n;
     }
-    if (comm != CommKind::kAllReduce) {
+    if (comm != schedule::CommKind::kAllReduce) {
         return ring;
     }
     const double fold = 2 * (n - p) / n;
@@ -53,25 +54,25 @@ struct ClosedForm {
     double port_share;
 };
 
-inline ClosedForm closed_form(CommKind comm, Algorithm algorithm, int n) {
+inline ClosedForm closed_form(schedule::CommKind comm, Algorithm algorithm, int n) {
     const double ring = (n - 1.0) / n;
-    const int p = power_of_two_within(n), log_p = floor_log2(n), log_n = ceil_log2(n), beyond = p == n ? 0 : 2;
-    const double bruck = share_sent(CommKind::kAllToAll, Algorithm::kBruck, n);
-    const bool all_reduce = comm == CommKind::kAllReduce;
+    const int p = network::power_of_two_within(n), log_p = floor_log2(n), log_n = ceil_log2(n), beyond = p == n ? 0 : 2;
+    const double bruck = share_sent(schedule::CommKind::kAllToAll, Algorithm::kBruck, n);
+    const bool all_reduce = comm == schedule::CommKind::kAllReduce;
     switch (algorithm) {
         case Algorithm::kRing:
-            if (comm == CommKind::kBroadcast) {
+            if (comm == schedule::CommKind::kBroadcast) {
                 // The scatter's round at distance d passes min(d, n - d) pieces of B/n, all its rounds n - 1.
                 return {log_n + n - 1, 2 * ring};
             }
             return {(all_reduce ? 2 : 1) * (n - 1), (all_reduce ? 2 : 1) * ring};
         case Algorithm::kDirect:
-            if (comm == CommKind::kBroadcast) {
+            if (comm == schedule::CommKind::kBroadcast) {
                 return {1, n - 1.0};
             }
             return {all_reduce ? 2 : 1, (all_reduce ? 2 : 1) * ring};
         case Algorithm::kRecursiveDoubling:
-            if (comm == CommKind::kBroadcast) {
+            if (comm == schedule::CommKind::kBroadcast) {
                 return {log_n, static_cast<double>(log_n)};
             }
             return all_reduce ? ClosedForm{log_p + beyond, static_cast<double>(log_p + beyond)}
@@ -81,7 +82,7 @@ inline ClosedForm closed_form(CommKind comm, Algorithm algorithm, int n) {
             // A rank sends to its parents in both trees, a parent to two children: B each way; with two ranks B/2.
             return all_reduce ? ClosedForm{2 * log_n, n == 2 ? 1.0 : 2.0} : ClosedForm{log_n, 1.0};
         case Algorithm::kPairwise: return {n - 1, ring};
-        case Algorithm::kBruck: return {log_n, comm == CommKind::kAllToAll ? bruck : ring};
+        case Algorithm::kBruck: return {log_n, comm == schedule::CommKind::kAllToAll ? bruck : ring};
         case Algorithm::kMultiRing:  // not in one node
         case Algorithm::kAuto: break;
     }

@@ -16,14 +16,14 @@ namespace auspex::testing_collectives {
 /// checked to carry what the step says; `sent` adds up what the steps say.
 class Replay {
  public:
-    Replay(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes)
+    Replay(schedule::CommKind comm, network::AlgorithmChoice choice, const network::GroupForm& form, double bytes)
         : comm_(comm),
           algorithm_(choice.algorithm),
           form_(form),
           bytes_(bytes),
-          chunks_(choice.algorithm == CollectiveAlgorithm::kMultiRing
+          chunks_(choice.algorithm == models::CollectiveAlgorithm::kMultiRing
                       ? form.ranks * form.per_node
-                      : form.ranks * 2 * power_of_two_within(outermost(choice.levels))),
+                      : form.ranks * 2 * network::power_of_two_within(outermost(choice.levels))),
           held_(size()),
           fresh_(size()),
           parts_(size(), std::vector<std::uint64_t>(static_cast<std::size_t>(chunks_), 0)),
@@ -34,8 +34,8 @@ class Replay {
         }
     }
 
-    void play(const std::vector<CollectiveStep>& steps) {
-        for (const CollectiveStep& step : steps) {
+    void play(const std::vector<network::CollectiveStep>& steps) {
+        for (const network::CollectiveStep& step : steps) {
             for (const std::vector<int>& members : subgroups(step.level)) {
                 play(step, members);
             }
@@ -61,7 +61,9 @@ class Replay {
  private:
     static std::size_t at(int i) { return static_cast<std::size_t>(i); }
     [[nodiscard]] std::size_t size() const { return at(form_.ranks); }
-    [[nodiscard]] bool adds_up() const { return comm_ == CommKind::kAllReduce || comm_ == CommKind::kReduceScatter; }
+    [[nodiscard]] bool adds_up() const {
+        return comm_ == schedule::CommKind::kAllReduce || comm_ == schedule::CommKind::kReduceScatter;
+    }
     [[nodiscard]] int outermost(int levels) const {
         return levels == 1 ? form_.ranks : levels == 2 ? form_.nodes : form_.blocks;
     }
@@ -69,41 +71,41 @@ class Replay {
     void start(int rank) {
         const int mine = chunks_ / form_.ranks;
         for (int chunk = 0; chunk < chunks_; ++chunk) {
-            const bool holds = adds_up() || (comm_ == CommKind::kBroadcast && rank == 0) ||
-                               (comm_ == CommKind::kAllGather && chunk / mine == rank);
+            const bool holds = adds_up() || (comm_ == schedule::CommKind::kBroadcast && rank == 0) ||
+                               (comm_ == schedule::CommKind::kAllGather && chunk / mine == rank);
             if (holds) {
                 held_[at(rank)].push_back(chunk);
                 parts_[at(rank)][at(chunk)] = adds_up() ? std::uint64_t{1} << rank : 1;
             }
         }
-        for (int to = 0; comm_ == CommKind::kAllToAll && to < form_.ranks; ++to) {
+        for (int to = 0; comm_ == schedule::CommKind::kAllToAll && to < form_.ranks; ++to) {
             items_[at(rank)].emplace_back(rank, to);
         }
     }
 
     /// Where a rank stands among the members of its subgroup.
-    [[nodiscard]] int place(Level level, int rank) const {
+    [[nodiscard]] int place(network::Level level, int rank) const {
         const int node = rank / std::max(1, form_.per_node);
         switch (level) {
-            case Level::kFlat: return rank;
-            case Level::kIntraNode: return rank % form_.per_node;
-            case Level::kInterNode: return node;
-            case Level::kIntraBlock: return node % form_.per_block;
-            case Level::kInterBlock: return node / form_.per_block;
+            case network::Level::kFlat: return rank;
+            case network::Level::kIntraNode: return rank % form_.per_node;
+            case network::Level::kInterNode: return node;
+            case network::Level::kIntraBlock: return node % form_.per_block;
+            case network::Level::kInterBlock: return node / form_.per_block;
         }
         return -1;
     }
 
-    [[nodiscard]] std::vector<std::vector<int>> subgroups(Level level) const {
+    [[nodiscard]] std::vector<std::vector<int>> subgroups(network::Level level) const {
         const int k = std::max(1, form_.per_node), m = std::max(1, form_.per_block);
         const auto subgroup_of = [&](int rank) {
             const int node = rank / k, in_node = rank % k;
             switch (level) {
-                case Level::kFlat: return 0;
-                case Level::kIntraNode: return node;
-                case Level::kInterNode: return in_node;
-                case Level::kIntraBlock: return node / m * k + in_node;
-                case Level::kInterBlock: return node % m * k + in_node;
+                case network::Level::kFlat: return 0;
+                case network::Level::kIntraNode: return node;
+                case network::Level::kInterNode: return in_node;
+                case network::Level::kIntraBlock: return node / m * k + in_node;
+                case network::Level::kInterBlock: return node % m * k + in_node;
             }
             return -1;
         };
@@ -115,18 +117,18 @@ class Replay {
         return groups;
     }
 
-    void play(const CollectiveStep& step, const std::vector<int>& members) {
+    void play(const network::CollectiveStep& step, const std::vector<int>& members) {
         const std::string what = step.what;
         std::vector<std::pair<int, int>> pairs;
         for_each_pair(step.shape, step.distance, static_cast<int>(members.size()), [&](int i, int j) {
             pairs.emplace_back(i, j);
             sent[at(members[at(i)])] += step.bytes * step.rounds;
         });
-        if (step.shape == StepShape::kRings) {
+        if (step.shape == network::StepShape::kRings) {
             rings(step, members, pairs);
         } else if (what.starts_with("all-to-all")) {
             exchange(step, members, pairs);
-        } else if (step.shape == StepShape::kTreesUp || step.shape == StepShape::kTreesDown) {
+        } else if (step.shape == network::StepShape::kTreesUp || step.shape == network::StepShape::kTreesDown) {
             trees(step, members, pairs);
         } else if (what.starts_with("reduce-scatter")) {
             reduce_scatter(step, members, pairs);
@@ -147,7 +149,7 @@ class Replay {
         }
     }
 
-    void expect_size(const CollectiveStep& step, std::size_t chunks) {
+    void expect_size(const network::CollectiveStep& step, std::size_t chunks) {
         expect(std::abs(static_cast<double>(chunks) * bytes_ / chunks_ - step.bytes) <= 1e-9 * bytes_,
                std::string(step.what) + ": a message is not of the size that the step says");
     }
@@ -167,7 +169,7 @@ class Replay {
         }
     }
 
-    void reduce_scatter(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
+    void reduce_scatter(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const std::size_t n = members.size();
         Lists start;  // of each member, before this step
         for (const int rank : members) {
@@ -178,21 +180,21 @@ class Replay {
             const auto first = start[member].begin() + static_cast<std::ptrdiff_t>(p * length);
             return std::vector<int>(first, first + static_cast<std::ptrdiff_t>(length));
         };
-        const bool halves = step.shape == StepShape::kXor;
+        const bool halves = step.shape == network::StepShape::kXor;
         for (int round = 0; round < step.rounds; ++round) {
             Lists lists;
             for (const auto& [i, j] : pairs) {
                 const std::size_t ring_piece = (at(i) + 2 * n - 1 - at(round)) % n;
-                const std::size_t p = halves                            ? ((j & step.distance) != 0 ? 1U : 0U)
-                                      : step.shape == StepShape::kShift ? ring_piece
-                                                                        : at(j);
+                const std::size_t p = halves                                     ? ((j & step.distance) != 0 ? 1U : 0U)
+                                      : step.shape == network::StepShape::kShift ? ring_piece
+                                                                                 : at(j);
                 lists.push_back(piece(at(i), p, halves ? 2 : n));
                 expect_size(step, lists.back().size());
             }
             add(lists, members, pairs);
         }
         for (std::size_t i = 0; i < n; ++i) {
-            const bool takes_part = !halves || static_cast<int>(i) < power_of_two_within(static_cast<int>(n));
+            const bool takes_part = !halves || static_cast<int>(i) < network::power_of_two_within(static_cast<int>(n));
             if (takes_part) {
                 const std::size_t kept = halves ? ((static_cast<int>(i) & step.distance) != 0 ? 1U : 0U) : i;
                 held_[at(members[i])] = piece(i, kept, halves ? 2 : n);
@@ -200,7 +202,7 @@ class Replay {
         }
     }
 
-    void all_gather(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
+    void all_gather(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const auto count = static_cast<std::size_t>(step.bytes * chunks_ / bytes_ + 0.5);
         for (const int rank : members) {
             fresh_[at(rank)] = held_[at(rank)];
@@ -225,7 +227,7 @@ class Replay {
     }
 
     /// Ring c turns the c-th part of every block; its pairs come in its own order.
-    void rings(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
+    void rings(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const std::size_t n = members.size(), k = at(step.distance), length = at(chunks_) / n;
         const bool adds = std::string(step.what).starts_with("reduce-scatter");
         for (int round = 0; round < step.rounds; ++round) {
@@ -260,7 +262,7 @@ class Replay {
         }
     }
 
-    void add_whole(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
+    void add_whole(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         Lists lists;
         for (const auto& [i, j] : pairs) {
             lists.push_back(held_[at(members[at(i)])]);
@@ -269,7 +271,7 @@ class Replay {
         add(lists, members, pairs);
     }
 
-    void copy_whole(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
+    void copy_whole(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         for (const auto& [i, j] : pairs) {
             const std::size_t from = at(members[at(i)]), to = at(members[at(j)]);
             if (!held_[from].empty()) {  // another node's first rank has nothing to send on
@@ -280,7 +282,7 @@ class Replay {
         }
     }
 
-    void scatter(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
+    void scatter(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const auto n = static_cast<int>(members.size());
         const std::vector<int> whole = held_[at(members.front())];
         if (whole.empty()) {
@@ -289,7 +291,7 @@ class Replay {
         const auto length = static_cast<int>(step.bytes * chunks_ / bytes_ + 0.5);
         for (const auto& [i, j] : pairs) {
             std::vector<int>& source = held_[at(members[at(i)])];
-            const bool to_all = step.shape == StepShape::kRootToAll;
+            const bool to_all = step.shape == network::StepShape::kRootToAll;
             const int piece = to_all ? length : length / std::min(step.distance, n - step.distance);
             const int pieces = to_all ? 1 : std::min(step.distance, n - j);
             const auto first = to_all ? whole.begin() + j * piece : source.end() - pieces * piece;
@@ -306,7 +308,7 @@ class Replay {
 
     /// The first half of the chunks goes over the first tree, all rounds at once. Upwards edges come with those of a
     /// subtree first.
-    void trees(const CollectiveStep& step, const std::vector<int>& members, Pairs pairs) {
+    void trees(const network::CollectiveStep& step, const std::vector<int>& members, Pairs pairs) {
         const std::vector<int> whole = held_[at(members.front())];
         if (whole.empty()) {
             return;
@@ -314,7 +316,7 @@ class Replay {
         const double rounds_of_half = step.bytes * step.rounds * chunks_ / bytes_;
         expect(std::abs(rounds_of_half - static_cast<double>(whole.size()) / 2) <= 1e-9 * chunks_,
                std::string(step.what) + ": the rounds do not add up to half of the buffer");
-        const bool up = step.shape == StepShape::kTreesUp;
+        const bool up = step.shape == network::StepShape::kTreesUp;
         const std::size_t of_first = members.size() - (up ? 0 : at(step.distance)) - 1;
         std::vector<std::size_t> tree;
         for (std::size_t m = 0; m < pairs.size(); ++m) {
@@ -339,7 +341,7 @@ class Replay {
         }
     }
 
-    void exchange(const CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
+    void exchange(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const auto n = static_cast<int>(members.size());
         auto after = items_;
         for (const auto& [i, j] : pairs) {
@@ -347,9 +349,10 @@ class Replay {
             std::size_t moved = 0;
             for (const std::pair<int, int>& item : items_[at(from)]) {
                 const int target = place(step.level, item.second);
-                const bool goes = algorithm_ == CollectiveAlgorithm::kBruck && step.shape == StepShape::kShift
-                                      ? ((target - i + n) % n & step.distance) != 0
-                                      : target == j;
+                const bool goes =
+                    algorithm_ == models::CollectiveAlgorithm::kBruck && step.shape == network::StepShape::kShift
+                        ? ((target - i + n) % n & step.distance) != 0
+                        : target == j;
                 if (goes) {
                     std::erase(after[at(from)], item);
                     after[at(to)].push_back(item);
@@ -362,9 +365,9 @@ class Replay {
         items_ = after;
     }
 
-    CommKind comm_;
-    CollectiveAlgorithm algorithm_;
-    GroupForm form_;
+    schedule::CommKind comm_;
+    models::CollectiveAlgorithm algorithm_;
+    network::GroupForm form_;
     double bytes_;
     int chunks_;
     Lists held_;                                     ///< by rank: the chunks that it works on

@@ -7,7 +7,7 @@
 
 #include "network_fixture.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using testing_network::mesh_machine;
@@ -35,24 +35,26 @@ TEST(CollectiveRun, groups_are_the_ranks_that_are_a_stride_apart_in_blocks) {
 
 TEST(CollectiveRun, bus_factor_is_that_of_nccl_tests) {
     // n = 8: all-reduce 2 (n - 1) / n, halves of it (n - 1) / n (nccl-tests, doc/PERFORMANCE.md).
-    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllReduce, 8), 14.0 / 8);
-    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kReduceScatter, 8), 7.0 / 8);
-    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllGather, 8), 7.0 / 8);
-    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kAllToAll, 8), 7.0 / 8);
-    EXPECT_DOUBLE_EQ(bus_factor(CommKind::kBroadcast, 8), 1);
+    EXPECT_DOUBLE_EQ(bus_factor(schedule::CommKind::kAllReduce, 8), 14.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(schedule::CommKind::kReduceScatter, 8), 7.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(schedule::CommKind::kAllGather, 8), 7.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(schedule::CommKind::kAllToAll, 8), 7.0 / 8);
+    EXPECT_DOUBLE_EQ(bus_factor(schedule::CommKind::kBroadcast, 8), 1);
 }
 
 // A ring on one switch of 400 GB/s ports: its bus bandwidth comes near the port.
 TEST(CollectiveRun, bus_bandwidth_of_a_large_ring_is_the_port_s) {
-    Machine machine = switch_machine();
+    models::Machine machine = switch_machine();
     machine.tile.hbm_bytes_per_s = 1e21;
     CollectiveJob job;
     job.ranks = job.group_size = 8;
-    const Layout layout = layout_of_job(job, machine);
+    const models::Layout layout = layout_of_job(job, machine);
     Network network(machine, plain_stack(), layout);
-    for (const CommKind comm : {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather}) {
+    for (const schedule::CommKind comm :
+         {schedule::CommKind::kAllReduce, schedule::CommKind::kReduceScatter, schedule::CommKind::kAllGather}) {
         job.comm = comm;
-        const CollectiveResult result = time_collective(network, layout, job, {CollectiveAlgorithm::kRing, 1}, 1e12);
+        const CollectiveResult result =
+            time_collective(network, layout, job, {models::CollectiveAlgorithm::kRing, 1}, 1e12);
         EXPECT_NEAR(result.bus_bytes_per_s, 400e9, 0.001 * 400e9);
         EXPECT_EQ(result.bottleneck, to_string(LinkKind::kSwitchPort));
         EXPECT_DOUBLE_EQ(result.bytes_per_s, result.bytes / result.time_s);
@@ -60,14 +62,15 @@ TEST(CollectiveRun, bus_bandwidth_of_a_large_ring_is_the_port_s) {
 }
 
 TEST(CollectiveRun, automatic_choice_is_the_first_alternative_and_phases_add_up) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.tile.hbm_bytes_per_s = 1e12;
     CollectiveJob job;
     job.ranks = job.group_size = 12 * 128;  // two groups of the dragonfly
-    const Layout layout = layout_of_job(job, machine);
+    const models::Layout layout = layout_of_job(job, machine);
     Network network(machine, plain_stack(), layout);
     for (const double bytes : {8.0, 1e6, 1e9}) {
-        const CollectiveResult result = time_collective(network, layout, job, {CollectiveAlgorithm::kAuto, 0}, bytes);
+        const CollectiveResult result =
+            time_collective(network, layout, job, {models::CollectiveAlgorithm::kAuto, 0}, bytes);
         EXPECT_EQ(result.choice, result.alternatives.front().choice);
         EXPECT_DOUBLE_EQ(result.time_s, result.alternatives.front().time_s);
         for (const auto& alternative : result.alternatives) {
@@ -80,20 +83,21 @@ TEST(CollectiveRun, automatic_choice_is_the_first_alternative_and_phases_add_up)
             sum_s += phase.time_s;
         }
         EXPECT_NEAR(sum_s, result.time_s, 1e-12);
-        const CollectiveResult over_two = time_collective(network, layout, job, {CollectiveAlgorithm::kAuto, 2}, bytes);
+        const CollectiveResult over_two =
+            time_collective(network, layout, job, {models::CollectiveAlgorithm::kAuto, 2}, bytes);
         EXPECT_EQ(over_two.choice.levels, 2);
         EXPECT_GE(over_two.time_s, result.time_s);
     }
 }
 
 TEST(CollectiveRun, one_group_alone_is_not_slowed_by_its_siblings) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.tile.hbm_bytes_per_s = 1e21;
     CollectiveJob job;
     job.ranks = 96, job.group_size = 8, job.stride = 12;
-    const Layout layout = layout_of_job(job, machine);
+    const models::Layout layout = layout_of_job(job, machine);
     Network network(machine, plain_stack(), layout);
-    const AlgorithmChoice ring{CollectiveAlgorithm::kRing, 1};
+    const AlgorithmChoice ring{models::CollectiveAlgorithm::kRing, 1};
     const CollectiveResult together = time_collective(network, layout, job, ring, 1e9);
     job.alone = true;
     const CollectiveResult alone = time_collective(network, layout, job, ring, 1e9);
@@ -109,14 +113,14 @@ TEST(CollectiveRun, one_group_alone_is_not_slowed_by_its_siblings) {
 
 // A ring adds a piece of B/n in each of n - 1 rounds: it reads it and its own and writes the sum, 3 passes.
 TEST(CollectiveRun, adding_up_is_apart_from_latency) {
-    Machine machine = switch_machine();
+    models::Machine machine = switch_machine();
     machine.tile.hbm_bytes_per_s = 1e12;
     machine.tile.memory_efficiency = 0.5;
     CollectiveJob job;
     job.ranks = job.group_size = 8;
-    const Layout layout = layout_of_job(job, machine);
+    const models::Layout layout = layout_of_job(job, machine);
     Network network(machine, plain_stack(), layout);
-    const CollectiveResult result = time_collective(network, layout, job, {CollectiveAlgorithm::kRing, 1}, 8e9);
+    const CollectiveResult result = time_collective(network, layout, job, {models::CollectiveAlgorithm::kRing, 1}, 8e9);
     ASSERT_EQ(result.phases.size(), 2U);
     EXPECT_DOUBLE_EQ(result.phases[0].reduction_s, 7 * 3 * 1e9 / (1e12 * 0.5));
     EXPECT_DOUBLE_EQ(result.phases[1].reduction_s, 0);
@@ -131,11 +135,13 @@ TEST(CollectiveRun, the_largest_part_of_a_phase_bounds_it) {
     CollectiveJob job;
     job.ranks = job.group_size = 8;
     const auto bottleneck = [&](double hbm_bytes_per_s, double bytes) {
-        Machine machine = switch_machine();
+        models::Machine machine = switch_machine();
         machine.tile.hbm_bytes_per_s = hbm_bytes_per_s;
-        const Layout layout = layout_of_job(job, machine);
+        const models::Layout layout = layout_of_job(job, machine);
         Network network(machine, plain_stack(), layout);
-        return time_collective(network, layout, job, {CollectiveAlgorithm::kRing, 1}, bytes).phases[0].bottleneck;
+        return time_collective(network, layout, job, {models::CollectiveAlgorithm::kRing, 1}, bytes)
+            .phases[0]
+            .bottleneck;
     };
     EXPECT_EQ(bottleneck(1e15, 8), "latency");
     EXPECT_EQ(bottleneck(1e9, 8e9), "reduction");
@@ -145,13 +151,13 @@ TEST(CollectiveRun, the_largest_part_of_a_phase_bounds_it) {
 // Rabenseifner over many nodes: the exchange in the node is the longest phase, the rounds between nodes are longer
 // together.
 TEST(CollectiveRun, the_bottleneck_is_the_one_whose_phases_take_longest_together) {
-    const Machine machine = load_machine(JsonDocument::load("machines/aurora.json"));
+    const models::Machine machine = models::load_machine(JsonDocument::load("machines/aurora.json"));
     CollectiveJob job;
     job.ranks = job.group_size = 12 * 1024;
-    const Layout layout = layout_of_job(job, machine);
-    Network network(machine, load_stack(JsonDocument::load("stacks/optimus.json")), layout);
+    const models::Layout layout = layout_of_job(job, machine);
+    Network network(machine, models::load_stack(JsonDocument::load("stacks/optimus.json")), layout);
     const CollectiveResult result =
-        time_collective(network, layout, job, {CollectiveAlgorithm::kRabenseifner, 2}, 1 << 30);
+        time_collective(network, layout, job, {models::CollectiveAlgorithm::kRabenseifner, 2}, 1 << 30);
     std::map<std::string, double> sums;
     CollectivePhase longest;
     for (const CollectivePhase& phase : result.phases) {
@@ -165,18 +171,18 @@ TEST(CollectiveRun, the_bottleneck_is_the_one_whose_phases_take_longest_together
 }
 
 TEST(CollectiveRun, drawn_placements_depend_on_the_seed_alone) {
-    const auto nodes = [](PlacementKind placement, std::uint64_t seed) {
+    const auto nodes = [](models::PlacementKind placement, std::uint64_t seed) {
         CollectiveJob job;
         job.ranks = job.group_size = 96;
         job.placement = placement;
         job.placement_seed = seed;
         return layout_of_job(job, mesh_machine()).node_of_job_node;
     };
-    for (const PlacementKind placement : {PlacementKind::kRandom, PlacementKind::kScheduled}) {
+    for (const models::PlacementKind placement : {models::PlacementKind::kRandom, models::PlacementKind::kScheduled}) {
         EXPECT_EQ(nodes(placement, 1), nodes(placement, 1));
         EXPECT_NE(nodes(placement, 1), nodes(placement, 2));
     }
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

@@ -11,12 +11,12 @@
 #include "collective_replay.hpp"
 #include "sim/network/collective/collective_phases.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using namespace testing_collectives;
 
-void expect_right_data(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+void expect_right_data(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     SCOPED_TRACE(name_of(comm, choice, form));
     const CollectivePhases phases = phases_of(comm, choice, form, kBytes, false);
     ASSERT_EQ(phases.choice, choice);
@@ -27,12 +27,12 @@ void expect_right_data(CommKind comm, AlgorithmChoice choice, const GroupForm& f
     for (int rank = 0; rank < form.ranks; ++rank) {
         const std::vector<int> complete = replay.complete(rank);
         const auto all = static_cast<std::size_t>(replay.chunks());
-        if (comm == CommKind::kAllToAll) {
+        if (comm == schedule::CommKind::kAllToAll) {
             ASSERT_EQ(replay.items(rank).size(), static_cast<std::size_t>(form.ranks));
             for (const auto& [from, to] : replay.items(rank)) {
                 ASSERT_EQ(to, rank);
             }
-        } else if (comm == CommKind::kReduceScatter) {
+        } else if (comm == schedule::CommKind::kReduceScatter) {
             const std::size_t block = all / static_cast<std::size_t>(form.ranks);
             ASSERT_EQ(complete.size(), block);
             scattered.insert(complete.begin(), complete.end());
@@ -44,14 +44,14 @@ void expect_right_data(CommKind comm, AlgorithmChoice choice, const GroupForm& f
             ASSERT_EQ(complete.size(), all) << "rank " << rank;
         }
     }
-    if (comm == CommKind::kReduceScatter) {
+    if (comm == schedule::CommKind::kReduceScatter) {
         EXPECT_EQ(scattered.size(), static_cast<std::size_t>(replay.chunks()));
     }
 }
 
 TEST(Collective, every_algorithm_brings_every_rank_its_data_on_2_to_33_ranks) {
     for (int n = 2; n <= 33; ++n) {
-        for (const CommKind comm : kCollectives) {
+        for (const schedule::CommKind comm : kCollectives) {
             const std::vector<AlgorithmChoice> choices = candidates(comm, flat_form(n), 1);
             EXPECT_GE(choices.size(), 2U);
             for (const AlgorithmChoice choice : choices) {
@@ -66,7 +66,7 @@ TEST(Collective, every_algorithm_brings_every_rank_its_data_over_two_and_three_l
                            GroupForm{36, 3, 12, 1, 3}, GroupForm{12, 12, 1, 4, 3}, GroupForm{30, 15, 2, 5, 3}};
     std::size_t over_three = 0;
     for (const GroupForm& form : forms) {
-        for (const CommKind comm : kCollectives) {
+        for (const schedule::CommKind comm : kCollectives) {
             for (const AlgorithmChoice choice : candidates(comm, form, 0)) {
                 expect_right_data(comm, choice, form);
                 over_three += choice.levels == 3 ? 1 : 0;
@@ -76,7 +76,7 @@ TEST(Collective, every_algorithm_brings_every_rank_its_data_over_two_and_three_l
     EXPECT_GT(over_three, 50U);
 }
 
-double mean_sent(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+double mean_sent(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     Replay replay(comm, choice, form, kBytes);
     replay.play(phases_of(comm, choice, form, kBytes, false).steps);
     double sum = 0;
@@ -91,16 +91,18 @@ double mean_sent(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
 // most to the neighbour: B/2 at distance 1.
 TEST(Collective, halving_by_itself_begins_at_the_largest_distance_and_within_an_all_reduce_at_the_smallest) {
     using Rounds = std::vector<std::pair<int, double>>;
-    const auto rounds = [](CommKind comm, Algorithm algorithm) {
+    const auto rounds = [](schedule::CommKind comm, Algorithm algorithm) {
         Rounds found;
         for (const CollectiveStep& step : phases_of(comm, {algorithm, 1}, flat_form(8), kBytes, false).steps) {
             found.emplace_back(step.distance, step.bytes / kBytes);
         }
         return found;
     };
-    EXPECT_EQ(rounds(CommKind::kReduceScatter, Algorithm::kRecursiveDoubling), (Rounds{{4, .5}, {2, .25}, {1, .125}}));
-    EXPECT_EQ(rounds(CommKind::kAllGather, Algorithm::kRecursiveDoubling), (Rounds{{1, .125}, {2, .25}, {4, .5}}));
-    EXPECT_EQ(rounds(CommKind::kAllReduce, Algorithm::kRabenseifner),
+    EXPECT_EQ(rounds(schedule::CommKind::kReduceScatter, Algorithm::kRecursiveDoubling),
+              (Rounds{{4, .5}, {2, .25}, {1, .125}}));
+    EXPECT_EQ(rounds(schedule::CommKind::kAllGather, Algorithm::kRecursiveDoubling),
+              (Rounds{{1, .125}, {2, .25}, {4, .5}}));
+    EXPECT_EQ(rounds(schedule::CommKind::kAllReduce, Algorithm::kRabenseifner),
               (Rounds{{1, .5}, {2, .25}, {4, .125}, {4, .125}, {2, .25}, {1, .5}}));
 }
 
@@ -139,7 +141,8 @@ TEST(Collective, rings_leave_and_enter_every_node_once_each_at_a_place_of_its_ow
 TEST(Collective, several_rings_bring_every_rank_its_data_and_send_what_one_ring_sends) {
     for (const GroupForm& form : {GroupForm{4, 2, 2, 1, 2}, GroupForm{6, 3, 2, 1, 3}, GroupForm{12, 3, 4, 1, 3},
                                   GroupForm{16, 2, 8, 1, 2}, GroupForm{40, 5, 8, 1, 5}, GroupForm{36, 3, 12, 1, 3}}) {
-        for (const CommKind comm : {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather}) {
+        for (const schedule::CommKind comm :
+             {schedule::CommKind::kAllReduce, schedule::CommKind::kReduceScatter, schedule::CommKind::kAllGather}) {
             expect_right_data(comm, {Algorithm::kMultiRing, 1}, form);
             EXPECT_NEAR(mean_sent(comm, {Algorithm::kMultiRing, 1}, form),
                         share_sent(comm, Algorithm::kRing, form.ranks) * kBytes, 1e-9 * kBytes);
@@ -153,7 +156,7 @@ TEST(Collective, several_rings_give_way_to_one_where_nodes_are_uneven_or_one_or_
     // Forms are {ranks, nodes, ranks a node or 0 where uneven, blocks, nodes a block}: 4 ranks on each of 2 nodes;
     // one node; a rank a node; uneven; two levels.
     const auto played = [](AlgorithmChoice choice, const GroupForm& form) {
-        return phases_of(CommKind::kAllGather, choice, form, kBytes, false).choice;
+        return phases_of(schedule::CommKind::kAllGather, choice, form, kBytes, false).choice;
     };
     const AlgorithmChoice ring{Algorithm::kRing, 1}, rings{Algorithm::kMultiRing, 1};
     EXPECT_EQ(played(rings, {8, 2, 4, 1, 2}), rings);
@@ -167,9 +170,9 @@ TEST(Collective, several_rings_give_way_to_one_where_nodes_are_uneven_or_one_or_
 // for the n - p ranks beyond the power of two p. The others (n - 1)/n B, Bruck's all-to-all popcount(0 .. n - 1)/n B.
 TEST(Collective, bytes_sent_are_those_of_the_closed_form_on_2_to_33_ranks) {
     for (int n = 2; n <= 33; ++n) {
-        for (const CommKind comm : kCollectives) {
+        for (const schedule::CommKind comm : kCollectives) {
             for (const AlgorithmChoice choice : candidates(comm, flat_form(n), 1)) {
-                if (comm == CommKind::kBroadcast && choice.algorithm == Algorithm::kRing) {
+                if (comm == schedule::CommKind::kBroadcast && choice.algorithm == Algorithm::kRing) {
                     continue;  // a test of its own
                 }
                 EXPECT_NEAR(mean_sent(comm, choice, flat_form(n)), share_sent(comm, choice.algorithm, n) * kBytes,
@@ -184,7 +187,8 @@ TEST(Collective, bytes_sent_are_those_of_the_closed_form_on_2_to_33_ranks) {
 TEST(Collective, broadcast_by_a_ring_scatters_half_a_buffer_a_round_before_it_gathers) {
     for (const int n : {2, 4, 8, 16, 32}) {
         const double expected = (std::log2(n) / 2 + n - 1) / n * kBytes;
-        EXPECT_NEAR(mean_sent(CommKind::kBroadcast, {Algorithm::kRing, 1}, flat_form(n)), expected, 1e-9 * kBytes);
+        EXPECT_NEAR(mean_sent(schedule::CommKind::kBroadcast, {Algorithm::kRing, 1}, flat_form(n)), expected,
+                    1e-9 * kBytes);
     }
 }
 
@@ -194,10 +198,10 @@ TEST(Collective, bytes_sent_over_levels_add_up) {
     const GroupForm form{60, 20, 3, 5, 4};
     const double k = 3, m = 4;
     const double inside = (k - 1) / k, in_block = (m - 1) / m;
-    for (const CommKind comm :
-         {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather, CommKind::kAllToAll}) {
-        const double times = comm == CommKind::kAllReduce ? 2 : 1;
-        const bool whole = comm == CommKind::kAllToAll;
+    for (const schedule::CommKind comm : {schedule::CommKind::kAllReduce, schedule::CommKind::kReduceScatter,
+                                          schedule::CommKind::kAllGather, schedule::CommKind::kAllToAll}) {
+        const double times = comm == schedule::CommKind::kAllReduce ? 2 : 1;
+        const bool whole = comm == schedule::CommKind::kAllToAll;
         for (const AlgorithmChoice choice : candidates(comm, form, 2)) {
             const double expected = times * inside + share_sent(comm, choice.algorithm, form.nodes) / (whole ? 1 : k);
             EXPECT_NEAR(mean_sent(comm, choice, form), expected * kBytes, 1e-9 * kBytes) << name_of(comm, choice, form);
@@ -253,18 +257,19 @@ double summed(const CollectivePhases& phases) {
 // pieces of B/n; two whole buffers in every round of doubling.
 TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
     const GroupForm form = flat_form(16);
-    const auto of = [&](CommKind comm, Algorithm algorithm) {
+    const auto of = [&](schedule::CommKind comm, Algorithm algorithm) {
         return summed(phases_of(comm, {algorithm, 1}, form, kBytes, false));
     };
     for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kRabenseifner}) {
-        EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, algorithm), 3 * 15.0 / 16 * kBytes) << to_string(algorithm);
+        EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, algorithm), 3 * 15.0 / 16 * kBytes) << to_string(algorithm);
     }
-    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kDirect), 17.0 / 16 * kBytes);
-    EXPECT_DOUBLE_EQ(of(CommKind::kReduceScatter, Algorithm::kRecursiveDoubling), 3 * 15.0 / 16 * kBytes);
-    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kRecursiveDoubling), 4 * 3 * kBytes);
+    EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, Algorithm::kDirect), 17.0 / 16 * kBytes);
+    EXPECT_DOUBLE_EQ(of(schedule::CommKind::kReduceScatter, Algorithm::kRecursiveDoubling), 3 * 15.0 / 16 * kBytes);
+    EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, Algorithm::kRecursiveDoubling), 4 * 3 * kBytes);
     // B/2 of its own and of two children.
-    EXPECT_DOUBLE_EQ(of(CommKind::kAllReduce, Algorithm::kDoubleBinaryTree), 4 * kBytes / 2);
-    for (const CommKind comm : {CommKind::kAllGather, CommKind::kAllToAll, CommKind::kBroadcast}) {
+    EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, Algorithm::kDoubleBinaryTree), 4 * kBytes / 2);
+    for (const schedule::CommKind comm :
+         {schedule::CommKind::kAllGather, schedule::CommKind::kAllToAll, schedule::CommKind::kBroadcast}) {
         for (const AlgorithmChoice choice : candidates(comm, form, 1)) {
             EXPECT_EQ(summed(phases_of(comm, choice, form, kBytes, false)), 0);
         }
@@ -272,10 +277,11 @@ TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
     // 4 ranks a node, 4 nodes: inside 4 pieces of B/4 at once, between three times two of B/16; 4 rings: 15 times two
     // of B/16 in all.
     const GroupForm nodes{16, 4, 4, 1, 4};
-    EXPECT_DOUBLE_EQ(summed(phases_of(CommKind::kAllReduce, {Algorithm::kRing, 2}, nodes, kBytes, false)),
+    EXPECT_DOUBLE_EQ(summed(phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 2}, nodes, kBytes, false)),
                      (5.0 / 4 + 3 * 3.0 / 16) * kBytes);
-    EXPECT_DOUBLE_EQ(summed(phases_of(CommKind::kAllReduce, {Algorithm::kMultiRing, 1}, nodes, kBytes, false)),
-                     3 * 15.0 / 16 * kBytes);
+    EXPECT_DOUBLE_EQ(
+        summed(phases_of(schedule::CommKind::kAllReduce, {Algorithm::kMultiRing, 1}, nodes, kBytes, false)),
+        3 * 15.0 / 16 * kBytes);
 }
 
 // L = ceil(log2 n) equal rounds each way; over every edge B/2 up, added to two children's B/2 / L in every round, and
@@ -283,7 +289,8 @@ TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
 TEST(Collective, a_double_tree_moves_and_adds_up_equal_parts_in_every_round) {
     for (const int n : {2, 3, 4, 5, 8, 33, 4096}) {
         const std::vector<CollectiveStep> steps =
-            phases_of(CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes, false).steps;
+            phases_of(schedule::CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes, false)
+                .steps;
         ASSERT_EQ(steps.size(), 2U);
         const int pieces = n == 2 ? 2 : 3;
         for (const CollectiveStep& step : steps) {
@@ -297,7 +304,7 @@ TEST(Collective, a_double_tree_moves_and_adds_up_equal_parts_in_every_round) {
 
 TEST(Collective, steps_say_what_they_are_for) {
     const CollectivePhases phases =
-        phases_of(CommKind::kAllReduce, {Algorithm::kRing, 3}, {24, 6, 4, 2, 3}, kBytes, true);
+        phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 3}, {24, 6, 4, 2, 3}, kBytes, true);
     std::vector<std::string> what;
     for (const CollectiveStep& step : phases.steps) {
         what.emplace_back(step.what);
@@ -311,28 +318,30 @@ TEST(Collective, steps_say_what_they_are_for) {
 // Copies hold what a rank sends, before, and what it receives, after; only where the node is left.
 TEST(Collective, staging_copies_what_is_sent_and_what_is_received) {
     const GroupForm form{8, 4, 2, 1, 4};
-    const auto copies = [&](CommKind comm, Algorithm algorithm) {
+    const auto copies = [&](schedule::CommKind comm, Algorithm algorithm) {
         const std::vector<CollectiveStep> steps = phases_of(comm, {algorithm, 1}, form, kBytes, true).steps;
         EXPECT_EQ(steps.front().shape, StepShape::kToHost);
         EXPECT_EQ(steps.back().shape, StepShape::kFromHost);
         return std::array{steps.front().bytes / kBytes, steps.back().bytes / kBytes};
     };
     using Shares = std::array<double, 2>;
-    EXPECT_EQ(copies(CommKind::kAllReduce, Algorithm::kRing), (Shares{1, 1}));
-    EXPECT_EQ(copies(CommKind::kBroadcast, Algorithm::kRing), (Shares{1, 1}));
-    EXPECT_EQ(copies(CommKind::kSend, Algorithm::kDirect), (Shares{1, 1}));
-    EXPECT_EQ(copies(CommKind::kReduceScatter, Algorithm::kRing), (Shares{1, 1.0 / 8}));
-    EXPECT_EQ(copies(CommKind::kAllGather, Algorithm::kRing), (Shares{1.0 / 8, 1}));
-    EXPECT_EQ(copies(CommKind::kAllToAll, Algorithm::kPairwise), (Shares{7.0 / 8, 7.0 / 8}));
-    EXPECT_EQ(phases_of(CommKind::kAllReduce, {Algorithm::kRing, 1}, {8, 1, 8, 1, 1}, kBytes, true).steps.size(), 2U);
-    EXPECT_EQ(phases_of(CommKind::kBarrier, {Algorithm::kDirect, 1}, flat_form(8), 0, true).steps.size(), 1U);
+    EXPECT_EQ(copies(schedule::CommKind::kAllReduce, Algorithm::kRing), (Shares{1, 1}));
+    EXPECT_EQ(copies(schedule::CommKind::kBroadcast, Algorithm::kRing), (Shares{1, 1}));
+    EXPECT_EQ(copies(schedule::CommKind::kSend, Algorithm::kDirect), (Shares{1, 1}));
+    EXPECT_EQ(copies(schedule::CommKind::kReduceScatter, Algorithm::kRing), (Shares{1, 1.0 / 8}));
+    EXPECT_EQ(copies(schedule::CommKind::kAllGather, Algorithm::kRing), (Shares{1.0 / 8, 1}));
+    EXPECT_EQ(copies(schedule::CommKind::kAllToAll, Algorithm::kPairwise), (Shares{7.0 / 8, 7.0 / 8}));
+    EXPECT_EQ(
+        phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 1}, {8, 1, 8, 1, 1}, kBytes, true).steps.size(),
+        2U);
+    EXPECT_EQ(phases_of(schedule::CommKind::kBarrier, {Algorithm::kDirect, 1}, flat_form(8), 0, true).steps.size(), 1U);
 }
 
 // k = 4 ranks of a node share host memory. Reduce-scatter: the k pieces of B/k read, one written, B + B/k; all-to-all:
 // B read, B written; nothing for what would be gathered or scattered. Nothing goes from tile to tile.
 TEST(Collective, staged_levels_meet_in_host_memory_in_the_node) {
     const GroupForm form{24, 6, 4, 2, 3};
-    const auto shares = [&](CommKind comm, AlgorithmChoice choice) {
+    const auto shares = [&](schedule::CommKind comm, AlgorithmChoice choice) {
         std::vector<double> found;
         for (const CollectiveStep& step : phases_of(comm, choice, form, kBytes, true).steps) {
             EXPECT_TRUE(step.level != Level::kIntraNode || step.shape == StepShape::kInHost) << step.what;
@@ -346,25 +355,26 @@ TEST(Collective, staged_levels_meet_in_host_memory_in_the_node) {
     };
     using Shares = std::vector<double>;
     for (const int levels : {2, 3}) {
-        EXPECT_EQ(shares(CommKind::kAllReduce, {Algorithm::kRing, levels}), Shares{1.25});
-        EXPECT_EQ(shares(CommKind::kReduceScatter, {Algorithm::kRing, levels}), Shares{1.25});
-        EXPECT_EQ(shares(CommKind::kAllToAll, {Algorithm::kPairwise, levels}), Shares{2});
-        EXPECT_EQ(shares(CommKind::kAllGather, {Algorithm::kRing, levels}), Shares{});
-        EXPECT_EQ(shares(CommKind::kBroadcast, {Algorithm::kDirect, levels}), Shares{});
+        EXPECT_EQ(shares(schedule::CommKind::kAllReduce, {Algorithm::kRing, levels}), Shares{1.25});
+        EXPECT_EQ(shares(schedule::CommKind::kReduceScatter, {Algorithm::kRing, levels}), Shares{1.25});
+        EXPECT_EQ(shares(schedule::CommKind::kAllToAll, {Algorithm::kPairwise, levels}), Shares{2});
+        EXPECT_EQ(shares(schedule::CommKind::kAllGather, {Algorithm::kRing, levels}), Shares{});
+        EXPECT_EQ(shares(schedule::CommKind::kBroadcast, {Algorithm::kDirect, levels}), Shares{});
     }
-    EXPECT_EQ(shares(CommKind::kAllReduce, {Algorithm::kRing, 1}), Shares{});
+    EXPECT_EQ(shares(schedule::CommKind::kAllReduce, {Algorithm::kRing, 1}), Shares{});
     // A barrier moves nothing and is dissemination in the node as ever.
-    for (const CollectiveStep& step : phases_of(CommKind::kBarrier, {Algorithm::kDirect, 1}, form, 0, true).steps) {
+    for (const CollectiveStep& step :
+         phases_of(schedule::CommKind::kBarrier, {Algorithm::kDirect, 1}, form, 0, true).steps) {
         EXPECT_EQ(step.shape, StepShape::kShift);
     }
 }
 
 TEST(Collective, levels_with_one_member_fall_away) {
-    const auto played = [](CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+    const auto played = [](schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
         return phases_of(comm, choice, form, kBytes, false).choice;
     };
     using Choice = AlgorithmChoice;
-    const CommKind all_reduce = CommKind::kAllReduce;
+    const schedule::CommKind all_reduce = schedule::CommKind::kAllReduce;
     EXPECT_EQ(played(all_reduce, {Algorithm::kRing, 2}, {8, 1, 8, 1, 1}), (Choice{Algorithm::kDirect, 1}));
     EXPECT_EQ(played(all_reduce, {Algorithm::kRing, 2}, {8, 8, 1, 1, 8}), (Choice{Algorithm::kRing, 1}));
     EXPECT_EQ(played(all_reduce, {Algorithm::kRing, 3}, {8, 2, 4, 1, 2}), (Choice{Algorithm::kDirect, 2}));
@@ -376,15 +386,15 @@ TEST(Collective, levels_with_one_member_fall_away) {
     // Halving over 6 nodes cannot be; over 4 blocks it can.
     const GroupForm form{48, 12, 4, 4, 3};
     const Choice halving_2{Algorithm::kRecursiveDoubling, 2}, halving_3{Algorithm::kRecursiveDoubling, 3};
-    EXPECT_EQ(played(CommKind::kReduceScatter, halving_2, form), (Choice{Algorithm::kRing, 2}));
-    EXPECT_EQ(played(CommKind::kReduceScatter, halving_3, form), halving_3);
-    EXPECT_EQ(played(CommKind::kAllToAll, {Algorithm::kRing, 1}, form), (Choice{Algorithm::kPairwise, 1}));
+    EXPECT_EQ(played(schedule::CommKind::kReduceScatter, halving_2, form), (Choice{Algorithm::kRing, 2}));
+    EXPECT_EQ(played(schedule::CommKind::kReduceScatter, halving_3, form), halving_3);
+    EXPECT_EQ(played(schedule::CommKind::kAllToAll, {Algorithm::kRing, 1}, form), (Choice{Algorithm::kPairwise, 1}));
 }
 
 TEST(Collective, candidates_are_played_as_they_are_named) {
     for (const GroupForm& form : {flat_form(12), GroupForm{24, 2, 12, 1, 2}, GroupForm{48, 12, 4, 4, 3},
                                   GroupForm{12, 1, 12, 1, 1}, GroupForm{20, 2, 0, 1, 2}}) {
-        for (const CommKind comm : kCollectives) {
+        for (const schedule::CommKind comm : kCollectives) {
             for (const int levels : {0, 1, 2, 3}) {
                 const std::vector<AlgorithmChoice> choices = candidates(comm, form, levels);
                 EXPECT_FALSE(choices.empty());
@@ -399,8 +409,8 @@ TEST(Collective, candidates_are_played_as_they_are_named) {
 
 TEST(Collective, rules_pick_the_algorithm_by_size) {
     // A rule holds up to its size; where there is none the fastest is taken.
-    const std::vector<AlgorithmRule> rules{{1e6, Algorithm::kRecursiveDoubling, 2},
-                                           {std::numeric_limits<double>::infinity(), Algorithm::kRing, 1}};
+    const std::vector<models::AlgorithmRule> rules{{1e6, Algorithm::kRecursiveDoubling, 2},
+                                                   {std::numeric_limits<double>::infinity(), Algorithm::kRing, 1}};
     EXPECT_EQ(choice_by_rule(rules, 1e6), (AlgorithmChoice{Algorithm::kRecursiveDoubling, 2}));
     EXPECT_EQ(choice_by_rule(rules, 1e6 + 1), (AlgorithmChoice{Algorithm::kRing, 1}));
     EXPECT_EQ(choice_by_rule({}, 1), (AlgorithmChoice{Algorithm::kAuto, 0}));
@@ -410,7 +420,7 @@ TEST(Collective, rules_pick_the_algorithm_by_size) {
 TEST(Collective, a_large_pairwise_exchange_plays_some_of_its_rounds_for_all) {
     const int n = 3 * kMaxRoundsOfExchange;
     const CollectivePhases phases =
-        phases_of(CommKind::kAllToAll, {Algorithm::kPairwise, 1}, flat_form(n), kBytes, false);
+        phases_of(schedule::CommKind::kAllToAll, {Algorithm::kPairwise, 1}, flat_form(n), kBytes, false);
     ASSERT_EQ(phases.steps.size(), static_cast<std::size_t>(kMaxRoundsOfExchange));
     double bytes = 0;
     int rounds = 0, last = 0;
@@ -426,10 +436,11 @@ TEST(Collective, a_large_pairwise_exchange_plays_some_of_its_rounds_for_all) {
 }
 
 TEST(Collective, nothing_is_done_by_one_rank_or_without_communication) {
-    EXPECT_TRUE(phases_of(CommKind::kAllReduce, {Algorithm::kRing, 1}, flat_form(1), 1e6, true).steps.empty());
-    EXPECT_TRUE(phases_of(CommKind::kNone, {Algorithm::kRing, 1}, flat_form(8), 1e6, true).steps.empty());
-    EXPECT_TRUE(phases_of(CommKind::kReceive, {Algorithm::kRing, 1}, flat_form(8), 1e6, true).steps.empty());
+    EXPECT_TRUE(
+        phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 1}, flat_form(1), 1e6, true).steps.empty());
+    EXPECT_TRUE(phases_of(schedule::CommKind::kNone, {Algorithm::kRing, 1}, flat_form(8), 1e6, true).steps.empty());
+    EXPECT_TRUE(phases_of(schedule::CommKind::kReceive, {Algorithm::kRing, 1}, flat_form(8), 1e6, true).steps.empty());
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

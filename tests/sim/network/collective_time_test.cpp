@@ -8,7 +8,7 @@
 #include "network_fixture.hpp"
 #include "sim/network/collective/network.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using namespace testing_collectives;
@@ -21,13 +21,13 @@ using testing_network::switch_machine;
 /// latency; adding up takes no time.
 constexpr double kPort = 400e9, kAlpha = 2e-6, kLaunch = 4e-6;
 
-Machine adding_for_free(Machine machine) {
+models::Machine adding_for_free(models::Machine machine) {
     machine.tile.hbm_bytes_per_s = 1e21;
     return machine;
 }
 
-Machine one_node(int tiles) {
-    Machine machine = adding_for_free(switch_machine());
+models::Machine one_node(int tiles) {
+    models::Machine machine = adding_for_free(switch_machine());
     machine.node.tiles = machine.node.nics = tiles;
     return machine;
 }
@@ -35,12 +35,12 @@ Machine one_node(int tiles) {
 // t = launch + rounds alpha + share B / port.
 TEST(Collective, times_on_one_switch_are_those_of_alpha_and_beta_on_2_to_33_ranks) {
     for (int n = 2; n <= 33; ++n) {
-        const Machine machine = one_node(n);
+        const models::Machine machine = one_node(n);
         Network network(machine, plain_stack(), layout_of(machine, {.dp = n}));
-        for (const CommKind comm : kCollectives) {
+        for (const schedule::CommKind comm : kCollectives) {
             for (const AlgorithmChoice choice : candidates(comm, {n, 1, n, 1, 1}, 1)) {
                 SCOPED_TRACE(name_of(comm, choice, {n, 1, n, 1, 1}));
-                const Transfer transfer = network.unroll_as(choice, comm, GroupKind::kWorld, 0, kBytes);
+                const Transfer transfer = network.unroll_as(choice, comm, models::GroupKind::kWorld, 0, kBytes);
                 const auto [rounds, share] = closed_form(comm, choice.algorithm, n);
                 const double expected_s = kLaunch + rounds * kAlpha + share * kBytes / kPort;
                 EXPECT_NEAR(network.solo_time_s(transfer), expected_s, 1e-3 * expected_s);
@@ -48,7 +48,7 @@ TEST(Collective, times_on_one_switch_are_those_of_alpha_and_beta_on_2_to_33_rank
                 EXPECT_EQ(transfer.choice, choice);
             }
         }
-        const Transfer barrier = network.unroll(CommKind::kBarrier, GroupKind::kWorld, 0, 0);
+        const Transfer barrier = network.unroll(schedule::CommKind::kBarrier, models::GroupKind::kWorld, 0, 0);
         EXPECT_NEAR(network.solo_time_s(barrier), kLaunch + ceil_log2(n) * kAlpha, 1e-9);
         EXPECT_EQ(barrier.bytes_sent, 0);
     }
@@ -56,28 +56,29 @@ TEST(Collective, times_on_one_switch_are_those_of_alpha_and_beta_on_2_to_33_rank
 
 // Reads what came and the sum, writes the sum: three passes over 15/16 B beside the exchange.
 TEST(Collective, adding_up_takes_three_passes_over_memory) {
-    Machine machine = one_node(16);
+    models::Machine machine = one_node(16);
     Network free(machine, plain_stack(), layout_of(machine, {.dp = 16}));
     machine.tile.hbm_bytes_per_s = 1e12;
     Network paid(machine, plain_stack(), layout_of(machine, {.dp = 16}));
     const AlgorithmChoice ring{Algorithm::kRing, 1};
-    const auto time_s = [&](Network& network, CommKind comm) {
-        return network.solo_time_s(network.unroll_as(ring, comm, GroupKind::kWorld, 0, kBytes));
+    const auto time_s = [&](Network& network, schedule::CommKind comm) {
+        return network.solo_time_s(network.unroll_as(ring, comm, models::GroupKind::kWorld, 0, kBytes));
     };
     const double passes_s = 3 * 15.0 / 16 * kBytes / (1e12 * machine.tile.memory_efficiency);
-    EXPECT_NEAR(time_s(paid, CommKind::kAllReduce) - time_s(free, CommKind::kAllReduce), passes_s, 1e-9);
-    EXPECT_NEAR(time_s(paid, CommKind::kAllGather) - time_s(free, CommKind::kAllGather), 0, 1e-12);
+    EXPECT_NEAR(time_s(paid, schedule::CommKind::kAllReduce) - time_s(free, schedule::CommKind::kAllReduce), passes_s,
+                1e-9);
+    EXPECT_NEAR(time_s(paid, schedule::CommKind::kAllGather) - time_s(free, schedule::CommKind::kAllGather), 0, 1e-12);
 }
 
 // 16 pieces of B/16 are read once each and one is written: 17/16 B.
 TEST(Collective, adding_up_what_all_others_sent_at_once_is_one_pass) {
-    Machine machine = one_node(16);
+    models::Machine machine = one_node(16);
     Network free(machine, plain_stack(), layout_of(machine, {.dp = 16}));
     machine.tile.hbm_bytes_per_s = 1e12;
     Network paid(machine, plain_stack(), layout_of(machine, {.dp = 16}));
     const auto time_s = [&](Network& network) {
-        return network.solo_time_s(
-            network.unroll_as({Algorithm::kDirect, 1}, CommKind::kReduceScatter, GroupKind::kWorld, 0, kBytes));
+        return network.solo_time_s(network.unroll_as({Algorithm::kDirect, 1}, schedule::CommKind::kReduceScatter,
+                                                     models::GroupKind::kWorld, 0, kBytes));
     };
     EXPECT_NEAR(time_s(paid) - time_s(free), 17.0 / 16 * kBytes / (1e12 * machine.tile.memory_efficiency), 1e-9);
 }
@@ -85,16 +86,16 @@ TEST(Collective, adding_up_what_all_others_sent_at_once_is_one_pass) {
 // 8 nodes of one rank: 3 rounds up and 3 down, each with a message and a wire; each round up ends with the stack's
 // reduction_step and adds three pieces, which are small enough for the host only where it says so.
 TEST(Collective, a_double_tree_starts_an_addition_in_every_round_upwards) {
-    Machine machine = adding_for_free(switch_machine());
+    models::Machine machine = adding_for_free(switch_machine());
     machine.node.tiles = machine.node.nics = 1;
     machine.fabric.nodes_per_leaf = 8;
-    Stack stack = plain_stack();
+    models::Stack stack = plain_stack();
     const auto time_s = [&](double reduction_step_s, double host_reduction_bytes) {
         stack.reduction_step_s = reduction_step_s;
         stack.host_reduction_bytes = host_reduction_bytes;
         Network network(machine, stack, layout_of(machine, {.dp = 8}));
-        return network.solo_time_s(
-            network.unroll_as({Algorithm::kDoubleBinaryTree, 1}, CommKind::kAllReduce, GroupKind::kWorld, 0, kBytes));
+        return network.solo_time_s(network.unroll_as({Algorithm::kDoubleBinaryTree, 1}, schedule::CommKind::kAllReduce,
+                                                     models::GroupKind::kWorld, 0, kBytes));
     };
     EXPECT_NEAR(time_s(1e-3, 0) - time_s(0, 0), 3 * 1e-3, 1e-9);
     const double sent = kBytes / 2 / 3;
@@ -104,14 +105,15 @@ TEST(Collective, a_double_tree_starts_an_addition_in_every_round_upwards) {
 
 // The automatic choice is as fast as the best of those named.
 TEST(Collective, automatic_choice_is_the_fastest) {
-    const Machine machine = one_node(12);
+    const models::Machine machine = one_node(12);
     Network network(machine, plain_stack(), layout_of(machine, {.dp = 12}));
     for (const double bytes : {8.0, 64e3, kBytes}) {
         double best_s = std::numeric_limits<double>::infinity();
         const auto time_s = [&](AlgorithmChoice choice) {
-            return network.solo_time_s(network.unroll_as(choice, CommKind::kAllReduce, GroupKind::kWorld, 0, bytes));
+            return network.solo_time_s(
+                network.unroll_as(choice, schedule::CommKind::kAllReduce, models::GroupKind::kWorld, 0, bytes));
         };
-        for (const Algorithm algorithm : algorithms_of(CommKind::kAllReduce)) {
+        for (const Algorithm algorithm : algorithms_of(schedule::CommKind::kAllReduce)) {
             best_s = std::min(best_s, time_s({algorithm, 1}));
         }
         EXPECT_DOUBLE_EQ(time_s({Algorithm::kAuto, 0}), best_s);
@@ -121,9 +123,9 @@ TEST(Collective, automatic_choice_is_the_fastest) {
 // 12 tiles, mesh 31 GB/s a card pair shared by 4 tile pairs: 151 MB / 12 / (31 GB/s / 4) = 1.62 ms, 85 GB/s of bus
 // bandwidth.
 TEST(Collective, direct_all_gather_in_a_mesh_node_reaches_the_measured_bus_bandwidth) {
-    const Machine machine = adding_for_free(mesh_machine());
+    const models::Machine machine = adding_for_free(mesh_machine());
     Network network(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.ep = 12}));
-    const Transfer transfer = network.unroll(CommKind::kAllGather, GroupKind::kEp, 0, 151e6);
+    const Transfer transfer = network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kEp, 0, 151e6);
     const double time_s = network.solo_time_s(transfer);
     EXPECT_NEAR(time_s, 4e-6 + 1e-6 + 2e-6 + 151e6 / 12 / (31e9 / 4), 1e-9);
     EXPECT_GT(151e6 * 11 / 12 / time_s, 81e9);
@@ -135,18 +137,18 @@ TEST(Collective, direct_all_gather_in_a_mesh_node_reaches_the_measured_bus_bandw
 // 4 nodes of 8, one leaf. Inner: alpha 2 us, 7/8 B at 400 GB/s. Outer ring of 4: 3 (7.5 us + B / 8 / 4 at 50 GB/s a
 // NIC: on a device's own NIC nothing is staged, so the stack's limit of a rank does not act).
 TEST(Collective, two_levels_take_the_time_of_both) {
-    const Machine machine = adding_for_free(switch_machine());
+    const models::Machine machine = adding_for_free(switch_machine());
     Network network(machine, plain_stack(), layout_of(machine, {.dp = 32}));
     const AlgorithmChoice ring{Algorithm::kRing, 2};
     const double outer = 3 * (5e-6 + 2.5e-6 + kBytes / 8 / 4 / 50e9), inner = kAlpha + 7.0 / 8 * kBytes / kPort;
-    for (const CommKind comm : {CommKind::kReduceScatter, CommKind::kAllGather}) {
-        const Transfer transfer = network.unroll_as(ring, comm, GroupKind::kWorld, 0, kBytes);
+    for (const schedule::CommKind comm : {schedule::CommKind::kReduceScatter, schedule::CommKind::kAllGather}) {
+        const Transfer transfer = network.unroll_as(ring, comm, models::GroupKind::kWorld, 0, kBytes);
         EXPECT_NEAR(network.solo_time_s(transfer), kLaunch + inner + outer, 1e-3 * (inner + outer));
         // (k - 1)/k B inside and (nodes - 1)/nodes B/k between: together (n - 1)/n B.
         EXPECT_NEAR(transfer.bytes_sent, 31.0 / 32 * kBytes, 1e-9 * kBytes);
         EXPECT_TRUE(transfer.leaves_node);
     }
-    const Transfer all = network.unroll_as(ring, CommKind::kAllReduce, GroupKind::kWorld, 0, kBytes);
+    const Transfer all = network.unroll_as(ring, schedule::CommKind::kAllReduce, models::GroupKind::kWorld, 0, kBytes);
     EXPECT_NEAR(network.solo_time_s(all), kLaunch + 2 * (inner + outer), 1e-3 * 2 * (inner + outer));
     EXPECT_NEAR(all.bytes_sent, 2 * 31.0 / 32 * kBytes, 1e-9 * kBytes);
 }
@@ -154,13 +156,14 @@ TEST(Collective, two_levels_take_the_time_of_both) {
 // 4 nodes of 8 ranks and 8 NICs of 50 GB/s on one leaf: one ring crosses by one NIC a node and each way, 8 rings by all
 // of them; a tile's port carries 7 rings, 7 x 50 of its 400 GB/s. Bus bandwidth: 50 and 8 x 50 GB/s.
 TEST(Collective, several_rings_use_every_nic_of_a_node_where_one_ring_uses_one) {
-    const Machine machine = adding_for_free(switch_machine());
+    const models::Machine machine = adding_for_free(switch_machine());
     Network network(machine, plain_stack(), layout_of(machine, {.dp = 32}));
     const double alpha_s = 5e-6 + 2.5e-6, bytes = 1e12;
-    for (const CommKind comm : {CommKind::kAllReduce, CommKind::kReduceScatter, CommKind::kAllGather}) {
-        const double rounds = comm == CommKind::kAllReduce ? 62 : 31;
+    for (const schedule::CommKind comm :
+         {schedule::CommKind::kAllReduce, schedule::CommKind::kReduceScatter, schedule::CommKind::kAllGather}) {
+        const double rounds = comm == schedule::CommKind::kAllReduce ? 62 : 31;
         const auto play = [&](Algorithm algorithm) {
-            return network.unroll_as({algorithm, 1}, comm, GroupKind::kWorld, 0, bytes);
+            return network.unroll_as({algorithm, 1}, comm, models::GroupKind::kWorld, 0, bytes);
         };
         const Transfer one = play(Algorithm::kRing), several = play(Algorithm::kMultiRing);
         EXPECT_NEAR(network.solo_time_s(one), kLaunch + rounds * (alpha_s + bytes / 32 / 50e9), 1e-6);
@@ -174,10 +177,10 @@ TEST(Collective, several_rings_use_every_nic_of_a_node_where_one_ring_uses_one) 
 
 // Rings of all groups of a stage at once: two groups of half a node each share its NICs, each with 4 rings.
 TEST(Collective, rings_of_siblings_share_the_nics_of_their_nodes) {
-    const Machine machine = adding_for_free(switch_machine());
+    const models::Machine machine = adding_for_free(switch_machine());
     Network network(machine, plain_stack(), layout_of(machine, {.dp = 2, .ep = 16}));
-    const Transfer transfer =
-        network.unroll_as({Algorithm::kMultiRing, 1}, CommKind::kAllGather, GroupKind::kEp, 0, kBytes);
+    const Transfer transfer = network.unroll_as({Algorithm::kMultiRing, 1}, schedule::CommKind::kAllGather,
+                                                models::GroupKind::kEp, 0, kBytes);
     EXPECT_EQ(transfer.choice.algorithm, Algorithm::kMultiRing);
     EXPECT_DOUBLE_EQ(network.solo_rate(transfer.phases.front().pattern), 50e9);
 }
@@ -185,13 +188,13 @@ TEST(Collective, rings_of_siblings_share_the_nics_of_their_nodes) {
 // Host-attached NICs, staging whole: one rank a node copies B to the host and back over its card's link, and between
 // the copies the ring runs at the stack's rate: 2 B / pcie + 2 (N - 1)/N B / rank rate.
 TEST(Collective, a_transport_that_stages_whole_buffers_copies_before_and_after) {
-    const Machine machine = adding_for_free(mesh_machine());
-    Stack stack = plain_stack();
-    stack.staging = Staging::kWhole;
+    const models::Machine machine = adding_for_free(mesh_machine());
+    models::Stack stack = plain_stack();
+    stack.staging = models::Staging::kWhole;
     Network network(machine, stack, layout_of(machine, {.dp = 4, .ep = 12}));
     const auto time_s = [&](int member) {
-        return network.solo_time_s(
-            network.unroll_as({Algorithm::kRing, 1}, CommKind::kAllReduce, GroupKind::kExpertDp, 0, 2e9, 1, member));
+        return network.solo_time_s(network.unroll_as({Algorithm::kRing, 1}, schedule::CommKind::kAllReduce,
+                                                     models::GroupKind::kExpertDp, 0, 2e9, 1, member));
     };
     const double expected_s = 2 * 2e9 / machine.node.pcie_bytes_per_s + 2 * 3.0 / 4 * 2e9 / stack.rank_bytes_per_s;
     EXPECT_NEAR(time_s(0), expected_s, 1e-3 * expected_s);
@@ -205,16 +208,16 @@ TEST(Collective, a_transport_that_stages_whole_buffers_copies_before_and_after) 
 // 12 ranks a node, 2 nodes, staging whole, two levels. Six ranks of a socket: copies of B each way at the socket's
 // rates, B + B/12 each through its memory; between nodes a ring over 2 with B/12, B/24 twice at the rank's rate.
 TEST(Collective, a_staged_all_reduce_over_two_levels_meets_in_host_memory) {
-    Machine machine = adding_for_free(mesh_machine());
+    models::Machine machine = adding_for_free(mesh_machine());
     machine.node.host_memory_bytes_per_s = 400e9;
-    Stack stack = plain_stack();
-    stack.staging = Staging::kWhole;
+    models::Stack stack = plain_stack();
+    stack.staging = models::Staging::kWhole;
     stack.rank_bytes_per_s = 2e9;
     const double bytes = 2e9;
     const auto time_s = [&] {
         Network network(machine, stack, layout_of(machine, {.dp = 24}));
-        return network.solo_time_s(
-            network.unroll_as({Algorithm::kRing, 2}, CommKind::kAllReduce, GroupKind::kWorld, 0, bytes));
+        return network.solo_time_s(network.unroll_as({Algorithm::kRing, 2}, schedule::CommKind::kAllReduce,
+                                                     models::GroupKind::kWorld, 0, bytes));
     };
     const double out = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_out_bytes_per_s / 6);
     const double in = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_in_bytes_per_s / 6);
@@ -229,8 +232,8 @@ TEST(Collective, a_staged_all_reduce_over_two_levels_meets_in_host_memory) {
 }
 
 TEST(Collective, host_memory_is_a_link_only_where_whole_buffers_are_staged) {
-    const auto count = [](const Machine& machine, Staging staging) {
-        Stack stack = plain_stack();
+    const auto count = [](const models::Machine& machine, models::Staging staging) {
+        models::Stack stack = plain_stack();
         stack.staging = staging;
         const Fabric fabric(machine, stack, layout_of(machine, {.dp = machine.node.tiles}));
         int found = 0;
@@ -239,15 +242,15 @@ TEST(Collective, host_memory_is_a_link_only_where_whole_buffers_are_staged) {
         }
         return found;
     };
-    EXPECT_EQ(count(mesh_machine(), Staging::kWhole), 2);  // a socket each
-    EXPECT_EQ(count(mesh_machine(), Staging::kPipelined), 0);
-    EXPECT_EQ(count(switch_machine(), Staging::kWhole), 0);  // NICs on the device
+    EXPECT_EQ(count(mesh_machine(), models::Staging::kWhole), 2);  // a socket each
+    EXPECT_EQ(count(mesh_machine(), models::Staging::kPipelined), 0);
+    EXPECT_EQ(count(switch_machine(), models::Staging::kWhole), 0);  // NICs on the device
 }
 
 // Two nodes of 8, one receiver with three times the mean. Direct and pairwise exchanges follow the shares; Bruck's
 // rounds and those over two levels hand on what is another's, and last as long as for the busiest rank.
 TEST(Collective, an_uneven_exchange_over_two_levels_or_by_bruck_is_scaled_by_the_heaviest_share) {
-    const Machine machine = adding_for_free(switch_machine());
+    const models::Machine machine = adding_for_free(switch_machine());
     std::vector<double> shares(16, 13.0 / 15);
     shares[5] = 3;
     const double heaviest = 3;
@@ -255,7 +258,8 @@ TEST(Collective, an_uneven_exchange_over_two_levels_or_by_bruck_is_scaled_by_the
     Network uneven(machine, plain_stack(), layout_of(machine, {.ep = 16}));
     uneven.set_routing_shares(shares);
     const auto time_s = [&](Network& network, AlgorithmChoice choice, double scale) {
-        const Transfer transfer = network.unroll_as(choice, CommKind::kAllToAll, GroupKind::kEp, 0, 1e9, scale);
+        const Transfer transfer =
+            network.unroll_as(choice, schedule::CommKind::kAllToAll, models::GroupKind::kEp, 0, 1e9, scale);
         EXPECT_EQ(transfer.choice, choice);
         return network.solo_time_s(transfer);
     };
@@ -271,19 +275,19 @@ TEST(Collective, an_uneven_exchange_over_two_levels_or_by_bruck_is_scaled_by_the
 }
 
 TEST(Collective, scale_stretches_the_bytes_on_the_wire_but_not_the_mean_sent) {
-    const Machine machine = one_node(8);
+    const models::Machine machine = one_node(8);
     Network network(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.dp = 8}));
-    const Transfer even = network.unroll(CommKind::kAllToAll, GroupKind::kWorld, 0, kBytes);
-    const Transfer uneven = network.unroll(CommKind::kAllToAll, GroupKind::kWorld, 0, kBytes, 1.5);
+    const Transfer even = network.unroll(schedule::CommKind::kAllToAll, models::GroupKind::kWorld, 0, kBytes);
+    const Transfer uneven = network.unroll(schedule::CommKind::kAllToAll, models::GroupKind::kWorld, 0, kBytes, 1.5);
     EXPECT_DOUBLE_EQ(uneven.phases.front().bytes, 1.5 * even.phases.front().bytes);
     EXPECT_DOUBLE_EQ(uneven.bytes_sent, even.bytes_sent);
 }
 
 // One message from every rank to its counterpart: no collective is started.
 TEST(Collective, a_send_is_one_round_of_pairs) {
-    const Machine machine = adding_for_free(mesh_machine());
+    const models::Machine machine = adding_for_free(mesh_machine());
     Network network(machine, plain_stack(), layout_of(machine, {.pp = 2, .dp = 1, .ep = 12}));
-    const Transfer transfer = network.unroll(CommKind::kSend, GroupKind::kNextStage, 0, 1e6);
+    const Transfer transfer = network.unroll(schedule::CommKind::kSend, models::GroupKind::kNextStage, 0, 1e6);
     ASSERT_EQ(transfer.phases.size(), 1U);
     EXPECT_DOUBLE_EQ(transfer.bytes_sent, 1e6);
     EXPECT_DOUBLE_EQ(transfer.phases.front().latency_s, 5e-6 + 3e-6 + 0.35e-6);
@@ -291,4 +295,4 @@ TEST(Collective, a_send_is_one_round_of_pairs) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

@@ -7,7 +7,7 @@
 #include "network_fixture.hpp"
 #include "sim/network/collective/flow_pattern.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using testing_network::layout_of;
@@ -20,8 +20,8 @@ using testing_network::SmallDragonfly;
 constexpr double kLink = 25e9;  // C
 
 /// Four switches of 4 ranks, each joined to each by one link of 25 GB/s, as one group or as four.
-Machine four_switches(bool groups, RoutingKind routing) {
-    Machine machine = small_dragonfly(
+models::Machine four_switches(bool groups, models::RoutingKind routing) {
+    models::Machine machine = small_dragonfly(
         {.groups = groups ? 4 : 1, .switches = groups ? 1 : 4, .nodes_per_switch = 2, .routing = routing});
     machine.fabric.link_bytes_per_s = kLink;
     machine.fabric.minimal_bias = 0.1;
@@ -35,7 +35,7 @@ struct Demand {
 
 /// A pattern of flows between switches of 4 ranks, dealt over these.
 struct Exchange {
-    Exchange(const Machine& machine, const std::vector<Demand>& demands)
+    Exchange(const models::Machine& machine, const std::vector<Demand>& demands)
         : fabric(machine, fast_stack(), layout_of(machine, {.dp = machine.fabric.max_nodes * machine.node.tiles})) {
         GroupSet pairs;
         for (const Demand& demand : demands) {
@@ -45,12 +45,12 @@ struct Exchange {
                 pairs.begin.push_back(static_cast<std::uint32_t>(pairs.ranks.size()));
             }
         }
-        pattern =
-            PatternBuilder(fabric).build({GroupKind::kStage, 0, Level::kFlat, StepShape::kPairs, 0, 0}, pairs, {});
+        pattern = PatternBuilder(fabric).build({models::GroupKind::kStage, 0, Level::kFlat, StepShape::kPairs, 0, 0},
+                                               pairs, {});
     }
 
-    static Stack fast_stack() {
-        Stack stack = plain_stack();
+    static models::Stack fast_stack() {
+        models::Stack stack = plain_stack();
         stack.rank_bytes_per_s = 100e9;
         return stack;
     }
@@ -72,10 +72,10 @@ LinkKind pair_of(bool groups) { return groups ? LinkKind::kGlobal : LinkKind::kL
 TEST(Detour, neighbours_that_swap_share_the_links_that_their_detours_take) {
     const std::vector<Demand> swap{{0, 1, 4}, {1, 0, 4}, {2, 3, 4}, {3, 2, 4}};
     for (const bool groups : {false, true}) {
-        const Exchange adaptive(four_switches(groups, RoutingKind::kAdaptive), swap);
+        const Exchange adaptive(four_switches(groups, models::RoutingKind::kAdaptive), swap);
         EXPECT_NEAR(adaptive.pattern.solo_rate * 4, 2 * kLink, 1);
         EXPECT_EQ(adaptive.bottleneck(), pool_of(groups));
-        const Exchange valiant(four_switches(groups, RoutingKind::kValiant), swap);
+        const Exchange valiant(four_switches(groups, models::RoutingKind::kValiant), swap);
         EXPECT_NEAR(valiant.pattern.solo_rate * 4, 1.5 * kLink, 1);
         EXPECT_EQ(valiant.bottleneck(), pool_of(groups));
     }
@@ -84,7 +84,8 @@ TEST(Detour, neighbours_that_swap_share_the_links_that_their_detours_take) {
 // 13 flows of rate r, 4 each on three pairs and one on the fourth, which fits: 13 r + 3 (4 r - C) = 12 C, r = 0.6 C.
 TEST(Detour, only_pairs_that_do_not_fit_on_their_direct_links_detour) {
     for (const bool groups : {false, true}) {
-        const Exchange on(four_switches(groups, RoutingKind::kAdaptive), {{0, 1, 4}, {1, 0, 4}, {2, 3, 4}, {3, 2, 1}});
+        const Exchange on(four_switches(groups, models::RoutingKind::kAdaptive),
+                          {{0, 1, 4}, {1, 0, 4}, {2, 3, 4}, {3, 2, 1}});
         EXPECT_NEAR(on.pattern.solo_rate, 0.6 * kLink, 1);
         EXPECT_NEAR(on.load_on(pool_of(groups)), 12 * kLink / (0.6 * kLink), 1e-9);
     }
@@ -100,7 +101,7 @@ TEST(Detour, pairs_that_fit_at_the_rate_of_the_pool_do_not_detour) {
         demands.push_back({s, s ^ 2, 3});
     }
     for (const bool groups : {false, true}) {
-        const Exchange on(four_switches(groups, RoutingKind::kAdaptive), demands);
+        const Exchange on(four_switches(groups, models::RoutingKind::kAdaptive), demands);
         EXPECT_NEAR(on.pattern.solo_rate, 16 * kLink / 52, 1);
         EXPECT_EQ(on.bottleneck(), pool_of(groups));
         EXPECT_NEAR(on.load_on(pool_of(groups)), 12.0 * 52 / 16, 1e-9);
@@ -112,7 +113,7 @@ TEST(Detour, pairs_that_fit_at_the_rate_of_the_pool_do_not_detour) {
 TEST(Detour, a_pair_alone_is_bounded_by_the_links_that_leave_it_or_by_its_bias) {
     const std::vector<Demand> swap{{0, 1, 4}, {1, 0, 4}};
     for (const bool groups : {false, true}) {
-        Machine machine = four_switches(groups, RoutingKind::kAdaptive);
+        models::Machine machine = four_switches(groups, models::RoutingKind::kAdaptive);
         const Exchange wide(machine, swap);
         EXPECT_DOUBLE_EQ(wide.pattern.solo_rate * 4, 3 * kLink);
         EXPECT_DOUBLE_EQ(wide.load_on(pool_of(groups)) * wide.pattern.solo_rate, 2 * (1 + 2 * 2) * kLink);
@@ -127,7 +128,7 @@ TEST(Detour, a_pair_alone_is_bounded_by_the_links_that_leave_it_or_by_its_bias) 
 // Valiant between one pair of n: over the links to the n - 2 others, T <= (n - 2) C.
 TEST(Detour, valiant_routing_of_one_pair_has_the_links_to_all_others_but_not_its_own) {
     for (const bool groups : {false, true}) {
-        Machine machine = four_switches(groups, RoutingKind::kValiant);
+        models::Machine machine = four_switches(groups, models::RoutingKind::kValiant);
         const Exchange pair(machine, {{0, 1, 4}, {1, 0, 4}});
         EXPECT_DOUBLE_EQ(pair.pattern.solo_rate * 4, 2 * kLink);
         EXPECT_EQ(pair.bottleneck(), pair_of(groups));
@@ -140,8 +141,10 @@ TEST(Detour, valiant_routing_of_one_pair_has_the_links_to_all_others_but_not_its
 
 // With two switches there is no third: both routings are minimal between them, C, 2 switches on the way.
 TEST(Detour, two_switches_of_a_group_have_their_direct_link_alone) {
-    for (const RoutingKind routing : {RoutingKind::kMinimal, RoutingKind::kValiant, RoutingKind::kAdaptive}) {
-        Machine machine = small_dragonfly({.groups = 1, .switches = 2, .nodes_per_switch = 2, .routing = routing});
+    for (const models::RoutingKind routing :
+         {models::RoutingKind::kMinimal, models::RoutingKind::kValiant, models::RoutingKind::kAdaptive}) {
+        models::Machine machine =
+            small_dragonfly({.groups = 1, .switches = 2, .nodes_per_switch = 2, .routing = routing});
         machine.fabric.link_bytes_per_s = kLink;
         machine.fabric.minimal_bias = 0.1;
         const Exchange swap(machine, {{0, 1, 4}, {1, 0, 4}});
@@ -153,11 +156,11 @@ TEST(Detour, two_switches_of_a_group_have_their_direct_link_alone) {
 TEST(Detour, two_groups_have_no_third_for_valiant_routing) {
     JsonDocument document = JsonDocument::load("machines/aurora.json");
     document.set("fabric.routing", "valiant");
-    EXPECT_EQ(load_machine(document).fabric.routing, RoutingKind::kValiant);
+    EXPECT_EQ(models::load_machine(document).fabric.routing, models::RoutingKind::kValiant);
     document.set("fabric.groups", "2");
     document.set("fabric.max_nodes", "128");
     try {
-        static_cast<void>(load_machine(document));
+        static_cast<void>(models::load_machine(document));
         FAIL() << "accepted";
     } catch (const InputError& error) {
         const std::string message = error.what();
@@ -165,28 +168,28 @@ TEST(Detour, two_groups_have_no_third_for_valiant_routing) {
         EXPECT_NE(message.find("where groups is 2"), std::string::npos) << message;
     }
     document.set("fabric.routing", "adaptive");
-    EXPECT_NO_THROW(static_cast<void>(load_machine(document)));
+    EXPECT_NO_THROW(static_cast<void>(models::load_machine(document)));
     document.set("fabric.routing", "valiant");
     document.set("fabric.groups", "1");
     document.set("fabric.max_nodes", "64");
-    EXPECT_NO_THROW(static_cast<void>(load_machine(document)));
+    EXPECT_NO_THROW(static_cast<void>(models::load_machine(document)));
 }
 
 /// What a switch of four sends to the three others in an all-to-all over all ranks.
-double all_to_all_bytes_per_s(const Machine& machine) {
-    const Layout layout = layout_of(machine, {.dp = machine.fabric.max_nodes * machine.node.tiles});
+double all_to_all_bytes_per_s(const models::Machine& machine) {
+    const models::Layout layout = layout_of(machine, {.dp = machine.fabric.max_nodes * machine.node.tiles});
     const Fabric fabric(machine, Exchange::fast_stack(), layout);
-    const GroupSet all = flatten(groups_of(layout, GroupKind::kStage, 0));
-    const PatternKey key{GroupKind::kStage, 0, Level::kFlat, StepShape::kAllPairs, 0};
+    const GroupSet all = flatten(groups_of(layout, models::GroupKind::kStage, 0));
+    const PatternKey key{models::GroupKind::kStage, 0, Level::kFlat, StepShape::kAllPairs, 0};
     return 4 * 12 * PatternBuilder(fabric).build(key, all, {}).solo_rate;
 }
 
 // All links are used: T = 3 C. Valiant: each of 4 T counts twice against 12 C, T = 3 C / 2 = (groups - 1) C / 2.
 TEST(Detour, a_uniform_exchange_fills_all_links_and_valiant_routing_gets_half_of_them) {
     for (const bool groups : {false, true}) {
-        EXPECT_NEAR(all_to_all_bytes_per_s(four_switches(groups, RoutingKind::kMinimal)), 3 * kLink, 1);
-        EXPECT_NEAR(all_to_all_bytes_per_s(four_switches(groups, RoutingKind::kAdaptive)), 3 * kLink, 1);
-        EXPECT_NEAR(all_to_all_bytes_per_s(four_switches(groups, RoutingKind::kValiant)), 1.5 * kLink, 1);
+        EXPECT_NEAR(all_to_all_bytes_per_s(four_switches(groups, models::RoutingKind::kMinimal)), 3 * kLink, 1);
+        EXPECT_NEAR(all_to_all_bytes_per_s(four_switches(groups, models::RoutingKind::kAdaptive)), 3 * kLink, 1);
+        EXPECT_NEAR(all_to_all_bytes_per_s(four_switches(groups, models::RoutingKind::kValiant)), 1.5 * kLink, 1);
     }
 }
 
@@ -194,10 +197,10 @@ TEST(Detour, a_uniform_exchange_fills_all_links_and_valiant_routing_gets_half_of
 // takes the very links; the pools of the two groups count their mean.
 TEST(Detour, the_way_to_another_group_counts_on_the_local_pools_of_both_ends_as_minimal_routing_has_it) {
     const SmallDragonfly shape{.groups = 5, .switches = 4};
-    Machine machine = small_dragonfly(shape);
-    const Layout layout = layout_of(machine, {.dp = 20 * 2});
+    models::Machine machine = small_dragonfly(shape);
+    const models::Layout layout = layout_of(machine, {.dp = 20 * 2});
     const Fabric minimal(machine, plain_stack(), layout);
-    for (const RoutingKind routing : {RoutingKind::kValiant, RoutingKind::kAdaptive}) {
+    for (const models::RoutingKind routing : {models::RoutingKind::kValiant, models::RoutingKind::kAdaptive}) {
         machine.fabric.routing = routing;
         const Fabric spread(machine, plain_stack(), layout);
         std::map<LinkKind, double> direct, pooled;
@@ -221,8 +224,8 @@ TEST(Detour, the_way_to_another_group_counts_on_the_local_pools_of_both_ends_as_
 }
 
 /// Units of 4 nodes of 8 NICs, 2 uplinks a leaf; pods of 2 units, 2 spines of 8 links to the cores.
-Machine three_level_rails(RoutingKind routing) {
-    Machine machine = rail_machine();
+models::Machine three_level_rails(models::RoutingKind routing) {
+    models::Machine machine = rail_machine();
     machine.fabric.levels = 3;
     machine.fabric.leaves_per_pod = 2;
     machine.fabric.pod_taper = 0.5;
@@ -233,25 +236,25 @@ Machine three_level_rails(RoutingKind routing) {
 
 // Each pod has 8 nodes x 8 NICs over 16 uplinks: as even as one bundle of them.
 TEST(Detour, pinned_uplinks_of_rails_carry_a_uniform_exchange_as_evenly_as_a_bundle) {
-    std::map<RoutingKind, double> rates;
-    for (const RoutingKind routing : {RoutingKind::kMinimal, RoutingKind::kAdaptive}) {
-        const Machine machine = three_level_rails(routing);
-        const Layout layout = layout_of(machine, {.dp = 256});
+    std::map<models::RoutingKind, double> rates;
+    for (const models::RoutingKind routing : {models::RoutingKind::kMinimal, models::RoutingKind::kAdaptive}) {
+        const models::Machine machine = three_level_rails(routing);
+        const models::Layout layout = layout_of(machine, {.dp = 256});
         const Fabric fabric(machine, Exchange::fast_stack(), layout);
-        const GroupSet all = flatten(groups_of(layout, GroupKind::kStage, 0));
-        const PatternKey key{GroupKind::kStage, 0, Level::kFlat, StepShape::kAllPairs, 0};
+        const GroupSet all = flatten(groups_of(layout, models::GroupKind::kStage, 0));
+        const PatternKey key{models::GroupKind::kStage, 0, Level::kFlat, StepShape::kAllPairs, 0};
         const FlowPattern pattern = PatternBuilder(fabric).build(key, all, {});
         rates[routing] = pattern.solo_rate;
         EXPECT_EQ(fabric.kind(pattern.bottleneck), LinkKind::kPodUplink);
     }
     // 64 senders of a pod x 192 elsewhere over 2 units x 8 rails x 100 GB/s x 0.5.
-    EXPECT_NEAR(rates[RoutingKind::kAdaptive], 800e9 / (64 * 192), 1);
-    EXPECT_NEAR(rates[RoutingKind::kMinimal] / rates[RoutingKind::kAdaptive], 1, 1e-12);
+    EXPECT_NEAR(rates[models::RoutingKind::kAdaptive], 800e9 / (64 * 192), 1);
+    EXPECT_NEAR(rates[models::RoutingKind::kMinimal] / rates[models::RoutingKind::kAdaptive], 1, 1e-12);
 }
 
 // U = 2 uplinks of a leaf: uplink u ends at spine u, and so must the pod uplink: its number mod U is u.
 TEST(Detour, pinned_uplinks_of_rails_meet_at_one_spine) {
-    const Machine machine = three_level_rails(RoutingKind::kMinimal);
+    const models::Machine machine = three_level_rails(models::RoutingKind::kMinimal);
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 256}));
     const auto number = [&](std::uint32_t link) {
         const std::string name = fabric.name(link), word = "uplink ";
@@ -280,4 +283,4 @@ TEST(Detour, pinned_uplinks_of_rails_meet_at_one_spine) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

@@ -10,7 +10,7 @@
 #include "network_fixture.hpp"
 #include "sim/network/fabric/fabric_totals.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using testing_network::layout_of;
@@ -20,11 +20,13 @@ using testing_network::rail_machine;
 using testing_network::small_dragonfly;
 using testing_network::switch_machine;
 
-Layout all_of(const Machine& machine) {
+models::Layout all_of(const models::Machine& machine) {
     return layout_of(machine, {.dp = machine.fabric.max_nodes * machine.node.tiles});
 }
 
-Machine load(const std::string& name) { return load_machine(JsonDocument::load("machines/" + name + ".json")); }
+models::Machine load(const std::string& name) {
+    return models::load_machine(JsonDocument::load("machines/" + name + ".json"));
+}
 
 std::uint64_t links(const FabricTotals& totals, LinkKind kind) { return totals.links[static_cast<std::size_t>(kind)]; }
 
@@ -78,7 +80,7 @@ double latency_s(const GraphPath& path) {
 
 /// Every route between two nodes of the machine has the links of the graph's shortest path, in its order, and its
 /// latency.
-void expect_shortest_paths(const Machine& machine) {
+void expect_shortest_paths(const models::Machine& machine) {
     const FabricGraph graph(machine);
     const Fabric fabric(machine, plain_stack(), all_of(machine));
     const int tiles = machine.node.tiles, ranks = machine.fabric.max_nodes * tiles;
@@ -111,7 +113,7 @@ TEST(FabricGraph, minimal_routes_of_a_dragonfly_are_shortest_paths) {
 // graph passes from the source's switch to the link and from the link to the destination's is the route's, and the
 // smallest is the shortest path's.
 TEST(FabricGraph, parallel_global_links_take_equal_parts_each_by_its_own_shortest_way) {
-    for (const Machine& machine :
+    for (const models::Machine& machine :
          {small_dragonfly({.groups = 5, .switches = 4, .global_links = 3}),
           small_dragonfly({.groups = 3, .switches = 6, .nodes_per_switch = 2, .local_links = 2, .global_links = 4}),
           small_dragonfly({.groups = 2, .switches = 3, .global_links = 7})}) {
@@ -157,18 +159,18 @@ TEST(FabricGraph, parallel_global_links_take_equal_parts_each_by_its_own_shortes
     }
 }
 
-Machine three_levels(Machine machine, int leaves_per_pod, double pod_taper, int nodes) {
+models::Machine three_levels(models::Machine machine, int leaves_per_pod, double pod_taper, int nodes) {
     machine.fabric.levels = 3;
     machine.fabric.leaves_per_pod = leaves_per_pod;
     machine.fabric.pod_taper = pod_taper;
     machine.fabric.max_nodes = nodes;
-    machine.fabric.routing = RoutingKind::kMinimal;
+    machine.fabric.routing = models::RoutingKind::kMinimal;
     return machine;
 }
 
 TEST(FabricGraph, minimal_routes_of_trees_and_rails_are_shortest_paths) {
-    for (Machine machine : {switch_machine(), rail_machine()}) {
-        machine.fabric.routing = RoutingKind::kMinimal;
+    for (models::Machine machine : {switch_machine(), rail_machine()}) {
+        machine.fabric.routing = models::RoutingKind::kMinimal;
         machine.fabric.max_nodes = 18;  // the last leaf or unit has two nodes
         expect_shortest_paths(machine);
         expect_shortest_paths(three_levels(machine, 2, 1, 40));
@@ -199,8 +201,8 @@ TEST(FabricGraph, pinned_uplinks_of_leaf_and_pod_meet_at_one_spine) {
 }
 
 TEST(FabricGraph, the_way_from_a_tile_to_its_nic_is_that_of_the_node) {
-    Machine machine = mesh_machine();
-    machine.fabric.routing = RoutingKind::kMinimal;
+    models::Machine machine = mesh_machine();
+    machine.fabric.routing = models::RoutingKind::kMinimal;
     machine.fabric.global_links = 1;
     machine.fabric.groups = 3;
     machine.fabric.max_nodes = 3 * 64;
@@ -211,11 +213,12 @@ TEST(FabricGraph, the_way_from_a_tile_to_its_nic_is_that_of_the_node) {
 }
 
 TEST(FabricGraph, a_route_back_is_the_route_turned_round) {
-    Machine tree = switch_machine(), rails = rail_machine();
-    tree.fabric.routing = rails.fabric.routing = RoutingKind::kMinimal;
+    models::Machine tree = switch_machine(), rails = rail_machine();
+    tree.fabric.routing = rails.fabric.routing = models::RoutingKind::kMinimal;
     tree.fabric.max_nodes = rails.fabric.max_nodes = 20;
-    for (const Machine& machine : {small_dragonfly({.groups = 7, .switches = 3, .global_links = 2}),
-                                   small_dragonfly({.groups = 4, .switches = 4, .nodes_per_switch = 2}), tree, rails}) {
+    for (const models::Machine& machine :
+         {small_dragonfly({.groups = 7, .switches = 3, .global_links = 2}),
+          small_dragonfly({.groups = 4, .switches = 4, .nodes_per_switch = 2}), tree, rails}) {
         const FabricGraph graph(machine);
         const Fabric fabric(machine, plain_stack(), all_of(machine));
         const int tiles = machine.node.tiles;
@@ -245,7 +248,8 @@ TEST(FabricGraph, a_route_back_is_the_route_turned_round) {
 TEST(FabricGraph, every_switch_of_a_dragonfly_has_about_the_same_number_of_global_ports) {
     for (const auto& [groups, switches, global_links] :
          std::vector<std::array<int, 3>>{{166, 32, 2}, {74, 32, 4}, {9, 4, 1}, {8, 4, 1}, {4, 7, 1}, {2, 3, 5}}) {
-        Machine machine = small_dragonfly({.groups = groups, .switches = switches, .global_links = global_links});
+        models::Machine machine =
+            small_dragonfly({.groups = groups, .switches = switches, .global_links = global_links});
         const FabricGraph graph(machine);
         std::vector<int> ports(graph.switch_count());
         graph.for_each_link([&](const GraphLink& link) {
@@ -267,7 +271,7 @@ TEST(FabricGraph, every_switch_of_a_dragonfly_has_about_the_same_number_of_globa
 // 512 NICs x 25 GB/s = 12.8 TB/s in: 0.645.
 TEST(FabricGraph, the_whole_of_aurora_adds_up_to_what_is_stated_of_it) {
     const auto start = std::chrono::steady_clock::now();
-    const Machine machine = load("aurora");
+    const models::Machine machine = load("aurora");
     const FabricGraph graph(machine);
     const FabricTotals totals = totals_of(graph);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -295,7 +299,7 @@ TEST(FabricGraph, the_whole_of_aurora_adds_up_to_what_is_stated_of_it) {
 }
 
 TEST(FabricGraph, groups_are_wired_alike_so_that_one_of_them_gives_the_diameter) {
-    for (const Machine& machine :
+    for (const models::Machine& machine :
          {small_dragonfly({.groups = 7, .switches = 4}), small_dragonfly({.groups = 3, .switches = 5}),
           small_dragonfly({.groups = 6, .switches = 2, .global_links = 3}),
           small_dragonfly({.groups = 1, .switches = 4}), small_dragonfly({.groups = 5, .switches = 1})}) {
@@ -314,7 +318,7 @@ TEST(FabricGraph, groups_are_wired_alike_so_that_one_of_them_gives_the_diameter)
 // Leaves of 4 nodes x 8 NICs x 50 GB/s: 1.6 TB/s in, half of it up by 16 uplinks. 5 leaves, 3 and 2: the cut is what
 // the 2 leaves have, 2 x 800 GB/s, in both directions.
 TEST(FabricGraph, a_tree_is_cut_through_its_top_level) {
-    Machine machine = switch_machine();
+    models::Machine machine = switch_machine();
     machine.fabric.max_nodes = 18;
     const FabricTotals totals = totals_of(FabricGraph(machine));
     EXPECT_EQ(totals.switches, 5U);
@@ -333,7 +337,7 @@ TEST(FabricGraph, a_tree_is_cut_through_its_top_level) {
     EXPECT_DOUBLE_EQ(pods.pod_injection_bytes_per_s, 2 * 1.6e12);
     EXPECT_EQ(pods.diameter_switches, 5);
     // Rails: 8 leaves a unit of 4 nodes, each 200 GB/s in and 100 GB/s up.
-    Machine rails = rail_machine();
+    models::Machine rails = rail_machine();
     rails.fabric.max_nodes = 16;
     const FabricTotals of_rails = totals_of(FabricGraph(rails));
     EXPECT_EQ(of_rails.blocks, 4U);
@@ -344,7 +348,7 @@ TEST(FabricGraph, a_tree_is_cut_through_its_top_level) {
 }
 
 TEST(FabricGraph, a_stated_total_that_the_recipe_does_not_give_is_a_mismatch) {
-    Machine machine = small_dragonfly({.groups = 4, .switches = 3});
+    models::Machine machine = small_dragonfly({.groups = 4, .switches = 3});
     const FabricTotals totals = totals_of(FabricGraph(machine));
     EXPECT_TRUE(check_stated(machine, totals).empty());
     machine.fabric.stated.nics = 24;
@@ -361,10 +365,10 @@ TEST(FabricGraph, a_stated_total_that_the_recipe_does_not_give_is_a_mismatch) {
 
 TEST(FabricGraph, a_machine_that_is_too_large_to_build_link_by_link_is_refused) {
     EXPECT_THROW(FabricGraph(small_dragonfly({.groups = 100, .switches = 1000, .nodes_per_switch = 1})), InputError);
-    Machine machine = switch_machine();
+    models::Machine machine = switch_machine();
     machine.fabric.link_bytes_per_s = 1e5;
     EXPECT_THROW(FabricGraph{machine}, InputError);
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "network_fixture.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using testing_network::layout_of;
@@ -38,14 +38,14 @@ using Weights = std::map<LinkKind, double>;
 
 // Node by node: 12 tiles each, 2 nodes a switch, 64 nodes a group. Rank 0 is tile 0 of node 0.
 TEST(Fabric, a_rank_needs_no_link_to_itself) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12}));
     EXPECT_TRUE(fabric.route(3, 3).legs.empty());
     EXPECT_EQ(fabric.route(3, 3).latency_s, 0);
 }
 
 TEST(Fabric, tiles_of_a_card_use_the_pair_and_tiles_of_two_cards_one_mesh_link) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12}));
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 1)), (Weights{{LinkKind::kPair, 1}}));
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 5)), (Weights{{LinkKind::kMesh, 1}}));
@@ -58,7 +58,7 @@ TEST(Fabric, tiles_of_a_card_use_the_pair_and_tiles_of_two_cards_one_mesh_link) 
 }
 
 TEST(Fabric, host_attached_nics_are_reached_over_card_and_socket) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
     // Nodes 0 and 1 hang on one switch: nothing between the NICs.
     const Route route = fabric.route(0, 12);
@@ -72,7 +72,7 @@ TEST(Fabric, host_attached_nics_are_reached_over_card_and_socket) {
 }
 
 TEST(Fabric, device_attached_nics_need_no_host) {
-    const Machine machine = switch_machine();
+    const models::Machine machine = switch_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 40}));
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 7)), (Weights{{LinkKind::kSwitchPort, 2}}));
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(0, 8)),
@@ -86,7 +86,7 @@ TEST(Fabric, device_attached_nics_need_no_host) {
 }
 
 TEST(Fabric, each_tile_uses_the_nic_of_its_share_and_its_own_socket) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
     for (int tile = 0; tile < 12; ++tile) {
         std::string legs;
@@ -103,7 +103,7 @@ TEST(Fabric, each_tile_uses_the_nic_of_its_share_and_its_own_socket) {
 
 TEST(Fabric, a_tile_whose_nic_is_on_the_other_socket_still_reaches_it) {
     // One NIC at each end.
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.node.nics = 1;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
     EXPECT_EQ(weight_by_kind(fabric, fabric.route(11, 23))[LinkKind::kNic], 2);
@@ -111,7 +111,7 @@ TEST(Fabric, a_tile_whose_nic_is_on_the_other_socket_still_reaches_it) {
 
 // One link for each pair of tiles of the same number: tile 0 of card 0 reaches tile 1 of card 2 over tile 0 of card 2.
 TEST(Fabric, planes_of_a_mesh_join_tiles_of_the_same_number_and_the_card_does_the_rest) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.node.mesh_links = 2;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12}));
     const auto names = [&](int from, int to) {
@@ -130,7 +130,7 @@ TEST(Fabric, planes_of_a_mesh_join_tiles_of_the_same_number_and_the_card_does_th
 }
 
 TEST(Fabric, a_socket_sends_and_receives_at_its_own_rates) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.node.socket_out_bytes_per_s = 120e9;
     machine.node.socket_in_bytes_per_s = 160e9;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
@@ -153,12 +153,12 @@ std::vector<LinkKind> kinds_of(const Fabric& fabric, std::span<const std::uint32
 
 TEST(Fabric, whole_buffers_are_copied_to_the_host_and_messages_run_between_hosts) {
     using Kinds = std::vector<LinkKind>;
-    const Machine machine = mesh_machine();
-    Stack stack = plain_stack();
+    const models::Machine machine = mesh_machine();
+    models::Stack stack = plain_stack();
     const Fabric pipelined(machine, stack, layout_of(machine, {.dp = 24}));
     EXPECT_TRUE(pipelined.slots_to_host(7).empty());
     EXPECT_TRUE(pipelined.slots_from_host(7).empty());
-    stack.staging = Staging::kWhole;
+    stack.staging = models::Staging::kWhole;
     const Fabric whole(machine, stack, layout_of(machine, {.dp = 24}));
     EXPECT_EQ(kinds_of(whole, whole.slots_to_host(7)), (Kinds{LinkKind::kPcieCard, LinkKind::kPcieSocket}));
     EXPECT_EQ(kinds_of(whole, whole.slots_from_host(7)), (Kinds{LinkKind::kPcieSocket, LinkKind::kPcieCard}));
@@ -167,7 +167,7 @@ TEST(Fabric, whole_buffers_are_copied_to_the_host_and_messages_run_between_hosts
     EXPECT_EQ(whole.name(whole.slots_to_host(7)[0]), "node 0: PCIe card, card 3 to socket 1");
     // What leaves the card and what comes back are two directions.
     EXPECT_NE(whole.slots_to_host(7)[0], whole.slots_from_host(7)[1]);
-    const Machine device = switch_machine();
+    const models::Machine device = switch_machine();
     const Fabric direct(device, stack, layout_of(device, {.dp = 16}));
     EXPECT_TRUE(direct.slots_to_host(3).empty());
     EXPECT_EQ(kinds_of(direct, direct.slots_out(3)), (Kinds{LinkKind::kRankTransport, LinkKind::kNic}));
@@ -176,7 +176,7 @@ TEST(Fabric, whole_buffers_are_copied_to_the_host_and_messages_run_between_hosts
 // In a group: a pair of switches carries at most C / p = 25 GB/s / 0.25, and all of the flow counts on the local links
 // of both switches together, (32 - 1) x 25 GB/s, and on those of the group, 32 x 31 x 25 GB/s.
 TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_share_of_minimal_traffic) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     const Route route = fabric.route(0, 12 * 2);
     auto weights = weight_by_kind(fabric, route);
@@ -194,9 +194,9 @@ TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_share_of_minimal_
 // Between groups: C = 2 x 25 GB/s less other jobs' share; the pair carries C / p, a group 165 C, the machine 166 x 165
 // C.
 TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.fabric.background_load = 0.2;
-    Stack stack = plain_stack();
+    models::Stack stack = plain_stack();
     stack.scale_out_efficiency = 0.5;
     const Fabric fabric(machine, stack, layout_of(machine, {.dp = 12 * 130}));
     const Route route = fabric.route(0, 12 * 64);
@@ -234,7 +234,7 @@ TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
 
 // By default tile t of 12 uses NIC floor(8 t / 12); a machine may choose another, on the other socket, too.
 TEST(Fabric, a_machine_may_choose_the_nic_of_each_tile) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     const auto nic_of_rank_0 = [&] {
         const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 24}));
         for (const Leg& leg : fabric.route(0, 12).legs) {
@@ -251,7 +251,7 @@ TEST(Fabric, a_machine_may_choose_the_nic_of_each_tile) {
 
 // The direct links stay on the route, for what does not fit on them detours; but nothing is kept from detouring.
 TEST(Fabric, without_a_bias_adaptive_routing_bounds_no_pair) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.fabric.minimal_bias = 0;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     int pairs = 0;
@@ -270,8 +270,8 @@ TEST(Fabric, without_a_bias_adaptive_routing_bounds_no_pair) {
 // 165 groups x 2 links over 32 switches: link k to the group at distance d has port 2 (d - 1) + k and lies on switch
 // floor(port x 32 / 330).
 TEST(Fabric, minimal_routing_takes_each_global_link_of_the_pair_and_the_way_to_it) {
-    Machine machine = mesh_machine();
-    machine.fabric.routing = RoutingKind::kMinimal;
+    models::Machine machine = mesh_machine();
+    machine.fabric.routing = models::RoutingKind::kMinimal;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 64 * 22}));
     EXPECT_TRUE(fabric.detours().empty());
     // Distance 21: ports 40 and 41, switches floor(40 x 32 / 330) = 3 and 3. Back: distance 145, ports 288 and 289,
@@ -297,8 +297,8 @@ TEST(Fabric, minimal_routing_takes_each_global_link_of_the_pair_and_the_way_to_i
 
 // A pair of groups has the links to the 164 others, a pair of switches those to the 30 others; every flow takes two.
 TEST(Fabric, valiant_routing_shuns_the_direct_link_and_crosses_the_machine_twice) {
-    Machine machine = mesh_machine();
-    machine.fabric.routing = RoutingKind::kValiant;
+    models::Machine machine = mesh_machine();
+    machine.fabric.routing = models::RoutingKind::kValiant;
     const Fabric valiant(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     auto weights = weight_by_kind(valiant, valiant.route(0, 12 * 64));
     EXPECT_EQ(weights[LinkKind::kGlobal], 1);
@@ -317,13 +317,13 @@ TEST(Fabric, valiant_routing_shuns_the_direct_link_and_crosses_the_machine_twice
 
 // A group of one switch has nothing local: 2 switches by the direct link, 3 by way of a third group.
 TEST(Fabric, groups_of_one_switch_have_no_local_links) {
-    Machine machine = small_dragonfly({.groups = 3, .switches = 1, .routing = RoutingKind::kAdaptive});
+    models::Machine machine = small_dragonfly({.groups = 3, .switches = 1, .routing = models::RoutingKind::kAdaptive});
     machine.fabric.minimal_bias = 0.25;
     const Fabric adaptive(machine, plain_stack(), layout_of(machine, {.dp = 6}));
     EXPECT_EQ(weight_by_kind(adaptive, adaptive.route(0, 2)).count(LinkKind::kLocalSpread), 0U);
     EXPECT_EQ(weight_by_kind(adaptive, adaptive.route(0, 2)).count(LinkKind::kLocalPool), 0U);
     EXPECT_DOUBLE_EQ(adaptive.route(0, 2).latency_s, 2e-6 + (0.25 * 2 + 0.75 * 3) * 0.5e-6);
-    machine.fabric.routing = RoutingKind::kMinimal;
+    machine.fabric.routing = models::RoutingKind::kMinimal;
     const Fabric minimal(machine, plain_stack(), layout_of(machine, {.dp = 6}));
     EXPECT_EQ(weight_by_kind(minimal, minimal.route(0, 2)),
               (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}, {LinkKind::kGlobal, 1}}));
@@ -333,8 +333,8 @@ TEST(Fabric, groups_of_one_switch_have_no_local_links) {
 // Leaves of 4 nodes x 8 NICs x 50 GB/s x 0.5 = 800 GB/s: 16 uplinks of 50 GB/s. A flow to NIC r of node n goes up by
 // uplink (8 n + r) mod 16 of its leaf and comes down by that of the other.
 TEST(Fabric, minimal_routing_on_a_tree_pins_a_flow_by_the_number_of_the_nic_it_goes_to) {
-    Machine machine = switch_machine();
-    machine.fabric.routing = RoutingKind::kMinimal;
+    models::Machine machine = switch_machine();
+    machine.fabric.routing = models::RoutingKind::kMinimal;
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 80}));
     EXPECT_FALSE(fabric.depends_on_attachment_only());
     for (int to = 32; to < 80; ++to) {
@@ -353,7 +353,7 @@ TEST(Fabric, minimal_routing_on_a_tree_pins_a_flow_by_the_number_of_the_nic_it_g
 
 // Pods of 2 leaves: 2 x 800 GB/s x 0.25 = 400 GB/s to the cores.
 TEST(Fabric, a_third_level_bounds_what_leaves_a_pod) {
-    Machine machine = switch_machine();
+    models::Machine machine = switch_machine();
     machine.fabric.levels = 3;
     machine.fabric.leaves_per_pod = 2;
     machine.fabric.pod_taper = 0.25;
@@ -371,7 +371,7 @@ TEST(Fabric, a_third_level_bounds_what_leaves_a_pod) {
 // A leaf of 32 NICs has 16 uplinks with half of the NICs' links, whatever part of these links NICs sustain: 46 of 50
 // GB/s; 24 GB/s is more like half of a link (a split port), 96 GB/s like two.
 TEST(Fabric, uplinks_are_counted_by_the_links_of_the_nics_and_not_by_what_nics_sustain) {
-    Machine machine = switch_machine();
+    models::Machine machine = switch_machine();
     for (const auto& [nic, uplinks] : std::map<double, double>{{46e9, 16}, {50e9, 16}, {24e9, 8}, {96e9, 32}}) {
         machine.node.nic_bytes_per_s = nic;
         const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 64}));
@@ -381,7 +381,7 @@ TEST(Fabric, uplinks_are_counted_by_the_links_of_the_nics_and_not_by_what_nics_s
 
 // Units of 4 nodes; tile t hangs on NIC t. The leaf of a rail carries 4 x 50 GB/s x 0.5 up.
 TEST(Fabric, a_rail_of_a_unit_is_one_switch_and_another_rail_is_reached_by_a_spine) {
-    const Machine machine = rail_machine();
+    const models::Machine machine = rail_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 80}));
     const Route same_rail = fabric.route(3, 8 + 3);
     EXPECT_EQ(weight_by_kind(fabric, same_rail), (Weights{{LinkKind::kRankTransport, 2}, {LinkKind::kNic, 2}}));
@@ -402,8 +402,8 @@ TEST(Fabric, a_rail_of_a_unit_is_one_switch_and_another_rail_is_reached_by_a_spi
 }
 
 TEST(Fabric, crossings_depend_on_the_two_attachments_alone_where_that_is_promised) {
-    for (const Machine& machine : {mesh_machine(), switch_machine(), rail_machine(),
-                                   small_dragonfly({.groups = 5, .nodes_per_switch = 3, .global_links = 2})}) {
+    for (const models::Machine& machine : {mesh_machine(), switch_machine(), rail_machine(),
+                                           small_dragonfly({.groups = 5, .nodes_per_switch = 3, .global_links = 2})}) {
         const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 15 * machine.node.tiles}));
         ASSERT_TRUE(fabric.depends_on_attachment_only());
         std::map<std::pair<int, int>, std::vector<std::pair<std::uint32_t, double>>> known;
@@ -428,8 +428,8 @@ TEST(Fabric, crossings_depend_on_the_two_attachments_alone_where_that_is_promise
 }
 
 TEST(Fabric, the_job_lies_where_its_placement_says) {
-    const Machine machine = mesh_machine();
-    const Layout scattered = layout_of(machine, {.dp = 24, .placement = PlacementKind::kScattered});
+    const models::Machine machine = mesh_machine();
+    const models::Layout scattered = layout_of(machine, {.dp = 24, .placement = models::PlacementKind::kScattered});
     const Fabric fabric(machine, plain_stack(), scattered);
     EXPECT_TRUE(fabric.route(0, 12).leaves_group);
     bool found = false;
@@ -440,12 +440,12 @@ TEST(Fabric, the_job_lies_where_its_placement_says) {
 }
 
 TEST(Fabric, a_link_has_one_name_and_every_name_one_link) {
-    const Machine machine = mesh_machine();
-    Machine minimal = machine, valiant = machine, pinned = switch_machine(), pods = rail_machine();
-    minimal.fabric.routing = pinned.fabric.routing = pods.fabric.routing = RoutingKind::kMinimal;
-    valiant.fabric.routing = RoutingKind::kValiant;
+    const models::Machine machine = mesh_machine();
+    models::Machine minimal = machine, valiant = machine, pinned = switch_machine(), pods = rail_machine();
+    minimal.fabric.routing = pinned.fabric.routing = pods.fabric.routing = models::RoutingKind::kMinimal;
+    valiant.fabric.routing = models::RoutingKind::kValiant;
     pods.fabric.levels = 3;
-    for (const Machine& some : {machine, minimal, valiant, switch_machine(), pinned, pods}) {
+    for (const models::Machine& some : {machine, minimal, valiant, switch_machine(), pinned, pods}) {
         const Fabric fabric(some, plain_stack(), layout_of(some, {.dp = some.node.tiles * 66}));
         std::map<std::string, std::uint32_t> links;
         for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
@@ -455,14 +455,14 @@ TEST(Fabric, a_link_has_one_name_and_every_name_one_link) {
 }
 
 TEST(Fabric, too_many_links_are_refused) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.fabric.switches_per_group = 20'000;
     EXPECT_THROW(Fabric(machine, plain_stack(), layout_of(machine, {.dp = 12})), InputError);
 }
 
 TEST(Fabric, all_of_a_large_machine_is_built_quickly) {
-    const Machine machine = mesh_machine();
-    const Layout layout = layout_of(machine, {.dp = 120'960});
+    const models::Machine machine = mesh_machine();
+    const models::Layout layout = layout_of(machine, {.dp = 120'960});
     const auto start = std::chrono::steady_clock::now();
     const Fabric fabric(machine, plain_stack(), layout);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -471,4 +471,4 @@ TEST(Fabric, all_of_a_large_machine_is_built_quickly) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,7 +8,7 @@
 
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 struct Candidate {
@@ -91,4 +91,4 @@ TEST(LinkSharing, a_change_does_not_reach_beyond_links_that_can_fill) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

@@ -9,7 +9,7 @@
 
 #include "base/rng.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -171,4 +171,4 @@ TEST(MaxMin, classes_of_equal_flows_have_the_rates_of_the_flows_to_the_bit) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,7 +8,7 @@
 #include "sim/network/collective/flow_pattern.hpp"
 #include "sim/network/sharing/max_min.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using testing_network::Grid;
@@ -17,7 +17,7 @@ using testing_network::mesh_machine;
 using testing_network::plain_stack;
 using testing_network::switch_machine;
 
-using Algorithm = CollectiveAlgorithm;
+using Algorithm = models::CollectiveAlgorithm;
 
 constexpr StepShape kShapes[] = {StepShape::kShift,    StepShape::kXor,  StepShape::kFoldIn,  StepShape::kFoldOut,
                                  StepShape::kAllPairs, StepShape::kTree, StepShape::kScatter, StepShape::kRootToAll};
@@ -42,16 +42,17 @@ std::map<std::uint32_t, double> loads_route_by_route(const Fabric& fabric, const
 }
 
 struct Case {
-    Machine machine;
-    Layout layout;
+    models::Machine machine;
+    models::Layout layout;
 };
 
 /// Small jobs on both kinds of machine, in two placements; the last has a node that is not full.
 std::vector<Case> cases() {
     std::vector<Case> made;
-    for (const Machine& machine : {mesh_machine(), switch_machine()}) {
+    for (const models::Machine& machine : {mesh_machine(), switch_machine()}) {
         const int tiles = machine.node.tiles;
-        for (const PlacementKind placement : {PlacementKind::kContiguous, PlacementKind::kScattered}) {
+        for (const models::PlacementKind placement :
+             {models::PlacementKind::kContiguous, models::PlacementKind::kScattered}) {
             made.push_back({machine, layout_of(machine, {.pp = 2, .dp = 5, .ep = tiles, .placement = placement})});
             made.push_back({machine, layout_of(machine, {.dp = 3, .ep = tiles / 2 + 1, .placement = placement})});
         }
@@ -65,7 +66,8 @@ TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
     for (const Case& on : cases()) {
         const Fabric fabric(on.machine, plain_stack(), on.layout);
         PatternBuilder builder(fabric);
-        for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kStage}) {
+        for (const models::GroupKind group :
+             {models::GroupKind::kEp, models::GroupKind::kExpertDp, models::GroupKind::kStage}) {
             const GroupSet whole = flatten(groups_of(on.layout, group, 0));
             for (const Level level : {Level::kFlat, Level::kIntraNode}) {
                 const GroupSet groups = subgroups(whole, level, fabric);
@@ -96,7 +98,7 @@ TEST(Network, as_much_comes_in_as_goes_out) {
         const Fabric fabric(on.machine, plain_stack(), on.layout);
         PatternBuilder builder(fabric);
         const int tiles = fabric.tiles_per_node();
-        for (const GroupKind kind : {GroupKind::kExpertDp, GroupKind::kStage}) {
+        for (const models::GroupKind kind : {models::GroupKind::kExpertDp, models::GroupKind::kStage}) {
             const GroupSet groups = flatten(groups_of(on.layout, kind, 0));
             for (const StepShape shape : kShapes) {
                 double between_nodes = 0;
@@ -121,18 +123,20 @@ TEST(Network, as_much_comes_in_as_goes_out) {
 // Nodes of one switch are alike, and so are switches of one leaf: whoever swaps them changes no time. The nodes of a
 // job in another order change the ring, but not what every rank exchanges with every other.
 TEST(Network, swapping_equal_nodes_changes_nothing) {
-    const Machine machine = mesh_machine();  // nodes 2 k and 2 k + 1 hang on one switch
+    const models::Machine machine = mesh_machine();  // nodes 2 k and 2 k + 1 hang on one switch
     const auto times = [&](const std::vector<int>& nodes) {
-        Plan plan;
+        models::Plan plan;
         plan.dp = static_cast<int>(nodes.size());
         plan.ep = 12;
-        plan.placement = PlacementKind::kList;
+        plan.placement = models::PlacementKind::kList;
         plan.placement_nodes = nodes;
         Network network(machine, plain_stack(), make_layout(plan, machine, plan.dp * plan.ep));
         std::vector<double> found;
         for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kDirect, Algorithm::kRecursiveDoubling}) {
-            for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kStage}) {
-                const Transfer transfer = network.unroll_as({algorithm, 1}, CommKind::kAllGather, group, 0, 1e8);
+            for (const models::GroupKind group :
+                 {models::GroupKind::kEp, models::GroupKind::kExpertDp, models::GroupKind::kStage}) {
+                const Transfer transfer =
+                    network.unroll_as({algorithm, 1}, schedule::CommKind::kAllGather, group, 0, 1e8);
                 found.push_back(network.solo_time_s(transfer));
             }
         }
@@ -150,13 +154,13 @@ TEST(Network, an_uneven_exchange_loads_links_by_the_share_of_the_receiver) {
     for (const Case& on : cases()) {
         const Fabric fabric(on.machine, plain_stack(), on.layout);
         PatternBuilder builder(fabric);
-        const GroupSet groups = flatten(groups_of(on.layout, GroupKind::kStage, 0));
+        const GroupSet groups = flatten(groups_of(on.layout, models::GroupKind::kStage, 0));
         const std::size_t n = groups.group(0).size();
         std::vector<double> shares;
         for (std::size_t j = 0; j < n; ++j) {
             shares.push_back(2 * static_cast<double>(j + 1) / static_cast<double>(n + 1));
         }
-        const PatternKey key{GroupKind::kStage, 0, Level::kFlat, StepShape::kAllPairs, 0, kAllSiblings, true};
+        const PatternKey key{models::GroupKind::kStage, 0, Level::kFlat, StepShape::kAllPairs, 0, kAllSiblings, true};
         const FlowPattern pattern = builder.build(key, groups, shares);
         std::map<std::uint32_t, double> loads;
         for (std::size_t i = 0; i < n; ++i) {
@@ -183,14 +187,17 @@ TEST(Network, rates_of_a_set_fill_no_link_beyond_its_capacity_and_leave_nothing_
         Network network(on.machine, plain_stack(), on.layout);
         std::vector<PatternId> known;
         for (const int stage : on.layout.pp == 1 ? std::vector{0} : std::vector{0, 1}) {
-            for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kStage}) {
-                for (const TransferPhase& phase : network.unroll(CommKind::kAllGather, group, stage, 1e6).phases) {
+            for (const models::GroupKind group :
+                 {models::GroupKind::kEp, models::GroupKind::kExpertDp, models::GroupKind::kStage}) {
+                for (const TransferPhase& phase :
+                     network.unroll(schedule::CommKind::kAllGather, group, stage, 1e6).phases) {
                     known.push_back(phase.pattern);
                 }
             }
             if (on.layout.pp > 1) {
-                known.push_back(
-                    network.unroll(CommKind::kSend, GroupKind::kNextStage, stage, 1e6).phases.front().pattern);
+                known.push_back(network.unroll(schedule::CommKind::kSend, models::GroupKind::kNextStage, stage, 1e6)
+                                    .phases.front()
+                                    .pattern);
             }
         }
         for (int trial = 0; trial < 40; ++trial) {
@@ -229,12 +236,13 @@ TEST(Network, rates_of_a_set_fill_no_link_beyond_its_capacity_and_leave_nothing_
 // Every group of a stage by itself, all at once, against the one class that stands for them: nodes alike, one group
 // each, and rings over one place of every node.
 TEST(Network, groups_that_symmetry_makes_equal_have_the_rate_of_their_class_to_the_bit) {
-    for (const Machine& machine : {mesh_machine(), switch_machine()}) {
-        const Layout layout = layout_of(machine, {.pp = 2, .dp = 4, .ep = machine.node.tiles});
-        for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kNextStage}) {
+    for (const models::Machine& machine : {mesh_machine(), switch_machine()}) {
+        const models::Layout layout = layout_of(machine, {.pp = 2, .dp = 4, .ep = machine.node.tiles});
+        for (const models::GroupKind group :
+             {models::GroupKind::kEp, models::GroupKind::kExpertDp, models::GroupKind::kNextStage}) {
             Network network(machine, plain_stack(), layout);
-            const bool pairs = group == GroupKind::kNextStage;
-            const CommKind comm = pairs ? CommKind::kSend : CommKind::kAllGather;
+            const bool pairs = group == models::GroupKind::kNextStage;
+            const schedule::CommKind comm = pairs ? schedule::CommKind::kSend : schedule::CommKind::kAllGather;
             const PatternId all = network.unroll(comm, group, 0, 1e6).phases.front().pattern;
             std::vector<PatternId> members;
             for (std::size_t m = 0; m < network.sibling_count(group, 0); ++m) {
@@ -250,14 +258,15 @@ TEST(Network, groups_that_symmetry_makes_equal_have_the_rate_of_their_class_to_t
 
 // One leaf a stage, 32 ranks each: messages forward and (wrapping round) backward leave by the same uplink.
 TEST(Network, an_uplink_is_shared_by_all_that_leave_the_leaf) {
-    Machine machine = switch_machine();
+    models::Machine machine = switch_machine();
     machine.fabric.taper = 0.0375;  // uplink of a leaf: 4 x 8 x 50 GB/s x taper = 60 GB/s
-    Stack stack = plain_stack();
+    models::Stack stack = plain_stack();
     stack.rank_bytes_per_s = 40e9;
     Network network(machine, stack, layout_of(machine, {.pp = 2, .dp = 1, .ep = 32}));
-    const PatternId next = network.unroll(CommKind::kSend, GroupKind::kNextStage, 0, 1e6).phases.front().pattern;
+    const PatternId next =
+        network.unroll(schedule::CommKind::kSend, models::GroupKind::kNextStage, 0, 1e6).phases.front().pattern;
     const PatternId previous =
-        network.unroll(CommKind::kSend, GroupKind::kPreviousStage, 0, 1e6).phases.front().pattern;
+        network.unroll(schedule::CommKind::kSend, models::GroupKind::kPreviousStage, 0, 1e6).phases.front().pattern;
     EXPECT_DOUBLE_EQ(network.solo_rate(next), 60e9 / 32);
     const std::vector<PatternId> both{next, previous};
     EXPECT_DOUBLE_EQ(network.rates(both)[0], 60e9 / 64);
@@ -265,10 +274,12 @@ TEST(Network, an_uplink_is_shared_by_all_that_leave_the_leaf) {
 }
 
 TEST(Network, disjoint_patterns_keep_their_solo_rates) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     Network network(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.pp = 2, .dp = 2, .ep = 12}));
-    const PatternId first = network.unroll(CommKind::kAllGather, GroupKind::kEp, 0, 1e6).phases.front().pattern;
-    const PatternId second = network.unroll(CommKind::kAllGather, GroupKind::kEp, 1, 1e6).phases.front().pattern;
+    const PatternId first =
+        network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kEp, 0, 1e6).phases.front().pattern;
+    const PatternId second =
+        network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kEp, 1, 1e6).phases.front().pattern;
     const std::vector<PatternId> both{second, first};
     EXPECT_TRUE(network.is_disjoint(first, both));
     EXPECT_DOUBLE_EQ(network.rates(both)[0], network.solo_rate(second));
@@ -278,11 +289,12 @@ TEST(Network, disjoint_patterns_keep_their_solo_rates) {
 // The replicas of an expert are those of the dense part with the same expert index: the same wires twice, half of the
 // rate each.
 TEST(Network, a_pattern_of_two_kinds_of_groups_beside_itself_halves_its_rate) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     Network network(machine, plain_stack(), layout_of(machine, {.dp = 4, .ep = 12}));
-    const PatternId ring = network.unroll(CommKind::kAllGather, GroupKind::kExpertDp, 0, 1e6).phases.front().pattern;
+    const PatternId ring =
+        network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kExpertDp, 0, 1e6).phases.front().pattern;
     const PatternId same =
-        network.unroll(CommKind::kAllGather, GroupKind::kDenseDpOuter, 0, 1e6).phases.front().pattern;
+        network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kDenseDpOuter, 0, 1e6).phases.front().pattern;
     ASSERT_EQ(ring, same);
     const std::vector<PatternId> twice{ring, same};
     EXPECT_DOUBLE_EQ(network.rates(twice)[0], network.solo_rate(ring) / 2);
@@ -290,10 +302,12 @@ TEST(Network, a_pattern_of_two_kinds_of_groups_beside_itself_halves_its_rate) {
 }
 
 TEST(Network, a_set_is_solved_once_whatever_its_order) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     Network network(machine, plain_stack(), layout_of(machine, {.dp = 4, .ep = 12}));
-    const PatternId a = network.unroll(CommKind::kAllGather, GroupKind::kExpertDp, 0, 1e6).phases.front().pattern;
-    const PatternId b = network.unroll(CommKind::kAllGather, GroupKind::kStage, 0, 1e6).phases.front().pattern;
+    const PatternId a =
+        network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kExpertDp, 0, 1e6).phases.front().pattern;
+    const PatternId b =
+        network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kStage, 0, 1e6).phases.front().pattern;
     const std::vector<PatternId> ab{a, b}, ba{b, a};
     const std::vector<double> first(network.rates(ab).begin(), network.rates(ab).end());
     const std::vector<double> second(network.rates(ba).begin(), network.rates(ba).end());
@@ -304,81 +318,87 @@ TEST(Network, a_set_is_solved_once_whatever_its_order) {
 }
 
 TEST(Network, equal_patterns_share_an_id) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     Network network(machine, plain_stack(), layout_of(machine, {.pp = 2, .dp = 4, .ep = 12}));
-    const auto id = [&](CommKind comm, GroupKind group, int stage, double bytes) {
+    const auto id = [&](schedule::CommKind comm, models::GroupKind group, int stage, double bytes) {
         return network.unroll(comm, group, stage, bytes).phases.front().pattern;
     };
-    EXPECT_EQ(id(CommKind::kAllGather, GroupKind::kEp, 0, 1e6), id(CommKind::kReduceScatter, GroupKind::kEp, 0, 2e6));
-    EXPECT_NE(id(CommKind::kAllGather, GroupKind::kEp, 0, 1e6), id(CommKind::kAllGather, GroupKind::kEp, 1, 1e6));
-    EXPECT_EQ(id(CommKind::kAllGather, GroupKind::kWorld, 0, 1e6), id(CommKind::kAllGather, GroupKind::kWorld, 1, 1e6));
+    EXPECT_EQ(id(schedule::CommKind::kAllGather, models::GroupKind::kEp, 0, 1e6),
+              id(schedule::CommKind::kReduceScatter, models::GroupKind::kEp, 0, 2e6));
+    EXPECT_NE(id(schedule::CommKind::kAllGather, models::GroupKind::kEp, 0, 1e6),
+              id(schedule::CommKind::kAllGather, models::GroupKind::kEp, 1, 1e6));
+    EXPECT_EQ(id(schedule::CommKind::kAllGather, models::GroupKind::kWorld, 0, 1e6),
+              id(schedule::CommKind::kAllGather, models::GroupKind::kWorld, 1, 1e6));
 }
 
 // One node a replica: the replicas of an expert are the outer level of the dense ones.
 TEST(Network, kinds_of_groups_with_the_same_ranks_share_their_patterns) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     Network network(machine, plain_stack(Algorithm::kRing, 2), layout_of(machine, {.pp = 2, .dp = 4, .ep = 12}));
-    const Transfer expert = network.unroll(CommKind::kAllGather, GroupKind::kExpertDp, 1, 1e6);
-    const Transfer dense = network.unroll(CommKind::kAllGather, GroupKind::kDenseDp, 1, 1e6);
+    const Transfer expert = network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kExpertDp, 1, 1e6);
+    const Transfer dense = network.unroll(schedule::CommKind::kAllGather, models::GroupKind::kDenseDp, 1, 1e6);
     EXPECT_EQ(expert.phases.front().pattern, dense.phases.front().pattern);
 }
 
 // 16 replicas on 128 nodes of two groups: 12 rings cross from the first group to the second, once each way, and share 2
 // x 25 GB/s when all of a flow stays on the minimal path.
 TEST(Network, rings_over_two_groups_are_bounded_by_the_bundle_on_minimal_paths) {
-    Machine machine = mesh_machine();
+    models::Machine machine = mesh_machine();
     machine.fabric.minimal_bias = 1;
     machine.fabric.local_links = 4;  // else the single local links between switches bind first
-    Stack stack = plain_stack();
+    models::Stack stack = plain_stack();
     stack.rank_bytes_per_s = 100e9;
     // rank_order puts dp slowest: replicas lie pp = 8 nodes apart, 8 of them in each group.
     Network network(machine, stack, layout_of(machine, {.pp = 8, .dp = 16, .ep = 12}));
-    const Transfer transfer = network.unroll(CommKind::kReduceScatter, GroupKind::kExpertDp, 0, 1e9);
+    const Transfer transfer = network.unroll(schedule::CommKind::kReduceScatter, models::GroupKind::kExpertDp, 0, 1e9);
     const PatternId ring = transfer.phases.front().pattern;
     EXPECT_EQ(network.fabric().kind(network.bottleneck(ring)), LinkKind::kGlobal);
     EXPECT_DOUBLE_EQ(network.solo_rate(ring), 50e9 / 12);
     // Perfectly adaptive routing leaves the global links unnoticed.
     machine.fabric.minimal_bias = 0;
     Network adaptive(machine, stack, layout_of(machine, {.pp = 8, .dp = 16, .ep = 12}));
-    const PatternId spread =
-        adaptive.unroll(CommKind::kReduceScatter, GroupKind::kExpertDp, 0, 1e9).phases.front().pattern;
+    const PatternId spread = adaptive.unroll(schedule::CommKind::kReduceScatter, models::GroupKind::kExpertDp, 0, 1e9)
+                                 .phases.front()
+                                 .pattern;
     EXPECT_GT(adaptive.solo_rate(spread), 2 * network.solo_rate(ring));
     EXPECT_NE(adaptive.fabric().kind(adaptive.bottleneck(spread)), LinkKind::kGlobalSpread);
 }
 
 TEST(Network, doubling_a_capacity_never_lowers_a_solo_rate_and_halving_never_raises_it) {
-    const auto rates = [](const Machine& machine, const Stack& stack) {
-        Network network(machine, stack,
-                        layout_of(machine, {.pp = 2, .dp = 40, .ep = 12, .placement = PlacementKind::kScattered}));
+    const auto rates = [](const models::Machine& machine, const models::Stack& stack) {
+        Network network(
+            machine, stack,
+            layout_of(machine, {.pp = 2, .dp = 40, .ep = 12, .placement = models::PlacementKind::kScattered}));
         std::vector<double> found;
-        for (const GroupKind group : {GroupKind::kEp, GroupKind::kExpertDp, GroupKind::kStage, GroupKind::kWorld}) {
-            found.push_back(
-                network.solo_rate(network.unroll(CommKind::kAllGather, group, 0, 1e6).phases.front().pattern));
+        for (const models::GroupKind group : {models::GroupKind::kEp, models::GroupKind::kExpertDp,
+                                              models::GroupKind::kStage, models::GroupKind::kWorld}) {
+            found.push_back(network.solo_rate(
+                network.unroll(schedule::CommKind::kAllGather, group, 0, 1e6).phases.front().pattern));
         }
-        found.push_back(
-            network.solo_rate(network.unroll(CommKind::kSend, GroupKind::kNextStage, 0, 1e6).phases.front().pattern));
+        found.push_back(network.solo_rate(
+            network.unroll(schedule::CommKind::kSend, models::GroupKind::kNextStage, 0, 1e6).phases.front().pattern));
         return found;
     };
     const std::vector<double> plain = rates(mesh_machine(), plain_stack());
-    using Change = void (*)(Machine&, Stack&);
+    using Change = void (*)(models::Machine&, models::Stack&);
     const Change doublings[] = {
-        [](Machine& m, Stack&) { m.node.pair_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.node.mesh_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.node.pcie_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.node.socket_out_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.node.socket_in_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.node.nic_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.fabric.link_bytes_per_s *= 2; },
-        [](Machine& m, Stack&) { m.fabric.local_links *= 2; },
-        [](Machine& m, Stack&) { m.fabric.global_links *= 2; },
-        [](Machine&, Stack& s) { s.rank_bytes_per_s *= 2; },
-        [](Machine&, Stack& s) { s.scale_up_efficiency *= 2; },
-        [](Machine&, Stack& s) { s.scale_out_efficiency *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.pair_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.mesh_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.pcie_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.socket_out_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.socket_in_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.nic_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.fabric.link_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.fabric.local_links *= 2; },
+        [](models::Machine& m, models::Stack&) { m.fabric.global_links *= 2; },
+        [](models::Machine&, models::Stack& s) { s.rank_bytes_per_s *= 2; },
+        [](models::Machine&, models::Stack& s) { s.scale_up_efficiency *= 2; },
+        [](models::Machine&, models::Stack& s) { s.scale_out_efficiency *= 2; },
     };
     int changed = 0;
     for (const Change change : doublings) {
-        Machine machine = mesh_machine();
-        Stack stack = plain_stack();
+        models::Machine machine = mesh_machine();
+        models::Stack stack = plain_stack();
         change(machine, stack);
         const std::vector<double> more = rates(machine, stack);
         for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -391,14 +411,14 @@ TEST(Network, doubling_a_capacity_never_lowers_a_solo_rate_and_halving_never_rai
 
 // Full nodes, one group of 12 a node: the pattern of 64 nodes is 64 times that of one, and its rate the same.
 TEST(Network, sibling_groups_in_nodes_alike_run_at_the_rate_of_one) {
-    const Machine machine = mesh_machine();
+    const models::Machine machine = mesh_machine();
     Network one(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.ep = 12}));
     Network many(machine, plain_stack(Algorithm::kDirect), layout_of(machine, {.dp = 64, .ep = 12}));
-    const Transfer alone = one.unroll(CommKind::kAllGather, GroupKind::kEp, 0, 1e6);
-    const Transfer together = many.unroll(CommKind::kAllGather, GroupKind::kEp, 0, 1e6);
+    const Transfer alone = one.unroll(schedule::CommKind::kAllGather, models::GroupKind::kEp, 0, 1e6);
+    const Transfer together = many.unroll(schedule::CommKind::kAllGather, models::GroupKind::kEp, 0, 1e6);
     EXPECT_EQ(one.solo_time_s(alone), many.solo_time_s(together));
     EXPECT_EQ(alone.bytes_sent, together.bytes_sent);
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

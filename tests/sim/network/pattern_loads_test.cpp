@@ -10,7 +10,7 @@
 #include "sim/network/sharing/node_classes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using ByLink = std::map<std::uint32_t, double>;
@@ -114,4 +114,4 @@ TEST(NodeClasses, sums_over_first_nodes_stand_for_the_sums_over_all) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::network

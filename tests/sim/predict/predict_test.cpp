@@ -10,29 +10,33 @@
 #include "../step_fixture.hpp"
 #include "sim/predict/predict.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 using namespace testing_steps;
 
 /// A shipped plan; the longest pipelines with fewer micro-batches, more of which only repeat the steady state.
-Inputs short_inputs(const std::string& plan, const std::string& workload, const std::string& stack = "optimus") {
-    Inputs inputs = shipped_inputs(plan, workload, stack);
+models::Inputs short_inputs(const std::string& plan, const std::string& workload,
+                            const std::string& stack = "optimus") {
+    models::Inputs inputs = shipped_inputs(plan, workload, stack);
     inputs.plan.micro_batches = std::min(inputs.plan.micro_batches, plan == "deepseek-v3" ? 3 : 24);
     return inputs;
 }
 
-Picoseconds sum_of(const LossTimes& losses) { return std::accumulate(losses.begin(), losses.end(), Picoseconds{0}); }
+Picoseconds sum_of(const schedule::LossTimes& losses) {
+    return std::accumulate(losses.begin(), losses.end(), Picoseconds{0});
+}
 
-void expect_folded_equals_played(const Inputs& inputs, const std::string& name) {
+void expect_folded_equals_played(const models::Inputs& inputs, const std::string& name) {
     PredictOptions options = plain_options();
     const SimulatedStep folded = simulate_step(inputs, options, false);
     options.play_every_operation = true;
     const SimulatedStep played = simulate_step(inputs, options, false);
     EXPECT_EQ(folded.step, played.step) << name;
     EXPECT_EQ(folded.forward_backward, played.forward_backward) << name;
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        EXPECT_EQ(folded.losses[loss], played.losses[loss]) << name << " " << to_string(static_cast<Loss>(loss));
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        EXPECT_EQ(folded.losses[loss], played.losses[loss])
+            << name << " " << to_string(static_cast<schedule::Loss>(loss));
     }
     EXPECT_LE(folded.events, played.events) << name;
 }
@@ -47,7 +51,7 @@ TEST(Predict, folding_changes_nothing_for_any_shipped_plan) {
 
 TEST(Predict, folding_changes_nothing_for_60_random_plans) {
     for (std::uint64_t seed = 5'000; seed < 5'060; ++seed) {
-        const Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        const models::Inputs inputs = random_inputs(seed, seed % 2 == 0);
         expect_folded_equals_played(
             inputs, "seed " + std::to_string(seed) + " " + inputs.workload.name + " on " + inputs.stack.name);
     }
@@ -57,8 +61,8 @@ TEST(Predict, losses_sum_to_the_step_and_none_is_negative_for_100_random_plans) 
     for (std::uint64_t seed = 5'100; seed < 5'200; ++seed) {
         const SimulatedStep step = simulate_step(random_inputs(seed, seed % 2 == 0), plain_options(), false);
         EXPECT_EQ(sum_of(step.losses), step.step) << "seed " << seed;
-        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-            EXPECT_GE(step.losses[loss], 0) << "seed " << seed << " " << to_string(static_cast<Loss>(loss));
+        for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+            EXPECT_GE(step.losses[loss], 0) << "seed " << seed << " " << to_string(static_cast<schedule::Loss>(loss));
         }
         EXPECT_GT(step.forward_backward, 0);
         EXPECT_LE(step.forward_backward, step.step);
@@ -69,7 +73,7 @@ TEST(Predict, losses_sum_to_the_step_and_none_is_negative_for_100_random_plans) 
 /// for waits, which a timeline shows as gaps or as part of the communication that is waited for.
 TEST(Predict, compute_of_100_random_plans_is_the_length_of_its_spans) {
     for (std::uint64_t seed = 5'100; seed < 5'200; ++seed) {
-        Inputs inputs = random_inputs(seed, false);
+        models::Inputs inputs = random_inputs(seed, false);
         inputs.plan.routing = {};
         inputs.machine.noise = {};
         inputs.machine.tile.speed_sigma = 0;
@@ -77,18 +81,19 @@ TEST(Predict, compute_of_100_random_plans_is_the_length_of_its_spans) {
         PredictOptions options = plain_options();
         options.timeline = true;
         const SimulatedStep step = simulate_step(inputs, options, false);
-        std::map<Loss, Picoseconds> spans;
-        for (const Span& span : step.timeline->spans) {
+        std::map<schedule::Loss, Picoseconds> spans;
+        for (const schedule::Span& span : step.timeline->spans) {
             const bool waits = step.timeline->names[span.name].starts_with("receive");
             if (step.timeline->tracks[span.track].stream == "compute" && !waits) {
-                const auto phase = static_cast<Phase>(span.name % kPhaseCount);
-                const Loss loss = phase == Phase::kRecompute   ? Loss::kRecompute
-                                  : phase == Phase::kOptimizer ? Loss::kOptimizer
-                                                               : Loss::kUsefulCompute;
+                const auto phase = static_cast<schedule::Phase>(span.name % schedule::kPhaseCount);
+                const schedule::Loss loss = phase == schedule::Phase::kRecompute   ? schedule::Loss::kRecompute
+                                            : phase == schedule::Phase::kOptimizer ? schedule::Loss::kOptimizer
+                                                                                   : schedule::Loss::kUsefulCompute;
                 spans[loss] += span.end - span.start;
             }
         }
-        for (const Loss loss : {Loss::kUsefulCompute, Loss::kRecompute, Loss::kOptimizer}) {
+        for (const schedule::Loss loss :
+             {schedule::Loss::kUsefulCompute, schedule::Loss::kRecompute, schedule::Loss::kOptimizer}) {
             EXPECT_NEAR(to_seconds(step.losses[static_cast<std::size_t>(loss)]),
                         to_seconds(spans[loss]) / inputs.plan.pp, 1e-9)
                 << "seed " << seed << " " << to_string(loss);
@@ -105,7 +110,7 @@ TEST(Predict, forward_backward_and_optimizer_are_the_step) {
 }
 
 TEST(Predict, rates_follow_from_tokens_flop_and_time) {
-    const Inputs inputs = shipped_inputs("mula-220b-a10b");
+    const models::Inputs inputs = shipped_inputs("mula-220b-a10b");
     const Prediction p = predict(inputs, plain_options()).prediction;
     EXPECT_EQ(p.tokens_per_step, 3072.0 * 2048);
     EXPECT_DOUBLE_EQ(p.tokens_per_s, p.tokens_per_step / p.step_time_s);
@@ -128,7 +133,7 @@ TEST(Predict, the_same_inputs_give_the_same_picoseconds_and_spans) {
         EXPECT_EQ(one.prediction.events, two.prediction.events);
         ASSERT_EQ(one.timeline->spans.size(), two.timeline->spans.size());
         for (std::size_t i = 0; i < one.timeline->spans.size(); ++i) {
-            const Span &a = one.timeline->spans[i], &b = two.timeline->spans[i];
+            const schedule::Span &a = one.timeline->spans[i], &b = two.timeline->spans[i];
             ASSERT_TRUE(a.track == b.track && a.name == b.name && a.start == b.start && a.end == b.end &&
                         a.micro_batch == b.micro_batch);
         }
@@ -139,9 +144,9 @@ TEST(Predict, the_same_inputs_give_the_same_picoseconds_and_spans) {
 struct Extent {
     Picoseconds start = std::numeric_limits<Picoseconds>::max(), end = -1;
 };
-Extent extent_of(const Timeline& timeline, int stage, const std::string& part, int micro_batch = -1) {
+Extent extent_of(const schedule::Timeline& timeline, int stage, const std::string& part, int micro_batch = -1) {
     Extent extent;
-    for (const Span& span : timeline.spans) {
+    for (const schedule::Span& span : timeline.spans) {
         if (timeline.tracks[span.track].role == "stage " + std::to_string(stage) &&
             timeline.names[span.name].find(part) != std::string::npos &&
             (micro_batch < 0 || span.micro_batch == micro_batch)) {
@@ -155,8 +160,8 @@ Extent extent_of(const Timeline& timeline, int stage, const std::string& part, i
 TEST(Predict, gradients_are_made_before_they_are_summed_and_sums_before_norm_update_and_gather_whatever_overlaps) {
     int summed = 0;
     for (std::uint64_t seed = 5'300; seed < 5'400; ++seed) {
-        Inputs inputs = random_inputs(seed, true);
-        if (inputs.plan.optimizer == OptimizerSharding::kFsdp) {
+        models::Inputs inputs = random_inputs(seed, true);
+        if (inputs.plan.optimizer == models::OptimizerSharding::kFsdp) {
             continue;  // sums and gathers in every pass
         }
         inputs.plan.overlap_dp = true;
@@ -184,7 +189,7 @@ TEST(Predict, gradients_are_made_before_they_are_summed_and_sums_before_norm_upd
 }
 
 TEST(Predict, mula_220b_without_a_pipeline_does_not_fit_and_the_verdict_says_by_how_much_and_why) {
-    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    models::Inputs inputs = shipped_inputs("mula-220b-a10b");
     inputs.plan.pp = 1;
     const MemoryReport memory = predict(inputs, plain_options()).prediction.memory;
     EXPECT_FALSE(memory.fits);
@@ -194,7 +199,7 @@ TEST(Predict, mula_220b_without_a_pipeline_does_not_fit_and_the_verdict_says_by_
         return std::string(text);
     };
     // Every tile holds a twelfth of the experts and all of the rest, in bf16.
-    const ParameterCount count = count_parameters(inputs.workload);
+    const models::ParameterCount count = count_parameters(inputs.workload);
     const std::string weights = gigabytes(2 * (count.experts / 12 + count.total() - count.experts));
     EXPECT_EQ(memory.verdict.find("does not fit: "), 0U) << memory.verdict;
     EXPECT_NE(memory.verdict.find(gigabytes(memory.peak_bytes - 64e9) + " too much"), std::string::npos)
@@ -214,7 +219,7 @@ TEST(Predict, mula_220b_as_published_fits_and_the_verdict_says_so) {
 // at most 0.1 % of a step.
 TEST(Predict, messages_that_do_not_block_are_not_slower_than_those_that_do_but_for_shared_links) {
     for (const auto& [plan, workload] : testing_plans::shipped()) {
-        Inputs inputs = short_inputs(plan, workload, "megatron-deepspeed");
+        models::Inputs inputs = short_inputs(plan, workload, "megatron-deepspeed");
         inputs.stack.blocking_sends = true;
         const double blocking = step_s(inputs);
         inputs.stack.blocking_sends = false;
@@ -228,7 +233,7 @@ TEST(Predict, overlap_costs_no_more_than_the_compute_that_collectives_take) {
         if (plan == "deepseek-v3") {
             continue;  // its 64 expert ranks straddle nodes of Aurora: seconds of rate solving a step
         }
-        Inputs inputs = short_inputs(plan, workload, "megatron-deepspeed");
+        models::Inputs inputs = short_inputs(plan, workload, "megatron-deepspeed");
         const double share = inputs.machine.tile.collective_compute_share;
         const double exposed = step_s(inputs);
         inputs.plan.overlap_dp = true;
@@ -242,16 +247,17 @@ TEST(Predict, overlap_of_any_one_stream_slows_no_random_plan_by_more_than_shared
     // of one layer hardly meet: half a percent.
     int faster = 0;
     for (std::uint64_t seed = 6'000; seed < 6'120; ++seed) {
-        Inputs inputs = random_inputs(seed, true);
+        models::Inputs inputs = random_inputs(seed, true);
         inputs.machine.tile.collective_compute_share = 0;
-        Plan& plan = inputs.plan;
+        models::Plan& plan = inputs.plan;
         plan.overlap_tp = plan.overlap_ep = plan.overlap_dp = plan.overlap_pp = false;
         const double exposed = step_s(inputs);
-        for (bool Plan::*stream : {&Plan::overlap_tp, &Plan::overlap_ep, &Plan::overlap_dp, &Plan::overlap_pp}) {
+        for (bool models::Plan::*stream : {&models::Plan::overlap_tp, &models::Plan::overlap_ep,
+                                           &models::Plan::overlap_dp, &models::Plan::overlap_pp}) {
             plan.*stream = true;
             const double overlapped = step_s(inputs);
             plan.*stream = false;
-            EXPECT_LE(overlapped, exposed * (stream == &Plan::overlap_dp ? 1.12 : 1.005)) << "seed " << seed;
+            EXPECT_LE(overlapped, exposed * (stream == &models::Plan::overlap_dp ? 1.12 : 1.005)) << "seed " << seed;
             faster += overlapped < exposed * 0.99 ? 1 : 0;
         }
     }
@@ -260,7 +266,7 @@ TEST(Predict, overlap_of_any_one_stream_slows_no_random_plan_by_more_than_shared
 
 TEST(Predict, overlapped_gradient_sums_in_one_bucket_take_as_long_as_exposed_ones) {
     // A bucket that only fills at the end of backward has nothing to hide behind.
-    Inputs inputs = shipped_inputs("mula-7b-a1b", "mula-7b-a1b", "megatron-deepspeed");
+    models::Inputs inputs = shipped_inputs("mula-7b-a1b", "mula-7b-a1b", "megatron-deepspeed");
     inputs.machine.tile.collective_compute_share = 0;
     inputs.stack.bucket_bytes = 1e15;
     const double exposed = step_s(inputs);
@@ -269,4 +275,4 @@ TEST(Predict, overlapped_gradient_sums_in_one_bucket_take_as_long_as_exposed_one
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::predict

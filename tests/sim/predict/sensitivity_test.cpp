@@ -8,7 +8,7 @@
 #include "../step_fixture.hpp"
 #include "sim/predict/sensitivity.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 using namespace testing_steps;
@@ -18,8 +18,8 @@ bool is_rate(const Constant& constant) {
 }
 
 /// A shipped plan; the longest pipelines with fewer micro-batches, more of which only repeat the steady state.
-Inputs short_inputs(const std::string& plan, const std::string& workload) {
-    Inputs inputs = shipped_inputs(plan, workload);
+models::Inputs short_inputs(const std::string& plan, const std::string& workload) {
+    models::Inputs inputs = shipped_inputs(plan, workload);
     inputs.plan.micro_batches = std::min(inputs.plan.micro_batches, 16);
     if (plan == "deepseek-v3") {
         inputs.plan.micro_batches = 2;
@@ -27,23 +27,23 @@ Inputs short_inputs(const std::string& plan, const std::string& workload) {
     return inputs;
 }
 
-Inputs doubled(const Inputs& inputs, const Constant& constant) {
-    Inputs changed = inputs;
+models::Inputs doubled(const models::Inputs& inputs, const Constant& constant) {
+    models::Inputs changed = inputs;
     const std::size_t dot = constant.path.find('.');
     const std::string inside = constant.path.substr(dot + 1);
     if (constant.path.compare(0, dot, "machine") == 0) {
         changed.machine_document.set_quantity(inside, 2 * constant.value, constant.dimension);
-        changed.machine = load_machine(changed.machine_document);
+        changed.machine = models::load_machine(changed.machine_document);
     } else {
         changed.stack_document.set_quantity(inside, 2 * constant.value, constant.dimension);
-        changed.stack = load_stack(changed.stack_document);
+        changed.stack = models::load_stack(changed.stack_document);
     }
     return changed;
 }
 
 TEST(Sensitivity, a_rate_twice_as_high_never_slows_a_step_by_more_than_a_thousandth) {
     for (const auto& [plan, workload] : testing_plans::shipped()) {
-        const Inputs inputs = short_inputs(plan, workload);
+        const models::Inputs inputs = short_inputs(plan, workload);
         const double before = step_s(inputs);
         int tried = 0, faster = 0;
         for (const auto* constants : {&inputs.machine.constants, &inputs.stack.constants}) {
@@ -65,7 +65,7 @@ TEST(Sensitivity, a_rate_twice_as_high_never_slows_a_step_by_more_than_a_thousan
 TEST(Sensitivity, elasticities_of_rates_are_not_positive_and_those_of_times_are_not_negative) {
     for (const char* name :
          {"mula-7b-a1b", "mula-20b-a2b", "mula-100b-a7b", "mula-220b-a10b", "agpt-70b", "mixtral-8x7b"}) {
-        const Inputs inputs = short_inputs(name, name);
+        const models::Inputs inputs = short_inputs(name, name);
         const std::vector<ConstantSensitivity> sensitivities = constant_sensitivities(inputs, plain_options());
         EXPECT_GE(sensitivities.size(), 8U) << name;
         for (const ConstantSensitivity& sensitivity : sensitivities) {
@@ -87,7 +87,7 @@ TEST(Sensitivity, elasticities_of_all_rates_and_times_together_are_that_of_time_
     // Scale every rate down and every time up alike: the step takes as much longer, whatever it waits for. To first
     // order the elasticities add up; event rates of noise count as times' inverse. For t = a + b / x a tenth less x
     // gives b / (a + b) up to 5 % too large.
-    const Inputs inputs = shipped_inputs("mula-220b-a10b");
+    const models::Inputs inputs = shipped_inputs("mula-220b-a10b");
     double sum = 0;
     for (const ConstantSensitivity& sensitivity : constant_sensitivities(inputs, plain_options())) {
         if (is_rate(sensitivity.constant) || sensitivity.constant.dimension == Dimension::kPerSecond) {
@@ -110,4 +110,4 @@ TEST(Sensitivity, the_interval_is_the_root_sum_square_of_elasticity_times_uncert
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::predict

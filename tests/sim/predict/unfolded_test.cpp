@@ -11,36 +11,38 @@
 #include "sim/network/sharing/link_sharing.hpp"
 #include "sim/predict/predict.hpp"
 
-namespace auspex {
+namespace auspex::predict {
 namespace {
 
 using namespace testing_steps;
 
 /// Equal tiles, no noise, no other jobs.
-void make_quiet(Inputs& inputs) {
+void make_quiet(models::Inputs& inputs) {
     inputs.machine.noise = {};
     inputs.machine.tile.speed_sigma = 0;
     inputs.machine.fabric.background_load = 0;
 }
 
-void make_fat_tree(Inputs& inputs) {
-    FabricRecipe& fabric = inputs.machine.fabric;
-    fabric.kind = FabricKind::kFatTree;
+void make_fat_tree(models::Inputs& inputs) {
+    models::FabricRecipe& fabric = inputs.machine.fabric;
+    fabric.kind = models::FabricKind::kFatTree;
     fabric.levels = 2;
     fabric.nodes_per_leaf = 16;
     fabric.taper = 1;
 }
 
-Inputs quiet_inputs(const std::string& name, const std::string& stack = "optimus") {
-    Inputs inputs = shipped_inputs(name, name, stack);
+models::Inputs quiet_inputs(const std::string& name, const std::string& stack = "optimus") {
+    models::Inputs inputs = shipped_inputs(name, name, stack);
     make_quiet(inputs);
     inputs.plan.dp = 0;
     return inputs;
 }
 
-SimulatedStep folded(const Inputs& inputs, int tiles) { return simulate_step(inputs, plain_options(tiles), false); }
+SimulatedStep folded(const models::Inputs& inputs, int tiles) {
+    return simulate_step(inputs, plain_options(tiles), false);
+}
 
-UnfoldedSteps unfolded(const Inputs& inputs, int tiles, const UnfoldedOptions& options = {}) {
+UnfoldedSteps unfolded(const models::Inputs& inputs, int tiles, const UnfoldedOptions& options = {}) {
     return play_unfolded(inputs, folded(inputs, tiles), options);
 }
 
@@ -52,14 +54,15 @@ double mean_step_s(const UnfoldedSteps& steps) {
     return sum_s / static_cast<double>(steps.samples.size());
 }
 
-void expect_equal_to_the_bit(const Inputs& inputs, int tiles, const std::string& name) {
+void expect_equal_to_the_bit(const models::Inputs& inputs, int tiles, const std::string& name) {
     const SimulatedStep as_folded = folded(inputs, tiles);
     const UnfoldedSteps steps = play_unfolded(inputs, as_folded, {});
     const UnfoldedSample& by_rank = steps.samples.front();
     EXPECT_EQ(by_rank.step, as_folded.step) << name;
     EXPECT_EQ(by_rank.forward_backward, as_folded.forward_backward) << name;
-    for (std::size_t loss = 0; loss < kLossCount; ++loss) {
-        EXPECT_EQ(by_rank.losses[loss], as_folded.losses[loss]) << name << " " << to_string(static_cast<Loss>(loss));
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        EXPECT_EQ(by_rank.losses[loss], as_folded.losses[loss])
+            << name << " " << to_string(static_cast<schedule::Loss>(loss));
     }
 }
 
@@ -73,8 +76,8 @@ TEST(Unfolded, equals_folded_to_the_bit_for_mixture_of_experts_with_groups_of_wh
 }
 
 TEST(Unfolded, equals_folded_to_the_bit_with_all_to_all_dispatch) {
-    Inputs inputs = quiet_inputs("mula-220b-a10b");
-    inputs.plan.dispatch = Dispatch::kAllToAll;
+    models::Inputs inputs = quiet_inputs("mula-220b-a10b");
+    inputs.plan.dispatch = models::Dispatch::kAllToAll;
     expect_equal_to_the_bit(inputs, 384, "one node");
     inputs.plan.ep = 24;
     expect_equal_to_the_bit(inputs, 384, "two nodes");
@@ -82,7 +85,7 @@ TEST(Unfolded, equals_folded_to_the_bit_with_all_to_all_dispatch) {
 
 TEST(Unfolded, equals_folded_to_the_bit_for_dense_models_of_one_and_several_stages) {
     expect_equal_to_the_bit(quiet_inputs("mula-1b"), 768, "mula-1b");
-    Inputs inputs = quiet_inputs("mula-1b");
+    models::Inputs inputs = quiet_inputs("mula-1b");
     for (const int pp : {2, 4, 6, 12}) {  // stages that lie alike on nodes of 12 tiles
         inputs.plan.pp = pp;
         inputs.plan.micro_batches = 2 * pp;
@@ -91,38 +94,40 @@ TEST(Unfolded, equals_folded_to_the_bit_for_dense_models_of_one_and_several_stag
 }
 
 TEST(Unfolded, equals_folded_to_the_bit_with_tensor_parallel_groups_of_whole_nodes) {
-    Inputs inputs = quiet_inputs("agpt-70b");
+    models::Inputs inputs = quiet_inputs("agpt-70b");
     for (const int tiles : {96, 384}) {
         expect_equal_to_the_bit(inputs, tiles, "agpt-70b " + std::to_string(tiles));
     }
 }
 
 TEST(Unfolded, equals_folded_to_the_bit_for_every_optimizer) {
-    for (const OptimizerSharding optimizer : {OptimizerSharding::kReplicated, OptimizerSharding::kSharded,
-                                              OptimizerSharding::kEpAware, OptimizerSharding::kFsdp}) {
-        Inputs inputs = quiet_inputs("mula-20b-a2b");
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded,
+          models::OptimizerSharding::kEpAware, models::OptimizerSharding::kFsdp}) {
+        models::Inputs inputs = quiet_inputs("mula-20b-a2b");
         inputs.plan.optimizer = optimizer;
         expect_equal_to_the_bit(inputs, 384, to_string(optimizer));
     }
 }
 
 TEST(Unfolded, equals_folded_to_the_bit_when_the_sums_overlap_compute) {
-    for (const OptimizerSharding optimizer : {OptimizerSharding::kReplicated, OptimizerSharding::kSharded}) {
-        Inputs inputs = quiet_inputs("mula-1b", "megatron-deepspeed");
+    for (const models::OptimizerSharding optimizer :
+         {models::OptimizerSharding::kReplicated, models::OptimizerSharding::kSharded}) {
+        models::Inputs inputs = quiet_inputs("mula-1b", "megatron-deepspeed");
         inputs.plan.optimizer = optimizer;
         inputs.plan.overlap_dp = true;
         expect_equal_to_the_bit(inputs, 384, to_string(optimizer));
     }
-    Inputs stages = quiet_inputs("mula-220b-a10b", "megatron-deepspeed");
+    models::Inputs stages = quiet_inputs("mula-220b-a10b", "megatron-deepspeed");
     stages.machine.node.nics = stages.machine.node.tiles;  // else some tiles of a node share a NIC, and others do not
     stages.plan.overlap_dp = true;
-    stages.plan.optimizer = OptimizerSharding::kSharded;
+    stages.plan.optimizer = models::OptimizerSharding::kSharded;
     expect_equal_to_the_bit(stages, 384, "mula-220b");
 }
 
 TEST(Unfolded, equals_folded_to_the_bit_on_a_fat_tree) {
     for (const char* plan : {"mula-220b-a10b", "mula-20b-a2b", "mula-1b"}) {
-        Inputs inputs = quiet_inputs(plan);
+        models::Inputs inputs = quiet_inputs(plan);
         make_fat_tree(inputs);
         expect_equal_to_the_bit(inputs, 1536, plan);
     }
@@ -130,8 +135,8 @@ TEST(Unfolded, equals_folded_to_the_bit_on_a_fat_tree) {
 
 TEST(Unfolded, blocking_and_asynchronous_messages_both_equal_folded_to_the_bit) {
     for (const bool blocking : {false, true}) {
-        for (const ScheduleKind schedule : {ScheduleKind::k1f1b, ScheduleKind::kGpipe}) {
-            Inputs inputs = quiet_inputs("mula-220b-a10b");
+        for (const models::ScheduleKind schedule : {models::ScheduleKind::k1f1b, models::ScheduleKind::kGpipe}) {
+            models::Inputs inputs = quiet_inputs("mula-220b-a10b");
             inputs.stack.blocking_sends = blocking;
             inputs.plan.schedule = schedule;
             expect_equal_to_the_bit(inputs, 192, blocking ? "blocking" : "asynchronous");
@@ -141,7 +146,7 @@ TEST(Unfolded, blocking_and_asynchronous_messages_both_equal_folded_to_the_bit) 
 
 TEST(Unfolded, losses_of_every_sample_sum_to_its_step_and_none_is_negative) {
     for (std::uint64_t seed = 7'000; seed < 7'040; ++seed) {
-        const Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        const models::Inputs inputs = random_inputs(seed, seed % 2 == 0);
         for (const UnfoldedSample& sample : unfolded(inputs, 0, {.seed = seed, .samples = 2}).samples) {
             EXPECT_EQ(std::accumulate(sample.losses.begin(), sample.losses.end(), Picoseconds{0}), sample.step) << seed;
             for (const Picoseconds loss : sample.losses) {
@@ -155,12 +160,12 @@ TEST(Unfolded, losses_of_every_sample_sum_to_its_step_and_none_is_negative) {
 TEST(Unfolded, a_slow_tile_stretches_the_rate_bound_part_of_a_data_parallel_step) {
     // One stage, sums after the last micro-batch: all wait for the slow tile, whose kernels take 1 / 0.8 of their time
     // and whose launches take as long as ever.
-    const Inputs inputs = quiet_inputs("mula-1b");
+    const models::Inputs inputs = quiet_inputs("mula-1b");
     const SimulatedStep even = folded(inputs, 96);
     double rate_bound_s = 0;
-    for (const BlockUse& use : even.program.roles.front().order) {
-        for (const Operation& op : even.program.operations_of(even.program.blocks[use.block])) {
-            for (const Kernel& kernel : even.program.kernels_of(op)) {
+    for (const schedule::BlockUse& use : even.program.roles.front().order) {
+        for (const schedule::Operation& op : even.program.operations_of(even.program.blocks[use.block])) {
+            for (const models::Kernel& kernel : even.program.kernels_of(op)) {
                 rate_bound_s += kernel_time(kernel, inputs.machine, inputs.stack).rate_bound_s;
             }
         }
@@ -174,34 +179,34 @@ TEST(Unfolded, a_slow_tile_stretches_the_rate_bound_part_of_a_data_parallel_step
     EXPECT_DOUBLE_EQ(slow.samples.front().slowest.front().speed, 0.8);
     EXPECT_DOUBLE_EQ(slow.samples.front().slowest.front().share, 1);
     EXPECT_NEAR(slow.samples.front().slowest.front().waited_s, rate_bound_s * (1 / 0.8 - 1) * 95 / 96, 1e-6);
-    const auto jitter = static_cast<std::size_t>(Loss::kJitter);
+    const auto jitter = static_cast<std::size_t>(schedule::Loss::kJitter);
     EXPECT_NEAR(to_seconds(slow.samples.front().losses[jitter]), rate_bound_s * (1 / 0.8 - 1), 1e-6);
 }
 
 TEST(Unfolded, a_slow_link_slows_a_step_that_needs_it_by_its_traffic_and_the_sums_show_it) {
-    const Inputs inputs = quiet_inputs("mula-1b");
+    const models::Inputs inputs = quiet_inputs("mula-1b");
     const SimulatedStep even = folded(inputs, 192);
     const UnfoldedSample slow = play_unfolded(inputs, even, {.slow = {"node 3 NIC 2=0.05"}}).samples.front();
     EXPECT_GT(slow.step, even.step);
-    const auto dp = static_cast<std::size_t>(Loss::kExposedDp);
-    const Picoseconds communication = even.losses[dp] + even.losses[static_cast<std::size_t>(Loss::kWaiting)];
+    const auto dp = static_cast<std::size_t>(schedule::Loss::kExposedDp);
+    const Picoseconds communication = even.losses[dp] + even.losses[static_cast<std::size_t>(schedule::Loss::kWaiting)];
     EXPECT_LE(slow.step - even.step, 19 * communication);  // nothing takes more than 20 times as long
     EXPECT_NEAR(static_cast<double>(slow.losses[dp] - even.losses[dp]), static_cast<double>(slow.step - even.step),
                 0.01 * static_cast<double>(slow.step - even.step));
 }
 
-double loss_s(const UnfoldedSample& sample, Loss loss) {
+double loss_s(const UnfoldedSample& sample, schedule::Loss loss) {
     return to_seconds(sample.losses[static_cast<std::size_t>(loss)]);
 }
 
 TEST(Unfolded, losses_change_no_faster_than_the_compute_of_the_tile_that_slows_down) {
     // One tile of stage 1, in one of two replicas. Its kernels take t / S, where t is less than what all stages compute
     // in the mean and a tenth; wherever it overtakes others, no loss may change by more than twice that.
-    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    models::Inputs inputs = shipped_inputs("mula-220b-a10b");
     inputs.plan.dp = 0;
     const SimulatedStep even = folded(inputs, 192);
-    const double compute_s = 1.1 * to_seconds(even.losses[static_cast<std::size_t>(Loss::kUsefulCompute)] +
-                                              even.losses[static_cast<std::size_t>(Loss::kRecompute)]);
+    const double compute_s = 1.1 * to_seconds(even.losses[static_cast<std::size_t>(schedule::Loss::kUsefulCompute)] +
+                                              even.losses[static_cast<std::size_t>(schedule::Loss::kRecompute)]);
     const auto at = [&](double factor) {
         return play_unfolded(inputs, even, {.slow = {"tile 17=" + std::to_string(factor)}}).samples.front();
     };
@@ -209,9 +214,9 @@ TEST(Unfolded, losses_change_no_faster_than_the_compute_of_the_tile_that_slows_d
     for (int percent = 98; percent >= 40; percent -= 2) {
         const UnfoldedSample now = at(percent / 100.0);
         const double added_s = compute_s * (100.0 / percent - 100.0 / (percent + 2));
-        for (std::size_t loss = 0; loss < kLossCount; ++loss) {
+        for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
             EXPECT_LE(std::abs(to_seconds(now.losses[loss] - before.losses[loss])), 2 * added_s)
-                << percent << " " << to_string(static_cast<Loss>(loss));
+                << percent << " " << to_string(static_cast<schedule::Loss>(loss));
         }
         before = now;
     }
@@ -219,14 +224,14 @@ TEST(Unfolded, losses_change_no_faster_than_the_compute_of_the_tile_that_slows_d
 
 TEST(Unfolded, what_a_slow_tile_adds_to_a_pipeline_is_jitter_and_not_the_bubble_that_was_there_before) {
     // The last stage sets the pace: everybody waits longer, by what the step has grown, and the bubble stays.
-    const Inputs inputs = quiet_inputs("mula-220b-a10b");
+    const models::Inputs inputs = quiet_inputs("mula-220b-a10b");
     const SimulatedStep even = folded(inputs, 192);
     const UnfoldedSample slow = play_unfolded(inputs, even, {.slow = {"tile 84=0.5"}}).samples.front();
     const double added_s = to_seconds(slow.step - even.step);
     EXPECT_GT(added_s, 0.2 * to_seconds(even.step));
-    EXPECT_NEAR(loss_s(slow, Loss::kJitter), added_s, 0.02 * added_s);
-    EXPECT_NEAR(loss_s(slow, Loss::kBubble), to_seconds(even.losses[static_cast<std::size_t>(Loss::kBubble)]),
-                0.02 * added_s);
+    EXPECT_NEAR(loss_s(slow, schedule::Loss::kJitter), added_s, 0.02 * added_s);
+    EXPECT_NEAR(loss_s(slow, schedule::Loss::kBubble),
+                to_seconds(even.losses[static_cast<std::size_t>(schedule::Loss::kBubble)]), 0.02 * added_s);
     ASSERT_FALSE(slow.slowest.empty());
     EXPECT_EQ(slow.slowest.front().rank, 84);
     EXPECT_EQ(slow.slowest.front().stage, 7);
@@ -234,13 +239,14 @@ TEST(Unfolded, what_a_slow_tile_adds_to_a_pipeline_is_jitter_and_not_the_bubble_
 
 TEST(Unfolded, what_a_slow_link_adds_to_a_pipeline_is_communication_for_those_too_who_wait_for_others) {
     // One NIC of node 3 serves some tiles of one stage; all others wait for their sums.
-    const Inputs inputs = quiet_inputs("mula-220b-a10b");
+    const models::Inputs inputs = quiet_inputs("mula-220b-a10b");
     const SimulatedStep even = folded(inputs, 192);
     const UnfoldedSample slow = play_unfolded(inputs, even, {.slow = {"node 3 NIC 2=0.1"}}).samples.front();
     const double added_s = to_seconds(slow.step - even.step);
-    const auto exposed_s = [](const LossTimes& losses) {
+    const auto exposed_s = [](const schedule::LossTimes& losses) {
         Picoseconds sum = 0;
-        for (const Loss loss : {Loss::kExposedTp, Loss::kExposedEp, Loss::kExposedDp, Loss::kExposedPp}) {
+        for (const schedule::Loss loss : {schedule::Loss::kExposedTp, schedule::Loss::kExposedEp,
+                                          schedule::Loss::kExposedDp, schedule::Loss::kExposedPp}) {
             sum += losses[static_cast<std::size_t>(loss)];
         }
         return to_seconds(sum);
@@ -252,26 +258,26 @@ TEST(Unfolded, what_a_slow_link_adds_to_a_pipeline_is_communication_for_those_to
     EXPECT_EQ(slow.slowest_links.front().name.rfind("node 3: NIC", 0), 0U) << slow.slowest_links.front().name;
     EXPECT_EQ(slow.slowest_links.front().factor, 0.1);
     double by_links_s = 0;
-    for (const SlowLink& link : slow.slowest_links) {
+    for (const engine::SlowLink& link : slow.slowest_links) {
         by_links_s += link.added_s;
     }
     EXPECT_NEAR(by_links_s, added_s, 0.1 * added_s);
 }
 
 TEST(Unfolded, nothing_is_blamed_on_links_that_nobody_has_slowed) {
-    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    models::Inputs inputs = shipped_inputs("mula-220b-a10b");
     inputs.plan.dp = 0;
     EXPECT_TRUE(unfolded(inputs, 192).samples.front().slowest_links.empty());
 }
 
 TEST(Unfolded, a_link_at_full_capacity_by_request_changes_nothing) {
-    const Inputs inputs = quiet_inputs("mula-20b-a2b");
+    const models::Inputs inputs = quiet_inputs("mula-20b-a2b");
     EXPECT_EQ(unfolded(inputs, 192, {.slow = {"node 3 NIC 2=1", "tile 5=1"}}).samples.front().step,
               folded(inputs, 192).step);
 }
 
 TEST(Unfolded, more_spread_of_tile_speeds_does_not_speed_a_step_up) {
-    Inputs inputs = quiet_inputs("mula-220b-a10b");
+    models::Inputs inputs = quiet_inputs("mula-220b-a10b");
     double before_s = to_seconds(folded(inputs, 384).step);
     for (const double sigma : {0.01, 0.02, 0.04}) {
         inputs.machine.tile.speed_sigma = sigma;
@@ -284,7 +290,7 @@ TEST(Unfolded, more_spread_of_tile_speeds_does_not_speed_a_step_up) {
 TEST(Unfolded, interruptions_cost_a_lone_rank_their_rate_times_their_length) {
     // A busy second meets 50 interruptions of 2 ms in the mean: a tenth more. Over 100 samples the mean is within three
     // deviations of sqrt(2 / (100 x 50 x busy seconds)).
-    Inputs inputs = quiet_inputs("mula-1b");
+    models::Inputs inputs = quiet_inputs("mula-1b");
     inputs.plan.micro_batches = 1;
     const double even_s = to_seconds(folded(inputs, 1).step);
     inputs.machine.noise.os_events_per_s = 50;
@@ -297,7 +303,7 @@ TEST(Unfolded, interruptions_cost_a_lone_rank_their_rate_times_their_length) {
 TEST(Unfolded, as_many_interruptions_as_a_machine_may_have_cost_their_rate_times_their_length) {
     // A million a second of half a microsecond each: half a second in a busy one. Over 4 samples the mean is within
     // three deviations of sqrt(2 / (4 x 1e6 x busy seconds)), and a millionth for what pieces leave over.
-    Inputs inputs = quiet_inputs("mula-1b");
+    models::Inputs inputs = quiet_inputs("mula-1b");
     inputs.plan.micro_batches = 1;
     const double even_s = to_seconds(folded(inputs, 1).step);
     inputs.machine.noise.os_events_per_s = 1e6;
@@ -319,11 +325,11 @@ std::string refusal_of(Play&& play_it) {
 }
 
 TEST(Unfolded, steps_of_a_month_are_refused_by_both_lenses_wherever_they_come_from) {
-    Inputs slow_tiles = quiet_inputs("mula-220b-a10b");
+    models::Inputs slow_tiles = quiet_inputs("mula-220b-a10b");
     slow_tiles.machine.tile.gemm_bf16_flop_per_s = 1e6;
     EXPECT_NE(refusal_of([&] { static_cast<void>(folded(slow_tiles, 96)); }).find("30 days"), std::string::npos);
-    const Inputs inputs = quiet_inputs("mula-220b-a10b");
-    Inputs slow_links = inputs;
+    const models::Inputs inputs = quiet_inputs("mula-220b-a10b");
+    models::Inputs slow_links = inputs;
     slow_links.machine.node.nic_bytes_per_s = 1e5;  // each transfer takes hours; on slow links, months
     const SimulatedStep long_step = folded(slow_links, 192);
     EXPECT_LT(long_step.step, kLongestTime);
@@ -335,19 +341,19 @@ TEST(Unfolded, steps_of_a_month_are_refused_by_both_lenses_wherever_they_come_fr
 }
 
 TEST(Unfolded, uneven_routing_makes_the_others_wait_for_the_busiest_rank) {
-    Inputs inputs = quiet_inputs("mula-20b-a2b");
-    inputs.plan.routing.kind = RoutingDistribution::kZipf;
+    models::Inputs inputs = quiet_inputs("mula-20b-a2b");
+    inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
     inputs.plan.routing.parameter = 1;
     const SimulatedStep as_folded = folded(inputs, 96);
     const UnfoldedSample by_rank = play_unfolded(inputs, as_folded, {}).samples.front();
-    const auto imbalance = static_cast<std::size_t>(Loss::kImbalance);
+    const auto imbalance = static_cast<std::size_t>(schedule::Loss::kImbalance);
     EXPECT_GT(by_rank.losses[imbalance], 0);
     // The busiest place sets the pace of every layer, as it does folded.
     EXPECT_NEAR(to_seconds(by_rank.step), to_seconds(as_folded.step), 0.01 * to_seconds(as_folded.step));
 }
 
 TEST(Unfolded, the_same_seed_gives_the_same_samples_with_one_and_four_threads_and_another_seed_others) {
-    Inputs small = shipped_inputs("mula-220b-a10b");
+    models::Inputs small = shipped_inputs("mula-220b-a10b");
     small.plan.dp = 0;
     const auto steps_with = [&](int threads, std::uint64_t seed) {
         std::vector<Picoseconds> steps;
@@ -364,7 +370,7 @@ TEST(Unfolded, the_same_seed_gives_the_same_samples_with_one_and_four_threads_an
 }
 
 TEST(Unfolded, the_prediction_is_of_the_median_sample_and_percentiles_are_in_order) {
-    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    models::Inputs inputs = shipped_inputs("mula-220b-a10b");
     inputs.plan.dp = 0;
     PredictOptions options = plain_options(96);
     options.lens = Lens::kUnfolded;
@@ -394,19 +400,22 @@ TEST(Unfolded, the_prediction_is_of_the_median_sample_and_percentiles_are_in_ord
 /// The ranks' flows over the links of a network, as the lens shares them.
 class DirectSharing {
  public:
-    explicit DirectSharing(const Network& network) : network_(network), links_(capacities_of(network.fabric())) {
-        for (PatternId pattern = 0; pattern < network.pattern_count(); ++pattern) {
-            const PatternLoads& loads = network.loads(pattern);
+    explicit DirectSharing(const network::Network& network)
+        : network_(network), links_(capacities_of(network.fabric())) {
+        for (network::PatternId pattern = 0; pattern < network.pattern_count(); ++pattern) {
+            const network::PatternLoads& loads = network.loads(pattern);
             loads_.emplace_back(loads.begin(), loads.end());
         }
     }
-    std::uint32_t start(PatternId pattern) { return links_.start({loads_[pattern], network_.solo_rate(pattern)}); }
+    std::uint32_t start(network::PatternId pattern) {
+        return links_.start({loads_[pattern], network_.solo_rate(pattern)});
+    }
     void stop(std::uint32_t id) { links_.stop(id); }
     std::span<const std::uint32_t> update_rates() { return links_.update_rates(); }
     [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
 
  private:
-    static std::vector<double> capacities_of(const Fabric& fabric) {
+    static std::vector<double> capacities_of(const network::Fabric& fabric) {
         std::vector<double> capacities;
         for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
             capacities.push_back(fabric.capacity_bytes_per_s(link));
@@ -414,9 +423,9 @@ class DirectSharing {
         return capacities;
     }
 
-    const Network& network_;
-    std::vector<std::vector<LinkLoad>> loads_;  ///< by pattern
-    LinkSharing links_;
+    const network::Network& network_;
+    std::vector<std::vector<network::LinkLoad>> loads_;  ///< by pattern
+    network::LinkSharing links_;
 };
 
 enum class Way {
@@ -425,37 +434,37 @@ enum class Way {
     kAllLinksShared  ///< nor has any communication its links to itself
 };
 
-PlayResult play_by_rank(const Inputs& inputs, const SimulatedStep& step, Way way) {
-    Network network(inputs.machine, inputs.stack, step.layout);
-    CostOptions options = step.cost_options;
-    options.grain = Grain::kRanks;
-    CostedProgram costed = cost_program(
+engine::PlayResult play_by_rank(const models::Inputs& inputs, const SimulatedStep& step, Way way) {
+    network::Network network(inputs.machine, inputs.stack, step.layout);
+    engine::CostOptions options = step.cost_options;
+    options.grain = engine::Grain::kRanks;
+    engine::CostedProgram costed = cost_program(
         step.program, inputs.machine, inputs.stack, step.layout,
         cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options), options);
     costed.serial = costed.serial && way == Way::kAsCosted;
     costed.runs_ahead = way == Way::kAsCosted;
-    for (CostedTransfer& transfer : costed.transfers) {
-        for (CostedTransfer::Member& member : transfer.members) {
+    for (engine::CostedTransfer& transfer : costed.transfers) {
+        for (engine::CostedTransfer::Member& member : transfer.members) {
             member.shares_links =
                 member.shares_links || (way == Way::kAllLinksShared && member.phase_end > member.phase_begin);
         }
     }
     std::vector<int> ranks(static_cast<std::size_t>(step.layout.tiles));
     std::iota(ranks.begin(), ranks.end(), 0);
-    NoiseModel noise_model(inputs.machine.tile, inputs.machine.noise, 3, ranks, {});
+    engine::NoiseModel noise_model(inputs.machine.tile, inputs.machine.noise, 3, ranks, {});
     DirectSharing sharing(network);
-    return Player(costed, sharing, &noise_model, nullptr).run();
+    return engine::Player(costed, sharing, &noise_model, nullptr).run();
 }
 
 TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) {
     int with_messages = 0;
     for (std::uint64_t seed = 7'100; seed < 7'160; ++seed) {
-        Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        models::Inputs inputs = random_inputs(seed, seed % 2 == 0);
         inputs.machine.noise.network_jitter = 0;  // drawn in the order of starts
         const SimulatedStep step = folded(inputs, 0);
-        const PlayResult as_costed = play_by_rank(inputs, step, Way::kAsCosted);
+        const engine::PlayResult as_costed = play_by_rank(inputs, step, Way::kAsCosted);
         for (const Way way : {Way::kByEvents, Way::kAllLinksShared}) {
-            const PlayResult other = play_by_rank(inputs, step, way);
+            const engine::PlayResult other = play_by_rank(inputs, step, way);
             EXPECT_EQ(as_costed.step, other.step) << seed;
             for (std::size_t a = 0; a < other.losses.size(); ++a) {
                 EXPECT_EQ(as_costed.losses[a], other.losses[a]) << seed << " actor " << a;
@@ -467,7 +476,7 @@ TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) 
 }
 
 TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {
-    Inputs inputs = shipped_inputs("mula-220b-a10b");
+    models::Inputs inputs = shipped_inputs("mula-220b-a10b");
     make_quiet(inputs);
     inputs.plan.dp = 0;
     SimulatedStep step = folded(inputs, 96);
@@ -477,4 +486,4 @@ TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {
 }
 
 }  // namespace
-}  // namespace auspex
+}  // namespace auspex::predict

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace auspex {
+namespace auspex::fit {
 
 bool are_within_factor_two(double a, double b) {
     constexpr double kContradiction = 2;
@@ -25,4 +25,4 @@ double max_bytes(const CacheSize& last_level) {
     return last_level.uses_measured() ? 2 * taken : taken;
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -1,7 +1,7 @@
 #pragma once
 /// @file How large a cache is said to be, and found to be.
 
-namespace auspex {
+namespace auspex::fit {
 
 /// Not more than a factor of two apart.
 [[nodiscard]] bool are_within_factor_two(double bytes, double other_bytes);
@@ -32,4 +32,4 @@ inline constexpr double kAssumedOwnCache = 1024.0 * 1024, kAssumedLastLevel = 32
 /// that, for neighbours may have had a part of the cache just then.
 [[nodiscard]] double max_bytes(const CacheSize& last_level);
 
-}  // namespace auspex
+}  // namespace auspex::fit

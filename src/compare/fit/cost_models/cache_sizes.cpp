@@ -15,7 +15,7 @@
 #include "compare/fit/cost_models/non_negative_fit.hpp"
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 /// Ends are this far apart at least, and what lies beyond one is slower by this share.
@@ -28,15 +28,15 @@ struct Levels {
     bool are_distinct = true;                                  ///< each slower than the one before by kMinRise
 };
 
-Levels fitted(const std::vector<Measurement>& sweep, std::vector<double> ends) {
+Levels fitted(const std::vector<models::Measurement>& sweep, std::vector<double> ends) {
     std::ranges::sort(ends);
     std::vector<Observation> observations;
-    for (const Measurement& row : sweep) {
+    for (const models::Measurement& row : sweep) {
         Observation& one = observations.emplace_back();
         one.y = row.seconds;
         one.sizes.push_back(row.bytes);
         for (const double end : ends) {
-            one.sizes.push_back(row.bytes * miss_ratio(end, row.bytes));
+            one.sizes.push_back(row.bytes * models::miss_ratio(end, row.bytes));
         }
     }
     const NonNegativeFit fit = fit_non_negative(observations, 0, 0);
@@ -59,9 +59,9 @@ bool is_apart(double end, std::span<const double> others) {
 }
 
 /// The best of the ends with one of all sizes added.
-Levels with_one_more(const std::vector<Measurement>& sweep, const std::vector<double>& ends) {
+Levels with_one_more(const std::vector<models::Measurement>& sweep, const std::vector<double>& ends) {
     Levels best;
-    for (const Measurement& row : sweep) {
+    for (const models::Measurement& row : sweep) {
         // Behind the last size nothing is slower.
         if (is_apart(row.bytes, ends) && 2 * row.bytes <= sweep.back().bytes) {
             std::vector<double> candidate = ends;
@@ -76,7 +76,7 @@ Levels with_one_more(const std::vector<Measurement>& sweep, const std::vector<do
 }
 
 /// Each end in its turn is sought anew beside the others, until none moves.
-Levels refined(const std::vector<Measurement>& sweep, Levels levels) {
+Levels refined(const std::vector<models::Measurement>& sweep, Levels levels) {
     constexpr int kMaxRounds = 8;
     for (int round = 0; round < kMaxRounds; ++round) {
         const double before = levels.squares;
@@ -102,12 +102,12 @@ double criterion(const Levels& levels, std::size_t rows) {
     return n * std::log(levels.squares + kMinSigma * kMinSigma) + parameters * std::log(n);
 }
 
-Levels levels_of(std::vector<Measurement> rows) {
+Levels levels_of(std::vector<models::Measurement> rows) {
     constexpr std::size_t kMaxLevels = 4, kMinRows = 8;
     if (rows.size() < kMinRows) {
         return {};
     }
-    std::ranges::sort(rows, {}, &Measurement::bytes);
+    std::ranges::sort(rows, {}, &models::Measurement::bytes);
     Levels best = fitted(rows, {}), levels = best;
     for (std::size_t count = 1; count <= kMaxLevels; ++count) {
         levels = refined(rows, with_one_more(rows, levels.ends));
@@ -121,8 +121,8 @@ Levels levels_of(std::vector<Measurement> rows) {
     return best;
 }
 
-double reported_bytes(const std::vector<Measurement>& rows, std::string_view name) {
-    const std::vector<Measurement> found = rows_of(rows, "host", name);
+double reported_bytes(const std::vector<models::Measurement>& rows, std::string_view name) {
+    const std::vector<models::Measurement> found = rows_of(rows, "host", name);
     return found.empty() ? 0 : found.back().bytes;
 }
 
@@ -164,10 +164,10 @@ std::optional<std::string> note_of(const char* level, const CacheSize& size, dou
 
 }  // namespace
 
-std::vector<double> ends_of_levels(const std::vector<Measurement>& sweep) { return levels_of(sweep).ends; }
+std::vector<double> ends_of_levels(const std::vector<models::Measurement>& sweep) { return levels_of(sweep).ends; }
 
-CacheSizes cache_sizes(const std::vector<Measurement>& rows) {
-    const std::vector<Measurement> sweep = timed_cpu_rows(rows, "sweep");
+CacheSizes cache_sizes(const std::vector<models::Measurement>& rows) {
+    const std::vector<models::Measurement> sweep = timed_cpu_rows(rows, "sweep");
     const Levels levels = levels_of(sweep);
     CacheSizes sizes{{reported_bytes(rows, "own_cache"), 0}, {reported_bytes(rows, "last_level_cache"), 0}};
     const std::optional<std::size_t> own = own_among(levels.ends, sizes.own.reported_bytes);
@@ -199,4 +199,4 @@ std::vector<std::string> notes_of(const CacheSizes& sizes) {
     return notes;
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

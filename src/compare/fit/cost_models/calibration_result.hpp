@@ -7,7 +7,7 @@
 #include "compare/fit/cost_models/cache_size.hpp"
 #include "models/measurement.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
 /// One group of measurements and how well its law describes them: a kernel in a precision, a path of messages, what
 /// cores share (kind "sharing": copies, busy cores, passes and turns on a core), a collective (not fitted: predicted
@@ -19,7 +19,7 @@ struct FitQuality {
         double value = 0, low = 0, high = 0;  ///< seconds per unit
     };
     std::vector<Term> terms;
-    std::vector<Measurement> points;
+    std::vector<models::Measurement> points;
     std::vector<double> predicted;              ///< of each point, seconds
     double typical_error = 0, worst_error = 0;  ///< the worst of points that are no outliers
     int outliers = 0;
@@ -52,4 +52,4 @@ struct Calibration {
     double probe_s = 0, probe_spread = 0;  ///< the probe (probe.hpp) during calibration
 };
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -7,13 +7,13 @@
 
 #include "compare/fit/cost_models/knee_fit.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
-void fit_switch_cost(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+void fit_switch_cost(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
     const double message_s = cpu.intra_node.send_s.value + cpu.intra_node.receive_s.value;
-    std::vector<Measurement> passes = timed_cpu_rows(rows, "pass");
-    std::erase_if(passes, [](const Measurement& row) { return row.active != row.ranks; });
+    std::vector<models::Measurement> passes = timed_cpu_rows(rows, "pass");
+    std::erase_if(passes, [](const models::Measurement& row) { return row.active != row.ranks; });
     if (passes.empty()) {
         constexpr double kAssumed = 1e-6;
         calibration.warnings.emplace_back(
@@ -23,7 +23,7 @@ void fit_switch_cost(const std::vector<Measurement>& rows, FittedCpu& cpu, Calib
         return;
     }
     std::vector<double> switches;
-    for (const Measurement& row : passes) {
+    for (const models::Measurement& row : passes) {
         switches.push_back(std::max(0.0, row.seconds - message_s));
     }
     cpu.context_switch_s =
@@ -36,15 +36,15 @@ void fit_switch_cost(const std::vector<Measurement>& rows, FittedCpu& cpu, Calib
 }
 
 struct TimedTurn {
-    Measurement row;     ///< all run kernels
-    double alone_s = 0;  ///< one does
+    models::Measurement row;  ///< all run kernels
+    double alone_s = 0;       ///< one does
 };
 
-std::vector<TimedTurn> turns_of(const std::vector<Measurement>& rows) {
+std::vector<TimedTurn> turns_of(const std::vector<models::Measurement>& rows) {
     std::vector<TimedTurn> turns;
-    const std::vector<Measurement> all = timed_cpu_rows(rows, "turn");
-    for (const Measurement& row : all) {
-        const auto alone = std::find_if(all.begin(), all.end(), [&row](const Measurement& other) {
+    const std::vector<models::Measurement> all = timed_cpu_rows(rows, "turn");
+    for (const models::Measurement& row : all) {
+        const auto alone = std::find_if(all.begin(), all.end(), [&row](const models::Measurement& other) {
             return other.active == 1 && other.ranks == row.ranks && other.bytes == row.bytes;
         });
         if (row.active > 1 && row.active == row.ranks && alone != all.end()) {
@@ -86,9 +86,9 @@ void fit_reload_cost(const std::vector<TimedTurn>& turns, FittedCpu& cpu, Calibr
 
 }  // namespace
 
-void fit_context_switches(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+void fit_context_switches(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
     fit_switch_cost(rows, cpu, calibration);
     fit_reload_cost(turns_of(rows), cpu, calibration);
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -4,7 +4,7 @@
 
 #include "compare/fit/cost_models/fitted.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
 /// Fills context_switch_s, core_capacity_bytes and reload_byte_s from rows of kind "host"
 /// (microbench/context_switch_bench.hpp), n ranks on a core (`ranks`), X bytes a turn (`bytes`):
@@ -13,6 +13,6 @@ namespace auspex {
 /// Passes: the median over rows of what that gives; reach and refill_byte: fit_knee (knee_fit.hpp). A verdict on each
 /// ("passes", "turns"). A warning where nothing was measured: 1 us a switch is assumed, and no refill. Requires near
 /// messages.
-void fit_context_switches(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration);
+void fit_context_switches(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration);
 
-}  // namespace auspex
+}  // namespace auspex::fit

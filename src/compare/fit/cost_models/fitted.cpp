@@ -11,7 +11,7 @@
 #include "base/statistics.hpp"
 #include "base/units.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 constexpr double kGoodWorst = 0.20;
@@ -20,7 +20,7 @@ constexpr double kOutlier = 0.30, kOutlierOfTypical = 5;
 /// Tenths of a percent below 10 %, whole ones above.
 std::string short_percent(double share) { return percent(share, share < 0.1 ? 1 : 0); }
 
-std::string file_line_of(const Measurement& point) {
+std::string file_line_of(const models::Measurement& point) {
     if (point.kind != "kernel") {
         const std::string who = point.ranks > 2 ? ", " + std::to_string(point.ranks) + " ranks" : "";
         return point.name + " of " + format_quantity(point.bytes, Dimension::kBytes) + who;
@@ -30,8 +30,8 @@ std::string file_line_of(const Measurement& point) {
     return text + (point.groups > 1 ? ", " + fixed(point.groups, 0) + " groups" : "");
 }
 
-MessageCosts message_costs_of(const FittedMessageCosts& fitted) {
-    MessageCosts costs;
+models::MessageCosts message_costs_of(const FittedMessageCosts& fitted) {
+    models::MessageCosts costs;
     costs.send_s = fitted.send_s.value;
     costs.receive_s = fitted.receive_s.value;
     costs.send_byte_s = fitted.send_byte_s.value;
@@ -88,8 +88,8 @@ FittedNumber inverse_of(const FittedNumber& number, ConstantKind kind, const std
     return {inverse(number.value), inverse(number.high), inverse(low), kind, how};
 }
 
-CpuModel cpu_model_of(const FittedCpu& fitted) {
-    CpuModel cpu;
+models::CpuModel cpu_model_of(const FittedCpu& fitted) {
+    models::CpuModel cpu;
     cpu.cores = fitted.cores;
     cpu.nodes_per_computer = fitted.nodes_per_computer;
     cpu.quantum_s = fitted.quantum_s.value;
@@ -108,7 +108,7 @@ CpuModel cpu_model_of(const FittedCpu& fitted) {
         cpu.inter_node = message_costs_of(*fitted.inter_node);
     }
     for (const FittedKernelCost& cost : fitted.kernel_costs) {
-        CpuKernelCost& known =
+        models::CpuKernelCost& known =
             cpu.kernel_costs.at(static_cast<std::size_t>(cost.precision)).at(static_cast<std::size_t>(cost.kernel));
         for (std::size_t i = 0; i < cost.terms.size(); ++i) {
             known.seconds_per.at(i) = cost.terms[i].value;
@@ -192,21 +192,22 @@ void add_quality(FitQuality quality, Calibration& calibration) {
     }
 }
 
-std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, std::string_view kind, std::string_view name) {
-    std::vector<Measurement> found;
+std::vector<models::Measurement> rows_of(const std::vector<models::Measurement>& rows, std::string_view kind,
+                                         std::string_view name) {
+    std::vector<models::Measurement> found;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
-                 [&](const Measurement& row) { return row.kind == kind && row.name == name; });
+                 [&](const models::Measurement& row) { return row.kind == kind && row.name == name; });
     return found;
 }
 
-std::vector<Measurement> timed_cpu_rows(const std::vector<Measurement>& rows, std::string_view name) {
-    std::vector<Measurement> found = rows_of(rows, "host", name);
-    std::erase_if(found, [](const Measurement& row) { return row.seconds <= 0; });
+std::vector<models::Measurement> timed_cpu_rows(const std::vector<models::Measurement>& rows, std::string_view name) {
+    std::vector<models::Measurement> found = rows_of(rows, "host", name);
+    std::erase_if(found, [](const models::Measurement& row) { return row.seconds <= 0; });
     return found;
 }
 
-double largest_bytes(const std::vector<Measurement>& rows) {
-    return std::ranges::max(rows, {}, &Measurement::bytes).bytes;
+double largest_bytes(const std::vector<models::Measurement>& rows) {
+    return std::ranges::max(rows, {}, &models::Measurement::bytes).bytes;
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -11,7 +11,7 @@
 #include "compare/fit/cost_models/calibration_result.hpp"
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
 /// A number in SI with the 95 % confidence interval of its estimate (interval.hpp); `how` says what it was made from.
 /// Of one that is assumed low and high are assumed, too; of one that is specified they are the value.
@@ -44,8 +44,8 @@ struct FittedMessageCosts {
 
 /// The law of one kernel in one precision; `terms` in the order of cpu_terms.
 struct FittedKernelCost {
-    CpuKernel kernel = CpuKernel::kCopy;
-    CpuPrecision precision = CpuPrecision::kFp32;
+    models::CpuKernel kernel = models::CpuKernel::kCopy;
+    models::CpuPrecision precision = models::CpuPrecision::kFp32;
     std::vector<FittedNumber> terms;
     std::optional<FittedNumber> miss_byte_s, capacity_bytes;
     double relative_error = 0;
@@ -68,7 +68,7 @@ struct FittedCpu {
 };
 
 /// The numbers alone: what predictions lean on.
-[[nodiscard]] CpuModel cpu_model_of(const FittedCpu& fitted);
+[[nodiscard]] models::CpuModel cpu_model_of(const FittedCpu& fitted);
 
 /// A typical error above this is poor by itself, and verdicts name it.
 inline constexpr double kGoodTypical = 0.05;
@@ -86,11 +86,12 @@ void judge(FitQuality& quality);
 void add_quality(FitQuality quality, Calibration& calibration);
 
 /// Rows of a kind and name, in their order.
-[[nodiscard]] std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, std::string_view kind,
-                                               std::string_view name);
+[[nodiscard]] std::vector<models::Measurement> rows_of(const std::vector<models::Measurement>& rows,
+                                                       std::string_view kind, std::string_view name);
 /// Rows of kind "host" and a name that have a time: the kind's others have bytes only.
-[[nodiscard]] std::vector<Measurement> timed_cpu_rows(const std::vector<Measurement>& rows, std::string_view name);
+[[nodiscard]] std::vector<models::Measurement> timed_cpu_rows(const std::vector<models::Measurement>& rows,
+                                                              std::string_view name);
 /// The most that `bytes` of a row is; there is one row at least.
-[[nodiscard]] double largest_bytes(const std::vector<Measurement>& rows);
+[[nodiscard]] double largest_bytes(const std::vector<models::Measurement>& rows);
 
-}  // namespace auspex
+}  // namespace auspex::fit

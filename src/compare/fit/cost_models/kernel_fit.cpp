@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 constexpr int kBootstraps = 200;
@@ -18,20 +18,20 @@ constexpr double kMadToSigma = 1.4826;
 constexpr double kQuietSpread = 0.03;
 
 /// Timings of one rank alone whose operands the last-level cache holds.
-std::vector<Measurement> timings(const std::vector<Measurement>& rows, CpuKernel kernel, CpuPrecision precision,
-                                 double cache_bytes) {
+std::vector<models::Measurement> timings(const std::vector<models::Measurement>& rows, models::CpuKernel kernel,
+                                         models::CpuPrecision precision, double cache_bytes) {
     constexpr double kFits = 0.75;
-    std::vector<Measurement> found = rows_of(rows, "kernel", to_string(kernel));
-    std::erase_if(found, [&](const Measurement& row) {
+    std::vector<models::Measurement> found = rows_of(rows, "kernel", to_string(kernel));
+    std::erase_if(found, [&](const models::Measurement& row) {
         return row.precision != to_string(precision) || row.where != "cache" || row.active != 1 ||
                cpu_bytes(call_of(row), precision) > kFits * cache_bytes;
     });
     return found;
 }
 
-std::vector<Observation> observations_of(const std::vector<Measurement>& points, std::size_t terms) {
+std::vector<Observation> observations_of(const std::vector<models::Measurement>& points, std::size_t terms) {
     std::vector<Observation> observations;
-    for (const Measurement& point : points) {
+    for (const models::Measurement& point : points) {
         const auto sizes = cpu_sizes(call_of(point));
         const double noise = point.spread / kQuietSpread;
         observations.push_back({{sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(terms)},
@@ -42,7 +42,8 @@ std::vector<Observation> observations_of(const std::vector<Measurement>& points,
 }
 
 /// Points, what the law says of them, and the verdict.
-FitQuality quality_of(const FittedKernelCost& cost, const NonNegativeFit& fit, std::vector<Measurement> points) {
+FitQuality quality_of(const FittedKernelCost& cost, const NonNegativeFit& fit,
+                      std::vector<models::Measurement> points) {
     FitQuality quality;
     quality.kind = "kernel";
     quality.name = to_string(cost.kernel);
@@ -59,8 +60,8 @@ FitQuality quality_of(const FittedKernelCost& cost, const NonNegativeFit& fit, s
     return quality;
 }
 
-void fit_kernel_cost(CpuKernel kernel, CpuPrecision precision, std::vector<Measurement> points, FittedCpu& cpu,
-                     Calibration& calibration) {
+void fit_kernel_cost(models::CpuKernel kernel, models::CpuPrecision precision, std::vector<models::Measurement> points,
+                     FittedCpu& cpu, Calibration& calibration) {
     const std::size_t terms = cpu_terms(kernel).size();
     if (points.empty()) {
         return;
@@ -83,11 +84,11 @@ void fit_kernel_cost(CpuKernel kernel, CpuPrecision precision, std::vector<Measu
 
 }  // namespace
 
-CpuCall call_of(const Measurement& row) {
-    CpuCall call;
-    for (std::size_t i = 0; i < kCpuKernels; ++i) {
-        if (to_string(static_cast<CpuKernel>(i)) == row.name) {
-            call.kernel = static_cast<CpuKernel>(i);
+models::CpuCall call_of(const models::Measurement& row) {
+    models::CpuCall call;
+    for (std::size_t i = 0; i < models::kCpuKernels; ++i) {
+        if (to_string(static_cast<models::CpuKernel>(i)) == row.name) {
+            call.kernel = static_cast<models::CpuKernel>(i);
         }
     }
     AUSPEX_CHECK(to_string(call.kernel) == row.name, "rows of kernels name one");
@@ -98,11 +99,13 @@ CpuCall call_of(const Measurement& row) {
     return call;
 }
 
-CpuPrecision precision_of(const Measurement& row) {
-    return row.precision == to_string(CpuPrecision::kBf16) ? CpuPrecision::kBf16 : CpuPrecision::kFp32;
+models::CpuPrecision precision_of(const models::Measurement& row) {
+    return row.precision == to_string(models::CpuPrecision::kBf16) ? models::CpuPrecision::kBf16
+                                                                   : models::CpuPrecision::kFp32;
 }
 
-std::optional<double> modelled_seconds(const CpuModel& cpu, const CpuCall& call, CpuPrecision precision) {
+std::optional<double> modelled_seconds(const models::CpuModel& cpu, const models::CpuCall& call,
+                                       models::CpuPrecision precision) {
     const auto& laws = cpu.kernel_costs.at(static_cast<std::size_t>(precision));
     if (!laws.at(static_cast<std::size_t>(call.kernel)).known) {
         return std::nullopt;
@@ -110,10 +113,10 @@ std::optional<double> modelled_seconds(const CpuModel& cpu, const CpuCall& call,
     return cpu_seconds(cpu, call, precision);
 }
 
-void fit_kernel_costs(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
-    for (std::size_t i = 0; i < kCpuKernels; ++i) {
-        const auto kernel = static_cast<CpuKernel>(i);
-        for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+void fit_kernel_costs(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+    for (std::size_t i = 0; i < models::kCpuKernels; ++i) {
+        const auto kernel = static_cast<models::CpuKernel>(i);
+        for (const models::CpuPrecision precision : {models::CpuPrecision::kFp32, models::CpuPrecision::kBf16}) {
             fit_kernel_cost(kernel, precision, timings(rows, kernel, precision, cpu.cache_bytes.value), cpu,
                             calibration);
         }
@@ -124,4 +127,4 @@ void fit_kernel_costs(const std::vector<Measurement>& rows, FittedCpu& cpu, Cali
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -10,7 +10,7 @@
 #include "base/quantiles.hpp"
 #include "models/cpu/cpu_model.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 /// Huber's constant, the median of |error| to a standard deviation, and what timings are not better than.
@@ -32,7 +32,7 @@ std::vector<Term> terms_of(const std::vector<KneeRow>& rows, std::span<const dou
     std::vector<Term> terms;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const KneeRow& row = rows[i];
-        const double share = miss_ratio(capacity, row.set_bytes);
+        const double share = models::miss_ratio(capacity, row.set_bytes);
         terms.push_back({cached_cost == CachedCost::kFitted ? row.bytes / row.seconds : 0,
                          row.bytes * share / row.seconds, (seconds[i] - row.known_s) / row.seconds, 1});
     }
@@ -118,7 +118,7 @@ Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reach
     const auto& [near_s, extra_s] = best.coefficients;
     for (const KneeRow& row : rows) {
         law.predicted.push_back(row.known_s +
-                                row.bytes * (near_s + extra_s * miss_ratio(best.capacity, row.set_bytes)));
+                                row.bytes * (near_s + extra_s * models::miss_ratio(best.capacity, row.set_bytes)));
     }
     law.parameters = 1 + (cached_cost == CachedCost::kFitted ? 1 : 0) + (reaches.size() > 1 ? 1 : 0);
     const std::vector<double> values{near_s, extra_s, best.capacity};
@@ -143,4 +143,4 @@ std::vector<double> capacities_up_to(double largest, int steps, int first) {
     return reaches;
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

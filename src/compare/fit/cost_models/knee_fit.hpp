@@ -4,7 +4,7 @@
 
 #include "base/interval.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
 /// A timing of something that moves `bytes` while it, and others, go through `set_bytes`.
 struct KneeRow {
@@ -38,4 +38,4 @@ enum class CachedCost { kKnown, kFitted };
 /// largest / steps, 2 largest / steps, … largest, from number `first` of them on.
 [[nodiscard]] std::vector<double> capacities_up_to(double largest, int steps, int first = 1);
 
-}  // namespace auspex
+}  // namespace auspex::fit

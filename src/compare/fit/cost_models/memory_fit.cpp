@@ -9,16 +9,17 @@
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/knee_fit.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 /// Copies of smaller sets stay in a core's own caches.
 constexpr double kBeyondOwnCaches = 1.0 / 8;
 
-std::vector<Measurement> copies_alone(const std::vector<Measurement>& rows, double cache_bytes) {
-    std::vector<Measurement> copies = timed_cpu_rows(rows, "copy");
-    std::erase_if(
-        copies, [&](const Measurement& row) { return row.active != 1 || row.bytes < kBeyondOwnCaches * cache_bytes; });
+std::vector<models::Measurement> copies_alone(const std::vector<models::Measurement>& rows, double cache_bytes) {
+    std::vector<models::Measurement> copies = timed_cpu_rows(rows, "copy");
+    std::erase_if(copies, [&](const models::Measurement& row) {
+        return row.active != 1 || row.bytes < kBeyondOwnCaches * cache_bytes;
+    });
     return copies;
 }
 
@@ -27,8 +28,8 @@ FittedNumber fitted(const KneeNumber& number, const std::string& how) {
 }
 
 /// The row of the same call with operands from the cache.
-const Measurement* from_cache(const std::vector<Measurement>& rows, const Measurement& far) {
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const Measurement& row) {
+const models::Measurement* from_cache(const std::vector<models::Measurement>& rows, const models::Measurement& far) {
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const models::Measurement& row) {
         return row.kind == "kernel" && row.where == "cache" && row.active == 1 && row.name == far.name &&
                row.precision == far.precision && row.rows == far.rows && row.columns == far.columns &&
                row.depth == far.depth && row.groups == far.groups;
@@ -38,13 +39,14 @@ const Measurement* from_cache(const std::vector<Measurement>& rows, const Measur
 
 /// Rows from memory of one law, with what the same call takes from the cache.
 struct MissRows {
-    std::vector<Measurement> rows;
+    std::vector<models::Measurement> rows;
     std::vector<double> cached_s, moved_bytes;
 };
 
-MissRows miss_rows(const std::vector<Measurement>& rows, const FittedKernelCost& cost, const CpuModel& known) {
+MissRows miss_rows(const std::vector<models::Measurement>& rows, const FittedKernelCost& cost,
+                   const models::CpuModel& known) {
     MissRows found;
-    for (const Measurement& row : rows_of(rows, "kernel", to_string(cost.kernel))) {
+    for (const models::Measurement& row : rows_of(rows, "kernel", to_string(cost.kernel))) {
         if (row.precision != to_string(cost.precision) || row.where != "memory" || row.active != 1) {
             continue;
         }
@@ -54,8 +56,8 @@ MissRows miss_rows(const std::vector<Measurement>& rows, const FittedKernelCost&
                                  " from memory without bytes; expected the working set that its operands "
                                  "come out of (auspex calibrate --fresh measures again)");
         }
-        const CpuCall call = call_of(row);
-        const Measurement* const near = from_cache(rows, row);
+        const models::CpuCall call = call_of(row);
+        const models::Measurement* const near = from_cache(rows, row);
         found.rows.push_back(row);
         found.cached_s.push_back(near != nullptr ? near->seconds : cpu_seconds(known, call, cost.precision));
         found.moved_bytes.push_back(cpu_bytes(call, cost.precision));
@@ -73,7 +75,7 @@ std::vector<KneeRow> knee_rows(const MissRows& misses) {
 
 bool has_several_sets(const MissRows& misses) {
     return std::any_of(misses.rows.begin(), misses.rows.end(),
-                       [&](const Measurement& row) { return row.bytes != misses.rows.front().bytes; });
+                       [&](const models::Measurement& row) { return row.bytes != misses.rows.front().bytes; });
 }
 
 void set_miss_byte(const Knee& knee, const MissRows& misses, FittedKernelCost& cost) {
@@ -103,7 +105,7 @@ void fit_miss_byte(const MissRows& misses, const FittedCpu& cpu, FittedKernelCos
 
 void add_points(const MissRows& misses, const FittedCpu& cpu, const FittedKernelCost& cost, FitQuality& quality) {
     for (std::size_t i = 0; i < misses.rows.size(); ++i) {
-        const double missing = miss_ratio(capacity_of(cpu, cost), misses.rows[i].bytes);
+        const double missing = models::miss_ratio(capacity_of(cpu, cost), misses.rows[i].bytes);
         quality.points.push_back(misses.rows[i]);
         quality.predicted.push_back(misses.cached_s[i] + misses.moved_bytes[i] * missing * cost.miss_byte_s->value);
     }
@@ -120,9 +122,9 @@ const FittedKernelCost* cost_in_other_precision(const FittedCpu& cpu, const Fitt
 
 }  // namespace
 
-void fit_cache(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+void fit_cache(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
     constexpr int kSizes = 64;
-    const std::vector<Measurement> copies = copies_alone(rows, cpu.max_cache_bytes);
+    const std::vector<models::Measurement> copies = copies_alone(rows, cpu.max_cache_bytes);
     if (copies.size() < 3) {
         throw InputError("measurements",
                          "found too few copies to tell what comes from memory; expected rows of kind \"host\" named "
@@ -130,7 +132,7 @@ void fit_cache(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration
                              format_quantity(cpu.max_cache_bytes, Dimension::kBytes) + " to several times that");
     }
     std::vector<KneeRow> points;
-    for (const Measurement& copy : copies) {
+    for (const models::Measurement& copy : copies) {
         points.push_back({copy.bytes, copy.bytes, 0, copy.seconds});
     }
     Knee knee = fit_knee(points, capacities_up_to(cpu.max_cache_bytes, kSizes), CachedCost::kFitted);
@@ -151,15 +153,15 @@ void fit_cache(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration
     add_quality(std::move(quality), calibration);
 }
 
-void fit_memory(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
-    const CpuModel known = cpu_model_of(cpu);
+void fit_memory(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+    const models::CpuModel known = cpu_model_of(cpu);
     for (FittedKernelCost& cost : cpu.kernel_costs) {
         const MissRows misses = miss_rows(rows, cost, known);
         if (has_several_sets(misses)) {
             fit_capacity(misses, cpu, cost);
         }
     }
-    for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+    for (const models::CpuPrecision precision : {models::CpuPrecision::kFp32, models::CpuPrecision::kBf16}) {
         FitQuality quality = quality_of("kernel", "all_from_memory");
         quality.precision = to_string(precision);
         for (FittedKernelCost& cost : cpu.kernel_costs) {
@@ -178,4 +180,4 @@ void fit_memory(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibratio
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

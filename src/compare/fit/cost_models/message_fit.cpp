@@ -9,7 +9,7 @@
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 constexpr int kBootstraps = 200;
@@ -27,16 +27,16 @@ constexpr double kShort = 400;
 
 /// A row of messages, and the copy and the time on the wire that are in it.
 struct Timed {
-    Measurement row;
+    models::Measurement row;
     double copy_s = 0;
     [[nodiscard]] double net_s() const { return row.seconds - copy_s; }
 };
 
 /// Of so many bytes: bytes have no precision, either law does.
-double copy_seconds(const CpuModel& cpu, double bytes) {
-    CpuCall copy;
+double copy_seconds(const models::CpuModel& cpu, double bytes) {
+    models::CpuCall copy;
     copy.columns = bytes;
-    for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
+    for (const models::CpuPrecision precision : {models::CpuPrecision::kFp32, models::CpuPrecision::kBf16}) {
         if (const auto seconds = modelled_seconds(cpu, copy, precision)) {
             return *seconds;
         }
@@ -46,11 +46,11 @@ double copy_seconds(const CpuModel& cpu, double bytes) {
 
 /// Rows of a name and place between two ranks, as far as their message and its copy leave room in the cache: longer
 /// ones time the system's memory.
-std::vector<Timed> timed_rows(const std::vector<Measurement>& rows, std::string_view name, std::string_view where,
-                              const CpuModel& cpu) {
+std::vector<Timed> timed_rows(const std::vector<models::Measurement>& rows, std::string_view name,
+                              std::string_view where, const models::CpuModel& cpu) {
     constexpr double kFits = 0.25;
     std::vector<Timed> found;
-    for (const Measurement& row : rows_of(rows, "message", name)) {
+    for (const models::Measurement& row : rows_of(rows, "message", name)) {
         if (row.where == where && (where == "far" || row.bytes <= kFits * cpu.cache_bytes)) {
             found.push_back({row, copy_seconds(cpu, row.bytes)});
         }
@@ -68,7 +68,7 @@ struct PathRows {
     [[nodiscard]] double eager_bytes() const { return is_inter_node() ? kInterNodeEager : kIntraNodeEager; }
 };
 
-std::vector<double> sizes_of(const PathRows& rows, const Measurement& row) {
+std::vector<double> sizes_of(const PathRows& rows, const models::Measurement& row) {
     const double is_long = row.bytes > rows.eager_bytes() ? 1 : 0;
     const double handed_over = rows.is_inter_node() || is_long == 0 ? row.bytes : 0;
     if (row.name == "send") {
@@ -167,14 +167,15 @@ FittedMessageCosts fitted_costs_of(const PathRows& rows, const NonNegativeFit& f
     return costs;
 }
 
-PathRows path_rows(const std::vector<Measurement>& rows, const CpuModel& cpu, const std::string& where) {
+PathRows path_rows(const std::vector<models::Measurement>& rows, const models::CpuModel& cpu,
+                   const std::string& where) {
     return {timed_rows(rows, "send", where, cpu), timed_rows(rows, "ping_pong", where, cpu),
             timed_rows(rows, "stream", where, cpu), where};
 }
 
 /// Between cores of a node; where it has one core only, between processes of that.
-PathRows intra_node_rows(const std::vector<Measurement>& rows, const CpuModel& cpu) {
-    const auto is_near = [](const Measurement& row) { return row.kind == "message" && row.where == "near"; };
+PathRows intra_node_rows(const std::vector<models::Measurement>& rows, const models::CpuModel& cpu) {
+    const auto is_near = [](const models::Measurement& row) { return row.kind == "message" && row.where == "near"; };
     return path_rows(rows, cpu, std::ranges::any_of(rows, is_near) ? "near" : "shared");
 }
 
@@ -281,8 +282,8 @@ void fit_inter_node(PathRows rows, FittedCpu& cpu, Calibration& calibration) {
 
 }  // namespace
 
-void fit_messages(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
-    const CpuModel known = cpu_model_of(cpu);
+void fit_messages(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+    const models::CpuModel known = cpu_model_of(cpu);
     fit_intra_node(intra_node_rows(rows, known), cpu, calibration);
     fit_inter_node(path_rows(rows, known, "far"), cpu, calibration);
     if (cpu.nodes > 1 && !cpu.inter_node) {
@@ -293,4 +294,4 @@ void fit_messages(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibrat
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

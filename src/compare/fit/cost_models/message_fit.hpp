@@ -4,7 +4,7 @@
 
 #include "compare/fit/cost_models/fitted.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 
 /// Fills near, poll_s, and far and nic_bytes_per_s where there are rows of far messages. Rows of pipeline
 /// messages contain the copy that their sender makes first: the law of kCopy is taken off, and near messages of
@@ -23,6 +23,6 @@ namespace auspex {
 /// "pass" rows tell: poll is 0, receive is send. Far messages: nic = b / stream of long ones; wire = max((b - burst) /
 /// nic, b / (2 nic)) on a NIC that rests half the time, burst = b - nic (ping_pong - that of the shortest) of those of
 /// 0.1 to 1 MB.
-void fit_messages(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration);
+void fit_messages(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration);
 
-}  // namespace auspex
+}  // namespace auspex::fit

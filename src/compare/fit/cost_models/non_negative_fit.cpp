@@ -11,7 +11,7 @@
 #include "base/rng.hpp"
 #include "base/statistics.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
 using Eigen::Index;
@@ -227,4 +227,4 @@ NonNegativeFit fit_non_negative(std::span<const Observation> observations, int b
     return fit;
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

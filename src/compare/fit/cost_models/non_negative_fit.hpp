@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace auspex {
+namespace auspex::fit {
 
 /// One observation: y is the sum of coefficient x size.
 struct Observation {
@@ -32,4 +32,4 @@ struct NonNegativeFit {
 [[nodiscard]] NonNegativeFit fit_non_negative(std::span<const Observation> observations, int bootstrap_samples,
                                               std::uint64_t seed);
 
-}  // namespace auspex
+}  // namespace auspex::fit

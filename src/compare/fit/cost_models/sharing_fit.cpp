@@ -14,11 +14,11 @@
 #include "compare/fit/cost_models/cache_sizes.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
 
-namespace auspex {
+namespace auspex::fit {
 namespace {
 
-Measurement only_row(const std::vector<Measurement>& rows, std::string_view name, const char* what) {
-    const std::vector<Measurement> found = rows_of(rows, "host", name);
+models::Measurement only_row(const std::vector<models::Measurement>& rows, std::string_view name, const char* what) {
+    const std::vector<models::Measurement> found = rows_of(rows, "host", name);
     if (found.empty()) {
         throw InputError("measurements", "found no row of kind \"host\" named \"" + std::string(name) + "\" (" + what +
                                              "); expected what \"auspex calibrate\" writes on this machine");
@@ -27,10 +27,10 @@ Measurement only_row(const std::vector<Measurement>& rows, std::string_view name
 }
 
 /// The reference that sessions of calibration have found one after another: the fastest is full speed.
-Measurement fastest_probe(const std::vector<Measurement>& rows) {
-    const std::vector<Measurement> probes = timed_cpu_rows(rows, "probe");
+models::Measurement fastest_probe(const std::vector<models::Measurement>& rows) {
+    const std::vector<models::Measurement> probes = timed_cpu_rows(rows, "probe");
     return probes.empty() ? only_row({}, "probe", "how fast the machine was")
-                          : *std::ranges::min_element(probes, {}, &Measurement::seconds);
+                          : *std::ranges::min_element(probes, {}, &models::Measurement::seconds);
 }
 
 /// Kernels that compute more than they move: what slows them is the core.
@@ -40,9 +40,9 @@ bool is_product(std::string_view kernel) {
 }
 
 /// Most ranks that ran at once with a core each; 1: none did.
-int busiest(const std::vector<Measurement>& rows, std::string_view kind, int cores) {
+int busiest(const std::vector<models::Measurement>& rows, std::string_view kind, int cores) {
     int most = 1;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         if (row.kind == kind && row.active <= cores) {
             most = std::max(most, row.active);
         }
@@ -52,9 +52,10 @@ int busiest(const std::vector<Measurement>& rows, std::string_view kind, int cor
 
 /// The call's time with one rank active: as it was timed, in the same way, beside the shared ones; where it was not, as
 /// the law says; nothing where there is no law either.
-std::optional<double> alone_s(const std::vector<Measurement>& rows, const Measurement& shared, const CpuModel& cpu) {
+std::optional<double> alone_s(const std::vector<models::Measurement>& rows, const models::Measurement& shared,
+                              const models::CpuModel& cpu) {
     std::vector<double> timings;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         const bool same = row.kind == "kernel" && row.active == 1 && row.name == shared.name &&
                           row.precision == shared.precision && row.where == shared.where && row.rows == shared.rows &&
                           row.columns == shared.columns && row.depth == shared.depth && row.groups == shared.groups;
@@ -68,13 +69,14 @@ std::optional<double> alone_s(const std::vector<Measurement>& rows, const Measur
 
 /// A kernel with all cores at work, and the same alone.
 struct Shared {
-    Measurement row;
+    models::Measurement row;
     double alone_s = 0;
 };
 
-std::vector<Shared> shared_kernels(const std::vector<Measurement>& rows, const CpuModel& cpu, int busy) {
+std::vector<Shared> shared_kernels(const std::vector<models::Measurement>& rows, const models::CpuModel& cpu,
+                                   int busy) {
     std::vector<Shared> found;
-    for (const Measurement& row : rows) {
+    for (const models::Measurement& row : rows) {
         if (row.kind == "kernel" && row.where == "cache" && row.active == busy && busy > 1) {
             if (const auto alone = alone_s(rows, row, cpu)) {
                 found.push_back({row, *alone});
@@ -131,47 +133,47 @@ void judge_busy_cores(const std::vector<Shared>& shared, const FittedCpu& cpu, C
 struct Band {
     double low = 0, high = 0;
     /// By what factor a copy misses the band; 1: it is in it.
-    [[nodiscard]] double off_by(const Measurement& copy) const {
+    [[nodiscard]] double off_by(const models::Measurement& copy) const {
         return std::max({1.0, low / copy.bytes, copy.bytes * copy.active / high});
     }
 };
 
 /// Bytes a second of all cores together, from copies in the band; where none is, for the cores are too many or the
 /// memory too small, from those that miss it by least. The copies join `quality`.
-FittedNumber copy_rate(const std::vector<Measurement>& rows, const FittedCpu& cpu, const Band& band,
+FittedNumber copy_rate(const std::vector<models::Measurement>& rows, const FittedCpu& cpu, const Band& band,
                        const std::string& what, FitQuality& quality, Calibration& calibration) {
-    std::vector<Measurement> copies = timed_cpu_rows(rows, "copy");
+    std::vector<models::Measurement> copies = timed_cpu_rows(rows, "copy");
     const int busy = busiest(copies, "host", cpu.cores);
-    std::erase_if(copies, [&](const Measurement& row) { return row.active != busy; });
+    std::erase_if(copies, [&](const models::Measurement& row) { return row.active != busy; });
     if (copies.empty()) {
         throw InputError("measurements", "found no copies on " + std::to_string(busy) +
                                              " cores at once; expected rows of kind \"host\" named \"copy\"");
     }
-    const auto off_by = [&](const Measurement& row) { return band.off_by(row); };
+    const auto off_by = [&](const models::Measurement& row) { return band.off_by(row); };
     const double least = std::ranges::min(copies | std::views::transform(off_by));
     if (least > 1) {
         calibration.warnings.push_back("no copies " + what +
                                        " the last-level cache: its bandwidth, or memory's, is that of " +
                                        "copies of other sizes");
     }
-    std::erase_if(copies, [&](const Measurement& row) { return off_by(row) > least; });
+    std::erase_if(copies, [&](const models::Measurement& row) { return off_by(row) > least; });
     std::vector<double> rates;
-    for (const Measurement& row : copies) {
+    for (const models::Measurement& row : copies) {
         rates.push_back(row.bytes * cpu.cores / row.seconds);
     }
     const FittedNumber rate = median_of(rates, ConstantKind::kMeasured,
                                         "copies " + what + " the last-level cache, " + std::to_string(busy) +
                                             (busy > 1 ? " cores" : " core") + " at once");
-    for (const Measurement& row : copies) {
+    for (const models::Measurement& row : copies) {
         quality.points.push_back(row);
         quality.predicted.push_back(row.bytes * cpu.cores / rate.value);
     }
     return rate;
 }
 
-void fit_quantum(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+void fit_quantum(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
     std::vector<double> slices;
-    for (const Measurement& row : timed_cpu_rows(rows, "slice")) {
+    for (const models::Measurement& row : timed_cpu_rows(rows, "slice")) {
         slices.push_back(row.seconds);
     }
     if (slices.empty()) {
@@ -187,11 +189,11 @@ void fit_quantum(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibrati
 
 }  // namespace
 
-void read_computer(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
-    const Measurement computer = only_row(rows, "computer", "cores and memory");
-    const Measurement probe = fastest_probe(rows);
+void read_computer(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+    const models::Measurement computer = only_row(rows, "computer", "cores and memory");
+    const models::Measurement probe = fastest_probe(rows);
     // A file may have been gone on with, on more ranks and on more nodes: the most nodes tell how large one is.
-    for (const Measurement& row : rows_of(rows, "host", "computer")) {
+    for (const models::Measurement& row : rows_of(rows, "host", "computer")) {
         const int ranks = (row.ranks + row.nodes - 1) / row.nodes;
         cpu.ranks_per_node = row.nodes > cpu.nodes    ? ranks
                              : row.nodes == cpu.nodes ? std::max(cpu.ranks_per_node, ranks)
@@ -208,7 +210,7 @@ void read_computer(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibra
     cpu.memory_bytes = computer.bytes;
     calibration.caches = cache_sizes(rows);
     cpu.max_cache_bytes = max_bytes(calibration.caches.last_level);
-    if (const std::vector<Measurement> copies = timed_cpu_rows(rows, "copy"); !copies.empty()) {
+    if (const std::vector<models::Measurement> copies = timed_cpu_rows(rows, "copy"); !copies.empty()) {
         // Of a cache larger than all copies, no end can be found.
         cpu.max_cache_bytes = std::min(cpu.max_cache_bytes, largest_bytes(copies));
     }
@@ -221,7 +223,7 @@ void read_computer(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibra
     calibration.probe_spread = probe.spread;
 }
 
-void fit_sharing(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+void fit_sharing(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
     constexpr double kBeyondOwnCaches = 1.0 / 16, kWellInside = 0.5, kWellOutside = 2, kAnySize = 1e9;
     const int busy = busiest(rows, "kernel", cpu.cores);
     const std::vector<Shared> shared = shared_kernels(rows, cpu_model_of(cpu), busy);
@@ -237,4 +239,4 @@ void fit_sharing(const std::vector<Measurement>& rows, FittedCpu& cpu, Calibrati
     fit_quantum(rows, cpu, calibration);
 }
 
-}  // namespace auspex
+}  // namespace auspex::fit

@@ -6,13 +6,13 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
-using Algorithm = CollectiveAlgorithm;
+using Algorithm = models::CollectiveAlgorithm;
 
 namespace {
 
-bool can_run(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+bool can_run(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     const std::span<const Algorithm> known = algorithms_of(comm);
     if (std::find(known.begin(), known.end(), choice.algorithm) == known.end()) {
         return false;
@@ -20,14 +20,14 @@ bool can_run(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     if (choice.algorithm == Algorithm::kMultiRing) {
         return choice.levels == 1 && form.nodes > 1 && form.per_node > 1;
     }
-    const bool halves = comm == CommKind::kReduceScatter || comm == CommKind::kAllGather;
+    const bool halves = comm == schedule::CommKind::kReduceScatter || comm == schedule::CommKind::kAllGather;
     const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
     return choice.algorithm != Algorithm::kRecursiveDoubling || !halves || power_of_two_within(members) == members;
 }
 
 }  // namespace
 
-std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm) {
+std::span<const models::CollectiveAlgorithm> algorithms_of(schedule::CommKind comm) {
     static constexpr std::array kAllReduce{Algorithm::kRing,   Algorithm::kRecursiveDoubling, Algorithm::kRabenseifner,
                                            Algorithm::kDirect, Algorithm::kDoubleBinaryTree,  Algorithm::kMultiRing};
     static constexpr std::array kReduceScatter{Algorithm::kRing, Algorithm::kRecursiveDoubling, Algorithm::kDirect,
@@ -40,20 +40,20 @@ std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm) {
     static constexpr std::array kBarrier{Algorithm::kRecursiveDoubling};
     static constexpr std::array kPoint{Algorithm::kDirect};
     switch (comm) {
-        case CommKind::kAllReduce: return kAllReduce;
-        case CommKind::kReduceScatter: return kReduceScatter;
-        case CommKind::kAllGather: return kAllGather;
-        case CommKind::kAllToAll: return kAllToAll;
-        case CommKind::kBroadcast: return kBroadcast;
-        case CommKind::kBarrier: return kBarrier;
-        case CommKind::kNone:
-        case CommKind::kSend:
-        case CommKind::kReceive: return kPoint;
+        case schedule::CommKind::kAllReduce: return kAllReduce;
+        case schedule::CommKind::kReduceScatter: return kReduceScatter;
+        case schedule::CommKind::kAllGather: return kAllGather;
+        case schedule::CommKind::kAllToAll: return kAllToAll;
+        case schedule::CommKind::kBroadcast: return kBroadcast;
+        case schedule::CommKind::kBarrier: return kBarrier;
+        case schedule::CommKind::kNone:
+        case schedule::CommKind::kSend:
+        case schedule::CommKind::kReceive: return kPoint;
     }
     check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);
 }
 
-AlgorithmChoice played(CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
+AlgorithmChoice played(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     if (form.per_node == 0) {
         choice.levels = 1;
     }
@@ -75,7 +75,7 @@ AlgorithmChoice played(CommKind comm, AlgorithmChoice choice, const GroupForm& f
     return choice;
 }
 
-std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, int levels) {
+std::vector<AlgorithmChoice> candidates(schedule::CommKind comm, const GroupForm& form, int levels) {
     constexpr int kMaxLevels = 3;
     std::vector<AlgorithmChoice> found;
     for (int n = levels == 0 ? 1 : levels; n <= (levels == 0 ? kMaxLevels : levels); ++n) {
@@ -89,19 +89,19 @@ std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, in
     return found;
 }
 
-std::span<const AlgorithmRule> collective_rules(const Stack& stack, CommKind comm) {
+std::span<const models::AlgorithmRule> collective_rules(const models::Stack& stack, schedule::CommKind comm) {
     switch (comm) {
-        case CommKind::kAllReduce: return stack.all_reduce;
-        case CommKind::kReduceScatter: return stack.reduce_scatter;
-        case CommKind::kAllGather: return stack.all_gather;
-        case CommKind::kAllToAll: return stack.all_to_all;
-        case CommKind::kBroadcast: return stack.broadcast;
+        case schedule::CommKind::kAllReduce: return stack.all_reduce;
+        case schedule::CommKind::kReduceScatter: return stack.reduce_scatter;
+        case schedule::CommKind::kAllGather: return stack.all_gather;
+        case schedule::CommKind::kAllToAll: return stack.all_to_all;
+        case schedule::CommKind::kBroadcast: return stack.broadcast;
         default: return {};
     }
 }
 
-AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double bytes) {
-    for (const AlgorithmRule& rule : rules) {
+AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes) {
+    for (const models::AlgorithmRule& rule : rules) {
         if (bytes <= rule.max_bytes) {
             return {rule.algorithm, rule.levels};
         }
@@ -109,4 +109,4 @@ AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double byte
     return {Algorithm::kAuto, 0};
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

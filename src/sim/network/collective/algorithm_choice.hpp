@@ -7,29 +7,30 @@
 #include "schedule/program/communication.hpp"
 #include "sim/network/collective/group_set.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Which algorithm, over how many levels (AlgorithmRule).
 struct AlgorithmChoice {
-    CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
+    models::CollectiveAlgorithm algorithm = models::CollectiveAlgorithm::kAuto;
     int levels = 1;
     auto operator<=>(const AlgorithmChoice&) const = default;
 };
 
 /// The algorithms that a kind can be played with; the first is what the others give way to.
-[[nodiscard]] std::span<const CollectiveAlgorithm> algorithms_of(CommKind comm);
+[[nodiscard]] std::span<const models::CollectiveAlgorithm> algorithms_of(schedule::CommKind comm);
 
 /// Choices worth trying for kAuto; `levels` 0: any, else that number.
-[[nodiscard]] std::vector<AlgorithmChoice> candidates(CommKind comm, const GroupForm& form, int levels);
+[[nodiscard]] std::vector<AlgorithmChoice> candidates(schedule::CommKind comm, const GroupForm& form, int levels);
 
 /// The choice of the first rule whose max_bytes is not exceeded; {kAuto, 0} without one.
-[[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const AlgorithmRule> rules, double bytes);
+[[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes);
 
 /// The stack's rules for a kind; none for what is no collective, and for barriers.
-[[nodiscard]] std::span<const AlgorithmRule> collective_rules(const Stack& stack, CommKind comm);
+[[nodiscard]] std::span<const models::AlgorithmRule> collective_rules(const models::Stack& stack,
+                                                                      schedule::CommKind comm);
 
 /// What is played of a choice: levels with one member fall away, and with them the algorithm if it was to run there;
 /// levels that are uneven, too; what cannot run gives way to the first of algorithms_of.
-[[nodiscard]] AlgorithmChoice played(CommKind comm, AlgorithmChoice choice, const GroupForm& form);
+[[nodiscard]] AlgorithmChoice played(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form);
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,44 +8,46 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
-using Algorithm = CollectiveAlgorithm;
+using Algorithm = models::CollectiveAlgorithm;
 
 /// What the members of an inner level do before the levels outside it.
-CollectiveSteps before_outer(CommKind comm, const SubgroupSize& s) {
+CollectiveSteps before_outer(schedule::CommKind comm, const SubgroupSize& s) {
     switch (comm) {
-        case CommKind::kAllReduce:
-        case CommKind::kReduceScatter: return direct(s, StepPurpose::kReduceScatter);
-        case CommKind::kAllToAll: return direct(s, StepPurpose::kAllToAll);
-        case CommKind::kBroadcast:
+        case schedule::CommKind::kAllReduce:
+        case schedule::CommKind::kReduceScatter: return direct(s, StepPurpose::kReduceScatter);
+        case schedule::CommKind::kAllToAll: return direct(s, StepPurpose::kAllToAll);
+        case schedule::CommKind::kBroadcast:
             return {{s.level, StepShape::kRootToAll, 0, s.bytes / s.n, 1, 0, text_of(StepPurpose::kScatter, s.level)}};
-        case CommKind::kBarrier: return barrier(s);
+        case schedule::CommKind::kBarrier: return barrier(s);
         default: return {};
     }
 }
 
-CollectiveSteps after_outer(CommKind comm, const SubgroupSize& s) {
-    const bool gathers = comm == CommKind::kAllReduce || comm == CommKind::kAllGather || comm == CommKind::kBroadcast;
+CollectiveSteps after_outer(schedule::CommKind comm, const SubgroupSize& s) {
+    const bool gathers = comm == schedule::CommKind::kAllReduce || comm == schedule::CommKind::kAllGather ||
+                         comm == schedule::CommKind::kBroadcast;
     return gathers ? direct(s, StepPurpose::kAllGather) : CollectiveSteps{};
 }
 
 /// The same where all buffers of the node lie in host memory.
-CollectiveSteps before_outer_in_host(CommKind comm, const SubgroupSize& s) {
+CollectiveSteps before_outer_in_host(schedule::CommKind comm, const SubgroupSize& s) {
     switch (comm) {
-        case CommKind::kAllReduce:
-        case CommKind::kReduceScatter:
+        case schedule::CommKind::kAllReduce:
+        case schedule::CommKind::kReduceScatter:
             return {
                 {s.level, StepShape::kInHost, 0, summing(s.n, s.bytes / s.n), 1, 0, "reduce-scatter in host memory"}};
-        case CommKind::kAllToAll:
+        case schedule::CommKind::kAllToAll:
             return {{s.level, StepShape::kInHost, 0, 2 * s.bytes, 1, 0, "all-to-all in host memory"}};
         default: return {};
     }
 }
 
 /// An all-to-all hands everything on at every level; the others work on the part that fell to a rank further inside.
-CollectiveSteps all_levels(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes, bool in_host) {
+CollectiveSteps all_levels(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
+                           bool in_host) {
     if (choice.levels == 1) {
         return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes}, form.per_node);
     }
@@ -53,7 +55,7 @@ CollectiveSteps all_levels(CommKind comm, AlgorithmChoice choice, const GroupFor
     const auto go_inside = [&](Level level, int n) {
         if (n > 1) {
             inner.push_back({level, n, bytes});
-            bytes /= comm == CommKind::kAllToAll ? 1 : n;
+            bytes /= comm == schedule::CommKind::kAllToAll ? 1 : n;
         }
     };
     go_inside(Level::kIntraNode, form.per_node);
@@ -75,13 +77,14 @@ CollectiveSteps all_levels(CommKind comm, AlgorithmChoice choice, const GroupFor
 }
 
 /// What a rank sends and receives that must pass through the host.
-CollectiveSteps staged_by_host(CommKind comm, const GroupForm& form, double bytes, const CollectiveSteps& steps) {
+CollectiveSteps staged_by_host(schedule::CommKind comm, const GroupForm& form, double bytes,
+                               const CollectiveSteps& steps) {
     double sent = bytes, received = bytes;
-    if (comm == CommKind::kAllGather) {
+    if (comm == schedule::CommKind::kAllGather) {
         sent = bytes / form.ranks;
-    } else if (comm == CommKind::kReduceScatter) {
+    } else if (comm == schedule::CommKind::kReduceScatter) {
         received = bytes / form.ranks;
-    } else if (comm == CommKind::kAllToAll) {
+    } else if (comm == schedule::CommKind::kAllToAll) {
         sent = received = bytes * (form.ranks - 1) / form.ranks;
     }
     CollectiveSteps all{{Level::kFlat, StepShape::kToHost, 0, sent, 1, 0, "copy to the host"}};
@@ -92,20 +95,21 @@ CollectiveSteps staged_by_host(CommKind comm, const GroupForm& form, double byte
 
 }  // namespace
 
-CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes, bool staged) {
+CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
+                           bool staged) {
     AUSPEX_CHECK(choice.algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
     AUSPEX_CHECK(choice.levels >= 1 && choice.levels <= 3, "a named algorithm runs over one to three levels");
-    if (form.ranks == 1 || comm == CommKind::kNone || comm == CommKind::kReceive) {
+    if (form.ranks == 1 || comm == schedule::CommKind::kNone || comm == schedule::CommKind::kReceive) {
         return {choice, {}};
     }
-    if (comm == CommKind::kSend) {
+    if (comm == schedule::CommKind::kSend) {
         choice = {Algorithm::kDirect, 1};
-    } else if (comm == CommKind::kBarrier) {
+    } else if (comm == schedule::CommKind::kBarrier) {
         choice = {Algorithm::kRecursiveDoubling, 2};
     }
     CollectivePhases phases;
     phases.choice = played(comm, choice, form);
-    const bool by_host = staged && form.nodes > 1 && comm != CommKind::kBarrier;
+    const bool by_host = staged && form.nodes > 1 && comm != schedule::CommKind::kBarrier;
     phases.steps = all_levels(comm, phases.choice, form, bytes, by_host);
     if (by_host) {
         phases.steps = staged_by_host(comm, form, bytes, phases.steps);
@@ -113,4 +117,4 @@ CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupFor
     return phases;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -7,7 +7,7 @@
 #include "sim/network/collective/collective_rounds.hpp"
 #include "sim/network/collective/group_set.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 struct CollectivePhases {
     AlgorithmChoice choice;  ///< the one that is played; an algorithm that cannot run on the group gives way
@@ -42,7 +42,7 @@ struct CollectivePhases {
 /// in the node is then done in host memory, which all its k ranks share (kInHost): a reduce-scatter reads the k pieces
 /// of a rank's slice and writes their sum, B + B/k a rank; an all-to-all reads B and writes B; what would be gathered
 /// or scattered there need not be.
-[[nodiscard]] CollectivePhases phases_of(CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
-                                         bool staged);
+[[nodiscard]] CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form,
+                                         double bytes, bool staged);
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,9 +8,9 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
-using Algorithm = CollectiveAlgorithm;
+using Algorithm = models::CollectiveAlgorithm;
 
 namespace {
 
@@ -224,22 +224,22 @@ CollectiveSteps one_way(Algorithm algorithm, const SubgroupSize& s, int per_node
 
 }  // namespace
 
-CollectiveSteps outermost(CommKind comm, Algorithm algorithm, const SubgroupSize& s, int per_node) {
+CollectiveSteps outermost(schedule::CommKind comm, Algorithm algorithm, const SubgroupSize& s, int per_node) {
     switch (comm) {
-        case CommKind::kAllReduce: return all_reduce(algorithm, s, per_node);
-        case CommKind::kBroadcast: return broadcast(algorithm, s);
-        case CommKind::kReduceScatter: return one_way(algorithm, s, per_node, StepPurpose::kReduceScatter);
-        case CommKind::kAllGather: return one_way(algorithm, s, per_node, StepPurpose::kAllGather);
-        case CommKind::kAllToAll:
+        case schedule::CommKind::kAllReduce: return all_reduce(algorithm, s, per_node);
+        case schedule::CommKind::kBroadcast: return broadcast(algorithm, s);
+        case schedule::CommKind::kReduceScatter: return one_way(algorithm, s, per_node, StepPurpose::kReduceScatter);
+        case schedule::CommKind::kAllGather: return one_way(algorithm, s, per_node, StepPurpose::kAllGather);
+        case schedule::CommKind::kAllToAll:
             return algorithm == Algorithm::kDirect  ? direct(s, StepPurpose::kAllToAll)
                    : algorithm == Algorithm::kBruck ? bruck(s, StepPurpose::kAllToAll)
                                                     : pairwise(s);
-        case CommKind::kBarrier: return barrier(s);
-        case CommKind::kSend: return {{s.level, StepShape::kPairs, 0, s.bytes, 1, 0, "send"}};
-        case CommKind::kNone:
-        case CommKind::kReceive: return {};
+        case schedule::CommKind::kBarrier: return barrier(s);
+        case schedule::CommKind::kSend: return {{s.level, StepShape::kPairs, 0, s.bytes, 1, 0, "send"}};
+        case schedule::CommKind::kNone:
+        case schedule::CommKind::kReceive: return {};
     }
     check_failed("comm", "unknown kind of communication", __FILE__, __LINE__);
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

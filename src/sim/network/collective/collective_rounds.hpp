@@ -6,7 +6,7 @@
 #include "schedule/program/communication.hpp"
 #include "sim/network/collective/step_shape.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// `rounds` equal rounds, each with `bytes` on every flow of the shape.
 struct CollectiveStep {
@@ -61,7 +61,7 @@ void append(CollectiveSteps& steps, const CollectiveSteps& more);
 /// every distance has one as slow as any.
 [[nodiscard]] CollectiveSteps barrier(const SubgroupSize& s);
 /// The algorithm on the outermost level, of members with `per_node` in each node. Requires one that can run (played()).
-[[nodiscard]] CollectiveSteps outermost(CommKind comm, CollectiveAlgorithm algorithm, const SubgroupSize& s,
-                                        int per_node);
+[[nodiscard]] CollectiveSteps outermost(schedule::CommKind comm, models::CollectiveAlgorithm algorithm,
+                                        const SubgroupSize& s, int per_node);
 
-}  // namespace auspex
+}  // namespace auspex::network

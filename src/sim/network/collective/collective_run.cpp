@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 Transfer unroll(Network& network, const CollectiveJob& job, AlgorithmChoice choice, double bytes) {
@@ -40,19 +40,20 @@ std::string bottleneck_of(const std::vector<CollectivePhase>& phases) {
 }
 
 bool is_large_exchange(const CollectiveJob& job, AlgorithmChoice choice, const GroupForm& form) {
-    const bool exchanges = choice.algorithm == CollectiveAlgorithm::kPairwise ||
-                           (choice.algorithm == CollectiveAlgorithm::kDirect && job.comm != CommKind::kBroadcast);
+    const bool exchanges =
+        choice.algorithm == models::CollectiveAlgorithm::kPairwise ||
+        (choice.algorithm == models::CollectiveAlgorithm::kDirect && job.comm != schedule::CommKind::kBroadcast);
     const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
     return exchanges && members > kMaxMembersOfExchange;
 }
 
 /// `chosen` is among them whatever it is; kAuto, which has to know them all, leaves none out.
-std::vector<CollectiveTime> alternatives_to(Network& network, const Layout& layout, const CollectiveJob& job,
+std::vector<CollectiveTime> alternatives_to(Network& network, const models::Layout& layout, const CollectiveJob& job,
                                             AlgorithmChoice chosen, double bytes) {
     const GroupForm form = form_of_job(network, layout);
     std::vector<CollectiveTime> found;
     for (const AlgorithmChoice candidate : candidates(job.comm, form, 0)) {
-        if (candidate == chosen || chosen.algorithm == CollectiveAlgorithm::kAuto ||
+        if (candidate == chosen || chosen.algorithm == models::CollectiveAlgorithm::kAuto ||
             !is_large_exchange(job, candidate, form)) {
             found.push_back({candidate, network.solo_time_s(unroll(network, job, candidate, bytes))});
         }
@@ -77,10 +78,10 @@ std::vector<double> zipf_shares(int places, double exponent) {
     return shares;
 }
 
-Layout layout_of_job(const CollectiveJob& job, const Machine& machine) {
+models::Layout layout_of_job(const CollectiveJob& job, const models::Machine& machine) {
     const int block = job.group_size * job.stride;
     AUSPEX_CHECK(block > 0 && job.ranks > 0 && job.ranks % block == 0, "groups divide the ranks");
-    Plan plan;
+    models::Plan plan;
     plan.file = "placement of the collective";
     plan.dp = job.ranks / block;
     plan.ep = job.group_size;
@@ -90,28 +91,28 @@ Layout layout_of_job(const CollectiveJob& job, const Machine& machine) {
     return make_layout(plan, machine, job.ranks);
 }
 
-GroupForm form_of_job(const Network& network, const Layout& layout) {
+GroupForm form_of_job(const Network& network, const models::Layout& layout) {
     return form_of(flatten(groups_of(layout, kJobGroups, 0)), network.fabric());
 }
 
-double bus_factor(CommKind comm, int n) {
+double bus_factor(schedule::CommKind comm, int n) {
     const double others = (n - 1.0) / n;
     switch (comm) {
-        case CommKind::kAllReduce: return 2 * others;
-        case CommKind::kReduceScatter:
-        case CommKind::kAllGather:
-        case CommKind::kAllToAll: return others;
-        case CommKind::kBroadcast: return 1;
+        case schedule::CommKind::kAllReduce: return 2 * others;
+        case schedule::CommKind::kReduceScatter:
+        case schedule::CommKind::kAllGather:
+        case schedule::CommKind::kAllToAll: return others;
+        case schedule::CommKind::kBroadcast: return 1;
         default: return 0;
     }
 }
 
-CollectiveResult time_collective(Network& network, const Layout& layout, const CollectiveJob& job,
+CollectiveResult time_collective(Network& network, const models::Layout& layout, const CollectiveJob& job,
                                  AlgorithmChoice choice, double bytes) {
     CollectiveResult result;
     network.set_routing_shares(job.shares);
     result.bytes = bytes;
-    const bool chooses = choice.algorithm == CollectiveAlgorithm::kAuto;
+    const bool chooses = choice.algorithm == models::CollectiveAlgorithm::kAuto;
     Transfer transfer = chooses ? Transfer{} : unroll(network, job, choice, bytes);
     result.alternatives = alternatives_to(network, layout, job, transfer.choice, bytes);
     if (chooses) {
@@ -136,4 +137,4 @@ CollectiveResult time_collective(Network& network, const Layout& layout, const C
     return result;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -9,16 +9,16 @@
 #include "models/machine.hpp"
 #include "sim/network/collective/network.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Ranks 0 .. ranks - 1 in blocks of group_size * stride; in a block the ranks `stride` apart are a group.
 struct CollectiveJob {
-    CommKind comm = CommKind::kAllReduce;
+    schedule::CommKind comm = schedule::CommKind::kAllReduce;
     int ranks = 1;
     int group_size = 1;
     int stride = 1;
     bool alone = false;  ///< only the first group acts, not all at the same time
-    PlacementKind placement = PlacementKind::kContiguous;
+    models::PlacementKind placement = models::PlacementKind::kContiguous;
     std::uint64_t placement_seed = 1;  ///< of PlacementKind::kRandom and kScheduled
     /// All-to-all: what each place of a group receives over the mean, the largest first; empty: even.
     std::vector<double> shares;
@@ -28,11 +28,11 @@ struct CollectiveJob {
 [[nodiscard]] std::vector<double> zipf_shares(int places, double exponent);
 
 /// The groups of every CollectiveJob in its layout.
-inline constexpr GroupKind kJobGroups = GroupKind::kEp;
+inline constexpr models::GroupKind kJobGroups = models::GroupKind::kEp;
 /// Requires `ranks` to be a multiple of group_size * stride. Throws InputError where the machine has too few nodes.
-[[nodiscard]] Layout layout_of_job(const CollectiveJob& job, const Machine& machine);
+[[nodiscard]] models::Layout layout_of_job(const CollectiveJob& job, const models::Machine& machine);
 /// How a group of the job lies on nodes and blocks.
-[[nodiscard]] GroupForm form_of_job(const Network& network, const Layout& layout);
+[[nodiscard]] GroupForm form_of_job(const Network& network, const models::Layout& layout);
 
 /// time_s = latency_s + reduction_s + bytes / rate_bytes_per_s, each of all rounds.
 struct CollectivePhase {
@@ -66,7 +66,7 @@ struct CollectiveResult {
 /// What turns bytes / time into the rate of the busiest link of a switch, n ranks: all-reduce 2 (n - 1)/n,
 /// reduce-scatter, all-gather and all-to-all (n - 1)/n, broadcast 1, barrier 0.
 /// Source: nccl-tests, doc/PERFORMANCE.md.
-[[nodiscard]] double bus_factor(CommKind comm, int n);
+[[nodiscard]] double bus_factor(schedule::CommKind comm, int n);
 
 /// Among more members of the outermost level than this, alternatives to a named algorithm in which every member sends
 /// to every other are left out: they take long to find. kAuto tries them all.
@@ -74,7 +74,7 @@ inline constexpr int kMaxMembersOfExchange = 2048;
 
 /// `network` is fresh where the job has shares. A choice as Network::unroll_as takes it, kAuto: the fastest candidate
 /// with these levels (0: any).
-[[nodiscard]] CollectiveResult time_collective(Network& network, const Layout& layout, const CollectiveJob& job,
+[[nodiscard]] CollectiveResult time_collective(Network& network, const models::Layout& layout, const CollectiveJob& job,
                                                AlgorithmChoice choice, double bytes);
 
-}  // namespace auspex
+}  // namespace auspex::network

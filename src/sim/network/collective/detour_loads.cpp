@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 /// Calls `visit(pool, pairs, direct)` for every pool of detours that `loads` (by rising link) load: its load, those of
@@ -63,4 +63,4 @@ DetourBound add_detours(const Fabric& fabric, std::vector<LinkLoad>& loads, doub
     return bound;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

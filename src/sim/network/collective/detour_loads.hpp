@@ -6,7 +6,7 @@
 #include "sim/network/fabric/fabric.hpp"
 #include "sim/network/sharing/pattern_loads.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// The rate of a pattern whose flows detour, and the pool that binds it; kNoLink: none does.
 struct DetourBound {
@@ -20,4 +20,4 @@ struct DetourBound {
 /// is left out. `loads`: those between nodes, by rising link; the pools' are added to.
 [[nodiscard]] DetourBound add_detours(const Fabric& fabric, std::vector<LinkLoad>& loads, double rate);
 
-}  // namespace auspex
+}  // namespace auspex::network

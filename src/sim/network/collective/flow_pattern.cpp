@@ -10,7 +10,7 @@
 #include "sim/network/collective/detour_loads.hpp"
 #include "sim/network/sharing/mix64.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 /// Tells lists of loads apart.
@@ -139,7 +139,7 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
     std::vector<int> messages(group.size(), 0);
     const bool alike = sum_ends(groups, first, end);
     // Where every node sends and receives the same and loads are not kept, the first node stands for all.
-    const bool first_node_is_enough = key.group == GroupKind::kWorld && alike && is_permutation(key.shape, n);
+    const bool first_node_is_enough = key.group == models::GroupKind::kWorld && alike && is_permutation(key.shape, n);
     for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
         const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(j);
         const int from_node = group[from] / tiles_, to_node = group[to] / tiles_;
@@ -214,7 +214,7 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
             template_loads_.push_back({slot, load});
         }
     }
-    if (!known || key.group != GroupKind::kWorld) {  // loads are not kept there: the first node stands for all
+    if (!known || key.group != models::GroupKind::kWorld) {  // loads are not kept there: the first node stands for all
         add_slot_loads(node, template_loads_, 1);
     }
     pattern.flows += template_flows_;
@@ -330,7 +330,7 @@ void PatternBuilder::add_all_pairs(const GroupSet& groups, std::size_t first, st
 void PatternBuilder::collect(FlowPattern& pattern) {
     const std::uint32_t links_per_node = fabric_.links_per_node();
     const std::uint32_t end_of_nodes = fabric_.first_link(fabric_.nodes());
-    const bool kept = pattern.key.group != GroupKind::kWorld;
+    const bool kept = pattern.key.group != models::GroupKind::kWorld;
     pattern.loads = PatternLoads(links_per_node);
     pattern.solo_rate = std::numeric_limits<double>::infinity();
     part_of_hash_.clear();
@@ -378,4 +378,4 @@ void PatternBuilder::keep_part(std::uint32_t node, PatternLoads& loads) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -14,13 +14,13 @@
 #include "sim/network/sharing/pattern_loads.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// All sibling groups of a stage at once, as one.
 inline constexpr int kAllSiblings = -1;
 
 struct PatternKey {
-    GroupKind group;
+    models::GroupKind group;
     int stage;
     Level level;
     StepShape shape;
@@ -90,4 +90,4 @@ class PatternBuilder {
     double template_flows_ = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

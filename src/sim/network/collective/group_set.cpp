@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 /// Ranks of a group by place (node or block), in the order of first mention.
@@ -205,4 +205,4 @@ GroupSet subgroups(const GroupSet& groups, Level level, const Fabric& fabric) {
     return set;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -7,7 +7,7 @@
 #include "sim/network/collective/step_shape.hpp"
 #include "sim/network/fabric/fabric.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Groups of ranks one after the other: group g is ranks[begin[g] .. begin[g + 1]).
 struct GroupSet {
@@ -40,4 +40,4 @@ struct GroupForm {
 /// Of groups {from, to}: on two nodes if any is.
 [[nodiscard]] GroupForm form_of_pairs(const GroupSet& pairs, const Fabric& fabric);
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -11,7 +11,7 @@
 #include "sim/network/sharing/node_classes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 constexpr std::uint32_t kNoClass = ~0U;
@@ -154,4 +154,4 @@ std::vector<double> LinkClasses::rates(std::span<const std::uint32_t> set) {
     return max_min_rates(capacities, std::vector<LoadList>(loads.begin(), loads.end()));
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

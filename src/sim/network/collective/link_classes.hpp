@@ -7,7 +7,7 @@
 
 #include "sim/network/collective/flow_pattern.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 class LinkClasses {
  public:
@@ -29,4 +29,4 @@ class LinkClasses {
     std::vector<std::uint32_t> number_of_class_;  ///< scratch of a solution
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -11,7 +11,7 @@
 #include "models/group_ranks.hpp"
 #include "sim/network/collective/link_classes.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using Ids = std::vector<PatternId>;
@@ -24,14 +24,15 @@ struct ByContent {
     }
 };
 
-bool is_collective(CommKind comm) {
-    return comm != CommKind::kSend && comm != CommKind::kReceive && comm != CommKind::kNone;
+bool is_collective(schedule::CommKind comm) {
+    return comm != schedule::CommKind::kSend && comm != schedule::CommKind::kReceive &&
+           comm != schedule::CommKind::kNone;
 }
 
 /// Every message of an all-to-all goes from its first sender to its last receiver, whose share it is.
 bool goes_straight(AlgorithmChoice choice) {
-    return choice.levels == 1 &&
-           (choice.algorithm == CollectiveAlgorithm::kDirect || choice.algorithm == CollectiveAlgorithm::kPairwise);
+    return choice.levels == 1 && (choice.algorithm == models::CollectiveAlgorithm::kDirect ||
+                                  choice.algorithm == models::CollectiveAlgorithm::kPairwise);
 }
 
 }  // namespace
@@ -44,25 +45,26 @@ struct Network::Impl {
     };
     /// What is asked for; everything of a pattern but the round.
     struct Asked {
-        CommKind comm;
-        GroupKind group;
+        schedule::CommKind comm;
+        models::GroupKind group;
         int stage;
         double bytes, scale;
         int member;
         auto operator<=>(const Asked&) const = default;
     };
 
-    Impl(const Machine& machine, const Stack& given_stack, const Layout& given_layout)
+    Impl(const models::Machine& machine, const models::Stack& given_stack, const models::Layout& given_layout)
         : layout(given_layout),
           stack(given_stack),
           fabric(machine, stack, layout),
           builder(fabric),
-          staged(machine.node.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole),
+          staged(machine.node.nic_attachment == models::NicAttachment::kHost &&
+                 stack.staging == models::Staging::kWhole),
           memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency) {}
 
-    const GroupSet& all_groups(GroupKind kind, int stage);
-    const GroupForm& form_at(GroupKind kind, int stage);
-    const LevelGroups& groups_at(GroupKind kind, int stage, Level level, int member);
+    const GroupSet& all_groups(models::GroupKind kind, int stage);
+    const GroupForm& form_at(models::GroupKind kind, int stage);
+    const LevelGroups& groups_at(models::GroupKind kind, int stage, Level level, int member);
     PatternId pattern_id(const PatternKey& asked);
     PatternKey first_with(const GroupSet& groups, const PatternKey& place);
     [[nodiscard]] double message_s(const CollectiveStep& step, const FlowPattern& pattern) const;
@@ -74,22 +76,22 @@ struct Network::Impl {
     const LinkClasses& link_classes();
     std::vector<double> solve(std::span<const PatternId> set);
 
-    Layout layout;
-    Stack stack;
+    models::Layout layout;
+    models::Stack stack;
     Fabric fabric;
     PatternBuilder builder;
     bool staged;
     double memory_bytes_per_s;
     std::vector<double> shares;
 
-    std::map<std::pair<GroupKind, int>, GroupSet> flat;
-    std::map<std::pair<GroupKind, int>, GroupForm> forms;
-    std::map<std::tuple<GroupKind, int, Level, int>, LevelGroups> level_groups;
+    std::map<std::pair<models::GroupKind, int>, GroupSet> flat;
+    std::map<std::pair<models::GroupKind, int>, GroupForm> forms;
+    std::map<std::tuple<models::GroupKind, int, Level, int>, LevelGroups> level_groups;
     std::map<std::uint64_t, PatternKey> first_by_hash;
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
     Ids asked_for;  ///< all that may be active at once: every kind of group may, even on the same ranks
-    std::map<std::tuple<CommKind, GroupKind, double, double, int>, AlgorithmChoice> chosen;
+    std::map<std::tuple<schedule::CommKind, models::GroupKind, double, double, int>, AlgorithmChoice> chosen;
 
     LinkClasses classes;
     bool are_classes_current = true;  ///< of all patterns
@@ -113,7 +115,7 @@ PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& p
     return level_groups.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : place;
 }
 
-const GroupSet& Network::Impl::all_groups(GroupKind kind, int stage) {
+const GroupSet& Network::Impl::all_groups(models::GroupKind kind, int stage) {
     const auto [found, is_new] = flat.try_emplace(std::pair(kind, stage));
     if (is_new) {
         found->second = equal_groups(group_ranks(layout, kind, stage), group_size(layout, kind));
@@ -121,17 +123,17 @@ const GroupSet& Network::Impl::all_groups(GroupKind kind, int stage) {
     return found->second;
 }
 
-const GroupForm& Network::Impl::form_at(GroupKind kind, int stage) {
+const GroupForm& Network::Impl::form_at(models::GroupKind kind, int stage) {
     const auto [found, is_new] = forms.try_emplace(std::pair(kind, stage));
     if (is_new) {
-        const bool pairs = kind == GroupKind::kNextStage || kind == GroupKind::kPreviousStage;
+        const bool pairs = kind == models::GroupKind::kNextStage || kind == models::GroupKind::kPreviousStage;
         found->second =
             pairs ? form_of_pairs(all_groups(kind, stage), fabric) : form_of(all_groups(kind, stage), fabric);
     }
     return found->second;
 }
 
-const Network::Impl::LevelGroups& Network::Impl::groups_at(GroupKind kind, int stage, Level level, int member) {
+const Network::Impl::LevelGroups& Network::Impl::groups_at(models::GroupKind kind, int stage, Level level, int member) {
     const auto key = std::tuple(kind, stage, level, member);
     if (const auto found = level_groups.find(key); found != level_groups.end()) {
         return found->second;
@@ -145,7 +147,7 @@ const Network::Impl::LevelGroups& Network::Impl::groups_at(GroupKind kind, int s
     }
     // Patterns of kWorld keep no loads: nobody else may take them for his own.
     const PatternKey place{kind, stage, level, StepShape::kShift, 1, member};
-    made.same_as = kind == GroupKind::kWorld ? place : first_with(made.groups, place);
+    made.same_as = kind == models::GroupKind::kWorld ? place : first_with(made.groups, place);
     return level_groups.emplace(key, std::move(made)).first->second;
 }
 
@@ -190,8 +192,8 @@ double Network::Impl::reduction_s(const CollectiveStep& step, const FlowPattern&
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = form_at(asked.group, asked.stage);
     const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged);
-    const bool uneven = asked.comm == CommKind::kAllToAll && shares.size() == static_cast<std::size_t>(form.ranks) &&
-                        goes_straight(phases.choice);
+    const bool uneven = asked.comm == schedule::CommKind::kAllToAll &&
+                        shares.size() == static_cast<std::size_t>(form.ranks) && goes_straight(phases.choice);
     Transfer transfer;
     transfer.choice = phases.choice;
     for (const CollectiveStep& step : phases.steps) {
@@ -269,7 +271,7 @@ std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
     return classes.rates(set);
 }
 
-Network::Network(const Machine& machine, const Stack& stack, const Layout& layout)
+Network::Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout)
     : impl_(std::make_unique<Impl>(machine, stack, layout)) {}
 Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
@@ -279,27 +281,28 @@ void Network::set_routing_shares(std::vector<double> shares) {
     impl_->shares = std::move(shares);
 }
 
-Transfer Network::unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale, int member) {
+Transfer Network::unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes, double scale,
+                         int member) {
     return unroll_as(choice_by_rule(collective_rules(impl_->stack, comm), bytes), comm, group, stage, bytes, scale,
                      member);
 }
 
-Transfer Network::unroll_as(AlgorithmChoice choice, CommKind comm, GroupKind group, int stage, double bytes,
-                            double scale, int member) {
+Transfer Network::unroll_as(AlgorithmChoice choice, schedule::CommKind comm, models::GroupKind group, int stage,
+                            double bytes, double scale, int member) {
     AUSPEX_CHECK(bytes >= 0 && scale > 0, "bytes are not negative");
-    if (comm == CommKind::kNone || comm == CommKind::kReceive) {
+    if (comm == schedule::CommKind::kNone || comm == schedule::CommKind::kReceive) {
         return {};
     }
-    if (group == GroupKind::kWorld) {
+    if (group == models::GroupKind::kWorld) {
         stage = 0;
     }
     if (impl_->form_at(group, stage).ranks == 1) {
         return {};
     }
     const Impl::Asked asked{comm, group, stage, bytes, scale, member};
-    if (comm == CommKind::kSend || comm == CommKind::kBarrier) {
-        choice = {CollectiveAlgorithm::kDirect, 1};
-    } else if (choice.algorithm == CollectiveAlgorithm::kAuto) {
+    if (comm == schedule::CommKind::kSend || comm == schedule::CommKind::kBarrier) {
+        choice = {models::CollectiveAlgorithm::kDirect, 1};
+    } else if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {
         choice = impl_->fastest(asked, choice.levels);
     }
     return impl_->play(asked, choice);
@@ -349,9 +352,11 @@ bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) 
 
 const PatternLoads& Network::loads(PatternId pattern) const { return impl_->patterns[pattern].loads; }
 std::uint32_t Network::bottleneck(PatternId pattern) const { return impl_->patterns[pattern].bottleneck; }
-std::size_t Network::sibling_count(GroupKind group, int stage) { return impl_->all_groups(group, stage).count(); }
+std::size_t Network::sibling_count(models::GroupKind group, int stage) {
+    return impl_->all_groups(group, stage).count();
+}
 const Fabric& Network::fabric() const { return impl_->fabric; }
 std::size_t Network::pattern_count() const { return impl_->patterns.size(); }
 std::size_t Network::sets_solved() const { return impl_->solved; }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -13,7 +13,7 @@
 #include "sim/network/collective/flow_pattern.hpp"
 #include "sim/network/fabric/fabric.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// A set of equal flows that start together (say, one ring step of every sibling group of a stage). Equal patterns
 /// share an id.
@@ -42,7 +42,7 @@ struct Transfer {
 
 class Network {
  public:
-    Network(const Machine& machine, const Stack& stack, const Layout& layout);
+    Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout);
     ~Network();
     Network(Network&&) noexcept;
 
@@ -55,11 +55,11 @@ class Network {
     /// moves what its receiver's share gives it, and `scale` multiplies copies to and from the host only. Groups of one
     /// rank give no phases. `member`: kAllSiblings, or the number of one group among groups_of(layout, group, stage),
     /// by itself.
-    [[nodiscard]] Transfer unroll(CommKind comm, GroupKind group, int stage, double bytes, double scale = 1,
-                                  int member = kAllSiblings);
+    [[nodiscard]] Transfer unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes,
+                                  double scale = 1, int member = kAllSiblings);
     /// The same with an algorithm of the caller's: kAuto the fastest with these levels (0: any).
-    [[nodiscard]] Transfer unroll_as(AlgorithmChoice choice, CommKind comm, GroupKind group, int stage, double bytes,
-                                     double scale = 1, int member = kAllSiblings);
+    [[nodiscard]] Transfer unroll_as(AlgorithmChoice choice, schedule::CommKind comm, models::GroupKind group,
+                                     int stage, double bytes, double scale = 1, int member = kAllSiblings);
 
     /// Rate of every pattern (bytes/s of each of its flows, which advance together) while exactly these are active,
     /// max-min fair over all links. Remembered by set. The span returned is valid until the next call. Order of
@@ -82,7 +82,7 @@ class Network {
     [[nodiscard]] const PatternLoads& loads(PatternId pattern) const;
     /// The link that bounds it when alone.
     [[nodiscard]] std::uint32_t bottleneck(PatternId pattern) const;
-    [[nodiscard]] std::size_t sibling_count(GroupKind group, int stage);
+    [[nodiscard]] std::size_t sibling_count(models::GroupKind group, int stage);
     [[nodiscard]] const Fabric& fabric() const;
     [[nodiscard]] std::size_t pattern_count() const;
     [[nodiscard]] std::size_t sets_solved() const;
@@ -92,4 +92,4 @@ class Network {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

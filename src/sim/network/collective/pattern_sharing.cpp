@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace auspex {
+namespace auspex::network {
 
 std::uint32_t PatternSharing::start(PatternId pattern) {
     if (free_.empty()) {
@@ -64,4 +64,4 @@ void PatternSharing::update_component_of(std::uint32_t flow) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

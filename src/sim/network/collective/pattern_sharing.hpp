@@ -6,7 +6,7 @@
 
 #include "sim/network/collective/network.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Active patterns fall into companies that cannot slow one another; a change asks for the rates of the companies it
 /// touches, and the network solves each company once.
@@ -36,4 +36,4 @@ class PatternSharing {
     std::uint32_t mark_ = 0;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

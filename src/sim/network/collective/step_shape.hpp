@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::network {
 
 /// Which ranks of a group take part together.
 enum class Level : std::uint8_t {
@@ -170,4 +170,4 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

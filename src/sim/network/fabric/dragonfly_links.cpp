@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "sim/network/fabric/dragonfly.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 /// Switches that a packet passes: on the minimal path, and by way of a third switch or group.
@@ -17,8 +17,8 @@ constexpr double kSwitchesDetourInGroup = 3, kSwitchesDetourByGroup = 6;
 constexpr double kNoBias = 1e-9;
 
 /// Share of traffic whose latency is that of the minimal path.
-double minimal_share(const FabricRecipe& recipe) {
-    return recipe.routing == RoutingKind::kAdaptive ? recipe.minimal_bias : 0;
+double minimal_share(const models::FabricRecipe& recipe) {
+    return recipe.routing == models::RoutingKind::kAdaptive ? recipe.minimal_bias : 0;
 }
 
 void take(InterNodeRoute& route, std::uint32_t link, double weight) { route.legs.push_back({link, weight}); }
@@ -34,7 +34,7 @@ void take_more(InterNodeRoute& route, std::uint32_t link, double weight) {
 
 }  // namespace
 
-DragonflyLinks::DragonflyLinks(const FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links)
+DragonflyLinks::DragonflyLinks(const models::FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links)
     : recipe_(recipe),
       job_(std::move(job)),
       groups_(static_cast<std::uint32_t>(job_.blocks.size())),
@@ -46,13 +46,13 @@ DragonflyLinks::DragonflyLinks(const FabricRecipe& recipe, double efficiency, Jo
     const double rate = recipe.link_bytes_per_s * efficiency;
     const double local = rate * recipe.local_links;
     const double global = rate * recipe.global_links * (1 - recipe.background_load);
-    if (recipe.routing == RoutingKind::kMinimal) {
+    if (recipe.routing == models::RoutingKind::kMinimal) {
         add_single(local, global, links);
         return;
     }
     add_pairs(local, global, links);
     add_pools(local, global, links);
-    if (recipe.routing == RoutingKind::kAdaptive) {
+    if (recipe.routing == models::RoutingKind::kAdaptive) {
         add_detours(local, global);
     }
 }
@@ -68,7 +68,7 @@ void DragonflyLinks::add_single(double local, double global, LinkRanges& links) 
 void DragonflyLinks::add_pairs(double local, double global, LinkRanges& links) {
     // Without a bias nothing keeps traffic on the direct links; they stay, for what does not fit on them detours.
     double of_switches = 1 / std::max(recipe_.minimal_bias, kNoBias), of_groups = of_switches;
-    if (recipe_.routing == RoutingKind::kValiant) {
+    if (recipe_.routing == models::RoutingKind::kValiant) {
         AUSPEX_CHECK(recipe_.groups != 2, "the loader refuses Valiant routing between two groups");
         of_switches = has_third_switch() ? switches_ - 2 : 1;
         of_groups = recipe_.groups - 2;
@@ -121,9 +121,9 @@ void DragonflyLinks::route_between(int from_node, int to_node, InterNodeRoute& r
     route.leaves_group = from.group != to.group;
     double passed = kSwitchesSameSwitch;
     if (from != to) {
-        passed = recipe_.routing == RoutingKind::kMinimal ? route_minimal(from, to, route)
-                 : route.leaves_group                     ? route_between_groups(from, to, route)
-                                                          : route_in_group(from, to, route);
+        passed = recipe_.routing == models::RoutingKind::kMinimal ? route_minimal(from, to, route)
+                 : route.leaves_group                             ? route_between_groups(from, to, route)
+                                                                  : route_in_group(from, to, route);
     }
     route.latency_s = passed * recipe_.switch_latency_s;
 }
@@ -160,7 +160,7 @@ double DragonflyLinks::route_minimal(End from, End to, InterNodeRoute& route) co
 }
 
 double DragonflyLinks::route_in_group(End from, End to, InterNodeRoute& route) const {
-    const bool detours = recipe_.routing == RoutingKind::kValiant && has_third_switch();
+    const bool detours = recipe_.routing == models::RoutingKind::kValiant && has_third_switch();
     take(route, local(from.group, from.switch_in_group, to.switch_in_group), 1);
     take(route, spread(from, 0), 1);
     take(route, spread(to, 1), 1);
@@ -177,7 +177,7 @@ double DragonflyLinks::route_between_groups(End from, End to, InterNodeRoute& ro
     }
     take(route, global_ + from.group * groups_ + to.group, 1);
     take(route, global_spread_ + 2 * from.group, 1);
-    take(route, global_pool_, recipe_.routing == RoutingKind::kValiant ? 2 : 1);
+    take(route, global_pool_, recipe_.routing == models::RoutingKind::kValiant ? 2 : 1);
     take(route, global_spread_ + 2 * to.group + 1, 1);
     if (has_local) {
         take(route, local_pool_ + to.group, to_gateway_);
@@ -219,4 +219,4 @@ int DragonflyLinks::attachment(int node) const {
     return static_cast<int>(end.group * switches_ + end.switch_in_group);
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -11,12 +11,12 @@
 #include "sim/network/fabric/route.hpp"
 #include "sim/network/node/link_kind.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// All switches of the job's groups, and the links between these groups. Fabric says what the routings mean.
 class DragonflyLinks {
  public:
-    DragonflyLinks(const FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links);
+    DragonflyLinks(const models::FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links);
     void route_between(int from_node, int to_node, InterNodeRoute& route) const;
     [[nodiscard]] std::string name(LinkKind kind, std::uint32_t link) const;
     [[nodiscard]] int attachment(int node) const;
@@ -40,7 +40,7 @@ class DragonflyLinks {
     double route_in_group(End from, End to, InterNodeRoute& route) const;
     double route_between_groups(End from, End to, InterNodeRoute& route) const;
 
-    FabricRecipe recipe_;
+    models::FabricRecipe recipe_;
     JobBlocks job_;
     std::vector<std::uint32_t> switch_of_node_;  ///< within its group
     std::uint32_t groups_, switches_;
@@ -51,4 +51,4 @@ class DragonflyLinks {
     std::vector<DetourLinks> detours_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,14 +8,15 @@
 #include "sim/network/fabric/tree_links.hpp"
 #include "sim/network/node/node_paths.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 using SwitchLinks = std::variant<DragonflyLinks, TreeLinks>;
 
-SwitchLinks switch_links(const Machine& machine, const Stack& stack, const Layout& layout, LinkRanges& links) {
-    const FabricRecipe& recipe = machine.fabric;
-    const bool dragonfly = recipe.kind == FabricKind::kDragonfly;
+SwitchLinks switch_links(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout,
+                         LinkRanges& links) {
+    const models::FabricRecipe& recipe = machine.fabric;
+    const bool dragonfly = recipe.kind == models::FabricKind::kDragonfly;
     JobBlocks job = job_blocks(layout.node_of_job_node, dragonfly ? recipe.nodes_per_group : recipe.nodes_per_leaf);
     if (dragonfly) {
         return DragonflyLinks(recipe, stack.scale_out_efficiency, std::move(job), links);
@@ -27,14 +28,15 @@ SwitchLinks switch_links(const Machine& machine, const Stack& stack, const Layou
 
 /// Links of the nodes come first, those between switches after them.
 struct Fabric::Impl {
-    Impl(const Machine& machine, const Stack& stack, const Layout& layout)
+    Impl(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout)
         : inside(find_node_paths(machine.node, stack)),
           links(layout.node_of_job_node.size() * inside.slots.size(), machine.file + ": $.fabric"),
           switches(switch_links(machine, stack, layout, links)),
           tiles(machine.node.tiles),
           nic_latency_s(machine.node.nic_latency_s),
           scale_up_latency_s(machine.node.scale_up_latency_s),
-          pinned(machine.fabric.kind != FabricKind::kDragonfly && machine.fabric.routing == RoutingKind::kMinimal) {
+          pinned(machine.fabric.kind != models::FabricKind::kDragonfly &&
+                 machine.fabric.routing == models::RoutingKind::kMinimal) {
         for (int t = 0; t < tiles; ++t) {
             nic_of.push_back(nic_of_tile(machine.node, t));
         }
@@ -55,7 +57,7 @@ struct Fabric::Impl {
     std::vector<int> nic_of;  ///< [tile]
 };
 
-Fabric::Fabric(const Machine& machine, const Stack& stack, const Layout& layout)
+Fabric::Fabric(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout)
     : impl_(std::make_unique<Impl>(machine, stack, layout)) {}
 Fabric::~Fabric() = default;
 Fabric::Fabric(Fabric&&) noexcept = default;
@@ -166,4 +168,4 @@ Route Fabric::route(int from_rank, int to_rank) const {
     return route;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

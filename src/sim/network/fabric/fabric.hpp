@@ -13,7 +13,7 @@
 #include "sim/network/fabric/route.hpp"
 #include "sim/network/node/link_kind.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Links of one job's nodes and of the groups they lie in, stack efficiencies applied to capacities.
 ///
@@ -37,7 +37,7 @@ namespace auspex {
 /// another group begins at, other than minimal routing's: it counts in the kLocalPool only.
 class Fabric {
  public:
-    Fabric(const Machine& machine, const Stack& stack, const Layout& layout);
+    Fabric(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout);
     ~Fabric();
     Fabric(Fabric&&) noexcept;
     [[nodiscard]] std::size_t link_count() const;
@@ -80,4 +80,4 @@ class Fabric {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

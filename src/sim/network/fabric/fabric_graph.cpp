@@ -11,7 +11,7 @@
 #include "sim/network/fabric/tree.hpp"
 #include "sim/network/node/node_template.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 /// What a link is, apart from its ends.
@@ -38,9 +38,9 @@ VertexKind vertex_kind(PartKind part) {
 /// Lists vertices and both directions of every link.
 class GraphBuilder {
  public:
-    explicit GraphBuilder(const Machine& machine)
+    explicit GraphBuilder(const models::Machine& machine)
         : machine_(machine), recipe_(machine.fabric), node_(node_template(machine.node)) {
-        if (recipe_.kind == FabricKind::kDragonfly) {
+        if (recipe_.kind == models::FabricKind::kDragonfly) {
             build_dragonfly();
         } else {
             build_tree();
@@ -88,8 +88,8 @@ class GraphBuilder {
     [[nodiscard]] std::uint32_t switch_of(int node, int nic) const;
     [[nodiscard]] double scale_up_latency(LinkKind kind) const;
 
-    const Machine& machine_;
-    const FabricRecipe& recipe_;
+    const models::Machine& machine_;
+    const models::FabricRecipe& recipe_;
     NodeTemplate node_;
     std::vector<GraphVertex> vertices_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_;
@@ -172,12 +172,12 @@ void GraphBuilder::add_spines_and_cores(const TreeShape& shape, int pods) {
 }
 
 std::uint32_t GraphBuilder::switch_of(int node, int nic) const {
-    if (recipe_.kind == FabricKind::kDragonfly) {
+    if (recipe_.kind == models::FabricKind::kDragonfly) {
         const int group = node / recipe_.nodes_per_group;
         return static_cast<std::uint32_t>(group * recipe_.switches_per_group) +
                dragonfly_switch(recipe_, node % recipe_.nodes_per_group);
     }
-    const int leaves = recipe_.kind == FabricKind::kRail ? machine_.node.nics : 1;
+    const int leaves = recipe_.kind == models::FabricKind::kRail ? machine_.node.nics : 1;
     return static_cast<std::uint32_t>(node / recipe_.nodes_per_leaf * leaves + leaf_of_nic(recipe_, nic));
 }
 
@@ -257,8 +257,8 @@ struct Search {
 }  // namespace
 
 struct FabricGraph::Impl {
-    explicit Impl(const Machine& of) : Impl(of, GraphBuilder(of)) {}
-    Impl(const Machine& of, const GraphBuilder& builder)
+    explicit Impl(const models::Machine& of) : Impl(of, GraphBuilder(of)) {}
+    Impl(const models::Machine& of, const GraphBuilder& builder)
         : machine(of), graph(builder.graph()), switches(builder.switches()), parts(builder.parts()) {}
 
     [[nodiscard]] GraphLink link(Edge edge) const {
@@ -295,16 +295,16 @@ struct FabricGraph::Impl {
         return *std::find_if(begin, end, [&](Edge edge) { return target(edge, graph) == nic; });
     }
 
-    Machine machine;
+    models::Machine machine;
     Graph graph;
     std::uint32_t switches, parts;
 };
 
-FabricGraph::FabricGraph(const Machine& machine) : impl_(std::make_unique<Impl>(machine)) {}
+FabricGraph::FabricGraph(const models::Machine& machine) : impl_(std::make_unique<Impl>(machine)) {}
 FabricGraph::~FabricGraph() = default;
 FabricGraph::FabricGraph(FabricGraph&&) noexcept = default;
 
-const Machine& FabricGraph::machine() const { return impl_->machine; }
+const models::Machine& FabricGraph::machine() const { return impl_->machine; }
 std::uint32_t FabricGraph::vertex_count() const { return num_vertices(impl_->graph); }
 const GraphVertex& FabricGraph::vertex(std::uint32_t number) const { return impl_->graph[number]; }
 std::uint32_t FabricGraph::switch_count() const { return impl_->switches; }
@@ -343,4 +343,4 @@ GraphPath FabricGraph::shortest_path(int from_node, int from_tile, int to_node, 
     return path;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

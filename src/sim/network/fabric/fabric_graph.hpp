@@ -8,7 +8,7 @@
 #include "models/machine.hpp"
 #include "sim/network/fabric/fabric.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 enum class VertexKind : std::uint8_t {
     kSwitch,  ///< of a dragonfly group, or a leaf
@@ -53,11 +53,11 @@ struct GraphPath {
 class FabricGraph {
  public:
     /// Throws InputError for a machine of more than kMaxGraphLinks links.
-    explicit FabricGraph(const Machine& machine);
+    explicit FabricGraph(const models::Machine& machine);
     ~FabricGraph();
     FabricGraph(FabricGraph&&) noexcept;
 
-    [[nodiscard]] const Machine& machine() const;
+    [[nodiscard]] const models::Machine& machine() const;
     [[nodiscard]] std::uint32_t vertex_count() const;
     [[nodiscard]] const GraphVertex& vertex(std::uint32_t number) const;
     /// Vertices below this number are switches, those of blocks first, then spines, then cores.
@@ -77,4 +77,4 @@ class FabricGraph {
 /// Of one direction: ten times those of the largest machine known, about a gigabyte.
 inline constexpr double kMaxGraphLinks = 2e7;
 
-}  // namespace auspex
+}  // namespace auspex::network

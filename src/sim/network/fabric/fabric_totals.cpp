@@ -6,7 +6,7 @@
 
 #include "sim/network/node/nic_wire.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 bool is_block_switch(const GraphVertex& vertex) { return vertex.kind == VertexKind::kSwitch; }
@@ -44,7 +44,7 @@ std::vector<GraphLink> switch_links(const FabricGraph& graph) {
 
 /// True: the second half. Groups, pods or, where there is one of them, their parts are halved by number.
 std::vector<bool> halves(const FabricGraph& graph, const FabricTotals& totals, const std::vector<GraphLink>& links) {
-    const bool dragonfly = graph.machine().fabric.kind == FabricKind::kDragonfly;
+    const bool dragonfly = graph.machine().fabric.kind == models::FabricKind::kDragonfly;
     const auto is_second = [&](const GraphVertex& vertex) {
         if (!dragonfly && totals.pods > 1) {
             return vertex.pod >= static_cast<int>((totals.pods + 1) / 2);
@@ -89,7 +89,7 @@ void add_cuts(const FabricGraph& graph, FabricTotals& totals) {
 }
 
 void find_diameter(const FabricGraph& graph, FabricTotals& totals) {
-    const bool dragonfly = graph.machine().fabric.kind == FabricKind::kDragonfly;
+    const bool dragonfly = graph.machine().fabric.kind == models::FabricKind::kDragonfly;
     for (std::uint32_t v = 0; v < graph.switch_count() && graph.vertex(v).block == 0; ++v) {
         const std::vector<int> passed = graph.switches_passed(v);
         for (std::uint32_t to = 0; to < graph.switch_count(); ++to) {
@@ -106,8 +106,8 @@ void find_diameter(const FabricGraph& graph, FabricTotals& totals) {
 }  // namespace
 
 FabricTotals totals_of(const FabricGraph& graph) {
-    const Machine& machine = graph.machine();
-    const FabricRecipe& recipe = machine.fabric;
+    const models::Machine& machine = graph.machine();
+    const models::FabricRecipe& recipe = machine.fabric;
     FabricTotals totals;
     count_vertices(graph, totals);
     std::array<std::uint64_t, kLinkKinds> directions{};
@@ -117,15 +117,15 @@ FabricTotals totals_of(const FabricGraph& graph) {
     add_cuts(graph, totals);
     find_diameter(graph, totals);
     const double nic = nic_wire_bytes_per_s(machine), nics_per_node = machine.node.nics;
-    const int block = recipe.kind == FabricKind::kDragonfly ? recipe.nodes_per_group : recipe.nodes_per_leaf;
+    const int block = recipe.kind == models::FabricKind::kDragonfly ? recipe.nodes_per_group : recipe.nodes_per_leaf;
     totals.injection_bytes_per_s = static_cast<double>(totals.nics) * nic;
     totals.block_injection_bytes_per_s = block * nics_per_node * nic;
     totals.pod_injection_bytes_per_s = totals.pods > 0 ? totals.block_injection_bytes_per_s * recipe.leaves_per_pod : 0;
     return totals;
 }
 
-std::vector<StatedCheck> check_stated(const Machine& machine, const FabricTotals& totals) {
-    const StatedTotals& stated = machine.fabric.stated;
+std::vector<StatedCheck> check_stated(const models::Machine& machine, const FabricTotals& totals) {
+    const models::StatedTotals& stated = machine.fabric.stated;
     std::vector<StatedCheck> checks;
     const auto compare = [&](const char* name, bool is_rate, double says, double built) {
         if (says > 0) {
@@ -142,4 +142,4 @@ std::vector<StatedCheck> check_stated(const Machine& machine, const FabricTotals
     return checks;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

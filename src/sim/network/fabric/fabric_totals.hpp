@@ -7,7 +7,7 @@
 
 #include "sim/network/fabric/fabric_graph.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Counts are of things; a link of two directions is one. Rates are those of the links in the machine file, without
 /// background load and without a stack.
@@ -51,6 +51,6 @@ struct StatedCheck {
 inline constexpr double kStatedTolerance = 0.02;
 
 /// The totals that are stated; none where the file states nothing. Switches: all of them.
-[[nodiscard]] std::vector<StatedCheck> check_stated(const Machine& machine, const FabricTotals& totals);
+[[nodiscard]] std::vector<StatedCheck> check_stated(const models::Machine& machine, const FabricTotals& totals);
 
-}  // namespace auspex
+}  // namespace auspex::network

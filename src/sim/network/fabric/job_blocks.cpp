@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace auspex {
+namespace auspex::network {
 
 JobBlocks job_blocks(std::span<const int> nodes, int nodes_per_block) {
     JobBlocks job;
@@ -20,4 +20,4 @@ JobBlocks job_blocks(std::span<const int> nodes, int nodes_per_block) {
     return job;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace auspex {
+namespace auspex::network {
 
 /// Blocks that hold no node of the job are left out.
 struct JobBlocks {
@@ -16,4 +16,4 @@ struct JobBlocks {
 /// Node n of the machine lies in block floor(n / nodes_per_block).
 [[nodiscard]] JobBlocks job_blocks(std::span<const int> nodes, int nodes_per_block);
 
-}  // namespace auspex
+}  // namespace auspex::network

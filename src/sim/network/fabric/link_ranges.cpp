@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 /// Fifty times the links of the largest machine known.
@@ -36,4 +36,4 @@ const LinkRanges::Range& LinkRanges::of(std::uint32_t link) const {
     return *std::prev(after);
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

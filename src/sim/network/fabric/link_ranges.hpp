@@ -7,7 +7,7 @@
 #include "sim/network/fabric/route.hpp"
 #include "sim/network/node/link_kind.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Grows by whole ranges; numbers never change.
 class LinkRanges {
@@ -35,4 +35,4 @@ class LinkRanges {
     std::uint64_t end_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

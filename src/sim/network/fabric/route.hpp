@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace auspex {
+namespace auspex::network {
 
 inline constexpr std::uint32_t kNoLink = 0xffffffff;
 
@@ -35,4 +35,4 @@ struct DetourLinks {
     double direct_bytes_per_s;  ///< C: of the direct links of a pair
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,7 +8,7 @@
 #include "base/units.hpp"
 #include "sim/network/node/nic_wire.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 constexpr double kMaxUplinks = 1e6;
@@ -17,7 +17,7 @@ double links_of(double bytes_per_s, double link_bytes_per_s) {
     return std::max(1.0, std::round(bytes_per_s / link_bytes_per_s));
 }
 
-int checked(double uplinks, const Machine& machine, const char* what) {
+int checked(double uplinks, const models::Machine& machine, const char* what) {
     if (uplinks > kMaxUplinks) {
         throw InputError(machine.file + ": $.fabric.link_bandwidth",
                          "found " + exact_quantity(machine.fabric.link_bytes_per_s, Dimension::kBytesPerSecond) +
@@ -28,9 +28,9 @@ int checked(double uplinks, const Machine& machine, const char* what) {
 
 }  // namespace
 
-TreeShape tree_shape(const Machine& machine) {
-    const FabricRecipe& recipe = machine.fabric;
-    const bool rails = recipe.kind == FabricKind::kRail;
+TreeShape tree_shape(const models::Machine& machine) {
+    const models::FabricRecipe& recipe = machine.fabric;
+    const bool rails = recipe.kind == models::FabricKind::kRail;
     const double nics = static_cast<double>(recipe.nodes_per_leaf) * (rails ? 1 : machine.node.nics);
     TreeShape shape;
     shape.leaves_per_block = rails ? machine.node.nics : 1;
@@ -48,10 +48,13 @@ TreeShape tree_shape(const Machine& machine) {
     return shape;
 }
 
-int leaf_of_nic(const FabricRecipe& recipe, int nic) { return recipe.kind == FabricKind::kRail ? nic : 0; }
+int leaf_of_nic(const models::FabricRecipe& recipe, int nic) {
+    return recipe.kind == models::FabricKind::kRail ? nic : 0;
+}
 
-PinnedUplinks pinned_uplinks(const FabricRecipe& recipe, const TreeShape& shape, int nics_per_node, int node, int nic) {
-    const bool rails = recipe.kind == FabricKind::kRail;
+PinnedUplinks pinned_uplinks(const models::FabricRecipe& recipe, const TreeShape& shape, int nics_per_node, int node,
+                             int nic) {
+    const bool rails = recipe.kind == models::FabricKind::kRail;
     const std::int64_t destination = rails ? node : std::int64_t{node} * nics_per_node + nic;
     const std::int64_t uplink = destination % shape.leaf_uplinks, turn = destination / shape.leaf_uplinks;
     if (shape.blocks_per_pod == 0) {
@@ -63,4 +66,4 @@ PinnedUplinks pinned_uplinks(const FabricRecipe& recipe, const TreeShape& shape,
             static_cast<std::uint32_t>(uplink + shape.leaf_uplinks * link_of_spine)};
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -4,7 +4,7 @@
 
 #include "models/machine.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// A block is a fat tree's leaf or a unit of rails. Rates are of one direction, without efficiencies.
 ///   leaf_bytes_per_s = NICs of the leaf * nic_wire_bytes_per_s * taper,  leaf_uplinks = max(1, round(leaf_bytes_per_s
@@ -22,10 +22,10 @@ struct TreeShape {
 };
 
 /// Requires a fat tree or rails. Throws InputError for more than a million uplinks.
-[[nodiscard]] TreeShape tree_shape(const Machine& machine);
+[[nodiscard]] TreeShape tree_shape(const models::Machine& machine);
 
 /// Leaf, within its block, that NIC `nic` of a node hangs on.
-[[nodiscard]] int leaf_of_nic(const FabricRecipe& recipe, int nic);
+[[nodiscard]] int leaf_of_nic(const models::FabricRecipe& recipe, int nic);
 
 /// Numbers of the uplinks that minimal routing takes to a NIC: of a leaf, and of a pod where there are three levels.
 struct PinnedUplinks {
@@ -37,7 +37,7 @@ struct PinnedUplinks {
 ///   rails:  leaf u = n mod U,                  pod u + U * ((floor(n / U) * R + r) mod (P / U))
 /// Both pod uplinks begin at spine u, where the leaf's ends. The rails of a pod share its spines, but not the number of
 /// a node: without r all NICs of a node would come down one link.
-[[nodiscard]] PinnedUplinks pinned_uplinks(const FabricRecipe& recipe, const TreeShape& shape, int nics_per_node,
-                                           int node, int nic);
+[[nodiscard]] PinnedUplinks pinned_uplinks(const models::FabricRecipe& recipe, const TreeShape& shape,
+                                           int nics_per_node, int node, int nic);
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -5,26 +5,26 @@
 #include <limits>
 #include <utility>
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 /// Switches that a packet passes: one leaf; leaf, spine, leaf; leaf, spine, core, spine, leaf.
 constexpr double kSwitchesSameLeaf = 1, kSwitchesSamePod = 3, kSwitchesOtherPod = 5;
 
-int nodes_per_pod(const FabricRecipe& recipe) {
+int nodes_per_pod(const models::FabricRecipe& recipe) {
     const std::int64_t nodes = std::int64_t{recipe.nodes_per_leaf} * recipe.leaves_per_pod;
     return static_cast<int>(std::min<std::int64_t>(nodes, std::numeric_limits<int>::max()));
 }
 
 }  // namespace
 
-TreeLinks::TreeLinks(const Machine& machine, double efficiency, JobBlocks job, LinkRanges& links)
+TreeLinks::TreeLinks(const models::Machine& machine, double efficiency, JobBlocks job, LinkRanges& links)
     : recipe_(machine.fabric), shape_(tree_shape(machine)), job_(std::move(job)), nics_per_node_(machine.node.nics) {
     const bool three_levels = shape_.blocks_per_pod > 0;
     if (three_levels) {
         pods_ = job_blocks(job_.nodes, nodes_per_pod(recipe_));
     }
-    if (recipe_.routing == RoutingKind::kMinimal) {
+    if (recipe_.routing == models::RoutingKind::kMinimal) {
         leaf_uplinks_ = static_cast<std::uint32_t>(shape_.leaf_uplinks);
         pod_uplinks_ = static_cast<std::uint32_t>(shape_.pod_uplinks);
     }
@@ -51,7 +51,7 @@ void TreeLinks::route_between(int from_node, int from_nic, int to_node, int to_n
     route.legs.clear();
     if (from != to) {
         PinnedUplinks taken;
-        if (recipe_.routing == RoutingKind::kMinimal) {
+        if (recipe_.routing == models::RoutingKind::kMinimal) {
             taken =
                 pinned_uplinks(recipe_, shape_, nics_per_node_, job_.nodes[static_cast<std::size_t>(to_node)], to_nic);
         }
@@ -72,7 +72,7 @@ void TreeLinks::route_between(int from_node, int from_nic, int to_node, int to_n
 }
 
 std::string TreeLinks::name(LinkKind kind, std::uint32_t link) const {
-    const bool is_pod = kind == LinkKind::kPodUplink, is_rail = recipe_.kind == FabricKind::kRail;
+    const bool is_pod = kind == LinkKind::kPodUplink, is_rail = recipe_.kind == models::FabricKind::kRail;
     const std::uint32_t index = link - (is_pod ? pod_ : leaf_), count = is_pod ? pod_uplinks_ : leaf_uplinks_;
     const std::uint32_t at = index / 2 / count, number = index / 2 % count;
     const auto leaves = static_cast<std::uint32_t>(shape_.leaves_per_block);
@@ -80,10 +80,10 @@ std::string TreeLinks::name(LinkKind kind, std::uint32_t link) const {
     std::string text = is_pod    ? "pod " + std::to_string(pods_.blocks[at])
                        : is_rail ? "unit " + block(at / leaves) + ", rail " + std::to_string(at % leaves)
                                  : "leaf " + block(at);
-    text += recipe_.routing == RoutingKind::kMinimal ? ", uplink " + std::to_string(number) : "";
+    text += recipe_.routing == models::RoutingKind::kMinimal ? ", uplink " + std::to_string(number) : "";
     return text + (index % 2 == 0 ? " up" : " down");
 }
 
 int TreeLinks::attachment(int node, int nic) const { return static_cast<int>(leaf_of(node, nic)); }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -10,13 +10,13 @@
 #include "sim/network/fabric/tree.hpp"
 #include "sim/network/node/link_kind.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Fat trees and rails. Adaptive: all uplinks of a leaf or pod are one link. Minimal: each by itself, and a flow goes
 /// up by pinned_uplinks() of its destination and down by those with the same numbers.
 class TreeLinks {
  public:
-    TreeLinks(const Machine& machine, double efficiency, JobBlocks job, LinkRanges& links);
+    TreeLinks(const models::Machine& machine, double efficiency, JobBlocks job, LinkRanges& links);
     void route_between(int from_node, int from_nic, int to_node, int to_nic, InterNodeRoute& route) const;
     [[nodiscard]] std::string name(LinkKind kind, std::uint32_t link) const;
     [[nodiscard]] int attachment(int node, int nic) const;
@@ -26,7 +26,7 @@ class TreeLinks {
     [[nodiscard]] std::uint32_t leaf_of(int node, int nic) const;
     [[nodiscard]] std::uint32_t pod_of(int node) const;
 
-    FabricRecipe recipe_;
+    models::FabricRecipe recipe_;
     TreeShape shape_;
     JobBlocks job_;
     JobBlocks pods_;                                    ///< no blocks with two levels
@@ -35,4 +35,4 @@ class TreeLinks {
     std::uint32_t leaf_ = kNoLink, pod_ = kNoLink;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

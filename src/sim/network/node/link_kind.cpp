@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 const char* to_string(LinkKind kind) {
     switch (kind) {
@@ -27,4 +27,4 @@ const char* to_string(LinkKind kind) {
     return "unknown";
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::network {
 
 /// What a link is; the report sums utilisation by kind. Every physical direction is a link of its own.
 enum class LinkKind : std::uint8_t {
@@ -27,4 +27,4 @@ enum class LinkKind : std::uint8_t {
 inline constexpr std::size_t kLinkKinds = 16;
 [[nodiscard]] const char* to_string(LinkKind kind);
 
-}  // namespace auspex
+}  // namespace auspex::network

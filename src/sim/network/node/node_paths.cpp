@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 constexpr std::uint32_t kNoSlot = 0xffffffff;
@@ -22,17 +22,17 @@ using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
 using Vertices = std::vector<Vertex>;
 using Path = std::vector<std::uint32_t>;
 
-int cards_of(const Node& node) { return std::max(1, node.tiles / node.tiles_per_card); }
+int cards_of(const models::Node& node) { return std::max(1, node.tiles / node.tiles_per_card); }
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-bool stages_whole(const Node& node, const Stack& stack) {
-    return node.nic_attachment == NicAttachment::kHost && stack.staging == Staging::kWhole;
+bool stages_whole(const models::Node& node, const models::Stack& stack) {
+    return node.nic_attachment == models::NicAttachment::kHost && stack.staging == models::Staging::kWhole;
 }
 
 /// Paths in one node, found once. Tiles, cards and hosts have a vertex for each direction, so that no path turns round
 /// in them; what came over a mesh link has landed on a tile, and may go on to another tile of that card only.
 class NodeInside {
  public:
-    NodeInside(const Node& node, const Stack& stack);
+    NodeInside(const models::Node& node, const models::Stack& stack);
     [[nodiscard]] NodePaths take() { return std::move(paths_); }
 
  private:
@@ -45,12 +45,12 @@ class NodeInside {
     void add_host(double efficiency);
     void add_host_memory(double efficiency);
     void add_nics(double efficiency);
-    void find_paths(const Stack& stack);
-    void find_paths_out(int tile, const Stack& stack);
+    void find_paths(const models::Stack& stack);
+    void find_paths_out(int tile, const models::Stack& stack);
     [[nodiscard]] Path path(Vertex from, Vertex to) const;
     [[nodiscard]] int card_of(int tile) const { return tile / node_.tiles_per_card; }
 
-    const Node& node_;
+    const models::Node& node_;
     int cards_;
     NodePaths paths_;
     Graph graph_;
@@ -74,7 +74,7 @@ void NodeInside::join(Vertex from, Vertex to, std::uint32_t slot, double cost) {
     add_edge(from, to, Hop{slot, cost}, graph_);
 }
 
-NodeInside::NodeInside(const Node& node, const Stack& stack) : node_(node), cards_(cards_of(node)) {
+NodeInside::NodeInside(const models::Node& node, const models::Stack& stack) : node_(node), cards_(cards_of(node)) {
     tile_out_ = add_vertices(node.tiles);
     tile_landed_ = add_vertices(node.tiles);
     tile_in_ = add_vertices(node.tiles);
@@ -85,12 +85,12 @@ NodeInside::NodeInside(const Node& node, const Stack& stack) : node_(node), card
     nic_out_ = add_vertices(node.nics);
     nic_in_ = add_vertices(node.nics);
     add_cards(stack.scale_up_efficiency);
-    if (node.scale_up == ScaleUpKind::kMeshOfPairs) {
+    if (node.scale_up == models::ScaleUpKind::kMeshOfPairs) {
         add_mesh(stack.scale_up_efficiency);
     } else {
         add_node_switch(stack.scale_up_efficiency);
     }
-    if (node.nic_attachment == NicAttachment::kHost) {
+    if (node.nic_attachment == models::NicAttachment::kHost) {
         add_host(stack.scale_up_efficiency);
     }
     add_nics(stack.scale_out_efficiency);
@@ -196,7 +196,7 @@ void NodeInside::add_nics(double efficiency) {
         const NodePart nic{PartKind::kNic, n}, wire{PartKind::kWire, n};
         const std::uint32_t send = add_slot(LinkKind::kNic, rate, nic, wire);
         const std::uint32_t receive = add_slot(LinkKind::kNic, rate, wire, nic);
-        if (node_.nic_attachment == NicAttachment::kHost) {
+        if (node_.nic_attachment == models::NicAttachment::kHost) {
             const int socket = socket_of_nic(node_, n);
             join(hub_out_[at(socket)], nic_out_[at(n)], send);
             join(nic_in_[at(n)], hub_in_[at(socket)], receive);
@@ -227,7 +227,7 @@ Path NodeInside::path(Vertex from, Vertex to) const {
     return taken;
 }
 
-void NodeInside::find_paths(const Stack& stack) {
+void NodeInside::find_paths(const models::Stack& stack) {
     for (int t = 0; t < node_.tiles; ++t) {
         for (int u = 0; u < node_.tiles; ++u) {
             paths_.between.push_back(t == u ? Path{} : path(tile_out_[at(t)], tile_in_[at(u)]));
@@ -236,7 +236,7 @@ void NodeInside::find_paths(const Stack& stack) {
     }
 }
 
-void NodeInside::find_paths_out(int tile, const Stack& stack) {
+void NodeInside::find_paths_out(int tile, const models::Stack& stack) {
     const auto nic = at(nic_of_tile(node_, tile));
     Vertex begin = tile_out_[at(tile)], end = tile_in_[at(tile)];
     paths_.to_host.emplace_back();
@@ -277,17 +277,19 @@ std::string to_string(const NodePart& part) {
     return "unknown";
 }
 
-int nic_of_tile(const Node& node, int tile) {
+int nic_of_tile(const models::Node& node, int tile) {
     return node.nic_of_tile.empty() ? tile * node.nics / node.tiles : node.nic_of_tile[static_cast<std::size_t>(tile)];
 }
-int socket_of_card(const Node& node, int card) { return card * node.sockets / cards_of(node); }
-int socket_of_nic(const Node& node, int nic) { return nic * node.sockets / node.nics; }
+int socket_of_card(const models::Node& node, int card) { return card * node.sockets / cards_of(node); }
+int socket_of_nic(const models::Node& node, int nic) { return nic * node.sockets / node.nics; }
 
-double transport_bytes_per_s(const Node& node, const Stack& stack) {
+double transport_bytes_per_s(const models::Node& node, const models::Stack& stack) {
     const double nic_bytes_per_s = node.nic_bytes_per_s * stack.scale_out_efficiency;
-    return node.nic_attachment == NicAttachment::kHost ? stack.rank_bytes_per_s : nic_bytes_per_s;
+    return node.nic_attachment == models::NicAttachment::kHost ? stack.rank_bytes_per_s : nic_bytes_per_s;
 }
 
-NodePaths find_node_paths(const Node& node, const Stack& stack) { return NodeInside(node, stack).take(); }
+NodePaths find_node_paths(const models::Node& node, const models::Stack& stack) {
+    return NodeInside(node, stack).take();
+}
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -9,7 +9,7 @@
 #include "models/stack.hpp"
 #include "sim/network/node/link_kind.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// What a link of the node joins. The NICs of a socket hang on one PCIe switch.
 enum class PartKind : std::uint8_t {
@@ -52,16 +52,16 @@ struct NodePaths {
 };
 
 /// NIC that a tile sends and receives through: the machine's choice, else floor(tile * nics / tiles).
-[[nodiscard]] int nic_of_tile(const Node& node, int tile);
+[[nodiscard]] int nic_of_tile(const models::Node& node, int tile);
 /// Cards and NICs are dealt over the sockets in order.
-[[nodiscard]] int socket_of_card(const Node& node, int card);
-[[nodiscard]] int socket_of_nic(const Node& node, int nic);
+[[nodiscard]] int socket_of_card(const models::Node& node, int card);
+[[nodiscard]] int socket_of_nic(const models::Node& node, int nic);
 
 /// Most that one rank moves between nodes, one direction: the stack's limit where NICs hang on the host, else its NIC.
-[[nodiscard]] double transport_bytes_per_s(const Node& node, const Stack& stack);
+[[nodiscard]] double transport_bytes_per_s(const models::Node& node, const models::Stack& stack);
 
 /// Efficiencies of the stack are in the capacities. Between tiles of two cards that are joined by one link for each
 /// tile, a flow takes the link of the sending tile, then the other card's pair link.
-[[nodiscard]] NodePaths find_node_paths(const Node& node, const Stack& stack);
+[[nodiscard]] NodePaths find_node_paths(const models::Node& node, const models::Stack& stack);
 
-}  // namespace auspex
+}  // namespace auspex::network

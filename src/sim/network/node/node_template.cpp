@@ -3,12 +3,12 @@
 
 #include <map>
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 class TemplateBuilder {
  public:
-    explicit TemplateBuilder(const Node& node) : node_(node) {}
+    explicit TemplateBuilder(const models::Node& node) : node_(node) {}
 
     [[nodiscard]] NodeTemplate build() {
         for (int t = 0; t < node_.tiles; ++t) {
@@ -17,7 +17,7 @@ class TemplateBuilder {
         for (int n = 0; n < node_.nics; ++n) {
             out_.nics.push_back(index(PartKind::kNic, n));
         }
-        for (const NodeSlot& slot : find_node_paths(node_, Stack{}).slots) {
+        for (const NodeSlot& slot : find_node_paths(node_, models::Stack{}).slots) {
             if (slot.kind != LinkKind::kNic && slot.kind != LinkKind::kRankTransport) {
                 out_.links.push_back({index(slot.from.kind, slot.from.index), index(slot.to.kind, slot.to.index),
                                       slot.kind, false, slot.bytes_per_s});
@@ -49,24 +49,24 @@ class TemplateBuilder {
             if (const auto at = index_of_.find(card); at != index_of_.end()) {
                 join(index(PartKind::kTile, t), at->second);
             }
-            if (node_.nic_attachment == NicAttachment::kDevice) {
+            if (node_.nic_attachment == models::NicAttachment::kDevice) {
                 join(index(PartKind::kTile, t), index(PartKind::kNic, nic_of_tile(node_, t)));
             }
         }
-        if (node_.nic_attachment == NicAttachment::kHost) {
+        if (node_.nic_attachment == models::NicAttachment::kHost) {
             for (int n = 0; n < node_.nics; ++n) {
                 join(index(PartKind::kNic, n), index(PartKind::kSocketNics, socket_of_nic(node_, n)));
             }
         }
     }
 
-    const Node& node_;
+    const models::Node& node_;
     NodeTemplate out_;
     std::map<NodePart, std::uint32_t> index_of_;
 };
 
 }  // namespace
 
-NodeTemplate node_template(const Node& node) { return TemplateBuilder(node).build(); }
+NodeTemplate node_template(const models::Node& node) { return TemplateBuilder(node).build(); }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -6,7 +6,7 @@
 #include "models/machine.hpp"
 #include "sim/network/node/node_paths.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// One direction between two parts. A passage joins parts of one piece (a card and its tiles): no link of its own.
 struct TemplateLink {
@@ -23,6 +23,6 @@ struct NodeTemplate {
 };
 
 /// The links are those of find_node_paths without a stack; the wires of the NICs are left to the network.
-[[nodiscard]] NodeTemplate node_template(const Node& node);
+[[nodiscard]] NodeTemplate node_template(const models::Node& node);
 
-}  // namespace auspex
+}  // namespace auspex::network

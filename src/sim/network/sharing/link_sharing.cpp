@@ -5,14 +5,14 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 LinkSharing::LinkSharing(std::span<const double> capacities) : links_(capacities.size()) {
     for (std::size_t l = 0; l < capacities.size(); ++l) {
         links_[l].capacity = capacities[l];
     }
 }
 
-bool LinkSharing::Link::is_contended() const { return auspex::is_contended(demand, capacity); }
+bool LinkSharing::Link::is_contended() const { return network::is_contended(demand, capacity); }
 
 LinkSharing::Id LinkSharing::start(const Demand& demand) {
     if (free_.empty()) {
@@ -144,4 +144,4 @@ void LinkSharing::solve_reached() {
     }
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -6,7 +6,7 @@
 
 #include "sim/network/sharing/max_min.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// What one active transfer asks for. The loads must outlive it.
 struct Demand {
@@ -65,4 +65,4 @@ class LinkSharing {
     std::vector<LoadList> classes_;
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 namespace {
 
 constexpr std::uint32_t kUnused = ~0U;
@@ -120,4 +120,4 @@ std::vector<double> max_min_rates(std::span<const double> capacities, std::span<
     return Filling(capacities, classes).run();
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace auspex {
+namespace auspex::network {
 
 /// What one unit of a class's rate puts on a link.
 struct LinkLoad {
@@ -30,4 +30,4 @@ using LoadList = std::span<const LinkLoad>;
 /// below capacities.size(); loads are above 0 and name a link once.
 [[nodiscard]] std::vector<double> max_min_rates(std::span<const double> capacities, std::span<const LoadList> classes);
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -2,7 +2,7 @@
 /// @file A mixing function for sets that are told apart by a sum.
 #include <cstdint>
 
-namespace auspex {
+namespace auspex::network {
 
 /// splitmix64's finaliser: neighbouring inputs give unrelated outputs, so that sums of them tell sets apart.
 [[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) {
@@ -12,4 +12,4 @@ namespace auspex {
     return x ^ (x >> 31);
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -5,7 +5,7 @@
 
 #include "sim/network/sharing/mix64.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 void NodeClasses::add(const PatternLoads& loads) {
     ++added_;
@@ -49,4 +49,4 @@ PatternLoads NodeClasses::expand(SparseLinks<double>& on_firsts, std::uint32_t l
     return all;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -6,7 +6,7 @@
 #include "sim/network/sharing/pattern_loads.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// Nodes that all patterns load alike are a class; its first node stands for it.
 class NodeClasses {
@@ -40,4 +40,4 @@ class NodeClasses {
     std::vector<std::uint32_t> representative_;  ///< by node
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

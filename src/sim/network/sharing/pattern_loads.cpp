@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 void PatternLoads::add(std::uint32_t node, LoadList loads) {
     AUSPEX_CHECK(!loads.empty(), "a part has links");
@@ -19,4 +19,4 @@ void PatternLoads::repeat(std::uint32_t node, std::size_t like) {
     size_ += same.end - same.begin;
 }
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -8,7 +8,7 @@
 
 #include "sim/network/sharing/max_min.hpp"
 
-namespace auspex {
+namespace auspex::network {
 
 /// By rising link. A ring over a thousand nodes loads the same links of each: kept are the links of one of them and the
 /// numbers of all.
@@ -94,4 +94,4 @@ class PatternLoads::Iterator {
 inline PatternLoads::Iterator PatternLoads::begin() const { return {*this, 0}; }
 inline PatternLoads::Iterator PatternLoads::end() const { return {*this, parts_.size()}; }
 
-}  // namespace auspex
+}  // namespace auspex::network

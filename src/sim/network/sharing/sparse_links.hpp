@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace auspex {
+namespace auspex::network {
 
 /// An array over all links of which only the blocks that someone has asked for are there. All values begin as T().
 template <class T>
@@ -66,4 +66,4 @@ class SparseLinks {
     std::size_t used_ = 0;  ///< of blocks_, from the first on
 };
 
-}  // namespace auspex
+}  // namespace auspex::network

@@ -7,37 +7,18 @@ namespace auspex::exec {
 namespace {
 
 template <class P>
-struct Attention {
-    using V = typename P::Value;
-    using R = typename P::Real;
-    Rank<P>& rank;
-    const CurrentOperation& current;
-    AttentionTensors<P>& tensors;
-    const LayerSlots& slots;
-    const RankShapes& s;
-    RunningValues<P>& running;
+struct Attention : SublayerContext<P, AttentionTensors<P>> {
+    using Context = SublayerContext<P, AttentionTensors<P>>;
+    using Context::current, Context::rank, Context::running, Context::s, Context::slots, Context::tensors;
+    using typename Context::R;
+    using typename Context::V;
 
     Attention(Rank<P>& on, const CurrentOperation& operation)
-        : rank(on),
-          current(operation),
-          tensors(attention_of(on, operation)),
-          slots(slots_of(on, operation)),
-          s(on.shapes),
-          running(on.running) {}
-
-    /// Of a tensor that lives as long as the half is kept.
-    template <class T>
-    [[nodiscard]] Buffer<T> kept(std::size_t count) const {
-        return {*rank.arena, label_of(current.op.phase, !rank.plan().recompute_attention), count};
-    }
-    template <class T>
-    [[nodiscard]] Buffer<T> workspace(std::size_t count) const {
-        return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
-    }
+        : Context(on, operation, attention_of(on, operation), on.plan().recompute_attention) {}
 
     void qkv_projection() {
         if (current.forward()) {
-            tensors.qkv = kept<V>(s.t * s.qkv);
+            tensors.qkv = this->template kept<V>(s.t * s.qkv);
         }
         run_first_linear(rank, current, tensors, s.qkv, slots.qkv, tensors.qkv);
     }
@@ -46,11 +27,11 @@ struct Attention {
     void qk_norm_sums() {
         const std::size_t ld = s.qkv;
         if (current.forward()) {
-            tensors.sums = kept<R>(s.t * 2);
+            tensors.sums = this->template kept<R>(s.t * 2);
             square_sums(s.t, s.q, tensors.qkv.data(), ld, tensors.sums.data(), 0);
             square_sums(s.t, s.kv, tensors.qkv.data() + s.q, ld, tensors.sums.data(), 1);
         } else {
-            running.qk_sums = workspace<R>(s.t * 2);
+            running.qk_sums = this->template workspace<R>(s.t * 2);
             qk_norm_products(s.t, s.q, tensors.qkv.data(), ld, weight_at(rank, slots.q_norm), running.upstream.data(),
                              ld, running.qk_sums.data(), 0);
             qk_norm_products(s.t, s.kv, tensors.qkv.data() + s.q, ld, weight_at(rank, slots.k_norm),
@@ -67,7 +48,7 @@ struct Attention {
         const R* sums = tensors.sums.data();
         if (current.forward()) {
             const std::size_t ld = s.q + s.kv;
-            tensors.qk = kept<V>(s.t * ld);
+            tensors.qk = this->template kept<V>(s.t * ld);
             qk_norm_forward(s.t, s.q, s.q * s.tp, epsilon, qkv, s.qkv, weight_at(rank, slots.q_norm), sums, 0,
                             tensors.qk.data(), ld);
             qk_norm_forward(s.t, s.kv, s.kv * s.tp, epsilon, qkv + s.q, s.qkv, weight_at(rank, slots.k_norm), sums, 1,
@@ -97,13 +78,13 @@ struct Attention {
         const V* q = normed ? tensors.qk.data() : tensors.qkv.data();
         const V *k = q + s.q, *v = tensors.qkv.data() + s.q + s.kv;
         if (current.forward()) {
-            tensors.output = kept<V>(s.t * s.q);
-            tensors.lse = kept<R>(s.t * s.heads);
+            tensors.output = this->template kept<V>(s.t * s.q);
+            tensors.lse = this->template kept<R>(s.t * s.heads);
             attention_forward(sizes, q, k, v, tensors.output.data(), tensors.lse.data());
             return;
         }
-        running.upstream = workspace<V>(s.t * s.qkv);
-        Buffer<R> delta = workspace<R>(s.t * s.heads);
+        running.upstream = this->template workspace<V>(s.t * s.qkv);
+        Buffer<R> delta = this->template workspace<R>(s.t * s.heads);
         V* gradient = running.upstream.data();
         attention_backward(sizes, q, k, v, tensors.output.data(), tensors.lse.data(), running.x.data(), delta.data(),
                            gradient, gradient + s.q, gradient + s.q + s.kv);
@@ -113,23 +94,10 @@ struct Attention {
     void attention_output() {
         run_last_linear(rank, current, tensors.output, s.q, slots.attention_output);
         if (current.forward()) {
-            leave();
-        }
-    }
-
-    /// After the half's inside: forward, what it does not keep goes; recomputed, the output that nobody reads.
-    void leave() {
-        if (current.op.phase == schedule::Phase::kRecompute) {
-            running.x.reset();
-            return;
-        }
-        tensors.gathered_norm.reset();
-        if (rank.plan().recompute_norm) {
-            tensors.norm.reset();
-        }
-        if (rank.plan().recompute_attention) {
-            tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
-            tensors.lse.reset(), tensors.output.reset();
+            this->finish(false, [&] {
+                tensors.qkv.reset(), tensors.sums.reset(), tensors.qk.reset();
+                tensors.lse.reset(), tensors.output.reset();
+            });
         }
     }
 };

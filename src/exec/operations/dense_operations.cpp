@@ -1,4 +1,4 @@
-/// @file The dense feed-forward half, and the sums of both halves with the residual stream.
+/// @file The dense feed-forward, and the sums of both sublayers with the residual stream.
 #include "exec/kernels/elementwise.hpp"
 #include "exec/operations/sublayer.hpp"
 
@@ -6,43 +6,27 @@ namespace auspex::exec {
 namespace {
 
 template <class P>
-struct DenseFeedForward {
-    using V = typename P::Value;
-    Rank<P>& rank;
-    const CurrentOperation& current;
-    FeedForwardTensors<P>& tensors;
-    const LayerSlots& slots;
-    const RankShapes& s;
-    RunningValues<P>& running;
+struct DenseFeedForward : SublayerContext<P, FeedForwardTensors<P>> {
+    using Context = SublayerContext<P, FeedForwardTensors<P>>;
+    using Context::current, Context::rank, Context::running, Context::s, Context::slots, Context::tensors;
+    using typename Context::V;
 
     DenseFeedForward(Rank<P>& on, const CurrentOperation& operation)
-        : rank(on),
-          current(operation),
-          tensors(feed_forward_of(on, operation)),
-          slots(slots_of(on, operation)),
-          s(on.shapes),
-          running(on.running) {}
-
-    [[nodiscard]] Buffer<V> kept(std::size_t count) const {
-        return {*rank.arena, label_of(current.op.phase, !rank.plan().recompute_expert), count};
-    }
-    [[nodiscard]] Buffer<V> workspace(std::size_t count) const {
-        return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
-    }
+        : Context(on, operation, feed_forward_of(on, operation), on.plan().recompute_expert) {}
 
     void gate_up_projection() {
         if (current.forward()) {
-            tensors.gate_up = kept(s.t * 2 * s.inner);
+            tensors.gate_up = this->template kept<V>(s.t * 2 * s.inner);
         }
         run_first_linear(rank, current, tensors, 2 * s.inner, slots.gate_up, tensors.gate_up);
     }
 
     void activation() {
         if (current.forward()) {
-            tensors.product = kept(s.t * s.inner);
+            tensors.product = this->template kept<V>(s.t * s.inner);
             swiglu_forward(s.t, s.inner, tensors.gate_up.data(), tensors.product.data());
         } else {
-            running.upstream = workspace(s.t * 2 * s.inner);
+            running.upstream = this->template workspace<V>(s.t * 2 * s.inner);
             swiglu_backward(s.t, s.inner, tensors.gate_up.data(), running.x.data(), running.upstream.data());
             running.x.reset();
         }
@@ -51,28 +35,13 @@ struct DenseFeedForward {
     void down_projection() {
         run_last_linear(rank, current, tensors.product, s.inner, slots.down);
         if (current.forward()) {
-            leave();
-        }
-    }
-
-    /// After the half's inside: forward, what it does not keep goes; recomputed, the output that nobody reads.
-    void leave() {
-        if (current.op.phase == schedule::Phase::kRecompute) {
-            running.x.reset();
-            return;
-        }
-        tensors.gathered_norm.reset();
-        if (rank.plan().recompute_norm) {
-            tensors.norm.reset();
-        }
-        if (rank.plan().recompute_expert) {
-            tensors.gate_up.reset(), tensors.product.reset();
+            this->finish(false, [&] { tensors.gate_up.reset(), tensors.product.reset(); });
         }
     }
 };
 
-/// Forward: the half's input and what it has made become the next half's input, or the output of the chunk. Backward:
-/// the gradient through the half is added to the gradient past it.
+/// Forward: the sublayer's input and what it has made become the next one's input, or the output of the chunk.
+/// Backward: the gradient through the sublayer is added to the gradient past it.
 template <class P>
 void residual_add(Rank<P>& rank, const CurrentOperation& current) {
     using V = typename P::Value;

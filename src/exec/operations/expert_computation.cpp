@@ -58,7 +58,7 @@ void make_sum_gradients(ExpertContext<P>& on) {
     clear_values(on.x.d_all_weights.span());  // choices of other ranks' experts
 }
 
-/// Gradient of the outputs' sums: gathered over ep, or what the half got.
+/// Gradient of the outputs' sums: gathered over ep, or what the sublayer got.
 template <class P>
 const typename P::Value* sums_gradient(const ExpertContext<P>& on) {
     return on.gathered() ? std::as_const(on.running.x).data() : output_gradient(on.rank);
@@ -207,7 +207,7 @@ void output_reduction(ExpertContext<P>& on) {
         on.running.x = on.template workspace<V>(of.tokens * s.h);
         sum_rows(on.kernels, of, s.h, rows, on.weights(), on.running.x.data());
         if (!on.gathered()) {
-            on.finish();
+            on.leave();
         }
     } else if (s.all_to_all) {
         on.x.d_sent = on.template workspace<V>(s.t * s.top_k * s.h);

@@ -7,29 +7,19 @@
 namespace auspex::exec {
 
 template <class P>
-struct ExpertContext {
-    using V = typename P::Value;
-    using R = typename P::Real;
-    Rank<P>& rank;
-    const CurrentOperation& current;
-    FeedForwardTensors<P>& sublayer;
+struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
+    using Context = SublayerContext<P, FeedForwardTensors<P>>;
+    using Context::rank, Context::s, Context::slots, Context::tensors;
+    using typename Context::R;
+    using typename Context::V;
     ExpertTensors<P>& x;
-    const LayerSlots& slots;
-    const RankShapes& s;
-    RunningValues<P>& running;
     models::ExpertKernels kernels;
 
     ExpertContext(Rank<P>& on, const CurrentOperation& operation)
-        : rank(on),
-          current(operation),
-          sublayer(feed_forward_of(on, operation)),
-          x(sublayer.experts),
-          slots(slots_of(on, operation)),
-          s(on.shapes),
-          running(on.running),
+        : Context(on, operation, feed_forward_of(on, operation), on.plan().recompute_expert),
+          x(tensors.experts),
           kernels(on.plan().expert_kernels) {}
 
-    [[nodiscard]] bool forward() const { return current.forward(); }
     /// Tokens, choices and weights of all ep ranks are here.
     [[nodiscard]] bool gathered() const { return s.ep > 1 && !s.all_to_all; }
     /// The loop without all-to-all: outputs' gradients are among its experts' kernels.
@@ -37,19 +27,10 @@ struct ExpertContext {
     [[nodiscard]] std::size_t slot_count() const { return (s.all_to_all ? s.t : s.gathered) * s.top_k; }
     [[nodiscard]] std::size_t ep_rank() const { return static_cast<std::size_t>(rank.coordinates.ep); }
 
-    template <class T>
-    [[nodiscard]] Buffer<T> kept(std::size_t count) const {
-        return {*rank.arena, label_of(current.op.phase, !rank.plan().recompute_expert), count};
-    }
-    template <class T>
-    [[nodiscard]] Buffer<T> workspace(std::size_t count) const {
-        return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
-    }
-
     /// The block's input [t, h].
     [[nodiscard]] const V* input() const {
-        const bool only_in_tokens = gathered() && s.sequence_parallel && sublayer.gathered_norm.empty();
-        return only_in_tokens ? x.tokens.data() + ep_rank() * s.t * s.h : sublayer_input<P>(rank, sublayer);
+        const bool only_in_tokens = gathered() && s.sequence_parallel && tensors.gathered_norm.empty();
+        return only_in_tokens ? x.tokens.data() + ep_rank() * s.t * s.h : sublayer_input<P>(rank, tensors);
     }
     /// Of the tokens that are counted here: the gathered ones, or with all-to-all (or one ep rank) the rank's own.
     [[nodiscard]] const std::int64_t* choices() const { return gathered() ? x.all_choices.data() : x.choices.data(); }
@@ -82,23 +63,8 @@ struct ExpertContext {
         return s.all_to_all ? RowOrder{x.arrival.data(), 1} : RowOrder{x.row_slots.data(), s.top_k};
     }
 
-    /// After the last operation of the half's inside. Forward, what the half does not keep goes; recomputed, the output
-    /// that nobody reads.
-    void finish() const {
-        if (current.op.phase == schedule::Phase::kRecompute) {
-            running.x.reset();
-            return;
-        }
-        const models::Plan& plan = rank.plan();
-        if (s.ep > 1 || plan.recompute_expert) {
-            sublayer.gathered_norm.reset();
-        }
-        if (plan.recompute_norm) {
-            sublayer.norm.reset();
-        }
-        if (plan.recompute_expert) {
-            x = {};
-        }
+    void leave() const {
+        this->finish(s.ep == 1 && !this->recomputes, [&] { x = {}; });
     }
 };
 

@@ -96,7 +96,7 @@ void gather_tokens(ExpertContext<P>& on) {
     on.x.tokens = on.template kept<typename P::Value>(s.gathered * s.h);
     on.x.all_choices = on.template kept<std::int64_t>(s.gathered * s.top_k);
     on.x.all_weights = on.template kept<typename P::Real>(s.gathered * s.top_k);
-    const typename P::Value* const own = sublayer_input<P>(on.rank, on.sublayer);
+    const typename P::Value* const own = sublayer_input<P>(on.rank, on.tensors);
     gather(on, own, s.t * s.h, on.x.tokens, element_type<typename P::Value>());
     gather(on, std::as_const(on.x.choices).data(), s.t * s.top_k, on.x.all_choices, ElementType::kInt64);
     gather(on, std::as_const(on.x.weights).data(), s.t * s.top_k, on.x.all_weights, element_type<typename P::Real>());
@@ -154,7 +154,7 @@ void token_return(ExpertContext<P>& on) {
         on.x.outputs.reset();
     } else {
         on.running.x = reduce_to_own(on, on.running.x, s.t * s.h);
-        on.finish();
+        on.leave();
     }
 }
 

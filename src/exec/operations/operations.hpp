@@ -9,7 +9,8 @@ namespace auspex::exec {
 // kAttentionOutput.
 template <class P>
 [[nodiscard]] bool run_attention_operation(Rank<P>& rank, const CurrentOperation& current);
-// dense_operations.cpp: kFeedForwardNorm, kGateUpProjection, kActivation, kDownProjection, kResidualAdd (both halves).
+// dense_operations.cpp: kFeedForwardNorm, kGateUpProjection, kActivation, kDownProjection, kResidualAdd (both
+// sublayers).
 template <class P>
 [[nodiscard]] bool run_feed_forward_operation(Rank<P>& rank, const CurrentOperation& current);
 // expert_operations.cpp: kRouter, kRouterTopK, kTokenCommunication, kTokenCounting, kIndexGeneration,

@@ -1,27 +1,28 @@
-/// @file The norm in front of a half.
+/// @file The norm in front of a sublayer.
 #include "exec/operations/sublayer.hpp"
 
 #include "exec/kernels/norm.hpp"
 
 namespace auspex::exec {
 
-template <class P, class Half>
-void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Half& half, std::size_t slot) {
+template <class P, class Tensors>
+void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Tensors& sublayer, std::size_t slot) {
     using V = typename P::Value;
     const RankShapes& s = rank.shapes;
     const double epsilon = rank.training().norm_epsilon;
     const V* weight = weight_at(rank, slot);
     if (current.op.phase != schedule::Phase::kBackwardInput) {
         const schedule::MemoryLabel label = label_of(current.op.phase, !rank.plan().recompute_norm);
-        half.norm = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
-        norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, half.input.data(), weight, half.norm.data());
+        sublayer.norm = Buffer<V>(*rank.arena, label, s.t_slice * s.h);
+        norm_forward(rank.workload().norm, s.t_slice, s.h, epsilon, sublayer.input.data(), weight,
+                     sublayer.norm.data());
         return;
     }
     Buffer<V> dx(*rank.arena, schedule::MemoryLabel::kWorkspace, s.t_slice * s.h);
-    norm_backward(rank.workload().norm, s.t_slice, s.h, epsilon, half.input.data(), weight, rank.running.x.data(),
+    norm_backward(rank.workload().norm, s.t_slice, s.h, epsilon, sublayer.input.data(), weight, rank.running.x.data(),
                   dx.data(), gradient_at(rank, slot));
     rank.running.x = std::move(dx);
-    half = Half{};
+    sublayer = Tensors{};
 }
 
 template void run_sublayer_norm(Rank<Fp32>&, const CurrentOperation&, AttentionTensors<Fp32>&, std::size_t);

@@ -1,5 +1,5 @@
 #pragma once
-/// @file What the operations of both halves of a layer, attention and feed-forward, share.
+/// @file What the operations of both sublayers of a layer, attention and feed-forward, share.
 #include "exec/kernels/gemm.hpp"
 #include "exec/operations/operations.hpp"
 
@@ -18,8 +18,8 @@ template <class P>
     return pass_of(rank, current).feed_forward[current.layer_of_chunk()];
 }
 
-/// Which half of its layer is running: the feed-forward's input exists from the end of the attention half, forward, to
-/// the end of the feed-forward half, backward.
+/// Which sublayer is running: the feed-forward's input exists from the end of attention, forward, to its own end,
+/// backward.
 template <class P>
 [[nodiscard]] bool in_feed_forward(Rank<P>& rank, const CurrentOperation& current) {
     return !feed_forward_of(rank, current).input.empty();
@@ -47,44 +47,97 @@ template <class P>
     return sequence * static_cast<std::int64_t>(rank.shapes.t);
 }
 
-/// What the first linear layers of a half read, [t, h]: the norm's output, gathered over tp where it is sliced; in a
-/// backward pass gathered once more, unless recomputing has just done so.
-template <class P, class Half>
-[[nodiscard]] const typename P::Value* sublayer_input(const Rank<P>& rank, const Half& half) {
+/// One operation of a sublayer, with what it reads and writes; `Tensors` are what a pass keeps of the sublayer.
+template <class P, class Tensors>
+struct SublayerContext {
+    using V = typename P::Value;
+    using R = typename P::Real;
+    Rank<P>& rank;
+    const CurrentOperation& current;
+    Tensors& tensors;
+    const LayerSlots& slots;
+    const RankShapes& s;
+    RunningValues<P>& running;
+    bool recomputes;  ///< the backward pass makes the values of this sublayer again
+
+    SublayerContext(Rank<P>& on, const CurrentOperation& operation, Tensors& of, bool recompute)
+        : rank(on),
+          current(operation),
+          tensors(of),
+          slots(slots_of(on, operation)),
+          s(on.shapes),
+          running(on.running),
+          recomputes(recompute) {}
+
+    [[nodiscard]] bool forward() const { return current.forward(); }
+    /// Of a tensor that lives as long as the sublayer is kept.
+    template <class T>
+    [[nodiscard]] Buffer<T> kept(std::size_t count) const {
+        return {*rank.arena, label_of(current.op.phase, !recomputes), count};
+    }
+    template <class T>
+    [[nodiscard]] Buffer<T> workspace(std::size_t count) const {
+        return {*rank.arena, schedule::MemoryLabel::kWorkspace, count};
+    }
+
+    /// After the sublayer's last operation. Recomputed, the output goes, which nobody reads. Forward, what is not kept
+    /// goes; `release` resets the tensors that the backward pass makes again.
+    template <class Release>
+    void finish(bool keeps_gathered_norm, Release&& release) const {
+        if (current.op.phase == schedule::Phase::kRecompute) {
+            running.x.reset();
+            return;
+        }
+        if (!keeps_gathered_norm) {
+            tensors.gathered_norm.reset();
+        }
+        if (rank.plan().recompute_norm) {
+            tensors.norm.reset();
+        }
+        if (recomputes) {
+            release();
+        }
+    }
+};
+
+/// What the first linear layers of a sublayer read, [t, h]: the norm's output, gathered over tp where it is sliced; in
+/// a backward pass gathered once more, unless recomputing has just done so.
+template <class P, class Tensors>
+[[nodiscard]] const typename P::Value* sublayer_input(const Rank<P>& rank, const Tensors& sublayer) {
     if (!rank.running.saved.empty()) {
         return rank.running.saved.data();
     }
-    return half.gathered_norm.empty() ? half.norm.data() : half.gathered_norm.data();
+    return sublayer.gathered_norm.empty() ? sublayer.norm.data() : sublayer.gathered_norm.data();
 }
 
-/// The gradient of what a half's last layer made, [t, h].
+/// The gradient of what a sublayer's last layer made, [t, h].
 template <class P>
 [[nodiscard]] const typename P::Value* output_gradient(const Rank<P>& rank) {
     return rank.running.gathered_g.empty() ? rank.running.g.data() : rank.running.gathered_g.data();
 }
 
-/// The first linear layer of a half, h to `width`: forward it fills `made`, which the caller has allocated; backward it
-/// takes running.upstream.
-template <class P, class Half>
-void run_first_linear(Rank<P>& rank, const CurrentOperation& current, const Half& half, std::size_t width,
+/// The first linear layer of a sublayer, h to `width`: forward it fills `made`, which the caller has allocated;
+/// backward it takes running.upstream.
+template <class P, class Tensors>
+void run_first_linear(Rank<P>& rank, const CurrentOperation& current, const Tensors& sublayer, std::size_t width,
                       std::size_t slot, Buffer<typename P::Value>& made) {
     const RankShapes& s = rank.shapes;
     RunningValues<P>& running = rank.running;
     if (current.forward()) {
-        linear_forward(s.t, width, s.h, sublayer_input<P>(rank, half), weight_at(rank, slot), made.data());
+        linear_forward(s.t, width, s.h, sublayer_input<P>(rank, sublayer), weight_at(rank, slot), made.data());
     } else if (current.op.phase == schedule::Phase::kBackwardInput) {
         running.x = {*rank.arena, schedule::MemoryLabel::kWorkspace, s.t * s.h};
         linear_input_gradient(s.t, width, s.h, running.upstream.data(), weight_at(rank, slot), running.x.data());
     } else {
-        linear_weight_gradient(s.t, width, s.h, running.upstream.data(), sublayer_input<P>(rank, half),
+        linear_weight_gradient(s.t, width, s.h, running.upstream.data(), sublayer_input<P>(rank, sublayer),
                                gradient_at(rank, slot));
         running.upstream.reset();
         running.saved.reset();
     }
 }
 
-/// The last linear layer of a half, `width` to h, of `input`: running.x becomes its output, backward the gradient of
-/// `input`.
+/// The last linear layer of a sublayer, `width` to h, of `input`: running.x becomes its output, backward the gradient
+/// of `input`.
 template <class P>
 void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Buffer<typename P::Value>& input,
                      std::size_t width, std::size_t slot) {
@@ -102,9 +155,9 @@ void run_last_linear(Rank<P>& rank, const CurrentOperation& current, const Buffe
     }
 }
 
-/// The norm in front of a half, `slot` its weight: forward or recomputed; backward, where it replaces running.x and
-/// releases all that is left of the half.
-template <class P, class Half>
-void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Half& half, std::size_t slot);
+/// The norm in front of a sublayer, `slot` its weight: forward or recomputed; backward, where it replaces running.x and
+/// releases all that is left of the sublayer.
+template <class P, class Tensors>
+void run_sublayer_norm(Rank<P>& rank, const CurrentOperation& current, Tensors& sublayer, std::size_t slot);
 
 }  // namespace auspex::exec

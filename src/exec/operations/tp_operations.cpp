@@ -77,18 +77,19 @@ struct Tp {
         return whole;
     }
 
-    /// The input of a half's inside. Where experts read it as it is, over ep = 1, it is kept as long as they are.
+    /// What a sublayer's first linear layers read. Where experts read it as it is, over ep = 1, it is kept as long as
+    /// they are.
     void enter_sublayer() {
         const schedule::MemoryLabel workspace = schedule::MemoryLabel::kWorkspace;
         if (!in_feed_forward(rank, current)) {
-            AttentionTensors<P>& half = attention_of(rank, current);
-            half.gathered_norm = gathered(half.norm, workspace);
+            AttentionTensors<P>& sublayer = attention_of(rank, current);
+            sublayer.gathered_norm = gathered(sublayer.norm, workspace);
             return;
         }
-        FeedForwardTensors<P>& half = feed_forward_of(rank, current);
+        FeedForwardTensors<P>& sublayer = feed_forward_of(rank, current);
         const bool of_experts = rank.workload().is_moe_layer(current.op.layer) && s.ep == 1;
-        half.gathered_norm =
-            gathered(half.norm, of_experts ? label_of(current.op.phase, !rank.plan().recompute_expert) : workspace);
+        sublayer.gathered_norm =
+            gathered(sublayer.norm, of_experts ? label_of(current.op.phase, !rank.plan().recompute_expert) : workspace);
     }
 
     void all_gather() {
@@ -103,7 +104,7 @@ struct Tp {
             pass.head.gathered_norm = gathered(pass.head.norm, schedule::MemoryLabel::kActivations);
         } else if (in_layer() && !attention_of(rank, current).input.empty()) {
             running.gathered_g = gathered(running.g, workspace);
-        } else {  // no half of the first layer is left: the embedding is next
+        } else {  // no sublayer of the first layer is left: the embedding is next
             running.x = gathered(running.g, workspace);
             running.g.reset();
         }

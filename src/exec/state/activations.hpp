@@ -89,10 +89,10 @@ struct PassTensors {
 template <class P>
 struct RunningValues {
     using V = typename P::Value;
-    Buffer<V> x;           ///< forward: what the current half has made; backward: gradient on its way through the half
+    Buffer<V> x;           ///< forward: what the sublayer has made; backward: gradient on its way through it
     Buffer<V> g;           ///< backward: gradient of the residual stream [t_slice, h]
     Buffer<V> gathered_g;  ///< backward: g gathered over tp [t, h]; only with sliced sequences
-    Buffer<V> saved;       ///< backward: a half's norm output gathered over tp once more [t, h]
+    Buffer<V> saved;       ///< backward: a sublayer's norm output gathered over tp once more [t, h]
     Buffer<V> upstream;    ///< backward: gradient of a linear layer's output, until its weight gradient is done
     Buffer<typename P::Real> qk_sums;  ///< backward: [t, 2]
 };

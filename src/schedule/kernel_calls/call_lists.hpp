@@ -28,9 +28,9 @@ struct OperationSizes {
     return op.phase == Phase::kForward || op.phase == Phase::kRecompute;
 }
 
-// Calls. Weights and their gradients are far, and so is what a half keeps for its backward pass (saved): it is written
-// to memory that nobody has touched for long, and read when much else has passed through the caches. What a pass has
-// just made is near, and so are the small tensors of router and head.
+// Calls. Weights and their gradients are far, and so is what a sublayer keeps for its backward pass (saved): it is
+// written to memory that nobody has touched for long, and read when much else has passed through the caches. What a
+// pass has just made is near, and so are the small tensors of router and head.
 [[nodiscard]] models::CpuCall row_call(models::CpuKernel kernel, double rows, double columns, double depth = 1);
 /// Of `elements` or bytes in one row.
 [[nodiscard]] models::CpuCall flat_call(models::CpuKernel kernel, double columns);
@@ -38,7 +38,7 @@ struct OperationSizes {
 [[nodiscard]] models::CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out,
                                           double in);  /// The call with `elements` of values more that are far, unless
                                                        /// they are made again: forward those that it writes for
-/// its half to keep, backward those that it finds kept.
+/// its sublayer to keep, backward those that it finds kept.
 [[nodiscard]] models::CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, models::CpuCall call,
                                                  bool keeps, double elements);
 

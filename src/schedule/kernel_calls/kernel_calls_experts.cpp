@@ -45,7 +45,7 @@ struct ExpertBlock {
         return row_call(fused() ? models::CpuKernel::kSumRowsBackwardFused : models::CpuKernel::kSumRowsBackward, count,
                         z.s.h);
     }
-    /// `elements` of values more that the half keeps.
+    /// `elements` of values more that the sublayer keeps.
     [[nodiscard]] models::CpuCall with_saved(const Operation& op, const models::CpuCall& call, double elements) const {
         return with_cold_operands(z, op, call, z.keeps_feed_forward, elements);
     }
@@ -55,7 +55,7 @@ struct ExpertBlock {
         const double blocks = std::ceil(rows / z.experts / static_cast<double>(models::kFusedRows));
         return loop() ? z.experts : fused() ? z.experts * blocks : 1;
     }
-    /// Rows moved by the experts' kernels, range by range; `elements` of values more that the half keeps.
+    /// Rows moved by the experts' kernels, range by range; `elements` of values more that the sublayer keeps.
     [[nodiscard]] models::CpuCall move_rows(const Operation& op, double elements = 0) const {
         models::CpuCall call = row_call(models::CpuKernel::kGatherRows, rows / ranges(), z.s.h);
         call.repeat = ranges();

@@ -20,8 +20,8 @@ Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
     return calls;
 }
 
-/// The first linear layer of a half. Its output is kept; its weight's gradient reads the norm's output, unless that has
-/// just been gathered.
+/// The first linear layer of a sublayer. Its output is kept; its weight's gradient reads the norm's output, unless that
+/// has just been gathered.
 models::CpuCall first_linear(const OperationSizes& z, const Operation& op, double out, bool keeps) {
     const models::CpuCall call = linear_call(z, op, z.s.t, out, z.s.h);
     if (runs_forward(op)) {
@@ -80,7 +80,7 @@ models::CpuCall activation(const OperationSizes& z, const Operation& op) {
         z.keeps_feed_forward, z.s.t * z.inner * (forward ? 1 : 2));
 }
 
-/// The sum is the kept input of the next half.
+/// The sum is the kept input of the next sublayer.
 models::CpuCall residual_add(const OperationSizes& z, const Operation& op) {
     const double elements = z.s.t_norm * z.s.h;
     return with_cold_operands(z, op, flat_call(models::CpuKernel::kAdd, elements), op.phase == Phase::kForward,

@@ -12,7 +12,7 @@ struct Arrays {
     double dense_tensors = 0, expert_tensors = 0;
 };
 
-/// Tensors of one layer that lie in the dense array: query, key, value and output projection, the two halves' norms,
+/// Tensors of one layer that lie in the dense array: query, key, value and output projection, the two sublayers' norms,
 /// those of queries and keys, and the router or the dense feed-forward's three.
 double dense_tensors(const models::Workload& w, int layer) {
     const bool normed = w.norm == models::NormKind::kRms;

@@ -59,11 +59,11 @@ BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::spa
     : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass) {}
 
 BlockMemory BlockWalk::run(const Program& program, const Block& block) {
-    const auto halves = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
+    const auto sublayers = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
     if (block.kind == BlockKind::kForward) {
-        pass_.sublayers.assign(halves, {});
+        pass_.sublayers.assign(sublayers, {});
     }
-    sublayer_ = block.kind == BlockKind::kBackward ? static_cast<int>(halves) - 1 : 0;
+    sublayer_ = block.kind == BlockKind::kBackward ? static_cast<int>(sublayers) - 1 : 0;
     const std::span<const Operation> operations = program.operations_of(block);
     for (std::size_t i = 0; i < operations.size(); ++i) {
         phase_ = operations[i].phase;

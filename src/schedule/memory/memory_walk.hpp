@@ -89,10 +89,10 @@ class BlockWalk {
     void shared_step();
     void shared_gradient();
 
-    /// A tensor of the current half, that the half keeps or (`kept` false) does not: made again by a recomputation.
+    /// A tensor of the current sublayer, that it keeps or (`kept` false) does not: made again by a recomputation.
     void keep(bool kept, std::uint64_t bytes);
     [[nodiscard]] MemoryLabel label_of(bool kept) const;
-    /// The last value of a half's inside.
+    /// The last value of a sublayer, before the residual sum.
     void end_sublayer(std::uint64_t elements);
     void work(Tensors& tensors, std::uint64_t bytes) { tally_.make(tensors, MemoryLabel::kWorkspace, bytes); }
     [[nodiscard]] bool forward() const { return phase_ == Phase::kForward; }
@@ -100,7 +100,7 @@ class BlockWalk {
     [[nodiscard]] bool gradient() const { return phase_ == Phase::kBackwardInput || phase_ == Phase::kBackwardWeight; }
     [[nodiscard]] bool weight() const { return phase_ == Phase::kBackwardWeight; }
     [[nodiscard]] bool in_feed_forward() const { return sublayer_ % 2 == 1; }
-    /// The current half has a router.
+    /// The current sublayer has a router.
     [[nodiscard]] bool mixture() const { return in_feed_forward() && sublayer_ / 2 >= chunk_.dense_layers; }
     [[nodiscard]] bool in_sublayers() const {
         return sublayer_ >= 0 && sublayer_ < static_cast<int>(pass_.sublayers.size());
@@ -114,9 +114,9 @@ class BlockWalk {
     PassMemory& pass_;
     MemoryTally tally_;
     Phase phase_ = Phase::kForward;
-    int sublayer_ = 0;  ///< place of the current half in the chunk; behind the last, or -1, when all have run
+    int sublayer_ = 0;  ///< place of the current sublayer in the chunk; behind the last, or -1, when all have run
     // forward
-    Tensors passing_;  ///< what the current half does not keep
+    Tensors passing_;  ///< what the current sublayer does not keep
     Tensors x_;        ///< what it has made last; backward: the gradient on its way through it
     Tensors output_;   ///< of the chunk
     // backward

@@ -96,7 +96,7 @@ void check_world_operations(const Program& program) {
         std::vector<std::tuple<OpKind, double, Carries>> seen;
         for (const BlockUse& use : program.roles[r].order) {
             for (const Operation& op : program.operations_of(program.blocks[use.block])) {
-                if (op.comm != CommKind::kNone && op.group == models::GroupKind::kWorld) {
+                if (is_world(op)) {
                     seen.emplace_back(op.kind, op.bytes, op.carries);
                 }
             }

@@ -176,7 +176,7 @@ Value dense_inner_forward(BlockBuilder& b, Value x) {
     return b.compute(OpKind::kDownProjection, {x}, {linear_forward(s, s.t, s.h, width)});
 }
 
-/// Sequence parallelism keeps only the rank's slice of a half's input; unless recomputing has just gathered it, the
+/// Sequence parallelism keeps only the rank's slice of a sublayer's input; unless recomputing has just gathered it, the
 /// weight gradients of its first layers need it gathered once more.
 Value saved_input(BlockBuilder& b, Value after, bool recomputed) {
     const models::Plan& plan = b.shapes().plan;
@@ -185,7 +185,8 @@ Value saved_input(BlockBuilder& b, Value after, bool recomputed) {
 }
 
 /// Backward of one linear layer: the gradient of its input, then that of its weight. Returns the former. The `first`
-/// of a half sums its input gradient over tp; the sum starts before the weight gradient, so that it can hide behind it.
+/// of a sublayer sums its input gradient over tp; the sum starts before the weight gradient, so that it can hide behind
+/// it.
 Value linear_backward(BlockBuilder& b, const Linear& linear, Value gradient, Value saved = kNoValue,
                       bool first = false) {
     const Shapes& s = b.shapes();

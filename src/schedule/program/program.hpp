@@ -96,7 +96,7 @@ inline constexpr std::size_t kOperationNames = static_cast<std::size_t>(OpKind::
 /// What a communication carries, where its kind does not tell.
 enum class Carries : std::uint8_t {
     kRunningValue,  ///< the value that flows through the block; parameters, gradients, messages
-    kSavedInput,    ///< the input of a half, kept sliced along the sequence, once more for weight gradients
+    kSavedInput,    ///< the input of a sublayer, kept sliced along the sequence, once more for weight gradients
     kQkNormSums,    ///< sums of squares (backward: of products) that normalise queries and keys, fp32
     kSoftmaxParts,  ///< maximum, sum of exponentials and target's logit of each token, fp32
     kLoss,          ///< the step's loss, in stack.loss_terms parts, fp32
@@ -123,6 +123,11 @@ struct Operation {
     std::uint32_t dep_begin = 0,
                   dep_end = 0;  ///< into Program::dependencies: indices within the block, all smaller than its own
 };
+
+/// True for what all ranks do together.
+[[nodiscard]] constexpr bool is_world(const Operation& op) {
+    return op.comm != CommKind::kNone && op.group == models::GroupKind::kWorld;
+}
 
 enum class BlockKind : std::uint8_t { kForward, kBackward, kOptimizer };
 [[nodiscard]] const char* to_string(BlockKind kind);
@@ -159,6 +164,10 @@ struct Program {
 
     [[nodiscard]] std::span<const Operation> operations_of(const Block& block) const {
         return {operations.data() + block.op_begin, block.op_end - block.op_begin};
+    }
+    /// Place of one of `operations`.
+    [[nodiscard]] std::size_t index_of(const Operation& op) const {
+        return static_cast<std::size_t>(&op - operations.data());
     }
     [[nodiscard]] std::span<const std::uint32_t> dependencies_of(const Operation& op) const {
         return {dependencies.data() + op.dep_begin, op.dep_end - op.dep_begin};

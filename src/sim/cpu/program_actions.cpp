@@ -10,6 +10,7 @@
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/kernel_calls/kernel_calls.hpp"
 #include "schedule/memory/memory.hpp"
+#include "schedule/program/operation_loss.hpp"
 #include "sim/cpu/collectives.hpp"
 #include "sim/cpu/rank_locations.hpp"
 
@@ -19,23 +20,6 @@ namespace {
 constexpr double kExpertNumberBytes = 8, kRealBytes = 4;  // an expert's number; fp32
 constexpr std::uint64_t kSoftmaxPartsPerItem = 3;
 constexpr std::size_t kGroups = static_cast<std::size_t>(models::GroupKind::kWorld) + 1;
-
-schedule::Loss loss_of(const schedule::Operation& op) {
-    if (op.comm == schedule::CommKind::kNone) {
-        return op.phase == schedule::Phase::kRecompute   ? schedule::Loss::kRecompute
-               : op.phase == schedule::Phase::kOptimizer ? schedule::Loss::kOptimizer
-                                                         : schedule::Loss::kUsefulCompute;
-    }
-    switch (op.stream) {
-        case schedule::Stream::kTp: return schedule::Loss::kExposedTp;
-        case schedule::Stream::kEp: return schedule::Loss::kExposedEp;
-        case schedule::Stream::kDp: return schedule::Loss::kExposedDp;
-        case schedule::Stream::kPp: return schedule::Loss::kExposedPp;
-        case schedule::Stream::kCp: return schedule::Loss::kExposedCp;
-        case schedule::Stream::kCompute: break;
-    }
-    return schedule::Loss::kWaiting;
-}
 
 bool is_towards_experts(const schedule::Operation& op) {
     return (op.kind == schedule::OpKind::kTokenReturn) == (op.phase == schedule::Phase::kBackwardInput);

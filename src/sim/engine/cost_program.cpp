@@ -7,31 +7,11 @@
 #include <unordered_map>
 
 #include "base/error.hpp"
+#include "schedule/program/operation_loss.hpp"
 #include "schedule/step_length.hpp"
 
 namespace auspex::engine {
 namespace {
-
-schedule::Loss loss_of_compute(const schedule::Operation& op) {
-    if (op.kind == schedule::OpKind::kHostSync || op.kind == schedule::OpKind::kStepHost) {
-        return schedule::Loss::kWaiting;
-    }
-    return op.phase == schedule::Phase::kRecompute   ? schedule::Loss::kRecompute
-           : op.phase == schedule::Phase::kOptimizer ? schedule::Loss::kOptimizer
-                                                     : schedule::Loss::kUsefulCompute;
-}
-
-schedule::Loss loss_of_stream(schedule::Stream stream) {
-    switch (stream) {
-        case schedule::Stream::kTp: return schedule::Loss::kExposedTp;
-        case schedule::Stream::kEp: return schedule::Loss::kExposedEp;
-        case schedule::Stream::kDp: return schedule::Loss::kExposedDp;
-        case schedule::Stream::kPp: return schedule::Loss::kExposedPp;
-        case schedule::Stream::kCp: return schedule::Loss::kExposedCp;
-        case schedule::Stream::kCompute: break;
-    }
-    return schedule::Loss::kWaiting;
-}
 
 /// The groups of a kind as the actors of any stage see them: stages are laid alike.
 ActorGroups actor_groups_in(const models::Layout& layout, models::GroupKind kind) {
@@ -108,10 +88,6 @@ class Coster {
         }
         costed.task_end = static_cast<std::uint32_t>(out_.tasks.size());
         chain_streams(costed);
-    }
-
-    [[nodiscard]] std::size_t index_of(const schedule::Operation& op) const {
-        return static_cast<std::size_t>(&op - program_.operations.data());
     }
 
     static void require_simulable(const Task& task, const schedule::Operation& op, int stage) {
@@ -214,10 +190,10 @@ class Coster {
     }
 
     void cost_compute(Task& task, const schedule::Operation& op, int stage) {
-        const ComputeTime& time = costs_.compute[index_of(op)];
+        const ComputeTime& time = costs_.compute[program_.index_of(op)];
         const double straggler_s = time.straggler_s(options_.slowdown[static_cast<std::size_t>(stage)]);
         compute_since_sync_s_ += time.nominal_s + time.imbalance_s + straggler_s;
-        task.loss = loss_of_compute(op);
+        task.loss = loss_of(op);
         task.time_by_loss[static_cast<std::size_t>(task.loss)] = to_picoseconds(time.nominal_s);
         if (by_rank_) {
             task.rate_bound_s[static_cast<std::size_t>(task.loss)] = time.rate_bound_s;
@@ -254,8 +230,8 @@ class Coster {
 
     void cost_communication(Task& task, const schedule::Operation& op) {
         task.type = is_world(op) ? Task::Type::kWorld : Task::Type::kTransfer;
-        task.loss = is_world(op) ? schedule::Loss::kWaiting : loss_of_stream(op.stream);
-        task.transfer = costs_.transfer[index_of(op)];
+        task.loss = loss_of(op);
+        task.transfer = costs_.transfer[program_.index_of(op)];
         if (!by_rank_) {
             task.jitter = to_picoseconds(noise_s(op, member_of(task)));
         } else if (!is_world(op) && op.comm != schedule::CommKind::kSend) {

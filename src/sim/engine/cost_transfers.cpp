@@ -17,8 +17,6 @@ namespace {
 /// rounding.
 constexpr double kRounding = 1e-9;
 
-bool is_world(const schedule::Operation& op) { return op.group == models::GroupKind::kWorld; }
-
 /// What bounds a pattern when alone: a rate, and the slowed link of that rate if there is one.
 struct Bound {
     double rate;

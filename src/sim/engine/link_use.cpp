@@ -17,7 +17,7 @@ namespace {
 std::map<network::PatternId, double> bytes_by_pattern(const schedule::Program& program, const OperationCosts& costs) {
     std::map<network::PatternId, double> bytes;
     for_each_use(program, [&](const schedule::Operation& op, int, int uses) {
-        const std::uint32_t transfer = costs.transfer[static_cast<std::size_t>(&op - program.operations.data())];
+        const std::uint32_t transfer = costs.transfer[program.index_of(op)];
         if (transfer != kNone && !is_world(op)) {
             for (const network::TransferPhase& phase : costs.transfers[transfer].phases) {
                 bytes[phase.pattern] += phase.bytes * uses;

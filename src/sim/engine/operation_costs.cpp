@@ -38,7 +38,7 @@ OperationCosts cost_operations(const schedule::Program& program, const models::M
     const auto visit_all = [&](auto&& visit) {
         for_each_block(program, [&](std::uint32_t block, int stage) {
             for (const schedule::Operation& op : program.operations_of(program.blocks[block])) {
-                visit(op, static_cast<std::size_t>(&op - program.operations.data()), stage);
+                visit(op, program.index_of(op), stage);
             }
         });
     };
@@ -68,7 +68,7 @@ schedule::OperationTimes time_by_operation(const schedule::Program& program, con
     times.count.assign(schedule::kOperationNames, 0);
     const auto roles = static_cast<double>(program.roles.size());
     for_each_use(program, [&](const schedule::Operation& op, int stage, int uses) {
-        const auto index = static_cast<std::size_t>(&op - program.operations.data());
+        const auto index = program.index_of(op);
         const std::size_t name = operation_name_index(op.kind, op.phase);
         const ComputeTime& compute = costs.compute[index];
         double seconds = compute.nominal_s + compute.imbalance_s +

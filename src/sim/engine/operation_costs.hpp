@@ -48,11 +48,6 @@ struct OperationCosts {
 [[nodiscard]] schedule::OperationTimes time_by_operation(const schedule::Program& program, const OperationCosts& costs,
                                                          const CostOptions& options);
 
-/// True for what all ranks do together.
-[[nodiscard]] inline bool is_world(const schedule::Operation& op) {
-    return op.comm != schedule::CommKind::kNone && op.group == models::GroupKind::kWorld;
-}
-
 /// Calls visit(block, stage) once for every block that a role runs.
 template <class Visit>
 void for_each_block(const schedule::Program& program, Visit&& visit) {

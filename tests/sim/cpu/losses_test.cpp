@@ -22,7 +22,8 @@ double loss_s(const cpu::CpuStep& played, schedule::Loss loss) {
 using LossSeconds = std::array<double, schedule::kLossCount>;
 double& of(LossSeconds& seconds, schedule::Loss loss) { return seconds[static_cast<std::size_t>(loss)]; }
 
-/// What an operation counts as: communication as that of its stream, work as that of its phase.
+/// What an operation counts as: communication as that of its stream, or waiting if of all ranks; work as that of its
+/// phase, or waiting if only the host has any.
 schedule::Loss loss_of_operation(const schedule::Operation& op) {
     static const std::map<schedule::Stream, schedule::Loss> kOfStream{
         {schedule::Stream::kTp, schedule::Loss::kExposedTp}, {schedule::Stream::kEp, schedule::Loss::kExposedEp},
@@ -32,7 +33,10 @@ schedule::Loss loss_of_operation(const schedule::Operation& op) {
         {schedule::Phase::kRecompute, schedule::Loss::kRecompute},
         {schedule::Phase::kOptimizer, schedule::Loss::kOptimizer}};
     if (op.comm != schedule::CommKind::kNone) {
-        return kOfStream.at(op.stream);
+        return op.group == models::GroupKind::kWorld ? schedule::Loss::kWaiting : kOfStream.at(op.stream);
+    }
+    if (op.kind == schedule::OpKind::kHostSync || op.kind == schedule::OpKind::kStepHost) {
+        return schedule::Loss::kWaiting;
     }
     const auto found = kOfPhase.find(op.phase);
     return found == kOfPhase.end() ? schedule::Loss::kUsefulCompute : found->second;

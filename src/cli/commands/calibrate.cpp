@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/json_writer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/shell_word.hpp"
-#include "cli/output/json_writer.hpp"
 #include "launch/input_files.hpp"
 #include "launch/mpirun.hpp"
 #include "report/parts/text.hpp"

@@ -2,10 +2,10 @@
 #include <iostream>
 #include <utility>
 
+#include "base/json_writer.hpp"
 #include "cli/commands/collective_asked.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
-#include "cli/output/json_writer.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "base/json_writer.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/output/json_writer.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "exec/data/prepare.hpp"
 #include "exec/data/tokenizer.hpp"

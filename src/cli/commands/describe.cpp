@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/json_writer.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
-#include "cli/output/json_writer.hpp"
 #include "launch/input_files.hpp"
 #include "models/plan.hpp"
 #include "models/workload.hpp"

@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/json_writer.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/output/json_writer.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/input_files.hpp"
 #include "launch/mpirun.hpp"

@@ -4,9 +4,9 @@
 #include <iostream>
 
 #include "base/error.hpp"
+#include "base/json_writer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/version.hpp"
-#include "cli/output/json_writer.hpp"
 #include "exec/kernels/compiled_for.hpp"
 #include "launch/installation.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/output/json_writer.hpp"
+#include "base/json_writer.hpp"
 #include "report/comparison/comparison_text.hpp"
 #include "report/parts/text.hpp"
 #include "report/parts/text_table.hpp"

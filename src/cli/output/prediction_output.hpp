@@ -2,8 +2,8 @@
 /// @file A prediction as JSON members and as a page of text.
 #include <ostream>
 
+#include "base/json_writer.hpp"
 #include "cli/flags/options.hpp"
-#include "cli/output/json_writer.hpp"
 #include "models/plan.hpp"
 #include "sim/predict/predict.hpp"
 

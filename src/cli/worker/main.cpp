@@ -44,16 +44,6 @@ bool shows_step(const exec::StepReport& step, int first, int last, bool on_termi
     return (step.step - first) % every == 0 || step.step == last - 1;
 }
 
-/// The steps of all launches instead of those of the last.
-TrainResult result_of(exec::RunReport report, const std::optional<launch::RunFolder>& folder) {
-    TrainResult result{std::move(report), {}};
-    if (folder) {
-        result.report.steps = folder->steps();
-        result.restarts = folder->restarts();
-    }
-    return result;
-}
-
 void run_rank(const Options& options, const exec::MpiSession& session, const std::optional<launch::RunFolder>& folder,
               std::unique_ptr<exec::Communicator>& communicator) {
     const int rank = session.rank();
@@ -84,12 +74,12 @@ void run_rank(const Options& options, const exec::MpiSession& session, const std
     const auto on_note = [](const std::string& text) {
         std::cerr << launch::message_line("auspex: note: ", text) << std::endl;
     };
-    exec::RunReport report = train(setup.run, setup.options, *communicator, on_step, on_note);
+    const exec::RunReport report = train(setup.run, setup.options, *communicator, on_step, on_note);
     if (rank != 0) {
         return;
     }
-    const TrainResult result = result_of(std::move(report), folder);
-    write_train_files(options, setup.run, result);
+    const launch::TrainResult result = launch::train_result(report, folder ? &*folder : nullptr);
+    write_train_files(options, setup.run, result.steps, report.timeline);
     if (options.json) {
         write_train_json(std::cout, options, setup.run, result);
     } else {

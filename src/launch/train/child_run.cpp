@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -20,7 +19,6 @@
 #include <thread>
 
 #include "base/input_text.hpp"
-#include "base/json.hpp"
 #include "launch/child_process.hpp"
 #include "launch/messages.hpp"
 #include "launch/train/setup.hpp"
@@ -100,58 +98,6 @@ std::string last_words(const std::string& text) {
     return last.empty() ? "it ended without a word" : last;
 }
 
-void read_ranks(const JsonValue& root, TrainedRun& run) {
-    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-    const JsonValue memory = root.at("memory"), totals = root.at("memory_total");
-    for (int rank = 0; const auto labels = memory.find(std::to_string(rank)); ++rank) {
-        exec::RankReport& report = run.ranks.emplace_back();
-        report.rank = rank;
-        for (std::size_t i = 0; i < schedule::kMemoryLabelCount; ++i) {
-            report.peaks[i] = static_cast<std::size_t>(
-                labels->at(to_string(static_cast<schedule::MemoryLabel>(i))).as_integer(0, kMax));
-        }
-        report.peak_bytes =
-            static_cast<std::size_t>(totals.at(std::to_string(rank)).at("peak_bytes").as_integer(0, kMax));
-    }
-}
-
-void read_counts(const JsonValue& counts, TrainedRun& run) {
-    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-    run.counts.resize(static_cast<std::size_t>(schedule::OpKind::kCount));
-    for (std::size_t kind = 0; kind < run.counts.size(); ++kind) {
-        if (const auto count = counts.find(to_string(static_cast<schedule::OpKind>(kind)))) {
-            run.counts[kind].operations = static_cast<std::uint64_t>(count->at("operations").as_integer(0, kMax));
-            run.counts[kind].bytes = static_cast<double>(count->at("bytes").as_integer(0, kMax));
-        }
-    }
-}
-
-TrainedRun read_run(const std::string& file) {
-    constexpr double kMax = std::numeric_limits<double>::max();
-    const auto number_or_nan = [](const JsonValue& value) {
-        return value.is_number() ? value.as_number(-kMax, kMax) : std::numeric_limits<double>::quiet_NaN();
-    };
-    const JsonDocument document = JsonDocument::load(file);
-    const JsonValue root = document.root();
-    TrainedRun run;
-    for (const JsonValue& step : root.at("steps").elements()) {
-        run.losses.push_back(number_or_nan(step.at("loss")));
-        run.gradient_norms.push_back(number_or_nan(step.at("grad_norm")));
-        run.step_times_s.push_back(step.at("step_time_s").as_number(0, kMax));
-        if (const auto probe = step.find("probe_s")) {
-            run.probes_s.push_back(probe->as_number(0, kMax));
-        }
-    }
-    read_ranks(root, run);
-    read_counts(root.at("counts"), run);
-    run.first_step = static_cast<int>(root.at("first_step").as_integer(0, std::numeric_limits<int>::max()));
-    run.restarts = static_cast<int>(root.at("restarts").elements().size());
-    for (const JsonValue& note : root.at("notes").elements()) {
-        run.notes.push_back(note.as_string());
-    }
-    return run;
-}
-
 }  // namespace
 
 void throw_if_interrupted() {
@@ -160,8 +106,8 @@ void throw_if_interrupted() {
     }
 }
 
-TrainedRun run_training(const TrainRequest& request, const std::string& scratch,
-                        const std::function<void()>& meanwhile) {
+TrainResult run_training(const TrainRequest& request, const std::string& scratch,
+                         const std::function<void()>& meanwhile) {
     const std::string out = scratch + "/train-out", error = scratch + "/train-error";
     std::vector<std::string> words{"auspex", "train", "--json"};
     std::ranges::copy(words_of(request), std::back_inserter(words));
@@ -180,11 +126,11 @@ TrainedRun run_training(const TrainRequest& request, const std::string& scratch,
     const int status = wait_for(child, meanwhile);
     throw_if_interrupted();
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        TrainedRun failed;
+        TrainResult failed;
         failed.error = last_words(read_input_file(error));
         return failed;
     }
-    return read_run(out);
+    return read_train_result(JsonDocument::load(out));
 }
 
 exec::RunInputs inputs_of_training(const TrainRequest& request) { return load_train_setup(request, 0).run; }

@@ -3,11 +3,13 @@
 
 #include <limits>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
+#include "base/json_writer.hpp"
 #include "base/output_file.hpp"
 #include "exec/run/core_probe.hpp"
 
@@ -64,15 +66,6 @@ void add_differences(const RunOrigin& a, const RunOrigin& b, std::set<std::strin
     }
 }
 
-/// Members of an object: "name": text, …, in the order of the map.
-std::string json_members(const RunOrigin& origin) {
-    std::string members;
-    for (const auto& [name, digest] : origin) {
-        members += (members.empty() ? "" : ", ") + json_quote(name) + ": " + json_quote(digest);
-    }
-    return members;
-}
-
 std::string note_of(const std::string& file, std::size_t left, std::size_t all, const std::set<std::string>& names) {
     std::string differences;
     for (const std::string& name : names) {
@@ -98,23 +91,29 @@ evaluate::ComparedRun compared_run(const CaseRun& run, double reference_probe_s)
 }
 
 std::string to_json_line(const CaseRun& run) {
-    std::string operations;
-    for (const evaluate::OperationPair& operation : run.operations) {
-        operations +=
-            (operations.empty() ? "" : ", ") + json_quote(operation.name) + ": " + json_number(operation.measured_s);
+    std::ostringstream out;
+    {
+        JsonWriter json(out, JsonLayout::kOneLine);
+        json.begin_object().member("plan", run.plan).member("workload", run.workload);
+        json.key("origin").begin_object();
+        for (const auto& [name, digest] : run.origin) {
+            json.member(name, digest);
+        }
+        json.end_object().member("round", run.round).member("step_s", run.step_s).member("probe_s", run.probe_s);
+        json.member("slowed", run.is_slowed).member("others_share", run.background_share);
+        json.key("others").begin_array();
+        for (const int count : run.background_processes) {
+            json.value(count);
+        }
+        json.end_array().member("disturbed", run.is_disturbed).member("memory_bytes", run.memory_bytes);
+        json.member("traced_s", run.traced_s).member("traced_probe_s", run.traced_probe_s);
+        json.key("operations").begin_object();
+        for (const evaluate::OperationPair& operation : run.operations) {
+            json.member(operation.name, operation.measured_s);
+        }
+        json.end_object().end_object();
     }
-    std::string others;
-    for (const int count : run.background_processes) {
-        others += (others.empty() ? "" : ", ") + std::to_string(count);
-    }
-    return "{\"plan\": " + json_quote(run.plan) + ", \"workload\": " + json_quote(run.workload) + ", \"origin\": {" +
-           json_members(run.origin) + "}, \"round\": " + std::to_string(run.round) +
-           ", \"step_s\": " + json_number(run.step_s) + ", \"probe_s\": " + json_number(run.probe_s) +
-           ", \"slowed\": " + (run.is_slowed ? "true" : "false") +
-           ", \"others_share\": " + json_number(run.background_share) + ", \"others\": [" + others + "]" +
-           ", \"disturbed\": " + (run.is_disturbed ? "true" : "false") +
-           ", \"memory_bytes\": " + json_number(run.memory_bytes) + ", \"traced_s\": " + json_number(run.traced_s) +
-           ", \"traced_probe_s\": " + json_number(run.traced_probe_s) + ", \"operations\": {" + operations + "}}\n";
+    return std::move(out).str();
 }
 
 EarlierRuns read_case_runs(

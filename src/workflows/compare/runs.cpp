@@ -66,12 +66,13 @@ std::string make_random_data(const models::Workload& workload, const std::string
 }
 
 /// Why there are no steps to take from a run; empty: there are.
-std::string fault_of_steps(const launch::TrainedRun& trained) {
-    const std::size_t steps = trained.step_times_s.size(), probes = trained.probes_s.size();
-    return steps > kWarmUp && probes == steps ? ""
-                                              : "it reported " + counted(static_cast<double>(steps), "step") + " and " +
-                                                    counted(static_cast<double>(probes), "probe") + ", not more than " +
-                                                    std::to_string(kWarmUp) + " and as many of each";
+std::string fault_of_steps(const std::vector<exec::StepReport>& steps) {
+    const auto probes = std::ranges::count_if(steps, [](const exec::StepReport& step) { return step.probe_s > 0; });
+    return steps.size() > kWarmUp && static_cast<std::size_t>(probes) == steps.size()
+               ? ""
+               : "it reported " + counted(static_cast<double>(steps.size()), "step") + " and " +
+                     counted(static_cast<double>(probes), "probe") + ", not more than " + std::to_string(kWarmUp) +
+                     " and as many of each";
 }
 
 class Measurer {
@@ -158,12 +159,12 @@ class Measurer {
         const std::vector<microbench::ProbeReading> before = microbench::probe_cores(kProbe_s);
         launch::throw_if_interrupted();
         const microbench::CoreClock begin = microbench::core_clock();
-        const launch::TrainedRun trained = run_training(wanted, plan_.scratch);
+        const launch::TrainResult trained = run_training(wanted, plan_.scratch);
         const microbench::CoreClock end = microbench::core_clock();
         if (!trained.error.empty()) {
             return trained.error;
         }
-        if (const std::string fault = fault_of_steps(trained); !fault.empty()) {
+        if (const std::string fault = fault_of_steps(trained.steps); !fault.empty()) {
             return fault;
         }
         const std::vector<microbench::ProbeReading> after = microbench::probe_cores(kProbe_s);
@@ -171,33 +172,33 @@ class Measurer {
         run.background_processes = background_by_core(begin, end);
         run.is_disturbed = had_background_load(begin, end) || is_disturbed(before, plan_.reference_probe_s) ||
                            is_disturbed(after, plan_.reference_probe_s);
-        take_steps(trained, run);
+        take_steps(trained.steps, run);
         for (const exec::RankReport& rank : trained.ranks) {
             run.memory_bytes = std::max(run.memory_bytes, static_cast<double>(rank.peak_bytes));
         }
         const schedule::Timeline timeline = evaluate::read_chrome_trace(JsonDocument::load(latest_trace()));
         run.traced_s = to_seconds(evaluate::end_of(timeline));
-        run.traced_probe_s = trained.probes_s.back();
+        run.traced_probe_s = trained.steps.back().probe_s;
         run.operations = evaluate::operation_times(timeline);
         return "";
     }
 
     /// The steps at full speed, or all.
-    void take_steps(const launch::TrainedRun& trained, CaseRun& run) const {
-        std::vector<double> steps_s(trained.step_times_s.begin() + kWarmUp, trained.step_times_s.end());
-        std::vector<double> probes_s(trained.probes_s.begin() + kWarmUp, trained.probes_s.end());
-        std::vector<double> calm_steps_s, calm_probes_s;
-        for (std::size_t step = 0; step < steps_s.size(); ++step) {
-            if (exec::has_full_speed(probes_s[step], plan_.reference_probe_s)) {
-                calm_steps_s.push_back(steps_s[step]);
-                calm_probes_s.push_back(probes_s[step]);
+    void take_steps(const std::vector<exec::StepReport>& steps, CaseRun& run) const {
+        std::vector<double> steps_s, probes_s, full_speed_steps_s, full_speed_probes_s;
+        for (const exec::StepReport& step : std::span(steps).subspan(kWarmUp)) {
+            steps_s.push_back(step.step_time_s);
+            probes_s.push_back(step.probe_s);
+            if (exec::has_full_speed(step.probe_s, plan_.reference_probe_s)) {
+                full_speed_steps_s.push_back(step.step_time_s);
+                full_speed_probes_s.push_back(step.probe_s);
             }
         }
         const auto fewest = std::max(kMinUndisturbedSteps, kMinUndisturbedShare * static_cast<double>(steps_s.size()));
-        run.is_slowed = plan_.reference_probe_s > 0 && static_cast<double>(calm_steps_s.size()) < fewest;
-        const bool takes_calm = plan_.reference_probe_s > 0 && !run.is_slowed;
-        run.step_s = median(takes_calm ? calm_steps_s : steps_s);
-        run.probe_s = median(takes_calm ? calm_probes_s : probes_s);
+        run.is_slowed = plan_.reference_probe_s > 0 && static_cast<double>(full_speed_steps_s.size()) < fewest;
+        const bool takes_full_speed = plan_.reference_probe_s > 0 && !run.is_slowed;
+        run.step_s = median(takes_full_speed ? full_speed_steps_s : steps_s);
+        run.probe_s = median(takes_full_speed ? full_speed_probes_s : probes_s);
     }
 
     [[nodiscard]] int steps_of(std::size_t i) const {

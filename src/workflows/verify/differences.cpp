@@ -80,7 +80,7 @@ std::optional<ChoicePosition> first_differing_choice(const models::RoutingRecord
     return std::nullopt;
 }
 
-std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run,
+std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainResult& run,
                               const models::RoutingRecord* routing) {
     if (run.ranks.size() != static_cast<std::size_t>(inputs.layout.tiles)) {
         return against("ranks", static_cast<std::uint64_t>(inputs.layout.tiles), run.ranks.size(), "of them");
@@ -97,7 +97,7 @@ std::string memory_difference(const exec::RunInputs& inputs, const launch::Train
     return "";
 }
 
-std::string counts_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run) {
+std::string counts_difference(const exec::RunInputs& inputs, const launch::TrainResult& run) {
     const std::vector<exec::OperationCount> expected = counts_of_program(inputs);
     for (std::size_t kind = 0; kind < expected.size(); ++kind) {
         const std::string name = to_string(static_cast<schedule::OpKind>(kind));
@@ -112,7 +112,7 @@ std::string counts_difference(const exec::RunInputs& inputs, const launch::Train
     return "";
 }
 
-std::uint64_t measured_optimizer_bytes(const launch::TrainedRun& run) {
+std::uint64_t measured_optimizer_bytes(const launch::TrainResult& run) {
     std::uint64_t most = 0;
     for (const exec::RankReport& rank : run.ranks) {
         most = std::max<std::uint64_t>(most, rank.peaks[kMaster] + rank.peaks[kMoments]);

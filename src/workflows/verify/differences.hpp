@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "launch/train/child_run.hpp"
+#include "launch/train/train_result.hpp"
 
 namespace auspex::workflows {
 
@@ -21,15 +21,15 @@ struct ChoicePosition {
 
 /// Peaks of every rank, label by label and of the sum, against rank_memory: empty if all are equal, else the first that
 /// is not: "rank 3, activations: 1,024 bytes predicted, 2,048 measured". `routing`: of that very run; null: uniform.
-[[nodiscard]] std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run,
+[[nodiscard]] std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainResult& run,
                                             const models::RoutingRecord* routing);
 
 /// Operations and bytes by kind, summed over all ranks, against the program: empty if equal, else the first kind that
 /// differs. Whatever experts are chosen, all-to-alls of a group together send what the program says: no row is dropped.
-[[nodiscard]] std::string counts_difference(const exec::RunInputs& inputs, const launch::TrainedRun& run);
+[[nodiscard]] std::string counts_difference(const exec::RunInputs& inputs, const launch::TrainResult& run);
 
 /// Bytes of the optimizer's states (moments and master weights) on the rank that has most of them.
-[[nodiscard]] std::uint64_t measured_optimizer_bytes(const launch::TrainedRun& run);
+[[nodiscard]] std::uint64_t measured_optimizer_bytes(const launch::TrainResult& run);
 [[nodiscard]] std::uint64_t predicted_optimizer_bytes(const exec::RunInputs& inputs);
 
 }  // namespace auspex::workflows

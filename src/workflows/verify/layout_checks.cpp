@@ -10,7 +10,7 @@
 namespace auspex::workflows {
 namespace {
 
-void require_success(const launch::TrainedRun& run, const std::string& what) {
+void require_success(const launch::TrainResult& run, const std::string& what) {
     if (!run.error.empty()) {
         throw std::runtime_error(what + ": " + run.error);
     }
@@ -71,24 +71,25 @@ report::LayoutCheck LayoutChecks::check(const VerifyLayout& layout) {
     return check;
 }
 
-launch::TrainedRun LayoutChecks::run(const VerifyLayout& layout, const std::string& routing, const std::string& record,
-                                     report::LayoutCheck& check, exec::RunInputs& inputs) const {
+launch::TrainResult LayoutChecks::run(const VerifyLayout& layout, const std::string& routing, const std::string& record,
+                                      report::LayoutCheck& check, exec::RunInputs& inputs) const {
     launch::TrainRequest wanted = session_.run_of(layout, routing, session_.steps());
     wanted.record_routing = record;
     inputs = inputs_of_training(wanted);
-    launch::TrainedRun run = run_training(wanted, session_.scratch());
+    launch::TrainResult run = run_training(wanted, session_.scratch());
     check.error = session_.without_scratch(run.error);
     return run;
 }
 
 void LayoutChecks::check_forced(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check) {
     exec::RunInputs inputs;
-    const launch::TrainedRun run = this->run(layout, kForcedRouting, "", check, inputs);
+    const launch::TrainResult run = this->run(layout, kForcedRouting, "", check, inputs);
     if (!run.error.empty()) {
         return;
     }
-    check.forced = largest_difference(run.losses, single.forced.losses);
-    check.norm = largest_difference(run.gradient_norms, single.forced.gradient_norms);
+    check.forced = largest_difference(run.losses(), single.forced.losses());
+    check.norm = largest_difference(run.by_step(&exec::StepReport::gradient_norm),
+                                    single.forced.by_step(&exec::StepReport::gradient_norm));
     const char* const mode = single.has_experts ? "forced" : "no experts";
     keep_first(check.memory, memory_difference(inputs, run, nullptr), mode);
     keep_first(check.counts, counts_difference(inputs, run), mode);
@@ -99,13 +100,14 @@ void LayoutChecks::check_forced(const VerifyLayout& layout, const Single& single
 void LayoutChecks::check_learned(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check) {
     exec::RunInputs inputs;
     const std::string file = session_.scratch() + "/routing-of-layout.json";
-    const launch::TrainedRun run = this->run(layout, kLearnedRouting, file, check, inputs);
+    const launch::TrainResult run = this->run(layout, kLearnedRouting, file, check, inputs);
     if (!run.error.empty()) {
         return;
     }
     const models::RoutingRecord record = models::read_routing_record(file);
     const std::optional<ChoicePosition> first = first_differing_choice(record, single.record);
-    std::size_t alike = single.learned.losses.size();
+    const std::vector<double> losses = run.losses(), of_single = single.learned.losses();
+    std::size_t alike = of_single.size();
     check.first_choice = "none";
     if (first) {
         check.first_step = first->step;
@@ -113,10 +115,9 @@ void LayoutChecks::check_learned(const VerifyLayout& layout, const Single& singl
         check.first_choice = "step " + std::to_string(first->step) + ", layer " + std::to_string(first->layer) +
                              ", token " + std::to_string(first->token);
     }
-    check.learned =
-        run.losses.size() == single.learned.losses.size()
-            ? largest_difference(std::span(run.losses).first(alike), std::span(single.learned.losses).first(alike))
-            : largest_difference(run.losses, single.learned.losses);
+    check.learned = losses.size() == of_single.size()
+                        ? largest_difference(std::span(losses).first(alike), std::span(of_single).first(alike))
+                        : largest_difference(losses, of_single);
     keep_first(check.memory, memory_difference(inputs, run, &record), "learned");
     keep_first(check.counts, counts_difference(inputs, run), "learned");
     add_curve(layout.model, layout.grid() + ": " + layout.choices(), run);
@@ -124,23 +125,23 @@ void LayoutChecks::check_learned(const VerifyLayout& layout, const Single& singl
 
 void LayoutChecks::check_replayed(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check) {
     exec::RunInputs inputs;
-    const launch::TrainedRun run = this->run(layout, replayed_routing(single.record_file), "", check, inputs);
+    const launch::TrainResult run = this->run(layout, replayed_routing(single.record_file), "", check, inputs);
     if (!run.error.empty()) {
         return;
     }
-    check.replayed = largest_difference(run.losses, single.learned.losses);
+    check.replayed = largest_difference(run.losses(), single.learned.losses());
     keep_first(check.memory, memory_difference(inputs, run, &single.record), "replayed");
     keep_first(check.counts, counts_difference(inputs, run), "replayed");
 }
 
-void LayoutChecks::add_curve(VerifyModel model, const std::string& name, const launch::TrainedRun& run) {
+void LayoutChecks::add_curve(VerifyModel model, const std::string& name, const launch::TrainResult& run) {
     constexpr std::size_t kMax = 5;
     if (model != VerifyModel::kExperts || curves_.size() >= kMax) {
         return;
     }
     report::LossCurve& curve = curves_.emplace_back(report::LossCurve{name, {}});
-    for (std::size_t step = 0; step < run.losses.size(); ++step) {
-        curve.points.push_back({static_cast<int>(step), run.losses[step]});
+    for (const exec::StepReport& step : run.steps) {
+        curve.points.push_back({step.step, step.loss});
     }
 }
 

@@ -27,7 +27,7 @@ class LayoutChecks {
 
  private:
     struct Single {
-        launch::TrainedRun forced, learned;
+        launch::TrainResult forced, learned;
         models::RoutingRecord record;
         std::string record_file;
         bool has_experts = false;
@@ -35,10 +35,10 @@ class LayoutChecks {
     void check_forced(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check);
     void check_learned(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check);
     void check_replayed(const VerifyLayout& layout, const Single& single, report::LayoutCheck& check);
-    [[nodiscard]] launch::TrainedRun run(const VerifyLayout& layout, const std::string& routing,
-                                         const std::string& record, report::LayoutCheck& check,
-                                         exec::RunInputs& inputs) const;
-    void add_curve(VerifyModel model, const std::string& name, const launch::TrainedRun& run);
+    [[nodiscard]] launch::TrainResult run(const VerifyLayout& layout, const std::string& routing,
+                                          const std::string& record, report::LayoutCheck& check,
+                                          exec::RunInputs& inputs) const;
+    void add_curve(VerifyModel model, const std::string& name, const launch::TrainResult& run);
 
     const VerifySession& session_;
     std::map<VerifyModel, Single> singles_;

@@ -15,6 +15,7 @@
 #include "base/rng.hpp"
 #include "exec/checkpoint/checkpoint_manifest.hpp"
 #include "launch/run_folder.hpp"
+#include "launch/train/child_run.hpp"
 #include "report/parts/text.hpp"
 #include "workflows/verify/differences.hpp"
 
@@ -113,9 +114,9 @@ class Recovery {
         static_cast<void>(run("the first half of a run", half));
         static_cast<void>(
             run("the first half of a run", saving(run_of(interrupted_layout(), kForcedRouting, half_), "half-forced")));
-        const auto middle =
-            learned_.step_times_s.begin() + static_cast<std::ptrdiff_t>(learned_.step_times_s.size() / 2);
-        std::nth_element(learned_.step_times_s.begin(), middle, learned_.step_times_s.end());
+        std::vector<double> times_s = learned_.by_step(&exec::StepReport::step_time_s);
+        const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
+        std::nth_element(times_s.begin(), middle, times_s.end());
         step_time_s_ = *middle;
     }
 
@@ -135,11 +136,11 @@ class Recovery {
                      " goes on as " + other_layout().grid();
         launch::TrainRequest rest = saving(run_of(other_layout(), kForcedRouting, steps_), "half-forced");
         rest.resumes = true;
-        const launch::TrainedRun resumed = run_training(rest, session_.scratch());
+        const launch::TrainResult resumed = run_training(rest, session_.scratch());
         if (!is_whole(resumed, half_, check)) {
             return check;
         }
-        const double difference = largest_difference(resumed.losses, tail(forced_, half_));
+        const double difference = largest_difference(resumed.losses(), tail(forced_, half_));
         check.passed = difference <= report::kAllowedForced;
         check.result = "losses differ by " + report::difference_text(difference) +
                        " from the run left alone (allowed: " + report::difference_text(report::kAllowedForced) + ")";
@@ -151,20 +152,21 @@ class Recovery {
         check.what = "begun from the weights after step " + std::to_string(half_) + " alone, optimizer states new";
         launch::TrainRequest begun = run_of(interrupted_layout(), kLearnedRouting, every_);
         begun.weights = session_.scratch() + "/half/model-" + std::to_string(half_) + ".safetensors";
-        const launch::TrainedRun fresh = run_training(begun, session_.scratch());
+        const launch::TrainResult fresh = run_training(begun, session_.scratch());
         if (!is_whole(fresh, 0, check, every_)) {
             return check;
         }
         const auto mean = [](std::span<const double> losses) {
             return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
         };
-        const double found = mean(fresh.losses);
-        const double expected = mean(tail(learned_, half_).first(static_cast<std::size_t>(every_)));
+        const std::vector<double> left_alone = tail(learned_, half_);
+        const double found = mean(fresh.losses());
+        const double expected = mean(std::span(left_alone).first(static_cast<std::size_t>(every_)));
         check.passed = std::abs(found / expected - 1) <= kAllowedFresh;
         check.result = "mean loss of the first " + counted(every_, "step") + " " + fixed(found, 4) +
                        ", of the run left alone at that point " + fixed(expected, 4) +
                        ", on other batches (allowed: " + percent(kAllowedFresh, 0) + " apart); at the very beginning " +
-                       fixed(learned_.losses.front(), 4);
+                       fixed(learned_.steps.front().loss, 4);
         return check;
     }
 
@@ -174,12 +176,12 @@ class Recovery {
         flip_newest();
         launch::TrainRequest rest = saving(run_of(interrupted_layout(), kLearnedRouting, steps_), "half");
         rest.resumes = true;
-        const launch::TrainedRun resumed = run_training(rest, session_.scratch());
+        const launch::TrainResult resumed = run_training(rest, session_.scratch());
         const int older = half_ - every_;
         if (!is_whole(resumed, older, check)) {
             return check;
         }
-        check.passed = std::ranges::equal(resumed.losses, tail(learned_, older));
+        check.passed = resumed.losses() == tail(learned_, older);
         check.result = "the one after step " + std::to_string(older) + " was used; losses " + same(check.passed);
         return check;
     }
@@ -188,8 +190,9 @@ class Recovery {
     static std::string same(bool passed) {
         return passed ? "equal those of the run left alone, bit for bit" : "differ from those of the run left alone";
     }
-    static std::span<const double> tail(const launch::TrainedRun& run, int from) {
-        return std::span(run.losses).subspan(static_cast<std::size_t>(from));
+    static std::vector<double> tail(const launch::TrainResult& run, int from) {
+        const std::vector<double> losses = run.losses();
+        return {losses.begin() + from, losses.end()};
     }
 
     [[nodiscard]] launch::TrainRequest run_of(const VerifyLayout& layout, const char* routing, int steps) const {
@@ -200,8 +203,8 @@ class Recovery {
         wanted.checkpoint_every = every_;
         return wanted;
     }
-    [[nodiscard]] launch::TrainedRun run(const std::string& what, const launch::TrainRequest& wanted) const {
-        launch::TrainedRun done = run_training(wanted, session_.scratch());
+    [[nodiscard]] launch::TrainResult run(const std::string& what, const launch::TrainRequest& wanted) const {
+        launch::TrainResult done = run_training(wanted, session_.scratch());
         if (!done.error.empty()) {
             throw std::runtime_error(what + ": " + done.error);
         }
@@ -209,13 +212,13 @@ class Recovery {
     }
 
     /// It ended, began where it should and lacks no step; else says so in the check.
-    [[nodiscard]] bool is_whole(const launch::TrainedRun& run, int first, report::RecoveryCheck& check,
+    [[nodiscard]] bool is_whole(const launch::TrainResult& run, int first, report::RecoveryCheck& check,
                                 int steps = 0) const {
         const auto expected = static_cast<std::size_t>((steps > 0 ? steps : steps_) - first);
         if (!run.error.empty()) {
             check.result = "failed: " + session_.without_scratch(run.error);
-        } else if (run.first_step != first || run.losses.size() != expected) {
-            check.result = "found " + counted(static_cast<double>(run.losses.size()), "step") + " from step " +
+        } else if (run.first_step != first || run.steps.size() != expected) {
+            check.result = "found " + counted(static_cast<double>(run.steps.size()), "step") + " from step " +
                            std::to_string(run.first_step) + "; expected " + std::to_string(expected) + " from step " +
                            std::to_string(first);
         }
@@ -246,7 +249,7 @@ class Recovery {
         strike.after_s = rng_.uniform() * step_time_s_;
         const std::string folder = "killed-" + std::to_string(number);
         Killer killer(session_.scratch() + "/" + folder, strike);
-        const launch::TrainedRun run = run_training(supervised(folder), session_.scratch(), [&] { killer.poll(); });
+        const launch::TrainResult run = run_training(supervised(folder), session_.scratch(), [&] { killer.poll(); });
         return judge(run, "kill -9 of rank " + std::to_string(strike.rank) + " " +
                               (in_checkpoint ? "while a checkpoint was written, in or after step "
                                              : duration(strike.after_s) + " into step ") +
@@ -260,15 +263,16 @@ class Recovery {
         return judge(run_training(wanted, session_.scratch()), "--inject " + wanted.fault);
     }
 
-    [[nodiscard]] report::RecoveryCheck judge(const launch::TrainedRun& run, const std::string& what) const {
+    [[nodiscard]] report::RecoveryCheck judge(const launch::TrainResult& run, const std::string& what) const {
         report::RecoveryCheck check;
         check.what = what;
         if (!is_whole(run, 0, check)) {
             return check;
         }
-        const bool is_same = run.losses == learned_.losses;
-        check.passed = is_same && run.restarts > 0;
-        check.result = (run.restarts > 0 ? counted(run.restarts, "restart") : std::string("not noticed")) +
+        const bool is_same = run.losses() == learned_.losses();
+        check.passed = is_same && !run.restarts.empty();
+        check.result = (!run.restarts.empty() ? counted(static_cast<double>(run.restarts.size()), "restart")
+                                              : std::string("not noticed")) +
                        "; losses " + same(is_same);
         return check;
     }
@@ -295,7 +299,7 @@ class Recovery {
     const VerifySession& session_;
     int steps_, every_, half_;
     Rng rng_{1};
-    launch::TrainedRun learned_, forced_;
+    launch::TrainResult learned_, forced_;
     double step_time_s_ = 0;
 };
 

@@ -1,24 +1,33 @@
-#include "cli/output/json_writer.hpp"
+/// @file Brackets, commas and line breaks.
+#include "base/json_writer.hpp"
 
 #include <cmath>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 
-namespace auspex::cli {
+namespace auspex {
 
 std::int64_t whole(double count) { return std::llround(count); }
 
-JsonWriter::JsonWriter(std::ostream& out) : out_(out) {}
+JsonWriter::JsonWriter(std::ostream& out, JsonLayout layout) : out_(out), layout_(layout) {}
 
 JsonWriter::~JsonWriter() { out_ << '\n'; }
 
-void JsonWriter::new_line() { out_ << '\n' << std::string(2 * is_empty_.size(), ' '); }
+/// Between members, and beside the brackets of what has any.
+void JsonWriter::new_line(bool after_member) {
+    if (layout_ == JsonLayout::kIndented) {
+        out_ << '\n' << std::string(2 * is_empty_.size(), ' ');
+    } else if (after_member) {
+        out_ << ' ';
+    }
+}
 
 JsonWriter& JsonWriter::raw(std::string_view text) {
     if (!after_key_ && !is_empty_.empty()) {
-        out_ << (is_empty_.back() ? "" : ",");
-        new_line();
+        const bool after_member = !is_empty_.back();
+        out_ << (after_member ? "," : "");
+        new_line(after_member);
         is_empty_.back() = false;
     }
     after_key_ = false;
@@ -37,7 +46,7 @@ JsonWriter& JsonWriter::end(char bracket) {
     const bool was_empty = is_empty_.back();
     is_empty_.pop_back();
     if (!was_empty) {
-        new_line();
+        new_line(false);
     }
     out_ << bracket;
     return *this;
@@ -67,4 +76,4 @@ JsonWriter& JsonWriter::member_or_text(std::string_view name, double number) {
     return member(name, std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
 }
 
-}  // namespace auspex::cli
+}  // namespace auspex

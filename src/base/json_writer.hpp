@@ -1,20 +1,22 @@
 #pragma once
-/// @file Indented JSON, written in order: what `--json` prints.
+/// @file JSON, written in order: what `--json` prints, and lines of records.
 #include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string_view>
 #include <vector>
 
-namespace auspex::cli {
+namespace auspex {
 
 /// A count of bytes, to the nearest whole one.
 [[nodiscard]] std::int64_t whole(double count);
 
-/// Members are written as they come: the caller opens and closes objects and arrays in pairs.
+enum class JsonLayout : std::uint8_t { kIndented, kOneLine };
+
+/// Members are written as they come: the caller opens and closes objects and arrays in pairs. A line break ends it.
 class JsonWriter {
  public:
-    explicit JsonWriter(std::ostream& out);
+    explicit JsonWriter(std::ostream& out, JsonLayout layout = JsonLayout::kIndented);
     /// Requires: everything opened was closed.
     ~JsonWriter();
     JsonWriter(const JsonWriter&) = delete;
@@ -49,11 +51,12 @@ class JsonWriter {
     JsonWriter& begin(char bracket);
     JsonWriter& end(char bracket);
     JsonWriter& raw(std::string_view text);
-    void new_line();
+    void new_line(bool after_member);
 
     std::ostream& out_;
+    JsonLayout layout_;
     std::vector<bool> is_empty_;  ///< of each open object or array
     bool after_key_ = false;
 };
 
-}  // namespace auspex::cli
+}  // namespace auspex

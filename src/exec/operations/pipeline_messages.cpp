@@ -33,8 +33,9 @@ struct Messages {
     }
     [[nodiscard]] std::size_t elements() const {
         const std::size_t count = s.t_slice * s.h + travelling();
-        const double bytes = schedule::message_bytes(rank.workload(), rank.plan(), rank.run->stack, current.op.message);
-        AUSPEX_CHECK(static_cast<double>(count) == bytes / rank.plan().weight_bytes,
+        const schedule::StageMessage message =
+            schedule::stage_message(rank.workload(), rank.plan(), rank.run->stack, current.op.message);
+        AUSPEX_CHECK(static_cast<double>(count) == message.activations.elements + message.router_logits.elements,
                      "a message is as long as the program says");
         return count;
     }

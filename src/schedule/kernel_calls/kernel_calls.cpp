@@ -83,11 +83,10 @@ bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls&
     if (!sends && op.kind != OpKind::kReceiveForward && op.kind != OpKind::kReceiveBackward) {
         return false;
     }
-    const double value = z.s.t_norm * z.s.h;
-    const double logits = message_bytes(z.s.workload, z.s.plan, z.s.stack, op.message) / z.w - value;
-    for (const double elements : {value, logits}) {
-        if (elements > 0) {
-            const std::vector<models::CpuCall> leaves = check_and_copy(z, elements);
+    const StageMessage message = stage_message(z.s.workload, z.s.plan, z.s.stack, op.message);
+    for (const Buffer& buffer : {message.activations, message.router_logits}) {
+        if (buffer.elements > 0) {
+            const std::vector<models::CpuCall> leaves = check_and_copy(z, buffer.elements);
             sends ? calls.before.insert(calls.before.end(), leaves.begin(), leaves.end())
                   : calls.after.insert(calls.after.end(), leaves.back());
         }

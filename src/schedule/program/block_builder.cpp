@@ -1,6 +1,8 @@
 /// @file Emitting operations: dependencies, blocking and overlap.
 #include "schedule/program/block_builder.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace auspex::schedule {
@@ -131,9 +133,22 @@ Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
     return emit_compute(op, inputs);
 }
 
+void BlockBuilder::set_buffers(Operation& op, std::initializer_list<Buffer> buffers) {
+    op.buffer_begin = static_cast<std::uint32_t>(program_.buffers.size());
+    for (const Buffer& buffer : buffers) {
+        if (buffer.elements > 0) {
+            program_.buffers.push_back(buffer);
+            op.bytes += buffer.elements * element_bytes(shapes_.plan, buffer.type);
+        }
+    }
+    op.buffer_end = static_cast<std::uint32_t>(program_.buffers.size());
+}
+
 Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, models::GroupKind group, int size,
-                                double bytes, std::initializer_list<Value> inputs, const CommTraits& traits) {
-    if (size <= 1 || (bytes <= 0 && comm != CommKind::kBarrier)) {
+                                std::initializer_list<Buffer> buffers, std::initializer_list<Value> inputs,
+                                const CommTraits& traits) {
+    const bool is_empty = std::ranges::none_of(buffers, [](const Buffer& buffer) { return buffer.elements > 0; });
+    if (size <= 1 || (is_empty && comm != CommKind::kBarrier)) {
         return inputs.size() == 0 ? kNoValue : *inputs.begin();
     }
     Operation op;
@@ -141,7 +156,7 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, model
     op.stream = stream;
     op.comm = comm;
     op.group = group;
-    op.bytes = bytes;
+    set_buffers(op, buffers);
     op.repeat = traits.repeat;
     op.routed = traits.routed;
     op.carries = traits.carries;
@@ -159,13 +174,13 @@ Value BlockBuilder::communicate(OpKind kind, Stream stream, CommKind comm, model
     return blocking_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3]});
 }
 
-Value BlockBuilder::send(OpKind kind, int boundary, double bytes, Value input) {
+Value BlockBuilder::send(OpKind kind, int boundary, const StageMessage& message, Value input) {
     Operation op;
     op.kind = kind;
     op.stream = Stream::kPp;
     op.comm = CommKind::kSend;
     op.group = kind == OpKind::kSendForward ? models::GroupKind::kNextStage : models::GroupKind::kPreviousStage;
-    op.bytes = bytes;
+    set_buffers(op, {message.activations, message.router_logits});
     op.message = boundary;
     const Value before = blocking_ != kNoValue ? blocking_ : last_compute_;
     const Value sent = emit(op, {input, before == input ? kNoValue : before});

@@ -33,9 +33,9 @@ struct Shapes {
 using Value = std::int64_t;
 inline constexpr Value kNoValue = -1;
 
-/// What a communication may have beside its kind, group and bytes.
+/// What a communication may have beside its kind, group and buffers.
 struct CommTraits {
-    int repeat = 1;       ///< done this many times in a row, `bytes` each
+    int repeat = 1;       ///< done this many times in a row, all buffers each
     bool routed = false;  ///< bytes grow with the tokens routed to the busiest rank
     Carries carries = Carries::kRunningValue;
 };
@@ -58,13 +58,14 @@ class BlockBuilder {
     /// An operation without kernels of its own, of a fixed host time.
     Value host(OpKind kind, double host_s);
     Value compute(OpKind kind, std::initializer_list<Value> inputs, const std::vector<models::Kernel>& kernels);
-    /// A communication of `size` ranks; returns the first input unchanged when size is 1 or bytes is 0. Without inputs
-    /// it waits for all kernels so far. Where its stream may not overlap, it always does, and the next kernel waits for
-    /// it.
-    Value communicate(OpKind kind, Stream stream, CommKind comm, models::GroupKind group, int size, double bytes,
-                      std::initializer_list<Value> inputs, const CommTraits& traits = {});
+    /// A communication of `size` ranks; returns the first input unchanged when size is 1, or the buffers have no
+    /// elements and it is no barrier. Without inputs it waits for all kernels so far. Where its stream may not overlap,
+    /// it always does, and the next kernel waits for it.
+    Value communicate(OpKind kind, Stream stream, CommKind comm, models::GroupKind group, int size,
+                      std::initializer_list<Buffer> buffers, std::initializer_list<Value> inputs,
+                      const CommTraits& traits = {});
     /// A message across a virtual-stage boundary.
-    Value send(OpKind kind, int boundary, double bytes, Value input);
+    Value send(OpKind kind, int boundary, const StageMessage& message, Value input);
     Value receive(OpKind kind, int boundary);
     /// The next kernel also waits for this value (parameters that were gathered for it).
     void require(Value value) { required_ = value; }
@@ -72,6 +73,7 @@ class BlockBuilder {
     void join(std::initializer_list<Stream> streams);
 
  private:
+    void set_buffers(Operation& op, std::initializer_list<Buffer> buffers);
     Value emit(Operation op, std::initializer_list<Value> inputs);
     Value emit_compute(Operation op, std::initializer_list<Value> inputs);
     [[nodiscard]] bool overlaps(Stream stream) const;

@@ -65,7 +65,7 @@ class StageBuilder {
         }
         finish_pass();
         if (v != last_virtual_stage()) {
-            b_.send(OpKind::kSendForward, v, message_bytes(s_.workload, s_.plan, s_.stack, v), x);
+            b_.send(OpKind::kSendForward, v, stage_message(s_.workload, s_.plan, s_.stack, v), x);
         }
         return b_.end();
     }
@@ -96,7 +96,7 @@ class StageBuilder {
         }
         if (v == 0 && s_.plan.sequence_parallel) {
             g = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
-                               s_.plan.tp, s_.t * s_.h * s_.a, {g});
+                               s_.plan.tp, {{s_.t * s_.h}}, {g});
         }
         b_.set(Phase::kBackwardWeight, -1);
         if (v == 0) {
@@ -106,7 +106,7 @@ class StageBuilder {
         b_.set(Phase::kBackwardInput, -1);
         finish_pass();
         if (v != 0) {
-            b_.send(OpKind::kSendBackward, v - 1, message_bytes(s_.workload, s_.plan, s_.stack, v - 1), g);
+            b_.send(OpKind::kSendBackward, v - 1, stage_message(s_.workload, s_.plan, s_.stack, v - 1), g);
         }
         return b_.end();
     }
@@ -127,13 +127,14 @@ class StageBuilder {
             {models::memory_kernel(2 * s_.t_norm * s_.h * s_.a * s_.stack.kernels.norm, s_.stack.kernels.norm)});
         if (s_.plan.sequence_parallel) {
             x = b_.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
-                               s_.plan.tp, s_.t * s_.h * s_.a, {x});
+                               s_.plan.tp, {{s_.t * s_.h}}, {x});
         }
         x = b_.compute(OpKind::kLmHead, {x}, {linear_forward(s_, s_.t, vocabulary, s_.h)});
         const double passes = s_.stack.kernels.cross_entropy;
         x = b_.compute(OpKind::kCrossEntropy, {x}, {models::memory_kernel(passes * 2 * s_.t * vocabulary * 4, passes)});
         return b_.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, models::GroupKind::kTp,
-                              s_.plan.tp, 3 * s_.t * 4, {x}, {.carries = Carries::kSoftmaxParts});
+                              s_.plan.tp, {{3 * s_.t, ElementType::kFp32, 3}}, {x},
+                              {.carries = Carries::kSoftmaxParts});
     }
 
     Value head_backward() {
@@ -168,13 +169,12 @@ class StageBuilder {
         if (!fsdp()) {
             return kNoValue;
         }
-        const double w = s_.plan.weight_bytes;
         const Value experts = b_.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather,
                                              models::GroupKind::kExpertDp,
-                                             group_size(layout_, models::GroupKind::kExpertDp), p.experts * w, {after});
+                                             group_size(layout_, models::GroupKind::kExpertDp), {{p.experts}}, {after});
         return b_.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather,
                               models::GroupKind::kDenseDp, group_size(layout_, models::GroupKind::kDenseDp),
-                              p.dense * w, {experts, after});
+                              {{p.dense}}, {experts, after});
     }
     /// The same for a layer; asked one layer ahead, so that overlap can hide it.
     Value gather_layer(int layer, LayerRange range, Value after) {
@@ -205,16 +205,23 @@ class StageBuilder {
 
 }  // namespace
 
-double message_bytes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                     int boundary) {
+StageMessage stage_message(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                           int boundary) {
     const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
     const double slice = plan.sequence_parallel ? tokens / plan.tp : tokens;
-    double bytes = slice * workload.hidden_size * plan.weight_bytes;
+    StageMessage message;
+    message.activations.elements = slice * workload.hidden_size;
     if (stack.router_logits_travel && workload.global_aux_loss) {
         const int layers = layers_of(workload, plan, boundary).last - workload.first_dense_layers;
-        bytes += std::max(0, layers) * tokens * workload.num_experts * plan.weight_bytes;
+        message.router_logits.elements = std::max(0, layers) * tokens * workload.num_experts;
     }
-    return bytes;
+    return message;
+}
+
+double message_bytes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                     int boundary) {
+    const StageMessage message = stage_message(workload, plan, stack, boundary);
+    return (message.activations.elements + message.router_logits.elements) * element_bytes(plan, ElementType::kValue);
 }
 
 Program build_program(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,

@@ -1,6 +1,8 @@
 #pragma once
-/// @file The kinds of communication an operation can be.
+/// @file The kinds of communication an operation can be, and what they move.
 #include <cstdint>
+
+#include "models/plan.hpp"
 
 namespace auspex::schedule {
 
@@ -18,5 +20,25 @@ enum class CommKind : std::uint8_t {
     kReceive
 };
 [[nodiscard]] const char* to_string(CommKind kind);
+
+/// Activations and weights, and gradients, have the plan's precision; fp32 and 64-bit integers are so whatever it is.
+enum class ElementType : std::uint8_t { kValue, kGradient, kFp32, kInt64 };
+[[nodiscard]] constexpr double element_bytes(const models::Plan& plan, ElementType type) {
+    constexpr double kFp32Bytes = 4, kInt64Bytes = 8;
+    switch (type) {
+        case ElementType::kValue: return plan.weight_bytes;
+        case ElementType::kGradient: return plan.gradient_bytes;
+        case ElementType::kFp32: return kFp32Bytes;
+        case ElementType::kInt64: break;
+    }
+    return kInt64Bytes;
+}
+
+/// Numbers of one type that a communication moves by themselves.
+struct Buffer {
+    double elements = 0;  ///< per rank, counted as `bytes` of the kind are
+    ElementType type = ElementType::kValue;
+    int per_item = 1;  ///< numbers that stay together when ranks share the buffer out
+};
 
 }  // namespace auspex::schedule

@@ -15,7 +15,6 @@ namespace auspex::schedule {
 namespace {
 
 constexpr double kIndexBytes = 8;       // torch.int64
-constexpr double kWeightBytes = 4;      // of a choice, and its gradient: fp32
 constexpr double kCacheLineBytes = 64;  // least that a strided read moves
 
 /// Sizes of this rank's expert work under uniform routing.
@@ -167,28 +166,24 @@ std::vector<models::Kernel> weight_gradients(const Shapes& s, const ExpertSizes&
     return kernels;
 }
 
-/// What a row takes along beside its H elements. All-gather: a token's K choices and their weights, and backward the
-/// gradients of these weights. All-to-all: the row's expert; weights stay at home.
-double row_extra_bytes(const Shapes& s, OpKind kind, bool towards_experts) {
-    if (kind != OpKind::kTokenCommunication) {
-        return 0;
-    }
-    if (s.plan.dispatch == models::Dispatch::kAllToAll) {
-        return towards_experts ? kIndexBytes : 0;
-    }
-    return s.workload.top_k * (kWeightBytes + (towards_experts ? kIndexBytes : 0));
-}
-
-/// Tokens to the ranks that hold their experts, or back: all of them to everyone, or each to its own.
+/// Tokens to the ranks that hold their experts, or back. All-to-all: each to its own, and in front of the rows that go
+/// to experts the number of each one's expert; weights stay at home. Else all of them to everyone: a token's row, and
+/// on the way to experts the numbers of its K experts and their weights, backward the gradients of these weights.
 Value exchange(BlockBuilder& b, OpKind kind, bool towards_experts, Value x) {
     const Shapes& s = b.shapes();
-    const double row = s.h * s.a + row_extra_bytes(s, kind, towards_experts);
+    const bool with_choices = kind == OpKind::kTokenCommunication;
     if (s.plan.dispatch == models::Dispatch::kAllToAll) {
+        const Buffer numbers{with_choices && towards_experts ? s.routed_rows : 0, ElementType::kInt64};
         return b.communicate(kind, Stream::kEp, CommKind::kAllToAll, models::GroupKind::kEp, s.plan.ep,
-                             s.routed_rows * row, {x}, {.routed = true});
+                             {numbers, {s.routed_rows * s.h}}, {x}, {.routed = true});
     }
+    const double choices = s.gathered * s.workload.top_k;
     return b.communicate(kind, Stream::kEp, towards_experts ? CommKind::kAllGather : CommKind::kReduceScatter,
-                         models::GroupKind::kEp, s.plan.ep, s.gathered * row, {x});
+                         models::GroupKind::kEp, s.plan.ep,
+                         {{s.gathered * s.h},
+                          {with_choices && towards_experts ? choices : 0, ElementType::kInt64},
+                          {with_choices ? choices : 0, ElementType::kFp32}},
+                         {x});
 }
 
 double shared_width(const Shapes& s) {

@@ -123,7 +123,7 @@ Value qk_norm_sums(BlockBuilder& b, Value x) {
     x = b.compute(OpKind::kQkNormSums, {x},
                   {models::memory_kernel(tensors_read * s.t * attention_widths(s).normed * s.a, 1)});
     return b.communicate(OpKind::kTpAllReduce, Stream::kTp, CommKind::kAllReduce, models::GroupKind::kTp, s.plan.tp,
-                         s.t * 2 * 4, {x}, {.carries = Carries::kQkNormSums});
+                         {{s.t * 2, ElementType::kFp32}}, {x}, {.carries = Carries::kQkNormSums});
 }
 
 /// Norms of queries and keys or of the latents, and rotary embedding; nothing where the model has none.
@@ -160,7 +160,7 @@ Value attention_inner_forward(BlockBuilder& b, Value x) {
     }
     x = rotate(b, x);
     x = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kAllGather, models::GroupKind::kCp, s.plan.cp,
-                      s.t * s.plan.cp * attention_widths(s).gathered * s.a, {x});
+                      {{s.t * s.plan.cp * attention_widths(s).gathered}}, {x});
     x = b.compute(OpKind::kAttention, {x}, {attention_kernel(s, false)});
     return b.compute(OpKind::kAttentionOutput, {x}, {linear_forward(s, s.t, s.h, attention_widths(s).value)});
 }
@@ -218,7 +218,7 @@ Value attention_inner_backward(BlockBuilder& b, Value g) {
     g = linear_backward(b, {OpKind::kAttentionOutput, s.h, attention_widths(s).value}, g);
     g = b.compute(OpKind::kAttention, {g}, {attention_kernel(s, true)});
     g = b.communicate(OpKind::kKeyValueGather, Stream::kCp, CommKind::kReduceScatter, models::GroupKind::kCp, s.plan.cp,
-                      s.t * s.plan.cp * attention_widths(s).gathered * s.a, {g});
+                      {{s.t * s.plan.cp * attention_widths(s).gathered}}, {g});
     g = rotate(b, g);
     const Value saved = saved_input(b, g, s.plan.recompute_attention);
     const std::vector<Linear> projections = projections_of(s);

@@ -28,7 +28,7 @@ Shard shard_of(const models::Plan& plan, const models::Layout& layout, bool expe
 
 void barrier(BlockBuilder& b, int ranks) {
     const Value done =
-        b.communicate(OpKind::kBarrier, Stream::kDp, CommKind::kBarrier, models::GroupKind::kWorld, ranks, 0, {});
+        b.communicate(OpKind::kBarrier, Stream::kDp, CommKind::kBarrier, models::GroupKind::kWorld, ranks, {}, {});
     b.require(done);
     b.host(OpKind::kHostSync, b.shapes().stack.host_sync_s);
 }
@@ -36,31 +36,30 @@ void barrier(BlockBuilder& b, int ranks) {
 void world_all_reduce(BlockBuilder& b, int ranks, Carries carries) {
     const double values = carries == Carries::kLoss ? b.shapes().stack.loss_terms : ranks;
     b.communicate(OpKind::kWorldAllReduce, Stream::kDp, CommKind::kAllReduce, models::GroupKind::kWorld, ranks,
-                  4 * values, {}, {.carries = carries});
+                  {{values, ElementType::kFp32}}, {}, {.carries = carries});
 }
 
 }  // namespace
 
 Value emit_gradient_reduction(BlockBuilder& b, const models::Layout& layout, const StageParameters& p) {
     const Shapes& s = b.shapes();
-    const double g = s.plan.gradient_bytes;
     const bool replicated = s.plan.optimizer == models::OptimizerSharding::kReplicated;
     const CommKind comm = replicated ? CommKind::kAllReduce : CommKind::kReduceScatter;
     Value last = kNoValue;
-    const auto reduce = [&](OpKind kind, CommKind how, models::GroupKind group, double bytes, int repeat) {
-        const Value sum =
-            b.communicate(kind, Stream::kDp, how, group, group_size(layout, group), bytes, {}, {.repeat = repeat});
+    const auto reduce = [&](OpKind kind, CommKind how, models::GroupKind group, double elements, int repeat) {
+        const Value sum = b.communicate(kind, Stream::kDp, how, group, group_size(layout, group),
+                                        {{elements, ElementType::kGradient}}, {}, {.repeat = repeat});
         last = sum != kNoValue ? sum : last;
     };
-    reduce(OpKind::kGradientTpAllReduce, CommKind::kAllReduce, models::GroupKind::kTp, p.summed_over_tp * g, 1);
+    reduce(OpKind::kGradientTpAllReduce, CommKind::kAllReduce, models::GroupKind::kTp, p.summed_over_tp, 1);
     if (s.plan.optimizer == models::OptimizerSharding::kSharded) {
         const int tensors = s.stack.per_parameter_ep_all_reduce ? std::max(1, p.replicated_tensors) : 1;
-        reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, models::GroupKind::kDenseDpInner,
-               p.dense * g / tensors, tensors);
+        reduce(OpKind::kGradientEpAllReduce, CommKind::kAllReduce, models::GroupKind::kDenseDpInner, p.dense / tensors,
+               tensors);
     }
     const Shard dense = shard_of(s.plan, layout, false), experts = shard_of(s.plan, layout, true);
-    reduce(OpKind::kGradientReduceExperts, comm, experts.group, p.experts * g, 1);
-    reduce(OpKind::kGradientReduceDense, comm, dense.group, p.dense * g, 1);
+    reduce(OpKind::kGradientReduceExperts, comm, experts.group, p.experts, 1);
+    reduce(OpKind::kGradientReduceDense, comm, dense.group, p.dense, 1);
     return last;
 }
 
@@ -88,14 +87,14 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
     }
     Value reduced = gradients_reduced ? kNoValue : emit_gradient_reduction(b, layout, p);
     if (s.workload.tied_embeddings && s.plan.pp > 1 && (stage == 0 || stage == s.plan.pp - 1)) {
-        const double bytes = count_parameters(s.workload).embedding / s.plan.tp * s.plan.gradient_bytes;
+        const double elements = count_parameters(s.workload).embedding / s.plan.tp;
         reduced = b.communicate(OpKind::kTiedEmbeddingAllReduce, Stream::kDp, CommKind::kSend,
                                 stage == 0 ? models::GroupKind::kPreviousStage : models::GroupKind::kNextStage, 2,
-                                bytes, {});  // after the other sums: one stream
+                                {{elements, ElementType::kGradient}}, {});  // after the other sums: one stream
     }
     b.compute(OpKind::kGradientNorm, {reduced}, {models::memory_kernel(shard * s.plan.gradient_bytes, 2)});
     const Value norm = b.communicate(OpKind::kGradientNormAllReduce, Stream::kDp, CommKind::kAllReduce,
-                                     models::GroupKind::kWorld, layout.tiles, 4, {});
+                                     models::GroupKind::kWorld, layout.tiles, {{1, ElementType::kFp32}}, {});
     const double passes = s.stack.kernels.optimizer;
     const double master_bytes = s.plan.weight_bytes < 4 ? 8 : 0;  // fp32 master copy, read and written
     b.require(norm);
@@ -104,9 +103,9 @@ std::uint32_t build_optimizer_block(BlockBuilder& b, const models::Layout& layou
                                      passes)});
     if (!fsdp && s.plan.optimizer != models::OptimizerSharding::kReplicated) {
         b.communicate(OpKind::kParameterGatherExperts, Stream::kDp, CommKind::kAllGather, experts.group, experts.size,
-                      p.experts * s.plan.weight_bytes, {});
+                      {{p.experts}}, {});
         b.communicate(OpKind::kParameterGatherDense, Stream::kDp, CommKind::kAllGather, dense.group, dense.size,
-                      p.dense * s.plan.weight_bytes, {});
+                      {{p.dense}}, {});
     }
     if (s.stack.world_all_reduces_per_step > 0) {
         world_all_reduce(b, layout.tiles, Carries::kLoss);

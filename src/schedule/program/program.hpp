@@ -117,9 +117,10 @@ struct Operation {
     std::int16_t layer = -1;
     std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
     std::int32_t repeat = 1;    ///< a communication done this many times in a row, `bytes` each
-    double bytes = 0;           ///< of a communication (schedule/program/communication.hpp)
+    double bytes = 0;           ///< of a communication (schedule/program/communication.hpp): of its buffers together
     double host_s = 0;          ///< host time that holds the compute stream
     std::uint32_t kernel_begin = 0, kernel_end = 0;  ///< into Program::kernels
+    std::uint32_t buffer_begin = 0, buffer_end = 0;  ///< into Program::buffers, in the order in which they are moved
     std::uint32_t dep_begin = 0,
                   dep_end = 0;  ///< into Program::dependencies: indices within the block, all smaller than its own
 };
@@ -155,6 +156,7 @@ struct Role {
 /// One step. Messages match by (kind, boundary, micro-batch); world operations match by their order in each role.
 struct Program {
     std::vector<models::Kernel> kernels;
+    std::vector<Buffer> buffers;
     std::vector<Operation> operations;
     std::vector<std::uint32_t> dependencies;
     std::vector<Block> blocks;
@@ -171,6 +173,9 @@ struct Program {
     }
     [[nodiscard]] std::span<const std::uint32_t> dependencies_of(const Operation& op) const {
         return {dependencies.data() + op.dep_begin, op.dep_end - op.dep_begin};
+    }
+    [[nodiscard]] std::span<const Buffer> buffers_of(const Operation& op) const {
+        return {buffers.data() + op.buffer_begin, op.buffer_end - op.buffer_begin};
     }
     [[nodiscard]] std::span<const models::Kernel> kernels_of(const Operation& op) const {
         return {kernels.data() + op.kernel_begin, op.kernel_end - op.kernel_begin};
@@ -219,8 +224,14 @@ struct OptimizerShards {
 };
 [[nodiscard]] OptimizerShards optimizer_shards(const models::Plan& plan, const models::Layout& layout);
 
-/// Bytes of the message that crosses a virtual-stage boundary, one direction: activations, and with a stack whose
-/// router logits travel those of every MoE layer before the boundary.
+/// The message that crosses a virtual-stage boundary, one direction: activations, and with a stack whose router logits
+/// travel those of every MoE layer before the boundary (0 elements where there is none).
+struct StageMessage {
+    Buffer activations, router_logits;
+};
+[[nodiscard]] StageMessage stage_message(const models::Workload& workload, const models::Plan& plan,
+                                         const models::Stack& stack, int boundary);
+/// Of the message.
 [[nodiscard]] double message_bytes(const models::Workload& workload, const models::Plan& plan,
                                    const models::Stack& stack, int boundary);
 

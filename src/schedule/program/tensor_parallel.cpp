@@ -9,7 +9,7 @@ Value reduce_over_tp(BlockBuilder& b, Value x) {
     const bool scatter = s.plan.sequence_parallel;
     return b.communicate(scatter ? OpKind::kTpReduceScatter : OpKind::kTpAllReduce, Stream::kTp,
                          scatter ? CommKind::kReduceScatter : CommKind::kAllReduce, models::GroupKind::kTp, s.plan.tp,
-                         s.t * s.h * s.a, {x});
+                         {{s.t * s.h}}, {x});
 }
 
 /// The sequence gathered over tp where sequence parallelism has split it.
@@ -17,7 +17,7 @@ Value gather_over_tp(BlockBuilder& b, Value x, Carries carries) {
     const Shapes& s = b.shapes();
     return s.plan.sequence_parallel
                ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kTp,
-                               s.plan.tp, s.t * s.h * s.a, {x}, {.carries = carries})
+                               s.plan.tp, {{s.t * s.h}}, {x}, {.carries = carries})
                : x;
 }
 
@@ -30,7 +30,7 @@ Value enter_experts(BlockBuilder& b, Value x, Carries carries) {
     }
     return s.plan.sequence_parallel || s.plan.etp > s.plan.tp
                ? b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather, models::GroupKind::kEtp,
-                               s.plan.etp, s.t_routed * s.h * s.a, {x}, {.carries = carries})
+                               s.plan.etp, {{s.t_routed * s.h}}, {x}, {.carries = carries})
                : x;
 }
 
@@ -41,10 +41,10 @@ Value leave_experts(BlockBuilder& b, Value x) {
         return reduce_over_tp(b, x);
     }
     x = b.communicate(OpKind::kTpReduceScatter, Stream::kTp, CommKind::kReduceScatter, models::GroupKind::kEtp,
-                      s.plan.etp, s.t_routed * s.h * s.a, {x});
+                      s.plan.etp, {{s.t_routed * s.h}}, {x});
     return s.plan.sequence_parallel ? x
                                     : b.communicate(OpKind::kTpAllGather, Stream::kTp, CommKind::kAllGather,
-                                                    models::GroupKind::kTp, s.plan.tp, s.t * s.h * s.a, {x});
+                                                    models::GroupKind::kTp, s.plan.tp, {{s.t * s.h}}, {x});
 }
 
 }  // namespace auspex::schedule

@@ -9,41 +9,14 @@
 #include "base/error.hpp"
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/kernel_calls/kernel_calls.hpp"
-#include "schedule/memory/memory.hpp"
 #include "schedule/program/operation_loss.hpp"
 #include "sim/cpu/collectives.hpp"
-#include "sim/cpu/rank_locations.hpp"
+#include "sim/cpu/working_sets.hpp"
 
 namespace auspex::cpu {
 namespace {
 
-constexpr double kExpertNumberBytes = 8, kRealBytes = 4;  // an expert's number; fp32
-constexpr std::uint64_t kSoftmaxPartsPerItem = 3;
 constexpr std::size_t kGroups = static_cast<std::size_t>(models::GroupKind::kWorld) + 1;
-
-bool is_towards_experts(const schedule::Operation& op) {
-    return (op.kind == schedule::OpKind::kTokenReturn) == (op.phase == schedule::Phase::kBackwardInput);
-}
-
-bool is_gradient(schedule::OpKind kind) {
-    return kind == schedule::OpKind::kGradientTpAllReduce || kind == schedule::OpKind::kGradientEpAllReduce ||
-           kind == schedule::OpKind::kGradientReduceExperts || kind == schedule::OpKind::kGradientReduceDense;
-}
-
-bool is_one_number_each(schedule::OpKind kind) {
-    return kind == schedule::OpKind::kGradientNormAllReduce || kind == schedule::OpKind::kWorldAllReduce;
-}
-
-/// Values in fp32 where they are so whatever the plan's precision.
-models::CpuPrecision precision_of(double element_bytes) {
-    return element_bytes == kRealBytes ? models::CpuPrecision::kFp32 : models::CpuPrecision::kBf16;
-}
-
-CollectiveBuffer data_of(double bytes, double element_bytes) {
-    return {.elements = static_cast<std::uint64_t>(std::llround(bytes / element_bytes)),
-            .element_bytes = element_bytes,
-            .precision = precision_of(element_bytes)};
-}
 
 void require_runnable(const models::Inputs& inputs, const schedule::StepProgram& step) {
     require_transport_collectives(inputs.stack, inputs.machine);
@@ -56,53 +29,6 @@ void require_runnable(const models::Inputs& inputs, const schedule::StepProgram&
                                                inputs.machine.name +
                                                " run (auspex program --check-executor lists all)");
     }
-}
-
-/// What is gone through before a far operand comes round again: in the passes all but optimizer states, in the
-/// optimizer everything.
-struct WorkingSets {
-    models::WorkingSet in_passes, in_optimizer;
-};
-
-/// Of the rank of every stage that shares its core, or its computer, with the most live bytes.
-std::vector<WorkingSets> working_sets(const models::Inputs& inputs, const schedule::StepProgram& step) {
-    std::vector<double> states, all;
-    for (int stage = 0; stage < step.plan.pp; ++stage) {
-        const schedule::StageMemory memory = stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine,
-                                                          step.layout, step.program, stage, step.load.heaviest_rank);
-        all.push_back(memory.peak_bytes - inputs.machine.tile.reserved_bytes);
-        states.push_back(0);
-        for (const auto& [label, bytes] : memory.by_label) {
-            const bool is_state = label == to_string(schedule::MemoryLabel::kMoments) ||
-                                  label == to_string(schedule::MemoryLabel::kMasterWeights);
-            states.back() += is_state ? bytes : 0;
-        }
-    }
-    const RankLocations locations = rank_locations(inputs.machine, step.layout);
-    const auto stage_of = [&](std::size_t rank) {
-        return static_cast<std::size_t>(grid_coordinates(step.layout, static_cast<int>(rank)).stage);
-    };
-    std::vector<WorkingSets> sets(all.size());
-    for (std::size_t rank = 0; rank < locations.of_process.size(); ++rank) {
-        const RankLocation& own = locations.of_process[rank];
-        WorkingSets with_others;
-        for (std::size_t other = 0; other < locations.of_process.size(); ++other) {
-            const RankLocation& location = locations.of_process[other];
-            const double everything = all[stage_of(other)], passes = everything - states[stage_of(other)];
-            const bool on_computer = location.computer == own.computer,
-                       on_core = on_computer && location.core == own.core;
-            with_others.in_passes.of_computer += on_computer ? passes : 0;
-            with_others.in_passes.of_core += on_core ? passes : 0;
-            with_others.in_optimizer.of_computer += on_computer ? everything : 0;
-            with_others.in_optimizer.of_core += on_core ? everything : 0;
-        }
-        WorkingSets& fullest = sets[stage_of(rank)];
-        for (const auto part : {&WorkingSets::in_passes, &WorkingSets::in_optimizer}) {
-            (fullest.*part).of_core = std::max((fullest.*part).of_core, (with_others.*part).of_core);
-            (fullest.*part).of_computer = std::max((fullest.*part).of_computer, (with_others.*part).of_computer);
-        }
-    }
-    return sets;
 }
 
 struct OperationWork {
@@ -205,49 +131,22 @@ struct ProgramActions::Impl {
         }
     }
 
-    /// The buffers of a communication, each moved by itself. Those of token communication are put together in
-    /// schedule/program/expert_operations.cpp: a row of values, and what goes with it.
-    [[nodiscard]] std::vector<CollectiveBuffer> buffers_of(const schedule::Operation& op) const {
-        const models::Plan& plan = step.plan;
-        if (op.kind == schedule::OpKind::kTokenCommunication) {
-            const double top_k = inputs.workload.top_k, row = inputs.workload.hidden_size * plan.weight_bytes;
-            const double choices = is_towards_experts(op) ? top_k * kExpertNumberBytes : 0;
-            const double rows = op.bytes / (row + top_k * kRealBytes + choices);
-            std::vector<CollectiveBuffer> list{data_of(rows * row, plan.weight_bytes)};
-            if (choices > 0) {
-                list.push_back(data_of(rows * choices, kExpertNumberBytes));
-            }
-            list.push_back(data_of(rows * top_k * kRealBytes, kRealBytes));
-            return list;
-        }
-        if (is_gradient(op.kind)) {
-            CollectiveBuffer data = data_of(op.bytes, plan.gradient_bytes);
+    /// Sums of gradients and of softmax parts have functions of their own.
+    [[nodiscard]] CollectiveBuffer collective_buffer(const schedule::Operation& op,
+                                                     const schedule::Buffer& buffer) const {
+        CollectiveBuffer data;
+        data.elements = static_cast<std::uint64_t>(std::llround(buffer.elements));
+        data.element_bytes = element_bytes(step.plan, buffer.type);
+        data.elements_per_item = static_cast<std::uint64_t>(buffer.per_item);
+        data.precision =
+            data.element_bytes == sizeof(float) ? models::CpuPrecision::kFp32 : models::CpuPrecision::kBf16;
+        if (buffer.type == schedule::ElementType::kGradient) {
             data.sum = models::CpuKernel::kReducePartsGradients;
-            return {data};
-        }
-        if (op.carries == schedule::Carries::kSoftmaxParts) {
-            CollectiveBuffer data = data_of(op.bytes, kRealBytes);
-            data.elements_per_item = kSoftmaxPartsPerItem;
+        } else if (op.carries == schedule::Carries::kSoftmaxParts) {
             data.sum = models::CpuKernel::kReduceSoftmaxParts;
             data.precision = precision;
-            return {data};
         }
-        const bool is_real = is_one_number_each(op.kind) || op.carries == schedule::Carries::kQkNormSums;
-        return {data_of(op.bytes, is_real ? kRealBytes : plan.weight_bytes)};
-    }
-
-    /// Rows go each to its own expert; towards the experts their numbers go first.
-    void append_all_to_all(OperationActions& operation, const GroupMember& group, int tag,
-                           const schedule::Operation& op) const {
-        const auto n = static_cast<double>(group.ranks.size());
-        double bytes = op.bytes;
-        if (op.kind == schedule::OpKind::kTokenCommunication && is_towards_experts(op)) {
-            const double values = inputs.workload.hidden_size * step.plan.weight_bytes;
-            const double rows = op.bytes / (values + kExpertNumberBytes);
-            collectives.all_to_all(operation, group, tag, rows * kExpertNumberBytes / n, precision);
-            bytes = rows * values;
-        }
-        collectives.all_to_all(operation, group, tag, bytes / n, precision);
+        return data;
     }
 
     void append_collective(OperationActions& operation, const Member& member, const schedule::Operation& op) const {
@@ -255,17 +154,19 @@ struct ProgramActions::Impl {
         const int tag = -1 - static_cast<int>(op.group);
         if (op.comm == schedule::CommKind::kBarrier) {
             collectives.barrier(operation, group, tag);
-        } else if (op.comm == schedule::CommKind::kAllToAll) {
-            append_all_to_all(operation, group, tag, op);
-        } else {
-            for (const CollectiveBuffer& data : buffers_of(op)) {
-                if (op.comm == schedule::CommKind::kAllReduce) {
-                    collectives.all_reduce(operation, group, tag, data);
-                } else if (op.comm == schedule::CommKind::kReduceScatter) {
-                    collectives.reduce_scatter(operation, group, tag, data);
-                } else {
-                    collectives.all_gather(operation, group, tag, data);
-                }
+        }
+        for (const schedule::Buffer& buffer : step.program.buffers_of(op)) {
+            const CollectiveBuffer data = collective_buffer(op, buffer);
+            if (op.comm == schedule::CommKind::kAllToAll) {
+                const double bytes = buffer.elements * data.element_bytes;
+                collectives.all_to_all(operation, group, tag, bytes / static_cast<double>(group.ranks.size()),
+                                       precision);
+            } else if (op.comm == schedule::CommKind::kAllReduce) {
+                collectives.all_reduce(operation, group, tag, data);
+            } else if (op.comm == schedule::CommKind::kReduceScatter) {
+                collectives.reduce_scatter(operation, group, tag, data);
+            } else {
+                collectives.all_gather(operation, group, tag, data);
             }
         }
     }

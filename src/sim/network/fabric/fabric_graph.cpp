@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
-#include <deque>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <boost/graph/filtered_graph.hpp>
+#include <boost/property_map/function_property_map.hpp>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -213,45 +217,39 @@ void GraphBuilder::add_nodes() {
     }
 }
 
-constexpr int kUnreached = -1;
-
-/// Shortest ways from one vertex over vertices [first, end), by fewest links; at most one of them joins two groups.
-/// A vertex has a state for each number of such links on the way, and the way with none is the better one.
-struct Search {
-    struct State {
-        int links = kUnreached;
-        std::size_t previous = 0;
-        Edge by;
-    };
-    Search(const Graph& graph, std::uint32_t from, std::uint32_t first_vertex, std::uint32_t end_vertex)
-        : first(first_vertex), states(2 * static_cast<std::size_t>(end_vertex - first_vertex)) {
-        std::deque<std::size_t> open{2 * static_cast<std::size_t>(from - first)};
-        states[open.front()].links = 0;
-        while (!open.empty()) {
-            const std::size_t at = open.front();
-            open.pop_front();
-            const auto [begin, end] = out_edges(first + static_cast<std::uint32_t>(at / 2), graph);
-            for (auto edge = begin; edge != end; ++edge) {
-                const std::uint32_t to = target(*edge, graph);
-                const std::size_t crossed = at % 2 + (graph[*edge].kind == LinkKind::kGlobal ? 1 : 0);
-                if (to < first || to >= end_vertex || crossed > 1) {
-                    continue;
-                }
-                State& next = states[2 * static_cast<std::size_t>(to - first) + crossed];
-                if (next.links == kUnreached) {
-                    next = {states[at].links + 1, at, *edge};
-                    open.push_back(2 * static_cast<std::size_t>(to - first) + crossed);
-                }
-            }
-        }
+/// Shortest ways from one vertex over vertices [first, end): by fewest links between groups, then by fewest links.
+class Search {
+ public:
+    Search(const Graph& graph, std::uint32_t from, std::uint32_t first, std::uint32_t end)
+        : graph_(graph), links_(num_vertices(graph), kUnreached), previous_(num_vertices(graph)) {
+        const std::function<bool(std::uint32_t)> is_inside = [=](std::uint32_t v) { return first <= v && v < end; };
+        const auto inside = boost::make_filtered_graph(graph, boost::keep_all{}, is_inside);
+        const auto weight = boost::make_function_property_map<Edge>(
+            [&graph](Edge edge) { return graph[edge].kind == LinkKind::kGlobal ? kBetweenGroups : 1; });
+        const auto index = get(boost::vertex_index, graph);
+        boost::dijkstra_shortest_paths(inside, from,
+                                       boost::weight_map(weight)
+                                           .distance_map(boost::make_iterator_property_map(links_.begin(), index))
+                                           .predecessor_map(boost::make_iterator_property_map(previous_.begin(), index))
+                                           .vertex_index_map(index));
     }
-    [[nodiscard]] std::size_t best(std::uint32_t vertex) const {
-        const std::size_t none = 2 * static_cast<std::size_t>(vertex - first);
-        return states[none].links != kUnreached ? none : none + 1;
+    [[nodiscard]] bool reaches(std::uint32_t vertex) const { return links_[vertex] != kUnreached; }
+    /// On the way to a vertex that is reached.
+    [[nodiscard]] int links(std::uint32_t vertex) const {
+        return links_[vertex] / kBetweenGroups + links_[vertex] % kBetweenGroups;
+    }
+    /// The last link on the way to a vertex; none for the first one.
+    [[nodiscard]] std::optional<Edge> last_link(std::uint32_t vertex) const {
+        return links_[vertex] == 0 ? std::nullopt : std::optional(edge(previous_[vertex], vertex, graph_).first);
     }
 
-    std::uint32_t first;
-    std::vector<State> states;
+ private:
+    static constexpr int kUnreached = std::numeric_limits<int>::max();
+    static constexpr int kBetweenGroups = 1 << 16;  ///< more than the other links of any way
+
+    const Graph& graph_;
+    std::vector<int> links_;  ///< kBetweenGroups for each link between groups, 1 for each other
+    std::vector<std::uint32_t> previous_;
 };
 
 }  // namespace
@@ -268,10 +266,11 @@ struct FabricGraph::Impl {
     }
     void append(const Search& search, std::uint32_t to, GraphPath& path) const {
         const std::size_t begin = path.links.size();
-        for (std::size_t at = search.best(to); search.states[at].links > 0; at = search.states[at].previous) {
-            if (const GraphLink taken = link(search.states[at].by); !taken.is_internal) {
+        while (const std::optional<Edge> last = search.last_link(to)) {
+            if (const GraphLink taken = link(*last); !taken.is_internal) {
                 path.links.push_back(taken);
             }
+            to = source(*last, graph);
         }
         std::reverse(path.links.begin() + static_cast<std::ptrdiff_t>(begin), path.links.end());
     }
@@ -320,7 +319,7 @@ std::vector<int> FabricGraph::switches_passed(std::uint32_t from) const {
     const Search search(impl_->graph, from, 0, impl_->switches);
     std::vector<int> passed;
     for (std::uint32_t v = 0; v < impl_->switches; ++v) {
-        passed.push_back(search.states[search.best(v)].links + 1);
+        passed.push_back(search.reaches(v) ? search.links(v) + 1 : 0);
     }
     return passed;
 }

@@ -27,7 +27,7 @@ void give_telling_laws(models::CpuModel& cpu) {
     }
 }
 
-/// Of a host with such laws. The documents are those of a toy: only the loaded values are used.
+/// Of a machine with such laws. The documents are those of a toy: only the loaded values are used.
 models::Inputs telling_inputs() {
     const auto document = [](const std::string& name) {
         return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + name + ".json");

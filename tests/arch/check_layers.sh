@@ -48,7 +48,7 @@ BEGIN {
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"
     home["openssl/"] = "base"
-    max_lines = 500
+    max_lines = 400
 }
 function apart(a, b) { strangers[a, b] = strangers[b, a] = 1 }
 function complain(what) { printf "%s:%d: %s\n", FILENAME, FNR, what; problems++ }

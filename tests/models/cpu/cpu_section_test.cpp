@@ -77,11 +77,11 @@ const Constant& constant_of(const Machine& machine, const std::string& path) {
     return machine.constants.front();
 }
 
-TEST(HostSection, a_machine_without_it_has_no_cores_to_share) {
+TEST(CpuSection, a_machine_without_it_has_no_cores_to_share) {
     EXPECT_EQ(load_machine(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/aurora.json")).cpu.cores, 0);
 }
 
-TEST(HostSection, every_number_arrives_in_its_field) {
+TEST(CpuSection, every_number_arrives_in_its_field) {
     const CpuModel cpu = load_machine(hosts()).cpu;
     EXPECT_EQ(cpu.cores, 2);
     EXPECT_EQ(cpu.nodes_per_computer, 2);
@@ -106,7 +106,7 @@ TEST(HostSection, every_number_arrives_in_its_field) {
 }
 
 // Term t takes (t + 1) ps, so that a call of sizes s takes sum of (t + 1) ps * s_t.
-TEST(HostSection, every_law_is_read_term_by_term) {
+TEST(CpuSection, every_law_is_read_term_by_term) {
     const CpuModel cpu = load_machine(hosts()).cpu;
     for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
         for (std::size_t k = 0; k < kCpuKernels; ++k) {
@@ -126,7 +126,7 @@ TEST(HostSection, every_law_is_read_term_by_term) {
 
 // Far bytes take far_byte each as far as they miss: a line from 0 at the reach to 1 at twice that, of the core's set
 // and of the computer's against the last-level cache, whichever is more.
-TEST(HostSection, operands_miss_where_sets_are_larger_than_their_reach) {
+TEST(CpuSection, operands_miss_where_sets_are_larger_than_their_reach) {
     JsonDocument document = hosts();
     document.set("host.kernels.fp32.copy.far_byte", "\"40 ps\"");
     document.set("host.kernels.fp32.copy.reach", "\"8 MB\"");
@@ -144,7 +144,7 @@ TEST(HostSection, operands_miss_where_sets_are_larger_than_their_reach) {
     expect_refused("host.kernels.fp32.copy.reach", "8 ps", "$.host.kernels.fp32.copy.reach");
 }
 
-TEST(HostSection, constants_keep_their_provenance_and_the_kernels_own_is_shared) {
+TEST(CpuSection, constants_keep_their_provenance_and_the_kernels_own_is_shared) {
     const Machine machine = load_machine(hosts());
     const Constant& product = constant_of(machine, "machine.host.kernels.bf16.gemm_forward.product");
     EXPECT_DOUBLE_EQ(product.value, 2e-12);
@@ -173,7 +173,7 @@ TEST(HostSection, constants_keep_their_provenance_and_the_kernels_own_is_shared)
             8 + 2 * 7 + 2 * terms);
 }
 
-TEST(HostSection, a_term_may_have_a_source_of_its_own_or_none) {
+TEST(CpuSection, a_term_may_have_a_source_of_its_own_or_none) {
     const std::string path = "host.kernels.fp32.zero.byte";
     JsonDocument document = hosts();
     document.set(path, R"({"value": "9 ps", "source": "elsewhere", "kind": "measured"})");
@@ -196,14 +196,14 @@ TEST(HostSection, a_term_may_have_a_source_of_its_own_or_none) {
     EXPECT_DOUBLE_EQ(constant_of(machine, "machine." + path).value, 7e-12);
 }
 
-TEST(HostSection, seventeen_digits_of_a_coefficient_survive) {
+TEST(CpuSection, seventeen_digits_of_a_coefficient_survive) {
     const double value = 8.3123456789012345e-12;
     JsonDocument document = hosts();
     document.set_quantity("host.kernels.fp32.gemm_forward.product", value, Dimension::kSeconds);
     EXPECT_EQ(load_machine(document).cpu.kernel_costs[0][0].seconds_per[1], value);
 }
 
-TEST(HostSection, laws_and_the_probe_may_be_left_out) {
+TEST(CpuSection, laws_and_the_probe_may_be_left_out) {
     JsonDocument document = hosts();
     document.set("host.kernels", R"({"fp32": {"zero": {"error": 0.01, "start": "0 s", "byte": "9 ps"}}})");
     const CpuModel cpu = load_machine(document).cpu;
@@ -219,7 +219,7 @@ TEST(HostSection, laws_and_the_probe_may_be_left_out) {
 }
 
 // Messages between nodes cost something where there are several nodes, and only there.
-TEST(HostSection, far_messages_belong_to_machines_of_several_nodes) {
+TEST(CpuSection, far_messages_belong_to_machines_of_several_nodes) {
     JsonDocument alone = hosts();
     alone.set("fabric.max_nodes", "1");
     alone.set("host.nodes_per_computer", "1");
@@ -231,7 +231,7 @@ TEST(HostSection, far_messages_belong_to_machines_of_several_nodes) {
     expect_refused("host.messages", R"({"far": )" + std::string(kPath) + "}", "missing key \"near\"");
 }
 
-TEST(HostSection, unknown_keys_are_refused_with_the_known_ones) {
+TEST(CpuSection, unknown_keys_are_refused_with_the_known_ones) {
     expect_refused("host.colour", "1", "core_slice");
     expect_refused("host.messages.middle", "1", "near, far");
     expect_refused("host.messages.near.colour", "1", "rendezvous");
@@ -240,7 +240,7 @@ TEST(HostSection, unknown_keys_are_refused_with_the_known_ones) {
     expect_refused("host.kernels.fp32.zero.product", "\"1 ps\"", "allowed: start, byte, source, kind, error");
 }
 
-TEST(HostSection, missing_keys_are_named) {
+TEST(CpuSection, missing_keys_are_named) {
     for (const std::string key :
          {"cores", "nodes_per_computer", "core_slice", "switch", "poll", "busy_speed", "last_level_cache",
           "cache_bandwidth", "memory_bandwidth", "core_memory_bandwidth", "messages", "kernels"}) {
@@ -264,7 +264,7 @@ TEST(HostSection, missing_keys_are_named) {
     expect_refused(zero + ".byte", R"({"value": "1 ps"})", "missing key \"uncertainty\"");
 }
 
-TEST(HostSection, slips_of_a_unit_are_refused_by_path) {
+TEST(CpuSection, slips_of_a_unit_are_refused_by_path) {
     expect_refused("host.cores", "0", "$.host.cores");
     expect_refused("host.cores", "2.5", "$.host.cores");
     expect_refused("host.nodes_per_computer", "0", "$.host.nodes_per_computer");
@@ -288,7 +288,7 @@ TEST(HostSection, slips_of_a_unit_are_refused_by_path) {
     expect_refused("host.kernels.fp32.zero.kind", "\"guessed\"", "\"measured\"");
 }
 
-TEST(HostSection, every_constant_is_refused_when_negative_or_in_another_unit) {
+TEST(CpuSection, every_constant_is_refused_when_negative_or_in_another_unit) {
     const JsonDocument document = hosts();
     for (const Constant& constant : load_machine(document).constants) {
         if (!constant.path.starts_with("machine.host.") || constant.path.starts_with("machine.host.kernels.bf16")) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kReach = 4e6, kByte = 30e-12;
 
-models::CpuModel host_of_one_core() {
+models::CpuModel cpu_of_one_core() {
     models::CpuModel cpu;
     cpu.cores = 1;
     cpu.core_capacity_bytes = kReach;
@@ -39,22 +39,22 @@ double second_turn_s(const models::CpuModel& cpu, bool bound, double bytes, doub
 
 TEST(CachePreemptionDelay, what_others_push_out_is_paid_once_per_fresh_byte) {
     // Of 4 MB half is fresh: 2 MB held. With 6 MB of the other, 8 MB are twice the reach: all of it is gone.
-    EXPECT_NEAR(second_turn_s(host_of_one_core(), true, 4e6, 6e6), 2e6 * kByte, 1e-15);
+    EXPECT_NEAR(second_turn_s(cpu_of_one_core(), true, 4e6, 6e6), 2e6 * kByte, 1e-15);
     // With 4 MB of the other, 6 MB are half way from the reach to twice that: half of it is.
-    EXPECT_NEAR(second_turn_s(host_of_one_core(), true, 4e6, 4e6), 1e6 * kByte, 1e-15);
-    EXPECT_EQ(second_turn_s(host_of_one_core(), true, 4e6, 2e6), 0) << "both fit";
+    EXPECT_NEAR(second_turn_s(cpu_of_one_core(), true, 4e6, 4e6), 1e6 * kByte, 1e-15);
+    EXPECT_EQ(second_turn_s(cpu_of_one_core(), true, 4e6, 2e6), 0) << "both fit";
 }
 
 TEST(CachePreemptionDelay, nothing_is_lost_alone_unbound_or_where_it_is_not_known) {
-    EXPECT_EQ(second_turn_s(host_of_one_core(), true, 4e6, 0), 0) << "nobody ran in between";
-    EXPECT_EQ(second_turn_s(host_of_one_core(), false, 4e6, 6e6), 0) << "not bound to a core";
-    models::CpuModel unknown = host_of_one_core();
+    EXPECT_EQ(second_turn_s(cpu_of_one_core(), true, 4e6, 0), 0) << "nobody ran in between";
+    EXPECT_EQ(second_turn_s(cpu_of_one_core(), false, 4e6, 6e6), 0) << "not bound to a core";
+    models::CpuModel unknown = cpu_of_one_core();
     unknown.reload_byte_s = 0;
     EXPECT_EQ(second_turn_s(unknown, true, 4e6, 6e6), 0);
 }
 
 TEST(CachePreemptionDelay, what_is_missing_is_gone_through_once) {
-    const models::CpuModel cpu = host_of_one_core();
+    const models::CpuModel cpu = cpu_of_one_core();
     const RankLocations locations = two_ranks();
     CachePreemptionDelay refill(cpu, locations, true);
     refill.switch_in(0);

@@ -1,5 +1,5 @@
 #pragma once
-/// @file A made-up host, rows of actions written by hand, and shipped toys on that host.
+/// @file Made-up CPU machines, rows of actions written by hand, and shipped toys on those machines.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "sim/cpu/player.hpp"
 #include "sim/cpu/step.hpp"
 
-namespace auspex::testing_hosts {
+namespace auspex::testing_cpu {
 
 inline constexpr double kSecond = 1, kSlice = 0.01;
 
@@ -47,7 +47,7 @@ inline void give_laws(models::CpuModel& cpu, double start, double size) {
     }
 }
 
-/// A host with times of the order of a real one's.
+/// One with times of the order of a real one's.
 inline models::Machine plausible_machine(int cores = 2, int ranks_of_node = 16) {
     models::Machine machine = bare_machine(cores, ranks_of_node);
     machine.node.nic_bytes_per_s = 1e9;
@@ -113,7 +113,7 @@ inline double step_s(const models::Machine& machine, const Ranks& ranks, cpu::Wa
     return to_seconds(play_ranks(machine, ranks, wait_policy).step);
 }
 
-/// A shipped toy on a host, with the trainer's stack.
+/// A shipped toy on such a machine, with the trainer's stack.
 inline models::Inputs toy_inputs(const std::string& plan, const std::string& workload, models::Machine machine) {
     models::Inputs inputs = testing_steps::shipped_inputs(plan, workload, "auspex");
     inputs.machine = std::move(machine);
@@ -155,4 +155,4 @@ inline std::vector<std::pair<std::string, std::string>> toys() {
     return list;
 }
 
-}  // namespace auspex::testing_hosts
+}  // namespace auspex::testing_cpu

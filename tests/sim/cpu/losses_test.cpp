@@ -11,7 +11,7 @@
 #include "cpu_fixture.hpp"
 #include "sim/cpu/program_actions.hpp"
 
-namespace auspex::testing_hosts {
+namespace auspex::testing_cpu {
 namespace {
 
 double loss_s(const cpu::CpuStep& played, schedule::Loss loss) {
@@ -105,7 +105,7 @@ std::vector<Work> work_of_rows(const models::Inputs& inputs, const predict::Simu
 
 constexpr double kRounding = 4e-12;  // means over ranks are in whole picoseconds; up to three are added up
 
-TEST(HostLosses, on_cores_of_their_own_they_are_the_spans_of_the_timeline) {
+TEST(CpuLosses, on_cores_of_their_own_they_are_the_spans_of_the_timeline) {
     for (const auto& [plan, workload] : toys()) {
         for (const int ranks_of_node : {16, 2}) {
             SCOPED_TRACE(plan + ", ranks of a node " + std::to_string(ranks_of_node));
@@ -124,7 +124,7 @@ TEST(HostLosses, on_cores_of_their_own_they_are_the_spans_of_the_timeline) {
 }
 
 /// Work counts as work, however often a rank's turn ends within it; the rest of a step is waiting.
-TEST(HostLosses, of_work_are_the_seconds_of_its_kernels_on_however_few_cores) {
+TEST(CpuLosses, of_work_are_the_seconds_of_its_kernels_on_however_few_cores) {
     for (const auto& [plan, workload] : toys()) {
         for (const int cores : {1, 2, 4}) {
             SCOPED_TRACE(plan + ", cores " + std::to_string(cores));
@@ -209,7 +209,7 @@ Walked walk(const models::Inputs& inputs, const predict::SimulatedStep& step) {
 }
 
 /// On a core for each stage and without cost of messages nothing but the order of passes makes a stage idle.
-TEST(HostLosses, a_bubble_is_what_the_passes_of_stages_leave_idle) {
+TEST(CpuLosses, a_bubble_is_what_the_passes_of_stages_leave_idle) {
     for (const models::ScheduleKind schedule :
          {models::ScheduleKind::kGpipe, models::ScheduleKind::k1f1b, models::ScheduleKind::kInterleaved1f1b}) {
         for (const int micro_batches : {2, 4, 8}) {
@@ -232,7 +232,7 @@ TEST(HostLosses, a_bubble_is_what_the_passes_of_stages_leave_idle) {
 
 /// The later stage waits from 0 on; the message is sent at 0.1 s, travels 10 ms between nodes and costs its receiver 1
 /// ms.
-TEST(HostLosses, a_bubble_ends_when_the_message_is_sent) {
+TEST(CpuLosses, a_bubble_ends_when_the_message_is_sent) {
     models::Machine machine = bare_machine(2, 1);
     machine.cpu.inter_node.latency_s = 0.01;
     machine.cpu.inter_node.receive_s = 0.001;
@@ -258,7 +258,7 @@ TEST(HostLosses, a_bubble_ends_when_the_message_is_sent) {
     EXPECT_EQ(of_receiver(schedule::Loss::kWaiting), 0);
 }
 
-/// The seed's plan on a host of 1 to 3 cores and nodes of 3 ranks, with and without turns, long messages, spinning and
+/// The seed's plan on 1 to 3 cores and nodes of 3 ranks, with and without turns, long messages, spinning and
 /// binding.
 models::Inputs random_trainable(std::uint64_t seed) {
     models::Inputs inputs = trainable_inputs(seed, plausible_machine(1 + static_cast<int>(seed % 3), 3));
@@ -272,7 +272,7 @@ models::Inputs random_trainable(std::uint64_t seed) {
 }
 
 /// On shared cores a rank's time in an operation is that operation's, or it waits for a core.
-TEST(HostLosses, of_100_random_plans_are_at_most_the_spans_and_waiting_is_what_they_leave) {
+TEST(CpuLosses, of_100_random_plans_are_at_most_the_spans_and_waiting_is_what_they_leave) {
     double most_waiting = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const models::Inputs inputs = random_trainable(seed);
@@ -305,4 +305,4 @@ TEST(HostLosses, of_100_random_plans_are_at_most_the_spans_and_waiting_is_what_t
 }
 
 }  // namespace
-}  // namespace auspex::testing_hosts
+}  // namespace auspex::testing_cpu

@@ -3,18 +3,18 @@
 
 #include "cpu_fixture.hpp"
 
-namespace auspex::testing_hosts {
+namespace auspex::testing_cpu {
 namespace {
 
 constexpr double kTick = 1e-9;  // rounding of a few events to the clock
 constexpr cpu::WaitPolicy kSpinning{.yields = false};
 constexpr cpu::WaitPolicy kUnbound{.bound = false};
 
-TEST(HostPlayer, one_rank_takes_the_sum_of_its_work) {
+TEST(CpuPlayer, one_rank_takes_the_sum_of_its_work) {
     EXPECT_NEAR(step_s(bare_machine(), {{work(0.5), work(0.25), work(0.125)}}), 0.875, kTick);
 }
 
-TEST(HostPlayer, four_ranks_on_two_cores_take_twice_as_long) {
+TEST(CpuPlayer, four_ranks_on_two_cores_take_twice_as_long) {
     const Ranks ranks(4, {work(kSecond)});
     EXPECT_NEAR(step_s(bare_machine(), ranks), 2, kTick) << "turns";
     EXPECT_NEAR(step_s(bare_machine(), ranks, kUnbound), 2, kTick) << "turns, not bound";
@@ -24,14 +24,14 @@ TEST(HostPlayer, four_ranks_on_two_cores_take_twice_as_long) {
     EXPECT_NEAR(step_s(fluid, ranks, kUnbound), 2, kTick) << "shared continuously, not bound";
 }
 
-TEST(HostPlayer, ranks_are_bound_to_cores_in_turn) {
+TEST(CpuPlayer, ranks_are_bound_to_cores_in_turn) {
     // Ranks 0 and 2 share core 0: 1 s + 1 s. Unbound, no core is idle but at the very end: 2.1 s / 2.
     const Ranks ranks{{work(1)}, {work(0.1)}, {work(1)}};
     EXPECT_NEAR(step_s(bare_machine(), ranks), 2, kTick);
     EXPECT_NEAR(step_s(bare_machine(), ranks, kUnbound), 1.05, kSlice);
 }
 
-TEST(HostPlayer, shared_continuously_each_has_its_fair_part) {
+TEST(CpuPlayer, shared_continuously_each_has_its_fair_part) {
     // Two on one core, 1 s and 3 s of work: halves until the shorter has ended at 2 s, then the longer alone to 4 s.
     models::Machine machine = bare_machine(1);
     machine.cpu.quantum_s = 0;
@@ -40,7 +40,7 @@ TEST(HostPlayer, shared_continuously_each_has_its_fair_part) {
     EXPECT_NEAR(to_seconds(played.ends[1]), 4, kTick);
 }
 
-TEST(HostPlayer, turns_are_slices_in_order) {
+TEST(CpuPlayer, turns_are_slices_in_order) {
     // On one core 25 ms and 25 ms in slices of 10 ms: ends at 10+10+10+10+5 = 45 ms and 50 ms, and every change of the
     // four costs 1 ms more.
     models::Machine machine = bare_machine(1);
@@ -54,7 +54,7 @@ TEST(HostPlayer, turns_are_slices_in_order) {
     EXPECT_NEAR(to_seconds(costly.ends[1]), 0.055, kTick);
 }
 
-TEST(HostPlayer, others_take_their_turns) {
+TEST(CpuPlayer, others_take_their_turns) {
     // 95 ms of work on a core that another process wants too, slices of 10 ms: 10 turns of its own, 9 of the other's
     // between them. With two others 18. A rank that waits gives its core away for a whole turn: the message of a rank
     // that has a core of its own comes at once, and is seen when the other's slice ends.
@@ -76,14 +76,14 @@ TEST(HostPlayer, others_take_their_turns) {
     EXPECT_EQ(played.ends.size(), 2U) << "others are no ranks";
 }
 
-TEST(HostPlayer, busy_cores_are_slower) {
+TEST(CpuPlayer, busy_cores_are_slower) {
     models::Machine machine = bare_machine();
     machine.cpu.busy_speed = 0.8;
     EXPECT_NEAR(step_s(machine, {{work(1)}}), 1, kTick);
     EXPECT_NEAR(step_s(machine, {{work(1)}, {work(1)}}), 1 / 0.8, kTick);
 }
 
-TEST(HostPlayer, work_that_needs_more_memory_than_there_is_shares_it) {
+TEST(CpuPlayer, work_that_needs_more_memory_than_there_is_shares_it) {
     // Each needs 20 GB/s alone; the computer has 30: rate 30 / 40. Alone neither waits.
     models::Machine machine = bare_machine();
     machine.cpu.memory_bytes_per_s = 30e9;
@@ -95,7 +95,7 @@ TEST(HostPlayer, work_that_needs_more_memory_than_there_is_shares_it) {
     EXPECT_NEAR(step_s(machine, {{work(1, 90e9)}}), 1, kTick) << "the law of work alone has its cache in it";
 }
 
-TEST(HostPlayer, a_message_takes_its_sender_then_its_receiver) {
+TEST(CpuPlayer, a_message_takes_its_sender_then_its_receiver) {
     // send 1 ms + 1000 B x 1 us, receive 2 ms + 1000 B x 2 us; who waits on an idle core sees it after poll / 2.
     models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 1e-6, 2e-6, 1e9, 0, 0};
@@ -105,7 +105,7 @@ TEST(HostPlayer, a_message_takes_its_sender_then_its_receiver) {
     EXPECT_NEAR(to_seconds(played.ends[1]), 2e-3 + 0.5e-4 + 4e-3, kTick);
 }
 
-TEST(HostPlayer, a_receiver_takes_longer_for_bytes_from_memory) {
+TEST(CpuPlayer, a_receiver_takes_longer_for_bytes_from_memory) {
     // receive 2 ms, and 500 B at 1 us more each by the law of copies; the sender does not.
     models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 0, 0, 1e9, 0, 0};
@@ -117,7 +117,7 @@ TEST(HostPlayer, a_receiver_takes_longer_for_bytes_from_memory) {
     EXPECT_NEAR(to_seconds(played.ends[1]), 1e-3 + 2.5e-3, kTick);
 }
 
-TEST(HostPlayer, a_long_message_holds_its_sender_until_it_is_taken) {
+TEST(CpuPlayer, a_long_message_holds_its_sender_until_it_is_taken) {
     // Beyond eager: 3 ms more at the receiver, and the sender waits for the receiver, who works for 0.1 s first.
     models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 0, 0, 100, 3e-3, 0};
@@ -129,7 +129,7 @@ TEST(HostPlayer, a_long_message_holds_its_sender_until_it_is_taken) {
     EXPECT_NEAR(to_seconds(play_ranks(machine, ranks).ends[0]), 1e-3, kTick) << "an eager one is done for its sender";
 }
 
-TEST(HostPlayer, only_a_message_up_to_eager_costs_its_sender_its_bytes) {
+TEST(CpuPlayer, only_a_message_up_to_eager_costs_its_sender_its_bytes) {
     // send 1 ms, and 1 us a byte of an eager one; receive 2 ms + 2 us a byte, and 3 ms for a long one.
     models::Machine machine = bare_machine();
     machine.cpu.intra_node = {1e-3, 2e-3, 1e-6, 2e-6, 100, 3e-3, 0};
@@ -137,7 +137,7 @@ TEST(HostPlayer, only_a_message_up_to_eager_costs_its_sender_its_bytes) {
     EXPECT_NEAR(step_s(machine, {{send(1, 1000), wait()}, {receive(0, 1000), wait()}}), 1e-3 + 7e-3, kTick);
 }
 
-TEST(HostPlayer, beyond_at_once_a_sender_waits_until_its_receiver_looks) {
+TEST(CpuPlayer, beyond_at_once_a_sender_waits_until_its_receiver_looks) {
     // The receiver works for 0.1 s, looks for another message until 0.2 s, and takes the first one at 0.5 s.
     models::Machine machine = bare_machine(3);
     machine.cpu.intra_node.buffered_bytes = 100;
@@ -153,7 +153,7 @@ TEST(HostPlayer, beyond_at_once_a_sender_waits_until_its_receiver_looks) {
     EXPECT_NEAR(sender_s(1000), 0.5, kTick) << "a long one waits until it is taken";
 }
 
-TEST(HostPlayer, a_message_that_was_seen_is_taken_before_the_next_send) {
+TEST(CpuPlayer, a_message_that_was_seen_is_taken_before_the_next_send) {
     // Rank 1 sees the long message at 0.1 s while it waits for rank 2; asking for it takes 0.2 s, then it sends.
     models::Machine machine = bare_machine(3);
     machine.cpu.intra_node.receive_byte_s = 1e-3;
@@ -164,7 +164,7 @@ TEST(HostPlayer, a_message_that_was_seen_is_taken_before_the_next_send) {
     EXPECT_NEAR(to_seconds(play_ranks(machine, ranks).ends[2]), 0.3, kTick);
 }
 
-TEST(HostPlayer, messages_between_nodes_flow_over_their_nics) {
+TEST(CpuPlayer, messages_between_nodes_flow_over_their_nics) {
     // One rank a node. 1e9 bytes at 1e9 B/s and 10 ms; two into one node share its NIC; two pairs do not.
     models::Machine machine = bare_machine(2, 1);
     machine.node.nic_bytes_per_s = 1e9;
@@ -176,7 +176,7 @@ TEST(HostPlayer, messages_between_nodes_flow_over_their_nics) {
                 1.01, kTick);
 }
 
-TEST(HostPlayer, a_nic_that_has_rested_lets_a_burst_pass_at_once) {
+TEST(CpuPlayer, a_nic_that_has_rested_lets_a_burst_pass_at_once) {
     // 1e9 B/s, a burst of 2e8 bytes: the first message takes 0.8 s. One right behind it finds nothing saved up: 1 s
     // more. One that begins 0.1 s after the first has gone finds 1e8 bytes: 0.9 s.
     models::Machine machine = bare_machine(2, 1);
@@ -191,7 +191,7 @@ TEST(HostPlayer, a_nic_that_has_rested_lets_a_burst_pass_at_once) {
                 1.8, kTick);
 }
 
-TEST(HostPlayer, a_long_message_between_nodes_flows_when_both_are_there) {
+TEST(CpuPlayer, a_long_message_between_nodes_flows_when_both_are_there) {
     models::Machine machine = bare_machine(2, 1);
     machine.node.nic_bytes_per_s = 1e9;
     machine.cpu.inter_node.eager_bytes = 100;
@@ -204,7 +204,7 @@ TEST(HostPlayer, a_long_message_between_nodes_flows_when_both_are_there) {
     EXPECT_NEAR(step_s(machine, {{send(1, 1e9), wait()}, {receive(0, 1e9), wait()}}), 1.03, kTick);
 }
 
-TEST(HostPlayer, a_pipeline_of_two_stages_takes_one_pass_more) {
+TEST(CpuPlayer, a_pipeline_of_two_stages_takes_one_pass_more) {
     // gpipe, two micro-batches, forward 1 s, backward 2 s on each stage: (m + pp - 1) (F + B) = 9 s.
     constexpr double kForward = 1, kBackward = 2;
     const Ranks ranks{{work(kForward), send(1, 1, 0), work(kForward), send(1, 1, 1), receive(1, 1, 2), wait(),
@@ -216,7 +216,7 @@ TEST(HostPlayer, a_pipeline_of_two_stages_takes_one_pass_more) {
     EXPECT_NEAR(step_s(bare_machine(1), ranks), 12, kTick);
 }
 
-TEST(HostPlayer, who_waits_by_spinning_takes_turns_from_those_who_work) {
+TEST(CpuPlayer, who_waits_by_spinning_takes_turns_from_those_who_work) {
     // One core: rank 0 works 0.1 s and sends; rank 1 waits. Yielding, rank 1 takes nothing; spinning, it burns a slice
     // after each of rank 0's ten, but the last.
     const Ranks ranks{{work(0.1), send(1, 1)}, {receive(0, 1), wait()}};
@@ -230,7 +230,7 @@ TEST(HostPlayer, who_waits_by_spinning_takes_turns_from_those_who_work) {
     EXPECT_NEAR(step_s(bare_machine(2), ranks, kSpinning), 0.1, kTick) << "a core of its own";
 }
 
-TEST(HostPlayer, time_without_a_core_and_after_the_end_is_waiting) {
+TEST(CpuPlayer, time_without_a_core_and_after_the_end_is_waiting) {
     // One core, turns of 10 ms: rank 1 works 5 ms after waiting 10 ms for the core, rank 0 works 20 ms.
     const cpu::CpuPlayResult played = play_ranks(bare_machine(1), {{work(0.02)}, {work(0.005)}});
     const auto loss = [&](std::size_t rank, schedule::Loss name) {
@@ -243,4 +243,4 @@ TEST(HostPlayer, time_without_a_core_and_after_the_end_is_waiting) {
 }
 
 }  // namespace
-}  // namespace auspex::testing_hosts
+}  // namespace auspex::testing_cpu

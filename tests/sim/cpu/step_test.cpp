@@ -1,4 +1,4 @@
-/// @file Whole steps on a made-up host.
+/// @file Whole steps on a made-up CPU machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "sim/cpu/program_actions.hpp"
 #include "sim/predict/predict.hpp"
 
-namespace auspex::testing_hosts {
+namespace auspex::testing_cpu {
 namespace {
 
 cpu::CpuStep play_toy(const models::Inputs& inputs, bool timeline = false) {
@@ -169,7 +169,7 @@ TEST(CpuStep, a_plan_that_the_trainer_has_no_call_for_is_refused_by_what_it_asks
     expect_refused(inputs, "operation shared_expert: shared experts are not bound");
 }
 
-TEST(CpuStep, predict_chooses_hosts_by_the_machine) {
+TEST(CpuStep, predict_takes_the_cpu_lens_by_the_machine) {
     const models::Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
     predict::PredictOptions options;
     const predict::Prediction p = predict::predict(inputs, options).prediction;
@@ -215,13 +215,13 @@ TEST(CpuStep, a_constant_of_zero_takes_no_part_in_its_groups_uncertainty) {
     EXPECT_NEAR(near_uncertainty(1e-6), std::sqrt((0.03 * 0.03 + 0.05 * 0.05 + 1) / 3), 1e-12);
 }
 
-TEST(HostCollective, a_broadcast_is_refused) {
+TEST(CpuCollective, a_broadcast_is_refused) {
     EXPECT_THROW((void)cpu::cpu_collective_s(plausible_machine(), testing_plans::stack("auspex"),
                                              schedule::CommKind::kBroadcast, 2, 8),
                  InputError);
 }
 
-TEST(HostCollective, takes_its_messages_and_sums) {
+TEST(CpuCollective, takes_its_messages_and_sums) {
     // Two ranks on two cores, 8e6 bytes: each sends half (1 ns a byte), takes half (2 ns a byte), adds 1e6 elements of
     // two parts (law: 1 us + 1e-9 for each of 2e6 + 1e6 sizes); an all-reduce sends and takes the sums once more.
     models::Machine machine = bare_machine();
@@ -240,4 +240,4 @@ TEST(HostCollective, takes_its_messages_and_sums) {
 }
 
 }  // namespace
-}  // namespace auspex::testing_hosts
+}  // namespace auspex::testing_cpu

@@ -1,124 +1,22 @@
-/// @file Patterns and their rates: against flows one by one, in company, and with more capacity.
+/// @file Rates of patterns: alone, in company, among equals, and with more capacity.
 #include "sim/network/collective/network.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
-#include "network_fixture.hpp"
-#include "sim/network/collective/flow_pattern.hpp"
-#include "sim/network/sharing/max_min.hpp"
+#include "network_cases.hpp"
 
 namespace auspex::network {
 namespace {
 
-using testing_network::Grid;
+using testing_network::Case;
+using testing_network::cases;
 using testing_network::layout_of;
 using testing_network::mesh_machine;
 using testing_network::plain_stack;
 using testing_network::switch_machine;
 
 using Algorithm = models::CollectiveAlgorithm;
-
-constexpr StepShape kShapes[] = {StepShape::kShift,    StepShape::kXor,  StepShape::kFoldIn,  StepShape::kFoldOut,
-                                 StepShape::kAllPairs, StepShape::kTree, StepShape::kScatter, StepShape::kRootToAll};
-
-/// Detours load it, too, which no route by itself knows.
-bool is_pool(LinkKind kind) { return kind == LinkKind::kLocalPool || kind == LinkKind::kGlobalPool; }
-
-/// Loads of one round of the groups, route by route.
-std::map<std::uint32_t, double> loads_route_by_route(const Fabric& fabric, const PatternKey& key,
-                                                     const GroupSet& groups) {
-    std::map<std::uint32_t, double> loads;
-    for (std::size_t g = 0; g < groups.count(); ++g) {
-        const std::span<const int> group = groups.group(g);
-        for_each_pair(key.shape, key.distance, static_cast<int>(group.size()), [&](int i, int j) {
-            for (const Leg& leg :
-                 fabric.route(group[static_cast<std::size_t>(i)], group[static_cast<std::size_t>(j)]).legs) {
-                loads[leg.link] += leg.weight;
-            }
-        });
-    }
-    return loads;
-}
-
-struct Case {
-    models::Machine machine;
-    models::Layout layout;
-};
-
-/// Small jobs on both kinds of machine, in two placements; the last has a node that is not full.
-std::vector<Case> cases() {
-    std::vector<Case> made;
-    for (const models::Machine& machine : {mesh_machine(), switch_machine()}) {
-        const int tiles = machine.node.tiles;
-        for (const models::PlacementKind placement :
-             {models::PlacementKind::kContiguous, models::PlacementKind::kScattered}) {
-            made.push_back({machine, layout_of(machine, {.pp = 2, .dp = 5, .ep = tiles, .placement = placement})});
-            made.push_back({machine, layout_of(machine, {.dp = 3, .ep = tiles / 2 + 1, .placement = placement})});
-        }
-    }
-    return made;
-}
-
-// Loads of the builder (templates of nodes, counts of all pairs) = sums over the routes of all flows; its rate is the
-// least capacity / load. The pools also carry what detours.
-TEST(Network, a_pattern_equals_the_sum_of_its_flows) {
-    for (const Case& on : cases()) {
-        const Fabric fabric(on.machine, plain_stack(), on.layout);
-        PatternBuilder builder(fabric);
-        for (const models::GroupKind group :
-             {models::GroupKind::kEp, models::GroupKind::kExpertDp, models::GroupKind::kStage}) {
-            const GroupSet whole = flatten(groups_of(on.layout, group, 0));
-            for (const Level level : {Level::kFlat, Level::kIntraNode}) {
-                const GroupSet groups = subgroups(whole, level, fabric);
-                for (const StepShape shape : kShapes) {
-                    const PatternKey key{group, 0, level, shape, 1};
-                    const FlowPattern pattern = builder.build(key, groups, {});
-                    const std::map<std::uint32_t, double> loads = loads_route_by_route(fabric, key, groups);
-                    ASSERT_EQ(pattern.loads.size(), loads.size())
-                        << "group " << static_cast<int>(group) << " level " << static_cast<int>(level) << " shape "
-                        << static_cast<int>(shape);
-                    double rate = std::numeric_limits<double>::infinity();
-                    for (const LinkLoad& on_link : pattern.loads) {
-                        if (!is_pool(fabric.kind(on_link.link))) {
-                            EXPECT_NEAR(on_link.load, loads.at(on_link.link), 1e-9 * on_link.load);
-                        }
-                        rate = std::min(rate, fabric.capacity_bytes_per_s(on_link.link) / on_link.load);
-                    }
-                    EXPECT_DOUBLE_EQ(pattern.solo_rate, rate);
-                }
-            }
-        }
-    }
-}
-
-// What leaves nodes enters nodes: every flow between nodes loads one NIC out and one in, and so for transports.
-TEST(Network, as_much_comes_in_as_goes_out) {
-    for (const Case& on : cases()) {
-        const Fabric fabric(on.machine, plain_stack(), on.layout);
-        PatternBuilder builder(fabric);
-        const int tiles = fabric.tiles_per_node();
-        for (const models::GroupKind kind : {models::GroupKind::kExpertDp, models::GroupKind::kStage}) {
-            const GroupSet groups = flatten(groups_of(on.layout, kind, 0));
-            for (const StepShape shape : kShapes) {
-                double between_nodes = 0;
-                for (std::size_t g = 0; g < groups.count(); ++g) {
-                    const std::span<const int> group = groups.group(g);
-                    for_each_pair(shape, 1, static_cast<int>(group.size()), [&](int i, int j) {
-                        const int from = group[static_cast<std::size_t>(i)], to = group[static_cast<std::size_t>(j)];
-                        between_nodes += from / tiles != to / tiles ? 1 : 0;
-                    });
-                }
-                std::map<LinkKind, double> by_kind;
-                for (const LinkLoad& load : builder.build({kind, 0, Level::kFlat, shape, 1}, groups, {}).loads) {
-                    by_kind[fabric.kind(load.link)] += load.load;
-                }
-                EXPECT_DOUBLE_EQ(by_kind[LinkKind::kNic], 2 * between_nodes);
-                EXPECT_DOUBLE_EQ(by_kind[LinkKind::kRankTransport], 2 * between_nodes);
-            }
-        }
-    }
-}
 
 // Nodes of one switch are alike, and so are switches of one leaf: whoever swaps them changes no time. The nodes of a
 // job in another order change the ring, but not what every rank exchanges with every other.
@@ -146,36 +44,6 @@ TEST(Network, swapping_equal_nodes_changes_nothing) {
     const std::vector<double> some = times({0, 2, 64, 66}), reversed = times({66, 64, 2, 0});
     for (std::size_t i = 3; i < 6; ++i) {
         EXPECT_DOUBLE_EQ(some[i], reversed[i]) << "all pairs";
-    }
-}
-
-// Share of place j in a group of n: (j + 1) / mean. A flow i -> j weighs the share of j, whatever adds the flows up.
-TEST(Network, an_uneven_exchange_loads_links_by_the_share_of_the_receiver) {
-    for (const Case& on : cases()) {
-        const Fabric fabric(on.machine, plain_stack(), on.layout);
-        PatternBuilder builder(fabric);
-        const GroupSet groups = flatten(groups_of(on.layout, models::GroupKind::kStage, 0));
-        const std::size_t n = groups.group(0).size();
-        std::vector<double> shares;
-        for (std::size_t j = 0; j < n; ++j) {
-            shares.push_back(2 * static_cast<double>(j + 1) / static_cast<double>(n + 1));
-        }
-        const PatternKey key{models::GroupKind::kStage, 0, Level::kFlat, StepShape::kAllPairs, 0, kAllSiblings, true};
-        const FlowPattern pattern = builder.build(key, groups, shares);
-        std::map<std::uint32_t, double> loads;
-        for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t j = 0; j < n; ++j) {
-                for (const Leg& leg : fabric.route(groups.group(0)[i], groups.group(0)[j]).legs) {
-                    loads[leg.link] += leg.weight * shares[j];
-                }
-            }
-        }
-        ASSERT_EQ(pattern.loads.size(), loads.size());
-        for (const LinkLoad& on_link : pattern.loads) {
-            if (!is_pool(fabric.kind(on_link.link))) {
-                EXPECT_NEAR(on_link.load, loads.at(on_link.link), 1e-9 * on_link.load) << fabric.name(on_link.link);
-            }
-        }
     }
 }
 

@@ -1,19 +1,14 @@
-/// @file auspex compare as people call it.
+/// @file auspex compare with runs: their records, going on, interruptions, failures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "base/json.hpp"
-#include "cli_fixture.hpp"
-#include "models/cpu/cpu_kernel.hpp"
+#include "compare_cli_fixture.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -22,57 +17,7 @@ using testing_cli::Background;
 using testing_cli::Outcome;
 using testing_cli::text_of;
 
-class CompareCli : public testing::Test, protected testing_cli::Runner {
- protected:
-    [[nodiscard]] static bool has_mpirun() { return std::system("command -v mpirun >/dev/null 2>&1") == 0; }
-
-    /// A computer of two cores with made-up laws: every term of every kernel takes a nanosecond.
-    [[nodiscard]] std::string machine(const std::string& core_slice = "3 ms") const {
-        std::string laws;
-        for (std::size_t k = 0; k < models::kCpuKernels; ++k) {
-            const auto kernel = static_cast<models::CpuKernel>(k);
-            laws += (laws.empty() ? "{\"" : ", \"") + std::string(to_string(kernel)) + R"(": {"error": 0.03)";
-            for (const std::string_view term : cpu_terms(kernel)) {
-                laws += ", \"" + std::string(term) + R"(": "1 ns")";
-            }
-            laws += "}";
-        }
-        laws += "}";
-        JsonDocument document = JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/machines/dgx-a100.json");
-        const char* path =
-            R"({"send": "1 us", "receive": "1 us", "send_byte": "100 ps", "receive_byte": "100 ps",
-                "eager": "4 KiB", "rendezvous": "1 us", "latency": "0 s"})";
-        document.set("host", R"({"cores": 2, "nodes_per_computer": 1, "core_slice": ")" + core_slice +
-                                 R"(", "switch": "1 us",
-            "poll": "1 us", "busy_speed": 1, "last_level_cache": "32 MiB", "cache_bandwidth": "150 GB/s",
-            "memory_bandwidth": "40 GB/s", "core_memory_bandwidth": "25 GB/s", "messages": {"near": )" +
-                                 std::string(path) + R"(, "far": )" + path + R"(}, "kernels": {"fp32": )" + laws +
-                                 R"(, "bf16": )" + laws + "}}");
-        return write("host.json", document.dump());
-    }
-
-    /// Flags of a comparison of the layout "one" (one rank) in folder_/report.
-    [[nodiscard]] std::string one_layout() const {
-        return "compare --steps 3 --json --out " + folder_ + "report --machine " + machine() + " --layouts " +
-               write("list.json", R"({"workloads": ["toy-moe"], "layouts": [
-                   {"name": "one", "plan": {"dp": 1, "micro_batches": 2, "precision": "fp32"}}]})");
-    }
-
-    [[nodiscard]] std::vector<std::string> records() const {
-        std::vector<std::string> lines;
-        std::ifstream stream(folder_ + "report/cases.jsonl");
-        for (std::string line; std::getline(stream, line);) {
-            lines.push_back(line);
-        }
-        return lines;
-    }
-    void write_records(const std::vector<std::string>& lines) const {
-        std::ofstream stream(folder_ + "report/cases.jsonl");
-        for (const std::string& line : lines) {
-            stream << line << "\n";
-        }
-    }
-};
+class CompareCliRuns : public testing::Test, protected testing_cli::CompareRunner {};
 
 /// The line of a run, changed here and there.
 std::string changed(const std::string& line, std::initializer_list<std::pair<const char*, std::string>> changes) {
@@ -83,123 +28,7 @@ std::string changed(const std::string& line, std::initializer_list<std::pair<con
     return run.dump();
 }
 
-TEST_F(CompareCli, wrong_flags_are_refused) {
-    EXPECT_EQ(fault_of_refusal("compare", {"--plans", "--layouts"}), "");
-    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --machine dgx-a100", {"dgx-a100", "host section"}), "")
-        << "the workload is toy-moe";
-    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --steps 2", {"--steps", "at least 3"}), "");
-    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --steps 0", {"--steps", "at least 3"}), "");
-    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --repeat 0", {"--repeat", "\"0\""}), "");
-    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --resume", {"--resume", "--out"}), "");
-    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --machine dgx-a100",
-                               {"dgx-a100.json", "host section", "auspex calibrate without --from"}),
-              "");
-}
-
-TEST_F(CompareCli, this_computers_machine_file_has_to_be_made) {
-    const std::string file = folder_ + "local.json";
-    EXPECT_EQ(fault_of_refusal("compare --plans toy-dp4 --workload toy-moe --machine " + file,
-                               {"local.json", "no such file", "auspex calibrate"}),
-              "");
-    EXPECT_EQ(fault_of_refusal("predict --stack auspex --workload toy-moe --plan toy-dp4 --machine " + file,
-                               {"local.json", "no such file", "auspex calibrate"}),
-              "");
-}
-
-TEST_F(CompareCli, layouts_files_are_read_strictly) {
-    const auto refused = [this](const std::string& text, std::initializer_list<const char*> words) {
-        return fault_of_refusal("compare --layouts " + write("list.json", text), words);
-    };
-    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"]})", {"list.json", "layouts"}), "");
-    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": "a", "plans": {}}]})", {"plans", "allowed"}),
-              "");
-    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": "a/b", "plan": {"dp": 1}}]})",
-                      {"layouts[0].name", "a/b", "letters"}),
-              "");
-    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": "a", "plan": {"dq": 1}}]})",
-                      {"list.json, layout a", "dq"}),
-              "");
-    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": "a", "workload": "b", "plan": {"dp": 1}}]})",
-                      {"layouts[0].workload", "workloads"}),
-              "");
-}
-
-TEST_F(CompareCli, plans_that_do_not_fit_their_workload_are_named) {
-    const std::string to = "compare --machine " + machine() + " ";
-    EXPECT_EQ(fault_of_refusal(to + "--plans toy-ep2-dp2@toy-dense", {"toy-ep2-dp2", "ep"}), "");
-    EXPECT_EQ(fault_of_refusal(to + "--plans toy-dp4@toy-moe plans/toy-dp4.json@toy-moe", {"toy-dp4", "twice"}), "");
-}
-
-TEST_F(CompareCli, layouts_say_what_is_wrong_with_them) {
-    const auto refused = [this](const std::string& text, std::initializer_list<const char*> words) {
-        return fault_of_refusal("compare --layouts " + write("list.json", text), words);
-    };
-    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": "a", "plan": {"dp": 1, "precision": null}}]})",
-                      {"list.json, layout a", "precision", "found null", "fp32"}),
-              "");
-    const std::string name(300, 'x');
-    EXPECT_EQ(refused(R"({"workloads": [")" + name + R"("], "layouts": [{"name": "a", "plan": {"dp": 1}}]})",
-                      {"list.json: $.workloads[0]", "300 characters", "100"}),
-              "");
-    EXPECT_EQ(refused(R"({"workloads": ["toy-moe"], "layouts": [{"name": ")" + name + R"(", "plan": {"dp": 1}}]})",
-                      {"layouts[0].name", "100 at most"}),
-              "");
-    EXPECT_EQ(refused(R"({"workloads": ["no-moe"], "layouts": [{"name": "a", "plan": {"dp": 1}}]})",
-                      {"list.json: found no such file", "workloads/no-moe.json"}),
-              "");
-}
-
-TEST_F(CompareCli, plans_and_workloads_are_named_as_they_were_typed) {
-    const std::string to = "compare --machine " + machine() + " --plans ";
-    EXPECT_EQ(fault_of_refusal(to + "toy-dp4@", {"--plans toy-dp4@: ", "workload behind"}), "");
-    EXPECT_EQ(fault_of_refusal(to + "@toy-moe", {"--plans @toy-moe: ", "plan before"}), "");
-    EXPECT_EQ(fault_of_refusal(to + "toy-dp0@toy-moe", {"--plans toy-dp0@toy-moe: found no such file"}), "");
-    EXPECT_EQ(fault_of_refusal(to + "toy-dp4@no-moe", {"--plans toy-dp4@no-moe: found no such file"}), "");
-    EXPECT_EQ(fault_of_refusal(to + "toy-dp4 --workload no-moe", {"--workload no-moe: found no such file"}), "");
-    // The last @ is the one.
-    EXPECT_EQ(fault_of_refusal(to + folder_ + "a@b/plan.json@toy-moe", {"a@b/plan.json: found no such file"}), "");
-    std::filesystem::create_directories(folder_ + "a@b");
-    const std::string plan = write("a@b/plan.json", R"({"dp": 1, "precision": null})");
-    EXPECT_EQ(fault_of_refusal(to + plan + " --workload toy-moe", {"a@b/plan.json", "precision"}), "");
-}
-
-TEST_F(CompareCli, layouts_run_on_the_nodes_that_they_are_predicted_on) {
-    const std::string to = "compare --plans toy-dp4@toy-moe --machine " + machine();
-    const std::string two = write("two", "a\na\nb\nb\n"), other = write("other", "a slots=3\nb\n");
-    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + two,
-                               {"host.json: found nodes of 8 ranks", "4 ranks of toy-dp4 on toy-moe would be 1 node;",
-                                "expected 2 nodes (2 + 2 ranks)", "auspex calibrate --hostfile", "--machine"}),
-              "");
-    const std::string of_two_ranks = " --set machine.node.tiles=2 --set machine.node.nic.count=2";
-    EXPECT_EQ(fault_of_refusal(to + of_two_ranks, {"found nodes of 2 ranks", "would be 2 nodes (2 + 2 ranks)",
-                                                   "expected 1 node", "without --hostfile"}),
-              "");
-    EXPECT_EQ(fault_of_refusal(to + of_two_ranks + " --hostfile " + other,
-                               {"would be 2 nodes (2 + 2 ranks)", "expected 2 nodes (3 + 1 ranks)"}),
-              "");
-    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + write("three", "a\nb # c\n\na\n"),
-                               {"--hostfile", "found 3 slots", "at least 4"}),
-              "");
-    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + write("once", "a\nb\nb\nb\n"),
-                               {"--hostfile", "found \"a\" once", "slots=1"}),
-              "");
-    EXPECT_EQ(fault_of_refusal(to + " --hostfile " + folder_ + "none", {"--hostfile", "found no host"}), "");
-}
-
-TEST_F(CompareCli, places_that_cannot_be_written_to_are_refused_at_the_start) {
-    const std::string arguments = one_layout() + " --repeat 1", out = folder_ + "report/";
-    for (const char* file : {"index.html", "comparison.json", "cases.csv", "cases.jsonl", "traces/toy-moe-one.json"}) {
-        std::filesystem::create_directories(out + file);
-        EXPECT_EQ(fault_of_refusal(arguments, {file, "found a folder", "expected a file"}), "");
-        EXPECT_TRUE(records().empty());
-        std::filesystem::remove_all(out);
-    }
-    setenv("TMPDIR", (folder_ + "none").c_str(), 1);
-    EXPECT_EQ(fault_of_refusal(arguments, {"TMPDIR=", "none: found no such folder"}), "");
-    unsetenv("TMPDIR");
-}
-
-TEST_F(CompareCli, what_mpirun_says_is_shown) {
+TEST_F(CompareCliRuns, what_mpirun_says_is_shown) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -210,7 +39,7 @@ TEST_F(CompareCli, what_mpirun_says_is_shown) {
     EXPECT_EQ(outcome.error.find("--checkpoint"), std::string::npos) << outcome.error;
 }
 
-TEST_F(CompareCli, an_interrupted_comparison_says_how_to_go_on) {
+TEST_F(CompareCliRuns, an_interrupted_comparison_says_how_to_go_on) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -239,7 +68,7 @@ TEST_F(CompareCli, an_interrupted_comparison_says_how_to_go_on) {
     }
 }
 
-TEST_F(CompareCli, a_machine_of_other_cores_than_may_be_used_is_warned_of) {
+TEST_F(CompareCliRuns, a_machine_of_other_cores_than_may_be_used_is_warned_of) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -249,7 +78,7 @@ TEST_F(CompareCli, a_machine_of_other_cores_than_may_be_used_is_warned_of) {
         << outcome.out;
 }
 
-TEST_F(CompareCli, two_comparisons_do_not_write_into_one_folder) {
+TEST_F(CompareCliRuns, two_comparisons_do_not_write_into_one_folder) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -272,7 +101,7 @@ TEST_F(CompareCli, two_comparisons_do_not_write_into_one_folder) {
     EXPECT_FALSE(std::filesystem::exists(folder_ + "report/.auspex-lock"));
 }
 
-TEST_F(CompareCli, absurd_times_of_earlier_runs_are_refused) {
+TEST_F(CompareCliRuns, absurd_times_of_earlier_runs_are_refused) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -289,7 +118,7 @@ TEST_F(CompareCli, absurd_times_of_earlier_runs_are_refused) {
     }
 }
 
-TEST_F(CompareCli, two_layouts_are_run_and_predicted) {
+TEST_F(CompareCliRuns, two_layouts_are_run_and_predicted) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -342,7 +171,7 @@ TEST_F(CompareCli, two_layouts_are_run_and_predicted) {
     EXPECT_EQ(fault_of_refusal(arguments, {"cases.jsonl", "--resume", "--out", "removed"}), "");
 }
 
-TEST_F(CompareCli, runs_of_another_origin_are_not_taken) {
+TEST_F(CompareCliRuns, runs_of_another_origin_are_not_taken) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -382,7 +211,7 @@ TEST_F(CompareCli, runs_of_another_origin_are_not_taken) {
     EXPECT_GE(records().size(), 2U);
 }
 
-TEST_F(CompareCli, a_trace_that_stands_better_than_later_ones_stays) {
+TEST_F(CompareCliRuns, a_trace_that_stands_better_than_later_ones_stays) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }
@@ -415,7 +244,7 @@ TEST_F(CompareCli, a_trace_that_stands_better_than_later_ones_stays) {
     EXPECT_EQ(text_of(folder_ + "report/traces/toy-moe-one.json"), trace);
 }
 
-TEST_F(CompareCli, a_layout_that_fails_keeps_its_earlier_runs) {
+TEST_F(CompareCliRuns, a_layout_that_fails_keeps_its_earlier_runs) {
     if (!has_mpirun()) {
         GTEST_SKIP() << "no mpirun";
     }

@@ -1,0 +1,105 @@
+/// @file What makes an unfolded step quick to play changes nothing: walking ahead, links to oneself, stretches.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "sim/engine/player.hpp"
+#include "sim/network/sharing/link_sharing.hpp"
+#include "unfolded_fixture.hpp"
+
+namespace auspex::predict {
+namespace {
+
+using namespace testing_unfolded;
+using testing_steps::random_inputs;
+
+/// The ranks' flows over the links of a network, as the lens shares them.
+class DirectSharing {
+ public:
+    explicit DirectSharing(const network::Network& network)
+        : network_(network), links_(capacities_of(network.fabric())) {
+        for (network::PatternId pattern = 0; pattern < network.pattern_count(); ++pattern) {
+            const network::PatternLoads& loads = network.loads(pattern);
+            loads_.emplace_back(loads.begin(), loads.end());
+        }
+    }
+    std::uint32_t start(network::PatternId pattern) {
+        return links_.start({loads_[pattern], network_.solo_rate(pattern)});
+    }
+    void stop(std::uint32_t id) { links_.stop(id); }
+    std::span<const std::uint32_t> update_rates() { return links_.update_rates(); }
+    [[nodiscard]] double rate(std::uint32_t id) const { return links_.rate(id); }
+
+ private:
+    static std::vector<double> capacities_of(const network::Fabric& fabric) {
+        std::vector<double> capacities;
+        for (std::uint32_t link = 0; link < fabric.link_count(); ++link) {
+            capacities.push_back(fabric.capacity_bytes_per_s(link));
+        }
+        return capacities;
+    }
+
+    const network::Network& network_;
+    std::vector<std::vector<network::LinkLoad>> loads_;  ///< by pattern
+    network::LinkSharing links_;
+};
+
+enum class Way {
+    kAsCosted,
+    kByEvents,       ///< no actor walks ahead
+    kAllLinksShared  ///< nor has any communication its links to itself
+};
+
+engine::PlayResult play_by_rank(const models::Inputs& inputs, const SimulatedStep& step, Way way) {
+    network::Network network(inputs.machine, inputs.stack, step.layout);
+    engine::CostOptions options = step.cost_options;
+    options.grain = engine::Grain::kRanks;
+    engine::CostedProgram costed = cost_program(
+        step.program, inputs.machine, inputs.stack, step.layout,
+        cost_operations(step.program, inputs.machine, inputs.stack, step.layout, network, options), options);
+    costed.serial = costed.serial && way == Way::kAsCosted;
+    costed.runs_ahead = way == Way::kAsCosted;
+    for (engine::CostedTransfer& transfer : costed.transfers) {
+        for (engine::CostedTransfer::Member& member : transfer.members) {
+            member.shares_links =
+                member.shares_links || (way == Way::kAllLinksShared && member.phase_end > member.phase_begin);
+        }
+    }
+    std::vector<int> ranks(static_cast<std::size_t>(step.layout.tiles));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    engine::NoiseModel noise_model(inputs.machine.tile, inputs.machine.noise, 3, ranks, {});
+    DirectSharing sharing(network);
+    return engine::Player(costed, sharing, &noise_model, nullptr).run();
+}
+
+TEST(Unfolded, walking_ahead_of_the_events_and_links_to_oneself_change_nothing) {
+    int with_messages = 0;
+    for (std::uint64_t seed = 7'100; seed < 7'160; ++seed) {
+        models::Inputs inputs = random_inputs(seed, seed % 2 == 0);
+        inputs.machine.noise.network_jitter = 0;  // drawn in the order of starts
+        const SimulatedStep step = folded(inputs, 0);
+        const engine::PlayResult as_costed = play_by_rank(inputs, step, Way::kAsCosted);
+        for (const Way way : {Way::kByEvents, Way::kAllLinksShared}) {
+            const engine::PlayResult other = play_by_rank(inputs, step, way);
+            EXPECT_EQ(as_costed.step, other.step) << seed;
+            for (std::size_t a = 0; a < other.losses.size(); ++a) {
+                EXPECT_EQ(as_costed.losses[a], other.losses[a]) << seed << " actor " << a;
+            }
+        }
+        with_messages += inputs.plan.pp > 1 ? 1 : 0;
+    }
+    EXPECT_GT(with_messages, 20);
+}
+
+TEST(Unfolded, folding_of_compute_changes_nothing_by_rank_either) {
+    models::Inputs inputs = shipped_inputs("mula-220b-a10b");
+    make_quiet(inputs);
+    inputs.plan.dp = 0;
+    SimulatedStep step = folded(inputs, 96);
+    const Picoseconds stretches = play_unfolded(inputs, step, {}).samples.front().step;
+    step.cost_options.merge_operations = false;
+    EXPECT_EQ(play_unfolded(inputs, step, {}).samples.front().step, stretches);
+}
+
+}  // namespace
+}  // namespace auspex::predict

@@ -13,8 +13,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <iostream>
-#include <regex>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -22,7 +20,7 @@
 #include "base/error.hpp"
 #include "launch/child_process.hpp"
 #include "launch/installation.hpp"
-#include "launch/messages.hpp"
+#include "launch/patience.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/rank_processes.hpp"
 
@@ -155,55 +153,31 @@ class Streams {
     bool is_output_lost_ = false;
 };
 
-void take_line(LaunchOutcome& outcome, std::string line) {
-    constexpr std::size_t kKept = 20;
-    static const std::regex kKilled("process rank (\\d+) with PID .* exited on signal (\\d+)");
-    std::erase(line, '\r');
-    const auto behind = [&line](std::string_view head) { return line.substr(head.size()); };
-    if (line.starts_with(kErrorHead)) {
-        outcome.error = outcome.error.empty() ? behind(kErrorHead) : outcome.error;
-    } else if (line.starts_with(kFailureHead)) {
-        outcome.failure = outcome.failure.empty() ? behind(kFailureHead) : outcome.failure;
-    } else if (line.starts_with("auspex: ")) {
-        std::cerr << line << std::endl;
-    } else {
-        if (std::smatch match; std::regex_search(line, match, kKilled)) {
-            outcome.killed_rank = std::stoi(match[1]);
-            outcome.kill_signal = std::stoi(match[2]);
-        }
-        outcome.other_lines.push_back(line);
-        if (outcome.other_lines.size() > kKept) {
-            outcome.other_lines.erase(outcome.other_lines.begin());
-        }
-    }
-}
-
 /// What is done between lines: signals passed on, the line on the terminal, hangs ended.
 class Watch {
  public:
     Watch(const Launch& launch, const RunFolder& folder, int process)
-        : launch_(launch), folder_(folder), process_(process), seen_(folder.progress()) {}
+        : launch_(launch),
+          folder_(folder),
+          process_(process),
+          patience_(launch.hang_timeout_s, folder.progress(), Clock::now()) {}
 
     void check(LaunchOutcome& outcome) {
         if (const int signal = take_caught_signal(); signal != 0) {
             outcome.interrupted_by = signal;
             kill(process_, signal);
-            terminated_ = terminated_.value_or(Clock::now());
+            patience_.note_signal(Clock::now());
         }
-        if (const std::size_t now = folder_.progress(); now != seen_) {
-            seen_ = now;
-            last_progress_ = Clock::now();
+        if (patience_.takes_progress(folder_.progress(), Clock::now())) {
             progress_.show(folder_.steps().size(), static_cast<std::size_t>(launch_.steps));
         }
-        const std::chrono::duration<double> silence = Clock::now() - last_progress_;
-        if (launch_.hang_timeout_s > 0 && silence.count() > launch_.hang_timeout_s && !outcome.hung) {
+        if (patience_.finds_hang(Clock::now())) {
             outcome.hung = true;
             outcome.hung_rank = rank_that_hangs(folder_, launch_.ranks);
             kill(process_, SIGTERM);
-            terminated_ = Clock::now();
+            patience_.note_end_of_hang(Clock::now());
         }
-        constexpr std::chrono::seconds kPatience{20};
-        if (terminated_ && Clock::now() - *terminated_ > kPatience) {
+        if (patience_.is_over(Clock::now())) {
             kill(-process_, SIGKILL);
         }
     }
@@ -213,9 +187,7 @@ class Watch {
     const RunFolder& folder_;
     int process_;
     ProgressLine progress_{"steps done"};
-    std::size_t seen_;
-    Clock::time_point last_progress_ = Clock::now();
-    std::optional<Clock::time_point> terminated_;  ///< when mpirun was told to end
+    RunPatience patience_;
 };
 
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }

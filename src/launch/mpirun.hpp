@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/launch_outcome.hpp"
 #include "launch/run_folder.hpp"
 
 namespace auspex::launch {
@@ -16,18 +17,6 @@ struct Launch {
     std::string mpirun_flags;       ///< more flags, separated by spaces
     double hang_timeout_s = 0;      ///< 0: any time
     int steps = 0;                  ///< of the whole run, for the line on the terminal
-};
-
-struct LaunchOutcome {
-    int exit_code = 0;            ///< of mpirun; 128 + signal where that ended it
-    int interrupted_by = 0;       ///< the signal that this process got and passed on, or 0
-    bool is_output_lost = false;  ///< what the ranks printed could not all be printed
-    bool hung = false;
-    std::optional<int> hung_rank;    ///< if it can be told
-    std::optional<int> killed_rank;  ///< a rank that a signal ended
-    int kill_signal = 0;
-    std::string error, failure;            ///< behind "auspex: error: " and "auspex: failed: ", or empty
-    std::vector<std::string> other_lines;  ///< of mpirun, the last ones
 };
 
 /// The number of this process among those that a launcher has started, or none: OMPI_COMM_WORLD_RANK of Open MPI;

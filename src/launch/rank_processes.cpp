@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "launch/hung_rank.hpp"
+
 namespace auspex::launch {
 namespace {
 
@@ -57,31 +59,20 @@ std::vector<pid_t> processes_of(const RunFolder& folder) {
 std::optional<int> rank_that_hangs(const RunFolder& folder, int ranks) {
     constexpr std::chrono::seconds kWhile{2};
     std::vector<int> steps;
-    std::vector<std::optional<long>> before;
+    std::vector<std::optional<long>> before, after;
     for (int rank = 0; rank < ranks; ++rank) {
         const RankStatus status = folder.status(rank).value_or(RankStatus{});
         steps.push_back(status.step);
         before.push_back(status.host == own_host() ? processor_ticks(status.process) : std::nullopt);
     }
-    const auto only = [](const std::vector<bool>& is_it) -> std::optional<int> {
-        const auto first = std::find(is_it.begin(), is_it.end(), true);
-        const bool is_one = std::count(is_it.begin(), is_it.end(), true) == 1;
-        return is_one ? std::optional<int>(static_cast<int>(first - is_it.begin())) : std::nullopt;
-    };
-    std::vector<bool> is_behind, is_idle;
-    const int newest = *std::max_element(steps.begin(), steps.end());
-    for (const int step : steps) {
-        is_behind.push_back(step < newest);
-    }
-    if (const auto rank = only(is_behind)) {
+    if (const auto rank = only_rank_behind(steps)) {
         return rank;
     }
     std::this_thread::sleep_for(kWhile);
     for (int rank = 0; rank < ranks; ++rank) {
-        const auto& was = before[static_cast<std::size_t>(rank)];
-        is_idle.push_back(was && processor_ticks(folder.status(rank).value_or(RankStatus{}).process) == was);
+        after.push_back(processor_ticks(folder.status(rank).value_or(RankStatus{}).process));
     }
-    return only(is_idle);
+    return only_idle_rank(before, after);
 }
 
 void kill_orphaned_ranks(const RunFolder& folder) {

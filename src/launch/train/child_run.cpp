@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include "base/input_text.hpp"
 #include "launch/child_process.hpp"
 #include "launch/messages.hpp"
+#include "launch/patience.hpp"
 #include "launch/train/setup.hpp"
 
 namespace auspex::launch {
@@ -43,15 +43,11 @@ namespace {
     _exit(1);
 }
 
-/// Exit status of the child, which gets SIGINT from the terminal too, and ends by itself: a second signal within five
-/// seconds would have mpirun leave its folders behind.
+/// Exit status of the child.
 int wait_for(pid_t child, const std::function<void()>& meanwhile) {
-    using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds kPause{2};
-    constexpr std::chrono::seconds kPatience{6};
-    std::optional<Clock::time_point> noted;
-    int status = 0;
-    for (bool told = false;;) {
+    ChildPatience patience;
+    for (int status = 0;;) {
         const pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended == child) {
             return status;
@@ -59,12 +55,8 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
         if (ended < 0 && errno != EINTR) {
             throw std::runtime_error(std::string("training was lost: ") + std::strerror(errno));
         }
-        if (caught_signal() != 0 && !told) {
-            noted = noted.value_or(Clock::now());
-            told = caught_signal() != SIGINT || Clock::now() - *noted > kPatience;
-            if (told) {
-                kill(child, SIGTERM);
-            }
+        if (patience.has_to_tell(caught_signal(), std::chrono::steady_clock::now())) {
+            kill(child, SIGTERM);
         }
         if (meanwhile) {
             meanwhile();

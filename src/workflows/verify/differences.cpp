@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "report/parts/text.hpp"
 #include "schedule/memory/memory.hpp"
@@ -78,6 +79,23 @@ std::optional<ChoicePosition> first_differing_choice(const models::RoutingRecord
         }
     }
     return std::nullopt;
+}
+
+std::string fault_of_steps(const launch::TrainResult& run, StepRange expected) {
+    const int count = expected.end - expected.first;
+    if (run.first_step == expected.first && run.steps.size() == static_cast<std::size_t>(count)) {
+        return "";
+    }
+    return "found " + counted(static_cast<double>(run.steps.size()), "step") + " from step " +
+           std::to_string(run.first_step) + "; expected " + std::to_string(count) + " from step " +
+           std::to_string(expected.first);
+}
+
+void require_whole(const launch::TrainResult& run, int steps, const std::string& what) {
+    const std::string fault = run.error.empty() ? fault_of_steps(run, {0, steps}) : run.error;
+    if (!fault.empty()) {
+        throw std::runtime_error(what + ": " + fault);
+    }
 }
 
 std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainResult& run,

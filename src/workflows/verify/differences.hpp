@@ -19,6 +19,16 @@ struct ChoicePosition {
 [[nodiscard]] std::optional<ChoicePosition> first_differing_choice(const models::RoutingRecord& a,
                                                                    const models::RoutingRecord& b);
 
+/// Steps of a run: from `first` on, before `end`.
+struct StepRange {
+    int first = 0, end = 0;
+};
+/// A run that began elsewhere or lacks a step: what was found instead; else empty.
+[[nodiscard]] std::string fault_of_steps(const launch::TrainResult& run, StepRange expected);
+
+/// Throws std::runtime_error unless the run ended well, with all of so many steps: a run that others are compared with.
+void require_whole(const launch::TrainResult& run, int steps, const std::string& what);
+
 /// Peaks of every rank, label by label and of the sum, against rank_memory: empty if all are equal, else the first that
 /// is not: "rank 3, activations: 1,024 bytes predicted, 2,048 measured". `routing`: of that very run; null: uniform.
 [[nodiscard]] std::string memory_difference(const exec::RunInputs& inputs, const launch::TrainResult& run,

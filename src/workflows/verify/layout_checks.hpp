@@ -4,6 +4,7 @@
 
 #include "launch/train/child_run.hpp"
 #include "report/training/executor_report.hpp"
+#include "workflows/verify/layout_judgement.hpp"
 #include "workflows/verify/session.hpp"
 
 namespace auspex::workflows {
@@ -23,7 +24,7 @@ class LayoutChecks {
     /// Curves with learned routing of the first model's single rank and of its first few layouts.
     [[nodiscard]] std::vector<report::LossCurve> take_curves() { return std::move(curves_); }
     /// Of the two layouts that differ in nothing but plain and EP-aware sharding, once both were checked.
-    [[nodiscard]] std::vector<report::OptimizerCheck> optimizers() const;
+    [[nodiscard]] std::vector<report::OptimizerCheck> optimizers() const { return plain_and_ep_aware(sharded_); }
 
  private:
     struct Single {
@@ -43,7 +44,7 @@ class LayoutChecks {
     const VerifySession& session_;
     std::map<VerifyModel, Single> singles_;
     std::vector<report::LossCurve> curves_;
-    std::vector<std::pair<VerifyLayout, report::OptimizerCheck>> sharded_;
+    std::vector<ShardedLayout> sharded_;
 };
 
 }  // namespace auspex::workflows

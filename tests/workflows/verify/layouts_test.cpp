@@ -1,0 +1,170 @@
+/// @file The layouts that are compared with one rank: what they cover, and the plans that they become.
+#include "workflows/verify/layouts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "models/plan.hpp"
+#include "schedule/bindings/bindings.hpp"
+#include "workflows/verify/verification.hpp"
+
+namespace auspex::workflows {
+namespace {
+
+const std::string kRoot = AUSPEX_SOURCE_DIR;
+
+models::Workload workload_of(VerifyModel model) {
+    const std::string name = model == VerifyModel::kExperts ? "toy-moe"
+                             : model == VerifyModel::kDense ? "toy-dense"
+                                                            : "toy-moe-global";
+    return models::load_workload(JsonDocument::load(kRoot + "/workloads/" + name + ".json"));
+}
+
+models::Plan plan_of(const VerifyLayout& layout) {
+    return resolve_plan(models::load_plan(JsonDocument::parse(layout.plan_text("\"uniform\""), "plan.json")),
+                        workload_of(layout.model), 0);
+}
+
+bool any(const std::function<bool(const VerifyLayout&)>& is_so) { return std::ranges::any_of(verify_layouts(), is_so); }
+
+TEST(VerifyLayouts, no_two_train_the_same_model_in_the_same_way) {
+    std::set<std::string> seen;
+    for (const VerifyLayout& layout : verify_layouts()) {
+        const std::string all = std::to_string(static_cast<int>(layout.model)) + layout.plan_text("\"uniform\"");
+        EXPECT_TRUE(seen.insert(all).second) << layout.grid() << ": " << layout.choices();
+    }
+    EXPECT_EQ(seen.size(), 32U);  // as README.md says
+}
+
+TEST(VerifyLayouts, each_kind_of_parallelism_is_there_alone_and_all_are_there_together) {
+    using L = VerifyLayout;
+    EXPECT_TRUE(any([](const L& l) { return l.dp > 1 && l.ep * l.tp * l.pp == 1; }));
+    EXPECT_TRUE(any([](const L& l) { return l.ep > 1 && l.dp * l.tp * l.pp == 1; }));
+    EXPECT_TRUE(any([](const L& l) { return l.tp > 1 && l.dp * l.ep * l.pp == 1; }));
+    EXPECT_TRUE(any([](const L& l) { return l.pp > 1 && l.dp * l.ep * l.tp == 1; }));
+    EXPECT_TRUE(any([](const L& l) { return l.dp > 1 && l.ep > 1 && l.tp > 1 && l.pp > 1; }));
+    EXPECT_TRUE(any([](const L& l) { return l.virtual_stages > 1; }));
+    for (const VerifyModel model : {VerifyModel::kExperts, VerifyModel::kDense, VerifyModel::kGlobalLoss}) {
+        EXPECT_TRUE(any([&](const L& l) { return l.model == model; }));
+    }
+}
+
+TEST(VerifyLayouts, every_choice_is_made_where_it_changes_what_is_done) {
+    using L = VerifyLayout;
+    for (const std::string schedule : {"gpipe", "1f1b", "interleaved-1f1b"}) {
+        EXPECT_TRUE(any([&](const L& l) { return l.pp > 1 && l.schedule == schedule; })) << schedule;
+    }
+    for (const std::string optimizer : {"replicated", "sharded", "ep-aware"}) {
+        EXPECT_TRUE(any([&](const L& l) { return l.dp > 1 && l.ep > 1 && l.optimizer == optimizer; })) << optimizer;
+    }
+    for (const std::string dispatch : {"alltoall", "allgather-reducescatter"}) {
+        for (const std::string kernels : {"loop", "grouped", "fused"}) {
+            EXPECT_TRUE(any([&](const L& l) {
+                return l.model != VerifyModel::kDense && l.ep > 1 && l.dispatch == dispatch && l.kernels == kernels;
+            })) << dispatch
+                << " " << kernels;
+        }
+    }
+    for (const std::string what : {"norm", "attention", "expert"}) {
+        EXPECT_TRUE(any([&](const L& l) { return std::ranges::find(l.recompute, what) != l.recompute.end(); })) << what;
+    }
+    for (const bool sliced : {false, true}) {
+        EXPECT_TRUE(any([&](const L& l) { return l.tp > 1 && l.sequence_parallel == sliced; })) << sliced;
+    }
+}
+
+// The same eight sequences a step, whoever trains them: else losses could not be compared.
+TEST(VerifyLayouts, all_train_the_same_batch_on_the_ranks_that_they_name) {
+    for (const VerifyLayout& layout : verify_layouts()) {
+        SCOPED_TRACE(layout.grid() + ": " + layout.choices());
+        EXPECT_GE(layout.ranks(), 2);
+        EXPECT_LE(layout.ranks(), 16);
+        const models::Plan plan = plan_of(layout);
+        EXPECT_EQ(tiles_of(plan), layout.ranks());
+        EXPECT_EQ(plan.micro_batch_size * plan.micro_batches * plan.dp * plan.ep, 8);
+    }
+}
+
+TEST(VerifyLayouts, plans_say_what_the_layout_says) {
+    for (const VerifyLayout& layout : verify_layouts()) {
+        SCOPED_TRACE(layout.grid() + ": " + layout.choices());
+        const models::Plan plan = plan_of(layout);
+        EXPECT_EQ(plan.dp, layout.dp);
+        EXPECT_EQ(plan.ep, layout.ep);
+        EXPECT_EQ(plan.tp, layout.tp);
+        EXPECT_EQ(plan.pp, layout.pp);
+        EXPECT_EQ(plan.virtual_stages, layout.virtual_stages);
+        EXPECT_EQ(plan.sequence_parallel, layout.sequence_parallel);
+        EXPECT_EQ(to_string(plan.schedule), std::string(layout.schedule));
+        EXPECT_EQ(to_string(plan.optimizer), std::string(layout.optimizer));
+        EXPECT_EQ(to_string(plan.dispatch), std::string(layout.dispatch));
+        EXPECT_EQ(to_string(plan.expert_kernels), std::string(layout.kernels));
+        EXPECT_EQ(plan.weight_bytes, 4);
+        EXPECT_EQ(plan.gradient_bytes, 4);
+        EXPECT_EQ(plan.recompute_norm + plan.recompute_attention + plan.recompute_expert,
+                  static_cast<int>(layout.recompute.size()));
+    }
+}
+
+TEST(VerifyLayouts, the_trainer_runs_all_of_them) {
+    const models::Machine machine = models::load_machine(JsonDocument::load(kRoot + "/machines/aurora.json"));
+    const models::Stack stack = models::load_stack(JsonDocument::load(kRoot + "/stacks/auspex.json"));
+    for (const VerifyLayout& layout : verify_layouts()) {
+        const models::Workload workload = workload_of(layout.model);
+        const models::Plan plan = plan_of(layout);
+        const schedule::Program program =
+            schedule::build_program(workload, plan, stack, make_layout(plan, machine, tiles_of(plan)));
+        EXPECT_EQ(unbound_operations(workload, plan, stack, program), std::vector<std::string>{}) << layout.grid();
+        EXPECT_EQ(schedule::refused_settings(workload, plan, stack), std::vector<std::string>{}) << layout.grid();
+    }
+}
+
+TEST(VerifyLayouts, a_request_takes_the_first_ones_that_have_no_more_ranks_than_it_allows) {
+    const auto grids = [](const std::vector<VerifyLayout>& layouts) {
+        std::vector<std::string> texts;
+        for (const VerifyLayout& layout : layouts) {
+            texts.push_back(layout.grid() + ": " + layout.choices());
+        }
+        return texts;
+    };
+    const auto wanted = [](int max_ranks, int layouts) {
+        VerifyRequest request;
+        request.max_ranks = max_ranks, request.layouts = layouts;
+        return wanted_layouts(request);
+    };
+    const std::vector<std::string> all = grids(verify_layouts());
+    EXPECT_EQ(grids(wanted(16, 0)), all);
+    EXPECT_EQ(grids(wanted(16, 3)), std::vector<std::string>(all.begin(), all.begin() + 3));
+    EXPECT_EQ(grids(wanted(16, 100)), all);
+    EXPECT_TRUE(wanted(1, 0).empty());
+    std::vector<std::string> small;
+    for (const VerifyLayout& layout : verify_layouts()) {
+        if (layout.dp * layout.ep * layout.tp * layout.pp <= 4) {
+            small.push_back(layout.grid() + ": " + layout.choices());
+        }
+    }
+    ASSERT_GT(small.size(), 5U);
+    EXPECT_EQ(grids(wanted(4, 0)), small);
+    EXPECT_EQ(grids(wanted(4, 5)), std::vector<std::string>(small.begin(), small.begin() + 5));
+}
+
+TEST(VerifyLayouts, names_hold_what_is_more_than_one_and_what_has_an_effect) {
+    VerifyLayout layout;
+    EXPECT_EQ(layout.grid(), "one rank");
+    EXPECT_EQ(layout.choices(), "grouped");
+    layout.tp = 4, layout.sequence_parallel = true, layout.pp = 2, layout.virtual_stages = 3;
+    layout.recompute = {"norm", "expert"};
+    EXPECT_EQ(layout.grid(), "tp 4 sliced, pp 2 x 3");
+    EXPECT_EQ(layout.choices(), "1f1b, grouped, recompute norm, expert");
+    layout.dp = 2, layout.ep = 8, layout.dispatch = "allgather-reducescatter";
+    EXPECT_EQ(layout.grid(), "dp 2, ep 8, tp 4 sliced, pp 2 x 3");
+    EXPECT_EQ(layout.choices(), "1f1b, all-gather, grouped, sharded, recompute norm, expert");
+    layout.model = VerifyModel::kDense;
+    EXPECT_EQ(layout.choices(), "1f1b, sharded, recompute norm, expert");
+}
+
+}  // namespace
+}  // namespace auspex::workflows

@@ -221,7 +221,8 @@ bool LayoutCheck::passed() const {
 }
 
 bool ExecutorReport::passed() const {
-    return std::all_of(layouts.begin(), layouts.end(), [](const LayoutCheck& check) { return check.passed(); }) &&
+    return !layouts.empty() &&
+           std::all_of(layouts.begin(), layouts.end(), [](const LayoutCheck& check) { return check.passed(); }) &&
            std::all_of(recoveries.begin(), recoveries.end(), [](const auto& check) { return check.passed; }) &&
            std::all_of(optimizers.begin(), optimizers.end(),
                        [](const OptimizerCheck& check) { return check.measured == check.predicted; });
@@ -240,6 +241,9 @@ std::string verdict_of(const ExecutorReport& report) {
     const std::string checked = with_recoveries(
         thousands(static_cast<double>(report.layouts.size())) + " of " + counted(report.all_layouts, "layout"),
         report.recoveries.size());
+    if (report.layouts.empty()) {
+        return checked + ": nothing was compared with one rank, for the model fits no layout that was asked for.";
+    }
     return report.passed()
                ? checked + ": every one is within what is allowed; memory and counts are equal to the prediction."
                : checked + ": not within what is allowed: " +

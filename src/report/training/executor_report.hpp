@@ -68,7 +68,7 @@ struct ExecutorReport {
 };
 
 /// "6 of 32 layouts and 13 recovery cases: every one is within ...", or "6 of 32 layouts and 13 recovery cases: not
-/// within what is allowed: 1 layout and 0 recovery cases."
+/// within what is allowed: 1 layout and 0 recovery cases.", or that nothing was compared.
 [[nodiscard]] std::string verdict_of(const ExecutorReport& report);
 /// A difference as tables show it: "1.2e-07", "0", "-" if there is none.
 [[nodiscard]] std::string difference_text(const std::optional<double>& difference);

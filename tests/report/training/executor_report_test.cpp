@@ -71,6 +71,14 @@ TEST(ExecutorReport, everything_has_to_pass) {
     EXPECT_FALSE(report.passed());
 }
 
+TEST(ExecutorReport, nothing_passes_where_no_layout_was_compared) {
+    ExecutorReport report = small_report();
+    report.layouts.clear(), report.recoveries.clear(), report.optimizers.clear();
+    EXPECT_FALSE(report.passed());
+    EXPECT_EQ(verdict_of(report),
+              "0 of 32 layouts: nothing was compared with one rank, for the model fits no layout that was asked for.");
+}
+
 TEST(ExecutorReport, differences_read_well) {
     EXPECT_EQ(difference_text(std::nullopt), "-");
     EXPECT_EQ(difference_text(0.0), "0");

@@ -12,6 +12,7 @@
 #include "base/rng.hpp"
 #include "exec/checkpoint/checkpoint_manifest.hpp"
 #include "launch/run_folder.hpp"
+#include "launch/train/child_run.hpp"
 #include "report/parts/text.hpp"
 #include "workflows/verify/recovery_judgement.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "../../exec/exec_fixture.hpp"
 #include "../../exec/file_fixture.hpp"
-
 #include "run_fixture.hpp"
 
 namespace auspex::workflows {

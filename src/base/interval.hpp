@@ -1,49 +1,20 @@
 #pragma once
-/// @file 95 % confidence intervals of what is estimated from few measurements.
-#include <functional>
-#include <span>
-#include <vector>
+/// @file Intervals, and numbers with theirs.
 
 namespace auspex {
 
+/// From `low` to `high`. Who gives one says which share of cases it holds: 95 % of estimates (base/bootstrap.hpp),
+/// about 90 % of predictions.
 struct Interval {
     double low = 0, high = 0;
+    [[nodiscard]] bool holds(double value) const { return low <= value && value <= high; }
 };
 
-/// Student's t: 95 % of estimates with `degrees` degrees of freedom (below 1: 1) lie within so many of their own
-/// standard deviations. 12.7 of one, 1.96 of very many.
-[[nodiscard]] double student_95(int degrees);
-
-/// From draws of an estimate that resampled measurements gave: the distances of their 2.5th and 97.5th percentile from
-/// `value`, times student_95(degrees) / 1.96, for the scatter of few measurements is not known well either. It contains
-/// the value.
-[[nodiscard]] Interval interval_of_draws(double value, std::span<const double> draws, int degrees);
-
-/// Measurements with what a law of so many parameters makes of them; `scales`: how large noise is, up to a factor that
-/// is the same for all (1 each, or each time itself where errors are relative).
-struct FittedRows {
-    std::vector<double> measured, predicted, scales;
-    int parameters = 1;
+/// An estimated number in SI and the ends of its interval.
+struct Estimate {
+    double value = 0;
+    double low = 0, high = 0;
+    [[nodiscard]] Interval interval() const { return {low, high}; }
 };
-
-/// Estimates from measurements; as many, in the same order, on each call.
-using Estimator = std::function<std::vector<double>(std::span<const double> measured)>;
-
-/// The one way in which intervals of fitted and measured numbers are made: a bootstrap of residuals. Each of 200 draws
-/// estimates from measured* = predicted + scale r sqrt(n / (n - parameters)), r drawn from the n residuals over their
-/// scales; interval_of_draws with n - parameters degrees of freedom around `values`. The same rows give the same
-/// intervals. Requires a row at least.
-[[nodiscard]] std::vector<Interval> bootstrap_intervals(const FittedRows& rows, std::span<const double> values,
-                                                        const Estimator& estimate);
-
-/// Of the median of values that are 0 or above and scatter independently; low is 0 at least. Of a single value, which
-/// says nothing of how far another one would be off: 1.96 x 3 % of it each way, as for measured constants without an
-/// uncertainty (base/constant.hpp).
-[[nodiscard]] Interval interval_of_median(std::span<const double> values);
-
-/// One standard deviation of the median of `count` values of which only the range is known: half of the 95 % interval
-/// over 1.96. Ranges of `count` normal values are so many standard deviations wide: 1.13 of two, 3.08 of ten.
-/// Requires count >= 2.
-[[nodiscard]] double sigma_of_median(double range, int count);
 
 }  // namespace auspex

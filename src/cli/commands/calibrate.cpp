@@ -127,7 +127,7 @@ void write_changes(JsonWriter& json, const char* key, const std::vector<fit::Con
     for (const fit::ConstantChange& change : changes) {
         json.begin_object().member("path", change.now.path);
         json.member("before", change.before.value).member("before_kind", to_string(change.before.kind));
-        json.member("value", change.now.value).member("low", change.low).member("high", change.high);
+        json.member("value", change.now.value).member("low", change.interval.low).member("high", change.interval.high);
         json.member("kind", to_string(change.now.kind)).member("rows", change.rows).member("verdict", change.verdict);
         json.member("source", change.now.source).end_object();
     }

@@ -124,7 +124,7 @@ void print_table(const report::ScalingReport& report, const Options& options) {
         const predict::Prediction& p = point.prediction;
         std::cout << right(thousands(p.tiles), 8) << right(thousands(p.nodes), 8) << right(thousands(p.dp), 8)
                   << right(duration(p.step_time_s), 10)
-                  << right(duration(p.step_time_interval_s[0]) + " to " + duration(p.step_time_interval_s[1]), 20)
+                  << right(duration(p.step_time_interval_s.low) + " to " + duration(p.step_time_interval_s.high), 20)
                   << right(short_count(p.tokens_per_s), 11) << right(percent(p.mfu), 8)
                   << right(percent(point.efficiency), 12) << right(p.memory.fits ? "fits" : "too much", 10);
         if (with_run) {

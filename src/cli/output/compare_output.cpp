@@ -36,7 +36,7 @@ void write_case(JsonWriter& json, const evaluate::ComparedCase& one) {
     json.member_or_null("noise", one.noise);
     json.member("predicted_step_s", one.predicted_step_s).member("error", one.error);
     json.member("error_all_runs", one.error_all_runs);
-    json.key("interval_s").begin_array().value(one.interval_low_s).value(one.interval_high_s).end_array();
+    json.key("interval_s").begin_array().value(one.interval_s.low).value(one.interval_s.high).end_array();
     json.member("interval_holds", one.interval_holds()).member("core_speed", one.core_speed);
     json.member("disturbed", one.disturbed).member("slowdown", one.slowdown);
     json.key("others").begin_array();

@@ -252,7 +252,7 @@ void write_prediction(JsonWriter& json, const predict::Prediction& p) {
         .member("step_time_s", p.step_time_s)
         .key("step_time_interval_s")
         .begin_array();
-    json.value(p.step_time_interval_s[0]).value(p.step_time_interval_s[1]).end_array();
+    json.value(p.step_time_interval_s.low).value(p.step_time_interval_s.high).end_array();
     if (p.unfolded) {
         write_unfolded(json, *p.unfolded);
     }
@@ -288,7 +288,7 @@ void print_prediction(std::ostream& out, const predict::Prediction& p, const mod
         << "optimizer " << to_string(plan.optimizer) << ", dispatch " << to_string(plan.dispatch) << ", expert kernels "
         << to_string(plan.expert_kernels) << "\n\n";
     out << "  step time         " << duration(p.step_time_s) << "   (90 % interval "
-        << duration(p.step_time_interval_s[0]) << " to " << duration(p.step_time_interval_s[1]) << ")\n";
+        << duration(p.step_time_interval_s.low) << " to " << duration(p.step_time_interval_s.high) << ")\n";
     if (p.unfolded) {
         print_samples(out, *p.unfolded);
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "schedule/timeline.hpp"
 
 namespace auspex::evaluate {
@@ -33,11 +34,11 @@ struct ComparedCase {
     double measured_step_s = 0;     ///< median of those that count, of all where none does
     std::optional<double> noise;    ///< relative_noise() of the same runs; none of a single one
     double predicted_step_s = 0;
-    double interval_low_s = 0, interval_high_s = 0;  ///< 90 %: of the prediction; summarise() widens them
-    double error = 0;                                ///< predicted / measured - 1
-    double error_all_runs = 0;                       ///< predicted / median of all runs - 1
-    double core_speed = 1;                           ///< that the prediction is made with: 1 is that of the calibration
-    bool disturbed = false;  ///< probes or runs say that something else ran, and no run was without
+    Interval interval_s;        ///< 90 %: of the prediction; summarise() widens it
+    double error = 0;           ///< predicted / measured - 1
+    double error_all_runs = 0;  ///< predicted / median of all runs - 1
+    double core_speed = 1;      ///< that the prediction is made with: 1 is that of the calibration
+    bool disturbed = false;     ///< probes or runs say that something else ran, and no run was without
     std::vector<int>
         background_processes;  ///< of a disturbed case, by core: the most processes of others that could always run
     double slowdown = 1;       ///< of the slowest against the fastest of the same runs
@@ -46,9 +47,7 @@ struct ComparedCase {
     bool operations_are_typical = true;                            ///< trace_is_typical() of a run that they are of
     std::optional<schedule::Timeline> measured_timeline, predicted_timeline;
 
-    [[nodiscard]] bool interval_holds() const {
-        return interval_low_s <= measured_step_s && measured_step_s <= interval_high_s;
-    }
+    [[nodiscard]] bool interval_holds() const { return interval_s.holds(measured_step_s); }
 };
 
 [[nodiscard]] bool any_valid(const std::vector<ComparedRun>& runs);

@@ -103,7 +103,7 @@ void judge_disturbance(Comparison& comparison) {
         one.disturbed = one.disturbed || is_noisy;
         if (one.disturbed) {
             ++count;
-            one.interval_high_s *= one.slowdown;
+            one.interval_s.high *= one.slowdown;
             slowest = slowest == nullptr || one.slowdown > slowest->slowdown ? &one : slowest;
         }
     }
@@ -142,8 +142,8 @@ void judge_speeds(Comparison& comparison) {
             continue;
         }
         const std::vector<double> speeds = of_valid(one.runs, &ComparedRun::speed);
-        one.interval_low_s *= std::pow(median(speeds) / quantile(speeds, 1 - kQuartile), slope);
-        one.interval_high_s *= std::pow(median(speeds) / quantile(speeds, kQuartile), slope);
+        one.interval_s.low *= std::pow(median(speeds) / quantile(speeds, 1 - kQuartile), slope);
+        one.interval_s.high *= std::pow(median(speeds) / quantile(speeds, kQuartile), slope);
         ++slow_cases;
     }
     if (left_out > 0) {

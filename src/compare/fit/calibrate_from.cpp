@@ -42,10 +42,10 @@ void take_sustained(TableCalibration& work, const Rows& rows) {
                                                 " tiles were busy; the machine's rate is one with all of them");
         }
         const auto rate = [](const models::Measurement& row) { return 2 * products(row) / row.seconds; };
-        const Estimate estimate = median_of(of_one, rate);
+        const FittedNumber number = median_of(of_one, rate);
         const FitQuality::Term term =
-            put(work, "tile.gemm_" + std::string(precision), Dimension::kFlopPerSecond, estimate, of_one);
-        judge(work, of_one, {term}, [&](const models::Measurement& row) { return 2 * products(row) / estimate.value; });
+            put(work, "tile.gemm_" + std::string(precision), Dimension::kFlopPerSecond, number, of_one);
+        judge(work, of_one, {term}, [&](const models::Measurement& row) { return 2 * products(row) / number.value; });
     }
 }
 
@@ -70,12 +70,12 @@ void take_shapes(TableCalibration& work, const Rows& rows) {
             observations.push_back({{full_s, full_s / row.depth}, row.seconds});
         }
         const NonNegativeFit fit = fit_non_negative(observations, kBootstrapSamples, kSeed);
-        const Estimate reciprocal = estimate_of(fit.coefficients[0]);
+        const FittedNumber reciprocal = fitted(fit.coefficients[0], "");
         if (reciprocal.value <= 0) {
             throw InputError(line_of(rows.front()),
                              "found rates of gemm shape that grow in step with depth; expected a ceiling");
         }
-        const Estimate half_depth = scaled(estimate_of(fit.coefficients[1]), 1 / reciprocal.value);
+        const FittedNumber half_depth = scaled(fitted(fit.coefficients[1], ""), 1 / reciprocal.value);
         terms.push_back(put(work, "tile.gemm_half_depth", Dimension::kNone, half_depth, rows));
         terms.push_back(put_share(work, "tile.gemm_ceiling", inverse(reciprocal), rows));
     } else {
@@ -160,9 +160,9 @@ void take_starts(TableCalibration& work, const Rows& all) {
     for (const ConstantPath& place : kStarts) {
         const Rows rows = rows_of(all, "start", place.name);
         if (!rows.empty()) {
-            const Estimate estimate = median_of(rows, [](const models::Measurement& row) { return row.seconds; });
-            const auto term = put(work, place.path, Dimension::kSeconds, estimate, rows);
-            judge(work, rows, {term}, [&](const models::Measurement&) { return estimate.value; });
+            const FittedNumber number = median_of(rows, [](const models::Measurement& row) { return row.seconds; });
+            const auto term = put(work, place.path, Dimension::kSeconds, number, rows);
+            judge(work, rows, {term}, [&](const models::Measurement&) { return number.value; });
         }
     }
 }
@@ -175,7 +175,7 @@ bool is_of_messages(const Rows& rows) {
 
 /// What a message takes beside its bytes is the wire's latency and the stack's software together; which is which, no
 /// message tells. So the machine keeps its latency, unless the whole is surely less.
-void split_start(TableCalibration& work, const Rows& rows, const Estimate& start) {
+void split_start(TableCalibration& work, const Rows& rows, const FittedNumber& start) {
     const bool is_far = rows.front().name == kRankLink;
     const char* const path = is_far ? "node.nic.latency" : "node.scale_up_latency";
     const double latency_s = is_far ? work.machine.node.nic_latency_s : work.machine.node.scale_up_latency_s;
@@ -222,7 +222,7 @@ void take_rank(TableCalibration& work, const Rows& rows) {
     std::vector<FitQuality::Term> terms;
     if (advice.change) {
         const ConstantChange& change = *advice.change;
-        terms.push_back({change.now.path, change.now.value, change.low, change.high});
+        terms.push_back({{change.now.value, change.interval.low, change.interval.high}, change.now.path});
         work.calibration.advice.push_back(change);
     }
     if (fit.start_s) {

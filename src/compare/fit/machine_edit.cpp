@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bootstrap.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
-#include "base/interval.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 
@@ -24,10 +24,11 @@ std::string quantity_json(double value, Dimension dimension) {
 }
 
 /// One standard deviation of an estimate: of the smallest and the largest of single rows, of what is between them.
-double sigma_of(const Estimate& estimate, const std::vector<models::Measurement>& rows) {
-    const double range = estimate.high - estimate.low;
-    return estimate.is_fitted || rows.size() < 2 ? range / (2 * kSigmasOf95)
-                                                 : sigma_of_median(range, static_cast<int>(rows.size()));
+double sigma_of(const FittedNumber& number, const std::vector<models::Measurement>& rows) {
+    const double range = number.high - number.low;
+    return number.kind == ConstantKind::kFitted || rows.size() < 2
+               ? range / (2 * kSigmasOf95)
+               : sigma_of_median(range, static_cast<int>(rows.size()));
 }
 
 /// Whether the object that opens at `begin` holds another one.
@@ -75,27 +76,17 @@ std::string rows_in_words(const std::vector<models::Measurement>& rows) {
            (is_one ? " " + first.name : "");
 }
 
-Estimate scaled(const Estimate& estimate, double factor) {
-    return {estimate.value * factor, estimate.low * factor, estimate.high * factor, estimate.is_fitted};
-}
-
-Estimate inverse(const Estimate& estimate) {
-    AUSPEX_CHECK(estimate.value > 0 && estimate.high > 0, "what is inverted is positive");
-    return {1 / estimate.value, 1 / estimate.high, estimate.low > 0 ? 1 / estimate.low : 1 / estimate.value,
-            estimate.is_fitted};
-}
-
-void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const Estimate& estimate,
+void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const FittedNumber& number,
                       const std::vector<models::Measurement>& rows) {
     JsonValue section = machine.root();
     for (const JsonPathStep& step : json_path_steps(path, "constant")) {
         section = section.at(step.key);
     }
-    std::string text = "{\"value\": " + quantity_json(estimate.value, dimension) +
+    std::string text = "{\"value\": " + quantity_json(number.value, dimension) +
                        ", \"source\": " + json_quote(sources_of(rows)) +
-                       ", \"kind\": " + (estimate.is_fitted ? "\"fitted\"" : "\"measured\"");
-    if (estimate.high > estimate.low && estimate.value > 0) {
-        const double sigma = sigma_of(estimate, rows) / estimate.value;
+                       ", \"kind\": " + json_quote(to_string(number.kind));
+    if (number.high > number.low && number.value > 0) {
+        const double sigma = sigma_of(number, rows) / number.value;
         text += ", \"uncertainty\": " + six_digits(std::max(sigma, kMinUncertainty));
     }
     machine.set(path, text + "}");

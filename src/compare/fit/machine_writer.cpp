@@ -63,7 +63,7 @@ const FittedKernelCost* kernel_cost_of(const FittedCpu& cpu, models::CpuKernel k
 FittedNumber from_kernel_costs(double value, double relative_error, const std::string& how) {
     constexpr double kSigmasOf95 = 1.96;
     const double capacity = kSigmasOf95 * relative_error;
-    return {value, value * std::max(0.0, 1 - capacity), value * (1 + capacity), ConstantKind::kDerived, how};
+    return {{value, value * std::max(0.0, 1 - capacity), value * (1 + capacity)}, ConstantKind::kDerived, how};
 }
 
 /// FLOP a second of a large square product by the law; that of the other precision where this one has no law.
@@ -87,7 +87,7 @@ FittedNumber attention_efficiency(const FittedCpu& cpu) {
     const models::CpuCall call{models::CpuKernel::kAttentionForward, kSequence, 1, kHead, kHeads};
     const FittedKernelCost* const cost = kernel_cost_of(cpu, call.kernel);
     if (cost == nullptr) {
-        return {0.5, 0.2, 0.8, ConstantKind::kAssumed, "attention was not timed"};
+        return {{0.5, 0.2, 0.8}, ConstantKind::kAssumed, "attention was not timed"};
     }
     const double product_flop_per_s = product_rate(cpu, cost->precision).value;
     const double share = kFlop / cpu_seconds(cpu_model_of(cpu), call, cost->precision) / product_flop_per_s;

@@ -18,6 +18,6 @@ struct RankAdvice {
 /// hang on the host it is rank_bandwidth of the transport in use, unless a NIC would let no more through; of a
 /// transport that copies whole buffers the copies, which the simulator counts by themselves, are taken off first.
 [[nodiscard]] RankAdvice advice_of_rank(const models::Machine& machine, const models::Stack& stack,
-                                        const std::vector<models::Measurement>& rows, const Estimate& rate);
+                                        const std::vector<models::Measurement>& rows, const FittedNumber& rate);
 
 }  // namespace auspex::fit

@@ -36,9 +36,9 @@ void note_change(TableCalibration& work, const Constant& before, const Constant&
     auto known = std::find_if(changes.begin(), changes.end(),
                               [&](const ConstantChange& change) { return change.now.path == now.path; });
     if (known == changes.end()) {
-        known = changes.insert(changes.end(), {before, now, 0, 0, "", ""});
+        known = changes.insert(changes.end(), {before, now, {}, "", ""});
     }
-    *known = {known->before, now, estimate.low, estimate.high, rows_in_words(rows), ""};
+    *known = {known->before, now, estimate.interval(), rows_in_words(rows), ""};
 }
 
 }  // namespace
@@ -70,15 +70,18 @@ bool can_be_fitted(const Rows& rows, const SizeOf& size) {
     return rows.size() >= kMinRowsOfFit && range_of(rows, size) >= kMinRangeOfFit;
 }
 
-Estimate median_of(const Rows& rows, const SizeOf& value) {
+FittedNumber median_of(const Rows& rows, const SizeOf& value) {
     std::vector<double> values;
     std::transform(rows.begin(), rows.end(), std::back_inserter(values), value);
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    return {median(values), *low, *high, false};
+    return {{median(values), *low, *high}, ConstantKind::kMeasured, ""};
 }
 
-Estimate estimate_of(const FittedCoefficient& coefficient) {
-    return {coefficient.value, coefficient.low, coefficient.high, true};
+FittedNumber inverse(const FittedNumber& number) {
+    AUSPEX_CHECK(number.value > 0 && number.high > 0, "what is inverted is positive");
+    return {{1 / number.value, 1 / number.high, number.low > 0 ? 1 / number.low : 1 / number.value},
+            number.kind,
+            number.how};
 }
 
 RateFit fit_rate(const Rows& rows, const SizeOf& size) {
@@ -94,7 +97,7 @@ RateFit fit_rate(const Rows& rows, const SizeOf& size) {
         throw InputError(line_of(rows.front()), "found times of " + rows.front().kind + " " + rows.front().name +
                                                     " that do not grow with size; expected longer ones for more bytes");
     }
-    return {inverse(estimate_of(fit.coefficients[1])), estimate_of(fit.coefficients[0])};
+    return {inverse(fitted(fit.coefficients[1], "")), fitted(fit.coefficients[0], "")};
 }
 
 double predicted_s(const RateFit& fit, double size) {
@@ -135,19 +138,19 @@ void judge(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Ter
     }
     for (std::vector<ConstantChange>* const list : {&work.calibration.changes, &work.calibration.advice}) {
         for (ConstantChange& change : *list) {
-            const bool is_determined = fit.is_poor || change.low > 0;
+            const bool is_determined = fit.is_poor || change.interval.low > 0;
             change.verdict = !change.verdict.empty() ? change.verdict : is_determined ? fit.verdict : kNotDetermined;
         }
     }
     work.calibration.fits.push_back(std::move(fit));
 }
 
-FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension dimension, const Estimate& estimate,
+FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension dimension, const FittedNumber& number,
                      const Rows& rows) {
     const std::string full_path = "machine." + path;
     const models::Machine before = work.machine;
     try {
-        replace_constant(work.document, path, dimension, estimate, rows);
+        replace_constant(work.document, path, dimension, number, rows);
         work.machine = models::load_machine(work.document);
     } catch (const InputError& error) {
         throw InputError(line_of(rows.front()),
@@ -156,18 +159,18 @@ FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension 
     const Constant* const was = find_constant(before.constants, full_path);
     const Constant* const now = find_constant(work.machine.constants, full_path);
     if (was != nullptr && now != nullptr) {
-        note_change(work, *was, *now, estimate, rows);
+        note_change(work, *was, *now, number, rows);
     }
-    return {path, estimate.value, estimate.low, estimate.high};
+    return {number, path};
 }
 
-FitQuality::Term put_share(TableCalibration& work, const std::string& path, Estimate estimate, const Rows& rows) {
-    if (estimate.value > 1) {
+FitQuality::Term put_share(TableCalibration& work, const std::string& path, FittedNumber number, const Rows& rows) {
+    if (number.value > 1) {
         work.calibration.warnings.push_back(
             path + " comes out above 1: 1 is taken; look at the rows of the rate that it is a share of");
-        estimate = {1, std::min(estimate.low, 1.0), 1, estimate.is_fitted};
+        number = {{1, std::min(number.low, 1.0), 1}, number.kind, number.how};
     }
-    return put(work, path, Dimension::kNone, estimate, rows);
+    return put(work, path, Dimension::kNone, number, rows);
 }
 
 }  // namespace auspex::fit

@@ -36,8 +36,8 @@ struct TableCalibration {
 
 /// seconds = start + size / rate.
 struct RateFit {
-    Estimate rate;
-    std::optional<Estimate> start_s;
+    FittedNumber rate;
+    std::optional<FittedNumber> start_s;
 };
 
 /// rows_of; those of fewer busy tiles than others have are left out, and a warning says so.
@@ -49,10 +49,11 @@ struct RateFit {
 /// Rows enough for a law with a start or a depth, over sizes that differ enough.
 [[nodiscard]] bool can_be_fitted(const Rows& rows, const SizeOf& size);
 
-/// Median of a value of single rows, with the smallest and the largest.
-[[nodiscard]] Estimate median_of(const Rows& rows, const SizeOf& value);
+/// Median of a value of single rows, with the smallest and the largest: measured.
+[[nodiscard]] FittedNumber median_of(const Rows& rows, const SizeOf& value);
 
-[[nodiscard]] Estimate estimate_of(const FittedCoefficient& coefficient);
+/// 1 over a number; its high end is the value where the number's low end is not above 0.
+[[nodiscard]] FittedNumber inverse(const FittedNumber& number);
 
 /// Of rows that carry a law by least squares with a bootstrap, else the median rate alone. Throws InputError where
 /// times do not grow with size.
@@ -65,10 +66,10 @@ void judge(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Ter
 
 /// Replaces a constant, reads the machine again, and gives the constant as a term. Throws InputError, naming the rows,
 /// for what the machine cannot take.
-FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension dimension, const Estimate& estimate,
+FitQuality::Term put(TableCalibration& work, const std::string& path, Dimension dimension, const FittedNumber& number,
                      const Rows& rows);
 
 /// A share cannot be above 1: the rows then contradict the rate that they are a share of.
-FitQuality::Term put_share(TableCalibration& work, const std::string& path, Estimate estimate, const Rows& rows);
+FitQuality::Term put_share(TableCalibration& work, const std::string& path, FittedNumber number, const Rows& rows);
 
 }  // namespace auspex::fit

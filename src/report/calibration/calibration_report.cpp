@@ -58,8 +58,8 @@ std::vector<TextRow> change_rows(const std::vector<fit::ConstantChange>& changes
         const auto text = [&](double value) { return format_quantity(value, change.now.dimension); };
         const bool has_interval = change.verdict != fit::kOneRow;
         rows.push_back({change.now.path, text(change.before.value), text(change.now.value),
-                        has_interval ? text(change.low) : "-", has_interval ? text(change.high) : "-", change.rows,
-                        change.verdict});
+                        has_interval ? text(change.interval.low) : "-", has_interval ? text(change.interval.high) : "-",
+                        change.rows, change.verdict});
     }
     return rows;
 }

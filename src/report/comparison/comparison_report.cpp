@@ -174,7 +174,7 @@ std::string cases_csv(const evaluate::Comparison& comparison) {
         out += one.plan + "," + one.workload + "," + std::to_string(one.ranks) + "," + std::to_string(one.nodes);
         out += "," + json_number(one.measured_step_s) + "," + (one.noise ? json_number(*one.noise) : "");
         for (const double value :
-             {one.predicted_step_s, one.error, one.interval_low_s, one.interval_high_s, one.core_speed}) {
+             {one.predicted_step_s, one.error, one.interval_s.low, one.interval_s.high, one.core_speed}) {
             out += "," + json_number(value);
         }
         out += std::string(",") + (one.disturbed ? "true" : "false") + "," + json_number(one.slowdown) + "," +

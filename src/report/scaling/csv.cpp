@@ -57,8 +57,8 @@ std::vector<CsvCell> row_of(const ScalePoint& point) {
     append_grid(cells, p);
     cells.emplace_back("tokens_per_step", json_number(p.tokens_per_step));
     cells.emplace_back("step_time_s", exact_seconds(p.step));
-    append_numbers(cells, {{"step_time_low_s", p.step_time_interval_s[0]},
-                           {"step_time_high_s", p.step_time_interval_s[1]},
+    append_numbers(cells, {{"step_time_low_s", p.step_time_interval_s.low},
+                           {"step_time_high_s", p.step_time_interval_s.high},
                            {"tokens_per_s", p.tokens_per_s},
                            {"tokens_per_s_per_tile", p.tokens_per_s_per_tile},
                            {"model_flop_per_s_per_tile", p.tflops_per_tile * 1e12},

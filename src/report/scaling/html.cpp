@@ -68,14 +68,14 @@ std::string points_section(const ScalingReport& report) {
                number("TFLOP/s", "per tile"), number("MFU"), number("efficiency"), number("memory", "GB, fits?")}};
     for (const ScalePoint& point : report.points) {
         const predict::Prediction& p = point.prediction;
-        rows.push_back(
-            {number(thousands(p.tiles)), number(thousands(p.nodes)), number(thousands(p.dp)),
-             number(thousands(p.data_parallel)), number(thousands(p.global_batch)),
-             number(thousands(p.tokens_per_step)),
-             number(significant(p.step_time_s), interval_text(p.step_time_interval_s[0], p.step_time_interval_s[1])),
-             number(thousands(p.tokens_per_s)), number(significant(p.tokens_per_s_per_tile, 4)),
-             number(significant(p.tflops_per_tile)), number(percent(p.mfu)), number(percent(point.efficiency)),
-             number(gigabytes(p.memory.peak_bytes), p.memory.fits ? "fits" : "does NOT fit")});
+        rows.push_back({number(thousands(p.tiles)), number(thousands(p.nodes)), number(thousands(p.dp)),
+                        number(thousands(p.data_parallel)), number(thousands(p.global_batch)),
+                        number(thousands(p.tokens_per_step)),
+                        number(significant(p.step_time_s), interval_text(p.step_time_interval_s)),
+                        number(thousands(p.tokens_per_s)), number(significant(p.tokens_per_s_per_tile, 4)),
+                        number(significant(p.tflops_per_tile)), number(percent(p.mfu)),
+                        number(percent(point.efficiency)),
+                        number(gigabytes(p.memory.peak_bytes), p.memory.fits ? "fits" : "does NOT fit")});
     }
     const predict::Prediction& first = report.points.front().prediction;
     std::string out = html_heading("points", "The points");

@@ -21,7 +21,7 @@ std::string points_table(const ScalingReport& report) {
         const predict::Prediction& p = point.prediction;
         rows.push_back({thousands(p.tiles), thousands(p.nodes), thousands(p.dp), thousands(p.data_parallel),
                         thousands(p.global_batch), thousands(p.tokens_per_step), significant(p.step_time_s),
-                        interval_text(p.step_time_interval_s[0], p.step_time_interval_s[1]), thousands(p.tokens_per_s),
+                        interval_text(p.step_time_interval_s), thousands(p.tokens_per_s),
                         significant(p.tokens_per_s_per_tile, 4), significant(p.tflops_per_tile), percent(p.mfu),
                         percent(point.efficiency), significant(p.memory.peak_bytes / 1e9),
                         p.memory.fits ? "yes" : "NO"});

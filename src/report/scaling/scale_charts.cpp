@@ -113,8 +113,8 @@ SvgScale throughput_scale(const ScalingReport& report) {
     double high = low;
     for (const ScalePoint& point : report.points) {
         const predict::Prediction& p = point.prediction;
-        low = std::min(low, p.tokens_per_step / p.step_time_interval_s[1]);
-        high = std::max(high, p.tokens_per_step / p.step_time_interval_s[0]);
+        low = std::min(low, p.tokens_per_step / p.step_time_interval_s.high);
+        high = std::max(high, p.tokens_per_step / p.step_time_interval_s.low);
     }
     const predict::Prediction& first = report.points.front().prediction;
     high = std::max(high, first.tokens_per_s * report.points.back().prediction.tiles / first.tiles);
@@ -135,8 +135,8 @@ void draw_throughput_points(Svg& svg, const ScalingReport& report, const SvgScal
     std::vector<SvgPoint> upper, lower, middle;
     for (const ScalePoint& point : report.points) {
         const predict::Prediction& p = point.prediction;
-        upper.push_back({x(p.tiles), y(p.tokens_per_step / p.step_time_interval_s[0])});
-        lower.push_back({x(p.tiles), y(p.tokens_per_step / p.step_time_interval_s[1])});
+        upper.push_back({x(p.tiles), y(p.tokens_per_step / p.step_time_interval_s.low)});
+        lower.push_back({x(p.tiles), y(p.tokens_per_step / p.step_time_interval_s.high)});
         middle.push_back({x(p.tiles), y(p.tokens_per_s)});
     }
     std::vector<SvgPoint> outline = upper;

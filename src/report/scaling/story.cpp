@@ -91,9 +91,9 @@ std::string memory_sentence(const ScalingReport& report) {
 }
 
 std::string interval_sentence(const ScalingReport& report) {
-    const std::array<double, 2> interval = relative_interval(report.points.back().prediction);
-    return "The step time at the last point is uncertain by " + signed_significant(interval[0] * 100, 2) + " % to " +
-           signed_significant(interval[1] * 100, 2) +
+    const Interval interval = relative_interval(report.points.back().prediction);
+    return "The step time at the last point is uncertain by " + signed_significant(interval.low * 100, 2) + " % to " +
+           signed_significant(interval.high * 100, 2) +
            " % (in about 9 of 10 cases, as far as the constants are uncertain; mechanisms that are left out are not in "
            "it); most of that error is common to all points, so the shape of the curve is "
            "surer than its height.";
@@ -227,11 +227,13 @@ std::vector<std::string> notes_of(const ScalingReport& report) {
     return out;
 }
 
-std::array<double, 2> relative_interval(const predict::Prediction& prediction) {
-    return {prediction.step_time_interval_s[0] / prediction.step_time_s - 1,
-            prediction.step_time_interval_s[1] / prediction.step_time_s - 1};
+Interval relative_interval(const predict::Prediction& prediction) {
+    return {prediction.step_time_interval_s.low / prediction.step_time_s - 1,
+            prediction.step_time_interval_s.high / prediction.step_time_s - 1};
 }
 
-std::string interval_text(double low, double high) { return significant(low) + "–" + significant(high); }
+std::string interval_text(const Interval& interval) {
+    return significant(interval.low) + "–" + significant(interval.high);
+}
 
 }  // namespace auspex::report

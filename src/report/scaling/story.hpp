@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "report/scaling/scale_points.hpp"
 
 namespace auspex::report {
@@ -48,8 +49,8 @@ struct KindCount {
 [[nodiscard]] std::string mode_in_words(const ScalingReport& report);
 
 /// Low and high of the step time relative to it: {-0.08, 0.09}.
-[[nodiscard]] std::array<double, 2> relative_interval(const predict::Prediction& prediction);
+[[nodiscard]] Interval relative_interval(const predict::Prediction& prediction);
 /// "9.10–11.4"
-[[nodiscard]] std::string interval_text(double low, double high);
+[[nodiscard]] std::string interval_text(const Interval& interval);
 
 }  // namespace auspex::report

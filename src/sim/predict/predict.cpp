@@ -173,9 +173,9 @@ void fill_sensitivity(Prediction& p, const models::Inputs& inputs, const Predict
 }
 
 /// Widened, side by side, by what the samples spread: independent, so squares of the logarithms add up.
-std::array<double, 2> with_spread(std::array<double, 2> interval, const UnfoldedReport& report) {
-    const double below = std::hypot(std::log(report.p50_s / interval[0]), std::log(report.p50_s / report.p5_s));
-    const double above = std::hypot(std::log(interval[1] / report.p50_s), std::log(report.p95_s / report.p50_s));
+Interval with_spread(const Interval& interval, const UnfoldedReport& report) {
+    const double below = std::hypot(std::log(report.p50_s / interval.low), std::log(report.p50_s / report.p5_s));
+    const double above = std::hypot(std::log(interval.high / report.p50_s), std::log(report.p95_s / report.p50_s));
     return {report.p50_s * std::exp(-below), report.p50_s * std::exp(above)};
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 /// @file What a prediction says: times, losses, memory, causes. Plain data for cli and report.
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
+#include "base/interval.hpp"
 #include "base/time.hpp"
 #include "schedule/losses.hpp"
 #include "schedule/memory/memory.hpp"
@@ -68,8 +68,7 @@ struct Prediction {
     double tokens_per_step = 0;
     Picoseconds step = 0;
     double step_time_s = 0;
-    std::array<double, 2>
-        step_time_interval_s{};  ///< about 90 %: root sum square of elasticity x uncertainty, and the noise played
+    Interval step_time_interval_s;  ///< about 90 %: root sum square of elasticity x uncertainty, and the noise played
     double tokens_per_s = 0, tokens_per_s_per_tile = 0;
     double tflops_per_tile = 0;  ///< model TFLOP/s
     double mfu = 0, hfu = 0;

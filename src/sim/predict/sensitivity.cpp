@@ -110,7 +110,7 @@ std::vector<ConstantSensitivity> constant_sensitivities(const models::Inputs& in
     return sensitivities;
 }
 
-std::array<double, 2> step_interval_s(double step_time_s, const std::vector<ConstantSensitivity>& sensitivities) {
+Interval step_interval_s(double step_time_s, const std::vector<ConstantSensitivity>& sensitivities) {
     double variance = 0;
     for (const ConstantSensitivity& sensitivity : sensitivities) {
         const double part = sensitivity.elasticity * sensitivity.constant.relative_uncertainty;

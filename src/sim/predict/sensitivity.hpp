@@ -1,8 +1,8 @@
 #pragma once
 /// @file How much a prediction leans on each constant, and the interval that follows.
-#include <array>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "models/inputs.hpp"
 #include "sim/predict/options.hpp"
 
@@ -22,7 +22,6 @@ namespace auspex::predict {
                                                 std::uint64_t events);
 
 /// About 90 %: step * exp(± 1.645 sqrt(sum (elasticity * uncertainty)^2)), constants taken as independent.
-[[nodiscard]] std::array<double, 2> step_interval_s(double step_time_s,
-                                                    const std::vector<ConstantSensitivity>& sensitivities);
+[[nodiscard]] Interval step_interval_s(double step_time_s, const std::vector<ConstantSensitivity>& sensitivities);
 
 }  // namespace auspex::predict

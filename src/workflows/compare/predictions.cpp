@@ -25,8 +25,7 @@ void predict_case(const CompareCase& one, double core_speed, evaluate::ComparedC
     compared.nodes = prediction.nodes;
     compared.core_speed = core_speed;
     compared.predicted_step_s = prediction.step_time_s;
-    compared.interval_low_s = prediction.step_time_interval_s[0];
-    compared.interval_high_s = prediction.step_time_interval_s[1];
+    compared.interval_s = prediction.step_time_interval_s;
     compared.predicted_timeline = std::move(result.timeline);
 }
 
@@ -35,8 +34,8 @@ void widen_for_background(const CompareCase& one, const std::vector<int>& others
     wanted.tiles = one.asked_ranks;
     wanted.background_processes = others;
     const double step_s = predict::predict(inputs_at_speed(one, compared.core_speed), wanted).prediction.step_time_s;
-    const double width = compared.interval_high_s / compared.predicted_step_s;
-    compared.interval_high_s = std::max(compared.interval_high_s, step_s * width);
+    const double width = compared.interval_s.high / compared.predicted_step_s;
+    compared.interval_s.high = std::max(compared.interval_s.high, step_s * width);
 }
 
 }  // namespace auspex::workflows

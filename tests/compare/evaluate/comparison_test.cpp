@@ -18,8 +18,8 @@ ComparedCase made(const std::string& workload, const std::string& plan, const st
         one.runs.push_back({.step_s = step_s});
     }
     one.predicted_step_s = predicted;
-    one.interval_low_s = 0.9 * predicted;
-    one.interval_high_s = 1.1 * predicted;
+    one.interval_s.low = 0.9 * predicted;
+    one.interval_s.high = 1.1 * predicted;
     return one;
 }
 
@@ -168,7 +168,7 @@ TEST(Comparison, noisy_cases_are_disturbed_and_their_intervals_grow_by_the_slowd
     EXPECT_FALSE(comparison.cases[0].disturbed);
     EXPECT_TRUE(comparison.cases[2].disturbed);
     EXPECT_NEAR(comparison.cases[2].slowdown, 3, 1e-12);
-    EXPECT_NEAR(comparison.cases[2].interval_high_s, 1.1 * 1.9 * 3, 1e-12);
+    EXPECT_NEAR(comparison.cases[2].interval_s.high, 1.1 * 1.9 * 3, 1e-12);
     ASSERT_EQ(comparison.warnings.size(), 1U);
     EXPECT_NE(comparison.warnings[0].find("c on m"), std::string::npos);
 }
@@ -188,8 +188,8 @@ TEST(Comparison, runs_on_slowed_cores_do_not_count) {
     const Comparison comparison = summed({at_speeds("a", {0.7, 1, 0.98, 1.02, 0.5}, 1), made("m", "b", {2, 2, 2}, 2)});
     EXPECT_NEAR(comparison.cases[0].measured_step_s, 1, 1e-12) << "of 1, 1 / 0.98, 1 / 1.02";
     EXPECT_NEAR(comparison.cases[0].slowdown, 1.02 / 0.98, 1e-12);
-    EXPECT_EQ(comparison.cases[0].interval_low_s, 0.9);
-    EXPECT_EQ(comparison.cases[0].interval_high_s, 1.1);
+    EXPECT_EQ(comparison.cases[0].interval_s.low, 0.9);
+    EXPECT_EQ(comparison.cases[0].interval_s.high, 1.1);
     EXPECT_FALSE(comparison.disturbed) << "a speed is no disturbance";
     ASSERT_EQ(comparison.warnings.size(), 1U);
     EXPECT_NE(comparison.warnings[0].find("2 of 8 runs do not count"), std::string::npos) << comparison.warnings[0];
@@ -201,8 +201,8 @@ TEST(Comparison, a_case_without_a_run_at_full_speed_counts_all_and_widens_its_in
     // 1.1 * 0.7 / 0.65.
     const Comparison comparison = summed({at_speeds("a", {0.6, 0.9, 0.7}, 1), at_speeds("b", {1, 1, 1}, 1)});
     EXPECT_NEAR(comparison.cases[0].measured_step_s, 1 / 0.7, 1e-12);
-    EXPECT_NEAR(comparison.cases[0].interval_low_s, 0.9 * 0.7 / 0.8, 1e-12);
-    EXPECT_NEAR(comparison.cases[0].interval_high_s, 1.1 * 0.7 / 0.65, 1e-12);
+    EXPECT_NEAR(comparison.cases[0].interval_s.low, 0.9 * 0.7 / 0.8, 1e-12);
+    EXPECT_NEAR(comparison.cases[0].interval_s.high, 1.1 * 0.7 / 0.65, 1e-12);
     ASSERT_EQ(comparison.warnings.size(), 1U);
     // S is that of b's runs, 1; speeds of a have a slope of 1.
     EXPECT_NE(comparison.warnings[0].find("1 of 2 layouts never ran without that: all of their runs count, and each is "
@@ -212,7 +212,7 @@ TEST(Comparison, a_case_without_a_run_at_full_speed_counts_all_and_widens_its_in
               std::string::npos)
         << comparison.warnings[0];
     const Comparison unmoved = summed({at_speeds("a", {0.6, 0.9, 0.7}, 0)});
-    EXPECT_EQ(unmoved.cases[0].interval_low_s, 0.9) << "steps that do not follow the cores";
+    EXPECT_EQ(unmoved.cases[0].interval_s.low, 0.9) << "steps that do not follow the cores";
 }
 
 TEST(Comparison, what_ran_at_full_speed_is_predicted_at_that_of_the_calibration) {

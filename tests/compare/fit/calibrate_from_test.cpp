@@ -76,8 +76,8 @@ TEST(CalibrateFrom, changes_say_what_was_and_what_is) {
         EXPECT_EQ(change.before.value, constant_of(before, change.now.path).value);
         EXPECT_EQ(change.now.value, constant_of(after, change.now.path).value);
         EXPECT_EQ(change.now.source, constant_of(after, change.now.path).source);
-        EXPECT_LE(change.low, change.now.value * (1 + 1e-5));
-        EXPECT_GE(change.high, change.now.value * (1 - 1e-5));
+        EXPECT_LE(change.interval.low, change.now.value * (1 + 1e-5));
+        EXPECT_GE(change.interval.high, change.now.value * (1 - 1e-5));
         EXPECT_FALSE(change.verdict.empty());
     }
     const ConstantChange mesh = change_of(calibration, "machine.node.mesh_bandwidth");

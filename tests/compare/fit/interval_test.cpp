@@ -1,5 +1,5 @@
 /// @file Of many experiments with known truth, about 95 % have it in their intervals.
-#include "base/interval.hpp"
+#include "base/bootstrap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ double coverage(double truth, const std::function<Interval(Rng&)>& trial) {
     for (int i = 0; i < kTrials; ++i) {
         Rng random(1000 + static_cast<std::uint64_t>(i));
         const Interval interval = trial(random);
-        held += interval.low <= truth && truth <= interval.high ? 1 : 0;
+        held += interval.holds(truth) ? 1 : 0;
     }
     return held / double{kTrials};
 }
@@ -100,9 +100,9 @@ Knee knee_of_turns(Rng& random) {
 }
 
 TEST(Interval, of_a_refill_and_its_reach_hold_the_truth) {
-    expect_95_percent(coverage(40e-12, [](Rng& random) { return knee_of_turns(random).miss_byte_s.interval; }),
+    expect_95_percent(coverage(40e-12, [](Rng& random) { return knee_of_turns(random).miss_byte_s.interval(); }),
                       "refill");
-    expect_95_percent(coverage(3.3e6, [](Rng& random) { return knee_of_turns(random).capacity_bytes.interval; }),
+    expect_95_percent(coverage(3.3e6, [](Rng& random) { return knee_of_turns(random).capacity_bytes.interval(); }),
                       "reach");
 }
 
@@ -117,11 +117,11 @@ Knee knee_of_copies(Rng& random) {
 }
 
 TEST(Interval, of_a_cache_and_its_memory_hold_the_truth) {
-    expect_95_percent(coverage(25e-12, [](Rng& random) { return knee_of_copies(random).cached_byte_s.interval; }),
+    expect_95_percent(coverage(25e-12, [](Rng& random) { return knee_of_copies(random).cached_byte_s.interval(); }),
                       "near byte");
-    expect_95_percent(coverage(50e-12, [](Rng& random) { return knee_of_copies(random).miss_byte_s.interval; }),
+    expect_95_percent(coverage(50e-12, [](Rng& random) { return knee_of_copies(random).miss_byte_s.interval(); }),
                       "byte from memory");
-    expect_95_percent(coverage(27e6, [](Rng& random) { return knee_of_copies(random).capacity_bytes.interval; }),
+    expect_95_percent(coverage(27e6, [](Rng& random) { return knee_of_copies(random).capacity_bytes.interval(); }),
                       "cache");
 }
 
@@ -140,7 +140,7 @@ TEST(Interval, of_a_laws_terms_hold_the_truth) {
                              }
                          }
                          const auto fit = fit_non_negative(observations, 200, 1).coefficients[term];
-                         return {fit.low, fit.high};
+                         return fit.interval();
                      }),
             "term " + std::to_string(term));
     }
@@ -163,21 +163,21 @@ TEST(Knee, exact_rows_give_their_numbers_and_one_wild_row_changes_little) {
 }
 
 TEST(FittedNumbers, errors_of_sums_and_differences_add_as_squares) {
-    const FittedNumber a{5, 2, 8, ConstantKind::kFitted, ""}, b{3, -1, 7, ConstantKind::kFitted, ""};
+    const FittedNumber a{{5, 2, 8}, ConstantKind::kFitted, ""}, b{{3, -1, 7}, ConstantKind::kFitted, ""};
     const FittedNumber sum = sum_of(a, b, "sum"), difference = difference_of(a, b, "difference");
     EXPECT_DOUBLE_EQ(sum.value, 8);
     EXPECT_DOUBLE_EQ(sum.high, 8 + 5);  // sqrt(3^2 + 4^2) = 5
     EXPECT_DOUBLE_EQ(difference.value, 2);
     EXPECT_DOUBLE_EQ(difference.high, 2 + 5);
     EXPECT_DOUBLE_EQ(difference.low, 0);
-    EXPECT_DOUBLE_EQ(inverse_of({4, 2, 8, ConstantKind::kFitted, ""}, ConstantKind::kDerived, "").high, 0.5);
+    EXPECT_DOUBLE_EQ(inverse_of({{4, 2, 8}, ConstantKind::kFitted, ""}, ConstantKind::kDerived, "").high, 0.5);
 }
 
 /// uncertainty = (high - low) / 2 / 1.96 / value; of a zero there is nothing that it could be a share of.
 TEST(FittedNumbers, a_zero_has_no_relative_uncertainty) {
-    EXPECT_NEAR(relative_uncertainty({10, 8.04, 11.96, ConstantKind::kFitted, ""}), 0.1, 1e-12);
-    EXPECT_EQ(relative_uncertainty({0, 0, 0, ConstantKind::kDerived, ""}), 0);
-    EXPECT_EQ(relative_uncertainty({0, 0, 3, ConstantKind::kFitted, ""}), 0);
+    EXPECT_NEAR(relative_uncertainty({{10, 8.04, 11.96}, ConstantKind::kFitted, ""}), 0.1, 1e-12);
+    EXPECT_EQ(relative_uncertainty({{0, 0, 0}, ConstantKind::kDerived, ""}), 0);
+    EXPECT_EQ(relative_uncertainty({{0, 0, 3}, ConstantKind::kFitted, ""}), 0);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(CalibrationReport, a_single_row_is_not_called_good) {
     EXPECT_EQ(verdict_of(report), "2 fits, 1 of them poor: their verdicts say where. Of one row, and not checked: 1.");
     EXPECT_EQ(count(fits_text(report.calibration), "0.0 %"), 2U) << "typical and worst of the other one";
     fit::ConstantChange change;
-    change.low = change.high = change.now.value = 20e9;
+    change.interval.low = change.interval.high = change.now.value = 20e9;
     change.verdict = fit::kOneRow;
     report.calibration.changes = {change};
     report.constants_of_machine = 1;

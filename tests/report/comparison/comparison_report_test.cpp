@@ -22,7 +22,7 @@ evaluate::ComparedCase made(const std::string& workload, const std::string& plan
     for (const double step_s : steps_s) {
         one.runs.push_back({.step_s = step_s});
     }
-    one.predicted_step_s = one.interval_low_s = one.interval_high_s = predicted_s;
+    one.predicted_step_s = one.interval_s.low = one.interval_s.high = predicted_s;
     return one;
 }
 

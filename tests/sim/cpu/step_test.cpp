@@ -175,8 +175,8 @@ TEST(CpuStep, predict_takes_the_cpu_lens_by_the_machine) {
     const predict::Prediction p = predict::predict(inputs, options).prediction;
     EXPECT_EQ(p.lens, predict::Lens::kCpu);
     EXPECT_EQ(p.step, play_toy(inputs).step);
-    EXPECT_LT(p.step_time_interval_s[0], p.step_time_s);
-    EXPECT_GT(p.step_time_interval_s[1], p.step_time_s);
+    EXPECT_LT(p.step_time_interval_s.low, p.step_time_s);
+    EXPECT_GT(p.step_time_interval_s.high, p.step_time_s);
     const auto laws = std::find_if(p.top_constants.begin(), p.top_constants.end(),
                                    [](const predict::ConstantSensitivity& sensitivity) {
                                        return sensitivity.constant.path == "machine.host.kernels";

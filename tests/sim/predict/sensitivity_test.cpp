@@ -104,9 +104,9 @@ TEST(Sensitivity, the_interval_is_the_root_sum_square_of_elasticity_times_uncert
     a.elasticity = -0.5, a.constant.relative_uncertainty = 0.06;
     b.elasticity = 0.4, b.constant.relative_uncertainty = 0.1;
     const auto interval = step_interval_s(10, {a, b});  // sqrt(0.03^2 + 0.04^2) = 0.05
-    EXPECT_DOUBLE_EQ(interval[0], 10 * std::exp(-1.645 * 0.05));
-    EXPECT_DOUBLE_EQ(interval[1], 10 * std::exp(1.645 * 0.05));
-    EXPECT_EQ(step_interval_s(10, {})[0], 10);
+    EXPECT_DOUBLE_EQ(interval.low, 10 * std::exp(-1.645 * 0.05));
+    EXPECT_DOUBLE_EQ(interval.high, 10 * std::exp(1.645 * 0.05));
+    EXPECT_EQ(step_interval_s(10, {}).low, 10);
 }
 
 }  // namespace

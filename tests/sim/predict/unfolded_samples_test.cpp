@@ -116,8 +116,8 @@ TEST(Unfolded, the_prediction_is_of_the_median_sample_and_percentiles_are_in_ord
     EXPECT_EQ(std::accumulate(p.losses.begin(), p.losses.end(), Picoseconds{0}), p.step);
     EXPECT_DOUBLE_EQ(u.folded_error, u.folded_step_time_s / p.step_time_s - 1);
     EXPECT_EQ(u.folded_step_time_s, to_seconds(folded(inputs, 96).step));
-    EXPECT_LT(p.step_time_interval_s[0], p.step_time_s);
-    EXPECT_GT(p.step_time_interval_s[1], p.step_time_s);
+    EXPECT_LT(p.step_time_interval_s.low, p.step_time_s);
+    EXPECT_GT(p.step_time_interval_s.high, p.step_time_s);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
+#include "base/interval.hpp"
 #include "compare/fit/cost_models/cache_size.hpp"
 #include "models/measurement.hpp"
 
@@ -14,9 +15,8 @@ namespace auspex::fit {
 /// from the message costs, as a check).
 struct FitQuality {
     std::string kind, name, precision;
-    struct Term {
+    struct Term : Estimate {  ///< seconds per unit
         std::string name;
-        double value = 0, low = 0, high = 0;  ///< seconds per unit
     };
     std::vector<Term> terms;
     std::vector<models::Measurement> points;
@@ -35,10 +35,10 @@ inline constexpr const char* kNotDetermined = "not determined: its interval reac
 
 /// A constant beside what rows of another machine say of it.
 struct ConstantChange {
-    Constant before, now;      ///< paths as --set takes them: "machine.tile.gemm_ceiling"
-    double low = 0, high = 0;  ///< of `now`: about 95 %, or the smallest and largest of a few; SI
-    std::string rows;          ///< "4 rows of gemm shape"
-    std::string verdict;       ///< of the law that it comes from
+    Constant before, now;  ///< paths as --set takes them: "machine.tile.gemm_ceiling"
+    Interval interval;     ///< of `now`: about 95 %, or the smallest and largest of a few; SI
+    std::string rows;      ///< "4 rows of gemm shape"
+    std::string verdict;   ///< of the law that it comes from
 };
 
 struct Calibration {

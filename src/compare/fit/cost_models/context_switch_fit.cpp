@@ -19,7 +19,7 @@ void fit_switch_cost(const std::vector<models::Measurement>& rows, FittedCpu& cp
         calibration.warnings.emplace_back(
             "nothing tells how long a core takes from one process to another (rows of kind \"host\" named \"pass\"): "
             "it needs more ranks than cores; 1 us is assumed");
-        cpu.context_switch_s = {kAssumed, 0, 3 * kAssumed, ConstantKind::kAssumed, "not measured"};
+        cpu.context_switch_s = {{kAssumed, 0, 3 * kAssumed}, ConstantKind::kAssumed, "not measured"};
         return;
     }
     std::vector<double> switches;
@@ -54,16 +54,11 @@ std::vector<TimedTurn> turns_of(const std::vector<models::Measurement>& rows) {
     return turns;
 }
 
-FittedNumber fitted(const KneeNumber& number) {
-    return {number.value, number.interval.low, number.interval.high, ConstantKind::kFitted,
-            "turns of processes of a core on working sets of several sizes"};
-}
-
 void fit_reload_cost(const std::vector<TimedTurn>& turns, FittedCpu& cpu, Calibration& calibration) {
     constexpr std::size_t kMin = 3;
     constexpr int kSizes = 40;
     constexpr double kLargest = 20e6;
-    cpu.reload_byte_s = {0, 0, 0, ConstantKind::kAssumed, "not measured"};
+    cpu.reload_byte_s = {{0, 0, 0}, ConstantKind::kAssumed, "not measured"};
     cpu.core_capacity_bytes = cpu.reload_byte_s;
     if (turns.size() < kMin) {
         calibration.warnings.emplace_back(
@@ -78,8 +73,9 @@ void fit_reload_cost(const std::vector<TimedTurn>& turns, FittedCpu& cpu, Calibr
         quality.points.push_back(turn.row);
     }
     Knee knee = fit_knee(points, capacities_up_to(kLargest, kSizes), CachedCost::kKnown);
-    cpu.core_capacity_bytes = fitted(knee.capacity_bytes);
-    cpu.reload_byte_s = fitted(knee.miss_byte_s);
+    const std::string how = "turns of processes of a core on working sets of several sizes";
+    cpu.core_capacity_bytes = fitted(knee.capacity_bytes, how);
+    cpu.reload_byte_s = fitted(knee.miss_byte_s, how);
     quality.predicted = std::move(knee.predicted_s);
     add_quality(std::move(quality), calibration);
 }

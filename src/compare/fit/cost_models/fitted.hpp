@@ -1,40 +1,15 @@
 #pragma once
-/// @file Numbers of a machine file on their way from fits to text, each with its interval and provenance.
+/// @file A machine file on its way from fits to text, and how well its laws meet their rows.
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/constant.hpp"
-#include "base/interval.hpp"
 #include "compare/fit/cost_models/calibration_result.hpp"
+#include "compare/fit/cost_models/fitted_number.hpp"
 #include "models/cpu/cpu_model.hpp"
 
 namespace auspex::fit {
-
-/// A number in SI with the 95 % confidence interval of its estimate (interval.hpp); `how` says what it was made from.
-/// Of one that is assumed low and high are assumed, too; of one that is specified they are the value.
-struct FittedNumber {
-    double value = 0, low = 0, high = 0;
-    ConstantKind kind = ConstantKind::kFitted;
-    std::string how;
-};
-
-/// One standard deviation over the value, as a machine file gives it: half the interval over 1.96, at least 0.5 %, at
-/// most 10. Of a zero 0: nothing can be a share of it, and nothing is scaled with it.
-[[nodiscard]] double relative_uncertainty(const FittedNumber& number);
-
-/// Median of values that are 0 or above, with interval_of_median.
-[[nodiscard]] FittedNumber median_of(std::span<const double> values, ConstantKind kind, const std::string& how);
-/// A multiple or share of a number, its interval likewise.
-[[nodiscard]] FittedNumber scaled(FittedNumber number, double factor);
-/// Sums and differences (0 at least) of numbers whose errors are independent: reaches of intervals add as squares.
-/// Derived, from `how`.
-[[nodiscard]] FittedNumber sum_of(const FittedNumber& a, const FittedNumber& b, const std::string& how);
-[[nodiscard]] FittedNumber difference_of(const FittedNumber& a, const FittedNumber& b, const std::string& how);
-/// 1 / number, what is below 1e-14 taken for that; up to ten times the value where the interval begins at 0.
-[[nodiscard]] FittedNumber inverse_of(const FittedNumber& number, ConstantKind kind, const std::string& how);
 
 /// The costs of host.hpp's MessageCosts.
 struct FittedMessageCosts {

@@ -50,7 +50,7 @@ FitQuality quality_of(const FittedKernelCost& cost, const NonNegativeFit& fit,
     quality.precision = to_string(cost.precision);
     const auto names = cpu_terms(cost.kernel);
     for (std::size_t i = 0; i < cost.terms.size(); ++i) {
-        quality.terms.push_back({std::string(names[i]), cost.terms[i].value, cost.terms[i].low, cost.terms[i].high});
+        quality.terms.push_back({cost.terms[i], std::string(names[i])});
     }
     for (std::size_t i = 0; i < points.size(); ++i) {
         quality.predicted.push_back((1 + fit.residuals[i]) * points[i].seconds);
@@ -74,9 +74,9 @@ void fit_kernel_cost(models::CpuKernel kernel, models::CpuPrecision precision, s
     }
     const NonNegativeFit fit = fit_non_negative(observations_of(points, terms), kBootstraps, kSeed);
     FittedKernelCost cost{kernel, precision, {}, std::nullopt, std::nullopt, kMadToSigma * fit.typical_error};
-    for (const FittedCoefficient& coefficient : fit.coefficients) {
-        cost.terms.push_back({coefficient.value, coefficient.low, coefficient.high, ConstantKind::kFitted,
-                              "fitted to " + std::to_string(points.size()) + " shapes timed alone on one core"});
+    for (const Estimate& coefficient : fit.coefficients) {
+        cost.terms.push_back(
+            fitted(coefficient, "fitted to " + std::to_string(points.size()) + " shapes timed alone on one core"));
     }
     calibration.fits.push_back(quality_of(cost, fit, std::move(points)));
     cpu.kernel_costs.push_back(std::move(cost));

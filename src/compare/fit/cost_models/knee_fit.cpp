@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "base/bootstrap.hpp"
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
 #include "models/cpu/cpu_model.hpp"
@@ -128,11 +129,12 @@ Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reach
             return {one.coefficients.cached, one.coefficients.extra, one.capacity};
         });
     const double half_step = reaches.size() > 1 ? (reaches[1] - reaches[0]) / 2 : 0;
-    const auto positive = [](const Interval& interval) { return Interval{std::max(0.0, interval.low), interval.high}; };
-    return {{near_s, positive(intervals[0])},
-            {extra_s, positive(intervals[1])},
-            {best.capacity, positive({intervals[2].low - half_step, intervals[2].high + half_step})},
-            std::move(law.predicted)};
+    const auto positive = [](double value, double low, double high) {
+        return Estimate{value, std::max(0.0, low), high};
+    };
+    return {
+        positive(near_s, intervals[0].low, intervals[0].high), positive(extra_s, intervals[1].low, intervals[1].high),
+        positive(best.capacity, intervals[2].low - half_step, intervals[2].high + half_step), std::move(law.predicted)};
 }
 
 std::vector<double> capacities_up_to(double largest, int steps, int first) {

@@ -13,16 +13,10 @@ struct KneeRow {
     double seconds = 0;
 };
 
-/// A number that was fitted, with its interval.
-struct KneeNumber {
-    double value = 0;
-    Interval interval;
-};
-
 struct Knee {
-    KneeNumber cached_byte_s;  ///< 0 where it was not asked for
-    KneeNumber miss_byte_s;    ///< of a byte that is no longer kept
-    KneeNumber capacity_bytes;
+    Estimate cached_byte_s;  ///< 0 where it was not asked for
+    Estimate miss_byte_s;    ///< of a byte that is no longer kept
+    Estimate capacity_bytes;
     std::vector<double> predicted_s;  ///< of each row
 };
 
@@ -31,7 +25,7 @@ enum class CachedCost { kKnown, kFitted };
 /// seconds = known + near_byte bytes + extra_byte bytes miss_ratio(reach, set)    (models/host.hpp)
 /// by least squares of relative errors; near_byte (0 where it is known) and extra_byte are 0 or above, for the reach of
 /// `reaches`, which rise, that leaves least; then weighted once more by Huber's rule. Intervals of all three together
-/// (interval.hpp), the reach's half a step wider on each side. Requires a row and a reach.
+/// (base/bootstrap.hpp), the reach's half a step wider on each side. Requires a row and a reach.
 [[nodiscard]] Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reaches,
                             CachedCost cached_cost);
 

@@ -23,10 +23,6 @@ std::vector<models::Measurement> copies_alone(const std::vector<models::Measurem
     return copies;
 }
 
-FittedNumber fitted(const KneeNumber& number, const std::string& how) {
-    return {number.value, number.interval.low, number.interval.high, ConstantKind::kFitted, how};
-}
-
 /// The row of the same call with operands from the cache.
 const models::Measurement* from_cache(const std::vector<models::Measurement>& rows, const models::Measurement& far) {
     const auto same = std::find_if(rows.begin(), rows.end(), [&](const models::Measurement& row) {

@@ -77,10 +77,6 @@ std::vector<double> sizes_of(const PathRows& rows, const models::Measurement& ro
     return {1, 1, rows.is_inter_node() ? 2 * row.bytes : handed_over, rows.is_inter_node() ? 0 : row.bytes, is_long};
 }
 
-FittedNumber fitted(const FittedCoefficient& coefficient, const std::string& how) {
-    return {coefficient.value, coefficient.low, coefficient.high, ConstantKind::kFitted, how};
-}
-
 /// A number that follows from another.
 FittedNumber derived(FittedNumber number, const std::string& how) {
     number.kind = ConstantKind::kDerived;
@@ -107,7 +103,7 @@ Rest split_rest(const PathRows& rows, const FittedNumber& rest, const FittedNumb
     const std::string how = "a short ping-pong less what both sides spend";
     // All of the rest, where it is less than a side spends: then nobody waits.
     return side.value < rest.value ? Rest{side, difference_of(rest, side, how)}
-                                   : Rest{derived(rest, side.how), {0, 0, 0, ConstantKind::kDerived, how}};
+                                   : Rest{derived(rest, side.how), {{0, 0, 0}, ConstantKind::kDerived, how}};
 }
 
 /// The whole times, copies included.
@@ -117,9 +113,9 @@ FitQuality quality_of(const PathRows& rows, const std::vector<Timed>& points, co
     quality.name = rows.where;
     constexpr std::array kNames{"send", "receive and wait", "send byte", "receive byte", "rendezvous"};
     for (std::size_t i = 0; i < kTerms; ++i) {
-        const FittedCoefficient& term = fit.coefficients[i];
+        const Estimate& term = fit.coefficients[i];
         if (!rows.is_inter_node() || i != kRestByte) {
-            quality.terms.push_back({kNames.at(i), term.value, term.low, term.high});
+            quality.terms.push_back({term, kNames.at(i)});
         }
     }
     for (const Timed& point : points) {
@@ -162,7 +158,8 @@ FittedMessageCosts fitted_costs_of(const PathRows& rows, const NonNegativeFit& f
     costs.receive_byte_s = rows.is_inter_node() ? derived(costs.send_byte_s, "taken as what sending takes")
                                                 : fitted(fit.coefficients[kRestByte], how);
     costs.rendezvous_s = fitted(fit.coefficients[kRendezvous], how);
-    costs.eager_bytes = {rows.eager_bytes(), rows.eager_bytes(), rows.eager_bytes(), ConstantKind::kSpecified,
+    costs.eager_bytes = {{rows.eager_bytes(), rows.eager_bytes(), rows.eager_bytes()},
+                         ConstantKind::kSpecified,
                          "Open MPI's default for this path, less the longest of its heads"};
     return costs;
 }
@@ -182,7 +179,7 @@ PathRows intra_node_rows(const std::vector<models::Measurement>& rows, const mod
 /// On a shared core what is left of a short ping-pong is the switch, which passes of a token tell, and no look.
 void fit_shared_wait(FittedCpu& cpu) {
     cpu.intra_node.receive_s = derived(cpu.intra_node.send_s, "taken as what sending takes");
-    cpu.poll_s = {0, 0, 0, ConstantKind::kDerived, "one core: a look comes with the switch, and is in it"};
+    cpu.poll_s = {{0, 0, 0}, ConstantKind::kDerived, "one core: a look comes with the switch, and is in it"};
 }
 
 void fit_wait(const PathRows& rows, const FittedNumber& rest_s, FittedCpu& cpu, Calibration& calibration) {
@@ -206,10 +203,11 @@ void fit_intra_node(const PathRows& rows, FittedCpu& cpu, Calibration& calibrati
     }
     cpu.intra_node = fitted_costs_of(rows, *fit);
     cpu.intra_node.buffered_bytes = {
-        kIntraNodeBuffered, kIntraNodeBuffered, kIntraNodeBuffered, ConstantKind::kSpecified,
+        {kIntraNodeBuffered, kIntraNodeBuffered, kIntraNodeBuffered},
+        ConstantKind::kSpecified,
         "an eighth of Open MPI's default box for this path, less the longest of its heads"};
-    cpu.intra_node.latency_s = {0, 0, 0, ConstantKind::kDerived,
-                                "no wire: what is left of a short ping-pong is in poll"};
+    cpu.intra_node.latency_s = {
+        {0, 0, 0}, ConstantKind::kDerived, "no wire: what is left of a short ping-pong is in poll"};
     if (rows.where == "shared") {
         fit_shared_wait(cpu);
     } else {
@@ -246,7 +244,7 @@ std::optional<Wire> fit_wire(const PathRows& rows) {
     }
     const std::string how = "what long ping-pongs, whose wires rest half the time, take less";
     return Wire{median_of(rates, ConstantKind::kMeasured, "rows of long messages one way"),
-                bursts.empty() ? FittedNumber{0, 0, 0, ConstantKind::kDerived, how}
+                bursts.empty() ? FittedNumber{{0, 0, 0}, ConstantKind::kDerived, how}
                                : median_of(bursts, ConstantKind::kDerived, how)};
 }
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/bootstrap.hpp"
 #include "base/error.hpp"
-#include "base/interval.hpp"
 #include "base/rng.hpp"
 #include "base/statistics.hpp"
 
@@ -193,7 +193,7 @@ void add_intervals(NonNegativeFit& fit, const Problem& problem, const Robust& ro
         }
     }
     for (std::size_t j = 0; j < drawn.size(); ++j) {
-        FittedCoefficient& coefficient = fit.coefficients[j];
+        Estimate& coefficient = fit.coefficients[j];
         const Interval interval = interval_of_draws(coefficient.value, drawn[j], degrees);
         coefficient.low = std::max(0.0, interval.low);
         coefficient.high = interval.high;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
+
 namespace auspex::fit {
 
 /// One observation: y is the sum of coefficient x size.
@@ -14,13 +16,9 @@ struct Observation {
     double weight = 1;  ///< beside 1 / y: errors are relative
 };
 
-struct FittedCoefficient {
-    double value = 0;
-    double low = 0, high = 0;  ///< 95 %: bootstrap over observations, by Student's t for as many as are to spare
-};
-
 struct NonNegativeFit {
-    std::vector<FittedCoefficient> coefficients;
+    std::vector<Estimate>
+        coefficients;               ///< 95 %: bootstrap over observations, by Student's t for as many as are to spare
     std::vector<double> residuals;  ///< predicted / y - 1 of each observation
     double typical_error = 0;       ///< median of |residual|
     double worst_error = 0;         ///< of observations that are no outliers

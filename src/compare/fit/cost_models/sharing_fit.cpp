@@ -93,7 +93,7 @@ void set_busy_speed(const std::vector<Shared>& shared, int busy, FittedCpu& cpu,
                 "no kernel was timed on several cores at once (rows of kind \"kernel\" with several ranks active): "
                 "cores are taken to run as fast together as alone");
         }
-        cpu.busy_speed = {1, 0.9, 1, ConstantKind::kAssumed, "not measured"};
+        cpu.busy_speed = {{1, 0.9, 1}, ConstantKind::kAssumed, "not measured"};
         return;
     }
     if (busy < cpu.cores) {
@@ -181,7 +181,7 @@ void fit_quantum(const std::vector<models::Measurement>& rows, FittedCpu& cpu, C
         calibration.warnings.emplace_back(
             "nothing tells how long a core stays with one of two processes (rows of kind \"host\" named \"slice\"): it "
             "needs more ranks than cores; 3 ms are assumed");
-        cpu.quantum_s = {kAssumed, 0, 2 * kAssumed, ConstantKind::kAssumed, "not measured"};
+        cpu.quantum_s = {{kAssumed, 0, 2 * kAssumed}, ConstantKind::kAssumed, "not measured"};
         return;
     }
     cpu.quantum_s = median_of(slices, ConstantKind::kMeasured, "time that a core stays with one of its processes");
@@ -217,8 +217,9 @@ void read_computer(const std::vector<models::Measurement>& rows, FittedCpu& cpu,
     // A tenth quantile of n normal values scatters by 1.71 of their standard deviations over sqrt(n).
     constexpr double kTenthQuantile = 1.71, kSigmasOf95 = 1.96;
     const double capacity = kSigmasOf95 * kTenthQuantile * probe.spread * probe.seconds / std::sqrt(probe.count);
-    cpu.probe_s = {probe.seconds, std::max(0.0, probe.seconds - capacity), probe.seconds + capacity,
-                   ConstantKind::kMeasured, "the probe at full speed: the fastest tenth, of the fastest session"};
+    cpu.probe_s = {{probe.seconds, std::max(0.0, probe.seconds - capacity), probe.seconds + capacity},
+                   ConstantKind::kMeasured,
+                   "the probe at full speed: the fastest tenth, of the fastest session"};
     calibration.probe_s = probe.seconds;
     calibration.probe_spread = probe.spread;
 }

@@ -1,5 +1,5 @@
 /// @file Bootstrap of residuals, stretched by Student's t.
-#include "base/interval.hpp"
+#include "base/bootstrap.hpp"
 
 #include <algorithm>
 #include <array>

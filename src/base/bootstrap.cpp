@@ -1,11 +1,10 @@
-/// @file Bootstrap of residuals, stretched by Student's t.
+/// @file Estimates of resampled measurements, stretched by Student's t.
 #include "base/bootstrap.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
@@ -16,7 +15,6 @@ namespace {
 
 /// 95 % of a normal distribution lie within so many standard deviations.
 constexpr double kNormal = 1.959964;
-constexpr std::uint64_t kSeed = 20'204;
 
 }  // namespace
 
@@ -42,25 +40,23 @@ Interval interval_of_draws(double value, std::span<const double> draws, int degr
             value + stretch * std::max(0.0, quantile(draws, kHigh) - value)};
 }
 
-std::vector<Interval> bootstrap_intervals(const FittedRows& rows, std::span<const double> values,
-                                          const Estimator& estimate) {
+int degrees_of_freedom(const SampleSize& sample) {
+    return std::max(1, static_cast<int>(sample.measurements) - sample.parameters);
+}
+
+double errors_over_residuals(const SampleSize& sample) {
+    return std::sqrt(static_cast<double>(sample.measurements) / degrees_of_freedom(sample));
+}
+
+std::vector<Interval> bootstrap_intervals(const SampleSize& sample, std::span<const double> values,
+                                          const DrawnEstimator& estimate, std::uint64_t seed) {
     constexpr int kDraws = 200;
-    const std::size_t count = rows.measured.size();
-    AUSPEX_CHECK(count > 0 && rows.predicted.size() == count && rows.scales.size() == count,
-                 "a prediction and a scale for every row");
-    const int degrees = std::max(1, static_cast<int>(count) - rows.parameters);
-    const double inflation = std::sqrt(static_cast<double>(count) / degrees);
-    std::vector<double> residuals;
-    for (std::size_t i = 0; i < count; ++i) {
-        residuals.push_back(inflation * (rows.measured[i] - rows.predicted[i]) / rows.scales[i]);
-    }
-    Rng random(kSeed);
+    AUSPEX_CHECK(sample.measurements > 0, "a bootstrap draws from measurements");
+    Rng random(seed);
     std::vector<std::vector<double>> draws(values.size());
-    std::vector<double> drawn(count);
+    std::vector<std::size_t> drawn(sample.measurements);
     for (int draw = 0; draw < kDraws; ++draw) {
-        for (std::size_t i = 0; i < count; ++i) {
-            drawn[i] = rows.predicted[i] + rows.scales[i] * residuals[random.below(count)];
-        }
+        std::generate(drawn.begin(), drawn.end(), [&] { return random.below(sample.measurements); });
         const std::vector<double> estimates = estimate(drawn);
         AUSPEX_CHECK(estimates.size() == values.size(), "an estimator gives as many numbers on each call");
         for (std::size_t j = 0; j < draws.size(); ++j) {
@@ -69,9 +65,29 @@ std::vector<Interval> bootstrap_intervals(const FittedRows& rows, std::span<cons
     }
     std::vector<Interval> intervals;
     for (std::size_t j = 0; j < draws.size(); ++j) {
-        intervals.push_back(interval_of_draws(values[j], draws[j], degrees));
+        intervals.push_back(interval_of_draws(values[j], draws[j], degrees_of_freedom(sample)));
     }
     return intervals;
+}
+
+std::vector<Interval> residual_intervals(const FittedRows& rows, std::span<const double> values,
+                                         const Estimator& estimate) {
+    constexpr std::uint64_t kSeed = 20'204;
+    const SampleSize sample{rows.measured.size(), rows.parameters};
+    AUSPEX_CHECK(rows.predicted.size() == sample.measurements && rows.scales.size() == sample.measurements,
+                 "a prediction and a scale for every row");
+    std::vector<double> residuals;
+    for (std::size_t i = 0; i < sample.measurements; ++i) {
+        residuals.push_back(errors_over_residuals(sample) * (rows.measured[i] - rows.predicted[i]) / rows.scales[i]);
+    }
+    std::vector<double> measured(sample.measurements);
+    const auto estimate_of_drawn = [&](std::span<const std::size_t> drawn) {
+        for (std::size_t i = 0; i < measured.size(); ++i) {
+            measured[i] = rows.predicted[i] + rows.scales[i] * residuals[drawn[i]];
+        }
+        return estimate(measured);
+    };
+    return bootstrap_intervals(sample, values, estimate_of_drawn, kSeed);
 }
 
 Interval interval_of_median(std::span<const double> values) {
@@ -84,7 +100,7 @@ Interval interval_of_median(std::span<const double> values) {
                           std::vector<double>(values.size(), middle),
                           std::vector<double>(values.size(), 1.0),
                           1};
-    const Interval interval = bootstrap_intervals(rows, std::span(&middle, 1), [](std::span<const double> drawn) {
+    const Interval interval = residual_intervals(rows, std::span(&middle, 1), [](std::span<const double> drawn) {
                                   return std::vector{median(drawn)};
                               }).front();
     return {std::max(0.0, interval.low), interval.high};

@@ -69,7 +69,7 @@ void take_shapes(TableCalibration& work, const Rows& rows) {
             const double full_s = full_depth_s(work.machine.tile, row);
             observations.push_back({{full_s, full_s / row.depth}, row.seconds});
         }
-        const NonNegativeFit fit = fit_non_negative(observations, kBootstrapSamples, kSeed);
+        const NonNegativeFit fit = fit_non_negative(observations, kSeed);
         const FittedNumber reciprocal = fitted(fit.coefficients[0], "");
         if (reciprocal.value <= 0) {
             throw InputError(line_of(rows.front()),

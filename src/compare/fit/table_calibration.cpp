@@ -92,7 +92,7 @@ RateFit fit_rate(const Rows& rows, const SizeOf& size) {
     for (const models::Measurement& row : rows) {
         observations.push_back({{1, size(row)}, row.seconds});
     }
-    const NonNegativeFit fit = fit_non_negative(observations, kBootstrapSamples, kSeed);
+    const NonNegativeFit fit = fit_non_negative(observations, kSeed);
     if (fit.coefficients[1].value <= 0) {
         throw InputError(line_of(rows.front()), "found times of " + rows.front().kind + " " + rows.front().name +
                                                     " that do not grow with size; expected longer ones for more bytes");

@@ -20,7 +20,6 @@ using Rows = std::vector<models::Measurement>;
 using SizeOf = std::function<double(const models::Measurement&)>;
 
 /// Of the bootstrap behind every law's intervals.
-inline constexpr int kBootstrapSamples = 200;
 inline constexpr std::uint64_t kSeed = 1;
 
 /// Rows of this kind check laws and make none.

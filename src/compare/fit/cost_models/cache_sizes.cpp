@@ -39,7 +39,7 @@ Levels fitted(const std::vector<models::Measurement>& sweep, std::vector<double>
             one.sizes.push_back(row.bytes * models::miss_ratio(end, row.bytes));
         }
     }
-    const NonNegativeFit fit = fit_non_negative(observations, 0, 0);
+    const NonNegativeFit fit = fit_non_negative(observations);
     Levels levels{std::move(ends), {}, 0, true};
     for (const double residual : fit.residuals) {
         levels.squares += residual * residual / static_cast<double>(sweep.size());

@@ -11,7 +11,6 @@
 namespace auspex::fit {
 namespace {
 
-constexpr int kBootstraps = 200;
 constexpr std::uint64_t kSeed = 20'201;
 constexpr double kMadToSigma = 1.4826;
 /// A row with twice this spread counts a fifth of a quiet one.
@@ -72,7 +71,7 @@ void fit_kernel_cost(models::CpuKernel kernel, models::CpuPrecision precision, s
                                        std::to_string(terms) + " terms; the machine file has no law of it");
         return;
     }
-    const NonNegativeFit fit = fit_non_negative(observations_of(points, terms), kBootstraps, kSeed);
+    const NonNegativeFit fit = fit_non_negative(observations_of(points, terms), kSeed);
     FittedKernelCost cost{kernel, precision, {}, std::nullopt, std::nullopt, kMadToSigma * fit.typical_error};
     for (const Estimate& coefficient : fit.coefficients) {
         cost.terms.push_back(

@@ -124,7 +124,7 @@ Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reach
     law.parameters = 1 + (cached_cost == CachedCost::kFitted ? 1 : 0) + (reaches.size() > 1 ? 1 : 0);
     const std::vector<double> values{near_s, extra_s, best.capacity};
     const std::vector<Interval> intervals =
-        bootstrap_intervals(law, values, [&](std::span<const double> drawn) -> std::vector<double> {
+        residual_intervals(law, values, [&](std::span<const double> drawn) -> std::vector<double> {
             const Best one = best_of(rows, drawn, reaches, cached_cost);
             return {one.coefficients.cached, one.coefficients.extra, one.capacity};
         });

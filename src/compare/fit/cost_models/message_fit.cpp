@@ -12,7 +12,6 @@
 namespace auspex::fit {
 namespace {
 
-constexpr int kBootstraps = 200;
 constexpr std::uint64_t kSeed = 20'202;
 
 // Open MPI sends messages up to these, less the longest of its own heads, at once.
@@ -145,7 +144,7 @@ std::optional<NonNegativeFit> fit_path(const PathRows& rows, Calibration& calibr
     if (rows.ping_pong.empty() || rows.send.empty() || observations.size() < kTerms) {
         return std::nullopt;
     }
-    const NonNegativeFit fit = fit_non_negative(observations, kBootstraps, kSeed);
+    const NonNegativeFit fit = fit_non_negative(observations, kSeed);
     calibration.fits.push_back(quality_of(rows, points, fit));
     return fit;
 }

@@ -8,7 +8,6 @@
 
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
-#include "base/rng.hpp"
 #include "base/statistics.hpp"
 
 namespace auspex::fit {
@@ -102,6 +101,8 @@ struct Problem {
 };
 
 Problem problem_of(std::span<const Observation> observations) {
+    AUSPEX_CHECK(!observations.empty() && observations.size() >= observations.front().sizes.size(),
+                 "an observation at least for every coefficient");
     const auto count = static_cast<Index>(observations.size());
     const auto terms = static_cast<Index>(observations.front().sizes.size());
     Problem problem{MatrixXd(count, terms), VectorXd(count), VectorXd(terms)};
@@ -172,41 +173,33 @@ VectorXd solve_sample(const Problem& problem, const Robust& robust, const Vector
     return solution;
 }
 
-/// Every sample draws as many observations as there are. A fit follows its own observations: their residuals are
-/// smaller than errors by a root of degrees of freedom over observations.
-void add_intervals(NonNegativeFit& fit, const Problem& problem, const Robust& robust, int samples, std::uint64_t seed) {
-    Rng random(seed);
-    const auto count = static_cast<std::uint64_t>(problem.rows.rows());
-    std::vector<std::vector<double>> drawn(fit.coefficients.size());
-    const double limit = huber_limit(robust.residuals);
-    const int degrees = std::max(1, static_cast<int>(problem.rows.rows() - problem.rows.cols()));
-    const double inflation = std::sqrt(static_cast<double>(problem.rows.rows()) / degrees);
-    for (int sample = 0; sample < samples; ++sample) {
+/// Every draw is of observations. A draw's coefficients are as far again from those of all as errors from residuals.
+std::vector<Estimate> with_intervals(const std::vector<double>& values, const Problem& problem, const Robust& robust,
+                                     std::uint64_t seed) {
+    const SampleSize sample{static_cast<std::size_t>(problem.rows.rows()), static_cast<int>(problem.rows.cols())};
+    const double limit = huber_limit(robust.residuals), inflation = errors_over_residuals(sample);
+    const auto estimate = [&](std::span<const std::size_t> drawn) {
         VectorXd times = VectorXd::Zero(problem.rows.rows());
-        for (std::uint64_t i = 0; i < count; ++i) {
-            times(static_cast<Index>(random.below(count))) += 1;
+        for (const std::size_t i : drawn) {
+            times(static_cast<Index>(i)) += 1;
         }
         const VectorXd solution = solve_sample(problem, robust, times, limit);
-        for (std::size_t j = 0; j < drawn.size(); ++j) {
-            const double value = fit.coefficients[j].value;
-            drawn[j].push_back(value + inflation * (solution(static_cast<Index>(j)) - value));
+        std::vector<double> estimates;
+        for (std::size_t j = 0; j < values.size(); ++j) {
+            estimates.push_back(values[j] + inflation * (solution(static_cast<Index>(j)) - values[j]));
         }
+        return estimates;
+    };
+    const std::vector<Interval> intervals = bootstrap_intervals(sample, values, estimate, seed);
+    std::vector<Estimate> estimates;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+        estimates.push_back({values[j], std::max(0.0, intervals[j].low), intervals[j].high});
     }
-    for (std::size_t j = 0; j < drawn.size(); ++j) {
-        Estimate& coefficient = fit.coefficients[j];
-        const Interval interval = interval_of_draws(coefficient.value, drawn[j], degrees);
-        coefficient.low = std::max(0.0, interval.low);
-        coefficient.high = interval.high;
-    }
+    return estimates;
 }
 
-}  // namespace
-
-NonNegativeFit fit_non_negative(std::span<const Observation> observations, int bootstrap_samples, std::uint64_t seed) {
-    AUSPEX_CHECK(!observations.empty() && observations.size() >= observations.front().sizes.size(),
-                 "an observation at least for every coefficient");
-    const Problem problem = problem_of(observations);
-    const Robust robust = solve_robust(problem);
+/// Coefficients are their own intervals.
+NonNegativeFit fit_of(const Robust& robust) {
     NonNegativeFit fit;
     for (const double value : robust.coefficients) {
         fit.coefficients.push_back({value, value, value});
@@ -223,7 +216,20 @@ NonNegativeFit fit_non_negative(std::span<const Observation> observations, int b
         }
     }
     fit.typical_error = median(sizes);
-    add_intervals(fit, problem, robust, bootstrap_samples, seed);
+    return fit;
+}
+
+}  // namespace
+
+NonNegativeFit fit_non_negative(std::span<const Observation> observations) {
+    return fit_of(solve_robust(problem_of(observations)));
+}
+
+NonNegativeFit fit_non_negative(std::span<const Observation> observations, std::uint64_t seed) {
+    const Problem problem = problem_of(observations);
+    const Robust robust = solve_robust(problem);
+    NonNegativeFit fit = fit_of(robust);
+    fit.coefficients = with_intervals({robust.coefficients.begin(), robust.coefficients.end()}, problem, robust, seed);
     return fit;
 }
 

@@ -17,8 +17,7 @@ struct Observation {
 };
 
 struct NonNegativeFit {
-    std::vector<Estimate>
-        coefficients;               ///< 95 %: bootstrap over observations, by Student's t for as many as are to spare
+    std::vector<Estimate> coefficients;
     std::vector<double> residuals;  ///< predicted / y - 1 of each observation
     double typical_error = 0;       ///< median of |residual|
     double worst_error = 0;         ///< of observations that are no outliers
@@ -26,8 +25,9 @@ struct NonNegativeFit {
 };
 
 /// Minimises sum of w ((predicted - y) / y)^2 with coefficients >= 0 (active set, Lawson and Hanson), w reweighted by
-/// Huber's rule until it settles. Requires an observation at least for every coefficient. `seed` draws the bootstrap.
-[[nodiscard]] NonNegativeFit fit_non_negative(std::span<const Observation> observations, int bootstrap_samples,
-                                              std::uint64_t seed);
+/// Huber's rule until it settles. Requires an observation at least for every coefficient. Without a seed no intervals
+/// are sought: both ends are the value. With one they are bootstrap_intervals over observations, 0 at least.
+[[nodiscard]] NonNegativeFit fit_non_negative(std::span<const Observation> observations);
+[[nodiscard]] NonNegativeFit fit_non_negative(std::span<const Observation> observations, std::uint64_t seed);
 
 }  // namespace auspex::fit

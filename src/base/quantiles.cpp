@@ -12,6 +12,8 @@ namespace {
 
 /// A normal distribution's quartiles are this many standard deviations apart.
 constexpr double kQuartiles = 1.349;
+/// Its standard deviation over the median of its distances from the mean.
+constexpr double kMadToSigma = 1.4826;
 
 }  // namespace
 
@@ -32,6 +34,12 @@ double relative_spread(std::span<const double> values) {
     const double middle = median(values);
     const double range = quantile(values, 0.75) - quantile(values, 0.25);
     return middle > 0 ? range / kQuartiles / middle : 0;
+}
+
+double robust_deviation(std::span<const double> errors) {
+    std::vector<double> sizes(errors.size());
+    std::transform(errors.begin(), errors.end(), sizes.begin(), [](double error) { return std::abs(error); });
+    return kMadToSigma * median(sizes);
 }
 
 }  // namespace auspex

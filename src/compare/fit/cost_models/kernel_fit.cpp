@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/quantiles.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
 
 namespace auspex::fit {
 namespace {
 
 constexpr std::uint64_t kSeed = 20'201;
-constexpr double kMadToSigma = 1.4826;
 /// A row with twice this spread counts a fifth of a quiet one.
 constexpr double kQuietSpread = 0.03;
 
@@ -72,7 +72,7 @@ void fit_kernel_cost(models::CpuKernel kernel, models::CpuPrecision precision, s
         return;
     }
     const NonNegativeFit fit = fit_non_negative(observations_of(points, terms), kSeed);
-    FittedKernelCost cost{kernel, precision, {}, std::nullopt, std::nullopt, kMadToSigma * fit.typical_error};
+    FittedKernelCost cost{kernel, precision, {}, std::nullopt, std::nullopt, robust_deviation(fit.residuals)};
     for (const Estimate& coefficient : fit.coefficients) {
         cost.terms.push_back(
             fitted(coefficient, "fitted to " + std::to_string(points.size()) + " shapes timed alone on one core"));

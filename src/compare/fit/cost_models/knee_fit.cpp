@@ -8,14 +8,14 @@
 
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
+#include "compare/fit/cost_models/huber.hpp"
 #include "models/cpu/cpu_model.hpp"
 
 namespace auspex::fit {
 namespace {
 
-/// Huber's constant, the median of |error| to a standard deviation, and what timings are not better than.
-constexpr double kHuber = 1.345, kMadToSigma = 1.4826, kMinSigma = 0.005;
+/// Timings are not better than half a percent; so many fits, settled or not.
+constexpr Reweighting kReweighting{0.005, 11, 0};
 
 /// One row over its time: errors are relative.
 struct Term {
@@ -69,15 +69,18 @@ double squares_left(const std::vector<Term>& terms, const Coefficients& coeffici
     return sum;
 }
 
-void weigh_again(std::vector<Term>& terms, const Coefficients& coefficients) {
-    std::vector<double> sizes;
-    for (const Term& term : terms) {
-        sizes.push_back(std::abs(coefficients.left(term)));
-    }
-    const double limit = kHuber * std::max(kMinSigma, kMadToSigma * median(sizes));
+/// What is left of the terms by the best coefficients with these weights.
+std::vector<double> solve_weighted(std::vector<Term>& terms, std::span<const double> weights,
+                                   Coefficients& coefficients) {
     for (std::size_t i = 0; i < terms.size(); ++i) {
-        terms[i].weight = sizes[i] <= limit ? 1 : limit / sizes[i];
+        terms[i].weight = weights[i];
     }
+    coefficients = solve(terms);
+    std::vector<double> left;
+    for (const Term& term : terms) {
+        left.push_back(coefficients.left(term));
+    }
+    return left;
 }
 
 struct Best {
@@ -87,7 +90,6 @@ struct Best {
 
 Best best_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, const std::vector<double>& reaches,
              CachedCost cached_cost) {
-    constexpr int kRounds = 10;
     Best best;
     double least = std::numeric_limits<double>::infinity();
     for (const double capacity : reaches) {
@@ -99,10 +101,8 @@ Best best_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, 
         }
     }
     std::vector<Term> terms = terms_of(rows, seconds, best.capacity, cached_cost);
-    for (int round = 0; round < kRounds; ++round) {
-        weigh_again(terms, best.coefficients);
-        best.coefficients = solve(terms);
-    }
+    fit_reweighted([&](std::span<const double> weights) { return solve_weighted(terms, weights, best.coefficients); },
+                   terms.size(), kReweighting);
     return best;
 }
 

@@ -22,10 +22,11 @@ struct Knee {
 
 enum class CachedCost { kKnown, kFitted };
 
-/// seconds = known + near_byte bytes + extra_byte bytes miss_ratio(reach, set)    (models/host.hpp)
-/// by least squares of relative errors; near_byte (0 where it is known) and extra_byte are 0 or above, for the reach of
-/// `reaches`, which rise, that leaves least; then weighted once more by Huber's rule. Intervals of all three together
-/// (base/bootstrap.hpp), the reach's half a step wider on each side. Requires a row and a reach.
+/// seconds = known_s + cached_byte_s bytes + miss_byte_s bytes miss_ratio(capacity, set)    (models/cpu/cpu_model.hpp)
+/// by least squares of relative errors; cached_byte_s (0 where it is known) and miss_byte_s are 0 or above, for the
+/// capacity of `reaches`, which rise, that leaves least; then reweighted by Huber's rule (huber.hpp), eleven fits in
+/// all. Intervals of all three together (residual_intervals), the capacity's half a step wider on each side. Requires a
+/// row and a reach.
 [[nodiscard]] Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reaches,
                             CachedCost cached_cost);
 

@@ -8,7 +8,7 @@
 
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
-#include "base/statistics.hpp"
+#include "compare/fit/cost_models/huber.hpp"
 
 namespace auspex::fit {
 namespace {
@@ -17,14 +17,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Huber's constant: 95 % of the efficiency of least squares where errors are normal.
-constexpr double kHuber = 1.345;
-/// Median of |error| to standard deviation.
-constexpr double kMadToSigma = 1.4826;
 /// Timings are not better than this: residuals below it are no outliers, however well the rest fits.
-constexpr double kMinSigma = 0.01;
-/// An observation with less of its weight is called an outlier.
-constexpr double kOutlierWeight = 0.25;
+constexpr double kLeastDeviation = 0.01;
 
 /// Least squares over the columns that are not held at zero.
 VectorXd solve_free(const MatrixXd& a, const VectorXd& b, const std::vector<Index>& free) {
@@ -128,35 +122,29 @@ VectorXd weighted_solution(const Problem& problem, const VectorXd& weights) {
     return solve_positive(a, roots).cwiseQuotient(problem.scales);
 }
 
-/// Residuals up to this count in full.
-double huber_limit(const VectorXd& residuals) {
-    std::vector<double> sizes(residuals.size() > 0 ? static_cast<std::size_t>(residuals.size()) : 0);
-    std::transform(residuals.begin(), residuals.end(), sizes.begin(), [](double r) { return std::abs(r); });
-    return kHuber * std::max(kMinSigma, kMadToSigma * median(sizes));
+/// Predicted over observed, less 1.
+std::vector<double> residuals_of(const Problem& problem, const VectorXd& coefficients) {
+    const VectorXd residuals = (problem.rows * coefficients).array() - 1;
+    return {residuals.begin(), residuals.end()};
 }
 
-VectorXd huber_weights(const VectorXd& residuals, double limit) {
-    return residuals.unaryExpr([limit](double r) { return std::abs(r) <= limit ? 1.0 : limit / std::abs(r); });
+VectorXd times_each(const VectorXd& weights, std::span<const double> factors) {
+    return weights.cwiseProduct(Eigen::Map<const VectorXd>(factors.data(), static_cast<Index>(factors.size())));
 }
 
 struct Robust {
-    VectorXd coefficients, residuals, huber;
+    VectorXd coefficients;
+    std::vector<double> residuals, huber;
 };
 
 Robust solve_robust(const Problem& problem) {
-    constexpr int kMaxRounds = 50;
-    constexpr double kSettled = 1e-8;
-    Robust fit{{}, {}, VectorXd::Ones(problem.rows.rows())};
-    for (int round = 0; round < kMaxRounds; ++round) {
-        fit.coefficients = weighted_solution(problem, problem.weights.cwiseProduct(fit.huber));
-        fit.residuals = (problem.rows * fit.coefficients).array() - 1;
-        const VectorXd next = huber_weights(fit.residuals, huber_limit(fit.residuals));
-        const double change = (next - fit.huber).cwiseAbs().maxCoeff();
-        fit.huber = next;
-        if (change < kSettled) {
-            break;
-        }
-    }
+    Robust fit;
+    fit.huber = fit_reweighted(
+        [&](std::span<const double> weights) {
+            fit.coefficients = weighted_solution(problem, times_each(problem.weights, weights));
+            return fit.residuals = residuals_of(problem, fit.coefficients);
+        },
+        static_cast<std::size_t>(problem.rows.rows()), {kLeastDeviation});
     return fit;
 }
 
@@ -165,10 +153,9 @@ Robust solve_robust(const Problem& problem) {
 VectorXd solve_sample(const Problem& problem, const Robust& robust, const VectorXd& times, double limit) {
     constexpr int kRounds = 4;
     const VectorXd drawn = problem.weights.cwiseProduct(times);
-    VectorXd solution = weighted_solution(problem, drawn.cwiseProduct(robust.huber));
+    VectorXd solution = weighted_solution(problem, times_each(drawn, robust.huber));
     for (int round = 0; round < kRounds; ++round) {
-        const VectorXd residuals = (problem.rows * solution).array() - 1;
-        solution = weighted_solution(problem, drawn.cwiseProduct(huber_weights(residuals, limit)));
+        solution = weighted_solution(problem, times_each(drawn, huber_weights(residuals_of(problem, solution), limit)));
     }
     return solution;
 }
@@ -177,7 +164,7 @@ VectorXd solve_sample(const Problem& problem, const Robust& robust, const Vector
 std::vector<Estimate> with_intervals(const std::vector<double>& values, const Problem& problem, const Robust& robust,
                                      std::uint64_t seed) {
     const SampleSize sample{static_cast<std::size_t>(problem.rows.rows()), static_cast<int>(problem.rows.cols())};
-    const double limit = huber_limit(robust.residuals), inflation = errors_over_residuals(sample);
+    const double limit = huber_limit(robust.residuals, kLeastDeviation), inflation = errors_over_residuals(sample);
     const auto estimate = [&](std::span<const std::size_t> drawn) {
         VectorXd times = VectorXd::Zero(problem.rows.rows());
         for (const std::size_t i : drawn) {
@@ -204,18 +191,7 @@ NonNegativeFit fit_of(const Robust& robust) {
     for (const double value : robust.coefficients) {
         fit.coefficients.push_back({value, value, value});
     }
-    std::vector<double> sizes;
-    for (Index i = 0; i < robust.residuals.size(); ++i) {
-        const double residual = robust.residuals(i);
-        fit.residuals.push_back(residual);
-        sizes.push_back(std::abs(residual));
-        if (robust.huber(i) < kOutlierWeight) {
-            ++fit.outliers;
-        } else {
-            fit.worst_error = std::max(fit.worst_error, std::abs(residual));
-        }
-    }
-    fit.typical_error = median(sizes);
+    fit.residuals = robust.residuals;
     return fit;
 }
 

@@ -19,9 +19,6 @@ struct Observation {
 struct NonNegativeFit {
     std::vector<Estimate> coefficients;
     std::vector<double> residuals;  ///< predicted / y - 1 of each observation
-    double typical_error = 0;       ///< median of |residual|
-    double worst_error = 0;         ///< of observations that are no outliers
-    int outliers = 0;               ///< observations that the robust weights have all but dropped
 };
 
 /// Minimises sum of w ((predicted - y) / y)^2 with coefficients >= 0 (active set, Lawson and Hanson), w reweighted by

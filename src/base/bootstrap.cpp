@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/distributions.hpp"
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
 #include "base/rng.hpp"
@@ -107,16 +108,11 @@ Interval interval_of_median(std::span<const double> values) {
 }
 
 double sigma_of_median(double range, int count) {
-    AUSPEX_CHECK(count >= 2, "a range of at least two values");
-    constexpr std::array kWidths{1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970, 3.078};  // of 2 to 10
-    constexpr double kMore = 0.9;  // of each factor of e beyond ten
     // Standard deviations of a median over those of a mean: of two values they are the same.
     constexpr double kOfThree = 1.16, kOfMany = 1.2533;
     constexpr int kMany = 5;
     const double median_over_mean = count == 2 ? 1 : count < kMany ? kOfThree : kOfMany;
-    const auto place = static_cast<std::size_t>(count - 2);
-    const double width = place < kWidths.size() ? kWidths.at(place) : kWidths.back() + kMore * std::log(count / 10.0);
-    const double of_median = range / width / std::sqrt(count) * median_over_mean;
+    const double of_median = range / mean_normal_range(count) / std::sqrt(count) * median_over_mean;
     return student_95(count - 1) / kNormal * of_median;
 }
 

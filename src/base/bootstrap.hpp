@@ -61,8 +61,7 @@ using Estimator = std::function<std::vector<double>(std::span<const double> meas
 [[nodiscard]] Interval interval_of_median(std::span<const double> values);
 
 /// One standard deviation of the median of `count` values of which only the range is known: half of the 95 % interval
-/// over 1.96. Ranges of `count` normal values are so many standard deviations wide: 1.13 of two, 3.08 of ten.
-/// Requires count >= 2.
+/// over 1.96, the range taken for mean_normal_range(count) of their standard deviations. Requires count >= 2.
 [[nodiscard]] double sigma_of_median(double range, int count);
 
 }  // namespace auspex

@@ -2,9 +2,9 @@
 #include "base/statistics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "base/distributions.hpp"
 #include "base/error.hpp"
 
 namespace auspex {
@@ -15,17 +15,16 @@ int sign_of(double difference) { return difference > 0 ? 1 : difference < 0 ? -1
 }  // namespace
 
 std::optional<double> relative_noise(std::span<const double> values) {
-    constexpr std::size_t kMin = 2;
-    constexpr std::array kMeanRanges{1.128, 1.693, 2.059, 2.326};  // d2 of 2, 3, 4, 5 values
+    constexpr std::size_t kMin = 2, kFew = 5;
     if (values.size() < kMin) {
         return std::nullopt;
     }
-    if (values.size() - kMin >= kMeanRanges.size()) {
+    if (values.size() > kFew) {
         return relative_spread(values);
     }
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     const double middle = median(values);
-    return middle > 0 ? (*most - *least) / kMeanRanges.at(values.size() - kMin) / middle : 0;
+    return middle > 0 ? (*most - *least) / mean_normal_range(static_cast<int>(values.size())) / middle : 0;
 }
 
 RankAgreement kendall_tau(std::span<const double> a, std::span<const double> b, double least_ln_ratio) {

@@ -9,12 +9,10 @@
 namespace auspex {
 
 /// Relative standard deviation of one of n measurements of the same thing, estimated from all of them:
-///   n = 2 … 5   (largest - smallest) / d2(n) / median     d2 = 1.128, 1.693, 2.059, 2.326
+///   n = 2 … 5   (largest - smallest) / mean_normal_range(n) / median
 ///   n >= 6      relative_spread(): (75th - 25th percentile) / 1.349 / median
-/// d2(n) is the mean range of n values of a normal distribution, in its standard deviations, so that the mean estimate
-/// of few values is the standard deviation itself; interpolated quartiles of three say 0.63 of it. None of fewer than
-/// two. Source of d2: tables of control charts, such as Montgomery, Introduction to Statistical Quality Control,
-/// appendix VI.
+/// So the mean estimate of few values is the standard deviation itself; interpolated quartiles of three say 0.63 of it.
+/// None of fewer than two.
 [[nodiscard]] std::optional<double> relative_noise(std::span<const double> values);
 
 /// Kendall's tau over pairs of cases whose measured values a are further apart than |ln(a_i / a_j)| > `least_ln_ratio`:

@@ -2,7 +2,6 @@
 #include "base/bootstrap.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -14,29 +13,17 @@
 namespace auspex {
 namespace {
 
-/// 95 % of a normal distribution lie within so many standard deviations.
-constexpr double kNormal = 1.959964;
+/// Few degrees of freedom say less of a standard deviation than very many would: how far intervals reach for that.
+double stretch_of(int degrees) { return student_95(degrees) / normal_reach(0.95); }
 
 }  // namespace
-
-double student_95(int degrees) {
-    constexpr std::array kFew{12.7062, 4.3027};
-    if (degrees <= static_cast<int>(kFew.size())) {
-        return kFew.at(static_cast<std::size_t>(std::max(1, degrees) - 1));
-    }
-    // Cornish and Fisher's expansion: within 1 % from three degrees on.
-    const double z = kNormal, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-    const double n = degrees;
-    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
-           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
-}
 
 Interval interval_of_draws(double value, std::span<const double> draws, int degrees) {
     constexpr double kLow = 0.025, kHigh = 0.975;
     if (draws.empty()) {
         return {value, value};
     }
-    const double stretch = student_95(degrees) / kNormal;
+    const double stretch = stretch_of(degrees);
     return {value - stretch * std::max(0.0, value - quantile(draws, kLow)),
             value + stretch * std::max(0.0, quantile(draws, kHigh) - value)};
 }
@@ -95,7 +82,8 @@ Interval interval_of_median(std::span<const double> values) {
     constexpr double kSingle = 0.03;
     const double middle = median(values);
     if (values.size() == 1) {
-        return {middle * (1 - kNormal * kSingle), middle * (1 + kNormal * kSingle)};
+        const double reach = normal_reach(0.95) * kSingle;
+        return {middle * (1 - reach), middle * (1 + reach)};
     }
     const FittedRows rows{{values.begin(), values.end()},
                           std::vector<double>(values.size(), middle),
@@ -113,7 +101,7 @@ double sigma_of_median(double range, int count) {
     constexpr int kMany = 5;
     const double median_over_mean = count == 2 ? 1 : count < kMany ? kOfThree : kOfMany;
     const double of_median = range / mean_normal_range(count) / std::sqrt(count) * median_over_mean;
-    return student_95(count - 1) / kNormal * of_median;
+    return stretch_of(count - 1) * of_median;
 }
 
 }  // namespace auspex

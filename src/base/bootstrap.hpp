@@ -10,10 +10,6 @@
 
 namespace auspex {
 
-/// Student's t: 95 % of estimates with `degrees` degrees of freedom (below 1: 1) lie within so many of their own
-/// standard deviations. 12.7 of one, 1.96 of very many.
-[[nodiscard]] double student_95(int degrees);
-
 /// From draws of an estimate that resampled measurements gave: the distances of their 2.5th and 97.5th percentile from
 /// `value`, times student_95(degrees) / 1.96, for the scatter of few measurements is not known well either. It contains
 /// the value.

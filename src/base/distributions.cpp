@@ -1,13 +1,28 @@
-/// @file A table of ranges.
+/// @file Quantiles by Boost.Math; a table of ranges.
 #include "base/distributions.hpp"
 
+#include <algorithm>
 #include <array>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstddef>
 
 #include "base/error.hpp"
 
 namespace auspex {
+
+double normal_quantile(double p) {
+    AUSPEX_CHECK(p > 0 && p < 1, "a quantile between the ends of a distribution that has none");
+    return boost::math::quantile(boost::math::normal_distribution<>(), p);
+}
+
+double normal_reach(double share) { return normal_quantile((1 + share) / 2); }
+
+double student_95(int degrees) {
+    constexpr double kBelow = 0.975;
+    return boost::math::quantile(boost::math::students_t_distribution<>(std::max(1, degrees)), kBelow);
+}
 
 double mean_normal_range(int count) {
     AUSPEX_CHECK(count >= 2, "a range of at least two values");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/distributions.hpp"
+
 namespace auspex::models {
 
 Kernel gemm_kernel(double m, double n, double k, double element_bytes, double groups) {
@@ -56,25 +58,6 @@ KernelTime kernel_time(const Kernel& kernel, const Machine& machine, const Stack
         kernel.launches * (tile.kernel_launch_s + stack.launch_s) + kernel.host_syncs * stack.host_sync_s;
     return {kernel.repeat * std::max(flop_s, bytes_s), kernel.repeat * overhead_s};
 }
-
-namespace {
-
-/// Inverse of the standard normal distribution function by Newton steps on erfc; p in (0.5, 1).
-double normal_quantile(double p) {
-    double x = std::sqrt(-2 * std::log(1 - p)) * 0.8;
-    for (int i = 0; i < 50; ++i) {
-        const double error = 0.5 * std::erfc(-x / std::sqrt(2.0)) - p;
-        const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
-        const double step = error / density;
-        x -= step / (1 + 0.5 * step * x);
-        if (std::fabs(step) < 1e-13) {
-            break;
-        }
-    }
-    return x;
-}
-
-}  // namespace
 
 double expected_normal_maximum(double n) { return n <= 1 ? 0 : normal_quantile((n - 0.375) / (n + 0.25)); }
 

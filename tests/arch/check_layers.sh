@@ -36,6 +36,7 @@ BEGIN {
     apart("cli/worker", "cli/commands")
     # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"
+    home["boost/math/"] = "base"
     home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
     home["boost/property_map/"] = home["boost/graph/"]
     home["boost/program_options"] = "cli/flags"
@@ -83,7 +84,7 @@ FNR == max_lines + 1 { complain("the file has more than " max_lines " lines") }
         if (!allowed) complain("<" target "> belongs in: " home[prefix])
         else if (is_header) complain("<" target "> in a header; only .cpp files may include it")
     }
-    if (target ~ /^boost/ && target !~ /^boost\/(graph\/|property_map\/|program_options)/)
+    if (target ~ /^boost/ && target !~ /^boost\/(graph\/|math\/|property_map\/|program_options)/)
         complain("<" target "> has no home in this project")
     next
 }

@@ -45,7 +45,8 @@ void take_sustained(TableCalibration& work, const Rows& rows) {
         const FittedNumber number = median_of(of_one, rate);
         const FitQuality::Term term =
             put(work, "tile.gemm_" + std::string(precision), Dimension::kFlopPerSecond, number, of_one);
-        judge(work, of_one, {term}, [&](const models::Measurement& row) { return 2 * products(row) / number.value; });
+        judge_table_rows(work, of_one, {term},
+                         [&](const models::Measurement& row) { return 2 * products(row) / number.value; });
     }
 }
 
@@ -86,7 +87,7 @@ void take_shapes(TableCalibration& work, const Rows& rows) {
         terms.push_back(put_share(work, "tile.gemm_ceiling", median_of(rows, share), rows));
     }
     const models::Tile& tile = work.machine.tile;
-    judge(work, rows, terms, [&](const models::Measurement& row) {
+    judge_table_rows(work, rows, terms, [&](const models::Measurement& row) {
         return full_depth_s(tile, row) / tile.gemm_ceiling * (1 + tile.gemm_half_depth / row.depth);
     });
 }
@@ -97,13 +98,15 @@ void take_memory(TableCalibration& work, const Rows& triad, const Rows& elementw
     if (!triad.empty()) {
         const RateFit fit = fit_rate(triad, bytes_of);
         const auto term = put(work, "tile.hbm_bandwidth", Dimension::kBytesPerSecond, fit.rate, triad);
-        judge(work, triad, {term}, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
+        judge_table_rows(work, triad, {term},
+                         [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
     }
     if (!elementwise.empty()) {
         const RateFit fit = fit_rate(elementwise, bytes_of);
         const auto term = put_share(work, "tile.memory_efficiency",
                                     scaled(fit.rate, 1 / work.machine.tile.hbm_bytes_per_s), elementwise);
-        judge(work, elementwise, {term}, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
+        judge_table_rows(work, elementwise, {term},
+                         [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
     }
 }
 
@@ -131,8 +134,9 @@ void take_attention(TableCalibration& work, Rows rows, const Rows& backward) {
     const auto term =
         put_share(work, "tile.attention_efficiency",
                   median_of(rows, [&](const models::Measurement& row) { return full_s(row) / row.seconds; }), rows);
-    judge(work, rows, {term},
-          [&](const models::Measurement& row) { return full_s(row) / work.machine.tile.attention_efficiency; });
+    judge_table_rows(work, rows, {term}, [&](const models::Measurement& row) {
+        return full_s(row) / work.machine.tile.attention_efficiency;
+    });
 }
 
 /// A row's name and the constant that its rows determine.
@@ -162,7 +166,7 @@ void take_starts(TableCalibration& work, const Rows& all) {
         if (!rows.empty()) {
             const FittedNumber number = median_of(rows, [](const models::Measurement& row) { return row.seconds; });
             const auto term = put(work, place.path, Dimension::kSeconds, number, rows);
-            judge(work, rows, {term}, [&](const models::Measurement&) { return number.value; });
+            judge_table_rows(work, rows, {term}, [&](const models::Measurement&) { return number.value; });
         }
     }
 }
@@ -207,7 +211,8 @@ void take_links(TableCalibration& work, const Rows& all) {
         if (fit.start_s && is_of_messages(rows)) {
             split_start(work, rows, *fit.start_s);
         }
-        judge(work, rows, {term}, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
+        judge_table_rows(work, rows, {term},
+                         [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
     }
 }
 
@@ -228,7 +233,7 @@ void take_rank(TableCalibration& work, const Rows& rows) {
     if (fit.start_s) {
         split_start(work, rows, *fit.start_s);
     }
-    judge(work, rows, terms, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
+    judge_table_rows(work, rows, terms, [&](const models::Measurement& row) { return predicted_s(fit, row.bytes); });
 }
 
 /// Refuses rows that nothing here would read.
@@ -276,8 +281,9 @@ void check_collectives(TableCalibration& work, const Rows& rows) {
         }
     }
     for (const auto& [name, of_one] : groups) {
-        judge(work, of_one, {},
-              [&](const models::Measurement& row) { return measured_collective_s(work.machine, work.stack, row); });
+        judge_table_rows(work, of_one, {}, [&](const models::Measurement& row) {
+            return measured_collective_s(work.machine, work.stack, row);
+        });
     }
 }
 

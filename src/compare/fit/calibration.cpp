@@ -15,6 +15,7 @@
 #include "compare/fit/cost_models/memory_fit.hpp"
 #include "compare/fit/cost_models/message_fit.hpp"
 #include "compare/fit/cost_models/sharing_fit.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 #include "compare/fit/machine_writer.hpp"
 #include "sim/cpu/step.hpp"
 

@@ -8,6 +8,7 @@
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
 namespace {
@@ -104,18 +105,13 @@ double predicted_s(const RateFit& fit, double size) {
     return (fit.start_s ? fit.start_s->value : 0) + size / fit.rate.value;
 }
 
-void judge(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Term> terms, const SizeOf& predicted) {
-    FitQuality fit{rows.front().kind,
-                   rows.front().name,
-                   rows.front().precision,
-                   std::move(terms),
-                   rows,
-                   {},
-                   0,
-                   0,
-                   0,
-                   false,
-                   "good"};
+void judge_table_rows(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Term> terms,
+                      const SizeOf& predicted) {
+    FitQuality fit = quality_of(rows.front().kind, rows.front().name);
+    fit.precision = rows.front().precision;
+    fit.terms = std::move(terms);
+    fit.points = rows;
+    fit.verdict = "good";
     std::vector<double> errors;
     std::size_t worst = 0;
     for (const models::Measurement& row : rows) {

@@ -60,8 +60,11 @@ struct RateFit {
 
 [[nodiscard]] double predicted_s(const RateFit& fit, double size);
 
-/// Says how well a law describes its rows, and adds that to the calibration.
-void judge(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Term> terms, const SizeOf& predicted);
+/// Says how well a law describes its rows, each of which counts, for they are few and published (many timings:
+/// judge_timings, cost_models/verdict.hpp); warns of a poor one; gives the verdict to constants that have none yet; and
+/// adds all that to the calibration.
+void judge_table_rows(TableCalibration& work, const Rows& rows, std::vector<FitQuality::Term> terms,
+                      const SizeOf& predicted);
 
 /// Replaces a constant, reads the machine again, and gives the constant as a term. Throws InputError, naming the rows,
 /// for what the machine cannot take.

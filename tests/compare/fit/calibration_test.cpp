@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/rng.hpp"
-#include "compare/fit/cost_models/fitted.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 #include "made_up_host.hpp"
 
 namespace auspex::fit {
@@ -115,21 +115,21 @@ TEST(Calibration, a_verdict_names_the_worst_shape) {
         quality.points.push_back(kernel_row({models::CpuKernel::kGemmForward, 16, 32, 48}, "cache", 1, 1e-6));
         quality.predicted.push_back(1.01e-6);
     }
-    judge(quality);
+    judge_timings(quality);
     EXPECT_EQ(quality.verdict, "good");
     quality.points[3].rows = 64;
     quality.predicted[3] = 0.75e-6;
-    judge(quality);
+    judge_timings(quality);
     EXPECT_EQ(quality.verdict, "poor: off by -25 % at 64 x 32 x 48");
     quality.predicted[3] = 0.2e-6;
-    judge(quality);
+    judge_timings(quality);
     EXPECT_EQ(quality.verdict, "good; 1 outlier, the farthest 64 x 32 x 48, -80 %");
     EXPECT_NEAR(quality.worst_error, 0.01, 1e-9);
     EXPECT_NEAR(quality.farthest_error, 0.8, 1e-9);
     // One in ten is too many of eight.
     quality.points.resize(8);
     quality.predicted.resize(8);
-    judge(quality);
+    judge_timings(quality);
     EXPECT_TRUE(quality.is_poor);
     EXPECT_EQ(quality.verdict, "poor: too many outliers (1 of 8), the farthest 64 x 32 x 48, -80 %");
 }

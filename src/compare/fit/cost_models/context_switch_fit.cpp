@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compare/fit/cost_models/knee_fit.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
 namespace {

@@ -2,6 +2,7 @@
 /// @file What processes of a core take from one another when they run in turns: from rows "turn" and "pass".
 #include <vector>
 
+#include "compare/fit/cost_models/calibration_result.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 
 namespace auspex::fit {

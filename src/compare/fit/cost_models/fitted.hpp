@@ -1,13 +1,13 @@
 #pragma once
-/// @file A machine file on its way from fits to text, and how well its laws meet their rows.
+/// @file A machine file on its way from fits to text, and the rows that it is fitted to.
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "compare/fit/cost_models/calibration_result.hpp"
 #include "compare/fit/cost_models/fitted_number.hpp"
 #include "models/cpu/cpu_model.hpp"
+#include "models/measurement.hpp"
 
 namespace auspex::fit {
 
@@ -44,21 +44,6 @@ struct FittedCpu {
 
 /// The numbers alone: what predictions lean on.
 [[nodiscard]] models::CpuModel cpu_model_of(const FittedCpu& fitted);
-
-/// A typical error above this is poor by itself, and verdicts name it.
-inline constexpr double kGoodTypical = 0.05;
-/// The limits of every verdict: true for a typical error (the median) above kGoodTypical or a worst one above 20 %.
-[[nodiscard]] bool is_poor_fit(double typical_error, double worst_error);
-
-/// Fills errors, outliers (points further off than 30 % and five times the typical error; they are in farthest_error,
-/// not in worst_error) and the verdict from points and predicted: "good" unless is_poor_fit or more than a tenth of the
-/// points are outliers, else each of these three that is so, and where. Outliers are named in a good one too.
-void judge(FitQuality& quality);
-
-/// Without points yet.
-[[nodiscard]] FitQuality quality_of(std::string kind, std::string name);
-/// Judges points beside what their law makes of them, and keeps that. Nothing where there are no points.
-void add_quality(FitQuality quality, Calibration& calibration);
 
 /// Rows of a kind and name, in their order.
 [[nodiscard]] std::vector<models::Measurement> rows_of(const std::vector<models::Measurement>& rows,

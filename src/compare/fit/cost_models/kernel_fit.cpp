@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/quantiles.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
 namespace {
@@ -55,7 +56,7 @@ FitQuality quality_of(const FittedKernelCost& cost, const NonNegativeFit& fit,
         quality.predicted.push_back((1 + fit.residuals[i]) * points[i].seconds);
     }
     quality.points = std::move(points);
-    judge(quality);
+    judge_timings(quality);
     return quality;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "compare/fit/cost_models/calibration_result.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 
 namespace auspex::fit {

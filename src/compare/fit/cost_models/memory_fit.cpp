@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/knee_fit.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
 namespace {

@@ -2,6 +2,7 @@
 /// @file What the last-level cache keeps, and what operands cost that it does not.
 #include <vector>
 
+#include "compare/fit/cost_models/calibration_result.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 
 namespace auspex::fit {

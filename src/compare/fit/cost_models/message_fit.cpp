@@ -8,6 +8,7 @@
 #include "base/quantiles.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
 namespace {
@@ -126,7 +127,7 @@ FitQuality quality_of(const PathRows& rows, const std::vector<Timed>& points, co
         quality.points.push_back(point.row);
         quality.predicted.push_back(predicted);
     }
-    judge(quality);
+    judge_timings(quality);
     return quality;
 }
 

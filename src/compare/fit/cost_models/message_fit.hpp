@@ -2,6 +2,7 @@
 /// @file What messages cost their senders, their receivers, the cores that wait and the wire.
 #include <vector>
 
+#include "compare/fit/cost_models/calibration_result.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 
 namespace auspex::fit {

@@ -2,7 +2,6 @@
 /// @file Least squares with coefficients that cannot be negative, robust against outliers.
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/interval.hpp"

@@ -13,6 +13,7 @@
 #include "base/quantiles.hpp"
 #include "compare/fit/cost_models/cache_sizes.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
+#include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
 namespace {

@@ -2,6 +2,7 @@
 /// @file What processes of a computer share: cores, last-level cache, memory.
 #include <vector>
 
+#include "compare/fit/cost_models/calibration_result.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 
 namespace auspex::fit {

@@ -82,8 +82,7 @@ Interval interval_of_median(std::span<const double> values) {
     constexpr double kSingle = 0.03;
     const double middle = median(values);
     if (values.size() == 1) {
-        const double reach = normal_reach(0.95) * kSingle;
-        return {middle * (1 - reach), middle * (1 + reach)};
+        return estimate_of_95(middle, kSingle * middle).interval();
     }
     const FittedRows rows{{values.begin(), values.end()},
                           std::vector<double>(values.size(), middle),

@@ -52,12 +52,12 @@ using Estimator = std::function<std::vector<double>(std::span<const double> meas
                                                        const Estimator& estimate);
 
 /// Of the median of values that are 0 or above and scatter independently; low is 0 at least. Of a single value, which
-/// says nothing of how far another one would be off: 1.96 x 3 % of it each way, as for measured constants without an
+/// says nothing of how far another one would be off: estimate_of_95 of it and 3 %, as for measured constants without an
 /// uncertainty (base/constant.hpp).
 [[nodiscard]] Interval interval_of_median(std::span<const double> values);
 
-/// One standard deviation of the median of `count` values of which only the range is known: half of the 95 % interval
-/// over 1.96, the range taken for mean_normal_range(count) of their standard deviations. Requires count >= 2.
+/// One standard deviation (sigma_of_95) of the median of `count` values of which only the range is known, the range
+/// taken for mean_normal_range(count) of their standard deviations. Requires count >= 2.
 [[nodiscard]] double sigma_of_median(double range, int count);
 
 }  // namespace auspex

@@ -17,4 +17,9 @@ struct Estimate {
     [[nodiscard]] Interval interval() const { return {low, high}; }
 };
 
+/// One standard deviation of an estimate with such a 95 % interval: half of it over normal_reach(0.95).
+[[nodiscard]] double sigma_of_95(const Interval& interval);
+/// An estimate of something that is 0 or above, with the 95 % interval of normal errors of such a standard deviation.
+[[nodiscard]] Estimate estimate_of_95(double value, double sigma);
+
 }  // namespace auspex

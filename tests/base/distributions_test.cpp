@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/interval.hpp"
+
 namespace auspex {
 namespace {
 
@@ -22,6 +24,13 @@ TEST(Distributions, students_t_is_that_of_tables) {
     EXPECT_NEAR(student_95(30), 2.0423, 5e-5);
     EXPECT_NEAR(student_95(1'000'000), 1.95997, 5e-6);
     EXPECT_EQ(student_95(0), student_95(1));
+}
+
+TEST(Distributions, estimates_and_their_deviations_are_inverse) {
+    const Estimate estimate = estimate_of_95(5, 0.5);
+    EXPECT_NEAR(estimate.high, 5 + 1.959963985 * 0.5, 1e-9);
+    EXPECT_NEAR(sigma_of_95(estimate.interval()), 0.5, 1e-15);
+    EXPECT_EQ(estimate_of_95(5, 5).low, 0);
 }
 
 TEST(Distributions, ranges_grow_with_what_they_are_of) {

@@ -13,8 +13,6 @@
 namespace auspex::fit {
 namespace {
 
-/// A normal distribution's 95 % lie within so many standard deviations.
-constexpr double kSigmasOf95 = 1.96;
 /// No constant of a real machine is known better.
 constexpr double kMinUncertainty = 0.002;
 
@@ -25,10 +23,9 @@ std::string quantity_json(double value, Dimension dimension) {
 
 /// One standard deviation of an estimate: of the smallest and the largest of single rows, of what is between them.
 double sigma_of(const FittedNumber& number, const std::vector<models::Measurement>& rows) {
-    const double range = number.high - number.low;
     return number.kind == ConstantKind::kFitted || rows.size() < 2
-               ? range / (2 * kSigmasOf95)
-               : sigma_of_median(range, static_cast<int>(rows.size()));
+               ? sigma_of_95(number.interval())
+               : sigma_of_median(number.high - number.low, static_cast<int>(rows.size()));
 }
 
 /// Whether the object that opens at `begin` holds another one.

@@ -61,9 +61,7 @@ const FittedKernelCost* kernel_cost_of(const FittedCpu& cpu, models::CpuKernel k
 
 /// A number that a law gives for one call: it is as uncertain as the law's residuals.
 FittedNumber from_kernel_costs(double value, double relative_error, const std::string& how) {
-    constexpr double kSigmasOf95 = 1.96;
-    const double capacity = kSigmasOf95 * relative_error;
-    return {{value, value * std::max(0.0, 1 - capacity), value * (1 + capacity)}, ConstantKind::kDerived, how};
+    return {estimate_of_95(value, relative_error * value), ConstantKind::kDerived, how};
 }
 
 /// FLOP a second of a large square product by the law; that of the other precision where this one has no law.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/interval.hpp"
 #include "base/units.hpp"
 #include "report/calibration/residual_chart.hpp"
 #include "report/parts/page.hpp"
@@ -14,8 +15,6 @@
 
 namespace auspex::report {
 namespace {
-
-constexpr double kSigmas = 1.96;
 
 constexpr const char* kResiduals =
     "Predicted over measured time of every measurement, against the measured one. A good law has its marks close to 1 "
@@ -44,10 +43,10 @@ std::vector<TextRow> fit_rows(const fit::Calibration& calibration) {
 std::vector<TextRow> constant_rows(const std::vector<Constant>& constants) {
     std::vector<TextRow> rows{{"constant", "value", "from", "to", "kind"}};
     for (const Constant& constant : constants) {
-        const double reach = kSigmas * constant.relative_uncertainty;
-        const auto text = [&](double factor) { return format_quantity(constant.value * factor, constant.dimension); };
+        const auto text = [&](double value) { return format_quantity(value, constant.dimension); };
+        const Estimate estimate = estimate_of_95(constant.value, constant.relative_uncertainty * constant.value);
         rows.push_back(
-            {constant.path, text(1), text(std::max(0.0, 1 - reach)), text(1 + reach), to_string(constant.kind)});
+            {constant.path, text(estimate.value), text(estimate.low), text(estimate.high), to_string(constant.kind)});
     }
     return rows;
 }

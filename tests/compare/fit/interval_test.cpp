@@ -163,9 +163,9 @@ TEST(FittedNumbers, errors_of_sums_and_differences_add_as_squares) {
     EXPECT_DOUBLE_EQ(inverse_of({{4, 2, 8}, ConstantKind::kFitted, ""}, ConstantKind::kDerived, "").high, 0.5);
 }
 
-/// uncertainty = (high - low) / 2 / 1.96 / value; of a zero there is nothing that it could be a share of.
+/// uncertainty = (high - low) / 2 / normal_reach(0.95) / value; of a zero there is nothing that it could be a share of.
 TEST(FittedNumbers, a_zero_has_no_relative_uncertainty) {
-    EXPECT_NEAR(relative_uncertainty({{10, 8.04, 11.96}, ConstantKind::kFitted, ""}), 0.1, 1e-12);
+    EXPECT_NEAR(relative_uncertainty({estimate_of_95(10, 1), ConstantKind::kFitted, ""}), 0.1, 1e-12);
     EXPECT_EQ(relative_uncertainty({{0, 0, 0}, ConstantKind::kDerived, ""}), 0);
     EXPECT_EQ(relative_uncertainty({{0, 0, 3}, ConstantKind::kFitted, ""}), 0);
 }

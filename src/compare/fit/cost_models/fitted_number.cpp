@@ -10,12 +10,11 @@
 namespace auspex::fit {
 
 double relative_uncertainty(const FittedNumber& number) {
-    constexpr double kSigmasOfInterval = 2 * 1.96;
     constexpr double kMin = 0.005, kMax = 10;
     if (number.value == 0) {
         return 0;
     }
-    return std::clamp((number.high - number.low) / kSigmasOfInterval / number.value, kMin, kMax);
+    return std::clamp(sigma_of_95(number.interval()) / number.value, kMin, kMax);
 }
 
 FittedNumber fitted(const Estimate& estimate, const std::string& how) { return {estimate, ConstantKind::kFitted, how}; }

@@ -15,7 +15,7 @@ struct FittedNumber : Estimate {
     std::string how;
 };
 
-/// One standard deviation over the value, as a machine file gives it: half the interval over 1.96, at least 0.5 %, at
+/// One standard deviation over the value, as a machine file gives it: sigma_of_95 of its interval, at least 0.5 %, at
 /// most 10. Of a zero 0: nothing can be a share of it, and nothing is scaled with it.
 [[nodiscard]] double relative_uncertainty(const FittedNumber& number);
 

@@ -216,10 +216,9 @@ void read_computer(const std::vector<models::Measurement>& rows, FittedCpu& cpu,
         cpu.max_cache_bytes = std::min(cpu.max_cache_bytes, largest_bytes(copies));
     }
     // A tenth quantile of n normal values scatters by 1.71 of their standard deviations over sqrt(n).
-    constexpr double kTenthQuantile = 1.71, kSigmasOf95 = 1.96;
-    const double capacity = kSigmasOf95 * kTenthQuantile * probe.spread * probe.seconds / std::sqrt(probe.count);
-    cpu.probe_s = {{probe.seconds, std::max(0.0, probe.seconds - capacity), probe.seconds + capacity},
-                   ConstantKind::kMeasured,
+    constexpr double kTenthQuantile = 1.71;
+    const double sigma_s = kTenthQuantile * probe.spread * probe.seconds / std::sqrt(probe.count);
+    cpu.probe_s = {estimate_of_95(probe.seconds, sigma_s), ConstantKind::kMeasured,
                    "the probe at full speed: the fastest tenth, of the fastest session"};
     calibration.probe_s = probe.seconds;
     calibration.probe_spread = probe.spread;

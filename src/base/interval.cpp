@@ -1,0 +1,17 @@
+/// @file 95 % of normal errors.
+#include "base/interval.hpp"
+
+#include <algorithm>
+
+#include "base/distributions.hpp"
+
+namespace auspex {
+
+double sigma_of_95(const Interval& interval) { return (interval.high - interval.low) / (2 * normal_reach(0.95)); }
+
+Estimate estimate_of_95(double value, double sigma) {
+    const double reach = normal_reach(0.95) * sigma;
+    return {value, std::max(0.0, value - reach), value + reach};
+}
+
+}  // namespace auspex

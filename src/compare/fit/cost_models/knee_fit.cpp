@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
@@ -19,12 +20,11 @@ constexpr Reweighting kReweighting{0.005, 11, 0};
 
 /// One row over its time: errors are relative.
 struct Term {
-    double cached = 0, extra = 0, y = 0, weight = 1;
+    double cached = 0, extra = 0, y = 0;
 };
 
 struct Coefficients {
     double cached = 0, extra = 0;
-    [[nodiscard]] double left(const Term& term) const { return cached * term.cached + extra * term.extra - term.y; }
 };
 
 /// Rows as they were timed, or drawn: `seconds` beside them.
@@ -35,17 +35,19 @@ std::vector<Term> terms_of(const std::vector<KneeRow>& rows, std::span<const dou
         const KneeRow& row = rows[i];
         const double share = models::miss_ratio(capacity, row.set_bytes);
         terms.push_back({cached_cost == CachedCost::kFitted ? row.bytes / row.seconds : 0,
-                         row.bytes * share / row.seconds, (seconds[i] - row.known_s) / row.seconds, 1});
+                         row.bytes * share / row.seconds, (seconds[i] - row.known_s) / row.seconds});
     }
     return terms;
 }
 
 /// Least squares with both coefficients 0 or above: the one inside, or the better of the two edges.
-Coefficients solve(const std::vector<Term>& terms) {
+Coefficients solve(const std::vector<Term>& terms, std::span<const double> weights) {
     double nn = 0, ne = 0, ee = 0, ny = 0, ey = 0;
-    for (const Term& t : terms) {
-        nn += t.weight * t.cached * t.cached, ne += t.weight * t.cached * t.extra, ee += t.weight * t.extra * t.extra;
-        ny += t.weight * t.cached * t.y, ey += t.weight * t.extra * t.y;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const Term& t = terms[i];
+        const double near = weights[i] * t.cached, extra = weights[i] * t.extra;
+        nn += near * t.cached, ne += near * t.extra, ee += extra * t.extra;
+        ny += near * t.y, ey += extra * t.y;
     }
     const double determinant = nn * ee - ne * ne;
     if (determinant > 1e-12 * nn * ee) {
@@ -61,26 +63,12 @@ Coefficients solve(const std::vector<Term>& terms) {
     return gain_near >= gain_extra ? near_only : extra_only;
 }
 
-double squares_left(const std::vector<Term>& terms, const Coefficients& coefficients) {
-    double sum = 0;
-    for (const Term& term : terms) {
-        sum += coefficients.left(term) * coefficients.left(term);
+std::vector<double> residuals_of(const std::vector<Term>& terms, const Coefficients& coefficients) {
+    std::vector<double> residuals;
+    for (const Term& t : terms) {
+        residuals.push_back(coefficients.cached * t.cached + coefficients.extra * t.extra - t.y);
     }
-    return sum;
-}
-
-/// What is left of the terms by the best coefficients with these weights.
-std::vector<double> solve_weighted(std::vector<Term>& terms, std::span<const double> weights,
-                                   Coefficients& coefficients) {
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-        terms[i].weight = weights[i];
-    }
-    coefficients = solve(terms);
-    std::vector<double> left;
-    for (const Term& term : terms) {
-        left.push_back(coefficients.left(term));
-    }
-    return left;
+    return residuals;
 }
 
 struct Best {
@@ -92,17 +80,23 @@ Best best_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, 
              CachedCost cached_cost) {
     Best best;
     double least = std::numeric_limits<double>::infinity();
+    const std::vector<double> equal(rows.size(), 1.0);
     for (const double capacity : reaches) {
         const std::vector<Term> terms = terms_of(rows, seconds, capacity, cached_cost);
-        const Coefficients coefficients = solve(terms);
-        if (const double left = squares_left(terms, coefficients); left < least) {
+        const Coefficients coefficients = solve(terms, equal);
+        const std::vector<double> left = residuals_of(terms, coefficients);
+        const double squares = std::inner_product(left.begin(), left.end(), left.begin(), 0.0);
+        if (squares < least) {
             best = {capacity, coefficients};
-            least = left;
+            least = squares;
         }
     }
-    std::vector<Term> terms = terms_of(rows, seconds, best.capacity, cached_cost);
-    fit_reweighted([&](std::span<const double> weights) { return solve_weighted(terms, weights, best.coefficients); },
-                   terms.size(), kReweighting);
+    const std::vector<Term> terms = terms_of(rows, seconds, best.capacity, cached_cost);
+    const auto fit = [&](std::span<const double> weights) {
+        best.coefficients = solve(terms, weights);
+        return residuals_of(terms, best.coefficients);
+    };
+    fit_reweighted(fit, terms.size(), kReweighting);
     return best;
 }
 

@@ -170,8 +170,7 @@ std::optional<Trial> trial_of(Rows rows) {
     if (rows.undisturbed.empty()) {
         return std::nullopt;
     }
-    return Trial{median(rows.undisturbed), relative_spread(rows.undisturbed), static_cast<int>(rows.undisturbed.size()),
-                 is_undisturbed};
+    return Trial{timing_of(rows.undisturbed), is_undisturbed};
 }
 
 void report_trials(const BenchSetup& bench, models::Measurement measurement, const Trials& looks) {

@@ -30,7 +30,7 @@ struct TimedTask {
 /// Runs on every rank, with tasks that differ in `prepare` only: asks bench.skip, shares bench.budget_s out among
 /// those that are left, and reports. Each is looked at three times, seconds apart (once if that takes long): a
 /// neighbour, or the way between two cores of a virtual machine, spoils some of them. What counts of them: joined
-/// (looks.hpp). Requires tasks in the same order on every rank.
+/// (trials.hpp). Requires tasks in the same order on every rank.
 void run_timed_tasks(const BenchSetup& bench, std::vector<TimedTask> tasks);
 
 /// Seconds of steady time since some moment, the same for all processes of a computer.

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
 #include "microbench/kernel_operands.hpp"
 
@@ -78,7 +77,7 @@ std::size_t calls_of_batch(PreparedKernel& kernel) {
     }
 }
 
-KernelTiming timing_of(std::vector<Batch> batches) {
+Timing timing_of_batches(std::vector<Batch> batches) {
     std::ranges::sort(batches, {}, &Batch::interrupted);
     while (batches.size() > kMinBatches && batches.back().interrupted > kInterrupted) {
         batches.pop_back();
@@ -87,7 +86,7 @@ KernelTiming timing_of(std::vector<Batch> batches) {
     for (const Batch& batch : batches) {
         seconds.push_back(batch.seconds);
     }
-    return {median(seconds), relative_spread(seconds), static_cast<int>(seconds.size())};
+    return timing_of(seconds);
 }
 
 }  // namespace
@@ -99,8 +98,8 @@ std::unique_ptr<PreparedKernel> prepare_kernel(const models::CpuCall& call, mode
     return std::make_unique<Ring>(call, precision, location, sizes);
 }
 
-KernelTiming time_kernel(const models::CpuCall& call, models::CpuPrecision precision, OperandLocation location,
-                         const MemorySizes& sizes, double budget_s) {
+Timing time_kernel(const models::CpuCall& call, models::CpuPrecision precision, OperandLocation location,
+                   const MemorySizes& sizes, double budget_s) {
     const std::unique_ptr<PreparedKernel> kernel = prepare_kernel(call, precision, location, sizes);
     const double end = wall_s() + budget_s;
     const std::size_t calls = calls_of_batch(*kernel);
@@ -108,7 +107,7 @@ KernelTiming time_kernel(const models::CpuCall& call, models::CpuPrecision preci
     while (batches.size() < kMinBatches || wall_s() < end) {
         batches.push_back(run_batch(*kernel, calls));
     }
-    return timing_of(std::move(batches));
+    return timing_of_batches(std::move(batches));
 }
 
 }  // namespace auspex::microbench

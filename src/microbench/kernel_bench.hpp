@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "microbench/trials.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
 namespace auspex::microbench {
@@ -42,17 +43,11 @@ inline constexpr int kMinOperandSets = 2;
                                                              models::CpuPrecision precision, OperandLocation location,
                                                              const MemorySizes& sizes);
 
-struct KernelTiming {
-    double seconds = 0;  ///< of one call: the median over batches of repetitions
-    double spread = 0;   ///< relative: (75th - 25th percentile) / 1.349 / median
-    int count = 0;       ///< batches
-};
-
-/// Runs the call on this thread for about `budget_s`, at least 5 batches of at least 200 us; the arrays are made before
-/// and are not timed. Batches that the core was taken from for more than a tenth of their time are dropped as long as 5
-/// remain. Routing is even: experts get equal rows.
-[[nodiscard]] KernelTiming time_kernel(const models::CpuCall& call, models::CpuPrecision precision,
-                                       OperandLocation location, const MemorySizes& sizes, double budget_s);
+/// Seconds of one call, over batches of them: runs the call on this thread for about `budget_s`, at least 5 batches of
+/// at least 200 us; the arrays are made before and are not timed. Batches that the core was taken from for more than a
+/// tenth of their time are dropped as long as 5 remain. Routing is even: experts get equal rows.
+[[nodiscard]] Timing time_kernel(const models::CpuCall& call, models::CpuPrecision precision, OperandLocation location,
+                                 const MemorySizes& sizes, double budget_s);
 
 /// Shapes that calibration times: of every kernel as many as its law has terms and more, over the range of models that
 /// are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a workload

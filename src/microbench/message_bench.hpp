@@ -25,9 +25,9 @@ namespace auspex::microbench {
 /// (`active` = ranks), and all groups at once (`active` = all ranks).
 ///
 /// Small calls are timed in rows of several, one right after another, of at least 2 ms; seconds are those of one call,
-/// of the slowest rank, and the median over rows, and over looks of those (looks.hpp). Rows beside which the probe of a
-/// rank took longer than undisturbed_probe_s are left out where three others of the look are there; else it was a look
-/// at slowed cores.
+/// of the slowest rank, and the median over rows, and over looks of those (trials.hpp). Rows beside which the probe of
+/// a rank took longer than undisturbed_probe_s are left out where three others of the look are there; else it was a
+/// look at slowed cores.
 void run_message_bench(const BenchSetup& bench);
 
 }  // namespace auspex::microbench

@@ -9,9 +9,14 @@
 
 namespace auspex::microbench {
 
+Timing timing_of(std::span<const double> repetitions_s) {
+    return {median(repetitions_s), relative_spread(repetitions_s), static_cast<int>(repetitions_s.size())};
+}
+
 Trial combined(std::span<const Trial> looks) {
     AUSPEX_CHECK(!looks.empty(), "at least one look");
-    Trial all{.is_undisturbed = true};
+    Trial all;
+    all.is_undisturbed = true;
     std::vector<double> seconds, spreads;
     for (const Trial& trial : looks) {
         if (trial.is_undisturbed) {

@@ -4,11 +4,17 @@
 
 namespace auspex::microbench {
 
-/// What one look at a call or a message found.
-struct Trial {
-    double seconds = 0;           ///< median over its repetitions
-    double spread = 0;            ///< relative: (75th - 25th percentile) / 1.349 / median
-    int count = 0;                ///< repetitions
+/// What repetitions of a call or a message take.
+struct Timing {
+    double seconds = 0;  ///< their median
+    double spread = 0;   ///< relative_spread (base/quantiles.hpp)
+    int count = 0;
+};
+/// Requires at least one repetition.
+[[nodiscard]] Timing timing_of(std::span<const double> repetitions_s);
+
+/// What one look found.
+struct Trial : Timing {
     bool is_undisturbed = false;  ///< cores had their full speed meanwhile
 };
 

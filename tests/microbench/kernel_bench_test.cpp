@@ -44,7 +44,7 @@ void for_all_kernels(const Check& check) {
 
 TEST(KernelBench, every_kernel_has_a_time_in_both_precisions) {
     for_all_kernels([](const models::CpuCall& call, models::CpuPrecision precision) {
-        const KernelTiming timing = time_kernel(call, precision, OperandLocation::kCache, kSizes, 1e-5);
+        const Timing timing = time_kernel(call, precision, OperandLocation::kCache, kSizes, 1e-5);
         EXPECT_TRUE(std::isfinite(timing.seconds) && timing.seconds > 0);
         EXPECT_TRUE(std::isfinite(timing.spread) && timing.spread >= 0);
         EXPECT_GE(timing.count, 5);

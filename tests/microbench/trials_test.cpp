@@ -12,8 +12,8 @@
 namespace auspex::microbench {
 namespace {
 
-Trial calm(double seconds) { return {.seconds = seconds, .spread = 0.01, .count = 5, .is_undisturbed = true}; }
-Trial slowed(double seconds) { return {.seconds = seconds, .spread = 0.02, .count = 5, .is_undisturbed = false}; }
+Trial calm(double seconds) { return {{seconds, 0.01, 5}, true}; }
+Trial slowed(double seconds) { return {{seconds, 0.02, 5}, false}; }
 
 /// seconds = median of the calm ones: of three the middle, of two the mean.
 TEST(Trials, the_median_of_calm_ones_counts_not_the_fastest) {

@@ -266,11 +266,10 @@ class Measuring {
         microbench::MemorySizes sizes = sizes_;
         sizes.last_level_cache_bytes = wanted.ring_bytes > 0 ? wanted.ring_bytes / 2 : sizes.last_level_cache_bytes;
         const double before_s = probe_.seconds();
-        const microbench::KernelTiming timing =
-            time_kernel(wanted.call, wanted.precision, wanted.location, sizes, budget_s);
+        const microbench::Timing timing = time_kernel(wanted.call, wanted.precision, wanted.location, sizes, budget_s);
         const bool is_undisturbed =
             std::max(before_s, probe_.seconds()) <= task_.undisturbed_probe_s || task_.undisturbed_probe_s == 0;
-        return {timing.seconds, timing.spread, timing.count, is_undisturbed};
+        return {timing, is_undisturbed};
     }
     static models::Measurement row_of(const models::CpuCall& call, models::CpuPrecision precision, double ring_bytes,
                                       const microbench::Trial& trial) {

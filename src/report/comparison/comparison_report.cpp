@@ -33,7 +33,6 @@ constexpr const char* kTable =
     "Measured: median over runs, each the median of its steps. Noise: standard deviation of a run over the median, out "
     "of the range of up to five runs, of the quartiles of more; none of a single run. Interval: 90 %, of the "
     "prediction; made wider where something else ran.";
-constexpr const char* kNotKnown = "not known";
 constexpr const char* kNotJudged = "not judged";
 
 /// What time a layout spends on what kind of message: the pictures should have one of each.

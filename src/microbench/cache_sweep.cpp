@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
 
 namespace auspex::microbench {

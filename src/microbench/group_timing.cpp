@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
 #include "exec/system/cores.hpp"
 #include "microbench/trials.hpp"

@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "exec/run/core_probe.hpp"
 #include "exec/system/cores.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 
 namespace auspex::microbench {
 

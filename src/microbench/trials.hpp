@@ -7,7 +7,7 @@ namespace auspex::microbench {
 /// What repetitions of a call or a message take.
 struct Timing {
     double seconds = 0;  ///< their median
-    double spread = 0;   ///< relative_spread (base/quantiles.hpp)
+    double spread = 0;   ///< relative_spread (base/statistics/quantiles.hpp)
     int count = 0;
 };
 /// Requires at least one repetition.

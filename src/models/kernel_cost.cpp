@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/distributions.hpp"
+#include "base/statistics/distributions.hpp"
 
 namespace auspex::models {
 

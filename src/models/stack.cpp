@@ -233,11 +233,14 @@ void read_collectives(const JsonValue& section, Stack& stack) {
 }
 
 void read_processes(const JsonValue& section, Stack& stack) {
-    section.allow_only({"waiting", "binding", "gathered_all_reduce"});
+    section.allow_only({"waiting", "binding", "gathered_all_reduce", "eager_near", "eager_far", "at_once_near"});
     stack.has_processes = true;
     stack.waits_by_yielding = section.at("waiting").as_one_of({"yield", "spin"}) == 0;
     stack.binds_ranks = section.at("binding").as_one_of({"core", "none"}) == 0;
     stack.gathered_all_reduce_bytes = read_size(section, "gathered_all_reduce", stack);
+    stack.eager_intra_node_bytes = read_size(section, "eager_near", stack);
+    stack.eager_inter_node_bytes = read_size(section, "eager_far", stack);
+    stack.buffered_intra_node_bytes = read_size(section, "at_once_near", stack);
 }
 
 void read_can_overlap(const JsonValue& list, Stack& stack) {

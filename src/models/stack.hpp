@@ -104,6 +104,9 @@ struct Stack {
     bool binds_ranks = true;        ///< each rank stays on one core; false: on whichever is free
     double gathered_all_reduce_bytes = 0;  ///< all-reduces up to this size send all data to all members, and each sums
                                            ///< for itself; longer ones are a reduce-scatter and a gather of its results
+    double eager_intra_node_bytes = 0, eager_inter_node_bytes = 0;  ///< messages up to these are sent without their
+                                                                    ///< receivers; `auspex calibrate` takes them over
+    double buffered_intra_node_bytes = 0;                           ///< up to here their senders go on at once
     /// Streams that this software can run beside compute; plan.overlap must be a subset.
     bool can_overlap_tp = false, can_overlap_ep = false, can_overlap_dp = false, can_overlap_pp = false;
     std::vector<Constant> constants;  ///< paths begin with "stack."

@@ -14,7 +14,7 @@ LC_ALL=C awk '
 BEGIN {
     # From the ground up: an include points into its own room or into one to the left. Rooms of one group, "(…)", do not
     # know each other.
-    n = split("base models/cpu models schedule schedule/program schedule/bindings schedule/rounds schedule/kernel_calls schedule/memory " \
+    n = split("base base/statistics models/cpu models schedule schedule/program schedule/bindings schedule/rounds schedule/kernel_calls schedule/memory " \
               "sim/network/sharing sim/network/node sim/network/fabric sim/network/collective sim/engine sim/cpu sim/predict " \
               "exec/kernels exec/data exec/system exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi " \
               "microbench compare/fit/cost_models compare/fit compare/evaluate " \
@@ -36,7 +36,7 @@ BEGIN {
     apart("cli/worker", "cli/commands")
     # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"
-    home["boost/math/"] = "base"
+    home["boost/math/"] = "base/statistics"
     home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
     home["boost/property_map/"] = home["boost/graph/"]
     home["boost/program_options"] = "cli/flags"

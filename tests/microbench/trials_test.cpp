@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/quantiles.hpp"
 #include "base/rng.hpp"
+#include "base/statistics/quantiles.hpp"
 
 namespace auspex::microbench {
 namespace {

@@ -97,38 +97,41 @@ TEST(Stack, auspex_checks_gradients_first_adds_them_inside_the_product_and_overl
 TEST(Stack, auspex_ranks_are_bound_processes_that_yield_and_talk_directly) {
     const Stack stack = load_stack(open_stack("auspex"));
     EXPECT_TRUE(stack.has_processes);
-    EXPECT_TRUE(stack.waits_by_yielding);
-    EXPECT_TRUE(stack.binds_ranks);
+    EXPECT_TRUE(stack.waits_by_yielding && stack.binds_ranks);
     EXPECT_DOUBLE_EQ(stack.gathered_all_reduce_bytes, 4096);
+    EXPECT_DOUBLE_EQ(stack.eager_intra_node_bytes, 4096 - 64);
+    EXPECT_DOUBLE_EQ(stack.eager_inter_node_bytes, 65536 - 64);
+    EXPECT_DOUBLE_EQ(stack.buffered_intra_node_bytes, 4096.0 / 8 - 64);
     for (const auto* rules : {&stack.all_reduce, &stack.reduce_scatter, &stack.all_to_all}) {
         ASSERT_EQ(rules->size(), 1U);
         EXPECT_EQ(rules->front().algorithm, CollectiveAlgorithm::kDirect);
     }
     EXPECT_EQ(stack.all_gather.front().algorithm, CollectiveAlgorithm::kRing);
-    EXPECT_TRUE(std::any_of(stack.constants.begin(), stack.constants.end(), [](const Constant& constant) {
-        return constant.path == "stack.processes.gathered_all_reduce" && constant.value == 4096;
-    }));
 }
 
 TEST(Stack, the_section_of_processes_may_be_left_out_but_is_whole_where_it_is) {
     EXPECT_FALSE(load_stack(open_stack("optimus")).has_processes);
     JsonDocument document = open_stack("optimus");
-    document.set("processes", R"({"waiting": "spin", "binding": "none", "gathered_all_reduce": "0 B"})");
+    document.set("processes", R"({"waiting": "spin", "binding": "none", "gathered_all_reduce": "0 B",
+                                  "eager_near": "0 B", "eager_far": "64 KiB", "at_once_near": "0 B"})");
     const Stack stack = load_stack(document);
     EXPECT_TRUE(stack.has_processes);
-    EXPECT_FALSE(stack.waits_by_yielding);
-    EXPECT_FALSE(stack.binds_ranks);
+    EXPECT_FALSE(stack.waits_by_yielding || stack.binds_ranks);
     EXPECT_EQ(stack.gathered_all_reduce_bytes, 0);
+    EXPECT_EQ(stack.eager_inter_node_bytes, 65'536);
     expect_refused("auspex", "processes.waiting", "sleep", "\"yield\", \"spin\"");
     expect_refused("auspex", "processes.binding", "socket", "\"core\", \"none\"");
     expect_refused("auspex", "processes.gathered_all_reduce", "4096", "$.processes.gathered_all_reduce");
-    expect_refused("auspex", "processes.gathered_all_reduce", "-1 B", "$.processes.gathered_all_reduce");
-    expect_refused("auspex", "processes", R"({"binding": "core", "gathered_all_reduce": "4 KiB"})",
-                   "missing key \"waiting\"");
-    expect_refused("auspex", "processes", R"({"waiting": "yield", "gathered_all_reduce": "4 KiB"})",
-                   "missing key \"binding\"");
-    expect_refused("auspex", "processes", R"({"waiting": "yield", "binding": "core"})",
-                   "missing key \"gathered_all_reduce\"");
+    const std::vector<std::string> members{
+        R"("waiting": "yield")",    R"("binding": "core")",  R"("gathered_all_reduce": "4 KiB")",
+        R"("eager_near": "4 KiB")", R"("eager_far": "0 B")", R"("at_once_near": "0 B")"};
+    for (const std::string& missing : members) {
+        std::string others = "{\"comment\": \"\"";
+        for (const std::string& member : members) {
+            others += member == missing ? "" : ", " + member;
+        }
+        expect_refused("auspex", "processes", others + "}", "missing key " + missing.substr(0, missing.find(':')));
+    }
     expect_refused("auspex", "processes.colour", "1", "colour");
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 #include "schedule/timeline.hpp"
 
 namespace auspex::evaluate {

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/statistics.hpp"
+#include "base/statistics/statistics.hpp"
 
 namespace auspex::evaluate {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "base/statistics.hpp"
+#include "base/statistics/statistics.hpp"
 #include "compare/evaluate/compared_operations.hpp"
 
 namespace auspex::evaluate {

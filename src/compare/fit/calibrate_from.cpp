@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/statistics.hpp"
+#include "base/statistics/statistics.hpp"
 #include "compare/fit/calibration.hpp"
 #include "compare/fit/collective_check.hpp"
 #include "compare/fit/cost_models/fitted.hpp"

@@ -178,7 +178,7 @@ Calibration calibrate_cpu(const std::string& name, const std::vector<models::Mea
     fit_kernel_costs(measurements, cpu, calibration);
     fit_memory(measurements, cpu, calibration);
     fit_sharing(measurements, cpu, calibration);
-    fit_messages(measurements, cpu, calibration);
+    fit_messages(measurements, stack, cpu, calibration);
     fit_context_switches(measurements, cpu, calibration);
     calibration.machine_json = machine_text(cpu);
     const models::Machine machine = loaded(calibration.machine_json, name + ".json");

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/bootstrap.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/number_text.hpp"
+#include "base/statistics/bootstrap.hpp"
 #include "base/units.hpp"
 
 namespace auspex::fit {

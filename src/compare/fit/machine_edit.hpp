@@ -17,7 +17,7 @@ namespace auspex::fit {
 
 /// Replaces the constant at `path` ("node.nic.bandwidth"): its value, the sources of `rows`, its kind, and one standard
 /// deviation of the estimate where there is an interval: 95 % where it is fitted, else the smallest and the largest of
-/// `rows` (sigma_of_median, base/bootstrap.hpp). Throws InputError where the file has no such constant.
+/// `rows` (sigma_of_median, base/statistics/bootstrap.hpp). Throws InputError where the file has no such constant.
 void replace_constant(JsonDocument& machine, const std::string& path, Dimension dimension, const FittedNumber& number,
                       const std::vector<models::Measurement>& rows);
 

@@ -212,6 +212,8 @@ std::string cpu_section_text(const FittedCpu& cpu) {
     if (cpu.reload_byte_s.value > 0) {
         object.number("core_reach", cpu.core_capacity_bytes, bytes_text(cpu.core_capacity_bytes.value));
         object.time("refill_byte", cpu.reload_byte_s);
+        object.assumed("fresh_share", six_digits(models::CpuModel{}.fresh_share),
+                       "of what a kernel reads in caches, half has just been written by the one before: not measured");
     }
     object.number("busy_speed", cpu.busy_speed, six_digits(cpu.busy_speed.value));
     object.number("last_level_cache", cpu.cache_bytes, bytes_text(cpu.cache_bytes.value));

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "base/statistics.hpp"
+#include "base/statistics/statistics.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 #include "compare/fit/cost_models/verdict.hpp"
 

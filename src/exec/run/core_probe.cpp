@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "exec/kernels/gemm.hpp"
 
 namespace auspex::exec {

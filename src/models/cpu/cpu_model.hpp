@@ -41,6 +41,7 @@ struct CpuModel {
     double poll_s = 0;               ///< a waiting process looks for messages this long before it yields its core
     double core_capacity_bytes = 0;  ///< what a core's own caches and address translations hold of its processes
     double reload_byte_s = 0;  ///< for each byte that others have pushed out of there; 0: not known, none is charged
+    double fresh_share = 0.5;  ///< of what a kernel finds in caches, the share that the one before has written
     double busy_speed = 1;     ///< speed of a core while all cores compute, over its speed alone
     double cache_bytes = 0;    ///< last-level cache of a computer
     double cache_bytes_per_s = 0;        ///< last-level cache to all cores together

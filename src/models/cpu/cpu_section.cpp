@@ -189,7 +189,7 @@ double read_slice(const JsonValue& section, std::vector<Constant>& constants) {
 
 CpuModel read_cpu_section(const JsonValue& section, int max_nodes, std::vector<Constant>& constants) {
     section.allow_only({"cores", "nodes_per_computer", "core_slice", "switch", "poll", "core_reach", "refill_byte",
-                        "busy_speed", "last_level_cache", "cache_bandwidth", "memory_bandwidth",
+                        "fresh_share", "busy_speed", "last_level_cache", "cache_bandwidth", "memory_bandwidth",
                         "core_memory_bandwidth", "probe", "messages", "kernels"});
     CpuModel cpu;
     cpu.cores = static_cast<int>(section.at("cores").as_integer(1, kMaxCores));
@@ -201,6 +201,9 @@ CpuModel read_cpu_section(const JsonValue& section, int max_nodes, std::vector<C
         cpu.core_capacity_bytes =
             read_constant(section, "core_reach", Dimension::kBytes, kMinCache, kMaxCache, kRole, constants);
         cpu.reload_byte_s = read_time(section, "refill_byte", kMaxPerByte, constants);
+        if (section.find("fresh_share")) {
+            cpu.fresh_share = read_constant(section, "fresh_share", Dimension::kNone, 0, 1, kRole, constants);
+        }
     }
     cpu.busy_speed = read_constant(section, "busy_speed", Dimension::kNone, 0.1, 1, kRole, constants);
     cpu.cache_bytes =

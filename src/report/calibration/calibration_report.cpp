@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 #include "base/units.hpp"
 #include "report/calibration/residual_chart.hpp"
 #include "report/parts/page.hpp"

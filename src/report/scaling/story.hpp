@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 #include "report/scaling/scale_points.hpp"
 
 namespace auspex::report {

@@ -36,12 +36,11 @@ double CachePreemptionDelay::delay_s(int rank, double bytes, double near_bytes) 
     if (!is_enabled_) {
         return 0;
     }
-    constexpr double kFresh = 0.5;
     Footprint& footprint = footprints_[static_cast<std::size_t>(rank)];
     core_traffic(rank) += bytes;
-    const double fresh = kFresh * near_bytes, refilled = std::min(footprint.evicted, fresh);
+    const double reread = (1 - cpu_.fresh_share) * near_bytes, refilled = std::min(footprint.evicted, reread);
     footprint.evicted -= refilled;
-    footprint.resident = std::min(footprint.resident + fresh, cpu_.core_capacity_bytes);
+    footprint.resident = std::min(footprint.resident + reread, cpu_.core_capacity_bytes);
     return refilled * cpu_.reload_byte_s;
 }
 

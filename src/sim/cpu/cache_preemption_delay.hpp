@@ -10,9 +10,9 @@ namespace auspex::cpu {
 /// A rank that comes back to its core finds missing what others have pushed out meanwhile:
 ///   held * miss_ratio(core_reach, held + what others went through)
 /// with `held` the bytes that it had there, at most core_reach. Of a kernel's near bytes (those that are not far,
-/// CpuCall::far_bytes) half has just been written by the kernel before it; the other half costs reload_byte_s a byte
-/// until what is missing has been gone through. Nothing is lost where no other rank runs in between, where ranks are
-/// not bound to cores, or where the machine has no refill.
+/// CpuCall::far_bytes) the share fresh_share has just been written by the kernel before it; the others cost
+/// reload_byte_s a byte until what is missing has been gone through. Nothing is lost where no other rank runs in
+/// between, where ranks are not bound to cores, or where the machine has no refill.
 class CachePreemptionDelay {
  public:
     CachePreemptionDelay(const models::CpuModel& cpu, const RankLocations& locations, bool bound);

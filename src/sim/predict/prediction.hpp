@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 #include "base/time.hpp"
 #include "schedule/losses.hpp"
 #include "schedule/memory/memory.hpp"

@@ -15,7 +15,8 @@ namespace auspex::predict {
 namespace {
 
 bool enters_a_step(const std::string& path) {
-    return path.rfind("machine.storage.", 0) != 0 && path.rfind("machine.reliability.", 0) != 0;
+    return !path.starts_with("machine.storage.") && !path.starts_with("machine.reliability.") &&
+           !path.starts_with("stack.processes.");
 }
 
 /// The inputs with one constant multiplied; the loader judges the new value.

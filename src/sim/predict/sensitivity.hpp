@@ -2,7 +2,7 @@
 /// @file How much a prediction leans on each constant, and the interval that follows.
 #include <vector>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 #include "models/inputs.hpp"
 #include "sim/predict/options.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
 #include "base/rng.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "compare/evaluate/compared_operations.hpp"
 #include "compare/evaluate/trace_file.hpp"
 #include "exec/data/megatron.hpp"

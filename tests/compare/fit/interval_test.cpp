@@ -1,5 +1,5 @@
 /// @file Of many experiments with known truth, about 95 % have it in their intervals.
-#include "base/bootstrap.hpp"
+#include "base/statistics/bootstrap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/quantiles.hpp"
 #include "base/rng.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 #include "compare/fit/cost_models/knee_fit.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"

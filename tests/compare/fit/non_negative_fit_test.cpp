@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/quantiles.hpp"
 #include "base/rng.hpp"
+#include "base/statistics/quantiles.hpp"
 
 namespace auspex::fit {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 #include "compare/fit/cost_models/cache_size.hpp"
 #include "models/measurement.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/bootstrap.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/bootstrap.hpp"
+#include "base/statistics/quantiles.hpp"
 
 namespace auspex::fit {
 

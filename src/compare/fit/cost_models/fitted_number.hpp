@@ -4,12 +4,12 @@
 #include <string>
 
 #include "base/constant.hpp"
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 
 namespace auspex::fit {
 
-/// An estimate with its 95 % confidence interval (base/bootstrap.hpp); `how` says what it was made from. Of one that is
-/// assumed low and high are assumed, too; of one that is specified they are the value.
+/// An estimate with its 95 % confidence interval (base/statistics/bootstrap.hpp); `how` says what it was made from. Of
+/// one that is assumed low and high are assumed, too; of one that is specified they are the value.
 struct FittedNumber : Estimate {
     ConstantKind kind = ConstantKind::kFitted;
     std::string how;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 
 namespace auspex::fit {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
 #include "compare/fit/cost_models/verdict.hpp"
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
-#include "base/bootstrap.hpp"
 #include "base/error.hpp"
+#include "base/statistics/bootstrap.hpp"
 #include "compare/fit/cost_models/huber.hpp"
 #include "models/cpu/cpu_model.hpp"
 

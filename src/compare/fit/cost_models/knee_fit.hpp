@@ -2,7 +2,7 @@
 /// @file A time that grows once a working set is larger than what keeps it: how much, and from which size on.
 #include <vector>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 
 namespace auspex::fit {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
 #include "compare/fit/cost_models/verdict.hpp"
@@ -14,13 +14,6 @@ namespace auspex::fit {
 namespace {
 
 constexpr std::uint64_t kSeed = 20'202;
-
-// Open MPI sends messages up to these, less the longest of its own heads, at once.
-constexpr double kHeads = 64;
-constexpr double kIntraNodeEager = 4096 - kHeads, kInterNodeEager = 65'536 - kHeads;
-// Into the box that a receiver keeps for each sender go those of an eighth of it; longer ones lie with the sender, and
-// its part is done when the receiver has given them back.
-constexpr double kIntraNodeBuffered = 4096.0 / 8 - kHeads;
 
 /// Short messages: their bytes are a small part of their time.
 constexpr double kShort = 400;
@@ -64,12 +57,12 @@ enum Term : std::size_t { kSend, kRest, kSendByte, kRestByte, kRendezvous, kTerm
 struct PathRows {
     std::vector<Timed> send, ping_pong, stream;
     std::string where;
+    FittedNumber eager_bytes;
     [[nodiscard]] bool is_inter_node() const { return where == "far"; }
-    [[nodiscard]] double eager_bytes() const { return is_inter_node() ? kInterNodeEager : kIntraNodeEager; }
 };
 
 std::vector<double> sizes_of(const PathRows& rows, const models::Measurement& row) {
-    const double is_long = row.bytes > rows.eager_bytes() ? 1 : 0;
+    const double is_long = row.bytes > rows.eager_bytes.value ? 1 : 0;
     const double handed_over = rows.is_inter_node() || is_long == 0 ? row.bytes : 0;
     if (row.name == "send") {
         return {1, 0, handed_over, 0, 0};
@@ -158,22 +151,28 @@ FittedMessageCosts fitted_costs_of(const PathRows& rows, const NonNegativeFit& f
     costs.receive_byte_s = rows.is_inter_node() ? derived(costs.send_byte_s, "taken as what sending takes")
                                                 : fitted(fit.coefficients[kRestByte], how);
     costs.rendezvous_s = fitted(fit.coefficients[kRendezvous], how);
-    costs.eager_bytes = {{rows.eager_bytes(), rows.eager_bytes(), rows.eager_bytes()},
-                         ConstantKind::kSpecified,
-                         "Open MPI's default for this path, less the longest of its heads"};
+    costs.eager_bytes = rows.eager_bytes;
     return costs;
 }
 
-PathRows path_rows(const std::vector<models::Measurement>& rows, const models::CpuModel& cpu,
-                   const std::string& where) {
+/// A limit of the transport, as the stack's file has it under processes.KEY.
+FittedNumber limit_of(const models::Stack& stack, const std::string& key) {
+    const auto found = std::ranges::find(stack.constants, "stack.processes." + key, &Constant::path);
+    AUSPEX_CHECK(found != stack.constants.end(), "a stack with processes has the limits of their messages");
+    return {{found->value, found->value, found->value}, found->kind, found->source};
+}
+
+PathRows path_rows(const std::vector<models::Measurement>& rows, const models::CpuModel& cpu, const std::string& where,
+                   const FittedNumber& eager_bytes) {
     return {timed_rows(rows, "send", where, cpu), timed_rows(rows, "ping_pong", where, cpu),
-            timed_rows(rows, "stream", where, cpu), where};
+            timed_rows(rows, "stream", where, cpu), where, eager_bytes};
 }
 
 /// Between cores of a node; where it has one core only, between processes of that.
-PathRows intra_node_rows(const std::vector<models::Measurement>& rows, const models::CpuModel& cpu) {
+PathRows intra_node_rows(const std::vector<models::Measurement>& rows, const models::CpuModel& cpu,
+                         const models::Stack& stack) {
     const auto is_near = [](const models::Measurement& row) { return row.kind == "message" && row.where == "near"; };
-    return path_rows(rows, cpu, std::ranges::any_of(rows, is_near) ? "near" : "shared");
+    return path_rows(rows, cpu, std::ranges::any_of(rows, is_near) ? "near" : "shared", limit_of(stack, "eager_near"));
 }
 
 /// On a shared core what is left of a short ping-pong is the switch, which passes of a token tell, and no look.
@@ -194,7 +193,7 @@ void fit_wait(const PathRows& rows, const FittedNumber& rest_s, FittedCpu& cpu, 
         derived(scaled(rest.wait_s, 2), "twice what is left of a short ping-pong: a look comes half a poll late");
 }
 
-void fit_intra_node(const PathRows& rows, FittedCpu& cpu, Calibration& calibration) {
+void fit_intra_node(const PathRows& rows, const models::Stack& stack, FittedCpu& cpu, Calibration& calibration) {
     const auto fit = fit_path(rows, calibration);
     if (!fit) {
         throw InputError("measurements",
@@ -202,10 +201,7 @@ void fit_intra_node(const PathRows& rows, FittedCpu& cpu, Calibration& calibrati
                          "where \"near\" (on one core, \"shared\"), named \"ping_pong\" and \"send\"");
     }
     cpu.intra_node = fitted_costs_of(rows, *fit);
-    cpu.intra_node.buffered_bytes = {
-        {kIntraNodeBuffered, kIntraNodeBuffered, kIntraNodeBuffered},
-        ConstantKind::kSpecified,
-        "an eighth of Open MPI's default box for this path, less the longest of its heads"};
+    cpu.intra_node.buffered_bytes = limit_of(stack, "at_once_near");
     cpu.intra_node.latency_s = {
         {0, 0, 0}, ConstantKind::kDerived, "no wire: what is left of a short ping-pong is in poll"};
     if (rows.where == "shared") {
@@ -280,10 +276,11 @@ void fit_inter_node(PathRows rows, FittedCpu& cpu, Calibration& calibration) {
 
 }  // namespace
 
-void fit_messages(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration) {
+void fit_messages(const std::vector<models::Measurement>& rows, const models::Stack& stack, FittedCpu& cpu,
+                  Calibration& calibration) {
     const models::CpuModel known = cpu_model_of(cpu);
-    fit_intra_node(intra_node_rows(rows, known), cpu, calibration);
-    fit_inter_node(path_rows(rows, known, "far"), cpu, calibration);
+    fit_intra_node(intra_node_rows(rows, known, stack), stack, cpu, calibration);
+    fit_inter_node(path_rows(rows, known, "far", limit_of(stack, "eager_far")), cpu, calibration);
     if (cpu.nodes > 1 && !cpu.inter_node) {
         throw InputError("measurements",
                          "found too few messages between nodes; expected rows of kind \"message\", where \"far\", "

@@ -4,6 +4,7 @@
 
 #include "compare/fit/cost_models/calibration_result.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
+#include "models/stack.hpp"
 
 namespace auspex::fit {
 
@@ -23,7 +24,8 @@ namespace auspex::fit {
 /// sender. On one core, where rows are "shared" and none "near", each short ping-pong has a switch in it, which
 /// "pass" rows tell: poll is 0, receive is send. Far messages: nic = b / stream of long ones; wire = max((b - burst) /
 /// nic, b / (2 nic)) on a NIC that rests half the time, burst = b - nic (ping_pong - that of the shortest) of those of
-/// 0.1 to 1 MB.
-void fit_messages(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Calibration& calibration);
+/// 0.1 to 1 MB. Eager limits are those of the stack, which has processes.
+void fit_messages(const std::vector<models::Measurement>& rows, const models::Stack& stack, FittedCpu& cpu,
+                  Calibration& calibration);
 
 }  // namespace auspex::fit

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "base/bootstrap.hpp"
 #include "base/error.hpp"
+#include "base/statistics/bootstrap.hpp"
 #include "compare/fit/cost_models/huber.hpp"
 
 namespace auspex::fit {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 
 namespace auspex::fit {
 

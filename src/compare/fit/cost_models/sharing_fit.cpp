@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "compare/fit/cost_models/cache_sizes.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
 #include "compare/fit/cost_models/verdict.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 #include "base/units.hpp"
 
 namespace auspex::fit {

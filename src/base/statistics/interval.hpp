@@ -3,8 +3,8 @@
 
 namespace auspex {
 
-/// From `low` to `high`. Who gives one says which share of cases it holds: 95 % of estimates (base/bootstrap.hpp),
-/// about 90 % of predictions.
+/// From `low` to `high`. Who gives one says which share of cases it holds: 95 % of estimates
+/// (base/statistics/bootstrap.hpp), about 90 % of predictions.
 struct Interval {
     double low = 0, high = 0;
     [[nodiscard]] bool holds(double value) const { return low <= value && value <= high; }

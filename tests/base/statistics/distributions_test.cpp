@@ -1,9 +1,9 @@
 /// @file Beside printed tables.
-#include "base/distributions.hpp"
+#include "base/statistics/distributions.hpp"
 
 #include <gtest/gtest.h>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 
 namespace auspex {
 namespace {

@@ -1,14 +1,14 @@
 /// @file Estimates of resampled measurements, stretched by Student's t.
-#include "base/bootstrap.hpp"
+#include "base/statistics/bootstrap.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
-#include "base/distributions.hpp"
 #include "base/error.hpp"
-#include "base/quantiles.hpp"
 #include "base/rng.hpp"
+#include "base/statistics/distributions.hpp"
+#include "base/statistics/quantiles.hpp"
 
 namespace auspex {
 namespace {

@@ -1,9 +1,9 @@
 /// @file 95 % of normal errors.
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 
 #include <algorithm>
 
-#include "base/distributions.hpp"
+#include "base/statistics/distributions.hpp"
 
 namespace auspex {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/interval.hpp"
+#include "base/statistics/interval.hpp"
 
 namespace auspex {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 
 namespace auspex {
 

@@ -1,11 +1,11 @@
 /// @file Ranges of few values, quartiles of more; rank agreement, pair by pair.
-#include "base/statistics.hpp"
+#include "base/statistics/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/distributions.hpp"
 #include "base/error.hpp"
+#include "base/statistics/distributions.hpp"
 
 namespace auspex {
 namespace {

@@ -1,5 +1,5 @@
 /// @file Quantiles by sorting.
-#include "base/quantiles.hpp"
+#include "base/statistics/quantiles.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 /// @file Quantiles, spreads and rank agreement by hand.
-#include "base/statistics.hpp"
+#include "base/statistics/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Quantiles by Boost.Math; a table of ranges.
-#include "base/distributions.hpp"
+#include "base/statistics/distributions.hpp"
 
 #include <algorithm>
 #include <array>

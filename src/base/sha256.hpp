@@ -6,7 +6,7 @@
 
 namespace auspex {
 
-/// The digest of bytes that come piece by piece.
+/// The digest of bytes that are added part by part.
 class Sha256 {
  public:
     Sha256();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kSmallest = 16 * 1024, kLargest = 512 * 1024 * 1024;
 
-/// Powers of two and three halves of them.
+/// Powers of two, and 1.5 times each.
 std::vector<std::size_t> sizes_up_to(double most_bytes) {
     std::vector<std::size_t> sizes;
     for (std::size_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {

@@ -1,4 +1,4 @@
-/// @file Shapes that the kernels are timed at: sizes from lists, spread over all of them together by a sequence of low
+/// @file Shapes that the kernels are timed at: sizes from lists, spread over all of them by a sequence of low
 /// discrepancy. Widths are such as models have. Numbers of tokens are odd multiples of 8, those of elements not powers
 /// of two, and sequences are none of a workload's: no shape is that of a training run that is to be predicted.
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kToken = 1;
 
-/// One rank's place in the ring, and what it runs in its turn.
+/// One rank's part of the ring, and what it runs while it holds the token.
 class Turns {
  public:
     Turns(exec::Communicator& ring, bool is_first, bool computes, int layers) : ring_(ring), is_first_(is_first) {

@@ -1,4 +1,4 @@
-/// @file Rows of calls that begin together, their number agreed on, their times gathered.
+/// @file Batches of calls that begin together, their number agreed on, their times gathered.
 #include "microbench/group_timing.hpp"
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 namespace auspex::microbench {
 namespace {
 
-constexpr double kRow_s = 2e-3;     ///< long enough for the clock and for the skew of a barrier not to matter
-constexpr double kLongRow_s = 0.1;  ///< rows as long as this are repeated less
-constexpr int kMaxCalls = 4000, kMaxRows = 100, kMinRows = 5, kMinLongRows = 3;
+constexpr double kRow_s = 2e-3;       ///< long enough for the clock and for the skew of a barrier not to matter
+constexpr double kLongBatch_s = 0.1;  ///< batches as long as this are repeated less
+constexpr int kMaxCalls = 4000, kMaxRows = 100, kMinRows = 5, kMinLongBatches = 3;
 
 double longest(exec::Communicator& world, double seconds) {
     world.all_reduce(models::GroupKind::kWorld, &seconds, 1, exec::ElementType::kDouble, exec::ReduceOp::kMax);
@@ -32,42 +32,42 @@ double longest(exec::Communicator& world, double seconds) {
 void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 /// Seconds of one call, and wall time of all of this rank's part.
-struct RowTime {
+struct BatchTime {
     double call_s = -1, wall_s = 0;
 };
 
-RowTime run_row(const TimedPart& part, int calls) {
+BatchTime run_batch(const TimedPart& part, int calls) {
     part.synchronize();
     const double begin = steady_seconds();
     const double call_s = part.run(calls);
     return {call_s, steady_seconds() - begin};
 }
 
-/// Wall time of one call, by a row of one, which also warms up, and where that is short by one of several, in which the
-/// skew of a barrier counts for less.
+/// Wall time of one call, by a batch of one, which also warms up, and where that is short by one of several, in which
+/// the skew of a barrier counts for less.
 double call_estimate(exec::Communicator& world, const TimedPart& part) {
     constexpr double kNap_s = 2e-3;  ///< those who take no part come late rather than wait in the others' way
     constexpr int kSeveral = 10;
     double call_s = 0;
     for (const bool is_first : {true, false}) {
         const int calls = is_first || call_s > 5 * kRow_s ? 1 : kSeveral;
-        RowTime row;
+        BatchTime batch;
         if (part.takes_part) {
-            row = run_row(part, calls);
+            batch = run_batch(part, calls);
         } else {
             sleep_s(kNap_s);
         }
-        call_s = longest(world, row.wall_s) / calls;
+        call_s = longest(world, batch.wall_s) / calls;
     }
     return std::max(call_s, 1e-7);
 }
 
-/// Times [rank][row] to one time a row: those that count.
-std::vector<double> across_ranks(const std::vector<double>& times, std::size_t rows, AcrossRanks across) {
+/// Times [rank][batch] to one time for each batch that counts.
+std::vector<double> across_ranks(const std::vector<double>& times, std::size_t batches, AcrossRanks across) {
     std::vector<double> joined;
-    for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t batch = 0; batch < batches; ++batch) {
         std::vector<double> counted;
-        for (std::size_t at = row; at < times.size(); at += rows) {
+        for (std::size_t at = batch; at < times.size(); at += batches) {
             if (times[at] >= 0) {
                 counted.push_back(times[at]);
             }
@@ -94,23 +94,23 @@ std::vector<double> gathered(exec::Communicator& world, const std::vector<double
     return all;
 }
 
-struct Rows {
+struct Batches {
     std::vector<double> undisturbed, disturbed;  ///< by whether all cores had their full speed
 };
 
-/// So many rows of so many calls, with probes of every rank's core between them.
-Rows run_rows(const BenchSetup& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
-              double nap_s) {
+/// `count` batches of `calls` calls, with probes of every rank's core between them.
+Batches run_rows(const BenchSetup& bench, const TimedPart& part, AcrossRanks across, int calls, std::size_t count,
+                 double nap_s) {
     exec::CoreProbe probe;
     std::vector<double> times(count, -1), probes(count);
     double before_s = probe.seconds();
-    for (std::size_t row = 0; row < count; ++row) {
+    for (std::size_t batch = 0; batch < count; ++batch) {
         if (part.takes_part) {
-            times[row] = run_row(part, calls).call_s;
-            part.synchronize();  // others may still need this rank's core for their row
+            times[batch] = run_batch(part, calls).call_s;
+            part.synchronize();  // others may still need this rank's core for their batch
         }
         const double after_s = part.takes_part ? probe.seconds() : 0;
-        probes[row] = std::max(before_s, after_s);
+        probes[batch] = std::max(before_s, after_s);
         before_s = after_s;
     }
     if (!part.takes_part) {
@@ -120,25 +120,25 @@ Rows run_rows(const BenchSetup& bench, const TimedPart& part, AcrossRanks across
     const std::vector<double> joined = across_ranks(gathered(bench.communicator, times), count, across);
     const std::vector<double> slowest =
         across_ranks(gathered(bench.communicator, probes), count, AcrossRanks::kSlowest);
-    Rows rows;
-    if (joined.size() < count) {  // some rows have no time on any rank: whose probes are whose is not known
-        rows.disturbed = joined;
-        return rows;
+    Batches batches;
+    if (joined.size() < count) {  // some batches have no time on any rank: whose probes are whose is not known
+        batches.disturbed = joined;
+        return batches;
     }
-    for (std::size_t row = 0; row < count; ++row) {
-        const bool is_undisturbed = bench.undisturbed_probe_s == 0 || slowest[row] <= bench.undisturbed_probe_s;
-        (is_undisturbed ? rows.undisturbed : rows.disturbed).push_back(joined[row]);
+    for (std::size_t batch = 0; batch < count; ++batch) {
+        const bool is_undisturbed = bench.undisturbed_probe_s == 0 || slowest[batch] <= bench.undisturbed_probe_s;
+        (is_undisturbed ? batches.undisturbed : batches.disturbed).push_back(joined[batch]);
     }
-    return rows;
+    return batches;
 }
 
-/// The rows of one task; every rank returns the same.
-Rows timed_rows(const BenchSetup& bench, const TimedTask& task, double budget_s) {
+/// The batches of one task; every rank returns the same.
+Batches timed_batches(const BenchSetup& bench, const TimedTask& task, double budget_s) {
     const TimedPart part = task.prepare();
     const double call_s = call_estimate(bench.communicator, part);
     const int calls = static_cast<int>(std::clamp(std::ceil(kRow_s / call_s), 1.0, double{kMaxCalls}));
     const double row_s = call_s * calls;
-    const int least = row_s < kLongRow_s ? kMinRows : kMinLongRows;
+    const int least = row_s < kLongBatch_s ? kMinRows : kMinLongBatches;
     const auto count = static_cast<std::size_t>(std::clamp(budget_s / row_s, double(least), double{kMaxRows}));
     return run_rows(bench, part, task.across, calls, count, row_s * static_cast<double>(count));
 }
@@ -155,29 +155,29 @@ std::vector<char> wanted_tasks(const BenchSetup& bench, const std::vector<TimedT
     return wanted;
 }
 
-/// What the looks at a task have found so far.
+/// The trials of a task so far.
 struct Trials {
     std::vector<Trial> found;
     double took_s = 0;  ///< of all of them
 };
 
-/// Nothing where no row had a time.
-std::optional<Trial> trial_of(Rows rows) {
-    const bool is_undisturbed = rows.undisturbed.size() >= kMinLongRows;
+/// Nothing where no batch had a time.
+std::optional<Trial> trial_of(Batches batches) {
+    const bool is_undisturbed = batches.undisturbed.size() >= kMinLongBatches;
     if (!is_undisturbed) {
-        rows.undisturbed.insert(rows.undisturbed.end(), rows.disturbed.begin(), rows.disturbed.end());
+        batches.undisturbed.insert(batches.undisturbed.end(), batches.disturbed.begin(), batches.disturbed.end());
     }
-    if (rows.undisturbed.empty()) {
+    if (batches.undisturbed.empty()) {
         return std::nullopt;
     }
-    return Trial{timing_of(rows.undisturbed), is_undisturbed};
+    return Trial{timing_of(batches.undisturbed), is_undisturbed};
 }
 
-void report_trials(const BenchSetup& bench, models::Measurement measurement, const Trials& looks) {
-    if (bench.communicator.world_rank() != 0 || !bench.report || looks.found.empty()) {
+void report_trials(const BenchSetup& bench, models::Measurement measurement, const Trials& trials) {
+    if (bench.communicator.world_rank() != 0 || !bench.report || trials.found.empty()) {
         return;
     }
-    const Trial trial = combined(looks.found);
+    const Trial trial = combined(trials.found);
     measurement.seconds = trial.seconds;
     measurement.spread = trial.spread;
     measurement.count = trial.count;
@@ -195,34 +195,34 @@ std::string series_of(const models::Measurement& measurement) {
 
 void run_timed_tasks(const BenchSetup& bench, std::vector<TimedTask> tasks) {
     constexpr int kTrials = 3;
-    constexpr double kLongTrial_s = 0.15;   ///< one look at what takes so long
-    constexpr double kTooLong_s = 1;        ///< larger sizes than one that took so long are left out
-    std::map<std::string, double> took_of;  ///< the last look at a series
+    constexpr double kLongTrial_s = 0.15;       ///< one trial only of what takes so long
+    constexpr double kTooLong_s = 1;            ///< larger sizes than one that took so long are left out
+    std::map<std::string, double> duration_of;  ///< of the last trial of a series
     const std::vector<char> wanted = wanted_tasks(bench, tasks);
     auto left = static_cast<double>(kTrials * std::count(wanted.begin(), wanted.end(), 1));
     const double end = steady_seconds() + bench.budget_s;
-    std::vector<Trials> looks(tasks.size());
+    std::vector<Trials> trials(tasks.size());
     for (int i = 0; i < kTrials; ++i) {
         for (std::size_t task = 0; task < tasks.size(); ++task) {
             left -= wanted[task];
-            double& series_s = took_of[series_of(tasks[task].measurement)];
+            double& series_s = duration_of[series_of(tasks[task].measurement)];
             const bool is_too_long = series_s > kTooLong_s && !tasks[task].has_fixed_length;
-            if (wanted[task] == 0 || looks[task].took_s > kLongTrial_s || is_too_long) {
+            if (wanted[task] == 0 || trials[task].took_s > kLongTrial_s || is_too_long) {
                 continue;
             }
             const double begin = steady_seconds();
             const double left_s = longest(bench.communicator, end - begin);
-            const auto look = trial_of(timed_rows(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
+            const auto trial = trial_of(timed_batches(bench, tasks[task], std::max(left_s, 0.0) / (left + 1)));
             series_s = longest(bench.communicator, steady_seconds() - begin);
-            looks[task].took_s += series_s;
-            if (look) {
-                looks[task].found.push_back(*look);
+            trials[task].took_s += series_s;
+            if (trial) {
+                trials[task].found.push_back(*trial);
             }
         }
     }
     for (std::size_t task = 0; task < tasks.size(); ++task) {
         if (wanted[task] != 0) {
-            report_trials(bench, tasks[task].measurement, looks[task]);
+            report_trials(bench, tasks[task].measurement, trials[task]);
         }
     }
 }

@@ -10,9 +10,9 @@ namespace auspex::microbench {
 /// One rank's part of a measurement.
 struct TimedPart {
     bool takes_part = false;            ///< false: this rank sleeps meanwhile, and has no functions
-    std::function<void()> synchronize;  ///< before each row, with the others who take part
-    /// That many calls in a row, as many on every rank. Returns seconds of one of them; negative: this rank's time does
-    /// not count.
+    std::function<void()> synchronize;  ///< before each batch of calls, with the others who take part
+    /// That many calls in succession, as many on every rank. Returns seconds of one of them; negative: this rank's time
+    /// does not count.
     std::function<double(int calls)> run;
 };
 
@@ -28,9 +28,9 @@ struct TimedTask {
 };
 
 /// Runs on every rank, with tasks that differ in `prepare` only: asks bench.skip, shares bench.budget_s out among
-/// those that are left, and reports. Each is looked at three times, seconds apart (once if that takes long): a
-/// neighbour, or the way between two cores of a virtual machine, spoils some of them. What counts of them: joined
-/// (trials.hpp). Requires tasks in the same order on every rank.
+/// those that are left, and reports. Each has three trials, seconds apart (one if it takes long), for another process,
+/// or another virtual machine, disturbs some of them; `combined` (trials.hpp) makes one result of them. Requires tasks
+/// in the same order on every rank.
 void run_timed_tasks(const BenchSetup& bench, std::vector<TimedTask> tasks);
 
 /// Seconds of steady time since some moment, the same for all processes of a computer.

@@ -9,7 +9,7 @@
 namespace auspex::microbench {
 
 /// Where a call's operands are when it begins. In a step other tensors have passed through a core's own caches since,
-/// so that kCache is a last-level cache: calls take turns on sets of operands that together are larger than the core's
+/// so that kCache is a last-level cache: calls cycle through sets of operands that together are larger than the core's
 /// own caches. kMemory: the sets together are larger than the last-level cache too.
 enum class OperandLocation { kCache, kMemory };
 
@@ -28,17 +28,17 @@ class PreparedKernel {
     PreparedKernel(const PreparedKernel&) = delete;
     PreparedKernel& operator=(const PreparedKernel&) = delete;
     virtual ~PreparedKernel();
-    /// Runs the call once (its `repeat` is not looked at), on the next set of operands in turn. On one thread at a
+    /// Runs the call once (its `repeat` is ignored), on the next set of operands, cyclically. On one thread at a
     /// time.
     virtual void run() = 0;
 };
 
 inline constexpr int kMinOperandSets = 2;
 
-/// Makes the sets of operands that the place asks for, of random numbers as large as those of training. At least
+/// Makes the sets of operands that `location` asks for, of random numbers as large as those of training. At least
 /// kMinOperandSets; beyond that kCache: four times the core's own caches, but at most 64 sets and half of the last
-/// level; kMemory: twice the last level, at most `most_bytes`. far_bytes is not looked at. Aborts where the call's
-/// sizes are not whole positive numbers, or not those of a call that the trainer could make.
+/// level; kMemory: twice the last level, at most `sizes.max_bytes`. CpuCall::cold_bytes is ignored. Aborts where the
+/// call's sizes are not whole positive numbers, or not those of a call that the trainer could make.
 [[nodiscard]] std::unique_ptr<PreparedKernel> prepare_kernel(const models::CpuCall& call,
                                                              models::CpuPrecision precision, OperandLocation location,
                                                              const MemorySizes& sizes);
@@ -49,9 +49,9 @@ inline constexpr int kMinOperandSets = 2;
 [[nodiscard]] Timing time_kernel(const models::CpuCall& call, models::CpuPrecision precision, OperandLocation location,
                                  const MemorySizes& sizes, double budget_s);
 
-/// Shapes that calibration times: of every kernel as many as its law has terms and more, over the range of models that
-/// are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a workload
-/// file. Ordered by kernel.
+/// Shapes that calibration times: of every kernel more than its cost model has terms, or as many, over the range of
+/// models that are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a
+/// workload file. Ordered by kernel.
 [[nodiscard]] std::vector<models::CpuCall> calibration_calls();
 /// Of each kernel two of them, with operands of about 150 KB and 1.5 MB, that are also timed from memory.
 [[nodiscard]] std::vector<models::CpuCall> memory_calls();

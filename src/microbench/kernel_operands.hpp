@@ -17,7 +17,7 @@
 
 namespace auspex::microbench {
 
-/// Arrays of one set of operands, on boundaries of 64 bytes as the arena's are, and freed together.
+/// Arrays of one set of operands, on boundaries of 64 bytes as the arena's are, and freed at once.
 class OperandArrays {
  public:
     /// Sets of different seeds hold different numbers.
@@ -50,7 +50,7 @@ class OperandArrays {
     /// Tokens of a vocabulary, a token's frequency proportional to 1 / (number + 1), about as in text.
     [[nodiscard]] std::int32_t* tokens(std::size_t count, std::size_t vocabulary);
     [[nodiscard]] Rng& rng() { return rng_; }
-    /// Of all arrays together.
+    /// Of all arrays.
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
     /// No real number of any array is infinite or not a number.
     [[nodiscard]] bool are_finite() const;

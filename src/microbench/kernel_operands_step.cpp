@@ -44,7 +44,7 @@ Call square_sum_call(const CallSizes& s, OperandArrays& arrays) {
     };
 }
 
-/// Arrays of one length, cut into `rows` parts that are as alike as they can be.
+/// Arrays of one length, cut into `rows` parts of nearly equal size.
 template <class P>
 Call adam_call(const CallSizes& s, OperandArrays& arrays) {
     using G = typename P::Gradient;

@@ -87,7 +87,7 @@ double send_only(const Pair& pair, std::vector<std::byte>& data, int calls) {
     return pair.is_first() ? seconds / calls : -1;
 }
 
-/// A row of messages one way, an answer to the last: time per message.
+/// Several messages in succession one way, an answer to the last: time per message.
 double stream(const Pair& pair, std::vector<std::byte>& data, int calls) {
     constexpr std::size_t kHeld = 128 * kMiB, kMin = 4, kMax = 16;
     const std::size_t messages = std::clamp(kHeld / data.size(), kMin, kMax);
@@ -110,7 +110,7 @@ double stream(const Pair& pair, std::vector<std::byte>& data, int calls) {
     return pair.is_first() ? (steady_seconds() - begin) / calls / static_cast<double>(messages) : -1;
 }
 
-/// Both have come.
+/// Waits until both are here.
 void meet(const Pair& pair) {
     std::array<std::byte, 1> token{};
     if (pair.is_first()) {
@@ -153,13 +153,13 @@ class Bench {
         : bench_(bench), ranks_(bench.communicator.world_size()), cores_(cores_of_ranks(bench.communicator)) {}
 
     void run() {
-        const auto elsewhere = [this](int rank) { return core(rank) != core(0) || core(0) < 0; };
-        const auto is_near = [this](int rank) { return node(rank) == node(0); };
-        const auto near = first_rank([&](int rank) { return is_near(rank) && elsewhere(rank); });
-        add_pair(near ? "near" : "shared", near ? near : first_rank(is_near));
-        auto far = first_rank([&](int rank) { return !is_near(rank) && elsewhere(rank); });
-        far = far ? far : first_rank([&](int rank) { return !is_near(rank); });
-        add_pair("far", far);
+        const auto on_other_core = [this](int rank) { return core(rank) != core(0) || core(0) < 0; };
+        const auto is_intra_node = [this](int rank) { return node(rank) == node(0); };
+        const auto intra_node = first_rank([&](int rank) { return is_intra_node(rank) && on_other_core(rank); });
+        add_pair(intra_node ? "near" : "shared", intra_node ? intra_node : first_rank(is_intra_node));
+        auto inter_node = first_rank([&](int rank) { return !is_intra_node(rank) && on_other_core(rank); });
+        inter_node = inter_node ? inter_node : first_rank([&](int rank) { return !is_intra_node(rank); });
+        add_pair("far", inter_node);
         for (int group = 2; group <= ranks_; group *= 2) {
             if (ranks_ % group == 0) {
                 add_group(group);

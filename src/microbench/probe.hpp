@@ -1,5 +1,5 @@
 #pragma once
-/// @file Whether something else uses the cores just now.
+/// @file Whether another process or virtual machine uses the cores at the moment.
 #include <map>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-/// @file What ranks that work at the same time take from one another: caches, memory, turns on a core.
+/// @file What ranks that work at the same time share: caches, memory, time slices of a core.
 #include "microbench/sharing_bench.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr double kInterval_s = 60e-3;
 constexpr std::size_t kKiB = 1024, kSmallestCopy = 128 * kKiB, kLargestCopy = 128 * 1024 * kKiB;
 
-/// Calls one after another for a stretch of time, whatever their number: nobody ends before the others.
+/// Calls one after another for a fixed time, whatever their number, so that no rank ends before the others.
 template <typename Call>
 double seconds_per_call(const Call& call) {
     const double begin = steady_seconds();

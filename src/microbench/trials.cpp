@@ -1,4 +1,4 @@
-/// @file Medians over calm looks.
+/// @file Medians over undisturbed trials.
 #include "microbench/trials.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ Timing timing_of(std::span<const double> repetitions_s) {
     return {median(repetitions_s), relative_spread(repetitions_s), static_cast<int>(repetitions_s.size())};
 }
 
-Trial combined(std::span<const Trial> looks) {
-    AUSPEX_CHECK(!looks.empty(), "at least one look");
+Trial combined(std::span<const Trial> trials) {
+    AUSPEX_CHECK(!trials.empty(), "at least one look");
     Trial all;
     all.is_undisturbed = true;
     std::vector<double> seconds, spreads;
-    for (const Trial& trial : looks) {
+    for (const Trial& trial : trials) {
         if (trial.is_undisturbed) {
             seconds.push_back(trial.seconds);
             spreads.push_back(trial.spread);
@@ -26,7 +26,7 @@ Trial combined(std::span<const Trial> looks) {
         }
     }
     if (seconds.empty()) {
-        return *std::ranges::min_element(looks, {}, &Trial::seconds);
+        return *std::ranges::min_element(trials, {}, &Trial::seconds);
     }
     all.seconds = median(seconds);
     all.spread = std::max(median(spreads), relative_spread(seconds));

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Several looks at the same thing, seconds apart: which of them count, and what they say together.
+/// @file Several trials of the same thing, seconds apart: which of them count, and their combined result.
 #include <span>
 
 namespace auspex::microbench {
@@ -13,15 +13,15 @@ struct Timing {
 /// Requires at least one repetition.
 [[nodiscard]] Timing timing_of(std::span<const double> repetitions_s);
 
-/// What one look found.
+/// Result of one trial.
 struct Trial : Timing {
-    bool is_undisturbed = false;  ///< cores had their full speed meanwhile
+    bool is_undisturbed = false;  ///< cores had their full speed during it
 };
 
-/// Of the calm looks alone, as soon as there is one: seconds = their median (of two the mean), spread = the larger of
-/// the median of their spreads and the spread of their seconds, count = all their repetitions. Where none was calm: the
-/// fastest look, which was slowed least. A median is not biased by how many looks there were, as a minimum is.
-/// Requires at least one look.
-[[nodiscard]] Trial combined(std::span<const Trial> looks);
+/// Of the undisturbed trials, if there is one: seconds = their median (of two the mean), spread = the larger of the
+/// median of their spreads and the spread of their seconds, count = all their repetitions. Otherwise the fastest trial,
+/// which was slowed least. A median is not biased by the number of trials, as a minimum is. Requires at least one
+/// trial.
+[[nodiscard]] Trial combined(std::span<const Trial> trials);
 
 }  // namespace auspex::microbench

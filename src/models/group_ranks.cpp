@@ -9,8 +9,8 @@ namespace auspex::models {
 namespace {
 
 /// A family of equal groups among the N ranks of a stage. Group (a, b) holds the ranks
-///   n = a * outer_stride + b + i * block_step + j * step, i < far, j < near, in this order. Every kind of group is
-///   such a family.
+///   n = a * outer_stride + b + i * block_step + j * step, i < member_blocks, j < members_in_block, in this order,
+/// for a < outer and b < inner. Every kind of group is such a family.
 struct Family {
     int outer = 1, outer_stride = 0;
     int inner = 1;

@@ -20,9 +20,9 @@ struct Kernel {
     double bytes = 0;  ///< moved to and from HBM
     double launches = 1;    ///< kernel launches
     double host_syncs = 0;  ///< times the host waits for a value of the device
-    double repeat =
-        1;  ///< the same kernel this many times in a row (a loop over experts); flop, bytes and launches are of one
-    bool routed = false;        ///< grows with the tokens routed to the rank: m, flop and bytes scale with its load
+    double repeat = 1;      ///< the same kernel this many times in succession (a loop over experts); flop, bytes and
+                            ///< launches are of one
+    bool routed = false;    ///< grows with the tokens routed to the rank: m, flop and bytes scale with its load
     bool routed_depth = false;  ///< the routed rows are k, not m (a weight gradient)
     bool fp32 = false;          ///< operands in fp32
 };
@@ -39,7 +39,7 @@ struct Kernel {
 /// Ignores: split-k, cache effects between blocks.
 [[nodiscard]] double gemm_efficiency(const Tile& tile, double m, double n, double k, double groups);
 
-/// Seconds of a kernel by parts. `rate_bound` is what a slower tile stretches; launches and host waits do not.
+/// Seconds of a kernel by parts. `rate_bound_s` is what takes longer on a slower tile; launches and host waits do not.
 struct KernelTime {
     double rate_bound_s = 0;  ///< max(flop / rate, bytes / bandwidth)
     double overhead_s = 0;    ///< launches and host waits

@@ -1,5 +1,5 @@
-/// @file Reads machines/*.json: tile, node, fabric, noise, storage, reliability, host, and checks that they fit
-/// together.
+/// @file Reads machines/*.json: tile, node, fabric, noise, storage, reliability, host, and checks that they are
+/// consistent.
 #include "models/machine.hpp"
 
 #include <cmath>
@@ -243,7 +243,7 @@ void read_tree(Section& in, FabricRecipe& fabric) {
     }
 }
 
-/// One stated total; 0 when the file has none. No prediction leans on it, so it joins no list of constants.
+/// One stated total; 0 when the file has none. No prediction depends on it, so it joins no list of constants.
 double read_stated_total(const JsonValue& section, std::string_view key, Dimension dimension) {
     const auto total = section.find(key);
     if (!total) {

@@ -49,9 +49,9 @@ struct Node {
     double switch_bytes_per_s = 0;       ///< kSwitch: one tile's port
     double scale_up_latency_s = 0;       ///< one message between two tiles of the node
     double pcie_bytes_per_s = 0;         ///< card to host
-    double socket_out_bytes_per_s = 0;   ///< all cards of one socket to its host memory and NICs together
+    double socket_out_bytes_per_s = 0;   ///< all cards of one socket to its host memory and NICs, in sum
     double socket_in_bytes_per_s = 0;    ///< and back
-    double host_memory_bytes_per_s = 0;  ///< NicAttachment::kHost: memory of one socket, reads and writes together
+    double host_memory_bytes_per_s = 0;  ///< NicAttachment::kHost: memory of one socket, reads and writes in sum
     int nics = 1;
     double nic_bytes_per_s = 0;  ///< sustained
     NicAttachment nic_attachment = NicAttachment::kDevice;

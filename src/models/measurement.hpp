@@ -13,7 +13,8 @@ struct Measurement {
                        ///< "link", "start" (machines elsewhere)
     std::string name;  ///< kernel, collective or quantity
     std::string precision;  ///< "fp32", "bf16" or empty
-    std::string where;  ///< kernel: "cache" or "memory", where operands come from; message: "near", "shared" or "far"
+    std::string where;      ///< kernel: "cache" or "memory", where operands come from; message: "near" (intra-node),
+                            ///< "shared" (intra-node, one core) or "far" (inter-node)
     double rows = 0, columns = 0, depth = 0, groups = 0;
     int active = 1;         ///< ranks that did the same at the same time
     int ranks = 1;          ///< of the collective or message: members

@@ -87,8 +87,8 @@ RoutingLoad routing_load(const Routing& routing, int num_experts, int ep, std::u
         }
         RoutingLoad load = load_of(shares, ep);
         std::sort(load.by_rank.begin(), load.by_rank.end(), std::greater<>());
-        for (std::size_t place = 0; place < load.by_rank.size(); ++place) {
-            mean.by_rank[place] += load.by_rank[place] / draws;
+        for (std::size_t i = 0; i < load.by_rank.size(); ++i) {
+            mean.by_rank[i] += load.by_rank[i] / draws;
         }
         mean.heaviest_rank += load.heaviest_rank / draws;
         mean.heaviest_expert += load.heaviest_expert / draws;

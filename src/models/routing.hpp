@@ -12,7 +12,7 @@ struct RoutingLoad {
     double heaviest_rank =
         1;  ///< routed tokens of the busiest of the ep ranks over their mean, expected over placements of experts
     double heaviest_expert = 1;  ///< of the busiest expert over the mean
-    /// Of each place in an ep group, over the mean; the largest is heaviest_rank. zipf and dirichlet: the expected load
+    /// Of each index in an ep group, over the mean; the largest is heaviest_rank. zipf and dirichlet: the expected load
     /// of the busiest, of the second busiest and so on, always in this order. trace: as recorded. Empty: even.
     std::vector<double> by_rank;
 };

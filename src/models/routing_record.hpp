@@ -9,7 +9,7 @@
 namespace auspex::models {
 
 /// choices[((step * layers + layer) * tokens + token) * top_k + j]; `layers` counts MoE layers only, in order; `token`
-/// is the place in the global batch: (sequence of the step) * sequence_length + position, where data-parallel rank d's
+/// is the index in the global batch: (sequence of the step) * sequence_length + position, where data-parallel rank d's
 /// sequence i of micro-batch m is (d * micro_batches + m) * micro_batch_size + i.
 struct RoutingRecord {
     int first_step = 0, steps = 0, layers = 0, top_k = 0, num_experts = 0;

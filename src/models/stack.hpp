@@ -43,7 +43,7 @@ struct KernelCounts {
 
 /// The rule "up to max_bytes use algorithm" for one kind of collective; the last rule has max_bytes = infinity.
 /// levels 1: the algorithm runs over the whole group; 2: every rank exchanges with every other of its node, and the
-/// algorithm runs between nodes among ranks of the same place; 3: among the nodes of a dragonfly group (leaf, unit)
+/// algorithm runs between nodes among ranks of the same index; 3: among the nodes of a dragonfly group (leaf, unit)
 /// first, and the algorithm runs between groups; 0 (only with kAuto): the fastest of all. kMultiRing has one level.
 struct AlgorithmRule {
     double max_bytes = 0;
@@ -77,7 +77,7 @@ struct Stack {
     int world_all_reduces_per_step = 0;  ///< all-reduces over every rank, gradient norm apart: one of the loss, each
                                          ///< other of a vector of NaN flags, 4 bytes for every rank
     int loss_terms = 1;                  ///< fp32 numbers in the all-reduce of the loss
-    bool check_gradients = false;        ///< every rank looks at its gradients, and one of the vectors of flags goes
+    bool check_gradients = false;        ///< every rank checks its gradients, and one of the vectors of flags goes
                                          ///< round, before gradients meet and weights change
     bool per_parameter_ep_all_reduce =
         false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
@@ -98,7 +98,7 @@ struct Stack {
     double host_reduction_bytes = 0;  ///< messages up to this size are added up by the host, without reduction_step_s
     double collective_launch_s = 0;   ///< start of any collective on one rank
     std::vector<AlgorithmRule> all_reduce, reduce_scatter, all_gather, all_to_all, broadcast;
-    // processes: ranks that are processes on CPU cores (models/host.hpp)
+    // processes: ranks that are processes on CPU cores (models/cpu/cpu_model.hpp)
     bool has_processes = false;     ///< the file has this section; without it the defaults below mean nothing
     bool waits_by_yielding = true;  ///< a rank that waits for a message gives its core to others; false: it spins
     bool binds_ranks = true;        ///< each rank stays on one core; false: on whichever is free

@@ -39,7 +39,7 @@ struct Workload {
     int expert_size = 0;           ///< I of one expert
     int shared_experts = 0;        ///< each of expert_size
     int first_dense_layers = 0;    ///< leading layers with the dense feed-forward
-    bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers together
+    bool global_aux_loss = false;  ///< auxiliary loss over the router logits of all layers
     Training training;             ///< how it is trained; no count or prediction depends on it
 
     [[nodiscard]] bool is_moe_layer(int layer) const { return num_experts > 0 && layer >= first_dense_layers; }

@@ -35,8 +35,8 @@ using DrawnEstimator = std::function<std::vector<double>(std::span<const std::si
 [[nodiscard]] std::vector<Interval> bootstrap_intervals(const SampleSize& sample, std::span<const double> values,
                                                         const DrawnEstimator& estimate, std::uint64_t seed);
 
-/// Measurements with what a law of so many parameters makes of them; `scales`: how large noise is, up to a factor that
-/// is the same for all (1 each, or each time itself where errors are relative).
+/// Measurements with what a model of so many parameters makes of them; `scales`: how large noise is, up to a factor
+/// that is the same for all (1 each, or each time itself where errors are relative).
 struct FittedRows {
     std::vector<double> measured, predicted, scales;
     int parameters = 1;

@@ -7,6 +7,7 @@ namespace auspex::cli {
 /// All of them, in the order in which help lists them.
 [[nodiscard]] const std::vector<Command>& commands();
 
+// Each runs the command of its name, for commands(). Throws InputError for bad input.
 void run_completion_bash(const Options& options);
 void run_completion_fish(const Options& options);
 void run_completion_names(const Options& options);

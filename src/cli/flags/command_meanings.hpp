@@ -6,6 +6,7 @@
 
 namespace auspex::cli {
 
+/// For Command::meanings of `auspex calibrate`, and of `auspex compare`.
 [[nodiscard]] std::vector<FlagMeaning> calibrate_meanings();
 [[nodiscard]] std::vector<FlagMeaning> compare_meanings();
 

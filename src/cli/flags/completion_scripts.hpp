@@ -8,6 +8,7 @@
 
 namespace auspex::cli {
 
+/// The completion script of each shell, for all of these commands and their flags.
 [[nodiscard]] std::string bash_completion(const std::vector<Command>& commands);
 [[nodiscard]] std::string zsh_completion(const std::vector<Command>& commands);
 [[nodiscard]] std::string fish_completion(const std::vector<Command>& commands);

@@ -25,6 +25,7 @@ struct CommandFlag {
 [[nodiscard]] FlagText train_flag_text(Flag flag);
 [[nodiscard]] FlagText compare_flag_text(Flag flag);
 [[nodiscard]] FlagText calibrate_flag_text(Flag flag);
+/// True for flags that only `auspex calibrate` has.
 [[nodiscard]] bool is_calibrate_flag(Flag flag);
 
 }  // namespace auspex::cli

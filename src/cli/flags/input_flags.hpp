@@ -20,6 +20,7 @@ namespace auspex::cli {
 void forget_dp(const Options& options, models::Plan& plan);
 /// All four inputs, overridden, with forget_dp.
 [[nodiscard]] models::Inputs load_all(const Options& options);
+/// Role, name and SHA-256 of machine, stack, workload and plan, in this order.
 [[nodiscard]] std::vector<report::InputFile> files_of(const models::Inputs& inputs);
 
 }  // namespace auspex::cli

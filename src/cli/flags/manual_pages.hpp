@@ -7,6 +7,7 @@
 
 namespace auspex::cli {
 
+/// One page in man's own markup.
 struct ManualPage {
     std::string file;  ///< "auspex-predict.1"
     std::string text;

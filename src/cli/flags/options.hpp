@@ -9,6 +9,7 @@
 
 namespace auspex::cli {
 
+/// Every flag of every command.
 enum class Flag {
     kMachine,
     kStack,
@@ -170,6 +171,7 @@ struct FlagMeaning {
     const char* meaning;
 };
 
+/// A row of the table of commands: name, help, flags and function.
 struct Command {
     const char* name;  ///< one word, or two: "data prepare"
     const char* summary;

@@ -9,6 +9,7 @@ namespace auspex::cli {
 /// The command as its help shows it; `run` may be null where nobody runs it.
 [[nodiscard]] Command train_command(void (*run)(const Options&));
 
+/// The request of parsed flags; what no flag gives keeps its default.
 [[nodiscard]] launch::TrainRequest train_request(const Options& options);
 
 }  // namespace auspex::cli

@@ -17,6 +17,7 @@ void write_names(JsonWriter& json, const models::Inputs& inputs, const Options& 
 void write_prediction(JsonWriter& json, const predict::Prediction& prediction);
 /// Members of the open object: what a run of --tokens takes.
 void write_run(JsonWriter& json, const predict::Prediction& prediction);
+/// The page of text below `title`; `plan` is the plan that was predicted.
 void print_prediction(std::ostream& out, const predict::Prediction& prediction, const models::Plan& plan,
                       const std::string& title);
 

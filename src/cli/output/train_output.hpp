@@ -16,6 +16,7 @@ namespace auspex::cli {
 /// First and last loss, tokens per second (without the first step, where there are more), memory of the fullest rank,
 /// and the files that were written.
 [[nodiscard]] std::string summary_text(const Options& options, const launch::TrainResult& result);
+/// One JSON object: inputs, ranks, global batch and the result (docs/json-output.md).
 void write_train_json(std::ostream& out, const Options& options, const exec::RunInputs& run,
                       const launch::TrainResult& result);
 

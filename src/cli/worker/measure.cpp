@@ -162,7 +162,7 @@ class Measuring {
         }
     }
 
-    /// Rank 0 looks where caches end, or finds it in the file; all take the same.
+    /// Cache sizes that rank 0 measures, or finds in the file; all ranks take the same.
     microbench::MemorySizes memory_sizes() {
         constexpr double kShare = 0.25, kMaxArrayBytes = 1024.0 * 1024 * 1024;  // of the memory for each rank's arrays
         const int ranks = communicator_->world_size() / count_of(computers_);
@@ -204,11 +204,11 @@ class Measuring {
             }
             for (const models::CpuCall& call : microbench::memory_calls()) {
                 const double bytes = cpu_bytes(call, precision), fewest = microbench::kMinOperandSets * bytes;
-                const double far = std::max(fewest, std::min(kLargeSet * cache, sizes_.max_bytes));
-                wanted.push_back({call, precision, microbench::OperandLocation::kMemory, far});
+                const double large = std::max(fewest, std::min(kLargeSet * cache, sizes_.max_bytes));
+                wanted.push_back({call, precision, microbench::OperandLocation::kMemory, large});
                 for (const double ring : kSmallerSets) {
                     if (precision == models::CpuPrecision::kFp32 && bytes < kLargeCall && ring * cache >= fewest &&
-                        ring * cache < far) {
+                        ring * cache < large) {
                         wanted.push_back({call, precision, microbench::OperandLocation::kMemory, ring * cache});
                     }
                 }
@@ -223,11 +223,11 @@ class Measuring {
             const std::size_t end = std::min(first + kPortion, wanted.size());
             const double left = static_cast<double>(end - first) / static_cast<double>(wanted.size() - first);
             const std::span<const Timing> portion = std::span(wanted).subspan(first, end - first);
-            const std::vector<microbench::Trial> looks =
+            const std::vector<microbench::Trial> trials =
                 trials_of(portion, left * (task_.kernels_s - seconds_since(begin)));
             for (std::size_t i = 0; i < portion.size(); ++i) {
-                const auto& [call, precision, place, ring_bytes] = portion[i];
-                file_->append(row_of(call, precision, ring_bytes, looks[i]));
+                const auto& [call, precision, location, ring_bytes] = portion[i];
+                file_->append(row_of(call, precision, ring_bytes, trials[i]));
             }
         }
     }
@@ -236,30 +236,30 @@ class Measuring {
         models::CpuCall call;
         models::CpuPrecision precision;
         microbench::OperandLocation location;
-        double ring_bytes;  ///< of operands from memory: what is gone through before they come round again
+        double ring_bytes;  ///< of operands from memory: bytes gone through before they are used again
     };
 
-    /// Looks at each in turns, so that a neighbour who slows the core for seconds spoils few of those at one of them:
-    /// two while the core has its full speed, if that comes within the budget, and three at least.
+    /// Trials of each, round-robin, so that another process that slows the core for seconds disturbs few trials of any
+    /// one: two undisturbed ones if the budget allows, and three trials at least.
     std::vector<microbench::Trial> trials_of(std::span<const Timing> wanted, double budget_s) {
         constexpr int kMinTrials = 3, kMaxTrials = 10, kUndisturbedTrials = 2;
-        constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for looks beyond the third
+        constexpr double kShortest_s = 0.005, kKept = 0.2;  // of the budget, for trials beyond the third
         const auto begin = Clock::now();
-        std::vector<std::vector<microbench::Trial>> looks(wanted.size());
+        std::vector<std::vector<microbench::Trial>> trials(wanted.size());
         for (int trial = 0; trial < kMaxTrials && (trial < kMinTrials || seconds_since(begin) < budget_s); ++trial) {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
                 if (trial >= kMinTrials &&
-                    std::ranges::count_if(looks[i], &microbench::Trial::is_undisturbed) >= kUndisturbedTrials) {
+                    std::ranges::count_if(trials[i], &microbench::Trial::is_undisturbed) >= kUndisturbedTrials) {
                     continue;
                 }
                 const double left = static_cast<double>(wanted.size()) * (kMinTrials - trial) - static_cast<double>(i);
                 const double share = ((1 - kKept) * budget_s - seconds_since(begin)) / std::max(left, 1.0);
-                looks[i].push_back(
+                trials[i].push_back(
                     trial_of(wanted[i], trial < kMinTrials ? std::max(kShortest_s, share) : kShortest_s));
             }
         }
         std::vector<microbench::Trial> all;
-        std::ranges::transform(looks, std::back_inserter(all), microbench::combined);
+        std::ranges::transform(trials, std::back_inserter(all), microbench::combined);
         return all;
     }
     microbench::Trial trial_of(const Timing& wanted, double budget_s) {

@@ -1,4 +1,4 @@
-/// @file Two checkpoints in turn: which to overwrite, which to trust, and the steps that keep one of them whole.
+/// @file Two alternating checkpoints: which to overwrite, which to trust, and the steps that keep one of them whole.
 #include "exec/checkpoint/checkpoint.hpp"
 
 #include <algorithm>

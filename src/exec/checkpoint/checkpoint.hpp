@@ -1,5 +1,5 @@
 #pragma once
-/// @file Saving a run and going on from it: two full checkpoints in turn, and whole models to keep.
+/// @file Saving a run and going on from it: two alternating full checkpoints, and whole models to keep.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -48,8 +48,8 @@ template <class P>
 /// step 0 and folder "".
 [[nodiscard]] CheckpointInfo newest_checkpoint(const std::string& folder, const RunInputs& run,
                                                std::vector<std::string>& notes);
-/// The same on every rank, collective over the world: rank 0 looks, and all share the reading of the parts. Only rank 0
-/// has notes.
+/// The same on every rank, collective over the world: rank 0 searches, and all share the reading of the parts. Only
+/// rank 0 has notes.
 [[nodiscard]] CheckpointInfo newest_checkpoint(Communicator& communicator, const std::string& folder,
                                                const RunInputs& run, std::vector<std::string>& notes);
 /// Collective: in each group of replicas one rank reads, and broadcasts. Any plan may read what any other wrote. Throws

@@ -13,7 +13,7 @@ namespace {
 constexpr StateKind kKinds[] = {StateKind::kWeight, StateKind::kFirstMoment, StateKind::kSecondMoment};
 constexpr std::uint64_t kBytesOfElement = std::size(kKinds) * sizeof(float);
 
-/// `count` elements that lie together in the whole tensor (from `whole` on), and at `at` among a slice's.
+/// `count` elements that are contiguous in the whole tensor (from `whole` on), and at `at` among a slice's.
 struct Run {
     std::size_t whole = 0, at = 0, count = 0;
 };
@@ -60,16 +60,16 @@ void check_cover(std::vector<Copy> copies, const TensorPart& wanted, const std::
     }
 }
 
-/// Reads the stretch of a file that has all the copies, for each kind of state.
+/// Reads the range of a file that has all the copies, for each kind of state.
 void read_copies(const ReadFile& input, std::uint64_t data, const StoredPart& stored, const std::vector<Copy>& copies,
                  std::size_t begin_of_values, StateValues& values) {
     const std::size_t first = copies.front().from, last = copies.back().from + copies.back().count;
-    std::vector<float> stretch(last - first);
+    std::vector<float> range(last - first);
     for (std::size_t kind = 0; kind < std::size(kKinds); ++kind) {
-        const std::size_t place = kind * (stored.end - stored.begin) + (first - stored.begin);
-        input.read(data + place * sizeof(float), std::as_writable_bytes(std::span(stretch)));
+        const std::size_t offset = kind * (stored.end - stored.begin) + (first - stored.begin);
+        input.read(data + offset * sizeof(float), std::as_writable_bytes(std::span(range)));
         for (const Copy& copy : copies) {
-            std::copy_n(stretch.begin() + static_cast<std::ptrdiff_t>(copy.from - first), copy.count,
+            std::copy_n(range.begin() + static_cast<std::ptrdiff_t>(copy.from - first), copy.count,
                         values.of_kind(kind).begin() + static_cast<std::ptrdiff_t>(copy.to - begin_of_values));
         }
     }

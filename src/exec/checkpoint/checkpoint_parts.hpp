@@ -1,5 +1,5 @@
 #pragma once
-/// @file One rank's file of a checkpoint, and tensors put together from the files of all: docs/formats-training.md.
+/// @file One rank's file of a checkpoint, and tensors assembled from the files of all: docs/formats-training.md.
 #include <map>
 #include <span>
 #include <string>
@@ -38,7 +38,7 @@ class CheckpointReader {
     [[nodiscard]] StateValues read(const TensorPart& part) const;
 
  private:
-    /// A stretch of a tensor that one file has.
+    /// A range of a tensor that one file has.
     struct Record {
         std::string file;
         std::uint64_t data = 0;  ///< where its numbers begin in the file

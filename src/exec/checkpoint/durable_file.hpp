@@ -1,5 +1,5 @@
 #pragma once
-/// @file Files whose bytes are on the disk when a call has returned, and reads from any place of a file.
+/// @file Files whose bytes are on the disk when a call has returned, and reads from any offset of a file.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -180,14 +180,14 @@ void band_backward(const AttentionSizes& sizes, const Band& band, const Panels<R
 /// delta[row, head] = sum over the head's columns of d_output * output.
 template <typename V, typename R>
 void row_products(const AttentionSizes& sizes, const V* output, const V* d_output, R* delta) {
-    const std::size_t places = sizes.sequences * sizes.sequence * sizes.heads, width = sizes.head_size;
-    for (std::size_t place = 0; place < places; ++place) {
+    const std::size_t token_heads = sizes.sequences * sizes.sequence * sizes.heads, width = sizes.head_size;
+    for (std::size_t n = 0; n < token_heads; ++n) {
         R sum = 0;
 #pragma omp simd reduction(+ : sum)
         for (std::size_t i = 0; i < width; ++i) {
-            sum += real(output[place * width + i]) * real(d_output[place * width + i]);
+            sum += real(output[n * width + i]) * real(d_output[n * width + i]);
         }
-        delta[place] = sum;
+        delta[n] = sum;
     }
 }
 
@@ -198,8 +198,8 @@ void attention_forward(const AttentionSizes& sizes, const V* q, const V* k, cons
     record_call("attention_forward", sizes.sequence, 1, sizes.head_size, sizes.sequences * sizes.heads);
     const std::size_t width = sizes.head_size, rows = sizes.sequence;
     const Panels<R> panels(sizes, false);
-    for (std::size_t place = 0; place < sizes.sequences * sizes.kv_heads; ++place) {
-        const std::size_t first_row = place / sizes.kv_heads * rows, kv_head = place % sizes.kv_heads;
+    for (std::size_t kv_index = 0; kv_index < sizes.sequences * sizes.kv_heads; ++kv_index) {
+        const std::size_t first_row = kv_index / sizes.kv_heads * rows, kv_head = kv_index % sizes.kv_heads;
         gather(rows, width, k + first_row * sizes.ld_k + kv_head * width, sizes.ld_k, panels.k);
         gather(rows, width, v + first_row * sizes.ld_v + kv_head * width, sizes.ld_v, panels.v);
         for (std::size_t head = first_head(sizes, kv_head); head < first_head(sizes, kv_head + 1); ++head) {
@@ -220,9 +220,9 @@ void attention_backward(const AttentionSizes& sizes, const V* q, const V* k, con
     const std::size_t width = sizes.head_size, rows = sizes.sequence;
     const Panels<R> panels(sizes, true);
     row_products(sizes, output, d_output, delta);
-    for (std::size_t place = 0; place < sizes.sequences * sizes.kv_heads; ++place) {
-        const std::size_t first_row = place / sizes.kv_heads * rows, kv_head = place % sizes.kv_heads;
-        const std::size_t gradient_place = first_row * sizes.ld_gradient + kv_head * width;
+    for (std::size_t kv_index = 0; kv_index < sizes.sequences * sizes.kv_heads; ++kv_index) {
+        const std::size_t first_row = kv_index / sizes.kv_heads * rows, kv_head = kv_index % sizes.kv_heads;
+        const std::size_t gradient_offset = first_row * sizes.ld_gradient + kv_head * width;
         gather(rows, width, k + first_row * sizes.ld_k + kv_head * width, sizes.ld_k, panels.k);
         gather(rows, width, v + first_row * sizes.ld_v + kv_head * width, sizes.ld_v, panels.v);
         std::fill_n(panels.dk, rows * width, R{0});
@@ -236,8 +236,8 @@ void attention_backward(const AttentionSizes& sizes, const V* q, const V* k, con
                 band_backward(sizes, band, panels, lse + of_row, delta + of_row, dq + row * sizes.ld_gradient + column);
             });
         }
-        scatter(rows, width, panels.dk, dk + gradient_place, sizes.ld_gradient);
-        scatter(rows, width, panels.dv, dv + gradient_place, sizes.ld_gradient);
+        scatter(rows, width, panels.dk, dk + gradient_offset, sizes.ld_gradient);
+        scatter(rows, width, panels.dv, dv + gradient_offset, sizes.ld_gradient);
     }
 }
 

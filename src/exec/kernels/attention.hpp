@@ -7,8 +7,8 @@
 namespace auspex::exec {
 
 /// Rotates `heads` heads of every row in place: of a head's two halves (a, b) at position p, dimension i of d/2, with
-/// w = p theta^(-2i/d): (a cos w - b sin w, b cos w + a sin w). `inverse` turns back: also the gradient. The position
-/// of row r is r mod sequence.
+/// w = p theta^(-2i/d): (a cos w - b sin w, b cos w + a sin w). `inverse` rotates back, which is also the gradient. The
+/// position of row r is r mod sequence.
 template <typename V>
 void rotate(std::size_t rows, std::size_t sequence, std::size_t heads, std::size_t head_size, double theta, V* x,
             std::size_t ldx, bool inverse);

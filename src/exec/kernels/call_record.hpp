@@ -1,5 +1,5 @@
 #pragma once
-/// @file What kernels are called with, as tests see it: off, and then a look at one pointer of the thread, unless a
+/// @file What kernels are called with, as tests see it: off, and then a test of one thread-local pointer, unless a
 /// test switches it on.
 #include <array>
 #include <cstddef>

@@ -69,10 +69,10 @@ void embedding_forward(std::size_t rows, std::size_t width, const std::int32_t* 
                        std::size_t rows_of_table, const V* table, V* x) {
     record_call("embedding_forward", rows, width);
     for (std::size_t row = 0; row < rows; ++row) {
-        const std::int64_t place = std::int64_t{tokens[row]} - first_token;
+        const std::int64_t table_row = std::int64_t{tokens[row]} - first_token;
         V* const to = x + row * width;
-        if (place >= 0 && place < static_cast<std::int64_t>(rows_of_table)) {
-            std::copy_n(table + static_cast<std::size_t>(place) * width, width, to);
+        if (table_row >= 0 && table_row < static_cast<std::int64_t>(rows_of_table)) {
+            std::copy_n(table + static_cast<std::size_t>(table_row) * width, width, to);
         } else {
             std::fill_n(to, width, V{});
         }
@@ -86,8 +86,8 @@ void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t*
     // Rows of one token are summed before they are rounded into the table: bf16 would lose a frequent token's.
     std::vector<std::size_t> order;
     for (std::size_t row = 0; row < rows; ++row) {
-        const std::int64_t place = std::int64_t{tokens[row]} - first_token;
-        if (place >= 0 && place < static_cast<std::int64_t>(rows_of_table)) {
+        const std::int64_t table_row = std::int64_t{tokens[row]} - first_token;
+        if (table_row >= 0 && table_row < static_cast<std::int64_t>(rows_of_table)) {
             order.push_back(row);
         }
     }

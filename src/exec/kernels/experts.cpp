@@ -104,7 +104,7 @@ void loop_activate_backward(RowRange r, std::size_t inner, const V* gate_up, con
     });
 }
 
-/// Calls `body(expert, range)` for blocks of one expert's rows, alike in size and of at most `most`.
+/// Calls `body(expert, range)` for blocks of one expert's rows, of nearly equal size and of at most `most`.
 template <typename Body>
 void for_blocks(const ExpertShape& shape, std::size_t most, const Body& body) {
     for (std::size_t e = 0; e < shape.experts; ++e) {

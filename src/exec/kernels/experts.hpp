@@ -13,7 +13,7 @@
 namespace auspex::exec {
 
 /// Expert e has gate_up [2 inner, hidden] (gate, then up) at weights + e * stride and down [hidden, inner] behind it;
-/// its gradients lie alike. Its rows are [offsets[e], offsets[e + 1]).
+/// its gradients have the same layout. Its rows are [offsets[e], offsets[e + 1]).
 struct ExpertShape {
     std::size_t experts = 0, hidden = 0, inner = 0, stride = 0;
     const std::int64_t* offsets = nullptr;

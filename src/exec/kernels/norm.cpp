@@ -179,9 +179,9 @@ void qk_norm_backward(std::size_t rows, std::size_t width, std::size_t whole_wid
     for (std::size_t row = 0; row < rows; ++row) {
         const V* const from = x + row * ldx;
         V* const upstream = dy + row * lddy;
-        const std::size_t place = row * 2 + static_cast<std::size_t>(which);
-        const R inverse = inverse_root(sums[place], whole_width, epsilon);
-        const R along = inverse * inverse * products[place] / static_cast<R>(whole_width);
+        const std::size_t index = row * 2 + static_cast<std::size_t>(which);
+        const R inverse = inverse_root(sums[index], whole_width, epsilon);
+        const R along = inverse * inverse * products[index] / static_cast<R>(whole_width);
         for (std::size_t i = 0; i < width; ++i) {
             gradient[i] += real(upstream[i]) * real(from[i]) * inverse;
         }

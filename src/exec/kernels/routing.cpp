@@ -62,11 +62,11 @@ void choose_experts(std::size_t rows, std::size_t experts, std::size_t top_k, co
             if (found == top_k && !larger(top_k - 1)) {
                 continue;
             }
-            std::size_t place = found < top_k ? found++ : top_k - 1;
-            for (; place > 0 && larger(place - 1); --place) {
-                choices[place] = choices[place - 1];
+            std::size_t position = found < top_k ? found++ : top_k - 1;
+            for (; position > 0 && larger(position - 1); --position) {
+                choices[position] = choices[position - 1];
             }
-            choices[place] = static_cast<std::int64_t>(e);
+            choices[position] = static_cast<std::int64_t>(e);
         }
     }
 }

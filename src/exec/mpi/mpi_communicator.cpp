@@ -129,13 +129,13 @@ class MpiCommunicator : public RoundCommunicator {
     [[nodiscard]] int size(models::GroupKind kind) const override { return group(kind).size; }
     [[nodiscard]] int group_rank(models::GroupKind kind) const override { return group(kind).group_rank; }
 
-    void broadcast(models::GroupKind kind, int root_place, void* data, std::size_t bytes) override {
+    void broadcast(models::GroupKind kind, int root, void* data, std::size_t bytes) override {
         if (size(kind) == 1) {
             return;
         }
         for (std::size_t at = 0; at < bytes; at += longest_) {
             check(MPI_Bcast(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(longest_, bytes - at)),
-                            MPI_BYTE, root_place, group(kind).comm));
+                            MPI_BYTE, root, group(kind).comm));
         }
     }
 
@@ -233,13 +233,13 @@ class MpiCommunicator : public RoundCommunicator {
             const auto kind = static_cast<models::GroupKind>(index);
             for (int stage = 0; stage < (kind == models::GroupKind::kWorld ? 1 : layout.pp); ++stage) {
                 for (const std::vector<int>& ranks : groups_of(layout, kind, stage)) {
-                    const auto place = std::find(ranks.begin(), ranks.end(), rank_);
-                    if (place == ranks.end()) {
+                    const auto found = std::find(ranks.begin(), ranks.end(), rank_);
+                    if (found == ranks.end()) {
                         continue;
                     }
                     GroupComm& own = groups_[index];
                     own.size = static_cast<int>(ranks.size());
-                    own.group_rank = static_cast<int>(place - ranks.begin());
+                    own.group_rank = static_cast<int>(found - ranks.begin());
                     if (own.size == 1) {
                         continue;
                     }

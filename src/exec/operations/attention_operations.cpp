@@ -64,7 +64,7 @@ struct Attention : SublayerContext<P, AttentionTensors<P>> {
         }
     }
 
-    /// Queries and keys follow one another in a row: all their heads are turned at once.
+    /// Queries and keys follow one another in a row: all their heads are rotated at once.
     void rotary_embedding() {
         Buffer<V>& turned = !current.forward() ? running.upstream : tensors.qk.empty() ? tensors.qkv : tensors.qk;
         rotate(s.t, s.sequence, s.heads + s.kv_heads, s.head, rank.training().rope_theta, turned.data(),

@@ -58,7 +58,7 @@ struct ExpertContext : SublayerContext<P, FeedForwardTensors<P>> {
     }
     /// Rows that arrived are not in the order of experts.
     [[nodiscard]] bool sorts_arrivals() const { return s.all_to_all && s.local_experts > 1; }
-    /// Where a computed row came from: its token, or its place of arrival.
+    /// Where a computed row came from: its token, or its index of arrival.
     [[nodiscard]] RowOrder row_order() const {
         return s.all_to_all ? RowOrder{x.arrival.data(), 1} : RowOrder{x.row_slots.data(), s.top_k};
     }

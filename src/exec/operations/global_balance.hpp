@@ -1,5 +1,5 @@
 #pragma once
-/// @file The auxiliary loss over the router logits of all MoE layers together.
+/// @file The auxiliary loss over the router logits of all MoE layers.
 #include <span>
 
 #include "exec/state/rank.hpp"

@@ -16,8 +16,8 @@ std::int32_t position_in_step(const schedule::Program& program, const models::Pl
     const bool forward = current.block.kind == schedule::BlockKind::kForward;
     const std::int64_t stop = forward ? current.virtual_stage : 2 * stages - 1 - current.virtual_stage;
     const std::int64_t operation = &current.op - program.operations_of(current.block).data();
-    const std::int64_t place = (current.micro_batch * 2 * stages + stop) * longest + operation;
-    return static_cast<std::int32_t>(std::min<std::int64_t>(place, kPositionOfCheck - 1));
+    const std::int64_t position = (current.micro_batch * 2 * stages + stop) * longest + operation;
+    return static_cast<std::int32_t>(std::min<std::int64_t>(position, kPositionOfCheck - 1));
 }
 
 float health_flag(std::int32_t first_not_finite) {

@@ -60,7 +60,7 @@ void share_loss(Rank<P>& rank) {
     rank.total_loss = {sum[0], 0, 0};
 }
 
-/// Tensors of which every tp rank has a part of the gradient: brought together, summed, put back.
+/// Tensors of which every tp rank has a part of the gradient: copied into one buffer, summed, copied back.
 template <class P>
 void sum_over_tp(Rank<P>& rank) {
     using G = typename P::Gradient;
@@ -68,10 +68,10 @@ void sum_over_tp(Rank<P>& rank) {
     for (const Parameter& p : rank.table.dense) {
         count += p.summed_over_tp ? p.size : 0;
     }
-    Buffer<G> together(*rank.arena, schedule::MemoryLabel::kCommunication, count);
+    Buffer<G> buffer(*rank.arena, schedule::MemoryLabel::kCommunication, count);
     Buffer<G>& gradients = rank.weights.dense_gradient;
     const auto for_each_tensor = [&](const auto& copy) {
-        G* at = together.data();
+        G* at = buffer.data();
         for (const Parameter& p : rank.table.dense) {
             if (p.summed_over_tp) {
                 copy(gradients.data() + p.offset, at, p.size);
@@ -80,7 +80,7 @@ void sum_over_tp(Rank<P>& rank) {
         }
     };
     for_each_tensor([](const G* gradient, G* at, std::size_t size) { copy_values<G>(size, gradient, at); });
-    rank.communicator->all_reduce(models::GroupKind::kTp, together.data(), count, element_type<G>(), ReduceOp::kSum);
+    rank.communicator->all_reduce(models::GroupKind::kTp, buffer.data(), count, element_type<G>(), ReduceOp::kSum);
     for_each_tensor([](G* gradient, const G* at, std::size_t size) { copy_values<G>(size, at, gradient); });
 }
 

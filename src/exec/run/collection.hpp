@@ -18,7 +18,7 @@ namespace auspex::exec {
 /// A record with room for every token of steps [first_step, end_step), no choice made yet.
 [[nodiscard]] models::RoutingRecord empty_routing_record(const RunInputs& run, int first_step, int end_step);
 /// Puts into rank 0's record what the others have recorded: of each rank with tp index 0 the tokens of its
-/// data-parallel place in the MoE layers of its stage.
+/// data-parallel rank in the MoE layers of its stage.
 void collect_routing(Communicator& communicator, const RunInputs& run, models::RoutingRecord& record);
 
 }  // namespace auspex::exec

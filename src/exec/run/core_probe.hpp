@@ -14,7 +14,7 @@ namespace auspex::exec {
 class CoreProbe {
  public:
     CoreProbe();
-    /// Seconds of one of its five pieces, the median, by the calling thread's own clock: time that other processes have
+    /// Seconds of one of its five parts, the median, by the calling thread's own clock: time that other processes have
     /// the core does not count, a core that is slower does (its clock, or a neighbour on the other thread of it).
     [[nodiscard]] double seconds();
 
@@ -27,8 +27,8 @@ class CoreProbe {
 inline constexpr double kUndisturbedProbe = 1.1;
 
 /// True if a core that took probe_s is as fast as one that took reference_s at its full speed: neither slower nor
-/// faster by more than kUndisturbedProbe, for laws of a calibration do not speak of cores that are faster than they
-/// were then, either.
+/// faster by more than kUndisturbedProbe, for cost models of a calibration do not hold for cores that are faster than
+/// they were then, either.
 [[nodiscard]] inline bool has_full_speed(double probe_s, double reference_s) {
     return probe_s <= kUndisturbedProbe * reference_s && reference_s <= kUndisturbedProbe * probe_s;
 }

@@ -1,4 +1,4 @@
-/// @file The state before step 0: every weight depends on nothing but the seed, its tensor's name and its place there.
+/// @file The state before step 0: every weight depends on nothing but the seed, its tensor's name and its index there.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

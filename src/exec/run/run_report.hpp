@@ -15,7 +15,7 @@ struct StepReport {
     double gradient_norm = 0, learning_rate = 0;
     double step_time_s = 0;  ///< of the slowest rank, from a barrier before the step
     double tokens_per_s = 0;
-    double probe_s = 0;  ///< of the slowest rank, before or after the step (measure/core_probe.hpp); 0: not asked for
+    double probe_s = 0;  ///< of the slowest rank, before or after the step (exec/run/core_probe.hpp); 0: not asked for
 };
 
 /// Of one rank, at the end.

@@ -45,7 +45,7 @@ struct ExpertTensors {
     Buffer<std::int64_t> received_experts;  ///< [R]
     std::vector<std::size_t> arrived_from;  ///< [ep]: rows received from each rank of the group
     Buffer<std::int64_t> arrival_offsets;   ///< [E + 1]: rows of each local expert, after sorting
-    Buffer<std::int32_t> arrival;           ///< [R]: sorted row -> place of arrival; only with E > 1
+    Buffer<std::int32_t> arrival;           ///< [R]: sorted row -> index of arrival; only with E > 1
     Buffer<V> permuted;  ///< [R, h]: rows sorted by expert; empty where `received` is sorted already (E = 1)
     Buffer<V> gate_up;   ///< [R, 2 expert_inner]
     Buffer<V> product;   ///< [R, expert_inner]

@@ -43,8 +43,8 @@ struct LossParts {
     double z = 0;              ///< weighted by its coefficient
 };
 
-/// Rank::first_not_finite (exec/operations/health.hpp): a place in the step's passes, below kPositionOfCheck; or one of
-/// these.
+/// Rank::first_not_finite (exec/operations/health.hpp): a position in the step's passes, below kPositionOfCheck; or one
+/// of these.
 inline constexpr std::int32_t kPositionOfCheck = (1 << 24) - 2;  ///< kGradientCheck: loss and gradients
 inline constexpr std::int32_t kAllFinite = std::numeric_limits<std::int32_t>::max();
 
@@ -82,8 +82,8 @@ struct Rank {
         return static_cast<double>(run->layout.global_batch) * static_cast<double>(shapes.sequence);
     }
 };
-/// The calling rank of a run, with its place, sizes and parameters; weights are not allocated yet. The arguments
-/// outlive it. Without `routing` it can run no router.
+/// The calling rank of a run, with its grid coordinates, sizes and parameters; weights are not allocated yet. The
+/// arguments outlive it. Without `routing` it can run no router.
 template <class P>
 [[nodiscard]] Rank<P> make_rank(const RunInputs& run, Communicator& communicator, Arena& arena,
                                 OptimizerState<P>& optimizer, RoutingSource* routing) {

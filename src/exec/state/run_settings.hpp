@@ -12,7 +12,7 @@ namespace auspex::exec {
 using Settings = std::map<std::string, std::string>;
 
 /// Everything that decides which function the weights compute: shapes, activations, norms, positions, choices of
-/// experts. A run that goes on must have all of it alike.
+/// experts. A run that goes on must have all of it unchanged.
 [[nodiscard]] Settings model_settings(const models::Workload& workload, const models::Training& training);
 /// Everything else that decides how the weights move: the data, the batch, the optimizer, the losses, the end of the
 /// cosine. A run that goes on may have others.

@@ -1,4 +1,4 @@
-/// @file Sizes on a rank, and its place in the grid.
+/// @file Sizes on a rank, and its grid coordinates.
 #include "exec/state/shapes.hpp"
 
 #include "base/error.hpp"

@@ -29,7 +29,7 @@ struct Sharding {
     std::vector<std::size_t> offsets;  ///< of the shards, and the array's size
     std::size_t shard_index = 0;       ///< this rank's among the shards
     models::GroupKind replica_group = models::GroupKind::kExpertDp;
-    int replicas = 1, replica = 0;  ///< ranks that own the same shard, and this one's place among them
+    int replicas = 1, replica = 0;  ///< ranks that own the same shard, and this one's index among them
     [[nodiscard]] ShardRange range() const { return {offsets[shard_index], offsets[shard_index + 1]}; }
 };
 [[nodiscard]] Sharding sharding_of(const models::Plan& plan, const Communicator& communicator,

@@ -21,7 +21,7 @@ void parts_within(const std::vector<Parameter>& table, bool is_expert, ShardRang
     }
 }
 
-/// Element `flat` of an array, and its place among the shard's.
+/// Element `flat` of an array, and its index among the shard's.
 template <class P>
 struct Position {
     Position(const Rank<P>& rank, const TensorPart& part)
@@ -75,12 +75,12 @@ std::vector<TensorPart> owned_parts(const Rank<P>& rank) {
                                all.begin + models::shard_begin(all.size(), replica + 1, replicas)};
         parts_within(is_expert ? rank.table.experts : rank.table.dense, is_expert, share, parts);
     }
-    const auto tp = static_cast<std::size_t>(rank.plan().tp), place = static_cast<std::size_t>(rank.coordinates.tp);
+    const auto tp = static_cast<std::size_t>(rank.plan().tp), tp_index = static_cast<std::size_t>(rank.coordinates.tp);
     for (TensorPart& part : parts) {
         if (part.parameter->whole_on_tp) {
             const std::size_t begin = part.begin, size = part.size();
-            part.begin = begin + models::shard_begin(size, place, tp);
-            part.end = begin + models::shard_begin(size, place + 1, tp);
+            part.begin = begin + models::shard_begin(size, tp_index, tp);
+            part.end = begin + models::shard_begin(size, tp_index + 1, tp);
         }
     }
     std::erase_if(parts, [](const TensorPart& part) { return part.size() == 0; });

@@ -17,7 +17,7 @@ struct Slice {
 /// Elements of a whole tensor.
 [[nodiscard]] std::size_t elements_of(std::span<const std::int64_t> shape);
 
-/// Calls run(whole, at, count) for elements [begin, end) of a slice, by stretches that lie together in the whole
+/// Calls run(whole, at, count) for elements [begin, end) of a slice, by ranges that are contiguous in the whole
 /// tensor: `count` elements that begin at element `at` of the slice and at element `whole` of the tensor.
 template <class Run>
 void for_each_run(const Slice& slice, std::size_t begin, std::size_t end, Run&& run) {
@@ -39,7 +39,7 @@ struct TensorPart {
 /// What lies in the rank's optimizer shard.
 template <class P>
 [[nodiscard]] std::vector<TensorPart> shard_parts(const Rank<P>& rank);
-/// What the rank writes when all ranks together write every element once: its share of what it and its replicas have
+/// What the rank writes when every element is written by exactly one rank: its share of what it and its replicas have
 /// in their shards.
 template <class P>
 [[nodiscard]] std::vector<TensorPart> owned_parts(const Rank<P>& rank);

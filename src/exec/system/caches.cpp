@@ -22,7 +22,7 @@ Topology load_topology() {
         return nullptr;
     }
     Topology topology(made);
-    // Devices, which take long to look for, have no caches of interest.
+    // Devices, which take long to find, have no caches of interest.
     hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
     return hwloc_topology_load(made) == 0 ? std::move(topology) : nullptr;
 }

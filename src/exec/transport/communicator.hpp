@@ -38,7 +38,7 @@ class Communicator {
 
     [[nodiscard]] virtual int world_rank() const = 0;
     [[nodiscard]] virtual int world_size() const = 0;
-    /// Ranks of this rank's group of the kind, and its own place in it (kTp, kEp, kExpertDp, kDenseDp, kDenseDpOuter,
+    /// Size of this rank's group of the kind, and its own index in it (kTp, kEp, kExpertDp, kDenseDp, kDenseDpOuter,
     /// kDenseDpInner, kStage, kWorld).
     [[nodiscard]] virtual int size(models::GroupKind group) const = 0;
     [[nodiscard]] virtual int group_rank(models::GroupKind group) const = 0;
@@ -61,12 +61,12 @@ class Communicator {
     virtual std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,
                                                       std::span<const std::size_t> send_bytes) = 0;
     virtual void take_received(void* receive) = 0;
-    virtual void broadcast(models::GroupKind group, int root_place, void* data, std::size_t bytes) = 0;
+    virtual void broadcast(models::GroupKind group, int root, void* data, std::size_t bytes) = 0;
     virtual void barrier(models::GroupKind group) = 0;
 
     /// Messages between stages' counterparts: to the next (kNextStage) or previous (kPreviousStage) stage, wrapping
     /// round. Never blocks: the parts are copied, one after another, into memory of the transport. `tag` tells messages
-    /// of one direction apart (message_tag).
+    /// of one direction apart.
     virtual void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) = 0;
     /// From the stage in that direction; blocks until the message is there. Its length must be `data`'s.
     virtual void receive(models::GroupKind direction, std::span<std::byte> data, int tag) = 0;

@@ -90,9 +90,9 @@ std::vector<std::size_t> CountingCommunicator::all_to_all_begin(models::GroupKin
     return real_.all_to_all_begin(group, send, send_bytes);
 }
 
-void CountingCommunicator::broadcast(models::GroupKind group, int root_place, void* data, std::size_t bytes) {
+void CountingCommunicator::broadcast(models::GroupKind group, int root, void* data, std::size_t bytes) {
     count(schedule::CommKind::kBroadcast, group, bytes);
-    real_.broadcast(group, root_place, data, bytes);
+    real_.broadcast(group, root, data, bytes);
 }
 
 void CountingCommunicator::barrier(models::GroupKind group) {

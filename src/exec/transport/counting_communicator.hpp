@@ -42,7 +42,7 @@ class CountingCommunicator final : public Communicator {
     std::vector<std::size_t> all_to_all_begin(models::GroupKind group, const void* send,
                                               std::span<const std::size_t> send_bytes) override;
     void take_received(void* receive) override { real_.take_received(receive); }
-    void broadcast(models::GroupKind group, int root_place, void* data, std::size_t bytes) override;
+    void broadcast(models::GroupKind group, int root, void* data, std::size_t bytes) override;
     void barrier(models::GroupKind group) override;
     void send(models::GroupKind direction, std::span<const std::span<const std::byte>> parts, int tag) override;
     void receive(models::GroupKind direction, std::span<std::byte> data, int tag) override;

@@ -25,7 +25,7 @@ std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
 
 struct Group {
     std::vector<int> ranks;
-    std::vector<void*> member_buffers;  ///< by place: the data that a member shows the others while they meet
+    std::vector<void*> member_buffers;  ///< by group rank: the data that a member lends the others during a collective
     std::size_t arrived = 0, left = 0;
     std::uint64_t barriers_entered = 0, barriers_left = 0;
     std::condition_variable changed;
@@ -132,9 +132,9 @@ class InProcessCommunicator : public RoundCommunicator {
           options_(options) {}
 
     void join(models::GroupKind kind, Group& group) {
-        const auto place = std::find(group.ranks.begin(), group.ranks.end(), rank_) - group.ranks.begin();
+        const auto index = std::find(group.ranks.begin(), group.ranks.end(), rank_) - group.ranks.begin();
         groups_[index_of(kind)] = &group;
-        group_ranks_[index_of(kind)] = static_cast<std::size_t>(place);
+        group_ranks_[index_of(kind)] = static_cast<std::size_t>(index);
     }
     void set_neighbours(int next, int previous) { next_ = next, previous_ = previous; }
 
@@ -145,12 +145,12 @@ class InProcessCommunicator : public RoundCommunicator {
         return static_cast<int>(group_ranks_[index_of(group)]);
     }
 
-    void broadcast(models::GroupKind kind, int root_place, void* data, std::size_t bytes) override {
+    void broadcast(models::GroupKind kind, int root, void* data, std::size_t bytes) override {
         if (members(kind) == 1) {
             return;
         }
         const BarrierScope meeting = enter_barrier(kind, data);
-        const void* const source = group(kind).member_buffers[index_of(root_place)];
+        const void* const source = group(kind).member_buffers[index_of(root)];
         if (source != data && bytes > 0) {
             std::memcpy(data, source, bytes);
         }

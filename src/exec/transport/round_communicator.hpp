@@ -11,7 +11,7 @@ namespace auspex::exec {
 /// Up to here an all-reduce sends everyone's data to everyone, where the stack does not say it.
 inline constexpr std::size_t kSmallAllReduce = 4096;
 
-/// Messages of one round, of one member of a group; peers are places in it.
+/// Messages of one round, of one member of a group; peers are group ranks.
 struct RoundExchange {
     struct Incoming {
         std::size_t from = 0;
@@ -48,7 +48,7 @@ class RoundCommunicator : public Communicator {
     /// Begins all receives, then all sends, copies the own part (copy_own_part) and waits for all. Messages without
     /// bytes are not sent.
     virtual void exchange(models::GroupKind kind, const RoundExchange& round) = 0;
-    /// Sends, also what has no bytes; appends the next message of member `from` to `received` (append_from), in the
+    /// Sends, also what has no bytes; appends the next message of member `from` to `received`, in the
     /// order of members, this member's own part among them. Returns the lengths by member.
     virtual std::vector<std::size_t> exchange_unsized(models::GroupKind kind, const RoundExchange& round,
                                                       std::vector<std::byte>& received) = 0;

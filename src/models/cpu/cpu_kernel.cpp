@@ -39,7 +39,7 @@ double panel_left(const CpuCall& c) { return c.rows * c.depth * std::ceil(c.colu
 double thin_right(const CpuCall& c) { return c.columns < kThin ? c.columns * c.depth * c.depth : 0; }
 double group_weights(const CpuCall& c) { return c.groups * c.columns * c.depth; }
 double heads(const CpuCall& c) { return c.rows * c.columns / c.depth; }
-/// Half heads are turned in vectors of 16 floats, or 32 values of bf16; what is left of them one by one.
+/// The halves of heads are rotated in vectors of 16 floats, or 32 values of bf16; the remainder one by one.
 double rest_of(const CpuCall& c, double lanes) { return heads(c) * std::fmod(c.depth / 2, lanes); }
 double rest_of_16(const CpuCall& c) { return rest_of(c, 16); }
 double rest_of_32(const CpuCall& c) { return rest_of(c, 32); }
@@ -77,7 +77,7 @@ struct KernelTerms {
 
 constexpr Term kStart{"start", once}, kRow{"row", rows}, kColumn{"column", columns}, kElement{"element", row_columns};
 
-// Families of kernels that do alike.
+// Families of kernels with the same terms.
 
 template <typename... More>
 constexpr KernelTerms gemm(std::string_view name, More... more) {
@@ -171,7 +171,7 @@ constexpr std::array<KernelTerms, kCpuKernels> kKernelTerms{
     stream("operation", "block"),
 };
 
-// Bytes of what is stored alike in every precision.
+// Bytes of what is stored in the same format whatever the precision.
 constexpr double kReal = 4, kNumber = 8, kSlot = 4, kLine = 64;
 
 /// Of one element: moments and master weights are read and written in fp32.

@@ -1,5 +1,5 @@
 #pragma once
-/// @file The kernels that the trainer calls, by name and sizes, and the law of their time on one core.
+/// @file The kernels that the trainer calls, by name and sizes, and the cost model of their time on one core.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +82,7 @@ inline constexpr std::size_t kCpuPrecisions = 2;
 /// "fp32", "bf16".
 [[nodiscard]] std::string_view to_string(CpuPrecision precision);
 
-/// One call, or `repeat` equal ones in a row.
+/// One call, or `repeat` equal ones in succession.
 struct CpuCall {
     CpuKernel kernel = CpuKernel::kCopy;
     double rows = 1, columns = 1, depth = 1, groups = 1;
@@ -93,11 +93,11 @@ struct CpuCall {
     double cold_bytes = 0;
 };
 
-/// Most terms that a law has.
+/// Most terms that a cost model has.
 inline constexpr std::size_t kMaxCpuTerms = 6;
 
-/// The law of a kernel's time on one core: seconds = sum over its terms of coefficient x size, all coefficients
-/// positive. Terms:
+/// The cost model of a kernel on one core: seconds = sum over its terms of coefficient x size, no coefficient negative.
+/// Terms:
 ///   "start" a call; "row", "column", "element" of rows x columns; "token", "slot", "choice", "head", "part",
 ///   "expert": each of them that the call works through;
 ///   of matrix products "product" a multiply-add, columns rounded up to vectors of 16; "output" an element of C; "left"
@@ -106,8 +106,8 @@ inline constexpr std::size_t kMaxCpuTerms = 6;
 ///   of attention "band" 64 queries of a head, "score" a query with a key up to the end of its band, "product" a score
 ///   times head_size;
 ///   of experts "weight" an element of one projection of all experts, "inner", "hidden" rows times that width;
-///   of rotation "rest_of_16" and "rest_of_32" elements of half heads beyond whole vectors (fp32, bf16);
-///   of the router's choice "insertion" an expert that is among the largest so far, "shift" a place that it moves;
+///   of rotation "rest_of_16" and "rest_of_32" elements of the halves of heads beyond whole vectors (fp32, bf16);
+///   of the router's choice "insertion" an expert that is among the largest so far, "shift" a position that it moves;
 ///   of the mask "line" a cache line read, "found" a slot found;
 ///   of sums "output" an element written. What is meant by the others is in their names.
 [[nodiscard]] std::span<const std::string_view> cpu_terms(CpuKernel kernel);
@@ -119,12 +119,12 @@ inline constexpr std::size_t kMaxCpuTerms = 6;
 /// Fitted coefficients of one kernel, in seconds per unit of each term.
 struct CpuKernelCost {
     std::array<double, kMaxCpuTerms> seconds_per{};
-    double miss_byte_s = 0;     ///< more for each byte of its operands that comes from memory; 0: what a core's rate of
-                                ///< memory (Host::core_memory_bytes_per_s) says
+    double miss_byte_s = 0;     ///< added for each byte of its operands that comes from memory; 0: by a core's memory
+                                ///< bandwidth, 1 / CpuModel::core_memory_bytes_per_s
     double capacity_bytes = 0;  ///< working set up to which its operands are found in caches and address translation,
-                                ///< as it goes through them; 0: the last-level cache's (Host::cache_bytes)
+                                ///< as it goes through them; 0: CpuModel::cache_bytes
     double relative_error = 0;  ///< typical residual of the fit: one standard deviation
-    bool known = false;         ///< false: the machine file has no law of this kernel
+    bool known = false;         ///< false: the machine file has no cost model of this kernel
 };
 
 }  // namespace auspex::models

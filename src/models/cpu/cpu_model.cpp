@@ -1,4 +1,4 @@
-/// @file Seconds of a kernel call and of a message by the laws of a host.
+/// @file Seconds of a kernel call and of a message by the cost models of a CPU machine.
 #include "models/cpu/cpu_model.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace auspex::models {
 
 CpuModel at_speed(CpuModel cpu, double speed) {
     AUSPEX_CHECK(speed > 0, "cores run");
-    for (auto& laws : cpu.kernel_costs) {
-        for (CpuKernelCost& cost : laws) {
+    for (auto& costs : cpu.kernel_costs) {
+        for (CpuKernelCost& cost : costs) {
             for (double& seconds : cost.seconds_per) {
                 seconds /= speed;
             }
@@ -27,11 +27,13 @@ CpuModel at_speed(CpuModel cpu, double speed) {
     return cpu;
 }
 
-double miss_ratio(double reach_bytes, double set_bytes) { return std::clamp(set_bytes / reach_bytes - 1, 0.0, 1.0); }
+double miss_ratio(double capacity_bytes, double set_bytes) {
+    return std::clamp(set_bytes / capacity_bytes - 1, 0.0, 1.0);
+}
 
 double miss_ratio(const CpuModel& cpu, const CpuKernelCost& cost, const WorkingSet& set) {
-    const double reach = cost.capacity_bytes > 0 ? cost.capacity_bytes : cpu.cache_bytes;
-    return std::max(miss_ratio(reach, set.of_core), miss_ratio(cpu.cache_bytes, set.of_computer));
+    const double capacity = cost.capacity_bytes > 0 ? cost.capacity_bytes : cpu.cache_bytes;
+    return std::max(miss_ratio(capacity, set.of_core), miss_ratio(cpu.cache_bytes, set.of_computer));
 }
 
 double miss_byte_s(const CpuModel& cpu, const CpuKernelCost& cost) {

@@ -1,4 +1,4 @@
-/// @file Reads cores, caches, message costs and the laws of kernels, each constant with its provenance.
+/// @file Reads cores, caches, message costs and cost models of kernels, each constant with its provenance.
 #include "models/cpu/cpu_section.hpp"
 
 #include <algorithm>
@@ -60,12 +60,12 @@ void read_messages(const JsonValue& section, int max_nodes, CpuModel& cpu, std::
     cpu.intra_node = read_message_costs(section.at("near"), constants);
     if (max_nodes > 1) {
         cpu.inter_node = read_message_costs(section.at("far"), constants);
-    } else if (const auto far = section.find("far")) {
-        far->fail("no such key where fabric.max_nodes is 1: no message leaves the node");
+    } else if (const auto messages = section.find("far")) {
+        messages->fail("no such key where fabric.max_nodes is 1: no message leaves the node");
     }
 }
 
-/// What a kernel's terms have in common.
+/// Source and kind that a kernel's terms share.
 struct Provenance {
     std::string source;
     ConstantKind kind = ConstantKind::kAssumed;
@@ -86,7 +86,7 @@ std::optional<Provenance> read_provenance(const JsonValue& entry) {
     return shared;
 }
 
-/// Terms of which a call has thousands and millions.
+/// Terms whose size in one call is in the thousands or millions.
 constexpr std::array<std::string_view, 11> kElementTerms{"far_byte", "product", "element", "output", "left", "right",
                                                          "weight",   "inner",   "hidden",  "score",  "byte"};
 
@@ -114,7 +114,7 @@ double read_term(const JsonValue& entry, std::string_view term, const std::optio
     return constant.value;
 }
 
-/// allow_only for keys that are known when the program runs.
+/// allow_only for keys known only at run time.
 void allow_keys(const JsonValue& object, const std::vector<std::string_view>& allowed) {
     for (const std::string& key : object.keys()) {
         if (key == "comment" || key.starts_with('$') ||
@@ -156,25 +156,25 @@ std::array<CpuKernelCost, kCpuKernels> read_kernel_costs(const JsonValue& sectio
         names.push_back(to_string(static_cast<CpuKernel>(i)));
     }
     allow_keys(section, names);
-    std::array<CpuKernelCost, kCpuKernels> laws{};
+    std::array<CpuKernelCost, kCpuKernels> costs{};
     for (std::size_t i = 0; i < kCpuKernels; ++i) {
         if (const auto entry = section.find(names[i])) {
-            laws[i] = read_kernel_cost(*entry, static_cast<CpuKernel>(i), constants);
+            costs[i] = read_kernel_cost(*entry, static_cast<CpuKernel>(i), constants);
         }
     }
-    return laws;
+    return costs;
 }
 
 void read_kernels(const JsonValue& section, CpuModel& cpu, std::vector<Constant>& constants) {
     section.allow_only({"fp32", "bf16"});
     for (const CpuPrecision precision : {CpuPrecision::kFp32, CpuPrecision::kBf16}) {
-        if (const auto laws = section.find(to_string(precision))) {
-            cpu.kernel_costs[static_cast<std::size_t>(precision)] = read_kernel_costs(*laws, constants);
+        if (const auto costs = section.find(to_string(precision))) {
+            cpu.kernel_costs[static_cast<std::size_t>(precision)] = read_kernel_costs(*costs, constants);
         }
     }
 }
 
-/// 0, or long enough for an operating system.
+/// A time slice in seconds: 0, or one that an operating system can have.
 double read_slice(const JsonValue& section, std::vector<Constant>& constants) {
     const double slice = read_time(section, "core_slice", kMaxSlice, constants);
     if (slice > 0 && slice < kMinSlice) {
@@ -212,7 +212,7 @@ CpuModel read_cpu_section(const JsonValue& section, int max_nodes, std::vector<C
     cpu.memory_bytes_per_s = read_rate(section, "memory_bandwidth", constants);
     cpu.core_memory_bytes_per_s = read_rate(section, "core_memory_bandwidth", constants);
     if (section.find("probe")) {
-        // No prediction leans on it, so it joins no list of constants.
+        // No prediction depends on it, so it joins no list of constants.
         std::vector<Constant> unused;
         cpu.probe_s = read_time(section, "probe", kMaxProbe, unused);
     }

@@ -114,7 +114,7 @@ std::string title_of(const std::vector<const fit::FitQuality*>& fits) {
     return named == std::ssize(fits) ? "kernel " + head : "kernels " + head + (named > 0 ? ", …" : "_…");
 }
 
-/// Kernels by the first word of their names, so that forward and backward stand together; messages, collectives.
+/// Kernels by the first word of their names, so that forward and backward are neighbours; messages, collectives.
 std::string charts(const fit::Calibration& calibration) {
     std::map<std::string, std::vector<const fit::FitQuality*>> families;
     for (const fit::FitQuality& fit : calibration.fits) {

@@ -8,13 +8,14 @@
 
 namespace auspex::report {
 
+/// What the page and the terminal show of one calibration.
 struct CalibrationReport {
     std::string machine;            ///< its name
     std::string machine_file;       ///< where it was written
-    std::string measurements_file;  ///< where its rows are
+    std::string measurements_file;  ///< file of its measurements
     std::string command;
     fit::Calibration calibration;
-    std::vector<Constant> constants;       ///< of the machine file, laws of kernels apart
+    std::vector<Constant> constants;       ///< of the machine file, without cost models of kernels
     bool is_from = false;                  ///< from a table of another machine: `calibration` has changes
     std::size_t constants_of_machine = 0;  ///< in its file, all of them
 };
@@ -27,8 +28,8 @@ struct CalibrationReport {
 [[nodiscard]] std::string fits_text(const fit::Calibration& calibration);
 /// One line a constant: value, interval of 95 %, kind.
 [[nodiscard]] std::string constants_text(const std::vector<Constant>& constants);
-/// One line a constant that rows have replaced: what it was and is, interval, rows, verdict; then those of the stack
-/// that rows speak of, and how many constants stayed.
+/// One line a constant that measurements have replaced: old and new value, interval, number of measurements, verdict;
+/// then those of the stack that measurements concern, and how many constants stayed.
 [[nodiscard]] std::string changes_text(const CalibrationReport& report);
 
 /// Writes DIR/index.html. Throws InputError where it cannot.

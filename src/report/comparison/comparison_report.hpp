@@ -7,6 +7,7 @@
 
 namespace auspex::report {
 
+/// What the page shows beside the comparison itself.
 struct ComparisonReport {
     const evaluate::Comparison& comparison;
     std::string machine;  ///< its name

@@ -9,7 +9,7 @@
 
 namespace auspex::report {
 
-/// Where a part of a drawing may stand. What draws it says how far down it came.
+/// Where a part of a drawing may stand, in SVG user units.
 struct DrawingArea {
     double left = 0, top = 0, width = 0;
 };
@@ -21,8 +21,9 @@ struct DrawingArea {
 /// A filled box with its name inside; `color` is a number of the style sheet's segment colours.
 void draw_box(Svg& svg, SvgPoint corner, double width, double height, int color, std::string_view name);
 
-/// Both return the lowest point drawn.
+/// Draws the inside of a node; returns the y of the lowest point drawn.
 double draw_node(Svg& svg, const models::Machine& machine, DrawingArea area);
+/// Draws the network's switches and links; returns the y of the lowest point drawn.
 double draw_network(Svg& svg, const network::FabricGraph& graph, const network::FabricTotals& totals, DrawingArea area);
 
 }  // namespace auspex::report

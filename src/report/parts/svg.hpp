@@ -7,6 +7,7 @@
 
 namespace auspex::report {
 
+/// In user units; y points down.
 struct SvgPoint {
     double x = 0, y = 0;
 };
@@ -25,7 +26,7 @@ struct SvgLabel {
     double anchor_y = 0;  ///< what it names: a leader line starts here
 };
 
-/// Sorts by wanted place and moves labels apart to at least `gap`, inside [top, bottom] as far as they fit.
+/// Sorts by wanted y and moves labels apart to at least `gap`, inside [top, bottom] as far as they fit.
 void spread_labels(std::vector<SvgLabel>& labels, double gap, double top, double bottom);
 
 /// Round values at steps of 1, 2 or 5 x 10^k that cover [low, high], about `wanted` of them.
@@ -33,6 +34,7 @@ void spread_labels(std::vector<SvgLabel>& labels, double gap, double top, double
 /// 1, 2 and 5 x 10^k inside [low, high]; round equal steps where fewer than three of them are.
 [[nodiscard]] std::vector<double> decade_ticks(double low, double high);
 
+/// Collects shapes in drawing order. `css`: class of the shape in the page's style sheet.
 class Svg {
  public:
     /// `title` and `description` are read to people who cannot see the picture.
@@ -50,6 +52,7 @@ class Svg {
     void text_upwards(SvgPoint at, std::string_view text, std::string_view css);
     /// Labels at x with thin lines from (from_x, anchor_y) where they were moved.
     void labels(const std::vector<SvgLabel>& labels, double from_x, double x);
+    /// The whole <svg> element.
     [[nodiscard]] std::string finish() &&;
 
  private:

@@ -8,7 +8,7 @@ namespace auspex::report {
 using TextRow = std::vector<std::string>;
 
 /// The first row is the head. Every column is as wide as its widest cell; two spaces stand between columns. `left`
-/// lists the columns that begin at the same place, by index; the others end there. Requires rows of equal length.
+/// lists the columns that are left-aligned, by index; the others are right-aligned. Requires rows of equal length.
 [[nodiscard]] std::string text_table(const std::vector<TextRow>& rows, const std::vector<std::size_t>& left);
 
 }  // namespace auspex::report

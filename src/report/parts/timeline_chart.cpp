@@ -1,4 +1,4 @@
-/// @file Timelines as rows of coloured stretches.
+/// @file Timelines as rows of coloured intervals.
 #include "report/parts/timeline_chart.hpp"
 
 #include <algorithm>

@@ -115,7 +115,7 @@ void append_span(std::string& out, const schedule::Span& span, const TrackIds& i
     out += "}},\n";
 }
 
-/// By track, then start; of two that start together the longer first, so that viewers nest the shorter inside.
+/// By track, then start; of two that start at the same time the longer first, so that viewers nest the shorter inside.
 std::vector<std::size_t> order_of(const std::vector<schedule::Span>& spans) {
     std::vector<std::size_t> order(spans.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -8,6 +8,7 @@
 
 namespace auspex::report {
 
+/// One collective on one machine, timed at several message sizes.
 struct CollectiveSweep {
     std::string kind;  ///< "all-reduce"
     int ranks = 1, groups = 1, group_size = 1, stride = 1, nodes = 1;
@@ -45,8 +46,9 @@ inline constexpr double kMuchSlower = 1.5;
 [[nodiscard]] std::string render_sweep_text(const CollectiveSweep& sweep);
 /// A line a phase, then the times of the algorithms that are not played.
 [[nodiscard]] std::string render_phases_text(const network::CollectiveResult& result);
+/// The page of a sweep: title, command, inputs, notes and the table of sizes.
 [[nodiscard]] std::string render_sweep_markdown(const CollectiveSweep& sweep);
-/// A row for every size and algorithm, in SI units; `chosen` marks what the other files show.
+/// A line for every size and algorithm, in SI units; `chosen` marks what the other files show.
 [[nodiscard]] std::string render_sweep_csv(const CollectiveSweep& sweep);
 /// Time and bus bandwidth against size, all logarithmic: what is chosen, named where it changes, and every algorithm
 /// over the number of levels that is fastest at each size. Sizes without bytes cannot be drawn.

@@ -14,7 +14,7 @@ namespace {
 
 using CsvCell = std::pair<std::string, std::string>;  // column name, value
 
-/// Picoseconds as seconds with twelve decimals: exact, so that the losses of a row still sum to its step.
+/// Picoseconds as seconds with twelve decimals: exact, so that the losses of a line still sum to its step.
 std::string exact_seconds(Picoseconds time) {
     constexpr Picoseconds kPerSecond = 1'000'000'000'000;
     std::string decimals = std::to_string((time < 0 ? -time : time) % kPerSecond);

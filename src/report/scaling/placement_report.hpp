@@ -25,13 +25,15 @@ struct OperationDifference {
     std::string name;
     std::vector<double> seconds;  ///< by placement
 };
+/// The first `most` of them.
 [[nodiscard]] std::vector<OperationDifference> largest_differences(const PlacementReport& report, std::size_t most);
 
-/// Kinds of links that any placement uses, the most crowded first, with the use by placement (kind empty: none).
+/// Use of one kind of links by placement (LinkUse::kind empty: none).
 struct LinkUseComparison {
     std::string kind;
     std::vector<engine::LinkUse> uses;
 };
+/// Every kind that any placement uses, the one with the largest share first.
 [[nodiscard]] std::vector<LinkUseComparison> compare_link_use(const PlacementReport& report);
 
 /// Losses by placement, as inline SVG.

@@ -21,8 +21,10 @@ void require_points(const ScalingReport& report);
 /// The loss in a sentence: "data-parallel communication".
 [[nodiscard]] const char* plain_name(schedule::Loss loss);
 
+/// What the page predicts and finds, as sentences for its top.
 [[nodiscard]] std::vector<std::string> summary_sentences(const ScalingReport& report);
 
+/// A loss at the first and at the last point.
 struct LossGrowth {
     schedule::Loss loss{};
     double first_s = 0, last_s = 0;
@@ -32,11 +34,13 @@ struct LossGrowth {
 /// shrink); losses that are zero in both are left out.
 [[nodiscard]] std::vector<LossGrowth> loss_growth(const ScalingReport& report);
 
+/// How many constants are of one kind, and what the kind means.
 struct KindCount {
     ConstantKind kind{};
     std::size_t count = 0;
     const char* meaning = "";
 };
+/// Counts of ScalingReport::constants: measured, specified, derived, assumed, fitted.
 [[nodiscard]] std::array<KindCount, 5> constants_by_kind(const ScalingReport& report);
 
 /// The points' notes, each once; one that not every point carries names its points.

@@ -1,5 +1,5 @@
 #pragma once
-/// @file What the trainer cannot do: asked before a run, and before ranks of a host machine are predicted.
+/// @file What the trainer cannot do: asked before a run, and before ranks of a CPU machine are predicted.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace auspex::schedule {
 
 /// Everything of this program that the executor has no kernel or call for, one line each, empty if it can run:
-/// "operation key_value_gather: context parallelism is not bound". Looks at the operations, and at what the workload
+/// "operation key_value_gather: context parallelism is not bound". Checks the operations, and what the workload
 /// and plan ask of them (biases, shared experts, etp != tp, fsdp, overlap, tied embeddings over several stages, …).
 [[nodiscard]] std::vector<std::string> unbound_operations(const models::Workload& workload, const models::Plan& plan,
                                                           const models::Stack& stack, const Program& program);

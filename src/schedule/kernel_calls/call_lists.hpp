@@ -1,6 +1,6 @@
 #pragma once
-/// @file The kernel calls of an operation, by the part of the model that it belongs to, and the words they are written
-/// in.
+/// @file The kernel calls of an operation, by the part of the model that it belongs to, and helpers that make
+/// them.
 #include <vector>
 
 #include "schedule/kernel_calls/operation_calls.hpp"
@@ -28,23 +28,23 @@ struct OperationSizes {
     return op.phase == Phase::kForward || op.phase == Phase::kRecompute;
 }
 
-// Calls. Weights and their gradients are far, and so is what a sublayer keeps for its backward pass (saved): it is
-// written to memory that nobody has touched for long, and read when much else has passed through the caches. What a
-// pass has just made is near, and so are the small tensors of router and head.
+// Calls. Weights and their gradients are cold (CpuCall::cold_bytes), and so is what a sublayer saves for its backward
+// pass: it is written to memory last touched long ago, and read when much else has passed through the caches. What a
+// pass has just made is warm, and so are the small tensors of router and head.
 [[nodiscard]] models::CpuCall row_call(models::CpuKernel kernel, double rows, double columns, double depth = 1);
-/// Of `elements` or bytes in one row.
+/// A call over one row of `columns` elements or bytes.
 [[nodiscard]] models::CpuCall flat_call(models::CpuKernel kernel, double columns);
 /// A linear layer [rows, in] -> [rows, out]: its product of the operation's phase.
 [[nodiscard]] models::CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out,
-                                          double in);  /// The call with `elements` of values more that are far, unless
-                                                       /// they are made again: forward those that it writes for
-/// its sublayer to keep, backward those that it finds kept.
+                                          double in);
+/// The call with `elements` more cold values, unless they are recomputed: forward those that it saves for the backward
+/// pass, backward those saved. None if not `keeps`.
 [[nodiscard]] models::CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, models::CpuCall call,
                                                  bool keeps, double elements);
 
 /// The router's softmax and choices of `rows` tokens, as the plan's routing has them made.
 [[nodiscard]] models::CpuCall router_choice(const OperationSizes& z, double rows);
-/// The look at what is handed over, and its copy into a buffer: `elements` of values.
+/// The check for NaN and infinity of what is sent, and its copy into a buffer: `elements` of values.
 [[nodiscard]] std::vector<models::CpuCall> check_and_copy(const OperationSizes& z, double elements);
 
 // Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).

@@ -1,6 +1,6 @@
 #pragma once
-/// @file Which kernels the trainer calls for an operation, with their sizes: what a machine with a host section is
-/// costed by.
+/// @file Which kernels the trainer calls for an operation, with their sizes: what the step time of a
+/// CPU machine is made of.
 #include <vector>
 
 #include "models/cpu/cpu_kernel.hpp"

@@ -214,7 +214,8 @@ Calls output_reduction(const ExpertBlock& b, const Operation& op) {
     return b.all_to_all ? Calls{sums} : Calls{b.clear_weight_gradients(), sums};
 }
 
-/// `values` for every ep rank, and weights of choices, gathered: a look, and a copy of the rank's own into the whole.
+/// `values` for every ep rank, and weights of choices, gathered: a check for NaN and infinity, and a copy of the rank's
+/// own into the whole.
 void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
     calls.before = check_and_copy(b.z, b.z.s.t * b.z.s.h);
     if (with_choices) {
@@ -225,7 +226,8 @@ void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
     }
 }
 
-/// Values of all tokens summed over the ep ranks: a look, and a copy of the rank's own out of the whole.
+/// Values of all tokens summed over the ep ranks: a check for NaN and infinity, and a copy of the rank's own out of the
+/// whole.
 void reduce_to_own(OperationCalls& calls, const ExpertBlock& b, bool with_weights) {
     const OperationSizes& z = b.z;
     calls.before = {flat_call(models::CpuKernel::kFiniteCheck, b.tokens * z.s.h)};

@@ -6,8 +6,8 @@ namespace {
 
 using Calls = std::vector<models::CpuCall>;
 
-/// A norm. Its input is always kept, and read once more where it is recomputed. Without a weight the mean is taken off:
-/// one more sum over a row forward, two backward.
+/// A norm. Its input is always kept, and read once more where it is recomputed. Without a weight the mean is
+/// subtracted: one more sum over a row forward, two backward.
 Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
     const bool forward = runs_forward(op);
     const double rows = z.s.t_norm;
@@ -87,7 +87,7 @@ models::CpuCall residual_add(const OperationSizes& z, const Operation& op) {
                               elements);
 }
 
-/// The tokens of a micro-batch, 4 bytes each, brought together.
+/// The tokens of a micro-batch, 4 bytes each, copied into one buffer.
 models::CpuCall token_copy(const OperationSizes& z) { return flat_call(models::CpuKernel::kCopy, 4 * z.s.t); }
 
 /// Forward rows of the table, and the first layer's kept input; backward the rows whose tokens are in the rank's part

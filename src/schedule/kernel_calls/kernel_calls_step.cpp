@@ -1,4 +1,4 @@
-/// @file The kernel calls of the optimizer block, and of a step's begin.
+/// @file The kernel calls of the optimizer block, and of the start of a step.
 #include <utility>
 
 #include "schedule/kernel_calls/call_lists.hpp"
@@ -116,7 +116,7 @@ bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& ca
             calls.before = over_gradients(stage_parameters(z.s.workload, z.s.plan, z.stage), z.s.plan,
                                           models::CpuKernel::kFiniteCheckGradients, 1);
             return true;
-        case OpKind::kGradientTpAllReduce:  // tensors brought together, and put back
+        case OpKind::kGradientTpAllReduce:  // tensors copied into one buffer, and back
             calls.before = copies_of_summed_tensors(z);
             calls.after = calls.before;
             return true;

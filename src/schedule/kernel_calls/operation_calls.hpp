@@ -8,7 +8,7 @@
 namespace auspex::schedule {
 
 /// What a rank computes in an operation. Of a communication: before its transfers begin (copies into its buffers, the
-/// look for numbers that are not finite) and after they have ended; sums that belong to the transfers (reduce-scatter,
+/// check for numbers that are not finite) and after they have ended; sums that belong to the transfers (reduce-scatter,
 /// all-reduce) are not among them.
 struct OperationCalls {
     std::vector<models::CpuCall> before, after;

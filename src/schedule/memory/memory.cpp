@@ -156,9 +156,9 @@ std::uint64_t shard_of_rank(const models::Layout& layout, models::GroupKind kind
     for (const std::vector<int>& group : groups_of(layout, kind, stage)) {
         const auto found = std::find(group.begin(), group.end(), rank);
         if (found != group.end()) {
-            const auto place = static_cast<std::uint64_t>(found - group.begin());
-            return models::shard_begin(whole, place + 1, group.size()) -
-                   models::shard_begin(whole, place, group.size());
+            const auto index = static_cast<std::uint64_t>(found - group.begin());
+            return models::shard_begin(whole, index + 1, group.size()) -
+                   models::shard_begin(whole, index, group.size());
         }
     }
     check_failed("shard_of_rank", "every rank of a stage is in a group of the kind", __FILE__, __LINE__);

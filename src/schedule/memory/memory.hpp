@@ -23,9 +23,9 @@ struct StageMemory {
 /// Live bytes of a stage's ranks, for predictions: the labels of MemoryLabel, and `runtime`, the machine's
 /// reserved_bytes. Shards of optimizer states are even, in fractions of a parameter; every MoE layer computes
 /// heaviest_rank times the rows of uniform routing, rounded up. With fsdp, weights, gradients and states are sharded
-/// alike, and `communication` has two gathered units and their gradients, of the size of the largest of the stage's
-/// layers, embedding and LM head, all the time. Requires a resolved plan and its program.
-/// Ignores: fragmentation, allocator rounding, buffers inside libraries.
+/// the same way, and `communication` has two gathered units and their gradients, of the size of the largest of the
+/// stage's layers, embedding and LM head, all the time. Requires a resolved plan and its program. Ignores:
+/// fragmentation, allocator rounding, buffers inside libraries.
 [[nodiscard]] StageMemory stage_memory(const models::Workload& workload, const models::Plan& plan,
                                        const models::Stack& stack, const models::Machine& machine,
                                        const models::Layout& layout, const Program& program, int stage,
@@ -42,7 +42,7 @@ struct RankMemory {
 };
 
 /// What the trainer's arena has to show for a step. The rank's shard of optimizer states is elements
-/// [size * p / n, size * (p + 1) / n) of each flat array, p its place in the group of n that shards it. `routing`: of
+/// [size * p / n, size * (p + 1) / n) of each flat array, p its index in the group of n that shards it. `routing`: of
 /// recorded steps (the peaks are those over all of them); null: uniform. Requires a resolved plan and its program.
 /// Throws InputError for a record of another model or batch, or with etp != tp or cp > 1, which no run records.
 [[nodiscard]] RankMemory rank_memory(const models::Workload& workload, const models::Plan& plan,

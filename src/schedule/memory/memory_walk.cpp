@@ -11,15 +11,16 @@ constexpr std::uint64_t kReal = 4;
 constexpr auto kActivations = MemoryLabel::kActivations;
 constexpr auto kWorkspace = MemoryLabel::kWorkspace;
 
-std::size_t place(MemoryLabel label) { return static_cast<std::size_t>(label); }
+std::size_t index_of(MemoryLabel label) { return static_cast<std::size_t>(label); }
 
 }  // namespace
 
 void MemoryTally::make(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
     const auto more = static_cast<std::int64_t>(bytes);
-    tensors.bytes[place(label)] += more;
-    result_.change[place(label)] += more;
-    result_.label_peaks[place(label)] = std::max(result_.label_peaks[place(label)], result_.change[place(label)]);
+    tensors.bytes[index_of(label)] += more;
+    result_.change[index_of(label)] += more;
+    result_.label_peaks[index_of(label)] =
+        std::max(result_.label_peaks[index_of(label)], result_.change[index_of(label)]);
     sum_ += more;
 }
 
@@ -216,7 +217,7 @@ void BlockWalk::latent_gradient(const Operation& op) {
             const bool query = op.kind == OpKind::kQueryUp;
             return work(query ? d_q_latent_ : d_kv_latent_, s_.t * (query ? s_.q_rank : s_.kv_latent) * s_.a);
         }
-        const bool first = x_.bytes[place(kWorkspace)] == 0;
+        const bool first = x_.bytes[index_of(kWorkspace)] == 0;
         return work(x_, first ? s_.t * s_.h * s_.a : 0);
     }
     switch (op.kind) {
@@ -314,7 +315,7 @@ void BlockWalk::gather_step(const Operation& op) {
         return tally_.release(g_);
     }
     const bool beside_experts = mixture() && s_.etp_differs && !over_etp;
-    if (beside_experts && !s_.sequence_parallel) {  // slices put together again
+    if (beside_experts && !s_.sequence_parallel) {  // slices joined again
         return tally_.replace(x_, kWorkspace, bytes);
     }
     if (gradient()) {

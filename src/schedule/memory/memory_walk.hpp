@@ -13,14 +13,14 @@ namespace auspex::schedule {
 /// Differences may be negative.
 using BytesByLabel = std::array<std::int64_t, kMemoryLabelCount>;
 
-/// Tensors that die together.
+/// Tensors that are freed at the same time.
 struct Tensors {
     BytesByLabel bytes{};
 };
 
 /// What a micro-batch leaves in a model chunk between its forward and its backward pass.
 struct PassMemory {
-    std::vector<Tensors> sublayers;  ///< attention and feed-forward of each layer in turn: input, norm, what is kept
+    std::vector<Tensors> sublayers;  ///< attention and feed-forward of each layer, in order: input, norm, what is kept
     Tensors head;                    ///< input and output of the final norm
     Tensors gathered_head;           ///< that output gathered over tp
     Tensors logits;
@@ -114,7 +114,7 @@ class BlockWalk {
     PassMemory& pass_;
     MemoryTally tally_;
     Phase phase_ = Phase::kForward;
-    int sublayer_ = 0;  ///< place of the current sublayer in the chunk; behind the last, or -1, when all have run
+    int sublayer_ = 0;  ///< index of the current sublayer in the chunk; behind the last, or -1, when all have run
     // forward
     Tensors passing_;  ///< what the current sublayer does not keep
     Tensors x_;        ///< what it has made last; backward: the gradient on its way through it

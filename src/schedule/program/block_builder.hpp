@@ -21,7 +21,7 @@ struct Shapes {
     double h = 0;         ///< hidden_size
     double tp = 1;
     double experts_on_rank = 0;
-    double gathered = 0;      ///< tokens of the ep group together: ep * t_routed
+    double gathered = 0;      ///< tokens of all ranks of the ep group: ep * t_routed
     double routed_rows = 0;   ///< (token, expert) pairs a rank computes: t_routed * top_k
     double expert_size = 0;   ///< of the rank's part of an expert: expert_size / etp
     bool all_to_all = false;  ///< all-to-all over ep > 1: a rank permutes, sends and sums its own t_routed tokens; no
@@ -35,7 +35,7 @@ inline constexpr Value kNoValue = -1;
 
 /// What a communication may have beside its kind, group and buffers.
 struct CommTraits {
-    int repeat = 1;       ///< done this many times in a row, all buffers each
+    int repeat = 1;       ///< done this many times in succession, all buffers each
     bool routed = false;  ///< bytes grow with the tokens routed to the busiest rank
     Carries carries = Carries::kRunningValue;
 };
@@ -109,7 +109,7 @@ struct AttentionWidths {
     double query, key_value, qk, value;
     double
         gathered;  ///< of keys and values as cp gathers them: with latent attention the rotated key is shared by heads
-    double rotated;  ///< of queries and keys that rotary embedding turns
+    double rotated;  ///< of queries and keys that rotary embedding rotates
     double normed;   ///< of queries and keys, or the latents, that are normalised
 };
 [[nodiscard]] AttentionWidths attention_widths(const Shapes& shapes);

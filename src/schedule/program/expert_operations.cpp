@@ -94,7 +94,8 @@ std::vector<models::Kernel> loop_forward(const Shapes& s, const ExpertSizes& z) 
     }
     kernels.push_back(routed_memory((2 + 3 * (gates - 1)) * z.rows * z.i * z.a, gates * z.experts));
     kernels.push_back(expert_product(s, z.rows_each, z.h, z.i));
-    // Scaling by the weights; with all-to-all they are at home, and outputs go each to its row's place instead.
+    // Scaling by the weights; with all-to-all weights stay on the token's rank, and each output goes to its row's index
+    // instead.
     kernels.push_back(routed_memory(2 * z.rows * z.h * z.a, z.experts));
     return kernels;
 }
@@ -190,8 +191,8 @@ double shared_width(const Shapes& s) {
     return static_cast<double>(s.workload.shared_experts) * s.workload.expert_size / s.tp;
 }
 
-/// Shared experts are split over tp. Where routed ones are split alike their sums over ranks are one and the same;
-/// otherwise each has its own, and they meet behind them.
+/// Shared experts are split over tp. Where routed ones are split the same way their sums over ranks are one and the
+/// same; otherwise each has its own, and they meet behind them.
 bool shared_apart(const Shapes& s) { return s.plan.etp != s.plan.tp; }
 
 /// `input` as the block gets it, `entered` as its routed experts do. The sum over tp starts here, so that dispatch and

@@ -67,7 +67,7 @@ enum class OpKind : std::uint8_t {
     kSendBackward,
     kHostSync,
     kBarrier,
-    kGradientCheck,        ///< looks for NaN and infinity in a rank's own gradients, before they meet others
+    kGradientCheck,        ///< looks for NaN and infinity in a rank's own gradients, before they are reduced
     kGradientTpAllReduce,  ///< of parameters that every tp rank holds whole and that saw a part of the work
     kGradientEpAllReduce,
     kGradientReduceExperts,
@@ -104,7 +104,7 @@ enum class Carries : std::uint8_t {
 };
 [[nodiscard]] const char* to_string(Carries carries);
 
-/// One operation of a block. Either kernels (kernel_count > 0), or a communication (comm != kNone).
+/// One operation of a block. Either kernels, or a communication (comm != kNone).
 struct Operation {
     OpKind kind = OpKind::kCount;
     Phase phase = Phase::kForward;
@@ -116,8 +116,8 @@ struct Operation {
     bool routed = false;     ///< bytes grow with the tokens routed to the busiest rank
     std::int16_t layer = -1;
     std::int32_t message = -1;  ///< send and receive: the boundary, counted in virtual stages, that the message crosses
-    std::int32_t repeat = 1;    ///< a communication done this many times in a row, `bytes` each
-    double bytes = 0;           ///< of a communication (schedule/program/communication.hpp): of its buffers together
+    std::int32_t repeat = 1;    ///< a communication done this many times in succession, `bytes` each
+    double bytes = 0;           ///< of a communication (schedule/program/communication.hpp): of all its buffers
     double host_s = 0;          ///< host time that holds the compute stream
     std::uint32_t kernel_begin = 0, kernel_end = 0;  ///< into Program::kernels
     std::uint32_t buffer_begin = 0, buffer_end = 0;  ///< into Program::buffers, in the order in which they are moved
@@ -125,7 +125,7 @@ struct Operation {
                   dep_end = 0;  ///< into Program::dependencies: indices within the block, all smaller than its own
 };
 
-/// True for what all ranks do together.
+/// True for what all ranks do at the same time.
 [[nodiscard]] constexpr bool is_world(const Operation& op) {
     return op.comm != CommKind::kNone && op.group == models::GroupKind::kWorld;
 }
@@ -247,7 +247,7 @@ struct Pass {
     int micro_batch = 0;
 };
 /// gpipe: all forwards, then all backwards in the same order. 1f1b: warm-up of min(pp - 1 - stage, m) forwards, then
-/// one forward and one backward in turn. interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473),
+/// one forward and one backward alternately. interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473),
 /// warm-up 2 (pp - 1 - stage) + (virtual_stages - 1) pp.
 [[nodiscard]] std::vector<Pass> pipeline_order(const models::Plan& plan, int stage);
 

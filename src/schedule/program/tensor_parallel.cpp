@@ -34,7 +34,7 @@ Value enter_experts(BlockBuilder& b, Value x, Carries carries) {
                : x;
 }
 
-/// And out: the parts of an expert summed, and the tp ranks' slices put together again.
+/// And out: the parts of an expert summed, and the tp ranks' slices joined again.
 Value leave_experts(BlockBuilder& b, Value x) {
     const Shapes& s = b.shapes();
     if (s.plan.etp == s.plan.tp) {

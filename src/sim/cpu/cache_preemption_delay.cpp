@@ -1,4 +1,4 @@
-/// @file Bytes that ranks of a core take from one another.
+/// @file Bytes that ranks of a core evict from one another's caches.
 #include "sim/cpu/cache_preemption_delay.hpp"
 
 #include <algorithm>
@@ -32,13 +32,13 @@ void CachePreemptionDelay::switch_out(int rank) {
     footprints_[static_cast<std::size_t>(rank)].traffic_at_switch_out = core_traffic(rank);
 }
 
-double CachePreemptionDelay::delay_s(int rank, double bytes, double near_bytes) {
+double CachePreemptionDelay::delay_s(int rank, double bytes, double warm_bytes) {
     if (!is_enabled_) {
         return 0;
     }
     Footprint& footprint = footprints_[static_cast<std::size_t>(rank)];
     core_traffic(rank) += bytes;
-    const double reread = (1 - cpu_.fresh_share) * near_bytes, refilled = std::min(footprint.evicted, reread);
+    const double reread = (1 - cpu_.fresh_share) * warm_bytes, refilled = std::min(footprint.evicted, reread);
     footprint.evicted -= refilled;
     footprint.resident = std::min(footprint.resident + reread, cpu_.core_capacity_bytes);
     return refilled * cpu_.reload_byte_s;

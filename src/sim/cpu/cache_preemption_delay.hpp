@@ -7,12 +7,12 @@
 
 namespace auspex::cpu {
 
-/// A rank that comes back to its core finds missing what others have pushed out meanwhile:
-///   held * miss_ratio(core_reach, held + what others went through)
-/// with `held` the bytes that it had there, at most core_reach. Of a kernel's near bytes (those that are not far,
-/// CpuCall::far_bytes) the share fresh_share has just been written by the kernel before it; the others cost
-/// reload_byte_s a byte until what is missing has been gone through. Nothing is lost where no other rank runs in
-/// between, where ranks are not bound to cores, or where the machine has no refill.
+/// A rank that gets its core back finds that others have evicted, in bytes,
+///   resident * miss_ratio(core_capacity_bytes, resident + traffic of the others)
+/// where `resident`, at most core_capacity_bytes, is what its caches held when it lost the core. The share fresh_share
+/// of a kernel's warm bytes (those not in CpuCall::cold_bytes) has just been written by the kernel before it; the
+/// others cost reload_byte_s (s/B) more until all evicted bytes are reloaded. Nothing is evicted where no other rank
+/// runs in between, where ranks are not bound to cores, or where the machine's reload_byte_s is 0.
 class CachePreemptionDelay {
  public:
     CachePreemptionDelay(const models::CpuModel& cpu, const RankLocations& locations, bool bound);
@@ -21,13 +21,13 @@ class CachePreemptionDelay {
     void switch_in(int rank);
     /// The rank gives it away, or loses it.
     void switch_out(int rank);
-    /// More seconds of a kernel that goes through so many bytes, `near_bytes` of them near.
-    [[nodiscard]] double delay_s(int rank, double bytes, double near_bytes);
+    /// Seconds that a kernel takes longer; it goes through `bytes`, of which `warm_bytes` are warm.
+    [[nodiscard]] double delay_s(int rank, double bytes, double warm_bytes);
 
  private:
     struct Footprint {
         double resident = 0, evicted = 0;
-        double traffic_at_switch_out = 0;  ///< what the core had gone through then
+        double traffic_at_switch_out = 0;  ///< traffic_of_core_ at that time
     };
     double& core_traffic(int rank);
 
@@ -35,7 +35,7 @@ class CachePreemptionDelay {
     const RankLocations& locations_;
     bool is_enabled_;
     std::vector<Footprint> footprints_;    ///< by rank
-    std::vector<double> traffic_of_core_;  ///< bytes that each has gone through, over all computers
+    std::vector<double> traffic_of_core_;  ///< bytes that ranks of each core have gone through, over all computers
 };
 
 }  // namespace auspex::cpu

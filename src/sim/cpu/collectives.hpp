@@ -22,14 +22,14 @@ struct GroupMember {
 struct CollectiveBuffer {
     std::uint64_t elements = 0;
     double element_bytes = 4;
-    std::uint64_t elements_per_item = 1;  ///< elements that cannot be parted
+    std::uint64_t elements_per_item = 1;  ///< elements that stay in one part
     models::CpuKernel sum = models::CpuKernel::kReduceParts;
     models::CpuPrecision precision = models::CpuPrecision::kFp32;  ///< of the sum
 };
 
-/// A call's work on a core: the machine's law, what it takes from the cache, and of its far bytes what misses the
-/// caches with this working set (their time is added to the law's). Throws InputError where the machine has no law of
-/// the kernel.
+/// A call's work on a core, all repeats: seconds by the machine's cost model of the kernel, bytes from the last-level
+/// cache, and those of its cold bytes that miss the caches with this working set, whose miss_byte_s is added to the
+/// seconds. Throws InputError where the machine has no cost model of the kernel.
 [[nodiscard]] CpuWork work_of(const models::Machine& machine, const models::CpuCall& call,
                               models::CpuPrecision precision, const models::WorkingSet& set);
 
@@ -37,7 +37,7 @@ struct CollectiveBuffer {
 /// reduce-scatter and all-to-all direct, all-gather ring, each over one level.
 void require_transport_collectives(const models::Stack& stack, const models::Machine& machine);
 
-/// Appends the rounds of schedule/rounds to a row: those that the trainer's transports run.
+/// Appends the rounds of schedule/rounds, which the trainer's transports run, to an operation.
 class CpuCollectives {
  public:
     CpuCollectives(const models::Machine& machine, const models::Stack& stack) : machine_(machine), stack_(stack) {}
@@ -46,10 +46,10 @@ class CpuCollectives {
                         const CollectiveBuffer& data) const;
     void all_reduce(OperationActions& operation, const GroupMember& group, int tag, const CollectiveBuffer& data) const;
     void all_gather(OperationActions& operation, const GroupMember& group, int tag, const CollectiveBuffer& data) const;
-    /// `bytes` to every other; the member's own part is copied.
+    /// `bytes` to every other member; the member's own part is copied.
     void all_to_all(OperationActions& operation, const GroupMember& group, int tag, double bytes,
                     models::CpuPrecision precision) const;
-    /// Of empty messages. Stands in for the MPI library's own.
+    /// Empty messages; stands in for the MPI library's own barrier.
     void barrier(OperationActions& operation, const GroupMember& group, int tag) const;
 
  private:

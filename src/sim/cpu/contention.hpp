@@ -9,9 +9,10 @@
 
 namespace auspex::cpu {
 
-/// Work under way, by rank. Rates are max-min fair over the cores, the cache and the memory of a computer, with each
-/// work's needs per second alone as its loads; a core gives 1 or, while all of its computer compute, host.busy_speed.
-/// Work alone on its computer never waits for cache or memory: its law was measured so.
+/// Work under way, by rank. Rates (1: as fast as alone) are max-min fair over the cores, the last-level cache and the
+/// memory of a computer. A work loads each with what it takes of it per second when alone. A core's capacity is 1 or,
+/// while all cores of its computer compute, host.busy_speed. Work alone on its computer never waits for cache or
+/// memory, for its cost model was measured so.
 class CpuContention {
  public:
     /// `bound`: ranks share their own core; else all cores of the computer.
@@ -20,10 +21,10 @@ class CpuContention {
     void start(int rank, const CpuWork& work, Picoseconds now);
     /// A rank that only waits, but takes its share of a core that is shared continuously.
     void spin(int rank, Picoseconds now);
-    /// Takes the rank's work, or its spinning, away; what is left of it.
+    /// Ends the rank's work, or its spinning; returns what is left of the work.
     CpuWork stop(int rank, Picoseconds now);
     [[nodiscard]] bool has_ended(const CpuEvent& event) const;
-    /// To be called after all events of a moment.
+    /// To be called after all events of one time.
     void update_rates(Picoseconds now);
 
  private:

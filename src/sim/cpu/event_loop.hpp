@@ -26,17 +26,18 @@ enum class ProcessState : std::uint8_t {
 /// A rank, or a process of others.
 struct Process {
     ProcessState state = ProcessState::kReady;
-    OperationActions row;
-    std::size_t next_action = 0;  ///< the row's action
-    bool is_begun = false;        ///< it takes time: the action's work, or the taking of a message
-    CpuWork remaining_work;       ///< what the end of a turn has left of that
+    OperationActions operation;
+    std::size_t next_action = 0;  ///< index in operation.actions
+    bool is_begun = false;        ///< what takes time: the action's work, or the receiving of a message
+    CpuWork remaining_work;       ///< what a preemption has left of that
     std::uint32_t receiving = kNoMessage;
-    int pending = 0;                           ///< messages that the row waits for
-    std::deque<std::uint32_t> arrived;         ///< of those it receives: to be taken
-    std::vector<std::uint32_t> unexpected;     ///< have arrived before they were asked for
-    std::vector<std::uint32_t> ready_to_send;  ///< of those it asked for: answered as soon as it is in MPI
-    std::vector<std::uint32_t> clear_to_send;  ///< of those it sent: flow as soon as it is in MPI
-    Picoseconds row_start = 0, accounted = 0;
+    int pending = 0;                           ///< messages that the operation waits for
+    std::deque<std::uint32_t> arrived;         ///< posted and arrived, not yet received
+    std::vector<std::uint32_t> unexpected;     ///< arrived before their receive was posted
+    std::vector<std::uint32_t> ready_to_send;  ///< posted, sender ready: answered as soon as it is in MPI
+    std::vector<std::uint32_t> clear_to_send;  ///< of those it sends: flow as soon as it is in MPI
+    Picoseconds operation_start = 0;
+    Picoseconds accounted = 0;  ///< its time up to here is booked as losses
 };
 
 /// Plays a CpuProgram: an event wakes a process, which goes from action to action until one takes time.
@@ -72,7 +73,7 @@ class CpuPlayer {
     void handle(const CpuEvent& event);
     void account(int rank, schedule::Loss loss, Picoseconds until);
 
-    // turns on a core
+    // time slices on a core
     void start(int rank);
     void preempt(int rank);
     void resume(int rank);
@@ -82,15 +83,15 @@ class CpuPlayer {
     // actions
     /// From action to action, until one takes time.
     void advance(int rank);
-    void next_row(int rank);
+    void next_operation(int rank);
     void begin_kernel(int rank, CpuWork work);
     void begin(int rank, const CpuWork& work);
     void end_work(int rank);
     void wait(int rank);
     void begin_receive(int rank, std::uint32_t message);
-    /// Who waits sees all that has come, also what it has not asked for.
+    /// A rank that waits sees all that has arrived, also what no receive was posted for.
     void poll(int rank);
-    /// One thing less that a sender waits for.
+    /// The sender waits for one message less.
     void unblock_sender(int sender);
 
     // messages
@@ -98,8 +99,8 @@ class CpuPlayer {
     [[nodiscard]] double receive_s(const CpuMessage& m) const;
     void end_send(int rank, const RankAction& action);
     void post_receive(int rank, const RankAction& action);
-    /// A long message between nodes: its receiver hears of it, answers when it has asked for it and is in MPI, and its
-    /// sender lets it flow when it has the answer and is in MPI.
+    /// Rendezvous of a long message between nodes: its receiver learns of it, answers once the receive is posted and it
+    /// is in MPI; its sender starts the flow once it has the answer and is in MPI.
     void on_ready_to_send(std::uint32_t message);
     void send_clear_to_send(std::uint32_t message) {
         events_.add(now_ + to_picoseconds(cpu_.inter_node.latency_s), CpuEvent::Kind::kClearToSend, message);

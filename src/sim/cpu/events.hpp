@@ -1,5 +1,5 @@
 #pragma once
-/// @file What will happen on a host, in order of (time, sequence).
+/// @file Events of ranks on CPU cores, in order of (time, sequence).
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -13,19 +13,19 @@ namespace auspex::cpu {
 struct CpuEvent {
     enum class Kind : std::uint8_t {
         kWorkEnd,      ///< index: rank
-        kDispatch,     ///< a rank begins its turn; index: rank
-        kPoll,         ///< a rank that spins looks for what has come; index: rank
-        kQuantumEnd,   ///< a core's slice ends; index: core
-        kFlowEnd,      ///< index: lane of the wires
-        kReadyToSend,  ///< a long message is heard of by its receiver; index: message
-        kClearToSend,  ///< its sender hears that it may go; index: message
+        kDispatch,     ///< a rank starts on its core; index: rank
+        kPoll,         ///< a rank that spins polls for messages; index: rank
+        kQuantumEnd,   ///< a core's time slice ends; index: core
+        kFlowEnd,      ///< index: pair of NICs (from * nics + to)
+        kReadyToSend,  ///< a long message's receiver learns of it; index: message
+        kClearToSend,  ///< its sender learns that it may flow; index: message
         kArrival       ///< index: message
     };
     Picoseconds time = 0;
     std::uint64_t sequence = 0;
     Kind kind = Kind::kArrival;
     std::uint32_t index = 0;
-    std::uint32_t generation = 0;  ///< an event whose owner has moved on has an older one
+    std::uint32_t generation = 0;  ///< older than its owner's: the event is out of date
 
     [[nodiscard]] bool operator>(const CpuEvent& other) const {
         return std::tie(time, sequence) > std::tie(other.time, other.sequence);
@@ -34,8 +34,8 @@ struct CpuEvent {
 
 class CpuEventQueue {
  public:
-    void add(Picoseconds time, CpuEvent::Kind kind, std::uint32_t index, std::uint32_t stamp = 0) {
-        queue_.push({time, sequence_++, kind, index, stamp});
+    void add(Picoseconds time, CpuEvent::Kind kind, std::uint32_t index, std::uint32_t generation = 0) {
+        queue_.push({time, sequence_++, kind, index, generation});
     }
     [[nodiscard]] bool empty() const { return queue_.empty(); }
     [[nodiscard]] Picoseconds next_time() const { return queue_.top().time; }

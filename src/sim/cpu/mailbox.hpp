@@ -1,5 +1,5 @@
 #pragma once
-/// @file Messages of a host machine from the first that is known of them until they are taken.
+/// @file Messages between ranks on CPU cores, from the first send or receive until they are received.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,11 +15,11 @@ struct CpuMessage {
     int from = 0, to = 0, tag = 0;
     double bytes = 0;
     double memory_bytes = 0;                            ///< RankAction::memory_bytes
-    bool is_inter_node = false, is_rendezvous = false;  ///< is_long: beyond path.eager_bytes
-    bool sender_blocks = false;               ///< until the message is taken; of one that is not long, until it is seen
+    bool is_inter_node = false, is_rendezvous = false;  ///< rendezvous: beyond eager_bytes
+    bool sender_blocks = false;               ///< until the message is received; of an eager one, until it is polled
     bool sent = false, is_posted = false;     ///< by its sender; by its receiver
-    bool has_ready_to_send = false;           ///< between nodes, long: its receiver has heard of it
-    bool arrived = false, is_polled = false;  ///< seen: its receiver has looked for messages since it arrived
+    bool has_ready_to_send = false;           ///< between nodes, rendezvous: its receiver knows of it
+    bool arrived = false, is_polled = false;  ///< polled: its receiver has polled since it arrived
     Picoseconds sent_at = 0;
 };
 
@@ -30,7 +30,7 @@ class Mailbox {
         : ranks_(ranks), unmatched_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {}
 
     CpuMessage& operator[](std::uint32_t message) { return messages_[message]; }
-    /// The message that the other side has told of, or a new one.
+    /// The message that the other side has sent or posted already, or a new one.
     std::uint32_t send(int from, int to, int tag) { return match(from, to, tag, true); }
     std::uint32_t receive(int from, int to, int tag) { return match(from, to, tag, false); }
     void release(std::uint32_t message) { free_.push_back(message); }

@@ -1,4 +1,4 @@
-/// @file Lanes of flows between NICs.
+/// @file Flows between pairs of NICs.
 #include "sim/cpu/nic_flows.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ void NicFlows::advance(PairFlows& pair, Picoseconds now) const {
 double NicFlows::take_tokens(int nic, double bytes, Picoseconds now) {
     TokenBucket& bucket = buckets_[static_cast<std::size_t>(nic)];
     if (bucket.flows == 0) {
-        const double rested = to_seconds(now - bucket.idle_since) * capacities_[static_cast<std::size_t>(nic)];
-        bucket.tokens = std::min(burst_bytes_, bucket.tokens + rested);
+        const double refill = to_seconds(now - bucket.idle_since) * capacities_[static_cast<std::size_t>(nic)];
+        bucket.tokens = std::min(burst_bytes_, bucket.tokens + refill);
     }
     const double taken = std::min(bucket.tokens, bytes);
     bucket.tokens -= taken;

@@ -1,4 +1,4 @@
-/// @file Turns on cores, and the actions of ranks.
+/// @file Time slices on cores, and the actions of ranks.
 #include "sim/cpu/player.hpp"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ void CpuPlayer::account(int rank, schedule::Loss loss, Picoseconds until) {
 
 void CpuPlayer::start(int rank) {
     Process& p = process(rank);
-    account(rank, p.state == ProcessState::kReady ? schedule::Loss::kWaiting : p.row.loss, now_);
+    account(rank, p.state == ProcessState::kReady ? schedule::Loss::kWaiting : p.operation.loss, now_);
     p.state = ProcessState::kRunning;
     scheduler_.dispatched(rank, now_);
     preemption_delay_.switch_in(rank);
@@ -90,7 +90,7 @@ void CpuPlayer::preempt(int rank) {
     if (rank >= 0) {
         Process& p = process(rank);
         p.remaining_work = contention_.stop(rank, now_);
-        account(rank, p.row.loss, now_);
+        account(rank, p.operation.loss, now_);
         p.state = ProcessState::kReady;
         preemption_delay_.switch_out(rank);
     }
@@ -112,7 +112,7 @@ void CpuPlayer::wake(int rank) {
     } else if (p.state == ProcessState::kBlocked) {
         const bool sees = scheduler_.wake(rank, now_);
         if (!sees) {
-            account(rank, p.row.loss, now_);
+            account(rank, p.operation.loss, now_);
         }
         p.state = sees ? ProcessState::kWakingUp : ProcessState::kReady;
     }
@@ -120,7 +120,7 @@ void CpuPlayer::wake(int rank) {
 
 void CpuPlayer::block(int rank) {
     Process& p = process(rank);
-    account(rank, p.row.loss, now_);
+    account(rank, p.operation.loss, now_);
     if (wait_policy_.yields) {
         p.state = ProcessState::kBlocked;
         preemption_delay_.switch_out(rank);
@@ -136,11 +136,11 @@ void CpuPlayer::block(int rank) {
 void CpuPlayer::advance(int rank) {
     Process& p = process(rank);
     while (p.state == ProcessState::kRunning && !p.is_begun) {
-        if (p.next_action == p.row.actions.size()) {
-            next_row(rank);
+        if (p.next_action == p.operation.actions.size()) {
+            next_operation(rank);
             continue;
         }
-        const RankAction& action = p.row.actions[p.next_action];
+        const RankAction& action = p.operation.actions[p.next_action];
         switch (action.type) {
             case RankAction::Type::kWork: begin_kernel(rank, action.work); break;
             case RankAction::Type::kSend:
@@ -153,27 +153,27 @@ void CpuPlayer::advance(int rank) {
     }
 }
 
-void CpuPlayer::next_row(int rank) {
+void CpuPlayer::next_operation(int rank) {
     Process& p = process(rank);
-    account(rank, p.row.loss, now_);
+    account(rank, p.operation.loss, now_);
     if (is_background(rank)) {
-        p.row.actions = {{.type = RankAction::Type::kWork, .work = {.seconds = kBackgroundWork_s}}};
+        p.operation.actions = {{.type = RankAction::Type::kWork, .work = {.seconds = kBackgroundWork_s}}};
         p.next_action = 0;
         return;
     }
     if (p.next_action > 0) {
-        program_.ended(rank, p.row, p.row_start, now_);
+        program_.ended(rank, p.operation, p.operation_start, now_);
     }
     p.next_action = 0;
-    p.row_start = now_;
-    p.row = {};
-    if (!program_.next(rank, p.row)) {
+    p.operation_start = now_;
+    p.operation = {};
+    if (!program_.next(rank, p.operation)) {
         --running_;
         p.state = ProcessState::kEnded;
         played_.ends[static_cast<std::size_t>(rank)] = now_;
         scheduler_.exit(rank, now_);
-    } else if (p.row.actions.empty()) {
-        program_.ended(rank, p.row, now_, now_);
+    } else if (p.operation.actions.empty()) {
+        program_.ended(rank, p.operation, now_, now_);
     }
 }
 
@@ -198,8 +198,8 @@ void CpuPlayer::end_work(int rank) {
         end_receive(rank);
         return;
     }
-    if (p.row.actions[p.next_action].type == RankAction::Type::kSend) {
-        end_send(rank, p.row.actions[p.next_action]);
+    if (p.operation.actions[p.next_action].type == RankAction::Type::kSend) {
+        end_send(rank, p.operation.actions[p.next_action]);
     }
     ++p.next_action;
 }

@@ -99,7 +99,7 @@ void CpuPlayer::arrive(std::uint32_t message) {
     if (m.is_posted) {
         Process& receiver = process(m.to);
         receiver.arrived.push_back(message);
-        if (receiver.row.waits_for_sender &&
+        if (receiver.operation.waits_for_sender &&
             (receiver.state == ProcessState::kBlocked || receiver.state == ProcessState::kSpinning)) {
             account(m.to, schedule::Loss::kBubble, m.sent_at);
         }

@@ -37,7 +37,7 @@ struct OperationWork {
 
 struct Member {
     int stage = 0;
-    int next = 0, previous = 0;  ///< counterparts in the stages beside
+    int next = 0, previous = 0;  ///< counterparts in the neighbouring stages
     std::array<GroupMember, kGroups> groups;
 };
 
@@ -189,7 +189,7 @@ struct ProgramActions::Impl {
         add_memory_bytes(operation, op, member.stage);
     }
 
-    /// What is received goes where nobody has been for long; gradients and parameters come from there, too.
+    /// Received bytes go to memory that was last touched long ago; gradients and parameters come from there, too.
     void add_memory_bytes(OperationActions& operation, const schedule::Operation& op, int stage) const {
         const models::CpuKernelCost& copy =
             inputs.machine.cpu.kernel_costs.front()[static_cast<std::size_t>(models::CpuKernel::kCopy)];

@@ -1,5 +1,5 @@
 #pragma once
-/// @file A plan's program as rows of actions of every rank of a host machine.
+/// @file A plan's program as the actions of every rank of a CPU machine.
 #include <array>
 #include <memory>
 
@@ -8,9 +8,9 @@
 
 namespace auspex::cpu {
 
-/// Rows of a step, in the order in which the trainer runs operations: block after block of the rank's role, one stream,
-/// nothing beside another. The first row of a rank is what it does before (calls_before_step), with operation
-/// kNoOperation and loss kOptimizer. Operations' host_s is not played: laws and calls say all that processes do.
+/// Operations of a step, in the order in which the trainer runs them: block after block of the rank's role, one stream,
+/// one at a time. The first of a rank is what it does before those of the program, with operation_index kNoOperation
+/// and loss kOptimizer. Operation::host_s is not played: kernel calls cover all that processes do.
 class ProgramActions {
  public:
     static constexpr std::uint32_t kNoOperation = 0xffff'ffff;
@@ -22,7 +22,7 @@ class ProgramActions {
     ProgramActions(const ProgramActions&) = delete;
     ProgramActions& operator=(const ProgramActions&) = delete;
 
-    /// Throws InputError where the machine file has no law of a kernel that is called.
+    /// Throws InputError where the machine file has no cost model of a kernel that is called.
     bool next(int rank, OperationActions& operation);
 
  private:
@@ -30,8 +30,8 @@ class ProgramActions {
     std::unique_ptr<Impl> parts_;
 };
 
-/// Seconds alone of each kernel's calls in a step, over all ranks; without the sums of the transport, and with every
-/// operand in the cache.
+/// Seconds of each kernel's calls in a step, each call on a core alone, over all ranks; without the sums of the
+/// transport, and with every operand in the cache.
 [[nodiscard]] std::array<double, models::kCpuKernels> cpu_kernel_seconds(const models::Inputs& inputs,
                                                                          const schedule::StepProgram& step);
 

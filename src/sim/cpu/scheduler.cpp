@@ -1,4 +1,4 @@
-/// @file Turns of ranks on cores.
+/// @file Time slices of ranks on cores.
 #include "sim/cpu/scheduler.hpp"
 
 #include "base/error.hpp"
@@ -40,16 +40,16 @@ double CpuScheduler::wakeup_latency_s(const RunQueue& run_queue) const {
     if (!wait_policy_.yields) {
         return 0;
     }
-    const double looking = static_cast<double>(run_queue.blocked) / static_cast<double>(run_queue.cores);
-    return is_processor_sharing() || looking <= 1 ? cpu_.poll_s / 2
-                                                  : looking * (cpu_.poll_s + cpu_.context_switch_s) / 2;
+    const double polling = static_cast<double>(run_queue.blocked) / static_cast<double>(run_queue.cores);
+    return is_processor_sharing() || polling <= 1 ? cpu_.poll_s / 2
+                                                  : polling * (cpu_.poll_s + cpu_.context_switch_s) / 2;
 }
 
 double CpuScheduler::switch_cost_s(const RunQueue& run_queue) const {
-    const double looking =
+    const double polling =
         wait_policy_.yields ? static_cast<double>(run_queue.blocked) / static_cast<double>(run_queue.cores) : 0;
     const auto ready = static_cast<double>(run_queue.ready.size());
-    return cpu_.context_switch_s + looking / (ready + 1) * (cpu_.poll_s + cpu_.context_switch_s);
+    return cpu_.context_switch_s + polling / (ready + 1) * (cpu_.poll_s + cpu_.context_switch_s);
 }
 
 void CpuScheduler::assign(Core& core, int rank, Picoseconds start) {
@@ -60,7 +60,7 @@ void CpuScheduler::assign(Core& core, int rank, Picoseconds start) {
     events_.add(start, CpuEvent::Kind::kDispatch, static_cast<std::uint32_t>(rank));
 }
 
-/// The end of the slice that `now` lies in.
+/// Schedules the end of the time slice that `now` lies in.
 void CpuScheduler::set_quantum(Core& core, Picoseconds now) {
     if (core.is_running && !core.has_quantum) {
         const Picoseconds slice = to_picoseconds(cpu_.quantum_s);

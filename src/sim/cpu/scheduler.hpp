@@ -1,5 +1,5 @@
 #pragma once
-/// @file Who has a core: queues of ranks that can run, in turns of a slice.
+/// @file Which rank has a core: run queues, round-robin with a time slice (quantum).
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -11,32 +11,32 @@ namespace auspex::cpu {
 
 /// How ranks wait and are bound (of the stack).
 struct WaitPolicy {
-    bool yields = true;  ///< a waiting rank gives its core away; false: it keeps its turns
+    bool yields = true;  ///< a waiting rank yields its core; false: it spins for its time slices
     bool bound = true;   ///< to one core; false: a computer's ranks share all of its cores
 };
 
-/// A core runs one rank until that gives it up or, where another can run, until the end of its slice; slices follow one
-/// another from the start of its turn. The next of the queue starts after host.context_switch_s and, for each rank of
-/// the core that waits by yielding and has its turn before, poll_s + context_switch_s: of w that wait and r that can
-/// run, in any order, w / (r + 1). A rank of an idle core sees its message after half a round of those that look for
-/// theirs: poll_s / 2 if it is alone, else (poll_s + context_switch_s) / 2 for each of them. With quantum_s = 0 there
-/// are no turns: each starts after poll_s / 2.
+/// A core runs one rank until that yields it or, where another rank can run, until the end of its time slice
+/// (host.quantum_s, counted from when the rank got the core). The next rank of the queue starts after context_switch_s
+/// and, for each rank of the core that waits by yielding and polls in between, poll_s + context_switch_s; of w ranks
+/// that wait and r that can run these are w / (r + 1) on average. On an idle core a rank sees its message after half a
+/// round of the w ranks that poll: poll_s / 2 for w = 1, else w (poll_s + context_switch_s) / 2. With quantum_s = 0
+/// (processor sharing) there are no time slices: each rank starts after poll_s / 2.
 class CpuScheduler {
  public:
     CpuScheduler(const models::CpuModel& cpu, const RankLocations& locations, WaitPolicy wait_policy,
                  CpuEventQueue& events);
 
-    /// At the start of a step: the rank can run, and nobody has to look for it.
+    /// At the start of a step: the rank can run; no polling delays it.
     void admit(int rank, Picoseconds now);
-    /// A rank that waited can go on. True if it starts by itself (kStart follows without a turn of another).
+    /// A rank that waited can go on. True if a core is idle for it (kDispatch follows, no other rank runs before).
     bool wake(int rank, Picoseconds now);
     /// A running rank waits.
     void block(int rank, Picoseconds now);
     /// A running rank has ended.
     void exit(int rank, Picoseconds now);
-    /// A kStart event: the rank runs.
+    /// At a kDispatch event: the rank runs.
     void dispatched(int rank, Picoseconds now);
-    /// The rank that a kSlice event sends to the end of its queue; -1: none.
+    /// The rank that a kQuantumEnd event sends to the end of its queue; -1: none.
     int preempted(const CpuEvent& event);
 
  private:

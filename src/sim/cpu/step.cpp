@@ -1,4 +1,4 @@
-/// @file Inputs to a step on hosts.
+/// @file Inputs to a step on CPUs.
 #include "sim/cpu/step.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ schedule::Timeline rank_timeline(int ranks) {
     return timeline;
 }
 
-/// Adds up what the rows of a step took.
+/// Adds up what the operations of a step took.
 class Recorder {
  public:
     Recorder(const schedule::StepProgram& step, CpuStep& out)
@@ -62,7 +62,7 @@ class Recorder {
     CpuStep& out_;
 };
 
-/// Rows of calls of one collective by all ranks.
+/// Calls of one collective by all ranks, one after another.
 class CollectiveCalls {
  public:
     CollectiveCalls(const models::Machine& machine, const models::Stack& stack, schedule::CommKind comm, int ranks,

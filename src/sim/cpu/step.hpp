@@ -11,16 +11,16 @@
 
 namespace auspex::cpu {
 
-/// A step as played on hosts.
+/// A step as played on CPUs.
 ///
 /// Ranks are processes. Rank r of a computer (world rank modulo the ranks of a computer) is bound to core r mod cores,
-/// or, with a stack that does not bind, runs on any that is free. What a rank does is a row of actions: kernel calls
-/// (schedule/kernel_calls/kernel_calls.hpp) by the machine's laws, sends, receives, waits and sums of the transport
-/// (host_messages). A core runs one of its ranks at a time, in turns of host.quantum_s or until it waits; with
-/// quantum_s = 0 all of them at once, at max-min fair shares. A waiting rank yields (poll_s and context_switch_s are
-/// lost) or, with a stack that spins, keeps its turns. Cores that compute at the same time share last-level cache and
-/// memory, and run at host.busy_speed where all do; operands that were last touched long ago (CpuCall::far_bytes) come
-/// from memory where the live bytes of all ranks of a computer are more than its last-level cache. Messages between
+/// or, with a stack that does not bind, runs on any that is free. A rank does one action after another: kernel calls
+/// (schedule/kernel_calls/kernel_calls.hpp) with times by the machine's cost models, sends, receives, waits and sums of
+/// the transport (sim/cpu/collectives.hpp). A core runs one of its ranks at a time, for a time slice of host.quantum_s
+/// or until it waits; with quantum_s = 0 all of them at once, at max-min fair shares. A waiting rank yields (poll_s and
+/// context_switch_s are lost) or, with a stack that spins, keeps its time slices. Cores that compute at the same time
+/// share last-level cache and memory, and run at host.busy_speed where all do. Operands that were last touched long ago
+/// (CpuCall::cold_bytes) come from memory as far as live bytes exceed what caches hold (miss_ratio). Messages between
 /// nodes cross the nodes' NICs as flows, max-min fair (sim/network/sharing/max_min.hpp).
 struct CpuStep {
     Picoseconds step = 0, forward_backward = 0;
@@ -32,16 +32,16 @@ struct CpuStep {
 
 /// Requires machine.host.cores > 0; `step` gives plan, layout, program and routing load.
 /// Throws InputError where the plan asks for what the trainer cannot do (overlap, cp, fsdp …), the stack's collectives
-/// are not those of its transport, or the machine file has no law of a kernel that is called. Ignores: uneven routing,
-/// noise; Operation::host_s is not played. So many processes of `others`, by core of
-/// every computer, always compute and take turns with the ranks.
+/// are not those of its transport, or the machine file has no cost model of a kernel that is called. Ignores: uneven
+/// routing, noise; Operation::host_s is not played. background[core] processes on that core of every computer always
+/// compute and share the core with its ranks.
 [[nodiscard]] CpuStep play_on_cpus(const models::Inputs& inputs, const schedule::StepProgram& step, bool timeline,
                                    const std::vector<int>& background = {});
 
 /// Seconds of one collective by itself among `ranks` ranks that lie on nodes of the machine in order, for calibration's
-/// check of its fit: the time that one more call adds to a row of calls, as such rows are timed. `bytes` of fp32 as in
-/// communication.hpp. Throws InputError for a broadcast, which is left to MPI, and where play_on_cpus does so for
-/// stack and laws. Ignores that arrays longer than the last-level cache come from memory.
+/// check of its fit: the time that one more call adds to several in succession, as they are timed. `bytes` of fp32 as
+/// in communication.hpp. Throws InputError for a broadcast, which is left to MPI, and where play_on_cpus does so for
+/// stack and cost models. Ignores that arrays longer than the last-level cache come from memory.
 [[nodiscard]] double cpu_collective_s(const models::Machine& machine, const models::Stack& stack,
                                       schedule::CommKind comm, int ranks, double bytes);
 

@@ -8,7 +8,7 @@
 
 namespace auspex::cpu {
 
-/// What is gone through before a far operand comes round again: in the passes all but optimizer states, in the
+/// Bytes that are gone through before a cold operand is used again: in the passes all but optimizer states, in the
 /// optimizer everything.
 struct WorkingSets {
     models::WorkingSet in_passes, in_optimizer;

@@ -1,4 +1,4 @@
-/// @file Folding of costed operations into pieces.
+/// @file Merging of costed operations into tasks.
 #include "sim/engine/cost_program.hpp"
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 namespace auspex::engine {
 namespace {
 
-/// The groups of a kind as the actors of any stage see them: stages are laid alike.
+/// The groups of a kind as the actors of any stage see them: all stages have the same layout.
 ActorGroups actor_groups_in(const models::Layout& layout, models::GroupKind kind) {
-    std::unordered_map<int, std::uint32_t> place_of;
+    std::unordered_map<int, std::uint32_t> index_of_rank;
     for (int n = 0; n < layout.stage_ranks; ++n) {
-        place_of.emplace(layout.rank(0, n), static_cast<std::uint32_t>(n));
+        index_of_rank.emplace(layout.rank(0, n), static_cast<std::uint32_t>(n));
     }
     ActorGroups groups;
     groups.group_of.resize(static_cast<std::size_t>(layout.stage_ranks));
     for (const std::vector<int>& group : groups_of(layout, kind, 0)) {
         for (const int rank : group) {
-            const std::uint32_t index = place_of.at(rank);
+            const std::uint32_t index = index_of_rank.at(rank);
             groups.group_of[index] = static_cast<std::uint32_t>(groups.groups());
             groups.actors.push_back(index);
         }
@@ -97,7 +97,8 @@ class Coster {
         }
     }
 
-    /// By rank a group has to meet for a communication.
+    /// Compute, and folded a transfer that has its links to itself; unfolded, a communication synchronises its group
+    /// first.
     [[nodiscard]] bool can_merge(const Task& task) const {
         return task.type == Task::Type::kCompute ||
                (!by_rank_ && task.type == Task::Type::kTransfer && !member_of(task).shares_links && task.message < 0);
@@ -118,7 +119,7 @@ class Coster {
                (ops[i].stream == schedule::Stream::kCompute && ops[i - 1].stream == schedule::Stream::kCompute);
     }
 
-    /// Turns a private transfer into a stretch on the compute stream, its time booked by loss.
+    /// Makes a transfer that has its links to itself a task of the compute stream, its time booked by loss.
     void as_compute(Task& task, const schedule::Operation& op) const {
         if (task.type == Task::Type::kTransfer) {
             const CostedTransfer::Member& member = member_of(task);
@@ -132,29 +133,29 @@ class Coster {
         }
     }
 
-    void append(Task& stretch, Task task, const schedule::Operation& op) {
+    void append(Task& merged, Task task, const schedule::Operation& op) {
         as_compute(task, op);
-        stretch.duration += task.duration;
+        merged.duration += task.duration;
         for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
-            stretch.time_by_loss[loss] += task.time_by_loss[loss];
-            stretch.rate_bound_s[loss] += task.rate_bound_s[loss];
+            merged.time_by_loss[loss] += task.time_by_loss[loss];
+            merged.rate_bound_s[loss] += task.rate_bound_s[loss];
         }
         if (task.uneven != kNone) {
-            if (stretch.uneven == kNone) {
-                stretch.uneven = task.uneven;
+            if (merged.uneven == kNone) {
+                merged.uneven = task.uneven;
             } else {
-                for (std::uint32_t place = 0; place < out_.ep; ++place) {
-                    out_.uneven_s[stretch.uneven + place] += out_.uneven_s[task.uneven + place];
+                for (std::uint32_t index = 0; index < out_.ep; ++index) {
+                    out_.uneven_s[merged.uneven + index] += out_.uneven_s[task.uneven + index];
                 }
             }
         }
-        stretch.op_end = task.op_end;
+        merged.op_end = task.op_end;
     }
 
-    void add_dependencies(Task& task, const schedule::Operation& op, std::uint32_t piece_begin) {
+    void add_dependencies(Task& task, const schedule::Operation& op, std::uint32_t task_begin) {
         task.dep_begin = static_cast<std::uint32_t>(out_.dependencies.size());
         for (const std::uint32_t dep : program_.dependencies_of(op)) {
-            if (out_.tasks[piece_begin + task_of_op_[dep]].stream != task.stream) {
+            if (out_.tasks[task_begin + task_of_op_[dep]].stream != task.stream) {
                 out_.dependencies.push_back(task_of_op_[dep]);
             }
         }
@@ -207,7 +208,7 @@ class Coster {
         }
     }
 
-    /// What each place of an ep group computes longer, or shorter, than with the mean load.
+    /// Seconds that each index of an ep group computes longer, or shorter, than with the mean load.
     void add_uneven_time(Task& task, const schedule::Operation& op) {
         const auto kernels = program_.kernels_of(op);
         const std::vector<double>& loads = options_.load.by_rank;

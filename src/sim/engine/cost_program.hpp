@@ -1,5 +1,5 @@
 #pragma once
-/// @file Costed operations to what the engine plays: stretches, noise, stragglers.
+/// @file Costed operations to what the engine plays: merged tasks, noise, stragglers.
 
 #include "sim/engine/costed_program.hpp"
 #include "sim/engine/operation_costs.hpp"

@@ -13,11 +13,10 @@
 namespace auspex::engine {
 namespace {
 
-/// A link can slow its users when what they want at their rates when alone is beyond its capacity by more than
-/// rounding.
+/// A link can slow its users when their solo rates sum to more than its capacity, beyond rounding.
 constexpr double kRounding = 1e-9;
 
-/// What bounds a pattern when alone: a rate, and the slowed link of that rate if there is one.
+/// Solo rate of a pattern, and the slowed link that bounds it if there is one.
 struct Bound {
     double rate;
     std::uint32_t link = kNone;
@@ -157,7 +156,7 @@ void TransferCosts::decide_sharing() {
 void TransferCosts::decide_by_stage() {
     std::vector<std::vector<network::PatternId>> by_stage(program_.roles.size());
     std::set<std::tuple<int, network::PatternId, schedule::Stream>>
-        streams;  // kinds of groups that coincide have the same patterns
+        streams;  // kinds of groups with the same ranks have the same patterns
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
         if (uses_[t].group != models::GroupKind::kWorld) {
             auto& list = by_stage[static_cast<std::size_t>(uses_[t].stage)];
@@ -201,7 +200,7 @@ void TransferCosts::decide_by_stage() {
     }
 }
 
-/// Sets of ranks that use a link, cut down to those that all its users have in common.
+/// By link, the ranks that all its users have in common.
 struct TransferCosts::Sets {
     static constexpr std::uint32_t kUnused = kNone - 1;
     struct Common {
@@ -216,7 +215,7 @@ struct TransferCosts::Sets {
         sets.push_back(std::move(ranks));
         return static_cast<std::uint32_t>(sets.size() - 1);
     }
-    /// `set` kNone: of nobody who would wait for the end.
+    /// `set` kNone: no rank waits for the end.
     void use(std::uint32_t link, std::uint32_t set) {
         std::uint32_t& now = common[link].set;
         if (now == kUnused || set == kNone) {
@@ -241,7 +240,7 @@ struct TransferCosts::Sets {
     }
 };
 
-/// Load times rate when alone, over all patterns.
+/// By link, load x solo rate summed over all patterns, in bytes/s.
 network::SparseLinks<double> TransferCosts::wanted_by_link() const {
     network::SparseLinks<double> wanted(network_.fabric().link_count());
     std::vector<std::uint8_t> seen(network_.pattern_count(), 0);

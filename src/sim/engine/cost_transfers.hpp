@@ -14,14 +14,14 @@
 
 namespace auspex::engine {
 
-/// Whose communications are told apart.
+/// Which communications are distinct.
 enum class Grain {
     kStages,  ///< folded: all sibling groups of a stage are one
     kRanks,   ///< unfolded: every group by itself
 };
 
-/// Capacity of a link, and the rate of a pattern when alone, with factors on the capacities of links (each at most 1;
-/// empty: none).
+/// Capacity of a link, and the solo rate of a pattern, in bytes/s, with factors on the capacities of links (each at
+/// most 1; empty: none).
 [[nodiscard]] double slowed_capacity(const network::Fabric& fabric, std::uint32_t link,
                                      std::span<const double> factors);
 [[nodiscard]] double slowed_solo_rate(const network::Network& network, network::PatternId pattern,
@@ -45,8 +45,9 @@ class TransferCosts {
     [[nodiscard]] bool is_serial() const { return serial_; }
 
     /// Sets Member::shares. kStages: a communication has its links to itself if no other stage, and with asynchronous
-    /// messages not even this one, uses them meanwhile. kRanks: if all groups that use one of its links have a member
-    /// in common, who does one thing at a time. Links that could carry all at their rates when alone do not count.
+    /// messages not even this stage, uses them at the same time. kRanks: if all groups that use one of its links have a
+    /// member in common, which does one thing at a time. Links that could carry all users at their solo rates do not
+    /// count.
     void decide_sharing();
 
     [[nodiscard]] const std::vector<CostedTransfer>& transfers() const { return transfers_; }

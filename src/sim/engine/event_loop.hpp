@@ -1,5 +1,5 @@
 #pragma once
-/// @file The event loop of both lenses: pieces start when their stream, dependencies, messages and company allow.
+/// @file The event loop of both lenses: tasks start when their stream, dependencies, messages and group allow.
 #include <algorithm>
 #include <cmath>
 
@@ -18,9 +18,9 @@ namespace auspex::engine {
 ///   rate(number).
 ///
 /// An actor that does one thing at a time, messages apart, walks on its own clock, ahead of the events, through compute
-/// and, in a serial program, through communication on links that nobody else can use meanwhile; what shares links or
-/// crosses stages goes through the events, in order of time. An actor that would outrun the start of a message, or of a
-/// collective beside compute, waits for the events (kWake). Both ways give the same times.
+/// and, in a serial program, through communication on links that no other actor can use at the time; what shares links
+/// or crosses stages goes through the events, in order of time. An actor that would outrun the start of a message, or
+/// of a collective beside compute, waits for the events (kWake). Both ways give the same times.
 template <class Sharing>
 class Player {
  public:
@@ -89,7 +89,7 @@ class Player {
     void start_compute(std::uint32_t a, const Task& task, Picoseconds at);
     void end_task(std::uint32_t a, std::size_t stream, Picoseconds at);
     void resume(std::uint32_t a, std::size_t stream, Picoseconds at);
-    /// Sender and receiver have the same place in their stages.
+    /// Sender and receiver have the same index in their stages.
     [[nodiscard]] std::size_t message_index(const ActorState& actor, std::uint32_t use, const Task& task) const {
         const std::size_t boundaries = program_.roles.size() * static_cast<std::size_t>(program_.chunks);
         const std::size_t boundary = (task.backward_message ? boundaries : 0) + static_cast<std::size_t>(task.message);
@@ -117,7 +117,7 @@ class Player {
     void arrive_world(std::uint32_t a, const Task& task, Picoseconds at);
     void end_world(const WorldOperation& world);
     void attribute_wait(const TransferInFlight& what, GroupSync& sync, std::uint32_t number);
-    /// To a link that is slow by request; nothing where there is none.
+    /// Books time on a link that is slow by request; does nothing where there is none.
     void attribute_to_slow_link(std::uint32_t link, Picoseconds time) {
         if (time > 0) {
             slow_link_[link] += static_cast<double>(time);
@@ -162,7 +162,7 @@ class Player {
     NoiseModel* noise_model_;
     schedule::Timeline* timeline_;
     std::vector<ActorState> actors_;
-    std::vector<std::vector<std::uint32_t>> use_offset_;  ///< by stage: number of the first piece of each block use
+    std::vector<std::vector<std::uint32_t>> use_offset_;  ///< by stage: number of the first task of each block use
     std::vector<Message> messages_;
     std::vector<GroupSync> group_syncs_;
     std::vector<std::uint32_t> first_group_sync_;  ///< [meeting * stages + stage]

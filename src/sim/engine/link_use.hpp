@@ -1,5 +1,5 @@
 #pragma once
-/// @file How much of its capacity each kind of link carries over a step: who is crowded, and who idles.
+/// @file How much of its capacity each kind of link carries over a step.
 #include <string>
 #include <vector>
 

@@ -16,14 +16,14 @@ class NoiseModel {
  public:
     /// Speeds: normal(1, speed_sigma), cut at speed_worst, times `factors` (by rank; empty: 1). Interruptions: a
     /// Poisson process of os_events_per_s in a rank's busy time, exponential lengths of mean os_event_s; where more
-    /// than 100 of them are expected in one piece, their sum is normal with the same mean and variance. `ranks`: the
+    /// than 100 of them are expected in one task, their sum is normal with the same mean and variance. `ranks`: the
     /// rank of each actor.
     NoiseModel(const models::Tile& tile, const models::Noise& noise, std::uint64_t seed, std::span<const int> ranks,
                std::span<const double> factors);
 
-    /// Sets duration and parts of the actor's compute piece, and adds what noise and uneven routing did to its delay.
+    /// Sets duration and parts of the actor's compute task, and adds what noise and uneven routing did to its delay.
     ///   time = overhead + (rate-bound time + routed time more than the mean) / speed + interruptions
-    /// A rank of speed 1 with the mean load takes piece.duration to the picosecond. Time saved is taken from the
+    /// A rank of speed 1 with the mean load takes Task::duration to the picosecond. Time saved is taken from the
     /// compute that it belongs to; time added counts as imbalance or jitter. Throws InputError where the clock ends.
     void draw(const CostedProgram& costed, const Task& task, std::uint32_t index, ActorState& actor);
 

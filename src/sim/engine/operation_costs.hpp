@@ -15,7 +15,7 @@ struct CostOptions {
     models::RoutingLoad load;  ///< imbalance of routed work
     std::vector<double>
         slowdown;  ///< by stage: how much longer rate-bound kernels take than on a median tile (1 or more)
-    bool merge_operations = true;  ///< advance stretches of operations at once where nothing can happen inside
+    bool merge_operations = true;  ///< merge operations into one task where no event can fall inside
     Grain grain = Grain::kStages;
     std::vector<double> link_factors;  ///< kRanks: on the capacity of each link; empty: 1
 };
@@ -30,7 +30,7 @@ struct ComputeTime {
     [[nodiscard]] double straggler_s(double slowdown) const { return (rate_bound_s + imbalance_s) * (slowdown - 1); }
 };
 
-/// By index into Program::operations; operations of blocks that no role runs are left at nothing.
+/// By index into Program::operations; operations of blocks that no role runs keep zeros and kNone.
 struct OperationCosts {
     std::vector<ComputeTime> compute;     ///< of communications: nothing
     std::vector<std::uint32_t> transfer;  ///< into `transfers`; kNone: computes or receives
@@ -38,8 +38,8 @@ struct OperationCosts {
     bool serial = false;  ///< of an actor, nothing but pipeline messages runs beside compute or another collective
 };
 
-/// Load, grain and link factors of `options` count here, slowdown and fold do not. The network keeps the patterns.
-/// Throws InputError for a transfer of kLongestTime or more.
+/// Load, grain and link factors of `options` count here, slowdown and merge_operations do not. The network keeps the
+/// patterns. Throws InputError for a transfer of kLongestTime or more.
 [[nodiscard]] OperationCosts cost_operations(const schedule::Program& program, const models::Machine& machine,
                                              const models::Stack& stack, const models::Layout& layout,
                                              network::Network& network, const CostOptions& options);

@@ -11,7 +11,7 @@ namespace auspex::engine {
 
 struct PlayResult {
     Picoseconds step = 0;
-    Picoseconds forward_backward = 0;         ///< end of the last backward piece of anyone
+    Picoseconds forward_backward = 0;         ///< end of the last backward task of any actor
     std::vector<schedule::LossTimes> losses;  ///< by actor (role, or rank of the unfolded lens); each sums to `step`
     /// By operation_name_index, sum over actors: how much longer transfers that shared links took than they would have
     /// alone.
@@ -20,7 +20,7 @@ struct PlayResult {
     /// Unfolded, by link that is slow by request: how much longer transfers that it bounds took than at full capacity,
     /// and others waited for those; sum over actors.
     std::map<std::uint32_t, double> slow_link_s;
-    std::uint64_t events = 0;  ///< pieces ended and messages sent, and every change of a shared transfer
+    std::uint64_t events = 0;  ///< tasks ended and messages sent, and every change of a shared transfer
 };
 
 }  // namespace auspex::engine

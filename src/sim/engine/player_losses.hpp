@@ -15,7 +15,7 @@ Picoseconds account_delay(ActorState& actor, Picoseconds until, const Moment& ot
 /// A wait for a message, up to the actor's clock. Returns what counts as slow links before it was sent.
 Picoseconds account_receive(ActorState& actor, const Message& message);
 
-/// The compute piece in flight has ended: its own parts, and what collectives beside it took.
+/// The compute task in flight has ended: its own parts, and what collectives beside it took.
 void account_compute(ActorState& actor, Picoseconds ended);
 
 /// Fills the rest of the step. Aborts (invariant) if the losses do not sum to it.

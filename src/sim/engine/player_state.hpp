@@ -71,30 +71,30 @@ struct Message {
     std::uint32_t slow_link = kNone;
 };
 
-/// Where a stream of an actor stands: the next piece to start, and the one in flight.
+/// Where a stream of an actor stands: the next task to start, and the one in flight.
 struct StreamState {
-    std::uint32_t block_use = 0, task = 0;  ///< next piece: block use, index within the block
-    std::uint32_t index_in_role = kNone;    ///< its number among the role's pieces; kNone: no more
+    std::uint32_t block_use = 0, task = 0;  ///< next task: block use, index within the block
+    std::uint32_t index_in_role = kNone;    ///< its number among the role's tasks; kNone: no more
     std::uint32_t in_flight = kNone;
-    Picoseconds started = 0;  ///< of the piece in flight
+    Picoseconds started = 0;  ///< of the task in flight
     [[nodiscard]] std::uint32_t first_unfinished() const { return in_flight != kNone ? in_flight : index_in_role; }
 };
 
 /// Where an actor stands in its program and in its accounts. An actor is a role (folded) or a rank (unfolded).
 struct ActorState {
     const schedule::Role* role = nullptr;
-    std::uint32_t stage = 0, index_in_stage = 0;  ///< place among the actors of the stage
+    std::uint32_t stage = 0, index_in_stage = 0;  ///< index among the actors of the stage
     std::array<StreamState, schedule::kStreamCount> streams;
-    Picoseconds clock = 0;      ///< its own time: ahead of the events' where nothing can reach it
+    Picoseconds clock = 0;      ///< its own time: ahead of the events' where none can affect it
     Picoseconds accounted = 0;  ///< its time is divided into losses up to here
     schedule::LossTimes losses{};
     Delay delay;
     bool waits_for_events = false;             ///< it has walked to `clock` and goes on when the events are there
     std::uint32_t overtaking_message = kNone;  ///< the message that has become ready behind another
     Picoseconds overtaking_at = 0;             ///< when it did
-    std::uint32_t world_operations = 0;        ///< world pieces reached
-    std::uint32_t last_group_sync = kNone;     ///< the meeting that it was in last
-    // the compute piece in flight, which a collective beside it slows down
+    std::uint32_t world_operations = 0;        ///< world operations reached
+    std::uint32_t last_group_sync = kNone;     ///< the last group sync that it took part in
+    // the compute task in flight, which a collective beside it slows down
     schedule::LossTimes time_by_loss{};
     Picoseconds duration = 0;
     double work_left = 0;
@@ -106,7 +106,7 @@ struct ActorState {
 
 inline constexpr std::uint32_t kEveryone = kNone - 1;
 
-/// A communication under way: who takes part, and what is added to its time when alone.
+/// A communication under way: who takes part, and what is added to its solo time.
 struct TransferInFlight {
     std::uint32_t actor = 0;  ///< the first of the group, or the only one
     std::uint32_t actor_groups =
@@ -116,13 +116,13 @@ struct TransferInFlight {
     Picoseconds started = 0;
     Picoseconds start_delay = 0;  ///< nothing happens for so long first
     double jitter_factor = 1;     ///< latencies and bytes are multiplied by it
-    Picoseconds jitter = 0;       ///< what both add to it when alone
+    Picoseconds jitter = 0;       ///< what both add to its solo time
     Delay cause;                  ///< of `started`
 };
 
 /// Of a transfer alone.
-[[nodiscard]] inline Picoseconds with_jitter(Picoseconds time, double stretch) {
-    return stretch == 1 ? time : to_picoseconds(to_seconds(time) * stretch);
+[[nodiscard]] inline Picoseconds with_jitter(Picoseconds time, double factor) {
+    return factor == 1 ? time : to_picoseconds(to_seconds(time) * factor);
 }
 
 /// A transfer whose links others may use.
@@ -135,13 +135,13 @@ struct SharedTransfer {
     std::uint32_t generation = 0, flow = 0;
 };
 
-/// The members of one group come together for their next communication.
+/// The members of one group arrive for their next communication.
 struct GroupSync {
     std::uint32_t arrived = 0;
     std::uint32_t last_actor = 0;  ///< actor who came latest
     Moment last_arrival;
     std::uint32_t straggler =
-        kNone;  ///< of its members the one for whom the others have waited longest, all meetings added up
+        kNone;  ///< of its members the one for whom the others have waited longest, summed over all syncs
 };
 
 /// An operation of all actors: it begins when the last has come.

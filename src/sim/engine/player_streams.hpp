@@ -38,7 +38,7 @@ void Player<Sharing>::prepare() {
     }
 }
 
-/// From `use` on the first block that has a piece of the stream; `piece` says which in the present one.
+/// From `use` on the first block that has a task of the stream; `task` says which in the present one.
 template <class Sharing>
 void Player<Sharing>::find_task(const ActorState& actor, std::size_t stream, StreamState& state) const {
     const auto& order = actor.role->order;
@@ -246,7 +246,7 @@ void Player<Sharing>::change_collectives(std::uint32_t a, const Task& task, int 
     schedule_compute_end(a);
 }
 
-/// The piece in flight on the stream has ended.
+/// The task in flight on the stream has ended.
 template <class Sharing>
 void Player<Sharing>::end_task(std::uint32_t a, std::size_t stream, Picoseconds at) {
     ActorState& actor = actors_[a];

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Player: communication from the meeting of its group to its end, and whose time it was.
+/// @file Player: communication from the arrival of its group to its end, and which loss its time is.
 #include "sim/engine/event_loop.hpp"
 
 namespace auspex::engine {
@@ -37,7 +37,7 @@ void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Task& ta
     }
 }
 
-/// True if the actor is the last of `size` to come.
+/// True if the actor is the last of `size` to arrive.
 template <class Sharing>
 bool Player<Sharing>::join_group(GroupSync& sync, std::uint32_t a, std::size_t size, Picoseconds at) const {
     const Moment arrival{at, actors_[a].delay};

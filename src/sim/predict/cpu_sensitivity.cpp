@@ -1,4 +1,4 @@
-/// @file Replays of a step on hosts with groups of constants scaled.
+/// @file Replays of a step on CPUs with groups of constants scaled.
 #include "sim/predict/cpu_sensitivity.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ constexpr double kTimeFactor = 1.05;
 constexpr double kMinUncertainty = 0.02;
 
 void scale_kernel_costs(models::Machine& machine) {
-    for (auto& laws : machine.cpu.kernel_costs) {
-        for (models::CpuKernelCost& cost : laws) {
+    for (auto& costs : machine.cpu.kernel_costs) {
+        for (models::CpuKernelCost& cost : costs) {
             for (double& seconds : cost.seconds_per) {
                 seconds *= kTimeFactor;
             }
@@ -85,10 +85,10 @@ const std::vector<Group>& groups() {
 
 double uncertainty_of_kernel_costs(const models::Inputs& inputs, const SimulatedStep& step) {
     const auto seconds = cpu::cpu_kernel_seconds(inputs, step);
-    const auto& laws = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(schedule::cpu_precision(step.plan))];
+    const auto& costs = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(schedule::cpu_precision(step.plan))];
     double all = 0, squares = 0;
     for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
-        const double error = seconds[kernel] * laws[kernel].relative_error;
+        const double error = seconds[kernel] * costs[kernel].relative_error;
         all += seconds[kernel];
         squares += error * error;
     }

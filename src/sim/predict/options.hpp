@@ -21,9 +21,9 @@ struct PredictOptions {
     /// Whether a trainer runs every operation of the program (exec knows); without it: not known to.
     std::function<bool(const models::Workload&, const models::Plan&, const models::Stack&, const schedule::Program&)>
         executor_runs = {};
-    bool play_every_operation = false;  ///< no block advanced at once: for traces and for the test that both are equal
-    Lens lens = Lens::kFolded;          ///< a machine with a host section is always played through Lens::kHost
-    /// kHost: so many processes of others, by core of every computer, want it all the time. With any of them there is
+    bool play_every_operation = false;  ///< merges no operations: for traces, and for the test that both ways are equal
+    Lens lens = Lens::kFolded;          ///< a machine with a section "host" is always played through kCpu
+    /// kCpu: background processes by core of every computer, each of which always computes. With any of them there is
     /// no interval: it is the step itself, and top_constants is empty.
     std::vector<int> background_processes = {};
     // kUnfolded

@@ -84,10 +84,10 @@ void fill_rates(Prediction& p, const models::Inputs& inputs, const SimulatedStep
     p.hfu = (model_flop + recompute_flop) / p.step_time_s / p.tiles / p.peak_flop_per_s;
 }
 
-/// The sample at place ceil(share x count) by size.
+/// The sample number ceil(share x count) in rising order.
 double percentile(const std::vector<double>& sorted, double share) {
-    const auto place = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-    return sorted[std::max<std::size_t>(place, 1) - 1];
+    const auto number = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+    return sorted[std::max<std::size_t>(number, 1) - 1];
 }
 
 UnfoldedReport report_of(const UnfoldedSteps& steps, const SimulatedStep& folded, std::uint64_t seed) {
@@ -130,7 +130,7 @@ bool runs_on_trainer(const models::Inputs& inputs, const PredictOptions& options
     return options.executor_runs && options.executor_runs(inputs.workload, step.plan, inputs.stack, step.program);
 }
 
-/// What there is of a step before it is played, and the step played on hosts.
+/// What there is of a step before it is played, and the step played on CPUs.
 SimulatedStep step_on_cpus(const models::Inputs& inputs, const PredictOptions& options) {
     if (!options.slow.empty()) {
         throw InputError("--slow", "found with machine " + inputs.machine.name +

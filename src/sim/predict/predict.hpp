@@ -1,5 +1,5 @@
 #pragma once
-/// @file From four inputs to a prediction: the simulator's front door.
+/// @file From four inputs to a prediction.
 
 #include <optional>
 #include <string>
@@ -16,10 +16,10 @@ struct PredictResult {
     std::optional<schedule::Timeline> timeline;
 };
 
-/// Simulates one step. kHost (machines with a host section, whatever lens is asked for): play_on_cpus; top_constants
+/// Simulates one step. kCpu (machines with a section "host", whatever lens is asked for): play_on_cpus; top_constants
 /// are groups of the section's constants. kUnfolded: the folded step too, from which memory, times by operation, link
-/// use and elasticities are. Throws InputError for a plan that does not match workload, machine or tiles, or that hosts
-/// cannot run; a plan that does not fit in memory is a result.
+/// use and elasticities are. Throws InputError for a plan that does not match workload, machine or tiles, or that the
+/// trainer cannot run on CPUs; a plan that does not fit in memory is a result.
 [[nodiscard]] PredictResult predict(const models::Inputs& inputs, const PredictOptions& options);
 
 /// The plan at another number of tiles. Weak: dp follows the tiles, micro_batches stay. Strong: the global batch of

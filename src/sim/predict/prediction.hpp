@@ -52,7 +52,7 @@ enum class Lens {
 struct UnfoldedReport {
     std::uint64_t seed = 1;
     std::vector<double> samples_s;  ///< step time of each, in the order of their numbers
-    /// Of the samples, each a sample itself: the one at place ceil(share x count) by size.
+    /// Of the samples, each a sample itself: number ceil(share x count) in rising order.
     double p5_s = 0, p25_s = 0, p50_s = 0, p75_s = 0, p95_s = 0, min_s = 0, max_s = 0, mean_s = 0;
     double folded_step_time_s = 0;
     double folded_error = 0;                      ///< folded / median - 1
@@ -81,7 +81,7 @@ struct Prediction {
     std::uint64_t events = 0;
     double elapsed_s = 0;                            ///< inputs loaded -> step result
     double sensitivity_elapsed_s = 0;                ///< the finite differences behind interval and top_constants
-    std::vector<ConstantSensitivity> top_constants;  ///< most leaned on first
+    std::vector<ConstantSensitivity> top_constants;  ///< largest elasticity first
     std::vector<OperationShare> operations_by_time;
     std::optional<UnfoldedReport> unfolded;  ///< kUnfolded; step, losses and events above are of the median sample
     std::vector<engine::LinkUse> link_use;   ///< the most crowded kind first

@@ -1,5 +1,5 @@
 #pragma once
-/// @file How much a prediction leans on each constant, and the interval that follows.
+/// @file Sensitivity of a prediction to each constant, and the interval that follows.
 #include <vector>
 
 #include "base/statistics/interval.hpp"

@@ -51,11 +51,11 @@ void simulate_prepared(SimulatedStep& s, const models::Inputs& inputs, const Pre
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
     }
-    const double together = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
+    const double synchronised = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
     network->set_routing_shares(s.routing_shares());
     s.cost_options.load = s.load;
     s.cost_options.merge_operations = !options.play_every_operation && !options.timeline;
-    s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, together));
+    s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, synchronised));
     if (options.timeline) {
         s.timeline.emplace();
     }

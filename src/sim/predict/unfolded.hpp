@@ -36,9 +36,9 @@ struct UnfoldedSteps {
 
 /// Plays the program that `folded` was made of by rank. Every group of every stage acts when its own members are there;
 /// transfers share every link max-min fairly with all others. With uniform routing, equal tiles, no noise and no
-/// background load on a layout whose groups lie alike the result is the folded one to the picosecond. Samples run in
-/// parallel; the result does not depend on how many at a time. Throws InputError for a broken `slow`, and for a step of
-/// kLongestTime or more.
+/// background load on a layout whose groups all lie the same way on nodes and links the result is the folded one to the
+/// picosecond. Samples run in parallel; the result does not depend on how many at a time. Throws InputError for a
+/// broken `slow`, and for a step of kLongestTime or more.
 [[nodiscard]] UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& folded,
                                           const UnfoldedOptions& options);
 

@@ -84,7 +84,8 @@ fit::Calibration calibration_of(const CalibrateRequest& request) {
     return calibration;
 }
 
-/// Of the new file: what was measured here, laws of kernels apart; with --from everything that is no assumption.
+/// Of the new file: what was measured here, without cost models of kernels; with --from everything that is no
+/// assumption.
 std::vector<Constant> constants_of(const models::Machine& machine, bool is_from) {
     std::vector<Constant> constants = machine.constants;
     std::erase_if(constants, [is_from](const Constant& constant) {

@@ -14,11 +14,11 @@ struct Calibrated {
 };
 
 /// Writes the machine file, the file of rows and the report. Throws InputError where something cannot be written or
-/// read or is in use, found before anything is measured as far as that goes; and where rows make no machine, as of
-/// "measurements", whatever their file's name. Throws std::runtime_error where measuring fails or is interrupted.
+/// read or is in use, found before anything is measured as far as that goes; and where measurements make no machine, as
+/// of "measurements", whatever their file's name. Throws std::runtime_error where measuring fails or is interrupted.
 [[nodiscard]] Calibrated calibrate(const CalibrateRequest& request);
 
-/// What the other lenses of a machine without a section host would run with.
+/// What the other lenses run with, where a machine has no section "host".
 [[nodiscard]] std::string stack_for(const CalibrateRequest& request, const models::Machine& machine);
 
 }  // namespace auspex::workflows

@@ -90,7 +90,7 @@ class Measurer {
     }
 
  private:
-    /// With less than a second a share looks are the shortest there are, and what is measured scatters.
+    /// With less than a second a share trials are as short as they get, and their results scatter.
     void warn_of_budget() const {
         const double least_s = seconds_of(shares_of_budget(request_));
         if (request_.budget_s > 0 && request_.budget_s < least_s) {

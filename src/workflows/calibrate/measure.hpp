@@ -15,12 +15,12 @@ struct CalibrationRows {
 };
 
 /// Measures what the file of rows does not have yet and appends it there row by row; a run that is broken off goes on
-/// where it was. Between parts a probe looks at the machine; a part during which something else ran is measured again,
-/// once and as long as time allows. Full speed is that of the fastest session of the file. Throws InputError where the
-/// file is of another computer, or of other conditions: number of cores, stack, hosts, flags of mpirun, settings of
-/// netlab, and, if something is left to be measured, build of auspex-mpi; where another calibration measures into it;
-/// and where inputs cannot be used, before it changes the file. Requires: SignalsCaught, for what is left behind else;
-/// throws std::runtime_error that says where the measurements are if one was noted.
+/// where it was. Between parts a probe checks whether something else uses the cores; a part during which something else
+/// ran is measured again, once and as long as time allows. Full speed is that of the fastest session of the file.
+/// Throws InputError where the file is of another computer, or of other conditions: number of cores, stack, hosts,
+/// flags of mpirun, settings of netlab, and, if something is left to be measured, build of auspex-mpi; where another
+/// calibration measures into it; and where inputs cannot be used, before it changes the file. Requires: SignalsCaught,
+/// for what is left behind else; throws std::runtime_error that says where the measurements are if one was noted.
 [[nodiscard]] CalibrationRows measure_machine(const CalibrateRequest& request, const models::Stack& stack);
 
 /// The same error, if a signal was noted.

@@ -239,7 +239,7 @@ CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
     return one;
 }
 
-/// The first half of a SHA-256: enough to tell things apart that nobody makes alike on purpose.
+/// The first half of a SHA-256: enough to distinguish inputs that no adversary makes collide.
 std::string short_digest(std::string_view text) {
     constexpr std::size_t kDigits = 32;
     return sha256_hex(text).substr(0, kDigits);

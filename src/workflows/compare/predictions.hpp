@@ -12,7 +12,7 @@ namespace auspex::workflows {
 void predict_case(const CompareCase& one, double core_speed, evaluate::ComparedCase& compared);
 
 /// The upper end of its interval becomes that of a step among so many processes of `others`, by core, if that is later:
-/// the interval's upper half is as wide as it was, relatively. How often a rank meets another process's turn is a
+/// the interval's upper half is as wide as it was, relatively. How often a rank meets another process's time slice is a
 /// matter of luck, so that the prediction itself stays that of cores of its own. Requires predict_case().
 void widen_for_background(const CompareCase& one, const std::vector<int>& others, evaluate::ComparedCase& compared);
 

@@ -1,4 +1,4 @@
-/// @file Turns, probes, children, traces.
+/// @file Rounds over the layouts, probes, child processes, traces.
 #include "workflows/compare/runs.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Runs every layout of a comparison several times, in turns, with probes of the cores between steps.
+/// @file Runs every layout of a comparison several times, round-robin, with probes of the cores between steps.
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ struct MeasuredCase {
     std::string error;                           ///< of a run that failed, behind `runs`: the case is not run again
 };
 
-/// Round r runs every case, beginning at another one each time, so that drift hits all alike, but those of which
+/// Round r runs every case, beginning at another one each time, so that drift affects all equally, but those of which
 /// `repeats` runs count already; there are three rounds for each repeat at most. A run counts if cores had their full
 /// speed (has_full_speed of the probes between its steps) around at least three steps and
 /// half of them, and nothing else ran meanwhile. It has as many steps as 0.7 s have, at least 15 (6 to 14 where

@@ -9,7 +9,7 @@
 namespace auspex::fit {
 
 /// Ends of levels in timings of copies (rows "host", "sweep"), rising:
-///   seconds / bytes = a + sum over levels of d miss_ratio(end, bytes)        (models/host.hpp), a, d >= 0
+///   seconds / bytes = a + sum over levels of d miss_ratio(end, bytes)        (models/cpu/cpu_model.hpp), a, d >= 0
 /// for the number of levels, up to four, with the least Bayesian information criterion, ends four times apart or more,
 /// each level at least a quarter slower than the one before. Empty where there are too few rows, or no level ends.
 [[nodiscard]] std::vector<double> ends_of_levels(const std::vector<models::Measurement>& sweep);

@@ -11,7 +11,7 @@
 
 namespace auspex::fit {
 
-/// The costs of host.hpp's MessageCosts.
+/// The costs of models::MessageCosts.
 struct FittedMessageCosts {
     FittedNumber send_s, receive_s, send_byte_s, receive_byte_s, eager_bytes, rendezvous_s, latency_s;
     std::optional<FittedNumber> buffered_bytes, burst_bytes;

@@ -8,7 +8,7 @@
 namespace auspex::fit {
 
 /// cache_bytes and core_memory_bytes_per_s, as copies of working sets W of many sizes find them: a copy takes
-///   t(W) / W = near + extra miss_ratio(cache, W)    (models/host.hpp)
+///   t(W) / W = near + extra miss_ratio(cache, W)    (models/cpu/cpu_model.hpp)
 /// and the cache's size is that of the best fit (knee_fit.hpp), at most what the system says; what other tenants of the
 /// processor keep there is not this computer's. One core's memory has 1 / extra, for kernels without timings of their
 /// own from memory. Throws InputError where there are too few copies.

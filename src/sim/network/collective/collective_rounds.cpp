@@ -39,11 +39,11 @@ void append(CollectiveSteps& steps, const CollectiveSteps& more) {
     steps.insert(steps.end(), more.begin(), more.end());
 }
 
-double summing(int pieces, double piece_bytes) { return (pieces + 1) * piece_bytes; }
+double summing(int parts, double part_bytes) { return (parts + 1) * part_bytes; }
 
 CollectiveSteps direct(const SubgroupSize& s, StepPurpose part) {
-    const double piece = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(s.n, piece) : 0;
-    return {{s.level, StepShape::kAllPairs, 0, piece, 1, sums, text_of(part, s.level)}};
+    const double part_bytes = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(s.n, part_bytes) : 0;
+    return {{s.level, StepShape::kAllPairs, 0, part_bytes, 1, sums, text_of(part, s.level)}};
 }
 
 CollectiveSteps barrier(const SubgroupSize& s) {
@@ -58,14 +58,14 @@ CollectiveSteps joined(CollectiveSteps first, const CollectiveSteps& second) {
 }
 
 CollectiveSteps ring(const SubgroupSize& s, StepPurpose part) {
-    const double piece = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, piece) : 0;
-    return {{s.level, StepShape::kShift, 1, piece, s.n - 1, sums, text_of(part, s.level)}};
+    const double part_bytes = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, part_bytes) : 0;
+    return {{s.level, StepShape::kShift, 1, part_bytes, s.n - 1, sums, text_of(part, s.level)}};
 }
 
 /// k rings, each with 1/k of every block: a rank takes part in all of them in every round.
 CollectiveSteps rings(const SubgroupSize& s, int k, StepPurpose part) {
-    const double piece = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, piece) : 0;
-    return {{s.level, StepShape::kRings, k, piece / k, s.n - 1, sums, text_of(part, s.level)}};
+    const double part_bytes = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, part_bytes) : 0;
+    return {{s.level, StepShape::kRings, k, part_bytes / k, s.n - 1, sums, text_of(part, s.level)}};
 }
 
 /// The partner of the round that moves most, B/2.
@@ -147,8 +147,8 @@ CollectiveSteps binomial_tree(const SubgroupSize& s) {
 CollectiveSteps binomial_scatter(const SubgroupSize& s) {
     CollectiveSteps steps;
     for (int distance = power_of_two_within(s.n - 1); distance >= 1; distance /= 2) {
-        const int pieces = std::min(distance, s.n - distance);
-        steps.push_back({s.level, StepShape::kScatter, distance, s.bytes * pieces / s.n, 1, 0,
+        const int parts = std::min(distance, s.n - distance);
+        steps.push_back({s.level, StepShape::kScatter, distance, s.bytes * parts / s.n, 1, 0,
                          text_of(StepPurpose::kScatter, s.level)});
     }
     return steps;
@@ -172,9 +172,9 @@ int count_with_bit(int n, int bit) { return n / (2 * bit) * bit + std::max(0, n 
 CollectiveSteps bruck(const SubgroupSize& s, StepPurpose part) {
     CollectiveSteps steps;
     for (int distance = 1; distance < s.n; distance *= 2) {
-        const int pieces =
+        const int parts =
             part == StepPurpose::kAllToAll ? count_with_bit(s.n, distance) : std::min(distance, s.n - distance);
-        steps.push_back({s.level, StepShape::kShift, distance, s.bytes * pieces / s.n, 1, 0, text_of(part, s.level)});
+        steps.push_back({s.level, StepShape::kShift, distance, s.bytes * parts / s.n, 1, 0, text_of(part, s.level)});
     }
     return steps;
 }

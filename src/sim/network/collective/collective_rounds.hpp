@@ -15,7 +15,7 @@ struct CollectiveStep {
     int distance = 1;
     double bytes = 0;
     int rounds = 1;
-    double summing_bytes = 0;  ///< of memory that every rank reads and writes in a round to add up what came: p pieces,
+    double summing_bytes = 0;  ///< of memory that every rank reads and writes in a round to add up what came: p parts,
                                ///< its own among them, are read and one is written; 0: nothing is added up
     const char* what = "";     ///< "reduce-scatter in the node": for people
 };
@@ -51,9 +51,9 @@ enum class StepPurpose {
 
 void append(CollectiveSteps& steps, const CollectiveSteps& more);
 
-/// Bytes of memory for adding up `pieces`, one's own among them, in one pass: each is read once, and the sum is
+/// Bytes of memory for adding up `parts`, one's own among them, in one pass: each is read once, and the sum is
 /// written.
-[[nodiscard]] double summing(int pieces, double piece_bytes);
+[[nodiscard]] double summing(int parts, double part_bytes);
 
 /// One round: a part of the buffer to every other member.
 [[nodiscard]] CollectiveSteps direct(const SubgroupSize& s, StepPurpose part);

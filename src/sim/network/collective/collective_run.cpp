@@ -65,15 +65,15 @@ std::vector<CollectiveTime> alternatives_to(Network& network, const models::Layo
 
 }  // namespace
 
-std::vector<double> zipf_shares(int places, double exponent) {
+std::vector<double> zipf_shares(int count, double exponent) {
     std::vector<double> shares;
     double sum = 0;
-    for (int place = 0; place < places; ++place) {
-        shares.push_back(std::pow(place + 1.0, -exponent));
+    for (int i = 0; i < count; ++i) {
+        shares.push_back(std::pow(i + 1.0, -exponent));
         sum += shares.back();
     }
     for (double& share : shares) {
-        share *= places / sum;
+        share *= count / sum;
     }
     return shares;
 }

@@ -20,12 +20,12 @@ struct CollectiveJob {
     bool alone = false;  ///< only the first group acts, not all at the same time
     models::PlacementKind placement = models::PlacementKind::kContiguous;
     std::uint64_t placement_seed = 1;  ///< of PlacementKind::kRandom and kScheduled
-    /// All-to-all: what each place of a group receives over the mean, the largest first; empty: even.
+    /// All-to-all: what each index of a group receives over the mean, the largest first; empty: even.
     std::vector<double> shares;
 };
 
-/// Shares that fall as (place + 1)^-exponent, mean 1.
-[[nodiscard]] std::vector<double> zipf_shares(int places, double exponent);
+/// shares[i] proportional to (i + 1)^-exponent, mean 1.
+[[nodiscard]] std::vector<double> zipf_shares(int count, double exponent);
 
 /// The groups of every CollectiveJob in its layout.
 inline constexpr models::GroupKind kJobGroups = models::GroupKind::kEp;
@@ -38,8 +38,8 @@ inline constexpr models::GroupKind kJobGroups = models::GroupKind::kEp;
 struct CollectivePhase {
     std::string what;
     int rounds = 1;
-    double latency_s = 0;         ///< messages and wires
-    double reduction_s = 0;       ///< adding up what came
+    double latency_s = 0;         ///< of messages, wires and switches
+    double reduction_s = 0;       ///< adding up what is received
     double bytes = 0;             ///< on every flow
     double rate_bytes_per_s = 0;  ///< of every flow
     double time_s = 0;
@@ -58,7 +58,7 @@ struct CollectiveResult {
     double time_s = 0;
     double bytes_per_s = 0;      ///< algorithm bandwidth: bytes / time
     double bus_bytes_per_s = 0;  ///< bytes_per_s * bus_factor
-    std::string bottleneck;      ///< the one whose phases take longest together
+    std::string bottleneck;      ///< the one whose phases take longest in sum
     std::vector<CollectivePhase> phases;
     std::vector<CollectiveTime> alternatives;  ///< candidates over any number of levels, fastest first
 };

@@ -71,7 +71,7 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups,
     return pattern;
 }
 
-/// Groups that lie on the same nodes, place by place, cross the network alike.
+/// Groups on the same nodes, index by index, have the same flows between nodes.
 std::size_t PatternBuilder::end_of_bundle(const GroupSet& groups, std::size_t first) const {
     const std::span<const int> group = groups.group(first);
     const auto same_node = [&](int a, int b) { return a / tiles_ == b / tiles_; };
@@ -137,16 +137,17 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         return;
     }
     std::vector<int> messages(group.size(), 0);
-    const bool alike = sum_ends(groups, first, end);
+    const bool is_uniform = sum_ends(groups, first, end);
     // Where every node sends and receives the same and loads are not kept, the first node stands for all.
-    const bool first_node_is_enough = key.group == models::GroupKind::kWorld && alike && is_permutation(key.shape, n);
+    const bool first_node_is_enough =
+        key.group == models::GroupKind::kWorld && is_uniform && is_permutation(key.shape, n);
     for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
         const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(j);
         const int from_node = group[from] / tiles_, to_node = group[to] / tiles_;
         if (from_node != to_node) {
             ++messages[from];
             add_inter_node_flow(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
-            if (alike) {
+            if (is_uniform) {
                 pattern.flows += share(to) * static_cast<double>(end - first);
                 if (first_node_is_enough && i > 0) {
                     return;
@@ -368,7 +369,7 @@ void PatternBuilder::collect(FlowPattern& pattern) {
     leave_part();
 }
 
-/// Nodes of a pattern are mostly alike.
+/// Most nodes of a pattern have the same loads.
 void PatternBuilder::keep_part(std::uint32_t node, PatternLoads& loads) {
     const auto [found, is_new] = part_of_hash_.try_emplace(hash_of(part_), loads.parts().size());
     if (!is_new && are_equal(loads.loads(loads.parts()[found->second]), part_)) {

@@ -34,7 +34,8 @@ struct PatternKey {
 /// that one crosses the link with the least capacity / load: the first that progressive filling fills.
 struct FlowPattern {
     PatternKey key;
-    /// Flows on each link, weighted. Not kept for kWorld: what all ranks do together meets nobody.
+    /// Flows on each link, weighted. Not kept for kWorld: what all ranks do at the same time shares no link with
+    /// others.
     PatternLoads loads;
     double flows = 0;         ///< weighted
     std::uint64_t ranks = 0;  ///< of the groups
@@ -45,11 +46,11 @@ struct FlowPattern {
     bool leaves_node = false;
 };
 
-/// Adds flows up; keeps its memory between patterns.
+/// Adds up flows; keeps its allocations between patterns.
 class PatternBuilder {
  public:
     explicit PatternBuilder(const Fabric& fabric);
-    /// `shares`: of each place in a group, mean 1, for uneven patterns; else empty.
+    /// `shares`: of each index in a group, mean 1, for uneven patterns; else empty.
     [[nodiscard]] FlowPattern build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares);
 
  private:
@@ -69,14 +70,14 @@ class PatternBuilder {
     void add_inter_node_flow(int from, int to, double flows, FlowPattern& pattern);
     void collect(FlowPattern& pattern);
     void keep_part(std::uint32_t node, PatternLoads& loads);
-    [[nodiscard]] double share(std::size_t place) const { return shares_.empty() ? 1 : shares_[place]; }
+    [[nodiscard]] double share(std::size_t index) const { return shares_.empty() ? 1 : shares_[index]; }
 
     const Fabric& fabric_;
     int tiles_;
-    bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are alike for all tiles of a node
+    bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are equal for all tiles of a node
     std::span<const double> shares_;
     InterNodeRoute route_;        ///< scratch
-    SparseLinks<double> load_;    ///< of the pattern in hand, until it is collected
+    SparseLinks<double> load_;    ///< of the pattern being made, until it is collected
     std::vector<LinkLoad> part_;  ///< of its loads: those of a node by slot, or those between nodes by link
     std::unordered_map<std::uint64_t, std::size_t> part_of_hash_;  ///< the first part of the pattern with these loads
     /// What one flow of each of these tiles takes in its node, by slot.

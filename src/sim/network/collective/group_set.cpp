@@ -10,20 +10,20 @@
 namespace auspex::network {
 namespace {
 
-/// Ranks of a group by place (node or block), in the order of first mention.
-template <class PlaceOf>
-std::vector<std::vector<int>> split(std::span<const int> group, PlaceOf&& place_of) {
+/// Ranks of a group by location (node or block), in the order of first mention.
+template <class LocationOf>
+std::vector<std::vector<int>> split(std::span<const int> group, LocationOf&& location_of) {
     std::vector<std::vector<int>> parts;
-    std::map<int, std::size_t> part_of_place;
+    std::map<int, std::size_t> part_of_location;
     int last = -1;
     std::size_t part = 0;
     for (const int rank : group) {
-        if (const int place = place_of(rank); place != last) {
-            const auto [found, is_new] = part_of_place.try_emplace(place, parts.size());
+        if (const int location = location_of(rank); location != last) {
+            const auto [found, is_new] = part_of_location.try_emplace(location, parts.size());
             if (is_new) {
                 parts.emplace_back();
             }
-            last = place;
+            last = location;
             part = found->second;
         }
         parts[part].push_back(rank);
@@ -31,22 +31,22 @@ std::vector<std::vector<int>> split(std::span<const int> group, PlaceOf&& place_
     return parts;
 }
 
-/// Ranks at each place if the group visits its places one after the other by rising number, equally many at each;
-/// else 0. Two places may come in any order.
-template <class PlaceOf>
-std::size_t even_run(std::span<const int> group, PlaceOf&& place_of) {
+/// Ranks at each location if the group visits its locations one after the other by rising number, equally many at each;
+/// else 0. Two locations may come in any order.
+template <class LocationOf>
+std::size_t even_run(std::span<const int> group, LocationOf&& location_of) {
     std::size_t run = 1;
-    while (run < group.size() && place_of(group[run]) == place_of(group.front())) {
+    while (run < group.size() && location_of(group[run]) == location_of(group.front())) {
         ++run;
     }
     if (group.size() % run != 0) {
         return 0;
     }
     for (std::size_t first = 0; first < group.size(); first += run) {
-        const int place = place_of(group[first]);
-        const bool is_new = first == 0 || place_of(group[first - 1]) < place || group.size() == 2 * run;
+        const int location = location_of(group[first]);
+        const bool is_new = first == 0 || location_of(group[first - 1]) < location || group.size() == 2 * run;
         for (std::size_t i = first + 1; i < first + run; ++i) {
-            if (place_of(group[i]) != place) {
+            if (location_of(group[i]) != location) {
                 return 0;
             }
         }
@@ -57,17 +57,17 @@ std::size_t even_run(std::span<const int> group, PlaceOf&& place_of) {
     return run;
 }
 
-/// How many places a group has, and how many of its ranks each holds; 0: not equally many.
+/// How many locations a group has, and how many of its ranks each holds; 0: not equally many.
 struct Spread {
     int units = 1, ranks_per_unit = 1;
 };
 
-template <class PlaceOf>
-Spread spread_of(std::span<const int> group, PlaceOf&& place_of) {
-    if (const std::size_t run = even_run(group, place_of); run > 0) {
+template <class LocationOf>
+Spread spread_of(std::span<const int> group, LocationOf&& location_of) {
+    if (const std::size_t run = even_run(group, location_of); run > 0) {
         return {static_cast<int>(group.size() / run), static_cast<int>(run)};
     }
-    const std::vector<std::vector<int>> parts = split(group, place_of);
+    const std::vector<std::vector<int>> parts = split(group, location_of);
     const std::size_t first = parts.front().size();
     const bool even = std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return part.size() == first; });
     return {static_cast<int>(parts.size()), even ? static_cast<int>(first) : 0};
@@ -75,10 +75,10 @@ Spread spread_of(std::span<const int> group, PlaceOf&& place_of) {
 
 void close(GroupSet& set) { set.begin.push_back(static_cast<std::uint32_t>(set.ranks.size())); }
 
-/// Subgroups of ranks that share a place.
-template <class PlaceOf>
-void append_within(std::span<const int> group, PlaceOf&& place_of, GroupSet& set) {
-    if (const std::size_t run = even_run(group, place_of); run > 0) {
+/// Subgroups of ranks that share a location.
+template <class LocationOf>
+void append_within(std::span<const int> group, LocationOf&& location_of, GroupSet& set) {
+    if (const std::size_t run = even_run(group, location_of); run > 0) {
         for (std::size_t i = 0; i < group.size(); ++i) {
             set.ranks.push_back(group[i]);
             if ((i + 1) % run == 0) {
@@ -87,16 +87,16 @@ void append_within(std::span<const int> group, PlaceOf&& place_of, GroupSet& set
         }
         return;
     }
-    for (const std::vector<int>& part : split(group, place_of)) {
+    for (const std::vector<int>& part : split(group, location_of)) {
         set.ranks.insert(set.ranks.end(), part.begin(), part.end());
         close(set);
     }
 }
 
-/// Subgroups of the i-th ranks of every place.
-template <class PlaceOf>
-void append_across(std::span<const int> group, PlaceOf&& place_of, GroupSet& set) {
-    if (const std::size_t run = even_run(group, place_of); run > 0) {
+/// Subgroups of the i-th ranks of every location.
+template <class LocationOf>
+void append_across(std::span<const int> group, LocationOf&& location_of, GroupSet& set) {
+    if (const std::size_t run = even_run(group, location_of); run > 0) {
         for (std::size_t i = 0; i < run; ++i) {
             for (std::size_t first = 0; first < group.size(); first += run) {
                 set.ranks.push_back(group[first + i]);
@@ -105,7 +105,7 @@ void append_across(std::span<const int> group, PlaceOf&& place_of, GroupSet& set
         }
         return;
     }
-    const std::vector<std::vector<int>> parts = split(group, place_of);
+    const std::vector<std::vector<int>> parts = split(group, location_of);
     for (std::size_t i = 0; i < parts.front().size(); ++i) {
         for (const std::vector<int>& part : parts) {
             AUSPEX_CHECK(part.size() == parts.front().size(), "levels need equally many ranks at every place");

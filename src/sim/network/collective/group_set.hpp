@@ -20,7 +20,7 @@ struct GroupSet {
     bool operator==(const GroupSet&) const = default;
 };
 
-/// How a group lies on nodes. Alike for all siblings, or `per_node` is 0 (`per_block` where only blocks differ).
+/// How a group lies on nodes. Equal for all siblings, or `per_node` is 0 (`per_block` where only blocks differ).
 struct GroupForm {
     int ranks = 1;
     int nodes = 1;

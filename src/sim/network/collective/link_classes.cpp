@@ -29,12 +29,12 @@ class Candidates {
  public:
     explicit Candidates(const Fabric& fabric) : fabric_(fabric), number_of_link_(fabric.link_count()) {}
     Candidate& operator[](std::uint32_t link) {
-        std::uint32_t& place = number_of_link_[link];
-        if (place == 0) {
+        std::uint32_t& number = number_of_link_[link];
+        if (number == 0) {
             candidates_.push_back({fabric_.capacity_bytes_per_s(link)});
-            place = static_cast<std::uint32_t>(candidates_.size());
+            number = static_cast<std::uint32_t>(candidates_.size());
         }
-        return candidates_[place - 1];
+        return candidates_[number - 1];
     }
 
  private:

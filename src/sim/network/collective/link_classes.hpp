@@ -1,6 +1,6 @@
 #pragma once
-/// @file Links that carry the same loads of the same patterns, folded into classes: rates of a set are solved on a few
-/// of them.
+/// @file Links that carry the same loads of the same patterns, merged into classes: rates of a set are solved on one
+/// link of each class.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,8 +11,8 @@ namespace auspex::network {
 
 class LinkClasses {
  public:
-    /// Of these patterns, named by their place. `asked`: all that may be active at once, one of them more than once if
-    /// it may be; links that could carry them all at their rates when alone are in no class.
+    /// Of these patterns, named by their index. `asked`: all that may be active at once, one of them more than once if
+    /// it may be; links that could carry them all at their solo rates are in no class.
     void build(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked, const Fabric& fabric);
     /// True if the two share a class; of a pattern with itself, always.
     [[nodiscard]] bool can_slow(std::uint32_t a, std::uint32_t b) const { return interferes_[a][b]; }

@@ -66,7 +66,7 @@ struct Network::Impl {
     const GroupForm& form_at(models::GroupKind kind, int stage);
     const LevelGroups& groups_at(models::GroupKind kind, int stage, Level level, int member);
     PatternId pattern_id(const PatternKey& asked);
-    PatternKey first_with(const GroupSet& groups, const PatternKey& place);
+    PatternKey first_with(const GroupSet& groups, const PatternKey& own);
     [[nodiscard]] double message_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     [[nodiscard]] double reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     Transfer play(const Asked& asked, AlgorithmChoice choice);
@@ -103,16 +103,16 @@ struct Network::Impl {
 
 /// Kinds of groups often coincide (experts' replicas and the outer level of dense ones): then they share their
 /// patterns.
-PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& place) {
+PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& own) {
     std::uint64_t hash = groups.count();
     for (const int rank : groups.ranks) {
         hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(rank);
     }
-    const PatternKey& first = first_by_hash.try_emplace(hash, place).first->second;
-    if (first == place) {
-        return place;
+    const PatternKey& first = first_by_hash.try_emplace(hash, own).first->second;
+    if (first == own) {
+        return own;
     }
-    return level_groups.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : place;
+    return level_groups.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : own;
 }
 
 const GroupSet& Network::Impl::all_groups(models::GroupKind kind, int stage) {
@@ -146,8 +146,8 @@ const Network::Impl::LevelGroups& Network::Impl::groups_at(models::GroupKind kin
         made.groups = subgroups(flatten({{one.begin(), one.end()}}), level, fabric);
     }
     // Patterns of kWorld keep no loads: nobody else may take them for his own.
-    const PatternKey place{kind, stage, level, StepShape::kShift, 1, member};
-    made.same_as = kind == models::GroupKind::kWorld ? place : first_with(made.groups, place);
+    const PatternKey own{kind, stage, level, StepShape::kShift, 1, member};
+    made.same_as = kind == models::GroupKind::kWorld ? own : first_with(made.groups, own);
     return level_groups.emplace(key, std::move(made)).first->second;
 }
 
@@ -226,7 +226,7 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     return transfer;
 }
 
-/// A library chooses by size and by the shape of the group, not by the place of a stage: the first stage decides for
+/// A library chooses by size and by the shape of the group, not by where a stage lies: the first stage decides for
 /// all.
 AlgorithmChoice Network::Impl::fastest(Asked asked, int levels) {
     asked.stage = 0;
@@ -323,8 +323,8 @@ std::span<const double> Network::rates(std::span<const PatternId> active) {
     const std::vector<double>& of_sorted = known->second;
     n.answer.clear();
     for (const PatternId id : active) {
-        const auto place = std::lower_bound(n.sorted.begin(), n.sorted.end(), id) - n.sorted.begin();
-        n.answer.push_back(of_sorted[static_cast<std::size_t>(place)]);
+        const auto index = std::lower_bound(n.sorted.begin(), n.sorted.end(), id) - n.sorted.begin();
+        n.answer.push_back(of_sorted[static_cast<std::size_t>(index)]);
     }
     return n.answer;
 }

@@ -23,7 +23,7 @@ using PatternId = std::uint32_t;
 /// until the slowest flow ends. Repeated steps over the same pattern (ring) are one phase: latency and bytes are their
 /// sums.
 struct TransferPhase {
-    double latency_s = 0;    ///< messages, wires, and adding up what came
+    double latency_s = 0;    ///< messages, wires, and adding up what is received
     double reduction_s = 0;  ///< the part of latency_s that adds up
     double bytes = 0;
     PatternId pattern = 0;
@@ -46,7 +46,7 @@ class Network {
     ~Network();
     Network(Network&&) noexcept;
 
-    /// Share of the routed tokens of each place in an expert-parallel group, mean 1. Empty: even. Before any unroll.
+    /// Share of the routed tokens of each index in an expert-parallel group, mean 1. Empty: even. Before any unroll.
     void set_routing_shares(std::vector<double> shares);
 
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
@@ -57,20 +57,20 @@ class Network {
     /// by itself.
     [[nodiscard]] Transfer unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes,
                                   double scale = 1, int member = kAllSiblings);
-    /// The same with an algorithm of the caller's: kAuto the fastest with these levels (0: any).
+    /// The same with an algorithm that the caller chooses: kAuto the fastest with these levels (0: any).
     [[nodiscard]] Transfer unroll_as(AlgorithmChoice choice, schedule::CommKind comm, models::GroupKind group,
                                      int stage, double bytes, double scale = 1, int member = kAllSiblings);
 
     /// Rate of every pattern (bytes/s of each of its flows, which advance together) while exactly these are active,
-    /// max-min fair over all links. Remembered by set. The span returned is valid until the next call. Order of
+    /// max-min fair over all links. Cached by set. The span returned is valid until the next call. Order of
     /// `active` does not matter to the result. A pattern may be there once for each kind of group that it was unrolled
     /// for.
     [[nodiscard]] std::span<const double> rates(std::span<const PatternId> active);
-    /// Rate when alone.
+    /// Rate with no other pattern active, in bytes/s.
     [[nodiscard]] double solo_rate(PatternId pattern) const;
     /// Time of a transfer when nothing else is active: sum of latency + bytes / solo_rate.
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
-    /// The same on the simulator's clock: every phase rounded as the engine rounds it. `repeat` times in a row.
+    /// The same on the simulator's clock: every phase rounded as the engine rounds it. `repeat` times in succession.
     [[nodiscard]] Picoseconds solo_duration(const Transfer& transfer, int repeat = 1) const;
     /// True if the two share a link that all patterns made so far, each active once, could fill; of a pattern with
     /// itself, always.
@@ -80,7 +80,7 @@ class Network {
 
     /// Flows (weighted) on each link; none for kWorld.
     [[nodiscard]] const PatternLoads& loads(PatternId pattern) const;
-    /// The link that bounds it when alone.
+    /// The link that bounds its solo rate.
     [[nodiscard]] std::uint32_t bottleneck(PatternId pattern) const;
     [[nodiscard]] std::size_t sibling_count(models::GroupKind group, int stage);
     [[nodiscard]] const Fabric& fabric() const;

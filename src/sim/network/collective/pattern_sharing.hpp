@@ -1,5 +1,5 @@
 #pragma once
-/// @file Rates of patterns that come and go: of those whom a change can reach, from the network's memory of sets.
+/// @file Rates of patterns that start and stop: recomputed for those that a change can affect, cached by the network.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace auspex::network {
 
-/// Active patterns fall into companies that cannot slow one another; a change asks for the rates of the companies it
-/// touches, and the network solves each company once.
+/// Active patterns form components that cannot slow one another; a change asks for the rates of the components it
+/// touches, and the network solves each component once.
 class PatternSharing {
  public:
     explicit PatternSharing(Network& network) : network_(network) {}
 
-    [[nodiscard]] std::uint32_t start(PatternId pattern);  ///< numbers of ended ones are used again
+    [[nodiscard]] std::uint32_t start(PatternId pattern);  ///< numbers of ended flows are reused
     void stop(std::uint32_t flow);
     /// After any number of starts and stops: the flows whose rates have changed (all that have started, too).
     [[nodiscard]] std::span<const std::uint32_t> update_rates();

@@ -6,13 +6,13 @@
 
 namespace auspex::network {
 
-/// Which ranks of a group take part together.
+/// Which ranks of a group take part with each other.
 enum class Level : std::uint8_t {
     kFlat,        ///< the whole group
     kIntraNode,   ///< those that share a node
-    kInterNode,   ///< those with the same place in their nodes, one a node
+    kInterNode,   ///< those with the same index in their nodes, one a node
     kIntraBlock,  ///< those of kInterNode that lie in one block (dragonfly group, leaf, unit)
-    kInterBlock,  ///< those of kInterNode with the same place in their blocks, one a block
+    kInterBlock,  ///< those of kInterNode with the same index in their blocks, one a block
 };
 
 /// Rank i of n sends to ...
@@ -34,7 +34,7 @@ enum class StepShape : std::uint8_t {
     kRings,   ///< k = `distance` rings over all n ranks, k a node (ring_rank): its successor in each of them
 };
 
-/// True for what ranks do with their host: no flow between them.
+/// True for copies to and from, and work in, host memory: no flow between ranks.
 [[nodiscard]] constexpr bool is_host_work(StepShape shape) {
     return shape == StepShape::kToHost || shape == StepShape::kFromHost || shape == StepShape::kInHost;
 }
@@ -72,9 +72,9 @@ std::array<int, 2> for_each_double_tree_edge(int first, int n, Emit&& emit) {
 }
 
 /// The i-th rank of ring `ring` among k rings over nodes of k ranks, one node after the other. A ring visits all ranks
-/// of a node, from `ring` upwards on even nodes and down to it on odd ones: it goes on to the next node at the place
-/// where it left the one before, each ring at a place of its own. Only from the last of an odd number of nodes back to
-/// the first the places differ.
+/// of a node, from `ring` upwards on even nodes and down to it on odd ones: it enters the next node at the index
+/// at which it left the one before, each ring at an index of its own. Only from the last of an odd number of nodes back
+/// to the first the indices differ.
 [[nodiscard]] constexpr int ring_rank(int ring, int i, int k) {
     const int node = i / k, step = i % k;
     return node * k + (node % 2 == 0 ? ring + step : ring + k - 1 - step) % k;

@@ -3,8 +3,8 @@
 
 namespace auspex::network {
 
-std::uint32_t dragonfly_switch(const models::FabricRecipe& recipe, int place) {
-    return static_cast<std::uint32_t>(std::int64_t{place} * recipe.switches_per_group / recipe.nodes_per_group);
+std::uint32_t dragonfly_switch(const models::FabricRecipe& recipe, int node) {
+    return static_cast<std::uint32_t>(std::int64_t{node} * recipe.switches_per_group / recipe.nodes_per_group);
 }
 
 std::uint32_t dragonfly_gateway(const models::FabricRecipe& recipe, int group, int other, int parallel) {

@@ -6,8 +6,8 @@
 
 namespace auspex::network {
 
-/// Switch, within its group, of node `place` of the group: nodes are dealt over the switches in order.
-[[nodiscard]] std::uint32_t dragonfly_switch(const models::FabricRecipe& recipe, int place);
+/// Switch, within its group, of node `node` of the group: nodes are dealt over the switches in order.
+[[nodiscard]] std::uint32_t dragonfly_switch(const models::FabricRecipe& recipe, int node);
 
 /// Switch of `group` that holds link `parallel` of those to `other`. The links of a group are counted by the distance
 /// to the other group, then by parallel link, and dealt over its switches in that order, equally many or one more on

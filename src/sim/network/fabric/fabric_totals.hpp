@@ -19,7 +19,8 @@ struct FabricTotals {
     std::uint64_t pods = 0;                         ///< 0 with two levels
     std::array<std::uint64_t, kLinkKinds> links{};  ///< by LinkKind
     /// Most switches that a packet passes on a shortest way with at most one link between groups. Searched from every
-    /// switch of group 0 (groups are wired alike, each seen from itself), or from leaf 0 (leaves are alike).
+    /// switch of group 0 (all groups are wired the same way, each seen from itself), or from leaf 0 (all leaves are
+    /// equal).
     int diameter_switches = 0;
     double injection_bytes_per_s = 0;  ///< NICs x the rate of their links (nic_wire.hpp), one direction
     double global_bytes_per_s = 0;     ///< dragonfly: all links between groups, both directions

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Links by number: those of a kind and capacity lie together.
+/// @file Links by number: those of a kind and capacity are contiguous.
 #include <cstdint>
 #include <string>
 #include <vector>

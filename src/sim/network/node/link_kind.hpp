@@ -13,13 +13,13 @@ enum class LinkKind : std::uint8_t {
     kSwitchPort,     ///< a tile's port to the node's switch
     kPcieCard,       ///< card to host
     kPcieSocket,     ///< a socket's PCIe switch
-    kHostMemory,     ///< a socket's memory, reads and writes together
+    kHostMemory,     ///< a socket's memory, reads and writes in sum
     kNic,
     kLocal,         ///< between two switches of a dragonfly group, or all ways that routing leaves to the pair
-    kLocalSpread,   ///< adaptive, Valiant: all local links of a switch together, out or in
+    kLocalSpread,   ///< adaptive, Valiant: sum of all local links of a switch, out or in
     kLocalPool,     ///< adaptive, Valiant: all local links of a group: who detours by a third switch takes two
     kGlobal,        ///< between two dragonfly groups, or all ways that routing leaves to the pair
-    kGlobalSpread,  ///< adaptive, Valiant: all global links of a group together, out or in
+    kGlobalSpread,  ///< adaptive, Valiant: sum of all global links of a group, out or in
     kGlobalPool,    ///< adaptive, Valiant: all global links of the machine: who detours by a third group takes two
     kLeafUplink,    ///< trees and rails: leaf to spines
     kPodUplink,     ///< three levels: pod to cores

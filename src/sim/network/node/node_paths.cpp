@@ -177,7 +177,7 @@ void NodeInside::add_host(double efficiency) {
     }
 }
 
-/// No path leads through it: it is the place of what ranks do with buffers that are there.
+/// No path leads through it: it is loaded by ranks that work on buffers in host memory.
 void NodeInside::add_host_memory(double efficiency) {
     for (int s = 0; s < node_.sockets; ++s) {
         const std::uint32_t memory = add_slot(LinkKind::kHostMemory, node_.host_memory_bytes_per_s * efficiency,

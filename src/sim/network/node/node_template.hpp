@@ -8,7 +8,7 @@
 
 namespace auspex::network {
 
-/// One direction between two parts. A passage joins parts of one piece (a card and its tiles): no link of its own.
+/// One direction between two parts. A passage joins parts of one unit (a card and its tiles): no link of its own.
 struct TemplateLink {
     std::uint32_t from, to;  ///< index into parts
     LinkKind kind;

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Rates of transfers that come and go, solved again only where a change can reach.
+/// @file Rates of transfers that start and stop, solved again only for those that a change can affect.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,21 +8,21 @@
 
 namespace auspex::network {
 
-/// What one active transfer asks for. The loads must outlive it.
+/// Loads and solo rate of one active transfer. The loads must outlive it.
 struct Demand {
     LoadList loads;
-    double solo_rate = 0;  ///< its rate when alone
+    double solo_rate = 0;  ///< bytes/s with no other transfer active
 };
 
 /// A link can slow its users only if it could not carry all of them at their solo rates ("contended"): others are left
-/// out, and a change reaches only those who are joined to it by contended links. The rates are those of max_min_rates
-/// over all active, but for rounding where a link is wanted exactly to the brim.
+/// out, and a change affects only those connected to it by contended links. The rates are those of max_min_rates
+/// over all active, but for rounding where the demand on a link is exactly its capacity.
 class LinkSharing {
  public:
     using Id = std::uint32_t;
     explicit LinkSharing(std::span<const double> capacities);
 
-    [[nodiscard]] Id start(const Demand& demand);  ///< ids of ended ones are used again
+    [[nodiscard]] Id start(const Demand& demand);  ///< ids of ended transfers are reused
     void stop(Id id);
     /// After any number of starts and stops: the ids whose rates have changed (all that have started, too), rising.
     [[nodiscard]] std::span<const Id> update_rates();
@@ -58,7 +58,7 @@ class LinkSharing {
     std::vector<std::uint32_t> dirty_links_, reached_links_;
     std::uint32_t mark_ = 0;
     std::uint64_t solved_ = 0;
-    // of the solution in hand
+    // scratch of one solution
     std::vector<double> capacities_;
     std::vector<LinkLoad> loads_;
     std::vector<std::size_t> first_;

@@ -16,7 +16,7 @@ struct LinkLoad {
 /// them equal). Each has the rate r of the class; the class loads link l with r * load.
 using LoadList = std::span<const LinkLoad>;
 
-/// True if more is wanted of a link than it has, by more than rounding: only then can it slow anyone.
+/// True if the demand on a link is above its capacity by more than rounding: only then can it slow a flow.
 [[nodiscard]] constexpr bool is_contended(double wanted, double capacity) {
     constexpr double kRounding = 1e-9;
     return wanted > capacity * (1 + kRounding);
@@ -24,7 +24,7 @@ using LoadList = std::span<const LinkLoad>;
 
 /// Rates r >= 0 of each class: the largest r, lexicographically from the smallest, with sum over classes of load * r
 /// <= capacity on every link.
-///   progressive filling: raise all rates together; when a link is full freeze the classes on it; repeat.
+///   progressive filling: raise all rates at the same pace; when a link is full freeze the classes on it; repeat.
 /// What a link has left is capacity - sum over levels of level * (sum of loads frozen there): with whole loads it does
 /// not depend on how flows are put into classes, to the bit. Classes without a load get infinity. Links named must be
 /// below capacities.size(); loads are above 0 and name a link once.

@@ -1,5 +1,5 @@
 #pragma once
-/// @file Which nodes of a job carry the same.
+/// @file Which nodes of a job carry the same loads.
 #include <cstdint>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace auspex::network {
 
-/// Nodes that all patterns load alike are a class; its first node stands for it.
+/// Nodes that all patterns load equally are a class, represented by its first node.
 class NodeClasses {
  public:
     explicit NodeClasses(int nodes) : signatures_(static_cast<std::size_t>(nodes), 0) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// @file The loads of a pattern by link, those of nodes alike held once.
+/// @file The loads of a pattern by link, held once for all nodes with equal loads.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -15,7 +15,7 @@ namespace auspex::network {
 class PatternLoads {
  public:
     static constexpr std::uint32_t kBetweenNodes = ~0U;
-    /// Loads of one node, or of the links between nodes. Parts of nodes alike begin at the same place.
+    /// Loads of one node, or of the links between nodes. Parts of nodes with equal loads begin at the same index.
     struct Part {
         std::uint32_t node;  ///< or kBetweenNodes
         std::uint32_t begin, end;

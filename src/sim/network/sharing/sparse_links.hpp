@@ -8,7 +8,7 @@
 
 namespace auspex::network {
 
-/// An array over all links of which only the blocks that someone has asked for are there. All values begin as T().
+/// An array over all links of which only the blocks that were used are allocated. All values begin as T().
 template <class T>
 class SparseLinks {
  public:
@@ -39,8 +39,8 @@ class SparseLinks {
                 continue;
             }
             for (std::uint64_t left = block->there; left != 0; left &= left - 1) {
-                const auto place = static_cast<std::uint32_t>(std::countr_zero(left));
-                visit(static_cast<std::uint32_t>(b * kBlock) + place, block->values[place]);
+                const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
+                visit(static_cast<std::uint32_t>(b * kBlock) + bit, block->values[bit]);
             }
             *block = Block();
             block_of_[b] = nullptr;

@@ -6,7 +6,6 @@
 #include "models/kernel_cost.hpp"
 
 namespace auspex::engine {
-namespace {
 
 ComputeTime compute_time(const schedule::Program& program, const schedule::Operation& op,
                          const models::Machine& machine, const models::Stack& stack, double heaviest_load) {
@@ -23,8 +22,6 @@ ComputeTime compute_time(const schedule::Program& program, const schedule::Opera
     }
     return time;
 }
-
-}  // namespace
 
 OperationCosts cost_operations(const schedule::Program& program, const models::Machine& machine,
                                const models::Stack& stack, const models::Layout& layout, network::Network& network,

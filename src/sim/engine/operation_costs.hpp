@@ -30,6 +30,11 @@ struct ComputeTime {
     [[nodiscard]] double straggler_s(double slowdown) const { return (rate_bound_s + imbalance_s) * (slowdown - 1); }
 };
 
+/// Of a compute operation; `heaviest_load`: of routing, 1 where it is even.
+[[nodiscard]] ComputeTime compute_time(const schedule::Program& program, const schedule::Operation& op,
+                                       const models::Machine& machine, const models::Stack& stack,
+                                       double heaviest_load);
+
 /// By index into Program::operations; operations of blocks that no role runs keep zeros and kNone.
 struct OperationCosts {
     std::vector<ComputeTime> compute;     ///< of communications: nothing

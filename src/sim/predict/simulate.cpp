@@ -33,6 +33,10 @@ std::size_t heaviest_stage(const engine::PlayResult& result) {
 
 }  // namespace
 
+double slowest_of_groups(const models::Tile& tile, const models::Plan& plan) {
+    return slowest_of(tile, std::max(plan.tp * plan.cp, plan.ep * plan.etp));
+}
+
 SimulatedStep prepare_step(const models::Inputs& inputs, const PredictOptions& options) {
     SimulatedStep step;
     static_cast<schedule::StepProgram&>(step) = schedule::make_step_program(inputs, options.tiles);
@@ -51,11 +55,10 @@ void simulate_prepared(SimulatedStep& s, const models::Inputs& inputs, const Pre
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
     }
-    const double synchronised = std::max(s.plan.tp * s.plan.cp, s.plan.ep * s.plan.etp);
     network->set_routing_shares(s.routing_shares());
     s.cost_options.load = s.load;
     s.cost_options.merge_operations = !options.play_every_operation && !options.timeline;
-    s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of(inputs.machine.tile, synchronised));
+    s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of_groups(inputs.machine.tile, s.plan));
     if (options.timeline) {
         s.timeline.emplace();
     }

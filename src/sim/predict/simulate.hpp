@@ -25,6 +25,10 @@ struct SimulatedStep : schedule::StepProgram {
     std::optional<schedule::Timeline> timeline;
 };
 
+/// How much longer rate-bound work takes within the ranks that meet in every layer (tp x cp, ep x etp) than on a median
+/// tile.
+[[nodiscard]] double slowest_of_groups(const models::Tile& tile, const models::Plan& plan);
+
 /// Nothing but its program.
 [[nodiscard]] SimulatedStep prepare_step(const models::Inputs& inputs, const PredictOptions& options);
 

@@ -1,0 +1,46 @@
+#pragma once
+/// @file What a pass of a micro-batch costs, layer kind by layer kind: taken from programs of one layer of each kind,
+/// built once for all plans that share them.
+#include <array>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "models/inputs.hpp"
+#include "schedule/program/program.hpp"
+#include "sim/search/plan_space.hpp"
+
+namespace auspex::search {
+
+/// Of a virtual stage: a layer with a dense feed-forward, or with experts; what the first and the last one have more;
+/// what every pass has.
+enum class Part { kDense, kExperts, kEmbedding, kHead, kEvery };
+inline constexpr std::size_t kParts = 5;
+
+/// A part of a pass.
+struct PartCosts {
+    double compute_s = 0;  ///< kernels, launches and host waits, at the pace of the slowest of a group
+    std::vector<schedule::Operation> communications;  ///< over tp, cp and ep; indices into programs mean nothing
+};
+struct LayerCosts {
+    std::array<PartCosts, kParts> forward, backward;
+};
+
+/// Remembers; one for each thread.
+class LayerCostTable {
+ public:
+    /// The inputs must outlive it.
+    explicit LayerCostTable(const models::Inputs& inputs) : inputs_(inputs) {}
+    [[nodiscard]] const LayerCosts& of(const Candidate& candidate);
+
+ private:
+    using Key = std::tuple<int, int, int, int, int, models::Dispatch, models::ExpertKernels, int, bool>;
+    const models::Inputs& inputs_;
+    std::map<Key, LayerCosts> known_;
+};
+
+/// How many of each part a virtual stage has.
+[[nodiscard]] std::array<int, kParts> parts_of(const models::Workload& workload, const Candidate& candidate,
+                                               int virtual_stage);
+
+}  // namespace auspex::search

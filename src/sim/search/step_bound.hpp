@@ -1,0 +1,58 @@
+#pragma once
+/// @file The estimate lens: lower bounds of a plan's folded step, from the same costs of kernels and transfers, without
+/// playing it.
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "sim/network/collective/network.hpp"
+#include "sim/search/layer_costs.hpp"
+
+namespace auspex::search {
+
+/// Never above the folded step. With F(v), B(v) the time of virtual stage v in a forward and a backward pass of a
+/// micro-batch, M(s) that of a message from stage s to its next and back, m micro-batches, O(s) the optimizer block:
+///   bound = max over stages s of  sum_{t < s} (F(t) + M(t) + B(t))  +  m sum_{chunks of s} (F + B + blocking messages)
+///                                 + O
+/// the first term because stage s cannot begin before a micro-batch has passed the stages in front of it, nor these end
+/// before they have run its last micro-batch backward. O: the larger of O(s), without the first term's backward part,
+/// and O(0). F and B are sums over the layers of a virtual stage.
+struct BoundTerms {
+    std::vector<double> forward_s, backward_s;  ///< by virtual stage
+    std::vector<double> message_s;              ///< by stage: one message to the next one, or back from there
+    bool blocks_messages = false;               ///< they hold their senders up
+    std::vector<double> optimizer_s;            ///< by stage
+};
+[[nodiscard]] double bound_of(const Candidate& candidate, const BoundTerms& terms);
+
+/// By compute alone: for all plans of a space, in less than a microsecond each. Ignores communication and the
+/// optimizer.
+[[nodiscard]] double compute_bound_s(const models::Workload& workload, const Candidate& candidate,
+                                     const LayerCosts& costs);
+
+/// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.
+/// Ignores: sharing of links, jitter, gathers and reductions of parameters beside passes.
+class GridBound {
+ public:
+    /// Of one grid, of which `like` is a plan. Inputs and table must outlive it.
+    GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like);
+    [[nodiscard]] double of(const Candidate& candidate);
+    /// Of the grid, for plans that are played.
+    [[nodiscard]] network::Network& network() { return network_; }
+
+ private:
+    GridBound(const models::Inputs& inputs, LayerCostTable& table, const models::Plan& resolved);
+    [[nodiscard]] double part_s(const PartCosts& part, const Candidate& candidate, int stage);
+    [[nodiscard]] double solo_s(const schedule::Operation& op, int stage);
+    [[nodiscard]] double optimizer_s(const Candidate& candidate, int stage);
+
+    const models::Inputs& inputs_;
+    LayerCostTable& table_;
+    models::Layout layout_;
+    network::Network network_;
+    std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, int>, double> solo_;
+    std::map<std::pair<const PartCosts*, std::pair<int, int>>, double> parts_;
+    std::map<std::tuple<models::OptimizerSharding, int, bool, int>, double> optimizers_;
+};
+
+}  // namespace auspex::search

@@ -24,8 +24,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What a network depends on: plans with the same share one.
-auto grid_of(const Candidate& c) { return std::tuple(c.dp, c.ep, c.etp, c.tp, c.cp, c.pp, c.rank_order); }
+/// Two shapes of one grid share a network.
+bool are_of_one_grid(const Candidate& a, const Candidate& b) {
+    const auto grid = [](const Candidate& c) { return std::tie(c.dp, c.ep, c.etp, c.tp, c.cp, c.pp, c.rank_order); };
+    return grid(a) == grid(b);
+}
 
 bool is_better(const EvaluatedPlan& a, const EvaluatedPlan& b) {
     return std::tie(a.step, a.index) < std::tie(b.step, b.index);
@@ -96,6 +99,19 @@ double peak_bytes(const models::Inputs& inputs, const predict::SimulatedStep& st
     return most;
 }
 
+/// A plan, or a shape, and its bound.
+struct Bounded {
+    double bound_s = 0;
+    std::uint64_t number = 0;
+    Candidate plan;
+    bool operator<(const Bounded& other) const {
+        return std::tie(bound_s, number) < std::tie(other.bound_s, other.number);
+    }
+};
+
+/// Shapes of one grid, the lowest bound first.
+using Grid = std::vector<Bounded>;
+
 class Search {
  public:
     Search(const models::Inputs& inputs, const SpaceRequest& request, const SearchOptions& options)
@@ -103,13 +119,12 @@ class Search {
           options_(options),
           own_inputs_(inputs),
           tables_([&inputs] { return LayerCostTable(inputs); }),
-          space_(plan_space(inputs, request)),
+          space_(inputs, request),
           leaders_(options.top) {}
 
     SearchResult run() {
         const Clock::time_point begin = Clock::now();
-        bound_all();
-        const std::vector<std::vector<std::uint32_t>> grids = by_grid();
+        const std::vector<Grid> grids = bounded_grids();
         if (!options_.exhaustive) {
             find_a_cutoff(grids);
         }
@@ -117,12 +132,12 @@ class Search {
         std::atomic<std::size_t> next = 0;
         tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t) { evaluate(grids[next++]); });
         SearchResult result;
-        result.space = space_.candidates.size();
-        result.rejected = space_.rejected;
+        result.space = space_.size();
+        result.rejected = space_.rejected();
         result.pruned_memory = pruned_memory_;
-        result.pruned_bound = pruned_bound_;
         result.evaluated = evaluated_.size();
         result.was_cut = is_cut_;
+        result.pruned_bound = is_cut_ ? pruned_bound_.load() : result.space - result.pruned_memory - result.evaluated;
         result.capacity_bytes = inputs_.machine.tile.hbm_bytes;
         leaders_.take(result);
         if (!is_cut_) {
@@ -133,30 +148,26 @@ class Search {
     }
 
  private:
-    void bound_all() {
-        bounds_s_.resize(space_.candidates.size());
-        tbb::parallel_for(std::size_t{0}, bounds_s_.size(), [&](std::size_t i) {
-            const Candidate& candidate = space_.candidates[i];
-            bounds_s_[i] =
-                has_to_stop() ? 0 : compute_bound_s(inputs_.workload, candidate, tables_.local().of(candidate));
+    [[nodiscard]] std::vector<Grid> bounded_grids() {
+        const std::vector<Candidate>& shapes = space_.shapes();
+        std::vector<std::size_t> firsts;
+        for (std::size_t i = 0; i < shapes.size(); ++i) {
+            if (i == 0 || !are_of_one_grid(shapes[i - 1], shapes[i])) {
+                firsts.push_back(i);
+            }
+        }
+        firsts.push_back(shapes.size());
+        std::vector<Grid> grids(firsts.size() - 1);
+        tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t g) {
+            GridFloor floor(inputs_, tables_.local(), shapes[firsts[g]]);
+            for (std::size_t i = firsts[g]; i < firsts[g + 1] && !has_to_stop(); ++i) {
+                grids[g].push_back({floor.of_any(shapes[i], space_.plans_of(i)), i, shapes[i]});
+            }
+            std::sort(grids[g].begin(), grids[g].end());
         });
-    }
-
-    /// Indices of plans by grid, the lowest bound first, in both.
-    [[nodiscard]] std::vector<std::vector<std::uint32_t>> by_grid() const {
-        std::map<decltype(grid_of(Candidate{})), std::vector<std::uint32_t>> plans;
-        for (std::uint32_t i = 0; i < space_.candidates.size(); ++i) {
-            plans[grid_of(space_.candidates[i])].push_back(i);
-        }
-        const auto is_lower = [&](std::uint32_t a, std::uint32_t b) {
-            return std::tie(bounds_s_[a], a) < std::tie(bounds_s_[b], b);
-        };
-        std::vector<std::vector<std::uint32_t>> grids;
-        for (auto& [grid, list] : plans) {
-            std::ranges::sort(list, is_lower);
-            grids.push_back(std::move(list));
-        }
-        std::ranges::sort(grids, [&](const auto& a, const auto& b) { return is_lower(a.front(), b.front()); });
+        std::erase_if(grids, [](const Grid& grid) { return grid.empty(); });
+        std::ranges::sort(grids, {},
+                          [](const Grid& grid) { return std::pair(grid.front().bound_s, grid.front().number); });
         return grids;
     }
 
@@ -166,39 +177,34 @@ class Search {
         }
         return is_cut_;
     }
+    [[nodiscard]] bool may_lead(double bound_s) const { return options_.exhaustive || bound_s <= leaders_.cutoff_s(); }
 
-    /// A plan and its bound.
-    struct Bounded {
-        double bound_s = 0;
-        std::uint32_t index = 0;
-        auto operator<=>(const Bounded&) const = default;
-    };
-
-    /// Plays the most promising plans of all grids: of each grid one that recomputes nothing and one that recomputes
-    /// everything, in the order of their bounds, until as many fit as are wanted.
-    void find_a_cutoff(const std::vector<std::vector<std::uint32_t>>& grids) {
-        std::vector<std::array<Bounded, 2>> firsts(grids.size());
+    /// Plays, of the grids with the lowest bounds, the best plan that recomputes nothing and the best that recomputes
+    /// everything, until as many fit as are wanted.
+    void find_a_cutoff(const std::vector<Grid>& grids) {
+        constexpr std::size_t kGrids = 48;
         constexpr std::array<std::uint8_t, 2> kRecomputes{0, 7};
-        tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t g) {
-            std::optional<GridBound> bound;
-            for (std::size_t i = 0; i < kRecomputes.size(); ++i) {
-                firsts[g][i].bound_s = std::numeric_limits<double>::infinity();
-                const auto found = std::ranges::find_if(grids[g], [&](std::uint32_t index) {
-                    return space_.candidates[index].recompute == kRecomputes[i];
-                });
-                if (found != grids[g].end() && !has_to_stop()) {
-                    make(bound, grids[g]);
-                    firsts[g][i] = {bound->of(space_.candidates[*found]), *found};
+        std::vector<std::vector<Bounded>> firsts(std::min(kGrids, grids.size()));
+        tbb::parallel_for(std::size_t{0}, firsts.size(), [&](std::size_t g) {
+            GridFloor floor(inputs_, tables_.local(), grids[g].front().plan);
+            GridBound bound(inputs_, tables_.local(), grids[g].front().plan);
+            std::vector<Bounded> plans = plans_of(grids[g].front(), floor);
+            std::sort(plans.begin(), plans.end());
+            for (const std::uint8_t recompute : kRecomputes) {
+                const auto found =
+                    std::ranges::find(plans, recompute, [](const Bounded& b) { return b.plan.recompute; });
+                if (found != plans.end()) {
+                    firsts[g].push_back({bound.of(found->plan), found->number, found->plan});
                 }
             }
         });
         std::vector<Bounded> order;
-        for (const std::array<Bounded, 2>& pair : firsts) {
-            std::ranges::copy_if(pair, std::back_inserter(order), [](const Bounded& b) { return b.bound_s < 1e300; });
+        for (const std::vector<Bounded>& list : firsts) {
+            order.insert(order.end(), list.begin(), list.end());
         }
-        std::ranges::sort(order);
+        std::sort(order.begin(), order.end());
         for (const Bounded& first : order) {
-            if (first.bound_s > leaders_.cutoff_s() || has_to_stop()) {
+            if (!may_lead(first.bound_s) || has_to_stop()) {
                 break;
             }
             std::optional<network::Network> own;
@@ -208,37 +214,48 @@ class Search {
         }
     }
 
-    void make(std::optional<GridBound>& bound, const std::vector<std::uint32_t>& grid) {
-        if (!bound) {
-            bound.emplace(inputs_, tables_.local(), space_.candidates[grid.front()]);
+    /// Of a shape, with their floors.
+    [[nodiscard]] std::vector<Bounded> plans_of(const Bounded& shape, GridFloor& floor) const {
+        std::vector<Bounded> plans;
+        std::uint64_t number = space_.first_plan(shape.number);
+        for (const Candidate& plan : space_.plans_of(shape.number)) {
+            plans.push_back({floor.of(plan), number++, plan});
         }
+        return plans;
     }
 
-    void evaluate(const std::vector<std::uint32_t>& grid) {
-        std::optional<GridBound> bound;
+    void evaluate(const Grid& grid) {
         std::vector<Bounded> left;
-        const auto may_lead = [&](double bound_s) { return options_.exhaustive || bound_s <= leaders_.cutoff_s(); };
-        for (const std::uint32_t index : grid) {
-            if (!may_lead(bounds_s_[index]) || has_to_stop()) {
+        std::optional<GridFloor> floor;
+        std::optional<GridBound> bound;
+        for (const Bounded& shape : grid) {
+            if (!may_lead(shape.bound_s) || has_to_stop()) {
                 break;
             }
-            make(bound, grid);
-            if (const double bound_s = bound->of(space_.candidates[index]); may_lead(bound_s)) {
-                left.push_back({bound_s, index});
+            if (!floor) {
+                floor.emplace(inputs_, tables_.local(), shape.plan);
+            }
+            for (Bounded& plan : plans_of(shape, *floor)) {
+                if (!may_lead(plan.bound_s)) {
+                    continue;
+                }
+                if (!bound) {
+                    bound.emplace(inputs_, tables_.local(), shape.plan);
+                }
+                plan.bound_s = bound->of(plan.plan);
+                if (may_lead(plan.bound_s)) {
+                    left.push_back(plan);
+                }
             }
         }
-        std::ranges::sort(left);
-        std::size_t played = 0;
+        std::sort(left.begin(), left.end());
         for (const Bounded& plan : left) {
             if (!may_lead(plan.bound_s) || has_to_stop()) {
                 break;
             }
             evaluate(plan, [&](const predict::SimulatedStep&) -> network::Network& { return bound->network(); });
-            ++played;
-            note_done(1);
         }
-        pruned_bound_ += grid.size() - played;
-        note_done(grid.size() - played);
+        note_done(grid);
     }
 
     /// `network_for` gives the network of a step that fits.
@@ -246,13 +263,13 @@ class Search {
     void evaluate(const Bounded& bounded, const NetworkFor& network_for) {
         {
             const std::lock_guard lock(mutex_);
-            if (!taken_.insert(bounded.index).second) {
+            if (!taken_.insert(bounded.number).second) {
                 return;
             }
         }
         EvaluatedPlan plan;
-        plan.candidate = space_.candidates[bounded.index];
-        plan.index = bounded.index;
+        plan.candidate = bounded.plan;
+        plan.index = bounded.number;
         plan.bound_s = bounded.bound_s;
         const models::Inputs& own = inputs_with(plan.candidate);
         predict::SimulatedStep step = predict::prepare_step(own, {});
@@ -272,7 +289,7 @@ class Search {
         }
         leaders_.add(plan);
         const std::lock_guard lock(mutex_);
-        evaluated_.emplace_back(plan.index, plan.step);
+        evaluated_.push_back(plan);
     }
 
     /// The inputs with a plan; valid until the thread asks again.
@@ -282,19 +299,21 @@ class Search {
         return own;
     }
 
-    void note_done(std::size_t count) {
-        done_ += count;
+    void note_done(const Grid& grid) {
+        for (const Bounded& shape : grid) {
+            done_ += space_.first_plan(shape.number + 1) - space_.first_plan(shape.number);
+        }
         if (options_.progress) {
             const std::unique_lock lock(progress_mutex_, std::try_to_lock);
             if (lock) {
-                options_.progress({done_, space_.candidates.size(), leaders_.best_s()});
+                options_.progress({done_, space_.size(), leaders_.best_s()});
             }
         }
     }
 
     /// What is shared must change nothing: some plans again, each with a network of its own.
     std::uint64_t check_some() {
-        std::ranges::sort(evaluated_);
+        std::ranges::sort(evaluated_, {}, &EvaluatedPlan::index);
         Rng rng(options_.seed);
         std::set<std::size_t> chosen;
         while (chosen.size() < std::min(options_.checks, evaluated_.size())) {
@@ -302,11 +321,11 @@ class Search {
         }
         const std::vector<std::size_t> list(chosen.begin(), chosen.end());
         tbb::parallel_for(std::size_t{0}, list.size(), [&](std::size_t i) {
-            const auto& [index, expected] = evaluated_[list[i]];
-            const Picoseconds found = predict::simulate_step(inputs_with(space_.candidates[index]), {}, false).step;
-            if (found != expected) {
-                throw std::logic_error("plan " + std::to_string(index) + " of the space takes " +
-                                       std::to_string(found) + " ps by itself, " + std::to_string(expected) +
+            const EvaluatedPlan& plan = evaluated_[list[i]];
+            const Picoseconds found = predict::simulate_step(inputs_with(plan.candidate), {}, false).step;
+            if (found != plan.step) {
+                throw std::logic_error("plan " + std::to_string(plan.index) + " of the space takes " +
+                                       std::to_string(found) + " ps by itself, " + std::to_string(plan.step) +
                                        " ps within the search");
             }
         });
@@ -318,11 +337,10 @@ class Search {
     tbb::enumerable_thread_specific<models::Inputs> own_inputs_;
     tbb::enumerable_thread_specific<LayerCostTable> tables_;
     PlanSpace space_;
-    std::vector<double> bounds_s_;
     Leaders leaders_;
     std::mutex mutex_, progress_mutex_;
-    std::set<std::uint32_t> taken_;  ///< looked at: played, or found too large
-    std::vector<std::pair<std::uint32_t, Picoseconds>> evaluated_;
+    std::set<std::uint64_t> taken_;  ///< looked at: played, or found too large
+    std::vector<EvaluatedPlan> evaluated_;
     std::atomic<std::uint64_t> pruned_memory_ = 0, pruned_bound_ = 0, done_ = 0;
     std::atomic<bool> is_cut_ = false;
 };

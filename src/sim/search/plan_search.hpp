@@ -15,7 +15,7 @@ namespace auspex::search {
 /// A plan that was played.
 struct EvaluatedPlan {
     Candidate candidate;
-    std::uint32_t index = 0;  ///< in the space: ties of `step` are in its order
+    std::uint64_t index = 0;  ///< in the space: ties of `step` are in its order
     Picoseconds step = 0;     ///< folded
     double bound_s = 0;       ///< StepBound
     double memory_peak_bytes = 0;

@@ -50,209 +50,18 @@ std::vector<int> divisors(int number, int most) {
     return found;
 }
 
-class Enumeration {
- public:
-    Enumeration(const models::Inputs& inputs, const SpaceRequest& request)
-        : inputs_(inputs), base_(inputs.plan), model_(inputs.workload), request_(request) {
-        using models::Dispatch, models::ExpertKernels, models::OptimizerSharding;
-        const models::Stack& stack = inputs.stack;
-        optimizers_ = offered("optimizer", base_.optimizer, stack.offers_optimizers,
-                              {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
-                               OptimizerSharding::kFsdp});
-        dispatches_ = offered("dispatch", base_.dispatch, stack.offers_dispatches,
-                              {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll});
-        kernels_ = offered("expert_kernels", base_.expert_kernels, stack.offers_expert_kernels,
-                           {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
+template <class Choice>
+std::vector<Choice> offered(bool is_free, Choice fixed, bool what_if, const std::vector<std::string>& words,
+                            std::initializer_list<Choice> all) {
+    if (!is_free) {
+        return {fixed};
     }
-
-    PlanSpace run() {
-        for (const int pp : values("pp", base_.pp, divisors(request_.tiles, model_.layers))) {
-            for (const int tp : values("tp", base_.tp, divisors(std::gcd(model_.heads, model_.kv_heads), 1 << 20))) {
-                for (const int etp : expert_tensor_parallel(tp)) {
-                    for (const int ep : values("ep", base_.ep, divisors(std::max(1, model_.num_experts), 1 << 20))) {
-                        for (const int cp : values("cp", base_.cp, context_parallel())) {
-                            add_grid({.ep = ep, .etp = etp, .tp = tp, .cp = cp, .pp = pp});
-                        }
-                    }
-                }
-            }
-        }
-        return std::move(space_);
-    }
-
- private:
-    [[nodiscard]] bool is_free(const std::string& field) const {
-        return std::ranges::find(request_.fixed, field) == request_.fixed.end();
-    }
-    [[nodiscard]] std::vector<int> values(const char* field, int fixed, std::vector<int> free) const {
-        return is_free(field) ? free : std::vector{fixed};
-    }
-    template <class Choice>
-    [[nodiscard]] std::vector<Choice> offered(const char* field, Choice fixed, const std::vector<std::string>& words,
-                                              std::initializer_list<Choice> all) const {
-        if (!is_free(field)) {
-            return {fixed};
-        }
-        std::vector<Choice> found;
-        std::ranges::copy_if(all, std::back_inserter(found), [&](Choice choice) {
-            return request_.what_if || std::ranges::find(words, to_string(choice)) != words.end();
-        });
-        return found;
-    }
-    [[nodiscard]] std::vector<int> expert_tensor_parallel(int tp) const {
-        if (model_.num_experts == 0) {
-            return {tp};
-        }
-        if (!is_free("etp")) {
-            return {base_.etp_given ? base_.etp : tp};
-        }
-        std::vector<int> found{tp};
-        if (tp > 1) {
-            found.push_back(1);
-        }
-        std::erase_if(found, [&](int etp) { return model_.expert_size % etp != 0; });
-        return found;
-    }
-    [[nodiscard]] std::vector<int> context_parallel() const {
-        std::vector<int> found;
-        for (int cp = 1; cp <= kMaxContextParallel && model_.sequence_length % cp == 0; cp *= 2) {
-            found.push_back(cp);
-        }
-        return found;
-    }
-
-    bool reject_if(bool condition, const char* reason) {
-        space_.rejected[reason] += condition ? 1 : 0;
-        return condition;
-    }
-
-    void add_grid(Candidate c) {
-        const std::int64_t replica = std::int64_t{c.pp} * c.ep * c.etp;
-        if (reject_if(request_.tiles % replica != 0, "tiles are no multiple of pp * ep * etp")) {
-            return;
-        }
-        c.dp = static_cast<int>(request_.tiles / replica);
-        const int stage_ranks = request_.tiles / c.pp;
-        if (reject_if(stage_ranks % (c.tp * c.cp) != 0, "a stage's ranks are no multiple of tp * cp")) {
-            return;
-        }
-        const int data_parallel = stage_ranks / (c.tp * c.cp);
-        if (reject_if(request_.global_batch % data_parallel != 0,
-                      "the global batch is no multiple of data_parallel = tiles / (pp * tp * cp)")) {
-            return;
-        }
-        const int rank_batch = request_.global_batch / data_parallel;
-        for (const int size :
-             values("micro_batch_size", base_.micro_batch_size, divisors(rank_batch, kMaxMicroBatch))) {
-            if (reject_if(rank_batch % size != 0, "a rank's batch is no multiple of micro_batch_size")) {
-                continue;
-            }
-            c.micro_batch_size = size;
-            c.micro_batches = rank_batch / size;
-            add_schedules(c);
-        }
-    }
-
-    void add_schedules(Candidate c) {
-        const bool is_free_schedule = is_free("schedule") && is_free("virtual_stages");
-        if (!is_free_schedule) {
-            c.schedule = base_.schedule;
-            c.virtual_stages = base_.virtual_stages;
-            const bool fits = c.schedule != models::ScheduleKind::kInterleaved1f1b ||
-                              (c.pp > 1 && c.micro_batches % c.pp == 0 && c.pp * c.virtual_stages <= model_.layers);
-            if (!reject_if(!fits, "interleaved-1f1b needs pp > 1, micro_batches a multiple of pp, and enough layers")) {
-                add_choices(c);
-            }
-            return;
-        }
-        add_choices(c);
-        if (c.pp == 1) {
-            return;
-        }
-        c.schedule = models::ScheduleKind::kGpipe;
-        add_choices(c);
-        if (reject_if(c.micro_batches % c.pp != 0, "interleaved-1f1b needs micro_batches a multiple of pp")) {
-            return;
-        }
-        c.schedule = models::ScheduleKind::kInterleaved1f1b;
-        for (c.virtual_stages = 2; c.virtual_stages <= kMaxVirtualStages && c.virtual_stages * c.pp <= model_.layers;
-             ++c.virtual_stages) {
-            add_choices(c);
-        }
-    }
-
-    [[nodiscard]] std::uint8_t overlappable(const Candidate& c) const {
-        const models::Stack& stack = inputs_.stack;
-        return static_cast<std::uint8_t>((stack.can_overlap_tp && c.tp > 1 ? 1 : 0) |
-                                         (stack.can_overlap_ep && c.ep > 1 ? 2 : 0) |
-                                         (stack.can_overlap_dp && request_.tiles / c.pp > c.tp ? 4 : 0) |
-                                         (stack.can_overlap_pp && c.pp > 1 ? 8 : 0));
-    }
-
-    void add_choices(Candidate c) {
-        const bool has_experts = model_.num_experts > 0;
-        const std::uint8_t can = overlappable(c);
-        const std::uint8_t base_recompute = static_cast<std::uint8_t>(
-            (base_.recompute_norm ? 1 : 0) | (base_.recompute_attention ? 2 : 0) | (base_.recompute_expert ? 4 : 0));
-        const std::uint8_t base_overlap =
-            static_cast<std::uint8_t>((base_.overlap_tp ? 1 : 0) | (base_.overlap_ep ? 2 : 0) |
-                                      (base_.overlap_dp ? 4 : 0) | (base_.overlap_pp ? 8 : 0));
-        for (const models::OptimizerSharding optimizer : optimizers_) {
-            c.optimizer = optimizer;
-            for (std::size_t d = 0; d < (has_experts && c.ep > 1 ? dispatches_.size() : 1); ++d) {
-                c.dispatch = dispatches_.empty() ? base_.dispatch : dispatches_[d];
-                for (std::size_t k = 0; k < (has_experts ? kernels_.size() : 1); ++k) {
-                    c.expert_kernels = kernels_.empty() ? base_.expert_kernels : kernels_[k];
-                    for (std::uint8_t recompute = 0; recompute < 8; ++recompute) {
-                        if (!is_free("recompute") && recompute != base_recompute) {
-                            continue;
-                        }
-                        c.recompute = recompute;
-                        for (std::uint8_t overlap = 0; overlap < 16; ++overlap) {
-                            if ((overlap & ~can) != 0 || (!is_free("overlap") && overlap != (base_overlap & can))) {
-                                continue;
-                            }
-                            c.overlap = overlap;
-                            add_orders(c);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    void add_orders(Candidate c) {
-        const bool may_slice = c.tp > 1 && model_.sequence_length / c.cp % c.tp == 0;
-        for (const bool slices : {false, true}) {
-            if (is_free("sequence_parallel") ? slices && !may_slice : slices != base_.sequence_parallel) {
-                continue;
-            }
-            if (slices && !may_slice && c.tp > 1) {
-                continue;
-            }
-            c.sequence_parallel = slices;
-            for (c.rank_order = 0; c.rank_order < kRankOrders.size(); ++c.rank_order) {
-                if (c.rank_order > 0 && (c.pp == 1 || c.dp == 1 || !is_free("rank_order"))) {
-                    break;
-                }
-                if (std::ranges::all_of(request_.where, [&](const Constraint& w) { return holds(w, c); })) {
-                    space_.candidates.push_back(c);
-                } else {
-                    ++space_.rejected["--where"];
-                }
-            }
-        }
-    }
-
-    const models::Inputs& inputs_;
-    const models::Plan& base_;
-    const models::Workload& model_;
-    const SpaceRequest& request_;
-    std::vector<models::OptimizerSharding> optimizers_;
-    std::vector<models::Dispatch> dispatches_;
-    std::vector<models::ExpertKernels> kernels_;
-    PlanSpace space_;
-};
+    std::vector<Choice> found;
+    std::ranges::copy_if(all, std::back_inserter(found), [&](Choice choice) {
+        return what_if || std::ranges::find(words, to_string(choice)) != words.end();
+    });
+    return found;
+}
 
 }  // namespace
 
@@ -310,10 +119,214 @@ std::vector<Constraint> read_constraints(const std::string& flag, const std::str
     return constraints;
 }
 
-PlanSpace plan_space(const models::Inputs& inputs, const SpaceRequest& request) {
-    PlanSpace space = Enumeration(inputs, request).run();
-    std::erase_if(space.rejected, [](const auto& entry) { return entry.second == 0; });
-    return space;
+PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) : inputs_(inputs), request_(request) {
+    using models::Dispatch, models::ExpertKernels, models::OptimizerSharding;
+    const models::Stack& stack = inputs.stack;
+    const models::Plan& base = inputs.plan;
+    const models::Workload& model = inputs.workload;
+    optimizers_ = offered(is_free("optimizer"), base.optimizer, request.what_if, stack.offers_optimizers,
+                          {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
+                           OptimizerSharding::kFsdp});
+    dispatches_ = offered(is_free("dispatch"), base.dispatch, request.what_if, stack.offers_dispatches,
+                          {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll});
+    kernels_ = offered(is_free("expert_kernels"), base.expert_kernels, request.what_if, stack.offers_expert_kernels,
+                       {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
+    const int heads = std::gcd(model.heads, model.kv_heads), experts = std::max(1, model.num_experts);
+    for (const int pp : values("pp", base.pp, divisors(request.tiles, model.layers))) {
+        for (const int tp : values("tp", base.tp, divisors(heads, heads))) {
+            for (const int etp : expert_tensor_parallel(tp)) {
+                for (const int ep : values("ep", base.ep, divisors(experts, experts))) {
+                    for (const int cp : values("cp", base.cp, context_parallel())) {
+                        add_grid({.ep = ep, .etp = etp, .tp = tp, .cp = cp, .pp = pp});
+                    }
+                }
+            }
+        }
+    }
+    std::erase_if(rejected_, [](const auto& entry) { return entry.second == 0; });
+    first_plan_.push_back(0);
+    for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+        first_plan_.push_back(first_plan_.back() + count_of(shapes_[shape]));
+    }
+}
+
+bool PlanSpace::is_free(const std::string& field) const {
+    return std::ranges::find(request_.fixed, field) == request_.fixed.end();
+}
+
+std::vector<int> PlanSpace::values(const char* field, int fixed, std::vector<int> free) const {
+    return is_free(field) ? free : std::vector{fixed};
+}
+
+std::vector<int> PlanSpace::expert_tensor_parallel(int tp) const {
+    if (inputs_.workload.num_experts == 0) {
+        return {tp};
+    }
+    if (!is_free("etp")) {
+        return {inputs_.plan.etp_given ? inputs_.plan.etp : tp};
+    }
+    std::vector<int> found{tp};
+    if (tp > 1) {
+        found.push_back(1);
+    }
+    std::erase_if(found, [&](int etp) { return inputs_.workload.expert_size % etp != 0; });
+    return found;
+}
+
+std::vector<int> PlanSpace::context_parallel() const {
+    std::vector<int> found;
+    for (int cp = 1; cp <= kMaxContextParallel && inputs_.workload.sequence_length % cp == 0; cp *= 2) {
+        found.push_back(cp);
+    }
+    return found;
+}
+
+bool PlanSpace::reject_if(bool condition, const char* reason) {
+    rejected_[reason] += condition ? 1 : 0;
+    return condition;
+}
+
+void PlanSpace::add_grid(Candidate c) {
+    const std::int64_t replica = std::int64_t{c.pp} * c.ep * c.etp;
+    if (reject_if(request_.tiles % replica != 0, "tiles are no multiple of pp * ep * etp")) {
+        return;
+    }
+    c.dp = static_cast<int>(request_.tiles / replica);
+    const int stage_ranks = request_.tiles / c.pp;
+    if (reject_if(stage_ranks % (c.tp * c.cp) != 0, "a stage's ranks are no multiple of tp * cp")) {
+        return;
+    }
+    const int data_parallel = stage_ranks / (c.tp * c.cp);
+    if (reject_if(request_.global_batch % data_parallel != 0,
+                  "the global batch is no multiple of data_parallel = tiles / (pp * tp * cp)")) {
+        return;
+    }
+    const int rank_batch = request_.global_batch / data_parallel;
+    const bool has_orders = c.pp > 1 && c.dp > 1 && is_free("rank_order") && inputs_.plan.rank_order == kRankOrders[0];
+    for (c.rank_order = 0; c.rank_order < (has_orders ? kRankOrders.size() : 1); ++c.rank_order) {
+        for (const int size :
+             values("micro_batch_size", inputs_.plan.micro_batch_size, divisors(rank_batch, kMaxMicroBatch))) {
+            if (!reject_if(rank_batch % size != 0, "a rank's batch is no multiple of micro_batch_size")) {
+                c.micro_batch_size = size;
+                c.micro_batches = rank_batch / size;
+                add_schedules(c);
+            }
+        }
+    }
+}
+
+void PlanSpace::add_schedules(Candidate c) {
+    using models::ScheduleKind;
+    const char* const why = "interleaved-1f1b needs pp > 1, micro_batches a multiple of pp, and a layer for each chunk";
+    const bool may_interleave = c.pp > 1 && c.micro_batches % c.pp == 0;
+    if (!is_free("schedule") || !is_free("virtual_stages")) {
+        c.schedule = inputs_.plan.schedule;
+        c.virtual_stages = inputs_.plan.virtual_stages;
+        if (!reject_if(c.schedule == ScheduleKind::kInterleaved1f1b &&
+                           (!may_interleave || c.pp * c.virtual_stages > inputs_.workload.layers),
+                       why)) {
+            add_shape(c);
+        }
+        return;
+    }
+    add_shape(c);
+    if (c.pp == 1) {
+        return;
+    }
+    c.schedule = ScheduleKind::kGpipe;
+    add_shape(c);
+    if (reject_if(!may_interleave, why)) {
+        return;
+    }
+    c.schedule = ScheduleKind::kInterleaved1f1b;
+    for (c.virtual_stages = 2;
+         c.virtual_stages <= kMaxVirtualStages && c.virtual_stages * c.pp <= inputs_.workload.layers;
+         ++c.virtual_stages) {
+        add_shape(c);
+    }
+}
+
+void PlanSpace::add_shape(const Candidate& c) {
+    if (std::ranges::all_of(request_.where, [&](const Constraint& w) { return holds(w, c); })) {
+        shapes_.push_back(c);
+    } else {
+        ++rejected_["--where"];
+    }
+}
+
+std::uint8_t PlanSpace::overlappable(const Candidate& c) const {
+    const models::Stack& stack = inputs_.stack;
+    return static_cast<std::uint8_t>(
+        (stack.can_overlap_tp && c.tp > 1 ? 1 : 0) | (stack.can_overlap_ep && c.ep > 1 ? 2 : 0) |
+        (stack.can_overlap_dp && request_.tiles / c.pp > c.tp ? 4 : 0) | (stack.can_overlap_pp && c.pp > 1 ? 8 : 0));
+}
+
+std::vector<std::uint8_t> PlanSpace::recomputes() const {
+    const models::Plan& base = inputs_.plan;
+    if (!is_free("recompute")) {
+        return {static_cast<std::uint8_t>((base.recompute_norm ? 1 : 0) | (base.recompute_attention ? 2 : 0) |
+                                          (base.recompute_expert ? 4 : 0))};
+    }
+    return {0, 1, 2, 3, 4, 5, 6, 7};
+}
+
+std::vector<std::uint8_t> PlanSpace::overlaps(const Candidate& c) const {
+    const models::Plan& base = inputs_.plan;
+    const std::uint8_t can = overlappable(c);
+    if (!is_free("overlap")) {
+        return {static_cast<std::uint8_t>(can & ((base.overlap_tp ? 1 : 0) | (base.overlap_ep ? 2 : 0) |
+                                                 (base.overlap_dp ? 4 : 0) | (base.overlap_pp ? 8 : 0)))};
+    }
+    std::vector<std::uint8_t> sets;
+    for (std::uint8_t set = 0; set < 16; ++set) {
+        if ((set & ~can) == 0) {
+            sets.push_back(set);
+        }
+    }
+    return sets;
+}
+
+std::vector<bool> PlanSpace::sequence_parallels(const Candidate& c) const {
+    const bool may_slice = c.tp > 1 && inputs_.workload.sequence_length / c.cp % c.tp == 0;
+    if (!is_free("sequence_parallel")) {
+        return {inputs_.plan.sequence_parallel && may_slice};
+    }
+    return may_slice ? std::vector{false, true} : std::vector{false};
+}
+
+std::uint64_t PlanSpace::count_of(const Candidate& c) const {
+    const bool has_experts = inputs_.workload.num_experts > 0;
+    return optimizers_.size() * (has_experts && c.ep > 1 ? dispatches_.size() : 1) *
+           (has_experts ? kernels_.size() : 1) * recomputes().size() * overlaps(c).size() *
+           sequence_parallels(c).size();
+}
+
+std::vector<Candidate> PlanSpace::plans_of(std::size_t shape) const {
+    Candidate c = shapes_[shape];
+    const bool has_experts = inputs_.workload.num_experts > 0;
+    const auto dispatches = has_experts && c.ep > 1 ? dispatches_ : std::vector{inputs_.plan.dispatch};
+    const auto kernels = has_experts ? kernels_ : std::vector{inputs_.plan.expert_kernels};
+    std::vector<Candidate> plans;
+    for (const models::OptimizerSharding optimizer : optimizers_) {
+        c.optimizer = optimizer;
+        for (const models::Dispatch dispatch : dispatches) {
+            c.dispatch = dispatch;
+            for (const models::ExpertKernels kernel : kernels) {
+                c.expert_kernels = kernel;
+                for (const std::uint8_t recompute : recomputes()) {
+                    c.recompute = recompute;
+                    for (const std::uint8_t overlap : overlaps(c)) {
+                        c.overlap = overlap;
+                        for (const bool slices : sequence_parallels(c)) {
+                            c.sequence_parallel = slices;
+                            plans.push_back(c);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return plans;
 }
 
 }  // namespace auspex::search

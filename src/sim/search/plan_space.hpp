@@ -48,16 +48,51 @@ struct SpaceRequest {
     bool what_if = false;            ///< optimizers, dispatches and kernels that the stack does not offer, too
 };
 
-struct PlanSpace {
-    std::vector<Candidate> candidates;              ///< all plans that resolve, in order of enumeration
-    std::map<std::string, std::uint64_t> rejected;  ///< grids and batches of which nothing comes, by reason
-};
-
+/// The plans of a grid that differ in neither batch nor schedule are neighbours; numbers are in order of enumeration.
+///
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
 /// up to 64); micro-batch sizes that divide a rank's batch, up to 32; up to 8 virtual stages; every set of recomputed
 /// modules; what the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it
 /// can overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement
-/// and stages of unequal numbers of layers do not vary. Throws InputError where nothing is left, with what is nearest.
-[[nodiscard]] PlanSpace plan_space(const models::Inputs& inputs, const SpaceRequest& request);
+/// and stages of unequal numbers of layers do not vary.
+class PlanSpace {
+ public:
+    /// The inputs must outlive it.
+    PlanSpace(const models::Inputs& inputs, const SpaceRequest& request);
+
+    /// One plan of each batch and schedule of each grid; those of a grid follow one another.
+    [[nodiscard]] const std::vector<Candidate>& shapes() const { return shapes_; }
+    /// Plans of a shape: its choices of optimizer, dispatch, kernels, recompute, overlap and sequence parallelism.
+    [[nodiscard]] std::vector<Candidate> plans_of(std::size_t shape) const;
+    /// Number of the first of them; the number of all plans for the one behind the last shape.
+    [[nodiscard]] std::uint64_t first_plan(std::size_t shape) const { return first_plan_[shape]; }
+    [[nodiscard]] std::uint64_t size() const { return first_plan_.back(); }
+    /// Grids and batches of which nothing comes, by reason.
+    [[nodiscard]] const std::map<std::string, std::uint64_t>& rejected() const { return rejected_; }
+
+ private:
+    [[nodiscard]] bool is_free(const std::string& field) const;
+    [[nodiscard]] std::vector<int> values(const char* field, int fixed, std::vector<int> free) const;
+    [[nodiscard]] std::vector<int> expert_tensor_parallel(int tp) const;
+    [[nodiscard]] std::vector<int> context_parallel() const;
+    [[nodiscard]] std::uint64_t count_of(const Candidate& candidate) const;
+    [[nodiscard]] std::uint8_t overlappable(const Candidate& candidate) const;
+    [[nodiscard]] std::vector<std::uint8_t> recomputes() const;
+    [[nodiscard]] std::vector<std::uint8_t> overlaps(const Candidate& candidate) const;
+    [[nodiscard]] std::vector<bool> sequence_parallels(const Candidate& candidate) const;
+    bool reject_if(bool condition, const char* reason);
+    void add_grid(Candidate candidate);
+    void add_schedules(Candidate candidate);
+    void add_shape(const Candidate& candidate);
+
+    const models::Inputs& inputs_;
+    SpaceRequest request_;
+    std::vector<models::OptimizerSharding> optimizers_;
+    std::vector<models::Dispatch> dispatches_;
+    std::vector<models::ExpertKernels> kernels_;
+    std::vector<Candidate> shapes_;
+    std::vector<std::uint64_t> first_plan_;
+    std::map<std::string, std::uint64_t> rejected_;
+};
 
 }  // namespace auspex::search

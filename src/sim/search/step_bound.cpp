@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "models/group_ranks.hpp"
 #include "schedule/program/block_builder.hpp"
 #include "sim/engine/operation_costs.hpp"
+#include "sim/network/node/node_paths.hpp"
 #include "sim/predict/simulate.hpp"
 
 namespace auspex::search {
@@ -49,20 +51,65 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
     return largest_s * kBelow;
 }
 
-double compute_bound_s(const models::Workload& workload, const Candidate& c, const LayerCosts& costs) {
-    const auto pass_s = [](const std::array<PartCosts, kParts>& parts, const std::array<int, kParts>& counts) {
-        double seconds = 0;
-        for (std::size_t part = 0; part < kParts; ++part) {
-            seconds += parts[part].compute_s * counts[part];
+GridFloor::GridFloor(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
+    : inputs_(inputs),
+      table_(table),
+      transport_bytes_per_s_(network::transport_bytes_per_s(inputs.machine.node, inputs.stack)) {
+    const models::Plan plan = resolve_plan(plan_of(like, inputs.plan), inputs.workload, 0);
+    const models::Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
+    for (const models::GroupKind kind :
+         {models::GroupKind::kTp, models::GroupKind::kCp, models::GroupKind::kEp, models::GroupKind::kEtp}) {
+        const int size = group_size(layout, kind);
+        int most = 1;
+        const std::vector<int> ranks = size > 1 ? group_ranks(layout, kind, 0) : std::vector<int>();
+        for (std::size_t first = 0; first < ranks.size(); first += static_cast<std::size_t>(size)) {
+            std::map<int, int> in_node;
+            for (std::size_t i = first; i < first + static_cast<std::size_t>(size); ++i) {
+                most = std::max(most, ++in_node[ranks[i] / layout.tiles_per_node]);
+            }
         }
-        return seconds;
-    };
+        group_[kind] = {size, most};
+    }
+}
+
+double GridFloor::floor_s(const schedule::Operation& op) const {
+    const auto found = group_.find(op.group);
+    if (found == group_.end()) {
+        return 0;
+    }
+    const double n = found->second.first, k = found->second.second;
+    const double leaves = op.bytes * op.repeat * (n - k) / n / transport_bytes_per_s_;
+    return op.comm == schedule::CommKind::kAllToAll ? leaves : leaves / k;
+}
+
+const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
+    const LayerCosts& costs = table_.of(plan);
+    const auto [found, is_new] = times_.try_emplace({&costs, plan.overlap});
+    if (is_new) {
+        const auto fill = [&](const std::array<PartCosts, kParts>& parts, std::array<double, kParts>& seconds) {
+            for (std::size_t part = 0; part < kParts; ++part) {
+                seconds[part] = parts[part].compute_s;
+                for (const schedule::Operation& op : parts[part].communications) {
+                    seconds[part] += overlaps(plan, op.stream) ? 0 : floor_s(op);
+                }
+            }
+        };
+        fill(costs.forward, found->second.forward_s);
+        fill(costs.backward, found->second.backward_s);
+    }
+    return found->second;
+}
+
+double GridFloor::bound_s(const Candidate& c, const PartTimes& times) const {
     double before_s = 0, largest_s = 0;
     for (int stage = 0; stage < c.pp; ++stage) {
         double busy_s = 0, first_s = 0;
         for (int v = stage; v < c.pp * c.virtual_stages; v += c.pp) {
-            const std::array<int, kParts> counts = parts_of(workload, c, v);
-            const double both_s = pass_s(costs.forward, counts) + pass_s(costs.backward, counts);
+            const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
+            double both_s = 0;
+            for (std::size_t part = 0; part < kParts; ++part) {
+                both_s += (times.forward_s[part] + times.backward_s[part]) * counts[part];
+            }
             first_s = v == stage ? both_s : first_s;
             busy_s += both_s * c.micro_batches;
         }
@@ -70,6 +117,23 @@ double compute_bound_s(const models::Workload& workload, const Candidate& c, con
         before_s += first_s;
     }
     return largest_s * kBelow;
+}
+
+double GridFloor::of(const Candidate& plan) { return bound_s(plan, times_of(plan)); }
+
+double GridFloor::of_any(const Candidate& shape, const std::vector<Candidate>& plans) {
+    const auto [found, is_new] = least_.try_emplace(shape.micro_batch_size);
+    if (is_new) {
+        found->second = times_of(plans.front());
+        for (const Candidate& plan : plans) {
+            const PartTimes& times = times_of(plan);
+            for (std::size_t part = 0; part < kParts; ++part) {
+                found->second.forward_s[part] = std::min(found->second.forward_s[part], times.forward_s[part]);
+                found->second.backward_s[part] = std::min(found->second.backward_s[part], times.backward_s[part]);
+            }
+        }
+    }
+    return bound_s(shape, found->second);
 }
 
 GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)

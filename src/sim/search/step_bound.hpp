@@ -25,10 +25,37 @@ struct BoundTerms {
 };
 [[nodiscard]] double bound_of(const Candidate& candidate, const BoundTerms& terms);
 
-/// By compute alone: for all plans of a space, in less than a microsecond each. Ignores communication and the
-/// optimizer.
-[[nodiscard]] double compute_bound_s(const models::Workload& workload, const Candidate& candidate,
-                                     const LayerCosts& costs);
+/// Without a network, for the many: kernels, and of each communication that blocks and leaves its node what its ranks'
+/// transports need at least. Of a group of n with at most k members in a node, each of which moves R bytes/s (the
+/// stack's transport):
+///   all-gather, reduce-scatter, all-reduce  bytes (n - k) / n / (k R)    a node has to get, or give away, so much
+///   all-to-all                              bytes (n - k) / n / R
+/// Ignores: messages of the pipeline, the optimizer, links. For one grid.
+class GridFloor {
+ public:
+    /// Of the grid of which `like` is a plan. Inputs and table must outlive it.
+    GridFloor(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like);
+    /// Of one plan.
+    [[nodiscard]] double of(const Candidate& plan);
+    /// Of all plans of a shape together, which are `plans` but for the optimizer.
+    [[nodiscard]] double of_any(const Candidate& shape, const std::vector<Candidate>& plans);
+
+ private:
+    /// Seconds of a pass, by part.
+    struct PartTimes {
+        std::array<double, kParts> forward_s{}, backward_s{};
+    };
+    [[nodiscard]] const PartTimes& times_of(const Candidate& plan);
+    [[nodiscard]] double floor_s(const schedule::Operation& op) const;
+    [[nodiscard]] double bound_s(const Candidate& plan, const PartTimes& times) const;
+
+    const models::Inputs& inputs_;
+    LayerCostTable& table_;
+    double transport_bytes_per_s_;
+    std::map<models::GroupKind, std::pair<int, int>> group_;  ///< ranks, and the most of them in a node
+    std::map<std::pair<const LayerCosts*, int>, PartTimes> times_;
+    std::map<int, PartTimes> least_;  ///< by micro-batch size: of any plan
+};
 
 /// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.
 /// Ignores: sharing of links, jitter, gathers and reductions of parameters beside passes.

@@ -12,6 +12,7 @@ namespace auspex::search {
 namespace {
 
 constexpr int kMaxMicroBatch = 32, kMaxVirtualStages = 8, kMaxContextParallel = 64;
+constexpr int kMinSlice = 4096;  // tokens of a sequence that context parallelism leaves a rank
 
 const std::set<std::string>& fields() {
     static const std::set<std::string> kFields{
@@ -176,6 +177,9 @@ std::vector<int> PlanSpace::expert_tensor_parallel(int tp) const {
 std::vector<int> PlanSpace::context_parallel() const {
     std::vector<int> found;
     for (int cp = 1; cp <= kMaxContextParallel && inputs_.workload.sequence_length % cp == 0; cp *= 2) {
+        if (cp > 1 && inputs_.workload.sequence_length / cp < kMinSlice) {
+            break;
+        }
         found.push_back(cp);
     }
     return found;
@@ -233,8 +237,6 @@ void PlanSpace::add_schedules(Candidate c) {
     if (c.pp == 1) {
         return;
     }
-    c.schedule = ScheduleKind::kGpipe;
-    add_shape(c);
     if (reject_if(!may_interleave, why)) {
         return;
     }

@@ -52,9 +52,9 @@ struct SpaceRequest {
 ///
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
 /// up to 64); micro-batch sizes that divide a rank's batch, up to 32; up to 8 virtual stages; every set of recomputed
-/// modules; what the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it
-/// can overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement
-/// and stages of unequal numbers of layers do not vary.
+/// modules; 1f1b and interleaved-1f1b (gpipe is 1f1b with more memory); what the stack offers of optimizers, dispatches
+/// and expert kernels; overlap of every set of streams that it can overlap and that exist; sequence parallelism where
+/// tp > 1; kRankOrders where they differ. dp follows. Placement and stages of unequal numbers of layers do not vary.
 class PlanSpace {
  public:
     /// The inputs must outlive it.

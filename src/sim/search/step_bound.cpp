@@ -2,6 +2,7 @@
 #include "sim/search/step_bound.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "models/group_ranks.hpp"
 #include "schedule/program/block_builder.hpp"
@@ -58,7 +59,8 @@ GridFloor::GridFloor(const models::Inputs& inputs, LayerCostTable& table, const 
     const models::Plan plan = resolve_plan(plan_of(like, inputs.plan), inputs.workload, 0);
     const models::Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
     for (const models::GroupKind kind :
-         {models::GroupKind::kTp, models::GroupKind::kCp, models::GroupKind::kEp, models::GroupKind::kEtp}) {
+         {models::GroupKind::kTp, models::GroupKind::kCp, models::GroupKind::kEp, models::GroupKind::kEtp,
+          models::GroupKind::kExpertDp, models::GroupKind::kDenseDp}) {
         const int size = group_size(layout, kind);
         int most = 1;
         const std::vector<int> ranks = size > 1 ? group_ranks(layout, kind, 0) : std::vector<int>();
@@ -72,14 +74,42 @@ GridFloor::GridFloor(const models::Inputs& inputs, LayerCostTable& table, const 
     }
 }
 
-double GridFloor::floor_s(const schedule::Operation& op) const {
-    const auto found = group_.find(op.group);
+double GridFloor::floor_s(models::GroupKind group, double bytes) const {
+    const auto found = group_.find(group);
     if (found == group_.end()) {
         return 0;
     }
     const double n = found->second.first, k = found->second.second;
-    const double leaves = op.bytes * op.repeat * (n - k) / n / transport_bytes_per_s_;
-    return op.comm == schedule::CommKind::kAllToAll ? leaves : leaves / k;
+    return bytes * (n - k) / n / (k * transport_bytes_per_s_);
+}
+
+double GridFloor::floor_s(const schedule::Operation& op) const {
+    const double node_s = floor_s(op.group, op.bytes * op.repeat);
+    return op.comm == schedule::CommKind::kAllToAll && node_s > 0 ? node_s * group_.at(op.group).second : node_s;
+}
+
+double GridFloor::optimizer_s(const Candidate& plan) {
+    if (overlaps(plan, schedule::Stream::kDp) || plan.optimizer == models::OptimizerSharding::kFsdp) {
+        return 0;
+    }
+    const auto [found, is_new] = parameters_.try_emplace(plan.virtual_stages);
+    schedule::StageParameters& least = found->second;
+    if (is_new) {
+        const models::Plan resolved = plan_of(plan, inputs_.plan);
+        for (int stage = 0; stage < plan.pp; ++stage) {
+            const schedule::StageParameters p = schedule::stage_parameters(inputs_.workload, resolved, stage);
+            least.dense = stage == 0 ? p.dense : std::min(least.dense, p.dense);
+            least.experts = stage == 0 ? p.experts : std::min(least.experts, p.experts);
+        }
+    }
+    const models::Plan& base = inputs_.plan;
+    const bool gathers = plan.optimizer != models::OptimizerSharding::kReplicated;
+    const double bytes = base.gradient_bytes + (gathers ? base.weight_bytes : 0);
+    // Plain sharding gathers dense parameters over a part of the replicas only.
+    const bool gathers_dense = plan.optimizer == models::OptimizerSharding::kEpAware;
+    return floor_s(models::GroupKind::kExpertDp, least.experts * bytes) +
+           floor_s(models::GroupKind::kDenseDp,
+                   least.dense * (base.gradient_bytes + (gathers_dense ? base.weight_bytes : 0)));
 }
 
 const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
@@ -119,7 +149,7 @@ double GridFloor::bound_s(const Candidate& c, const PartTimes& times) const {
     return largest_s * kBelow;
 }
 
-double GridFloor::of(const Candidate& plan) { return bound_s(plan, times_of(plan)); }
+double GridFloor::of(const Candidate& plan) { return bound_s(plan, times_of(plan)) + optimizer_s(plan) * kBelow; }
 
 double GridFloor::of_any(const Candidate& shape, const std::vector<Candidate>& plans) {
     const auto [found, is_new] = least_.try_emplace(shape.micro_batch_size);
@@ -133,7 +163,11 @@ double GridFloor::of_any(const Candidate& shape, const std::vector<Candidate>& p
             }
         }
     }
-    return bound_s(shape, found->second);
+    double optimizer_s = std::numeric_limits<double>::infinity();
+    for (const Candidate& plan : plans) {
+        optimizer_s = std::min(optimizer_s, this->optimizer_s(plan));
+    }
+    return bound_s(shape, found->second) + optimizer_s * kBelow;
 }
 
 GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)

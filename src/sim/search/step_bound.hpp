@@ -30,7 +30,8 @@ struct BoundTerms {
 /// stack's transport):
 ///   all-gather, reduce-scatter, all-reduce  bytes (n - k) / n / (k R)    a node has to get, or give away, so much
 ///   all-to-all                              bytes (n - k) / n / R
-/// Ignores: messages of the pipeline, the optimizer, links. For one grid.
+/// and likewise the sums of gradients behind the passes and the gathers of parameters, of the stage that has least of
+/// them. Ignores: messages of the pipeline, the optimizer's kernels, links. For one grid.
 class GridFloor {
  public:
     /// Of the grid of which `like` is a plan. Inputs and table must outlive it.
@@ -47,6 +48,8 @@ class GridFloor {
     };
     [[nodiscard]] const PartTimes& times_of(const Candidate& plan);
     [[nodiscard]] double floor_s(const schedule::Operation& op) const;
+    [[nodiscard]] double floor_s(models::GroupKind group, double bytes) const;
+    [[nodiscard]] double optimizer_s(const Candidate& plan);
     [[nodiscard]] double bound_s(const Candidate& plan, const PartTimes& times) const;
 
     const models::Inputs& inputs_;
@@ -54,7 +57,8 @@ class GridFloor {
     double transport_bytes_per_s_;
     std::map<models::GroupKind, std::pair<int, int>> group_;  ///< ranks, and the most of them in a node
     std::map<std::pair<const LayerCosts*, int>, PartTimes> times_;
-    std::map<int, PartTimes> least_;  ///< by micro-batch size: of any plan
+    std::map<int, schedule::StageParameters> parameters_;  ///< by virtual stages: the least of any stage
+    std::map<int, PartTimes> least_;                       ///< by micro-batch size: of any plan
 };
 
 /// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.

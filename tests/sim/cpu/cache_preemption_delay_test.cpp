@@ -45,6 +45,12 @@ TEST(CachePreemptionDelay, what_others_push_out_is_paid_once_per_fresh_byte) {
     EXPECT_EQ(second_turn_s(cpu_of_one_core(), true, 4e6, 2e6), 0) << "both fit";
 }
 
+TEST(CachePreemptionDelay, a_core_holds_no_more_than_its_caches_do) {
+    // Half of 12 MB would be held, but 4 MB are. With 1 MB of the other, 5 MB are a quarter of the way to twice the
+    // reach: 1 MB is gone.
+    EXPECT_NEAR(second_turn_s(cpu_of_one_core(), true, 12e6, 1e6), 1e6 * kByte, 1e-15);
+}
+
 TEST(CachePreemptionDelay, nothing_is_lost_alone_unbound_or_where_it_is_not_known) {
     EXPECT_EQ(second_turn_s(cpu_of_one_core(), true, 4e6, 0), 0) << "nobody ran in between";
     EXPECT_EQ(second_turn_s(cpu_of_one_core(), false, 4e6, 6e6), 0) << "not bound to a core";

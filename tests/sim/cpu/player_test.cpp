@@ -95,6 +95,17 @@ TEST(CpuPlayer, work_that_needs_more_memory_than_there_is_shares_it) {
     EXPECT_NEAR(step_s(machine, {{work(1, 90e9)}}), 1, kTick) << "the law of work alone has its cache in it";
 }
 
+TEST(CpuPlayer, work_takes_no_more_than_there_is) {
+    // Each says 90 GB/s, of 30: alone it had 30, so two have a half each, and no work waits alone.
+    models::Machine machine = bare_machine();
+    machine.cpu.memory_bytes_per_s = 30e9;
+    EXPECT_NEAR(step_s(machine, {{work(1, 0, 90e9)}}), 1, kTick);
+    EXPECT_NEAR(step_s(machine, {{work(1, 0, 90e9)}, {work(1, 0, 90e9)}}), 2, kTick);
+    machine = bare_machine();
+    machine.cpu.cache_bytes_per_s = 30e9;
+    EXPECT_NEAR(step_s(machine, {{work(1, 90e9)}, {work(1, 90e9)}}), 2, kTick);
+}
+
 TEST(CpuPlayer, a_message_takes_its_sender_then_its_receiver) {
     // send 1 ms + 1000 B x 1 us, receive 2 ms + 1000 B x 2 us; who waits on an idle core sees it after poll / 2.
     models::Machine machine = bare_machine();

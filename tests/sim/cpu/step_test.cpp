@@ -88,6 +88,29 @@ TEST(CpuStep, far_bytes_that_no_cache_holds_come_from_memory) {
     EXPECT_NEAR(to_seconds(play_toy(inputs).step - cached), 40e-12 * far_bytes, 1e-9);
 }
 
+/// A cache of 1 byte holds nothing of any working set: all bytes of a message go to memory, and those of the optimizer,
+/// gradients and parameters, come from there too.
+TEST(CpuStep, bytes_of_a_message_go_through_memory_once_in_the_passes_and_twice_in_the_optimizer) {
+    models::Inputs inputs = toy_inputs("toy-pp2-dp2", "toy-dense", plausible_machine());
+    inputs.machine.cpu.cache_bytes = 1;
+    const predict::SimulatedStep step = prepare_step(inputs, testing_steps::plain_options());
+    cpu::ProgramActions rows(inputs, step);
+    int in_passes = 0, in_optimizer = 0;
+    for (cpu::OperationActions row; rows.next(0, row); row = {}) {
+        for (const cpu::RankAction& action : row.actions) {
+            if (action.type != cpu::RankAction::Type::kSend || action.bytes == 0) {
+                continue;
+            }
+            const schedule::Operation& op = step.program.operations[row.operation_index];
+            const bool optimizes = op.phase == schedule::Phase::kOptimizer;
+            EXPECT_DOUBLE_EQ(action.memory_bytes, (optimizes ? 2 : 1) * action.bytes) << to_string(op.kind);
+            ++(optimizes ? in_optimizer : in_passes);
+        }
+    }
+    EXPECT_GE(in_passes, 4) << "an activation of each of 4 micro-batches";
+    EXPECT_GE(in_optimizer, 2) << "gradients, and parameters";
+}
+
 TEST(CpuStep, same_inputs_give_the_same_step) {
     const models::Inputs inputs = toy_inputs("toy-ep2-dp2", "toy-moe", plausible_machine());
     const cpu::CpuStep first = play_toy(inputs, true), second = play_toy(inputs, true);

@@ -44,7 +44,7 @@ void scale_cores(models::Machine& machine) {
     models::CpuModel& cpu = machine.cpu;
     cpu.quantum_s *= kTimeFactor, cpu.context_switch_s *= kTimeFactor, cpu.poll_s *= kTimeFactor;
     cpu.reload_byte_s *= kTimeFactor, cpu.core_capacity_bytes /= kTimeFactor;
-    cpu.busy_speed /= kTimeFactor;
+    cpu.fresh_share /= kTimeFactor, cpu.busy_speed /= kTimeFactor;
 }
 
 void scale_memory(models::Machine& machine) {
@@ -52,35 +52,6 @@ void scale_memory(models::Machine& machine) {
     cpu.cache_bytes_per_s /= kTimeFactor, cpu.memory_bytes_per_s /= kTimeFactor,
         cpu.core_memory_bytes_per_s /= kTimeFactor;
     cpu.cache_bytes /= kTimeFactor;
-}
-
-/// A group of constants: those with these beginnings of their paths.
-struct Group {
-    const char* path;
-    const char* what;
-    void (*scale)(models::Machine& machine);
-    std::vector<std::string> members;
-};
-
-const std::vector<Group>& groups() {
-    static const std::vector<Group> kGroups{
-        {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, {}},
-        {"machine.host.messages.near", "messages inside a node", scale_intra_node, {"machine.host.messages.near."}},
-        {"machine.host.messages.far",
-         "messages between nodes, and their wires",
-         scale_inter_node,
-         {"machine.host.messages.far.", "machine.node.nic."}},
-        {"machine.host.cores",
-         "sharing of cores",
-         scale_cores,
-         {"machine.host.core_slice", "machine.host.switch", "machine.host.poll", "machine.host.core_reach",
-          "machine.host.refill_byte", "machine.host.busy_speed"}},
-        {"machine.host.memory",
-         "sharing of last-level cache and memory",
-         scale_memory,
-         {"machine.host.last_level_cache", "machine.host.cache_bandwidth", "machine.host.memory_bandwidth",
-          "machine.host.core_memory_bandwidth"}}};
-    return kGroups;
 }
 
 double uncertainty_of_kernel_costs(const models::Inputs& inputs, const SimulatedStep& step) {
@@ -96,14 +67,11 @@ double uncertainty_of_kernel_costs(const models::Inputs& inputs, const Simulated
 }
 
 /// A constant of 0 is not scaled with its group, however little is known of it.
-double uncertainty_of(const models::Machine& machine, const Group& group) {
+double uncertainty_of(const models::Machine& machine, const ConstantGroup& group) {
     double squares = 0;
     int count = 0;
     for (const Constant& constant : machine.constants) {
-        const bool is_member = std::any_of(group.members.begin(), group.members.end(), [&](const std::string& begin) {
-            return constant.path.rfind(begin, 0) == 0;
-        });
-        if (is_member && constant.value != 0) {
+        if (has_constant(group, constant.path) && constant.value != 0) {
             squares += constant.relative_uncertainty * constant.relative_uncertainty;
             ++count;
         }
@@ -111,7 +79,8 @@ double uncertainty_of(const models::Machine& machine, const Group& group) {
     return count > 0 ? std::sqrt(squares / count) : 0;
 }
 
-ConstantSensitivity sensitivity_to(const Group& group, const models::Inputs& inputs, const SimulatedStep& step) {
+ConstantSensitivity sensitivity_to(const ConstantGroup& group, const models::Inputs& inputs,
+                                   const SimulatedStep& step) {
     models::Inputs changed = inputs;
     group.scale(changed.machine);
     const Picoseconds longer = cpu::play_on_cpus(changed, step, false).step;
@@ -121,8 +90,8 @@ ConstantSensitivity sensitivity_to(const Group& group, const models::Inputs& inp
     sensitivity.constant.kind = ConstantKind::kFitted;
     sensitivity.constant.source = std::string(group.what) + ": all times together";
     sensitivity.constant.relative_uncertainty =
-        std::max(kMinUncertainty, group.members.empty() ? uncertainty_of_kernel_costs(inputs, step)
-                                                        : uncertainty_of(inputs.machine, group));
+        std::max(kMinUncertainty,
+                 group.is_kernels ? uncertainty_of_kernel_costs(inputs, step) : uncertainty_of(inputs.machine, group));
     sensitivity.elasticity =
         std::log(static_cast<double>(longer) / static_cast<double>(step.step)) / std::log(kTimeFactor);
     return sensitivity;
@@ -130,10 +99,43 @@ ConstantSensitivity sensitivity_to(const Group& group, const models::Inputs& inp
 
 }  // namespace
 
+const std::vector<ConstantGroup>& cpu_constant_groups() {
+    static const std::vector<ConstantGroup> kGroups{
+        {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, {"machine.host.kernels."}, true},
+        {"machine.host.messages.near",
+         "messages inside a node",
+         scale_intra_node,
+         {"machine.host.messages.near."},
+         false},
+        {"machine.host.messages.far",
+         "messages between nodes, and their wires",
+         scale_inter_node,
+         {"machine.host.messages.far.", "machine.node.nic."},
+         false},
+        {"machine.host.cores",
+         "sharing of cores",
+         scale_cores,
+         {"machine.host.core_slice", "machine.host.switch", "machine.host.poll", "machine.host.core_reach",
+          "machine.host.refill_byte", "machine.host.fresh_share", "machine.host.busy_speed"},
+         false},
+        {"machine.host.memory",
+         "sharing of last-level cache and memory",
+         scale_memory,
+         {"machine.host.last_level_cache", "machine.host.cache_bandwidth", "machine.host.memory_bandwidth",
+          "machine.host.core_memory_bandwidth"},
+         false}};
+    return kGroups;
+}
+
+bool has_constant(const ConstantGroup& group, const std::string& path) {
+    return std::any_of(group.members.begin(), group.members.end(),
+                       [&](const std::string& begin) { return path.starts_with(begin); });
+}
+
 std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs, const SimulatedStep& step) {
     constexpr double kNothing = 1e-4;
     std::vector<ConstantSensitivity> sensitivities;
-    for (const Group& group : groups()) {
+    for (const ConstantGroup& group : cpu_constant_groups()) {
         sensitivities.push_back(sensitivity_to(group, inputs, step));
     }
     std::stable_sort(sensitivities.begin(), sensitivities.end(),

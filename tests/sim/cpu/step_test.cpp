@@ -210,34 +210,6 @@ TEST(CpuStep, predict_takes_the_cpu_lens_by_the_machine) {
     EXPECT_GT(p.memory.peak_bytes, 0);
 }
 
-/// A group's uncertainty is sqrt(sum of u^2 / n) over its constants that are not 0: a latency that is 0 because there
-/// is no wire widens nothing, whatever its file says of it.
-TEST(CpuStep, a_constant_of_zero_takes_no_part_in_its_groups_uncertainty) {
-    const auto near_uncertainty = [](double latency_s) {
-        models::Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
-        const auto add = [&inputs](const char* path, double value, double uncertainty) {
-            Constant constant;
-            constant.path = path;
-            constant.value = value;
-            constant.relative_uncertainty = uncertainty;
-            inputs.machine.constants.push_back(constant);
-        };
-        std::erase_if(inputs.machine.constants,
-                      [](const Constant& constant) { return constant.path.starts_with("machine.host."); });
-        add("machine.host.messages.near.send", 0.5e-6, 0.03);
-        add("machine.host.messages.near.receive", 0.5e-6, 0.05);
-        add("machine.host.messages.near.latency", latency_s, 1);
-        for (const predict::ConstantSensitivity& sensitivity : predict::predict(inputs, {}).prediction.top_constants) {
-            if (sensitivity.constant.path == "machine.host.messages.near") {
-                return sensitivity.constant.relative_uncertainty;
-            }
-        }
-        return -1.0;
-    };
-    EXPECT_NEAR(near_uncertainty(0), std::sqrt((0.03 * 0.03 + 0.05 * 0.05) / 2), 1e-12);
-    EXPECT_NEAR(near_uncertainty(1e-6), std::sqrt((0.03 * 0.03 + 0.05 * 0.05 + 1) / 3), 1e-12);
-}
-
 TEST(CpuCollective, a_broadcast_is_refused) {
     EXPECT_THROW((void)cpu::cpu_collective_s(plausible_machine(), testing_plans::stack("auspex"),
                                              schedule::CommKind::kBroadcast, 2, 8),

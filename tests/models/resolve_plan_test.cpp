@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/rng.hpp"
@@ -227,9 +228,15 @@ TEST(ResolvePlan, the_papers_plans_all_have_3072_tiles_and_a_batch_of_3072_seque
     }
 }
 
-TEST(ResolvePlan, dense_toy_plans_also_fit_the_dense_toy) {
-    for (const char* name : {"toy-dp4", "toy-pp2-dp2", "toy-tp2-dp2", "toy-interleaved"}) {
-        EXPECT_NO_THROW(static_cast<void>(resolve_plan(plan_of(name), workload_of("toy-dense"), 0))) << name;
+TEST(ResolvePlan, dense_toy_plans_also_fit_the_dense_toy_and_fill_8_tiles) {
+    const Workload dense = workload_of("toy-dense");
+    // By name: the file's dp, and tiles / (pp ep etp) = 8 / 1, 8 / 2, 8 / 2, 8 / 2.
+    for (const auto& [name, own, of_8_tiles] : {std::tuple{"toy-dp4", 4, 8}, std::tuple{"toy-pp2-dp2", 2, 4},
+                                                std::tuple{"toy-tp2-dp2", 2, 4}, std::tuple{"toy-interleaved", 1, 4}}) {
+        Plan plan = plan_of(name);
+        EXPECT_EQ(resolve_plan(plan, dense, 0).dp, own) << name;
+        plan.dp = 0;
+        EXPECT_EQ(resolve_plan(plan, dense, 8).dp, of_8_tiles) << name;
     }
 }
 

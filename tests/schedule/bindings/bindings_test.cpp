@@ -1,20 +1,49 @@
-/// @file What the executor says that it cannot do.
+/// @file What the trainer cannot do, line by line.
 #include "schedule/bindings/bindings.hpp"
 
 #include <gtest/gtest.h>
 
-#include "../exec_fixture.hpp"
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
 
-namespace auspex::exec {
+#include "../plan_fixture.hpp"
+#include "schedule/program/program.hpp"
+
+namespace auspex::schedule {
 namespace {
 
-using namespace exec_fixture;
+models::Stack trainer_stack() { return testing_plans::stack("auspex"); }
+
+/// Grouped queries.
+models::Workload dense_model() {
+    models::Workload w = testing_plans::workload("toy-dense");
+    w.kv_heads = 2;
+    return w;
+}
+models::Workload mixture_model() { return testing_plans::workload("toy-moe"); }
+
+/// One rank, two micro-batches of two sequences, fp32, nothing recomputed, uniform routing.
+models::Plan single_plan() {
+    models::Plan p;
+    p.dp = 1;
+    p.micro_batch_size = 2, p.micro_batches = 2;
+    p.precision = "fp32", p.weight_bytes = 4, p.gradient_bytes = 4;
+    return p;
+}
+
+std::vector<std::string> unbound(const models::Workload& workload, const models::Plan& plan,
+                                 const models::Stack& stack) {
+    const models::Plan resolved = resolve_plan(plan, workload, 0);
+    return unbound_operations(workload, resolved, stack,
+                              build_program(workload, resolved, stack, testing_plans::layout_of(resolved)));
+}
 
 std::vector<std::string> findings(const models::Workload& workload, const models::Plan& plan,
                                   const models::Stack& stack = trainer_stack()) {
-    const RunInputs run = run_inputs(workload, plan, still_training(), stack);
-    std::vector<std::string> lines = unbound_operations(run.workload, run.plan, run.stack, run.program);
-    const std::vector<std::string> refused = schedule::refused_settings(run.workload, run.plan, run.stack);
+    std::vector<std::string> lines = unbound(workload, plan, stack);
+    const std::vector<std::string> refused = refused_settings(workload, resolve_plan(plan, workload, 0), stack);
     lines.insert(lines.end(), refused.begin(), refused.end());
     return lines;
 }
@@ -56,9 +85,10 @@ TEST(Bindings, models_that_have_no_kernels) {
     });
     expect_line(latent, "operation attention: latent attention is not bound");
     expect_line(latent, "operation key_value_down: no kernel or call in a forward block");
+    // Two sequences of 64 tokens, two choices each.
     expect_line(
         with([](models::Workload& w) { w.num_experts = 5; }),
-        "operation router_top_k: uniform routing deals 24 choices of a micro-batch to 5 experts, which does not "
+        "operation router_top_k: uniform routing deals 256 choices of a micro-batch to 5 experts, which does not "
         "come out even");
 }
 
@@ -106,12 +136,9 @@ TEST(Bindings, stacks_that_leave_loss_or_gradients_alone) {
     EXPECT_EQ(findings(mixture_model(), plan, stack), (std::vector<std::string>{no_check, no_loss}));
     stack.world_all_reduces_per_step = 1;
     EXPECT_EQ(findings(mixture_model(), plan, stack), std::vector<std::string>{no_check});
-    const RunInputs run = run_inputs(mixture_model(), plan, still_training(), stack);
-    EXPECT_EQ(unbound_operations(run.workload, run.plan, run.stack, run.program), std::vector<std::string>{})
+    EXPECT_EQ(unbound(mixture_model(), plan, stack), std::vector<std::string>{})
         << "every operation has its call all the same";
-    const models::Stack bare =
-        models::load_stack(JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/stacks/bare.json"));
-    expect_line(findings(mixture_model(), plan, bare), no_loss);
+    expect_line(findings(mixture_model(), plan, testing_plans::stack("bare")), no_loss);
 }
 
 TEST(Bindings, stacks_that_ask_for_other_calls) {
@@ -131,4 +158,4 @@ TEST(Bindings, stacks_that_ask_for_other_calls) {
 }
 
 }  // namespace
-}  // namespace auspex::exec
+}  // namespace auspex::schedule

@@ -59,9 +59,13 @@ class Leaders {
             smallest_ = plan;
         }
     }
-    [[nodiscard]] double best_s() {
+    [[nodiscard]] std::optional<EvaluatedPlan> best() {
         const std::lock_guard lock(mutex_);
-        return best_.empty() ? 0 : to_seconds(best_.front().step);
+        return best_.empty() ? std::nullopt : std::optional(best_.front());
+    }
+    [[nodiscard]] double best_s() {
+        const std::optional<EvaluatedPlan> plan = best();
+        return plan ? to_seconds(plan->step) : 0;
     }
     void take(SearchResult& result) {
         result.best = std::move(best_);
@@ -207,11 +211,32 @@ class Search {
             if (!may_lead(first.bound_s) || has_to_stop()) {
                 break;
             }
-            std::optional<network::Network> own;
-            evaluate(first, [&](const predict::SimulatedStep& step) -> network::Network& {
-                return own.emplace(inputs_.machine, inputs_.stack, step.layout);
-            });
+            evaluate_alone(first);
         }
+        climb();
+    }
+
+    /// From the best plan to the best of those that differ in one field, as long as there is a better one.
+    void climb() {
+        for (std::optional<EvaluatedPlan> best = leaders_.best(); best && !has_to_stop();) {
+            const std::vector<std::pair<Candidate, std::uint64_t>> around = space_.neighbours_of(best->candidate);
+            tbb::parallel_for(std::size_t{0}, around.size(), [&](std::size_t i) {
+                const auto& [plan, number] = around[i];
+                const double floor_s = GridFloor(inputs_, tables_.local(), plan).of(plan);
+                if (floor_s <= leaders_.best_s()) {
+                    evaluate_alone({floor_s, number, plan});
+                }
+            });
+            const std::optional<EvaluatedPlan> next = leaders_.best();
+            best = next->index != best->index ? next : std::nullopt;
+        }
+    }
+
+    void evaluate_alone(const Bounded& plan) {
+        std::optional<network::Network> own;
+        evaluate(plan, [&](const predict::SimulatedStep& step) -> network::Network& {
+            return own.emplace(inputs_.machine, inputs_.stack, step.layout);
+        });
     }
 
     /// Of a shape, with their floors.

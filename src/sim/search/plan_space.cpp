@@ -2,6 +2,7 @@
 #include "sim/search/plan_space.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <numeric>
 #include <set>
@@ -49,6 +50,28 @@ std::vector<int> divisors(int number, int most) {
         }
     }
     return found;
+}
+
+/// What tells shapes apart; dp and the number of micro-batches follow from it.
+std::array<int, 9> key_of(const Candidate& c) {
+    return {c.pp,
+            c.tp,
+            c.etp,
+            c.ep,
+            c.cp,
+            c.rank_order,
+            c.micro_batch_size,
+            static_cast<int>(c.schedule),
+            c.virtual_stages};
+}
+
+/// Are all choices but one the same?
+int choices_that_differ(const Candidate& a, const Candidate& b) {
+    return (a.optimizer != b.optimizer ? 1 : 0) + (a.dispatch != b.dispatch ? 1 : 0) +
+           (a.expert_kernels != b.expert_kernels ? 1 : 0) +
+           std::popcount(static_cast<unsigned>(a.recompute ^ b.recompute)) +
+           std::popcount(static_cast<unsigned>(a.overlap ^ b.overlap)) +
+           (a.sequence_parallel != b.sequence_parallel ? 1 : 0);
 }
 
 template <class Choice>
@@ -148,6 +171,7 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
     first_plan_.push_back(0);
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
         first_plan_.push_back(first_plan_.back() + count_of(shapes_[shape]));
+        shape_of_.emplace(key_of(shapes_[shape]), shape);
     }
 }
 
@@ -301,6 +325,34 @@ std::uint64_t PlanSpace::count_of(const Candidate& c) const {
     return optimizers_.size() * (has_experts && c.ep > 1 ? dispatches_.size() : 1) *
            (has_experts ? kernels_.size() : 1) * recomputes().size() * overlaps(c).size() *
            sequence_parallels(c).size();
+}
+
+std::vector<std::pair<Candidate, std::uint64_t>> PlanSpace::neighbours_of(const Candidate& plan) const {
+    std::vector<std::pair<Candidate, std::uint64_t>> found;
+    const std::array<int, 9> own = key_of(plan);
+    const auto add = [&](std::size_t shape, int allowed) {
+        std::uint64_t number = first_plan_[shape];
+        for (const Candidate& other : plans_of(shape)) {
+            if (choices_that_differ(plan, other) <= allowed) {
+                found.emplace_back(other, number);
+            }
+            ++number;
+        }
+    };
+    for (const auto& [key, shape] : shape_of_) {
+        int differ = 0;
+        for (std::size_t field = 0; field < own.size(); ++field) {
+            differ += key[field] != own[field] ? 1 : 0;
+        }
+        // etp follows tp where it is not 1, and virtual stages change the schedule's name.
+        const bool splits_alike = plan.etp == plan.tp && key[1] == key[2];
+        const bool interleaves = key[7] != own[7] && key[8] != own[8];
+        differ -= (splits_alike && key[1] != own[1] ? 1 : 0) + (interleaves ? 1 : 0);
+        if (differ <= 1) {
+            add(shape, differ == 0 ? 1 : 0);
+        }
+    }
+    return found;
 }
 
 std::vector<Candidate> PlanSpace::plans_of(std::size_t shape) const {

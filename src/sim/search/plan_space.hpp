@@ -51,10 +51,11 @@ struct SpaceRequest {
 /// The plans of a grid that differ in neither batch nor schedule are neighbours; numbers are in order of enumeration.
 ///
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
-/// up to 64); micro-batch sizes that divide a rank's batch, up to 32; up to 8 virtual stages; every set of recomputed
-/// modules; 1f1b and interleaved-1f1b (gpipe is 1f1b with more memory); what the stack offers of optimizers, dispatches
-/// and expert kernels; overlap of every set of streams that it can overlap and that exist; sequence parallelism where
-/// tp > 1; kRankOrders where they differ. dp follows. Placement and stages of unequal numbers of layers do not vary.
+/// up to 64 that leave a rank 4,096 tokens of a sequence); micro-batch sizes that divide a rank's batch, up to 32; up
+/// to 8 virtual stages; every set of recomputed modules; 1f1b and interleaved-1f1b (gpipe is 1f1b with more memory);
+/// what the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it can
+/// overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement and
+/// stages of unequal numbers of layers do not vary.
 class PlanSpace {
  public:
     /// The inputs must outlive it.
@@ -67,6 +68,9 @@ class PlanSpace {
     /// Number of the first of them; the number of all plans for the one behind the last shape.
     [[nodiscard]] std::uint64_t first_plan(std::size_t shape) const { return first_plan_[shape]; }
     [[nodiscard]] std::uint64_t size() const { return first_plan_.back(); }
+    /// The plans that differ from one in a single field (dp and the number of micro-batches follow), with their
+    /// numbers.
+    [[nodiscard]] std::vector<std::pair<Candidate, std::uint64_t>> neighbours_of(const Candidate& plan) const;
     /// Grids and batches of which nothing comes, by reason.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& rejected() const { return rejected_; }
 
@@ -92,6 +96,7 @@ class PlanSpace {
     std::vector<models::ExpertKernels> kernels_;
     std::vector<Candidate> shapes_;
     std::vector<std::uint64_t> first_plan_;
+    std::map<std::array<int, 9>, std::size_t> shape_of_;  ///< by the fields that make a shape
     std::map<std::string, std::uint64_t> rejected_;
 };
 

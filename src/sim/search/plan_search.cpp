@@ -59,13 +59,9 @@ class Leaders {
             smallest_ = plan;
         }
     }
-    [[nodiscard]] std::optional<EvaluatedPlan> best() {
-        const std::lock_guard lock(mutex_);
-        return best_.empty() ? std::nullopt : std::optional(best_.front());
-    }
     [[nodiscard]] double best_s() {
-        const std::optional<EvaluatedPlan> plan = best();
-        return plan ? to_seconds(plan->step) : 0;
+        const std::lock_guard lock(mutex_);
+        return best_.empty() ? 0 : to_seconds(best_.front().step);
     }
     void take(SearchResult& result) {
         result.best = std::move(best_);
@@ -141,8 +137,9 @@ class Search {
         result.pruned_memory = pruned_memory_;
         result.evaluated = evaluated_.size();
         result.was_cut = is_cut_;
-        result.pruned_bound = is_cut_ ? pruned_bound_.load() : result.space - result.pruned_memory - result.evaluated;
+        result.pruned_bound = is_cut_ ? 0 : result.space - result.pruned_memory - result.evaluated;
         result.capacity_bytes = inputs_.machine.tile.hbm_bytes;
+        result.least_bound_left_s = is_cut_ ? least_left(grids) : 0;
         leaders_.take(result);
         if (!is_cut_) {
             result.checked = check_some();
@@ -175,6 +172,17 @@ class Search {
         return grids;
     }
 
+    /// The lowest bound of the grids that were not gone through.
+    [[nodiscard]] double least_left(const std::vector<Grid>& grids) {
+        double least_s = std::numeric_limits<double>::infinity();
+        for (const Grid& grid : grids) {
+            if (!finished_.contains(grid.front().number)) {
+                least_s = std::min(least_s, grid.front().bound_s);
+            }
+        }
+        return least_s;
+    }
+
     bool has_to_stop() {
         if (!is_cut_ && options_.is_cut && options_.is_cut()) {
             is_cut_ = true;
@@ -183,52 +191,70 @@ class Search {
     }
     [[nodiscard]] bool may_lead(double bound_s) const { return options_.exhaustive || bound_s <= leaders_.cutoff_s(); }
 
-    /// Plays, of the grids with the lowest bounds, the best plan that recomputes nothing and the best that recomputes
-    /// everything, until as many fit as are wanted.
+    /// For each number of stages, of the grids with the lowest bounds, without interleaving: plays the best plan that
+    /// recomputes nothing and the best that recomputes everything. Climbs from the best of them.
     void find_a_cutoff(const std::vector<Grid>& grids) {
-        constexpr std::size_t kGrids = 48;
-        constexpr std::array<std::uint8_t, 2> kRecomputes{0, 7};
-        std::vector<std::vector<Bounded>> firsts(std::min(kGrids, grids.size()));
-        tbb::parallel_for(std::size_t{0}, firsts.size(), [&](std::size_t g) {
-            GridFloor floor(inputs_, tables_.local(), grids[g].front().plan);
-            GridBound bound(inputs_, tables_.local(), grids[g].front().plan);
-            std::vector<Bounded> plans = plans_of(grids[g].front(), floor);
-            std::sort(plans.begin(), plans.end());
-            for (const std::uint8_t recompute : kRecomputes) {
-                const auto found =
-                    std::ranges::find(plans, recompute, [](const Bounded& b) { return b.plan.recompute; });
-                if (found != plans.end()) {
-                    firsts[g].push_back({bound.of(found->plan), found->number, found->plan});
-                }
+        constexpr std::size_t kGridsEach = 6, kClimbs = 4;
+        constexpr int kQuickPasses = 2048;  // of all stages: what is played in milliseconds
+        std::vector<const Bounded*> firsts;
+        std::map<int, std::size_t> taken;
+        for (const Grid& grid : grids) {
+            const auto shape = std::ranges::find_if(grid, [](const Bounded& b) {
+                return b.plan.virtual_stages == 1 && b.plan.pp * b.plan.micro_batches <= kQuickPasses;
+            });
+            if (shape != grid.end() && taken[shape->plan.pp]++ < kGridsEach) {
+                firsts.push_back(&*shape);
             }
-        });
-        std::vector<Bounded> order;
-        for (const std::vector<Bounded>& list : firsts) {
-            order.insert(order.end(), list.begin(), list.end());
         }
-        std::sort(order.begin(), order.end());
-        for (const Bounded& first : order) {
-            if (!may_lead(first.bound_s) || has_to_stop()) {
-                break;
+        tbb::parallel_for(std::size_t{0}, firsts.size(), [&](std::size_t i) { play_firsts(*firsts[i]); });
+        std::vector<EvaluatedPlan> starts;
+        {
+            const std::lock_guard lock(mutex_);
+            starts = evaluated_;
+        }
+        std::sort(starts.begin(), starts.end(), is_better);
+        std::set<int> stages;
+        for (const EvaluatedPlan& start : starts) {
+            if (stages.size() < kClimbs && stages.insert(start.candidate.pp).second) {
+                climb(start);
             }
-            evaluate_alone(first);
         }
-        climb();
     }
 
-    /// From the best plan to the best of those that differ in one field, as long as there is a better one.
-    void climb() {
-        for (std::optional<EvaluatedPlan> best = leaders_.best(); best && !has_to_stop();) {
-            const std::vector<std::pair<Candidate, std::uint64_t>> around = space_.neighbours_of(best->candidate);
+    void play_firsts(const Bounded& shape) {
+        constexpr std::array<std::uint8_t, 2> kRecomputes{0, 7};
+        GridFloor floor(inputs_, tables_.local(), shape.plan);
+        std::vector<Bounded> plans = plans_of(shape, floor);
+        std::sort(plans.begin(), plans.end());
+        for (const std::uint8_t recompute : kRecomputes) {
+            const auto found = std::ranges::find(plans, recompute, [](const Bounded& b) { return b.plan.recompute; });
+            if (found != plans.end() && !has_to_stop()) {
+                evaluate_alone(*found);
+            }
+        }
+    }
+
+    /// From a plan to the best of those that differ in one field, as long as one is better.
+    void climb(EvaluatedPlan best) {
+        for (bool is_better_found = true; is_better_found && !has_to_stop();) {
+            const std::vector<std::pair<Candidate, std::uint64_t>> around = space_.neighbours_of(best.candidate);
             tbb::parallel_for(std::size_t{0}, around.size(), [&](std::size_t i) {
                 const auto& [plan, number] = around[i];
                 const double floor_s = GridFloor(inputs_, tables_.local(), plan).of(plan);
-                if (floor_s <= leaders_.best_s()) {
+                if (floor_s <= to_seconds(best.step) && !has_to_stop()) {
                     evaluate_alone({floor_s, number, plan});
                 }
             });
-            const std::optional<EvaluatedPlan> next = leaders_.best();
-            best = next->index != best->index ? next : std::nullopt;
+            is_better_found = false;
+            const std::lock_guard lock(mutex_);
+            for (const EvaluatedPlan& plan : evaluated_) {
+                const bool is_near =
+                    std::ranges::find(around, plan.index, [](const auto& pair) { return pair.second; }) != around.end();
+                if (is_near && is_better(plan, best)) {
+                    best = plan;
+                    is_better_found = true;
+                }
+            }
         }
     }
 
@@ -325,6 +351,10 @@ class Search {
     }
 
     void note_done(const Grid& grid) {
+        if (!is_cut_) {
+            const std::lock_guard lock(mutex_);
+            finished_.insert(grid.front().number);
+        }
         for (const Bounded& shape : grid) {
             done_ += space_.first_plan(shape.number + 1) - space_.first_plan(shape.number);
         }
@@ -364,9 +394,10 @@ class Search {
     PlanSpace space_;
     Leaders leaders_;
     std::mutex mutex_, progress_mutex_;
-    std::set<std::uint64_t> taken_;  ///< looked at: played, or found too large
+    std::set<std::uint64_t> finished_;  ///< grids, by their first shape
+    std::set<std::uint64_t> taken_;     ///< looked at: played, or found too large
     std::vector<EvaluatedPlan> evaluated_;
-    std::atomic<std::uint64_t> pruned_memory_ = 0, pruned_bound_ = 0, done_ = 0;
+    std::atomic<std::uint64_t> pruned_memory_ = 0, done_ = 0;
     std::atomic<bool> is_cut_ = false;
 };
 

@@ -45,6 +45,7 @@ struct SearchResult {
     std::uint64_t checked = 0;          ///< plans computed from nothing that agreed; one that does not throws
     double capacity_bytes = 0;
     bool was_cut = false;
+    double least_bound_left_s = 0;  ///< was_cut: no plan that was not looked at can be faster; else 0
     double elapsed_s = 0;
 };
 

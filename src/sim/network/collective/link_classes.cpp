@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <deque>
-#include <map>
 #include <unordered_set>
 
 #include "sim/network/sharing/mix64.hpp"
@@ -126,20 +125,25 @@ void LinkClasses::find_interference() {
 /// On the classes of links that the set wants more of than they have, each pattern held to its rate when alone by a
 /// link of its own.
 std::vector<double> LinkClasses::rates(std::span<const std::uint32_t> set) {
-    std::map<std::uint32_t, double> wanted_here;
+    wanted_.resize(capacities_.size());
+    number_of_class_.resize(capacities_.size());
+    std::vector<std::uint32_t> links;
     for (const std::uint32_t id : set) {
         for (const LinkLoad& on : loads_[id]) {
-            wanted_here[on.link] += on.load * solo_rates_[id];
+            if (wanted_[on.link] == 0) {
+                links.push_back(on.link);
+            }
+            wanted_[on.link] += on.load * solo_rates_[id];
         }
     }
     std::vector<double> capacities;
-    number_of_class_.resize(capacities_.size());
-    for (const auto& [link, bytes_per_s] : wanted_here) {
-        const bool contended = is_contended(bytes_per_s, capacities_[link]);
+    for (const std::uint32_t link : links) {
+        const bool contended = is_contended(wanted_[link], capacities_[link]);
         number_of_class_[link] = contended ? static_cast<std::uint32_t>(capacities.size()) : kNoLink;
         if (contended) {
             capacities.push_back(capacities_[link]);
         }
+        wanted_[link] = 0;
     }
     std::vector<std::vector<LinkLoad>> loads(set.size());
     for (std::size_t i = 0; i < set.size(); ++i) {

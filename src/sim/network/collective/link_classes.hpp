@@ -26,7 +26,8 @@ class LinkClasses {
     std::vector<double> solo_rates_;              ///< by pattern
     std::vector<std::vector<LinkLoad>> loads_;    ///< by pattern: on classes
     std::vector<std::vector<bool>> interferes_;   ///< [pattern][pattern]
-    std::vector<std::uint32_t> number_of_class_;  ///< scratch of a solution
+    std::vector<double> wanted_;                  ///< scratch of a solution: 0 between two
+    std::vector<std::uint32_t> number_of_class_;  ///< likewise
 };
 
 }  // namespace auspex::network

@@ -96,6 +96,15 @@ FlagText text_of(Flag flag) {
         case Flag::kWorkloads:
         case Flag::kLayoutsFile:
         case Flag::kRepeat: return compare_flag_text(flag);
+        case Flag::kGlobalBatch: return {"global-batch", "N", "sequences of a step, over all replicas"};
+        case Flag::kWhere:
+            return {"where", "FIELD<=N,...",
+                    "only plans whose dp, ep, etp, tp, cp, pp, virtual_stages, micro_batch_size or "
+                    "micro_batches are so: <=, <, >=, >, ="};
+        case Flag::kTop: return {"top", "N", "plans to show (default 10)"};
+        case Flag::kExhaustive: return {"exhaustive", nullptr, "simulate every plan that fits, whatever its bound"};
+        case Flag::kWhatIf:
+            return {"what-if", nullptr, "optimizers, dispatches and expert kernels that the stack does not offer, too"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
         default: return is_calibrate_flag(flag) ? calibrate_flag_text(flag) : train_flag_text(flag);
     }

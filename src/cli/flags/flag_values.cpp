@@ -211,6 +211,11 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kWorkloads: options.compare.workloads = values; break;
         case Flag::kLayoutsFile: options.compare.layouts = text(); break;
         case Flag::kRepeat: options.compare.repeat = parse_count("repeat", text()); break;
+        case Flag::kGlobalBatch: options.search.global_batch = parse_count("global-batch", text()); break;
+        case Flag::kWhere: options.search.where = text(); break;
+        case Flag::kTop: options.search.top = parse_count("top", text()); break;
+        case Flag::kExhaustive: options.search.exhaustive = true; break;
+        case Flag::kWhatIf: options.search.what_if = true; break;
         case Flag::kJson: options.json = true; break;
         default: (is_calibrate_flag(flag) ? store_calibrate_flag : store_train_flag)(options, flag, text());
     }

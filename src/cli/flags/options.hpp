@@ -80,6 +80,11 @@ enum class Flag {
     kWorkloads,
     kLayoutsFile,
     kRepeat,
+    kGlobalBatch,
+    kWhere,
+    kTop,
+    kExhaustive,
+    kWhatIf,
     kCalibrateOut,
     kMeasurements,
     kFresh,
@@ -134,6 +139,13 @@ struct CalibrateFlags {
     double budget_s = 0;
 };
 
+/// What `auspex plan` alone takes.
+struct SearchFlags {
+    int global_batch = 0, top = 0;
+    std::string where;
+    bool exhaustive = false, what_if = false;
+};
+
 /// What was given; an empty string, list or zero: not given.
 struct Options {
     std::string machine, stack, workload, plan;
@@ -156,6 +168,7 @@ struct Options {
     TrainFlags train;
     CompareFlags compare;
     CalibrateFlags calibrate;
+    SearchFlags search;
     bool alone = false;
     bool check_executor = false;
     int max_ranks = 0, layouts = 0;

@@ -1,0 +1,104 @@
+/// @file Fields of plans as words.
+#include "cli/output/plan_output.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace auspex::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Those words of which the condition holds.
+Words chosen(std::initializer_list<std::pair<bool, const char*>> choices) {
+    Words words;
+    for (const auto& [holds, word] : choices) {
+        if (holds) {
+            words.emplace_back(word);
+        }
+    }
+    return words;
+}
+
+Words recomputed(const models::Plan& p) {
+    return chosen({{p.recompute_norm, "norm"}, {p.recompute_attention, "attention"}, {p.recompute_expert, "expert"}});
+}
+
+Words overlapped(const models::Plan& p) {
+    return chosen({{p.overlap_tp, "tp"}, {p.overlap_ep, "ep"}, {p.overlap_dp, "dp"}, {p.overlap_pp, "pp"}});
+}
+
+void write_list(JsonWriter& json, const char* key, const Words& words) {
+    json.key(key).begin_array();
+    for (const std::string& word : words) {
+        json.value(word);
+    }
+    json.end_array();
+}
+
+std::string joined(const Words& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : "+") + word;
+    }
+    return text;
+}
+
+}  // namespace
+
+void write_plan(JsonWriter& json, const models::Plan& p) {
+    json.member("dp", p.dp).member("ep", p.ep);
+    if (p.etp != p.tp) {
+        json.member("etp", p.etp);
+    }
+    json.member("tp", p.tp).member("pp", p.pp).member("cp", p.cp);
+    if (p.virtual_stages > 1) {
+        json.member("virtual_stages", p.virtual_stages);
+    }
+    json.member("sequence_parallel", p.sequence_parallel).member("micro_batch_size", p.micro_batch_size);
+    json.member("micro_batches", p.micro_batches).member("schedule", to_string(p.schedule));
+    write_list(json, "recompute", recomputed(p));
+    json.member("precision", p.precision);
+    json.member("gradient_dtype", p.gradient_bytes == sizeof(float) ? "fp32" : "bf16");
+    json.member("optimizer", to_string(p.optimizer)).member("dispatch", to_string(p.dispatch));
+    json.member("expert_kernels", to_string(p.expert_kernels));
+    write_list(json, "overlap", overlapped(p));
+    static constexpr std::array<const char*, 4> kAxes{"dp", "pp", "ep", "tp"};
+    Words order;
+    for (const models::Axis axis : p.rank_order) {
+        order.emplace_back(kAxes.at(static_cast<std::size_t>(axis)));
+    }
+    write_list(json, "rank_order", order);
+    if (p.placement != models::PlacementKind::kList) {
+        json.member("placement", to_string(p.placement));
+    }
+}
+
+std::string plan_line(const models::Plan& p, bool has_experts) {
+    const auto field = [](const char* name, int value) {
+        return std::string(name) + " " + std::to_string(value) + " ";
+    };
+    std::string text = field("pp", p.pp) + field("dp", p.dp);
+    if (has_experts) {
+        text += field("ep", p.ep) + (p.etp != p.tp ? field("etp", p.etp) : "");
+    }
+    text += field("tp", p.tp) + (p.cp > 1 ? field("cp", p.cp) : "") + (p.sequence_parallel ? "sp " : "");
+    text += "| " + std::string(to_string(p.schedule)) +
+            (p.virtual_stages > 1 ? " of " + std::to_string(p.virtual_stages) : "") + ", " +
+            std::to_string(p.micro_batches) + " x " + std::to_string(p.micro_batch_size);
+    text += " | recompute " + (recomputed(p).empty() ? "nothing" : joined(recomputed(p)));
+    text += std::string(" | ") + to_string(p.optimizer);
+    if (has_experts) {
+        text += std::string(", ") + (p.ep > 1 ? to_string(p.dispatch) + std::string(", ") : "") +
+                to_string(p.expert_kernels);
+    }
+    if (!overlapped(p).empty()) {
+        text += " | overlap " + joined(overlapped(p));
+    }
+    if (p.rank_order.front() == models::Axis::kPp) {
+        text += " | stages apart";
+    }
+    return text;
+}
+
+}  // namespace auspex::cli

@@ -1,0 +1,16 @@
+#pragma once
+/// @file A plan as a plan file, and in a line.
+#include <string>
+
+#include "base/json_writer.hpp"
+#include "models/plan.hpp"
+
+namespace auspex::cli {
+
+/// Members of the open object: what load_plan() reads, but for lists of nodes and routing, which are left out.
+void write_plan(JsonWriter& json, const models::Plan& plan);
+
+/// "pp 8 dp 32 ep 12 tp 1, 1f1b, 8 x 1, recompute norm+attention, ep-aware, fused": what differs between plans.
+[[nodiscard]] std::string plan_line(const models::Plan& plan, bool has_experts);
+
+}  // namespace auspex::cli

@@ -13,18 +13,19 @@ namespace {
 /// What the engine's rounding to whole picoseconds may take away from an operation of up to four parts.
 constexpr double kRounding_s = 4e-12;
 
-/// The model with one layer of each kind.
+/// A pipeline with a layer a stage: embedding and a layer, a layer of each kind, a layer and the head.
 models::Workload short_model(models::Workload model) {
-    const int dense = std::min(model.first_dense_layers, 1);
-    model.layers = model.num_experts > 0 ? dense + 1 : 1;
-    model.first_dense_layers = dense;
+    const bool is_mixed = model.num_experts > 0 && model.first_dense_layers > 0;
+    model.first_dense_layers = is_mixed ? 2 : 0;
+    model.layers = is_mixed ? 4 : 3;
     return model;
 }
 
-/// The candidate's plan for it: one stage, one micro-batch, as few replicas as the grid allows.
+/// The candidate's plan for it: one micro-batch, as few replicas as the grid allows.
 models::Plan short_plan(const Candidate& c, const models::Plan& base, const models::Workload& model) {
     models::Plan plan = plan_of(c, base);
-    plan.pp = plan.virtual_stages = plan.micro_batches = 1;
+    plan.pp = model.layers;
+    plan.virtual_stages = plan.micro_batches = 1;
     plan.schedule = models::ScheduleKind::k1f1b;
     plan.routing = {};
     const int experts_replica = c.ep * c.etp, dense_replica = c.tp * c.cp;
@@ -32,16 +33,50 @@ models::Plan short_plan(const Candidate& c, const models::Plan& base, const mode
     return resolve_plan(plan, model, 0);
 }
 
-/// Operations in front of the layers belong to the embedding when going forward and to the head when going backward,
-/// those behind them the other way round.
-Part part_of(const schedule::Operation& op, bool is_forward, bool is_behind_layers, const models::Workload& model) {
-    if (op.kind == schedule::OpKind::kHostSync) {
-        return Part::kEvery;
+/// A pass of a stage.
+struct StagePass {
+    PartCosts all;  ///< without waits for the host
+    double host_sync_s = 0;
+};
+
+StagePass pass_of(const models::Inputs& inputs, const schedule::Program& program, int stage, schedule::BlockKind kind,
+                  double slowdown) {
+    StagePass pass;
+    for (const schedule::BlockUse& use : program.roles[static_cast<std::size_t>(stage)].order) {
+        const schedule::Block& block = program.blocks[use.block];
+        if (block.kind != kind) {
+            continue;
+        }
+        for (const schedule::Operation& op : program.operations_of(block)) {
+            if (op.comm == schedule::CommKind::kNone) {
+                const engine::ComputeTime time = engine::compute_time(program, op, inputs.machine, inputs.stack, 1);
+                const double seconds = std::max(0.0, time.nominal_s + time.straggler_s(slowdown) - kRounding_s);
+                (op.kind == schedule::OpKind::kHostSync ? pass.host_sync_s : pass.all.compute_s) += seconds;
+            } else if (op.stream == schedule::Stream::kTp || op.stream == schedule::Stream::kEp ||
+                       op.stream == schedule::Stream::kCp) {
+                pass.all.communications.push_back(op);
+            }
+        }
     }
-    if (op.layer >= 0) {
-        return model.is_moe_layer(op.layer) ? Part::kExperts : Part::kDense;
+    return pass;
+}
+
+/// What a stage with more than a layer has more than the layer alone.
+PartCosts difference(const PartCosts& more, const PartCosts& layer) {
+    PartCosts rest{std::max(0.0, more.compute_s - layer.compute_s), {}};
+    std::vector<schedule::Operation> left = layer.communications;
+    for (const schedule::Operation& op : more.communications) {
+        const auto same = std::ranges::find_if(left, [&](const schedule::Operation& other) {
+            return op.comm == other.comm && op.group == other.group && op.bytes == other.bytes &&
+                   op.repeat == other.repeat;
+        });
+        if (same != left.end()) {
+            left.erase(same);
+        } else {
+            rest.communications.push_back(op);
+        }
     }
-    return is_forward == is_behind_layers ? Part::kHead : Part::kEmbedding;
+    return rest;
 }
 
 LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
@@ -51,25 +86,16 @@ LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
         schedule::build_program(model, plan, inputs.stack, rank_grid(plan, tiles_of(plan)));
     const double slowdown = predict::slowest_of_groups(inputs.machine.tile, plan);
     LayerCosts costs;
-    for (const schedule::BlockUse& use : program.roles.front().order) {
-        const schedule::Block& block = program.blocks[use.block];
-        if (block.kind == schedule::BlockKind::kOptimizer) {
-            continue;
-        }
-        const bool is_forward = block.kind == schedule::BlockKind::kForward;
-        bool is_behind_layers = false;
-        for (const schedule::Operation& op : program.operations_of(block)) {
-            is_behind_layers = is_behind_layers || op.layer >= 0;
-            const Part kind = part_of(op, is_forward, is_behind_layers, model);
-            PartCosts& part = (is_forward ? costs.forward : costs.backward)[static_cast<std::size_t>(kind)];
-            if (op.comm == schedule::CommKind::kNone) {
-                const engine::ComputeTime time = engine::compute_time(program, op, inputs.machine, inputs.stack, 1);
-                part.compute_s += std::max(0.0, time.nominal_s + time.straggler_s(slowdown) - kRounding_s);
-            } else if (op.stream == schedule::Stream::kTp || op.stream == schedule::Stream::kEp ||
-                       op.stream == schedule::Stream::kCp) {
-                part.communications.push_back(op);
-            }
-        }
+    for (const schedule::BlockKind kind : {schedule::BlockKind::kForward, schedule::BlockKind::kBackward}) {
+        std::array<PartCosts, kParts>& parts = kind == schedule::BlockKind::kForward ? costs.forward : costs.backward;
+        const auto part = [&parts](Part which) -> PartCosts& { return parts[static_cast<std::size_t>(which)]; };
+        const auto pass = [&](int stage) { return pass_of(inputs, program, stage, kind, slowdown); };
+        const StagePass early = pass(1), late = pass(plan.pp - 2);
+        part(model.is_moe_layer(1) ? Part::kExperts : Part::kDense) = early.all;
+        part(model.is_moe_layer(plan.pp - 2) ? Part::kExperts : Part::kDense) = late.all;
+        part(Part::kEmbedding) = difference(pass(0).all, early.all);
+        part(Part::kHead) = difference(pass(plan.pp - 1).all, late.all);
+        part(Part::kEvery).compute_s = early.host_sync_s;
     }
     return costs;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// @file What a pass of a micro-batch costs, layer kind by layer kind: taken from programs of one layer of each kind,
+/// @file What a pass of a micro-batch costs, layer kind by layer kind: taken from pipelines of a layer a stage,
 /// built once for all plans that share them.
 #include <array>
 #include <map>

@@ -182,7 +182,7 @@ GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const 
 double GridBound::of(const Candidate& c) {
     const LayerCosts& costs = table_.of(c);
     BoundTerms terms;
-    terms.blocks_messages = !overlaps(c, schedule::Stream::kPp);
+    terms.blocks_messages = inputs_.stack.blocking_sends && !overlaps(c, schedule::Stream::kPp);
     for (int v = 0; v < c.pp * c.virtual_stages; ++v) {
         const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
         double forward_s = 0, backward_s = 0;

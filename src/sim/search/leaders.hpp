@@ -1,0 +1,76 @@
+#pragma once
+/// @file The best plans of a search so far, from all its threads.
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/search/plan_search.hpp"
+
+namespace auspex::search {
+
+/// Shorter steps first, ties in the order of the space.
+[[nodiscard]] inline bool is_better(const EvaluatedPlan& a, const EvaluatedPlan& b) {
+    return std::tie(a.step, a.index) < std::tie(b.step, b.index);
+}
+
+/// The plans kept, from all threads.
+class Leaders {
+ public:
+    explicit Leaders(std::size_t top) : top_(top) {}
+
+    /// Plans whose bound is above this are not among the best.
+    [[nodiscard]] double cutoff_s() const { return cutoff_s_.load(std::memory_order_relaxed); }
+
+    void add(const EvaluatedPlan& plan) {
+        const std::lock_guard lock(mutex_);
+        best_.insert(std::upper_bound(best_.begin(), best_.end(), plan, is_better), plan);
+        if (best_.size() > top_) {
+            best_.pop_back();
+        }
+        if (best_.size() == top_) {
+            cutoff_s_ = to_seconds(best_.back().step);
+        }
+        add_to_front(plan);
+    }
+    void add_unfit(const EvaluatedPlan& plan) {
+        const std::lock_guard lock(mutex_);
+        if (!smallest_ || plan.memory_peak_bytes < smallest_->memory_peak_bytes) {
+            smallest_ = plan;
+        }
+    }
+    [[nodiscard]] double best_s() {
+        const std::lock_guard lock(mutex_);
+        return best_.empty() ? 0 : to_seconds(best_.front().step);
+    }
+    void take(SearchResult& result) {
+        result.best = std::move(best_);
+        result.pareto = std::move(front_);
+        std::ranges::sort(result.pareto, is_better);
+        result.smallest = smallest_.value_or(EvaluatedPlan{});
+    }
+
+ private:
+    void add_to_front(const EvaluatedPlan& plan) {
+        const auto dominates = [](const EvaluatedPlan& a, const EvaluatedPlan& b) {
+            return a.step <= b.step && a.memory_peak_bytes <= b.memory_peak_bytes &&
+                   (is_better(a, b) || a.memory_peak_bytes < b.memory_peak_bytes);
+        };
+        if (std::ranges::none_of(front_, [&](const EvaluatedPlan& other) { return dominates(other, plan); })) {
+            std::erase_if(front_, [&](const EvaluatedPlan& other) { return dominates(plan, other); });
+            front_.push_back(plan);
+        }
+    }
+
+    std::size_t top_;
+    std::mutex mutex_;
+    std::vector<EvaluatedPlan> best_, front_;
+    std::optional<EvaluatedPlan> smallest_;
+    std::atomic<double> cutoff_s_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace auspex::search

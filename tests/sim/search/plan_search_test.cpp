@@ -1,0 +1,191 @@
+/// @file Searches against all plans one by one, on small spaces of shipped and made-up machines.
+#include "sim/search/plan_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/rng.hpp"
+#include "sim/predict/simulate.hpp"
+#include "sim/search/step_bound.hpp"
+
+namespace auspex::search {
+namespace {
+
+models::Inputs inputs_of(const std::string& machine, const std::string& stack, const std::string& workload) {
+    const auto load = [](const std::string& file) {
+        return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + file + ".json");
+    };
+    models::Inputs inputs = models::load_inputs(load("machines/" + machine), load("stacks/" + stack),
+                                                load("workloads/" + workload), load("plans/mula-7b-a1b"));
+    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
+    return inputs;
+}
+
+/// A small space: few layers and experts, rates of machine and fabric drawn around what they are.
+models::Inputs drawn_inputs(std::uint64_t seed) {
+    Rng rng(seed);
+    const std::vector<std::pair<const char*, const char*>> systems{
+        {"aurora", "optimus"}, {"dgx-h100", "bare"}, {"dgx-a100", "megatron-deepspeed"}, {"frontier", "bare"}};
+    const auto& [machine, stack] = systems[rng.below(systems.size())];
+    models::Inputs inputs = inputs_of(machine, stack, rng.below(3) == 0 ? "mula-1b" : "mula-7b-a1b");
+    inputs.workload.layers = 2 + static_cast<int>(rng.below(4));
+    inputs.workload.first_dense_layers = inputs.workload.num_experts > 0 ? static_cast<int>(rng.below(2)) : 0;
+    if (inputs.workload.first_dense_layers > 0) {
+        inputs.workload.intermediate_size = 4096;
+    }
+    inputs.workload.tied_embeddings = rng.below(4) == 0;
+    const auto vary = [&rng](double& value) { value *= 0.3 + 2 * rng.uniform(); };
+    vary(inputs.machine.tile.peak_bf16_flop_per_s);
+    vary(inputs.machine.tile.hbm_bytes_per_s);
+    vary(inputs.machine.node.nic_bytes_per_s);
+    vary(inputs.stack.rank_bytes_per_s);
+    inputs.machine.tile.hbm_bytes *= 0.1 + rng.uniform();
+    return inputs;
+}
+
+SpaceRequest small_request(std::uint64_t seed) {
+    Rng rng(seed);
+    SpaceRequest request;
+    request.tiles = std::vector{8, 12, 16, 24}[rng.below(4)];
+    request.global_batch = request.tiles * std::vector{1, 2, 4}[rng.below(3)];
+    request.where = read_constraints("--where", "tp<=4,micro_batch_size<=2,virtual_stages<=2");
+    request.fixed = {"recompute", "expert_kernels"};
+    if (rng.below(4) > 0) {
+        request.fixed.emplace_back("overlap");
+    } else {
+        request.fixed.emplace_back("optimizer");
+        request.where.push_back({"pp", "<=", 2});
+    }
+    return request;
+}
+
+TEST(PlanSearch, finds_what_trying_all_plans_finds_on_36_small_spaces) {
+    std::uint64_t pruned = 0, evaluated = 0;
+    int with_plans = 0;
+    for (std::uint64_t seed = 1; seed <= 36; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        const models::Inputs inputs = drawn_inputs(seed);
+        const SpaceRequest request = small_request(seed);
+        SearchOptions options;
+        options.checks = 10;
+        const SearchResult found = search_plans(inputs, request, options);
+        options.exhaustive = true;
+        const SearchResult all = search_plans(inputs, request, options);
+        ASSERT_EQ(found.space, all.space);
+        EXPECT_EQ(all.space, all.evaluated + all.pruned_memory);
+        ASSERT_EQ(found.best.size(), all.best.size());
+        for (std::size_t i = 0; i < all.best.size(); ++i) {
+            EXPECT_EQ(found.best[i].index, all.best[i].index) << i;
+            EXPECT_EQ(found.best[i].step, all.best[i].step) << i;
+        }
+        EXPECT_EQ(found.checked, std::min<std::uint64_t>(10, found.evaluated));
+        with_plans += all.best.empty() ? 0 : 1;
+        pruned += found.pruned_bound;
+        evaluated += found.evaluated;
+    }
+    EXPECT_GE(with_plans, 30);
+    EXPECT_GT(pruned, evaluated) << "bounds decide of most plans";
+}
+
+/// Steps of all plans of a space, their floors and their bounds.
+TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
+    int plans = 0;
+    double bounds_s = 0, steps_s = 0;
+    for (std::uint64_t seed = 101; seed <= 112; ++seed) {
+        const models::Inputs inputs = drawn_inputs(seed);
+        const SpaceRequest request = small_request(seed);
+        const PlanSpace space(inputs, request);
+        LayerCostTable table(inputs);
+        Rng rng(seed);
+        for (int draw = 0; draw < 12 && space.size() > 0; ++draw) {
+            const std::size_t shape = rng.below(space.shapes().size());
+            const std::vector<Candidate> choices = space.plans_of(shape);
+            const Candidate plan = choices[rng.below(choices.size())];
+            GridFloor floor(inputs, table, plan);
+            GridBound bound(inputs, table, plan);
+            models::Inputs own = inputs;
+            own.plan = plan_of(plan, inputs.plan);
+            const double step_s = to_seconds(predict::simulate_step(own, {}, false).step);
+            const double bound_s = bound.of(plan), floor_s = floor.of(plan);
+            EXPECT_LE(bound_s, step_s) << "seed " << seed << " draw " << draw;
+            EXPECT_LE(floor_s, step_s) << "seed " << seed << " draw " << draw;
+            EXPECT_LE(floor.of_any(space.shapes()[shape], choices), floor_s * (1 + 1e-12));
+            bounds_s += bound_s, steps_s += step_s;
+            ++plans;
+        }
+    }
+    EXPECT_GT(plans, 100);
+    EXPECT_GT(bounds_s, 0.6 * steps_s) << "bounds that say little";
+}
+
+TEST(PlanSpace, numbers_every_plan_once_and_all_of_them_resolve_and_run_as_asked) {
+    const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
+    SpaceRequest request;
+    request.tiles = 24, request.global_batch = 96;
+    request.where = read_constraints("--where", "pp<=4,tp<=2");
+    const PlanSpace space(inputs, request);
+    std::uint64_t number = 0;
+    for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
+        EXPECT_EQ(space.first_plan(shape), number);
+        for (const Candidate& candidate : space.plans_of(shape)) {
+            const models::Plan plan = resolve_plan(plan_of(candidate, inputs.plan), inputs.workload, 24);
+            EXPECT_EQ(tiles_of(plan), 24);
+            const models::Layout layout = rank_grid(plan, 24);
+            EXPECT_EQ(layout.global_batch, 96);
+            EXPECT_LE(plan.pp, 4);
+            EXPECT_LE(plan.tp, 2);
+            ++number;
+        }
+    }
+    EXPECT_EQ(space.size(), number);
+    EXPECT_GT(number, 1000U);
+}
+
+TEST(PlanSpace, neighbours_differ_in_one_field_and_are_numbered_as_in_the_space) {
+    const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
+    SpaceRequest request;
+    request.tiles = 24, request.global_batch = 96;
+    const PlanSpace space(inputs, request);
+    const std::size_t shape = space.shapes().size() / 2;
+    const Candidate plan = space.plans_of(shape).front();
+    std::set<std::uint64_t> numbers;
+    for (const auto& [other, number] : space.neighbours_of(plan)) {
+        EXPECT_TRUE(numbers.insert(number).second);
+        const auto behind = std::ranges::find_if(space.shapes(), [&](const Candidate& s) {
+            return s.pp == other.pp && s.tp == other.tp && s.etp == other.etp && s.ep == other.ep && s.cp == other.cp &&
+                   s.rank_order == other.rank_order && s.micro_batch_size == other.micro_batch_size &&
+                   s.schedule == other.schedule && s.virtual_stages == other.virtual_stages;
+        });
+        ASSERT_NE(behind, space.shapes().end());
+        const auto at = static_cast<std::size_t>(behind - space.shapes().begin());
+        EXPECT_GE(number, space.first_plan(at));
+        EXPECT_LT(number, space.first_plan(at + 1));
+    }
+    EXPECT_GT(numbers.size(), 20U);
+}
+
+TEST(PlanSpace, what_nothing_comes_of_is_counted_by_reason) {
+    const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
+    SpaceRequest request;
+    request.tiles = 37, request.global_batch = 3;
+    const PlanSpace space(inputs, request);
+    EXPECT_EQ(space.size(), 0U);
+    EXPECT_GT(space.rejected().at("tiles are no multiple of pp * ep * etp"), 0U);
+    EXPECT_GT(space.rejected().at("the global batch is no multiple of data_parallel = tiles / (pp * tp * cp)"), 0U);
+}
+
+TEST(Constraints, are_read_strictly) {
+    const std::vector<Constraint> two = read_constraints("--where", "pp<=16,tp=4");
+    ASSERT_EQ(two.size(), 2U);
+    EXPECT_EQ(two[0].field + two[0].comparison + std::to_string(two[0].value), "pp<=16");
+    EXPECT_EQ(two[1].comparison, "=");
+    for (const char* const wrong : {"", "pp", "pp<=", "<=4", "pp=<4", "pq<=4", "pp<=4,", "pp<=4x", "pp<=1e3"}) {
+        EXPECT_THROW(static_cast<void>(read_constraints("--where", wrong)), InputError) << wrong;
+    }
+}
+
+}  // namespace
+}  // namespace auspex::search

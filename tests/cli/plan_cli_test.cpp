@@ -1,0 +1,68 @@
+/// @file auspex plan as people call it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/json.hpp"
+#include "cli_fixture.hpp"
+
+namespace auspex::cli {
+namespace {
+
+using testing_cli::Outcome;
+using testing_cli::text_of;
+
+class PlanCli : public testing::Test, protected testing_cli::Runner {};
+
+const std::string kSmall =
+    "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 24 --global-batch 96 --where 'pp<=4,tp<=2' ";
+
+TEST_F(PlanCli, the_best_is_written_as_a_plan_that_predict_takes_at_the_very_same_step) {
+    const std::string file = scratch("best.json");
+    const Outcome found = run(kSmall + "--json --out " + file);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const JsonValue root = document.root();
+    const auto count = [&root](const char* key) { return root.at(key).as_integer(0, 1'000'000'000); };
+    EXPECT_EQ(count("space"), count("pruned_bound") + count("pruned_memory") + count("evaluated"));
+    EXPECT_GT(count("pruned_bound"), count("evaluated"));
+    EXPECT_FALSE(root.at("cut").as_bool());
+    EXPECT_EQ(root.at("best").elements().size(), 10U);
+    const JsonValue best = root.at("best").elements().front();
+    EXPECT_EQ(best.at("behind_best").as_number(-1, 1), 0);
+    const Outcome predicted =
+        run("predict --machine aurora --stack optimus --workload mula-7b-a1b --plan " + file + " --json");
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.error;
+    const auto prediction = JsonDocument::parse(predicted.out, "predict");
+    EXPECT_EQ(prediction.root().at("step_time_s").as_number(0, 100), best.at("step_time_s").as_number(0, 100));
+    EXPECT_EQ(prediction.root().at("tiles").as_integer(1, 100), 24);
+    EXPECT_EQ(prediction.root().at("global_batch").as_integer(1, 1000), 96);
+    EXPECT_NEAR(best.at("memory_headroom_bytes").as_number(0, 1e12),
+                64e9 - best.at("memory_peak_bytes").as_number(0, 1e12), 1);
+}
+
+TEST_F(PlanCli, fields_that_are_set_stay_and_those_that_are_bounded_are) {
+    const Outcome found = run(kSmall + "--set 'plan.recompute=[\"norm\"]' --set plan.pp=2 --top 3 --json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    ASSERT_EQ(document.root().at("best").elements().size(), 3U);
+    for (const JsonValue& one : document.root().at("best").elements()) {
+        EXPECT_EQ(one.at("plan").at("pp").as_integer(1, 100), 2);
+        EXPECT_LE(one.at("plan").at("tp").as_integer(1, 100), 2);
+        ASSERT_EQ(one.at("plan").at("recompute").elements().size(), 1U);
+        EXPECT_EQ(one.at("plan").at("recompute").elements().front().as_string(), "norm");
+    }
+}
+
+TEST_F(PlanCli, what_cannot_be_is_one_sentence_that_says_what_would_do) {
+    const std::string base = "plan --machine aurora --stack optimus --workload mula-220b-a10b ";
+    EXPECT_EQ(fault_of_refusal(base + "--tiles 37 --global-batch 5", {"--tiles 37", "no plan", "no multiple of"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--tiles 12 --global-batch 12", {"no plan that fits", "of 64 GB", "more tiles"}),
+              "");
+    EXPECT_EQ(fault_of_refusal(kSmall + "--where 'pp~4'", {"--where", "pp~4", "expected"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--tiles 12", {"found no --global-batch"}), "");
+}
+
+}  // namespace
+}  // namespace auspex::cli

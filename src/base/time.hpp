@@ -22,14 +22,19 @@ inline Picoseconds on_clock(double ticks) {
     return ticks < 0 ? -kLongestTime : kLongestTime;
 }
 
-/// Seconds to clock ticks, to nearest; a transfer's, to the tick by which all has flowed. The only rounding of time in
-/// the project. Stop at kLongestTime.
-inline Picoseconds to_picoseconds(double seconds) { return on_clock(std::round(seconds * 1e12)); }
-inline Picoseconds to_picoseconds_up(double seconds) { return on_clock(std::ceil(seconds * 1e12)); }
+/// Ticks of the clock that something takes: to nearest; up, to the tick by which all of it is done. The only rounding
+/// of time in the project. Stop at kLongestTime.
+inline Picoseconds whole_ticks(double ticks) { return on_clock(std::round(ticks)); }
+inline Picoseconds whole_ticks_up(double ticks) { return on_clock(std::ceil(ticks)); }
+/// The same of seconds.
+inline Picoseconds to_picoseconds(double seconds) { return whole_ticks(seconds * 1e12); }
+inline Picoseconds to_picoseconds_up(double seconds) { return whole_ticks_up(seconds * 1e12); }
 
 /// Sum of two times that stops at kLongestTime; neither may be longer than that.
 inline Picoseconds sum_of_times(Picoseconds a, Picoseconds b) { return std::clamp(a + b, -kLongestTime, kLongestTime); }
 
-inline double to_seconds(Picoseconds time) { return static_cast<double>(time) * 1e-12; }
+/// Of ticks that were shared out and are no longer whole.
+inline double ticks_to_seconds(double ticks) { return ticks * 1e-12; }
+inline double to_seconds(Picoseconds time) { return ticks_to_seconds(static_cast<double>(time)); }
 
 }  // namespace auspex

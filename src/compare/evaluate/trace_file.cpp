@@ -47,7 +47,7 @@ class Reader {
             event.fail("a span of a thread that was named before");
         }
         const auto ticks = [&](const char* key) {
-            return on_clock(std::round(event.at(key).as_number(-kMax, kMax) * kPerMicrosecond));
+            return whole_ticks(event.at(key).as_number(-kMax, kMax) * kPerMicrosecond);
         };
         schedule::Span span;
         span.track = track->second;

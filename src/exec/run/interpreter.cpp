@@ -81,14 +81,14 @@ CurrentOperation operation_of(const Rank<P>& rank, const schedule::Operation& op
         const models::Plan& plan = rank.plan();
         current.virtual_stage = schedule::virtual_stage_of(plan, block.chunk, rank.coordinates.stage);
         current.layers = schedule::layers_of(rank.workload(), plan, current.virtual_stage);
-        current.last_virtual_stage = current.virtual_stage == plan.pp * plan.virtual_stages - 1;
+        current.last_virtual_stage = current.virtual_stage == schedule::last_virtual_stage_of(plan);
     }
     return current;
 }
 
 template <class P>
 void begin_pass(Rank<P>& rank, const schedule::Block& block, const schedule::BlockUse& use) {
-    const int virtual_stage = block.chunk * rank.plan().pp + rank.coordinates.stage;
+    const int virtual_stage = schedule::virtual_stage_of(rank.plan(), block.chunk, rank.coordinates.stage);
     const schedule::LayerRange layers = schedule::layers_of(rank.workload(), rank.plan(), virtual_stage);
     PassTensors<P>& pass = rank.passes[{block.chunk, use.micro_batch}];
     pass.attention.resize(static_cast<std::size_t>(layers.last - layers.first));

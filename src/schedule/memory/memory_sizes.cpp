@@ -73,15 +73,15 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
 
 ChunkSizes chunk_sizes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                        int stage, int chunk) {
-    const int chunks = plan.pp * plan.virtual_stages, v = virtual_stage_of(plan, chunk, stage);
+    const int last = last_virtual_stage_of(plan), v = virtual_stage_of(plan, chunk, stage);
     ChunkSizes c;
     c.layers = layers_of(workload, plan, v);
-    c.last = v == chunks - 1;
+    c.last = v == last;
     const int all = c.layers.last - c.layers.first;
     c.dense_layers = workload.num_experts > 0 ? std::clamp(workload.first_dense_layers - c.layers.first, 0, all) : all;
     c.received = v > 0 ? whole(message_bytes(workload, plan, stack, v - 1)) : 0;
     c.received_back = !c.last ? whole(message_bytes(workload, plan, stack, v)) : 0;
-    if (workload.global_aux_loss && (stack.router_logits_travel || chunks == 1)) {
+    if (workload.global_aux_loss && (stack.router_logits_travel || last == 0)) {
         const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
         const int mixture_layers = std::max(0, c.layers.last - workload.first_dense_layers);
         c.router_logits = whole(mixture_layers * tokens * workload.num_experts * plan.weight_bytes);

@@ -112,7 +112,7 @@ class StageBuilder {
     }
 
  private:
-    [[nodiscard]] int last_virtual_stage() const { return s_.plan.pp * s_.plan.virtual_stages - 1; }
+    [[nodiscard]] int last_virtual_stage() const { return last_virtual_stage_of(s_.plan); }
 
     void finish_pass() {
         if (s_.stack.sync_after_pass) {

@@ -186,6 +186,12 @@ struct Program {
 [[nodiscard]] constexpr int virtual_stage_of(const models::Plan& plan, int chunk, int stage) {
     return chunk * plan.pp + stage;
 }
+/// The one with the head.
+[[nodiscard]] constexpr int last_virtual_stage_of(const models::Plan& plan) {
+    return virtual_stage_of(plan, plan.virtual_stages - 1, plan.pp - 1);
+}
+/// The stage that has it.
+[[nodiscard]] constexpr int stage_of(int virtual_stage, int pp) { return virtual_stage % pp; }
 
 /// Layers [first, last) of each virtual stage; layers are dealt as evenly as they go, the first stages get the rest.
 struct LayerRange {

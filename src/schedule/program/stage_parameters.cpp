@@ -55,7 +55,7 @@ StageParameters embedding_parameters(const models::Workload& workload, const mod
 }
 
 StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
-    const int last = plan.pp * plan.virtual_stages - 1;
+    const int last = last_virtual_stage_of(plan);
     if (virtual_stage != last) {
         return {};
     }

@@ -221,7 +221,7 @@ template <class Sharing>
 void Player<Sharing>::schedule_compute_end(std::uint32_t a) {
     ActorState& actor = actors_[a];
     const double rate = actor.collectives > 0 ? 1 - costed_.collective_compute_share : 1;
-    const Picoseconds left = on_clock(std::ceil(actor.work_left / rate));
+    const Picoseconds left = whole_ticks_up(actor.work_left / rate);
     push(now_ + left, Event::Type::kComputeEnd, a, ++actor.compute_generation);
 }
 
@@ -266,9 +266,9 @@ void Player<Sharing>::end_task(std::uint32_t a, std::size_t stream, Picoseconds 
         change_collectives(a, task, -1);
         if (task.message >= 0) {
             message_of(actor, state.block_use, task).arrived = at;
-            const auto next = static_cast<std::size_t>(task.message + (task.backward_message ? 0 : 1));
-            runnable_.push_back(static_cast<std::uint32_t>(next % program_.roles.size()) * costed_.actors_per_stage +
-                                actor.index_in_stage);
+            const int receiver = schedule::stage_of(task.message + (task.backward_message ? 0 : 1),
+                                                    static_cast<int>(program_.roles.size()));
+            runnable_.push_back(static_cast<std::uint32_t>(receiver) * costed_.actors_per_stage + actor.index_in_stage);
         }
     }
     state.in_flight = kNone;
@@ -338,13 +338,13 @@ PlayResult Player<Sharing>::finish() {
     result.forward_backward = forward_backward_;
     result.events = sequence_ + tasks_ahead_;
     for (const double ticks : shared_link_excess_) {
-        result.shared_link_excess_s.push_back(ticks * 1e-12);
+        result.shared_link_excess_s.push_back(ticks_to_seconds(ticks));
     }
     for (const double ticks : waited_for_) {
-        result.waited_for_s.push_back(ticks * 1e-12);
+        result.waited_for_s.push_back(ticks_to_seconds(ticks));
     }
     for (const auto& [link, ticks] : slow_link_) {
-        result.slow_link_s.emplace(link, ticks * 1e-12);
+        result.slow_link_s.emplace(link, ticks_to_seconds(ticks));
     }
     result.losses.reserve(actors_.size());
     for (ActorState& actor : actors_) {

@@ -46,14 +46,13 @@ void NicFlows::start(std::uint32_t message, int from_nic, int to_nic, double byt
 }
 
 std::vector<std::uint32_t> NicFlows::ended(const CpuEvent& event) {
-    constexpr double kRounding = 1e-9;
     std::vector<std::uint32_t> messages;
     PairFlows& pair = pairs_[event.index];
     if (event.generation != pair.generation || pair.flows.empty()) {
         return messages;
     }
     advance(pair, event.time);
-    const double served = std::max(pair.served, pair.flows.top().first) * (1 + kRounding);
+    const double served = std::max(pair.served, pair.flows.top().first) * (1 + network::kRateRounding);
     while (!pair.flows.empty() && pair.flows.top().first <= served) {
         messages.push_back(pair.flows.top().second);
         pair.flows.pop();

@@ -13,9 +13,6 @@
 namespace auspex::engine {
 namespace {
 
-/// A link can slow its users when their solo rates sum to more than its capacity, beyond rounding.
-constexpr double kRounding = 1e-9;
-
 /// Solo rate of a pattern, and the slowed link that bounds it if there is one.
 struct Bound {
     double rate;
@@ -269,7 +266,8 @@ void TransferCosts::note_links(Sets& sets, std::size_t t, const network::SparseL
         const std::uint32_t set = is_async ? kNone : sets.add(std::move(groups[m]));
         for (std::uint32_t p = transfer.members[m].phase_begin; p < transfer.members[m].phase_end; ++p) {
             for (const network::LinkLoad& on : network_.loads(transfer.phases[p].pattern)) {
-                if (wanted.at(on.link) > slowed_capacity(network_.fabric(), on.link, link_factors_) * (1 + kRounding)) {
+                if (network::is_contended(wanted.at(on.link),
+                                          slowed_capacity(network_.fabric(), on.link, link_factors_))) {
                     sets.use(on.link, set);
                 }
             }

@@ -16,10 +16,12 @@ struct LinkLoad {
 /// them equal). Each has the rate r of the class; the class loads link l with r * load.
 using LoadList = std::span<const LinkLoad>;
 
+/// Rates, and what has flowed at them, are right to this part of themselves.
+inline constexpr double kRateRounding = 1e-9;
+
 /// True if the demand on a link is above its capacity by more than rounding: only then can it slow a flow.
 [[nodiscard]] constexpr bool is_contended(double wanted, double capacity) {
-    constexpr double kRounding = 1e-9;
-    return wanted > capacity * (1 + kRounding);
+    return wanted > capacity * (1 + kRateRounding);
 }
 
 /// Rates r >= 0 of each class: the largest r, lexicographically from the smallest, with sum over classes of load * r

@@ -1,4 +1,4 @@
-/// @file xoshiro256** 1.0 and splitmix64 (Blackman and Vigna, 2018), written from their published recurrences.
+/// @file xoshiro256** 1.0 (Blackman and Vigna, 2018), written from its published recurrence.
 #include "base/rng.hpp"
 
 #include <bit>
@@ -6,16 +6,14 @@
 #include <numbers>
 
 #include "base/error.hpp"
+#include "base/mix64.hpp"
 
 namespace auspex {
 
 Rng::Rng(std::uint64_t seed) {
     for (std::uint64_t& word : state_) {  // splitmix64
-        seed += 0x9e3779b97f4a7c15U;
-        std::uint64_t z = seed;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        word = z ^ (z >> 31);
+        word = mix64(seed);
+        seed += kGoldenGamma;
     }
 }
 

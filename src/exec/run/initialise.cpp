@@ -4,6 +4,7 @@
 #include <numbers>
 #include <type_traits>
 
+#include "base/mix64.hpp"
 #include "exec/run/interpreter.hpp"
 #include "exec/state/optimizer.hpp"
 #include "exec/state/tensor_slices.hpp"
@@ -12,14 +13,6 @@ namespace auspex::exec {
 namespace {
 
 constexpr double kCut = 3;  ///< deviations
-
-/// The finaliser of splitmix64: a bijection whose every output bit depends on every input bit.
-std::uint64_t mixed(std::uint64_t z) {
-    z += 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
 
 /// FNV-1a, 64 bits.
 std::uint64_t hash_of(const std::string& name) {
@@ -35,9 +28,9 @@ double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11) + 1
 
 /// Standard normal, cut: Box-Muller on two hashes of (stream, index), drawn again while it lies outside.
 double cut_normal(std::uint64_t stream, std::uint64_t index) {
-    std::uint64_t state = mixed(stream ^ mixed(index));
+    std::uint64_t state = mix64(stream ^ mix64(index));
     for (;;) {
-        const std::uint64_t first = mixed(state), second = mixed(first);
+        const std::uint64_t first = mix64(state), second = mix64(first);
         const double x = std::sqrt(-2 * std::log(uniform(first))) * std::cos(2 * std::numbers::pi * uniform(second));
         if (std::abs(x) <= kCut) {
             return x;
@@ -51,7 +44,7 @@ template <class Take>
 void draw(const Parameter& parameter, std::uint64_t seed, double deviation, std::size_t begin, std::size_t end,
           const Take& take) {
     const bool is_norm = parameter.shape.size() == 1;
-    const std::uint64_t stream = mixed(seed ^ hash_of(parameter.name));
+    const std::uint64_t stream = mix64(seed ^ hash_of(parameter.name));
     for_each_run(slice_of(parameter), begin, end, [&](std::size_t whole, std::size_t at, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
             take(at + i, is_norm ? 1 : deviation * cut_normal(stream, whole + i));

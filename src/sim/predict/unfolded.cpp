@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/mix64.hpp"
 #include "base/rng.hpp"
 #include "sim/engine/noise_model.hpp"
 #include "sim/engine/player.hpp"
@@ -188,7 +189,7 @@ UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& f
     int done = 0;
     const auto play_one = [&](std::size_t i) {
         // Rng scrambles neighbouring seeds.
-        steps.samples[i] = play_sample(setup, Rng(options.seed + 0x9e3779b97f4a7c15U * i).next());
+        steps.samples[i] = play_sample(setup, Rng(options.seed + kGoldenGamma * i).next());
         if (options.progress) {
             const std::lock_guard lock(mutex);
             options.progress(++done, options.samples);

@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "base/mix64.hpp"
 #include "sim/network/collective/detour_loads.hpp"
-#include "sim/network/sharing/mix64.hpp"
 
 namespace auspex::network {
 namespace {

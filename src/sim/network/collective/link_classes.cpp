@@ -6,7 +6,7 @@
 #include <deque>
 #include <unordered_set>
 
-#include "sim/network/sharing/mix64.hpp"
+#include "base/mix64.hpp"
 #include "sim/network/sharing/node_classes.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/mix64.hpp"
 #include "models/group_ranks.hpp"
 #include "sim/network/collective/link_classes.hpp"
 
@@ -106,7 +107,7 @@ struct Network::Impl {
 PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& own) {
     std::uint64_t hash = groups.count();
     for (const int rank : groups.ranks) {
-        hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(rank);
+        hash = hash * kGoldenGamma + static_cast<std::uint64_t>(rank);
     }
     const PatternKey& first = first_by_hash.try_emplace(hash, own).first->second;
     if (first == own) {

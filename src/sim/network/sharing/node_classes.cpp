@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "sim/network/sharing/mix64.hpp"
+#include "base/mix64.hpp"
 
 namespace auspex::network {
 

@@ -19,8 +19,7 @@ constexpr std::size_t kMinBatches = 5;
 constexpr double kInterrupted = 1.1;
 
 std::size_t sets_for(OperandLocation location, double set_bytes, const MemorySizes& sizes) {
-    constexpr double kLine = 64;
-    set_bytes = std::max(set_bytes, kLine);
+    set_bytes = std::max(set_bytes, models::kCacheLineBytes);
     double wanted = 2 * sizes.last_level_cache_bytes / set_bytes, most = sizes.max_bytes / set_bytes;
     if (location == OperandLocation::kCache) {
         wanted = 4 * sizes.own_cache_bytes / set_bytes;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "microbench/trials.hpp"
+#include "models/cpu/cache.hpp"
 #include "models/cpu/cpu_kernel.hpp"
 
 namespace auspex::microbench {
@@ -16,8 +17,8 @@ enum class OperandLocation { kCache, kMemory };
 /// What decides how much memory is gone through: where a core's own caches and the last level end, and what a process
 /// may take in all.
 struct MemorySizes {
-    double own_cache_bytes = 1024.0 * 1024;
-    double last_level_cache_bytes = 32.0 * 1024 * 1024;
+    double own_cache_bytes = models::kAssumedOwnCacheBytes;
+    double last_level_cache_bytes = models::kAssumedLastLevelBytes;
     double max_bytes = 1024.0 * 1024 * 1024;
 };
 

@@ -12,6 +12,7 @@
 #include "exec/state/optimizer.hpp"
 #include "exec/transport/reduction.hpp"
 #include "microbench/kernel_operands.hpp"
+#include "models/training.hpp"
 
 namespace auspex::microbench {
 namespace {
@@ -55,7 +56,13 @@ Call adam_call(const CallSizes& s, OperandArrays& arrays) {
     const std::span<float> m{arrays.numbers<float>(n, 1e-2F), n}, v{arrays.filled(n, 1e-4F), n};
     const std::span<float> master{has_master ? arrays.numbers<float>(n) : nullptr, has_master ? n : 0};
     const std::span<V> weights{arrays.numbers<V>(n), n};
-    const exec::AdamW adam{.rate = 1e-4, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .decay = 0.1, .t = 100};
+    const models::Training usual;
+    const exec::AdamW adam{.rate = 1e-4,
+                           .beta1 = usual.beta1,
+                           .beta2 = usual.beta2,
+                           .epsilon = usual.epsilon,
+                           .decay = usual.weight_decay,
+                           .t = 100};
     return [=] {
         for (std::size_t i = 0; i < s.rows; ++i) {
             const std::size_t begin = n * i / s.rows, size = n * (i + 1) / s.rows - begin;

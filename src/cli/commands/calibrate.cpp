@@ -10,6 +10,7 @@
 #include "cli/flags/shell_word.hpp"
 #include "launch/input_files.hpp"
 #include "launch/mpirun.hpp"
+#include "models/cpu/cache.hpp"
 #include "report/parts/text.hpp"
 #include "workflows/calibrate/calibrate.hpp"
 
@@ -140,8 +141,8 @@ void write_caches(JsonWriter& json, const fit::CacheSizes& caches) {
         json.member("measured_bytes", size.measured_bytes).member("taken_bytes", size.bytes(otherwise)).end_object();
     };
     json.key("caches").begin_object();
-    write("own", caches.own, fit::kAssumedOwnCache);
-    write("last_level", caches.last_level, fit::kAssumedLastLevel);
+    write("own", caches.own, models::kAssumedOwnCacheBytes);
+    write("last_level", caches.last_level, models::kAssumedLastLevelBytes);
     json.end_object();
 }
 

@@ -27,6 +27,7 @@
 #include "microbench/message_bench.hpp"
 #include "microbench/sharing_bench.hpp"
 #include "microbench/trials.hpp"
+#include "models/cpu/cache.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -178,7 +179,8 @@ class Measuring {
                 sizes.max_bytes, [this](const models::Measurement& row) { return file_->has(row); },
                 [this](const models::Measurement& row) { file_->append(row); });
             const fit::CacheSizes caches = fit::cache_sizes(file_->rows());
-            ends = {caches.own.bytes(fit::kAssumedOwnCache), caches.last_level.bytes(fit::kAssumedLastLevel)};
+            ends = {caches.own.bytes(models::kAssumedOwnCacheBytes),
+                    caches.last_level.bytes(models::kAssumedLastLevelBytes)};
         }
         communicator_->all_reduce(models::GroupKind::kWorld, ends.data(), ends.size(), exec::ElementType::kDouble,
                                   exec::ReduceOp::kMax);

@@ -12,11 +12,12 @@
 #include "exec/kernels/exponential.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/kernels/scratch.hpp"
+#include "models/cpu/cpu_kernel.hpp"
 
 namespace auspex::exec {
 namespace {
 
-constexpr std::size_t kBand = 64;
+constexpr std::size_t kBand = models::kAttentionBand;
 
 /// Columns [0, width) of `rows` rows, widened, without gaps.
 template <typename V, typename R>

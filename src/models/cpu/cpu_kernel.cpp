@@ -4,9 +4,13 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "models/cpu/cache.hpp"
 
 namespace auspex::models {
 namespace {
+
+// Bytes of what is stored in the same format whatever the precision.
+constexpr double kReal = 4, kNumber = 8, kSlot = 4;
 
 // Sizes that terms are made of. Letters: m rows, n columns, k depth, g groups.
 
@@ -17,8 +21,7 @@ double in_vectors(double columns) { return std::ceil(columns / kVector) * kVecto
 constexpr double kPanel = 48;
 /// Products with fewer columns read a right operand that is stored by columns as it lies, a stride of `depth` apart.
 constexpr double kThin = 128;
-/// Queries that attention takes at a time (exec/kernels/attention.cpp).
-constexpr double kBand = 64;
+constexpr double kBand = kAttentionBand;
 double bands(double sequence) { return std::ceil(sequence / kBand); }
 /// Scores of one head: each query with all keys up to the last query of its band.
 double scores(double sequence) {
@@ -52,8 +55,8 @@ double group_rows(const CpuCall& c) { return c.groups * c.rows; }
 double group_scores(const CpuCall& c) { return c.groups * scores(c.rows); }
 double score_products(const CpuCall& c) { return group_scores(c) * in_vectors(c.depth); }
 double group_elements(const CpuCall& c) { return c.groups * c.rows * c.depth; }
-/// The mask's cache lines, 64 bytes of 8-byte numbers, that a search for every group's expert reads.
-double mask_lines(const CpuCall& c) { return group_elements(c) * std::fmin(c.columns / 8, 1); }
+/// The mask's cache lines that a search for every group's expert reads.
+double mask_lines(const CpuCall& c) { return group_elements(c) * std::fmin(c.columns * kNumber / kCacheLineBytes, 1); }
 double found_slots(const CpuCall& c) { return group_elements(c) / c.columns; }
 
 struct Term {
@@ -171,9 +174,6 @@ constexpr std::array<KernelTerms, kCpuKernels> kKernelTerms{
     stream("operation", "block"),
 };
 
-// Bytes of what is stored in the same format whatever the precision.
-constexpr double kReal = 4, kNumber = 8, kSlot = 4, kLine = 64;
-
 /// Of one element: moments and master weights are read and written in fp32.
 double adamw_bytes(CpuPrecision precision) { return precision == CpuPrecision::kBf16 ? 2 + 16 + 8 + 2 : 4 + 16 + 8; }
 
@@ -235,7 +235,7 @@ double cpu_bytes(const CpuCall& c, CpuPrecision precision) {
         case CpuKernel::kCountChoices: return kNumber * c.rows;
         case CpuKernel::kSortSlots: return (kNumber + kSlot) * c.rows;
         case CpuKernel::kOneHotMask: return kNumber * (product(c) + row_depths(c));
-        case CpuKernel::kFindInMask: return std::fmin(kLine, kNumber * c.columns) * group_elements(c);
+        case CpuKernel::kFindInMask: return std::fmin(kCacheLineBytes, kNumber * c.columns) * group_elements(c);
         case CpuKernel::kSumRows:
         case CpuKernel::kSumRowsFused: return v * (product(c) + of_rows);
         case CpuKernel::kExpertsForwardLoop:

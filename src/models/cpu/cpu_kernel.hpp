@@ -76,6 +76,10 @@ inline constexpr std::size_t kCpuKernels = static_cast<std::size_t>(CpuKernel::k
 /// pay for packing an expert's weights. From 256 to 1024 the time is the same (bench/expert_bench.cpp).
 inline constexpr std::size_t kFusedRows = 512;
 
+/// Queries of a head that attention takes at a time: their scores with all keys are one product, and stay in the
+/// caches.
+inline constexpr std::size_t kAttentionBand = 64;
+
 /// What weights and gradients are stored in. kBf16: bf16 weights, activations and gradients.
 enum class CpuPrecision : std::uint8_t { kFp32, kBf16 };
 inline constexpr std::size_t kCpuPrecisions = 2;
@@ -103,13 +107,12 @@ inline constexpr std::size_t kMaxCpuTerms = 6;
 ///   of matrix products "product" a multiply-add, columns rounded up to vectors of 16; "output" an element of C; "left"
 ///   one of A, again for every 48 columns; "right" one of B; "thin" columns x depth^2 of forward products with fewer
 ///   than 128 columns, whose B is read across its rows;
-///   of attention "band" 64 queries of a head, "score" a query with a key up to the end of its band, "product" a score
-///   times head_size;
-///   of experts "weight" an element of one projection of all experts, "inner", "hidden" rows times that width;
-///   of rotation "rest_of_16" and "rest_of_32" elements of the halves of heads beyond whole vectors (fp32, bf16);
-///   of the router's choice "insertion" an expert that is among the largest so far, "shift" a position that it moves;
-///   of the mask "line" a cache line read, "found" a slot found;
-///   of sums "output" an element written. What is meant by the others is in their names.
+///   of attention "band" kAttentionBand queries of a head, "score" a query with a key up to the end of its band,
+///   "product" a score times head_size; of experts "weight" an element of one projection of all experts, "inner",
+///   "hidden" rows times that width; of rotation "rest_of_16" and "rest_of_32" elements of the halves of heads beyond
+///   whole vectors (fp32, bf16); of the router's choice "insertion" an expert that is among the largest so far, "shift"
+///   a position that it moves; of the mask "line" a cache line read, "found" a slot found; of sums "output" an element
+///   written. What is meant by the others is in their names.
 [[nodiscard]] std::span<const std::string_view> cpu_terms(CpuKernel kernel);
 /// Sizes of the terms for a call (of one of its repeats), in the order of cpu_terms.
 [[nodiscard]] std::array<double, kMaxCpuTerms> cpu_sizes(const CpuCall& call);

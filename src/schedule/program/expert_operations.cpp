@@ -9,13 +9,13 @@
 /// All-to-all dispatch forms no [T, H] tensor: a rank counts, indexes and permutes the t_routed tokens of its own
 /// before it sends their R rows, and sums them up again, by their weights, after they have come back. What arrives at
 /// the experts is R rows, sorted by expert on arrival and back before they leave, unless the rank has one expert.
+#include "models/cpu/cache.hpp"
 #include "schedule/program/block_builder.hpp"
 
 namespace auspex::schedule {
 namespace {
 
-constexpr double kIndexBytes = 8;       // torch.int64
-constexpr double kCacheLineBytes = 64;  // least that a strided read moves
+constexpr double kIndexBytes = 8;  // torch.int64
 
 /// Sizes of this rank's expert work under uniform routing.
 struct ExpertSizes {
@@ -80,7 +80,7 @@ std::vector<models::Kernel> loop_counting(const ExpertSizes& z) {
 }
 
 std::vector<models::Kernel> loop_indices(const ExpertSizes& z) {
-    models::Kernel where = models::memory_kernel(z.indexed * z.tokens * z.k * kCacheLineBytes,
+    models::Kernel where = models::memory_kernel(z.indexed * z.tokens * z.k * models::kCacheLineBytes,
                                                  3 * z.indexed);  // the permuted mask is read across its rows
     where.host_syncs = z.indexed;
     return {where};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/rng.hpp"
+#include "models/cpu/cache.hpp"
 #include "models/cpu/cpu_model.hpp"
 
 namespace auspex::fit {
@@ -106,7 +107,7 @@ TEST(CacheSizes, the_most_that_a_last_level_may_have) {
     EXPECT_EQ(max_bytes({32 * kMi, 24 * kMi}), 32 * kMi);
     EXPECT_EQ(max_bytes({0, 24 * kMi}), 48 * kMi);
     EXPECT_EQ(max_bytes({508 * kMi, 24 * kMi}), 48 * kMi);
-    EXPECT_EQ(max_bytes({0, 0}), kAssumedLastLevel);
+    EXPECT_EQ(max_bytes({0, 0}), models::kAssumedLastLevelBytes);
 }
 
 // Between a cache of 24 MiB and memory there is no step where neighbours and pages have parts of it, but a slope, which
@@ -150,7 +151,7 @@ TEST(CacheSizes, a_last_level_beyond_the_sweep_is_as_told) {
 
 TEST(CacheSizes, what_nobody_knows_is_assumed_and_said) {
     const CacheSizes sizes = cache_sizes({});
-    EXPECT_EQ(sizes.last_level.bytes(kAssumedLastLevel), kAssumedLastLevel);
+    EXPECT_EQ(sizes.last_level.bytes(models::kAssumedLastLevelBytes), models::kAssumedLastLevelBytes);
     ASSERT_EQ(notes_of(sizes).size(), 2U);
     EXPECT_NE(notes_of(sizes).back().find("assumed"), std::string::npos);
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "models/cpu/cache.hpp"
+
 namespace auspex::fit {
 
 bool are_within_factor_two(double a, double b) {
@@ -21,7 +23,7 @@ double CacheSize::bytes(double otherwise) const {
 }
 
 double max_bytes(const CacheSize& last_level) {
-    const double taken = last_level.bytes(kAssumedLastLevel);
+    const double taken = last_level.bytes(models::kAssumedLastLevelBytes);
     return last_level.uses_measured() ? 2 * taken : taken;
 }
 

@@ -25,9 +25,6 @@ struct CacheSizes {
     CacheSize last_level;
 };
 
-/// What is taken where nothing is told and copies show no end of a level.
-inline constexpr double kAssumedOwnCache = 1024.0 * 1024, kAssumedLastLevel = 32 * kAssumedOwnCache;
-
 /// The most that finer fits may find of the last level: what is told or assumed; where what is measured is taken, twice
 /// that, for neighbours may have had a part of the cache just then.
 [[nodiscard]] double max_bytes(const CacheSize& last_level);

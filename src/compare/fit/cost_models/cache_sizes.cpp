@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
+#include "models/cpu/cache.hpp"
 #include "models/cpu/cpu_model.hpp"
 
 namespace auspex::fit {
@@ -180,7 +181,7 @@ CacheSizes cache_sizes(const std::vector<models::Measurement>& rows) {
     } else if (own) {
         // Copies of no more than a last level that is very large, or of a small memory, end before it does.
         constexpr double kWellBeyond = 4;
-        const double last = sizes.last_level.bytes(kAssumedLastLevel);
+        const double last = sizes.last_level.bytes(models::kAssumedLastLevelBytes);
         const bool is_last_unseen = largest_bytes(sweep) < kWellBeyond * last;
         (is_last_unseen ? sizes.own : sizes.last_level).measured_bytes = levels.ends[*own];
     }
@@ -189,8 +190,8 @@ CacheSizes cache_sizes(const std::vector<models::Measurement>& rows) {
 
 std::vector<std::string> notes_of(const CacheSizes& sizes) {
     std::vector<std::string> notes;
-    for (const auto& note : {note_of("a core's own cache", sizes.own, kAssumedOwnCache, "that is taken"),
-                             note_of("the last-level cache", sizes.last_level, kAssumedLastLevel,
+    for (const auto& note : {note_of("a core's own cache", sizes.own, models::kAssumedOwnCacheBytes, "that is taken"),
+                             note_of("the last-level cache", sizes.last_level, models::kAssumedLastLevelBytes,
                                      "its end is fitted, to twice that at most")}) {
         if (note) {
             notes.push_back(*note);

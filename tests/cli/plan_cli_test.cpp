@@ -19,7 +19,7 @@ const std::string kSmall =
     "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 24 --global-batch 96 --where 'pp<=4,tp<=2' ";
 
 TEST_F(PlanCli, the_best_is_written_as_a_plan_that_predict_takes_at_the_very_same_step) {
-    const std::string file = scratch("best.json");
+    const std::string file = folder() + "best.json";
     const Outcome found = run(kSmall + "--json --out " + file);
     ASSERT_EQ(found.exit_code, 0) << found.error;
     const auto document = JsonDocument::parse(found.out, "plan");

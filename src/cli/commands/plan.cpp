@@ -23,7 +23,6 @@
 namespace auspex::cli {
 namespace {
 
-constexpr std::size_t kTop = 10;
 
 /// What does not vary, where no --plan says otherwise.
 constexpr const char* kPlainPlan = R"({"source": "auspex plan", "ep": 1, "tp": 1, "pp": 1, "micro_batch_size": 1,
@@ -233,7 +232,9 @@ void run_plan(const Options& options) {
     }
     const search::SpaceRequest request = request_of(options);
     search::SearchOptions how;
-    how.top = options.search.top > 0 ? static_cast<std::size_t>(options.search.top) : kTop;
+    if (options.search.top > 0) {
+        how.top = static_cast<std::size_t>(options.search.top);
+    }
     how.exhaustive = options.search.exhaustive;
     launch::ProgressLine line("plans decided");
     how.progress = [&line](const search::SearchProgress& p) { line.show(p.done, p.all); };

@@ -56,7 +56,6 @@ void check_lens(const Options& options) {
 }
 
 predict::PredictResult predict_with(const Options& options, const models::Inputs& inputs) {
-    constexpr int kSamples = 5;
     const bool wants_trace = !options.trace.empty();
     launch::ProgressLine line("samples played");
     predict::PredictOptions wanted;
@@ -67,7 +66,7 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
     wanted.play_every_operation = wants_trace;
     wanted.lens = options.lens == "unfolded" ? predict::Lens::kUnfolded : predict::Lens::kFolded;
     wanted.seed = options.seed.value_or(1);
-    wanted.samples = options.samples > 0 ? options.samples : kSamples;
+    wanted.samples = options.samples > 0 ? options.samples : kDefaultSamples;
     wanted.slow = options.slow;
     wanted.progress = [&line](int done, int all) {
         line.show(static_cast<std::size_t>(done), static_cast<std::size_t>(all));

@@ -1,23 +1,18 @@
 /// @file The flags of `auspex calibrate`: their texts and their values.
 #include "cli/flags/command_meanings.hpp"
 
-#include <charconv>
-
 #include "base/error.hpp"
+#include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
+#include "workflows/calibrate/request.hpp"
 
 namespace auspex::cli {
 namespace {
 
 double parse_budget(const std::string& text) {
     constexpr double kMin = 5, kMax = 86'400;
-    double seconds = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (status != std::errc() || end != text.data() + text.size() || !(seconds >= kMin && seconds <= kMax)) {
-        throw InputError("--budget-s", "found \"" + text + "\"; expected seconds from 5 to 86400");
-    }
-    return seconds;
+    return parse_number("budget-s", text, kMin, kMax, "seconds from 5 to 86400");
 }
 
 std::string parse_precision(const std::string& text) {
@@ -37,7 +32,8 @@ FlagText calibrate_flag_text(Flag flag) {
                     "what is measured, row by row; rows that are there are not measured again (default: beside --out)"};
         case Flag::kFresh: return {"fresh", nullptr, "measure everything again"};
         case Flag::kPrecision: return {"precision", "WORD,WORD", "of kernels: fp32, bf16 (default both)"};
-        case Flag::kBudget: return {"budget-s", "S", "seconds to spend on measuring, about (default 210)"};
+        case Flag::kBudget:
+            return {"budget-s", "S", "seconds to spend on measuring, about" + by_default(workflows::kDefaultBudget_s)};
         case Flag::kReport: return {"report", "DIR", "write residuals and constants there: index.html"};
         case Flag::kFrom:
             return {"from", "FILE.csv",
@@ -67,7 +63,8 @@ void store_calibrate_flag(Options& options, Flag flag, const std::string& text) 
 }
 
 std::vector<FlagMeaning> calibrate_meanings() {
-    return {{Flag::kMaxRanks, "measure messages and sharing with up to N ranks, at least 2 (default 8)"},
+    return {{Flag::kMaxRanks, "measure messages and sharing with up to N ranks, at least 2" +
+                                  by_default(workflows::CalibrateRequest().max_ranks)},
             {Flag::kMachine, "with --from: the machine whose constants are replaced, or the name of its file"},
             {Flag::kHostfile, "hosts for mpirun: messages between them are measured too"}};
 }

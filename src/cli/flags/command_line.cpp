@@ -27,15 +27,17 @@ po::options_description describe(const Command& command) {
     for (const CommandFlag& flag : flags_of(command)) {
         const FlagText& text = flag.text;
         if (text.value == nullptr) {
-            description.add_options()(text.name, text.meaning);
+            description.add_options()(text.name, text.meaning.c_str());
         } else if (flag.takes_many) {
-            description.add_options()(
-                text.name, po::value<std::vector<std::string>>()->multitoken()->value_name(text.value), text.meaning);
+            description.add_options()(text.name,
+                                      po::value<std::vector<std::string>>()->multitoken()->value_name(text.value),
+                                      text.meaning.c_str());
         } else if (flag.is_repeatable) {
             description.add_options()(text.name, po::value<std::vector<std::string>>()->value_name(text.value),
-                                      text.meaning);
+                                      text.meaning.c_str());
         } else {
-            description.add_options()(text.name, po::value<std::string>()->value_name(text.value), text.meaning);
+            description.add_options()(text.name, po::value<std::string>()->value_name(text.value),
+                                      text.meaning.c_str());
         }
     }
     return description;

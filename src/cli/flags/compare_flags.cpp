@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "cli/flags/flag_texts.hpp"
+#include "workflows/compare/request.hpp"
 
 namespace auspex::cli {
 
@@ -18,7 +19,8 @@ FlagText compare_flag_text(Flag flag) {
             return {"layouts", "FILE", "a file that lists layouts, or the name of one in plans/layouts/", "layouts"};
         case Flag::kRepeat:
             return {"repeat", "N",
-                    "runs of each layout that count, in turns (default 5); up to three times as many are made"};
+                    "runs of each layout that count, in turns" + by_default(workflows::CompareRequest().repeats) +
+                        "; up to three times as many are made"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+#include "exec/data/prepare.hpp"
+#include "sim/search/plan_search.hpp"
+#include "workflows/verify/request.hpp"
+
 namespace auspex::cli {
 namespace {
 
@@ -18,9 +23,8 @@ FlagText text_for(const Command& command, Flag flag) {
     return text;
 }
 
-}  // namespace
-
-FlagText text_of(Flag flag) {
+/// Of what a job is.
+FlagText input_flag_text(Flag flag) {
     switch (flag) {
         case Flag::kMachine: return {"machine", "FILE", "machine file, or the name of one in machines/", "machine"};
         case Flag::kStack: return {"stack", "FILE", "software stack file, or the name of one in stacks/", "stack"};
@@ -34,6 +38,14 @@ FlagText text_of(Flag flag) {
             return {"tiles", "N", "tiles (accelerators) of the job; without it what the plan's dp gives"};
         case Flag::kTilesList:
             return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
+        default: break;
+    }
+    check_failed("flag", "unknown flag", __FILE__, __LINE__);
+}
+
+/// Of what is asked about it.
+FlagText prediction_flag_text(Flag flag) {
+    switch (flag) {
         case Flag::kPlacements:
             return {"placements", "WORD,WORD,...",
                     "contiguous, scattered, random[:SEED], scheduled[:FREE[:SEED]]; the first is what the others are "
@@ -48,11 +60,19 @@ FlagText text_of(Flag flag) {
             return {"lens", "folded|unfolded",
                     "folded (default): one actor a pipeline stage; unfolded: every tile, NIC and link"};
         case Flag::kSeed: return {"seed", "N", "unfolded: number of the first draw of tiles and noise (default 1)"};
-        case Flag::kSamples: return {"samples", "N", "unfolded: draws to play (default 5)"};
+        case Flag::kSamples: return {"samples", "N", "unfolded: draws to play" + by_default(kDefaultSamples)};
         case Flag::kSlow:
             return {"slow", "NAME=FACTOR",
                     "unfolded: a slow part, \"tile 84=0.8\" or a link, \"node 3 NIC 2=0.5\"; factors from 0.001 to 1; "
                     "may be repeated"};
+        default: break;
+    }
+    check_failed("flag", "unknown flag", __FILE__, __LINE__);
+}
+
+/// Of `auspex collective`.
+FlagText collective_flag_text(Flag flag) {
+    switch (flag) {
         case Flag::kKind:
             return {"kind", "WORD", "all-reduce, reduce-scatter, all-gather, all-to-all, broadcast or barrier"};
         case Flag::kBytes:
@@ -70,6 +90,14 @@ FlagText text_of(Flag flag) {
         case Flag::kZipf:
             return {"zipf", "S", "all-to-all: place i of a group receives a share that falls as (i + 1)^-S"};
         case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered, random or scheduled"};
+        default: break;
+    }
+    check_failed("flag", "unknown flag", __FILE__, __LINE__);
+}
+
+/// Of `auspex data`.
+FlagText data_flag_text(Flag flag) {
+    switch (flag) {
         case Flag::kInput: return {"input", "FILE...", "text files; a file is a document"};
         case Flag::kMegatron:
             return {"megatron", "PREFIX", "instead of text: PREFIX.bin and PREFIX.idx, tokens taken as they are"};
@@ -78,33 +106,82 @@ FlagText text_of(Flag flag) {
                     "a document ends wherever this stands, not only at the end of a file"};
         case Flag::kTokenizer: return {"tokenizer", "bytes|bpe", "bpe: merges learned from the files; default: bytes"};
         case Flag::kVocabSize: return {"vocab-size", "N", "tokens to learn with bpe, or those of the Megatron dataset"};
-        case Flag::kSequenceLength: return {"sequence-length", "S", "a row has S + 1 tokens (default 1024)"};
-        case Flag::kShardRows: return {"shard-rows", "N", "rows of a shard (default 65536)"};
-        case Flag::kRowSeed: return {"seed", "N", "of the order of rows (default 1)"};
+        case Flag::kSequenceLength:
+            return {"sequence-length", "S",
+                    "a row has S + 1 tokens" + by_default(exec::PrepareRequest().sequence_length)};
+        case Flag::kShardRows:
+            return {"shard-rows", "N", "rows of a shard" + by_default(exec::PrepareRequest().shard_rows)};
+        case Flag::kRowSeed: return {"seed", "N", "of the order of rows" + by_default(exec::PrepareRequest().seed)};
         case Flag::kData: return {"data", "DIR", "dataset that \"auspex data prepare\" has written"};
         case Flag::kDatasetOut: return {"out", "DIR", "folder of the new dataset"};
         case Flag::kMegatronOut: return {"out", "PREFIX", "writes PREFIX.bin and PREFIX.idx"};
-        case Flag::kRole: return {"role", "ROLE", "machine, stack, workload, plan, layouts or measurements"};
-        case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
-        case Flag::kCheckExecutor:
-            return {"check-executor", nullptr,
-                    "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
-        case Flag::kMaxRanks: return {"max-ranks", "N", "leave out layouts of more ranks (default 16)"};
+        default: break;
+    }
+    check_failed("flag", "unknown flag", __FILE__, __LINE__);
+}
+
+/// Of `auspex verify`.
+FlagText verify_flag_text(Flag flag) {
+    switch (flag) {
+        case Flag::kMaxRanks:
+            return {"max-ranks", "N",
+                    "leave out layouts of more ranks" + by_default(workflows::VerifyRequest().max_ranks)};
         case Flag::kLayouts: return {"layouts", "N", "only the first N of the layouts"};
-        case Flag::kKills: return {"kills", "K", "runs in which a rank is killed (default 10); 0: none"};
-        case Flag::kPlans:
-        case Flag::kWorkloads:
-        case Flag::kLayoutsFile:
-        case Flag::kRepeat: return compare_flag_text(flag);
+        case Flag::kKills:
+            return {"kills", "K",
+                    "runs in which a rank is killed" + by_default(workflows::VerifyRequest().kills) + "; 0: none"};
+        default: break;
+    }
+    check_failed("flag", "unknown flag", __FILE__, __LINE__);
+}
+
+/// Of `auspex plan`.
+FlagText search_flag_text(Flag flag) {
+    switch (flag) {
         case Flag::kGlobalBatch: return {"global-batch", "N", "sequences of a step, over all replicas"};
         case Flag::kWhere:
             return {"where", "FIELD<=N,...",
                     "only plans whose dp, ep, etp, tp, cp, pp, virtual_stages, micro_batch_size or "
                     "micro_batches are so: <=, <, >=, >, ="};
-        case Flag::kTop: return {"top", "N", "plans to show (default 10)"};
+        case Flag::kTop: return {"top", "N", "plans to show" + by_default(search::SearchOptions().top)};
         case Flag::kExhaustive: return {"exhaustive", nullptr, "simulate every plan that fits, whatever its bound"};
         case Flag::kWhatIf:
             return {"what-if", nullptr, "optimizers, dispatches and expert kernels that the stack does not offer, too"};
+        default: break;
+    }
+    check_failed("flag", "unknown flag", __FILE__, __LINE__);
+}
+
+}  // namespace
+
+FlagText text_of(Flag flag) {
+    if (flag <= Flag::kTilesList) {
+        return input_flag_text(flag);
+    }
+    if (flag <= Flag::kSlow) {
+        return prediction_flag_text(flag);
+    }
+    if (flag <= Flag::kPlacement) {
+        return collective_flag_text(flag);
+    }
+    if (flag <= Flag::kMegatronOut) {
+        return data_flag_text(flag);
+    }
+    if (flag >= Flag::kMaxRanks && flag <= Flag::kKills) {
+        return verify_flag_text(flag);
+    }
+    if (flag >= Flag::kPlans && flag <= Flag::kRepeat) {
+        return compare_flag_text(flag);
+    }
+    if (flag >= Flag::kGlobalBatch && flag <= Flag::kWhatIf) {
+        return search_flag_text(flag);
+    }
+    switch (flag) {
+        case Flag::kRole: return {"role", "ROLE", "machine, stack, workload, plan, layouts or measurements"};
+        case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
+        case Flag::kCheckExecutor:
+            return {"check-executor", nullptr,
+                    "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
         default: return is_calibrate_flag(flag) ? calibrate_flag_text(flag) : train_flag_text(flag);
     }

@@ -1,5 +1,6 @@
 #pragma once
 /// @file Names and meanings of flags.
+#include <string>
 #include <vector>
 
 #include "cli/flags/options.hpp"
@@ -8,6 +9,12 @@ namespace auspex::cli {
 
 /// Of the flag as most commands take it.
 [[nodiscard]] FlagText text_of(Flag flag);
+
+/// " (default 600)"
+template <typename Number>
+[[nodiscard]] std::string by_default(Number number) {
+    return " (default " + std::to_string(number) + ")";
+}
 
 /// A flag as one command takes it.
 struct CommandFlag {

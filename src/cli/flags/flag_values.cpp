@@ -2,34 +2,23 @@
 #include "cli/flags/flag_values.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <sstream>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
 
 namespace auspex::cli {
 namespace {
 
-constexpr int kMaxTiles = 10'000'000;
-
-template <typename Number>
-bool reads_as(std::string_view text, Number& number) {
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return status == std::errc() && end == text.data() + text.size();
-}
+constexpr int kMaxCount = 10'000'000, kMaxRuns = 10'000;
 
 std::vector<int> parse_tiles(const std::string& text, bool is_list) {
     std::vector<int> tiles;
     std::istringstream stream(text + ",");
     for (std::string part; std::getline(stream, part, ',');) {
-        int count = 0;
-        if (!reads_as(part, count) || count < 1 || count > kMaxTiles) {
-            throw InputError("--tiles",
-                             "found \"" + part + "\"; expected a whole number from 1 to " + std::to_string(kMaxTiles));
-        }
+        const int count = parse_whole("tiles", part, 1, kMaxCount);
         if (!tiles.empty() && count <= tiles.back()) {
             throw InputError("--tiles", "found " + part + " after " + std::to_string(tiles.back()) +
                                             "; expected increasing numbers");
@@ -90,30 +79,11 @@ std::vector<PlacementArgument> parse_placements(const std::string& text) {
     return words;
 }
 
-int parse_count(const char* flag, const std::string& text) {
-    int count = 0;
-    if (!reads_as(text, count) || count < 1 || count > kMaxTiles) {
-        throw InputError(std::string("--") + flag,
-                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMaxTiles));
-    }
-    return count;
-}
-
-int parse_levels(const std::string& text) {
-    constexpr int kMaxLevels = 3;
-    int levels = 0;
-    if (!reads_as(text, levels) || levels < 1 || levels > kMaxLevels) {
-        throw InputError("--levels", "found \"" + text + "\"; expected 1, 2 or 3");
-    }
-    return levels;
-}
+int parse_count(const char* flag, const std::string& text) { return parse_whole(flag, text, 1, kMaxCount); }
 
 double parse_zipf(const std::string& text) {
-    double exponent = 0;
-    if (!reads_as(text, exponent) || !(exponent > 0 && exponent <= 10)) {
-        throw InputError("--zipf", "found \"" + text + "\"; expected a number above 0 and up to 10");
-    }
-    return exponent;
+    constexpr double kMaxExponent = 10;
+    return parse_number("zipf", text, kLeastPositive, kMaxExponent, "a number above 0 and up to 10");
 }
 
 std::string parse_lens(const std::string& text) {
@@ -123,40 +93,8 @@ std::string parse_lens(const std::string& text) {
     return text;
 }
 
-std::uint64_t parse_seed(const std::string& text) {
-    std::uint64_t seed = 0;
-    if (!reads_as(text, seed)) {
-        throw InputError("--seed", "found \"" + text + "\"; expected a whole number of at most 64 bits");
-    }
-    return seed;
-}
-
-int parse_samples(const std::string& text) {
-    constexpr int kMaxSamples = 10'000;
-    int samples = 0;
-    if (!reads_as(text, samples) || samples < 1 || samples > kMaxSamples) {
-        throw InputError("--samples",
-                         "found \"" + text + "\"; expected a whole number from 1 to " + std::to_string(kMaxSamples));
-    }
-    return samples;
-}
-
-int parse_kills(const std::string& text) {
-    constexpr int kMaxKills = 10'000;
-    int kills = 0;
-    if (!reads_as(text, kills) || kills < 0 || kills > kMaxKills) {
-        throw InputError("--kills",
-                         "found \"" + text + "\"; expected a whole number from 0 to " + std::to_string(kMaxKills));
-    }
-    return kills;
-}
-
 double parse_tokens(const std::string& text) {
-    double tokens = 0;
-    if (!reads_as(text, tokens) || !std::isfinite(tokens) || tokens <= 0) {
-        throw InputError("--tokens", "found \"" + text + "\"; expected a positive number such as 100e9");
-    }
-    return tokens;
+    return parse_number("tokens", text, kLeastPositive, kLargestNumber, "a positive number such as 100e9");
 }
 
 }  // namespace
@@ -178,13 +116,13 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kTokens: options.tokens = parse_tokens(text()); break;
         case Flag::kLens: options.lens = parse_lens(text()); break;
         case Flag::kSeed: options.seed = parse_seed(text()); break;
-        case Flag::kSamples: options.samples = parse_samples(text()); break;
+        case Flag::kSamples: options.samples = parse_whole("samples", text(), 1, kMaxRuns); break;
         case Flag::kSlow: options.slow = values; break;
         case Flag::kKind: options.kind = text(); break;
         case Flag::kBytes: options.bytes = text(); break;
         case Flag::kRanks: options.ranks = parse_count("ranks", text()); break;
         case Flag::kAlgorithm: options.algorithm = text(); break;
-        case Flag::kLevels: options.levels = parse_levels(text()); break;
+        case Flag::kLevels: options.levels = parse_number("levels", text(), 1, 3, "1, 2 or 3"); break;
         case Flag::kGroupsOf: options.groups_of = parse_count("groups-of", text()); break;
         case Flag::kStride: options.stride = parse_count("stride", text()); break;
         case Flag::kAlone: options.alone = true; break;
@@ -206,7 +144,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kCheckExecutor: options.check_executor = true; break;
         case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
         case Flag::kLayouts: options.layouts = parse_count("layouts", text()); break;
-        case Flag::kKills: options.kills = parse_kills(text()); break;
+        case Flag::kKills: options.kills = parse_whole("kills", text(), 0, kMaxRuns); break;
         case Flag::kPlans: options.compare.plans = values; break;
         case Flag::kWorkloads: options.compare.workloads = values; break;
         case Flag::kLayoutsFile: options.compare.layouts = text(); break;

@@ -95,6 +95,9 @@ enum class Flag {
     kJson
 };
 
+/// Draws that the unfolded lens plays where --samples does not say.
+inline constexpr int kDefaultSamples = 5;
+
 /// "contiguous", "random:7", "scheduled:0.3:7": a placement with its seed, and the share of nodes that are free.
 struct PlacementArgument {
     std::string text;
@@ -107,7 +110,7 @@ struct PlacementArgument {
 struct FlagText {
     const char* name;
     const char* value;  ///< nullptr: takes none
-    const char* meaning;
+    std::string meaning;
     const char* role = nullptr;  ///< of the input files that it names (launch/input_files.hpp)
 };
 
@@ -181,7 +184,7 @@ struct Options {
 /// What a flag means to one command, where that is not what it means to most.
 struct FlagMeaning {
     Flag flag;
-    const char* meaning;
+    std::string meaning;
 };
 
 /// A row of the table of commands: name, help, flags and function.

@@ -1,45 +1,22 @@
 /// @file The flags of `auspex train`: their texts and their values.
 #include "cli/flags/train_flags.hpp"
 
-#include <charconv>
-#include <cmath>
-
 #include "base/error.hpp"
+#include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
 
 namespace auspex::cli {
 namespace {
 
-int parse_whole(Flag flag, const std::string& text, int low) {
+int parse_count(Flag flag, const std::string& text, int low) {
     constexpr int kMax = 1'000'000'000;
-    int number = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (status != std::errc() || end != text.data() + text.size() || number < low || number > kMax) {
-        throw InputError(std::string("--") + train_flag_text(flag).name,
-                         "found \"" + text + "\"; expected a whole number from " + std::to_string(low) + " to " +
-                             std::to_string(kMax));
-    }
-    return number;
+    return parse_whole(train_flag_text(flag).name, text, low, kMax);
 }
 
 double parse_seconds(Flag flag, const std::string& text) {
-    double seconds = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (status != std::errc() || end != text.data() + text.size() || !std::isfinite(seconds) || seconds <= 0) {
-        throw InputError(std::string("--") + train_flag_text(flag).name,
-                         "found \"" + text + "\"; expected a positive number of seconds");
-    }
-    return seconds;
-}
-
-std::uint64_t parse_weights_seed(const std::string& text) {
-    std::uint64_t seed = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seed);
-    if (status != std::errc() || end != text.data() + text.size()) {
-        throw InputError("--seed", "found \"" + text + "\"; expected a whole number of at most 64 bits");
-    }
-    return seed;
+    return parse_number(train_flag_text(flag).name, text, kLeastPositive, kLargestNumber,
+                        "a positive number of seconds");
 }
 
 }  // namespace
@@ -49,7 +26,7 @@ FlagText train_flag_text(Flag flag) {
         case Flag::kTrainRanks: return {"ranks", "N", "or -n N: ranks of the run; without it what the plan's dp gives"};
         case Flag::kTrainStack:
             return {"stack", "FILE", "software stack file, or the name of one (default auspex)", "stack"};
-        case Flag::kTrainSeed: return {"seed", "N", "of the initial weights (default 1)"};
+        case Flag::kTrainSeed: return {"seed", "N", "of the initial weights" + by_default(launch::TrainRequest().seed)};
         case Flag::kSteps:
             return {"steps", "N",
                     "the run ends after this many steps, those before --resume included; 0: only --export-weights"};
@@ -75,9 +52,11 @@ FlagText train_flag_text(Flag flag) {
         case Flag::kBufferRanks: return {"buffer-ranks", "B", "with --supervise: spare slots (default 0)"};
         case Flag::kHangTimeout:
             return {"hang-timeout", "S",
-                    "with --supervise: seconds without a finished step that mean a hang (default 600)"};
+                    "with --supervise: seconds without a finished step that mean a hang" +
+                        by_default(launch::kDefaultHangTimeout_s)};
         case Flag::kMaxRestarts:
-            return {"max-restarts", "R", "with --supervise: give up after R relaunches (default 3)"};
+            return {"max-restarts", "R",
+                    "with --supervise: give up after R relaunches" + by_default(launch::kDefaultMaxRestarts)};
         case Flag::kInject:
             return {"inject", "FAULT",
                     "for trying out failures: nan, kill, kill-checkpoint or hang, as in kill:rank=1,step=5"};
@@ -92,14 +71,14 @@ FlagText train_flag_text(Flag flag) {
 void store_train_flag(Options& options, Flag flag, const std::string& text) {
     TrainFlags& train = options.train;
     switch (flag) {
-        case Flag::kTrainRanks: options.ranks = parse_whole(flag, text, 1); return;
+        case Flag::kTrainRanks: options.ranks = parse_count(flag, text, 1); return;
         case Flag::kTrainStack: options.stack = text; return;
-        case Flag::kTrainSeed: options.seed = parse_weights_seed(text); return;
-        case Flag::kSteps: train.steps = parse_whole(flag, text, 0); return;
+        case Flag::kTrainSeed: options.seed = parse_seed(text); return;
+        case Flag::kSteps: train.steps = parse_count(flag, text, 0); return;
         case Flag::kResume: train.resume = true; return;
         case Flag::kCheckpoint: train.checkpoint = text; return;
-        case Flag::kCheckpointEvery: train.checkpoint_every = parse_whole(flag, text, 1); return;
-        case Flag::kModelEvery: train.model_every = parse_whole(flag, text, 1); return;
+        case Flag::kCheckpointEvery: train.checkpoint_every = parse_count(flag, text, 1); return;
+        case Flag::kModelEvery: train.model_every = parse_count(flag, text, 1); return;
         case Flag::kWeights: train.weights = text; return;
         case Flag::kExportWeights: train.export_weights = text; return;
         case Flag::kExportGradients: train.export_gradients = text; return;
@@ -108,9 +87,9 @@ void store_train_flag(Options& options, Flag flag, const std::string& text) {
         case Flag::kProbeCores: train.probes_cores = true; return;
         case Flag::kPlot: train.plot = text; return;
         case Flag::kSupervise: train.supervise = true; return;
-        case Flag::kBufferRanks: train.buffer_ranks = parse_whole(flag, text, 0); return;
+        case Flag::kBufferRanks: train.buffer_ranks = parse_count(flag, text, 0); return;
         case Flag::kHangTimeout: train.hang_timeout_s = parse_seconds(flag, text); return;
-        case Flag::kMaxRestarts: train.max_restarts = parse_whole(flag, text, 0); return;
+        case Flag::kMaxRestarts: train.max_restarts = parse_count(flag, text, 0); return;
         case Flag::kInject: train.inject = text; return;
         case Flag::kHostfile: train.hostfile = text; return;
         case Flag::kMpirun: train.mpirun = text; return;

@@ -7,6 +7,11 @@
 
 namespace auspex::launch {
 
+/// What supervise() takes where nothing else is asked for: seconds without a finished step that mean a hang, longer
+/// than any step or checkpoint of the models that run on CPU cores; relaunches.
+inline constexpr int kDefaultHangTimeout_s = 600;
+inline constexpr int kDefaultMaxRestarts = 3;
+
 /// An empty string or list, or zero: not asked for.
 struct TrainRequest {
     std::string stack = "auspex", workload, plan;  ///< files, or names (launch/input_files.hpp)
@@ -24,8 +29,8 @@ struct TrainRequest {
     std::string fault;  ///< to strike on purpose, as parse_fault() (launch/train/setup.hpp) reads it
     bool is_supervised = false;
     int buffer_ranks = 0;             ///< spare slots
-    double hang_timeout_s = 0;        ///< seconds without a finished step
-    std::optional<int> max_restarts;  ///< none: as many as supervise() takes by itself
+    double hang_timeout_s = 0;        ///< seconds without a finished step; 0: kDefaultHangTimeout_s
+    std::optional<int> max_restarts;  ///< none: kDefaultMaxRestarts
     std::string hostfile;
     std::string mpirun_flags;  ///< separated by spaces
     std::string command_line;  ///< that others are told who want what the run holds

@@ -37,8 +37,6 @@ struct RankFailure {
 /// fails at most so often, and one that the program brings about twice.
 class RestartRules {
  public:
-    static constexpr int kRestarts = 3;
-
     RestartRules(int most, int ranks) : most_(most), ranks_(ranks) {}
 
     /// The slots to leave out from now on; `failed` are those of the failure's ranks, -1: not known. Of several at once

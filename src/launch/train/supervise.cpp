@@ -62,11 +62,10 @@ int step_of_checkpoint(const TrainSetup& setup) {
 }
 
 void supervise(const TrainRequest& request, const TrainSetup& setup, const Launch& first, const RunFolder& folder) {
-    constexpr double kHangTimeout = 600;
-    RestartRules rules(request.max_restarts.value_or(RestartRules::kRestarts), first.ranks);
+    RestartRules rules(request.max_restarts.value_or(kDefaultMaxRestarts), first.ranks);
     Slots slots(request.hostfile, first.ranks, request.buffer_ranks);
     Launch launch = first;
-    launch.hang_timeout_s = request.hang_timeout_s > 0 ? request.hang_timeout_s : kHangTimeout;
+    launch.hang_timeout_s = request.hang_timeout_s > 0 ? request.hang_timeout_s : kDefaultHangTimeout_s;
     for (;;) {
         launch.hostfile = slots.hostfile(folder);
         const LaunchOutcome outcome = run_under_mpirun(launch, folder);

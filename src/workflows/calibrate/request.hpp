@@ -25,6 +25,6 @@ struct CalibrateRequest {
 };
 
 /// Seconds to spend on measuring where nothing else is asked for.
-inline constexpr double kDefaultBudget_s = 210;
+inline constexpr int kDefaultBudget_s = 210;
 
 }  // namespace auspex::workflows

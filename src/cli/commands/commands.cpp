@@ -2,12 +2,17 @@
 #include "cli/commands/commands.hpp"
 
 #include "cli/flags/command_meanings.hpp"
+#include "cli/flags/flag_texts.hpp"
 #include "cli/flags/train_flags.hpp"
+#include "workflows/verify/request.hpp"
 
 namespace auspex::cli {
 
-const std::vector<Command>& commands() {
-    static const std::vector<Command> kCommands{
+namespace {
+
+/// What a model takes on a machine, before anything runs.
+std::vector<Command> prediction_commands() {
+    return {
         {"describe",
          "parameters, FLOP and bytes of a workload, and the layout that a plan gives it",
          "auspex describe --workload mula-220b-a10b",
@@ -43,6 +48,12 @@ const std::vector<Command>& commands() {
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
          {Flag::kTiles, Flag::kSet, Flag::kJson},
          run_ablate},
+    };
+}
+
+/// What predictions are made of, by itself.
+std::vector<Command> inspection_commands() {
+    return {
         {"collective",
          "time one collective: algorithms, phases, what bounds it; over many sizes with --bytes 8:1GiB",
          "auspex collective --machine aurora --kind all-reduce --bytes 1GiB --ranks 98304",
@@ -80,6 +91,12 @@ const std::vector<Command>& commands() {
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
          {Flag::kTiles, Flag::kSet, Flag::kCheckExecutor, Flag::kJson},
          run_program},
+    };
+}
+
+/// What runs on this machine.
+std::vector<Command> training_commands() {
+    return {
         train_command(run_train),
         {"verify",
          "prove the trainer here: many layouts against one rank, memory and counts, kills and restarts",
@@ -90,7 +107,7 @@ const std::vector<Command>& commands() {
          run_verify,
          {{Flag::kWorkload, "model with experts, or the name of one in workloads/ (default toy-moe)"},
           {Flag::kData, "dataset that \"auspex data prepare\" has written; without it a text is made up"},
-          {Flag::kSteps, "of every run (default 50)"},
+          {Flag::kSteps, "of every run" + by_default(workflows::VerifyRequest().steps)},
           {Flag::kOut, "write the report there: index.html, report.md, layouts.csv, recovery.csv, loss.svg"}}},
         {"calibrate",
          "time the trainer's kernels and messages on this machine, and write a machine file of it",
@@ -113,6 +130,12 @@ const std::vector<Command>& commands() {
           Flag::kResume, Flag::kJson},
          run_compare,
          compare_meanings()},
+    };
+}
+
+/// What training reads.
+std::vector<Command> dataset_commands() {
+    return {
         {"data prepare",
          "tokenise text, shuffle it and write the dataset that training reads",
          "auspex data prepare --input README.md docs/physics.md --tokenizer bpe --vocab-size 512 --sequence-length 64 "
@@ -133,6 +156,12 @@ const std::vector<Command>& commands() {
          {Flag::kData, Flag::kMegatronOut},
          {Flag::kJson},
          run_data_export_megatron},
+    };
+}
+
+/// About this program itself.
+std::vector<Command> program_commands() {
+    return {
         {"completion bash",
          "print what bash completes this program's commands, flags and names by",
          "auspex completion bash > ~/.local/share/bash-completion/completions/auspex",
@@ -170,6 +199,21 @@ const std::vector<Command>& commands() {
          {Flag::kJson},
          run_version},
     };
+}
+
+std::vector<Command> all_commands() {
+    std::vector<Command> all;
+    for (const auto& group :
+         {prediction_commands(), inspection_commands(), training_commands(), dataset_commands(), program_commands()}) {
+        all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+}
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+    static const std::vector<Command> kCommands = all_commands();
     return kCommands;
 }
 

@@ -136,7 +136,7 @@ std::string render_html(const CalibrationReport& report) {
     std::string out =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(title) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n<h1>" +
+        html_escape(title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n<h1>" +
         html_escape(title) + "</h1>\n" + html_paragraph(verdict_of(report), "summary");
     const fit::Calibration& calibration = report.calibration;
     if (!calibration.warnings.empty()) {

@@ -133,7 +133,7 @@ std::string render_html(const ComparisonReport& report) {
     std::string out =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(kTitle) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n<h1>" +
+        html_escape(kTitle) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n<h1>" +
         html_escape(kTitle) + "</h1>\n";
     if (const std::string failed = failed_text(comparison); !failed.empty()) {
         out += html_paragraph("Failed: " + failed, "bad");

@@ -3,8 +3,7 @@
 
 namespace auspex::report {
 
-const char* page_style() {
-    return R"css(
+const char* const kPageStyle = R"css(
 :root{color-scheme:light dark;--page:#fff;--ink:#1b1f24;--soft:#59636e;--rule:#d0d7de;--grid:#e6eaee;--card:#f5f7f9;
 --link:#0550ae;
 --v0:#0072b2;--v1:#b87700;--v2:#00845e;--v3:#a5497d;--v4:#5b6570;--v5:#6b4fbb;--v6:#8c5a2b;--bad:#c4320a;
@@ -104,6 +103,5 @@ figure,tr,.card{break-inside:avoid}h2{break-after:avoid}.scroll{overflow:visible
 th,td{padding:2px 4px}
 .source,td.path{min-width:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 )css";
-}
 
 }  // namespace auspex::report

@@ -33,7 +33,7 @@ std::string standalone_svg(std::string svg) {
     const std::size_t start = svg.find(tag);
     svg.insert(start + tag.size(), "xmlns=\"http://www.w3.org/2000/svg\" ");
     svg.insert(svg.find('>', start) + 1,
-               std::string("\n<style>") + page_style() +
+               std::string("\n<style>") + kPageStyle +
                    "svg{font:15px system-ui,\"Liberation Sans\",sans-serif;background:var(--page)}</style>");
     return svg + "\n";
 }

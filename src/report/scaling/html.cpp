@@ -301,7 +301,7 @@ std::string render_html(const ScalingReport& report) {
     std::string out =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(report.title) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n";
+        html_escape(report.title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n";
     out += head_section(report);
     out += points_section(report);
     out += scale_sections(report);

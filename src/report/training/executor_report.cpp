@@ -140,7 +140,7 @@ std::string render_html(const ExecutorReport& report) {
     std::string out =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(kTitle) + "</title>\n<style>" + page_style() + "</style>\n</head>\n<body><main>\n<h1>" +
+        html_escape(kTitle) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n<h1>" +
         html_escape(kTitle) + "</h1>\n" + html_paragraph(verdict_of(report), "summary");
     if (!report.curves.empty()) {
         out += html_figure(training_loss_chart("Loss", report.curves), kCurves);

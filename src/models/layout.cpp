@@ -113,8 +113,7 @@ std::vector<int> place(const Plan& plan, const Machine& machine, int count) {
 
 void check_grid(const Plan& plan, int tiles) {
     const bool positive = std::min({tiles, plan.pp, plan.dp, plan.ep, plan.etp, plan.tp, plan.cp}) > 0;
-    const double product = static_cast<double>(plan.pp) * plan.dp * plan.ep * plan.etp;
-    if (!positive || product != static_cast<double>(tiles)) {
+    if (!positive || tiles_per_replica(plan) * plan.dp != tiles) {
         throw InputError(plan.file, "found pp * dp * ep * etp = " + std::to_string(plan.pp) + " * " +
                                         std::to_string(plan.dp) + " * " + std::to_string(plan.ep) + " * " +
                                         std::to_string(plan.etp) + "; expected the number of tiles, " +

@@ -1,6 +1,7 @@
 #pragma once
 /// @file How a workload is laid over tiles: the grid, the schedule, and every choice that is the user's.
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,8 +81,13 @@ struct Plan {
 /// do.
 [[nodiscard]] Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles);
 
+/// Of a job: above any machine that will be built soon, below what overflows an int in the products of a grid.
+inline constexpr std::int64_t kMaxTiles = 16'777'216;
+/// pp * ep * etp, the tiles of one replica of the experts; kMaxTiles + 1 where it is more than kMaxTiles. Does not
+/// read dp.
+[[nodiscard]] std::int64_t tiles_per_replica(const Plan& plan);
 /// pp * dp * ep * etp. Requires a resolved plan.
-[[nodiscard]] constexpr int tiles_of(const Plan& plan) { return plan.pp * plan.dp * plan.ep * plan.etp; }
+[[nodiscard]] int tiles_of(const Plan& plan);
 
 /// "contiguous", "scattered", "random", "scheduled"; "list".
 [[nodiscard]] const char* to_string(PlacementKind);

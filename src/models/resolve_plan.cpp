@@ -11,9 +11,6 @@ namespace auspex::models {
 
 namespace {
 
-/// Above any machine that will be built soon, below what overflows an int in the products of a grid.
-constexpr std::int64_t kMaxTiles = 16'777'216;
-
 [[noreturn]] void refuse(const Plan& plan, const std::string& field, const std::string& what) {
     throw InputError(plan.file + ": $." + field, what);
 }
@@ -74,8 +71,8 @@ std::string tiles_per_replica_text(const Plan& plan) {
 
 /// Fills in dp; afterwards tiles = pp * dp * ep * etp, which is returned.
 std::int64_t resolve_dp(Plan& plan, std::int64_t tiles) {
-    const std::int64_t tiles_per_replica = product({plan.pp, plan.ep, plan.etp});
-    if (tiles_per_replica > kMaxTiles) {
+    const std::int64_t replica = tiles_per_replica(plan);
+    if (replica > kMaxTiles) {
         refuse(plan, "pp",
                tiles_per_replica_text(plan) + " is more than " + text(kMaxTiles) + " tiles; lower one of them");
     }
@@ -86,27 +83,27 @@ std::int64_t resolve_dp(Plan& plan, std::int64_t tiles) {
     if (tiles == 0 && plan.dp == 0) {
         refuse(plan, "dp", "missing, and no number of tiles was given; give one of the two");
     }
-    if (tiles > 0 && tiles % tiles_per_replica != 0) {
-        const std::int64_t below = tiles / tiles_per_replica * tiles_per_replica;
+    if (tiles > 0 && tiles % replica != 0) {
+        const std::int64_t below = tiles / replica * replica;
         refuse(plan, "dp",
-               text(tiles) + " tiles are not divisible by " + tiles_per_replica_text(plan) + " = " +
-                   text(tiles_per_replica) + "; nearest numbers of tiles that are: " +
-                   (below > 0 ? text(below) + " and " : "") + text(below + tiles_per_replica));
+               text(tiles) + " tiles are not divisible by " + tiles_per_replica_text(plan) + " = " + text(replica) +
+                   "; nearest numbers of tiles that are: " + (below > 0 ? text(below) + " and " : "") +
+                   text(below + replica));
     }
-    if (tiles > 0 && plan.dp > 0 && plan.dp != tiles / tiles_per_replica) {
+    if (tiles > 0 && plan.dp > 0 && plan.dp != tiles / replica) {
         refuse(plan, "dp",
                "found " + text(plan.dp) + ", but " + text(tiles) + " tiles over " + tiles_per_replica_text(plan) +
-                   " give dp " + text(tiles / tiles_per_replica) + "; leave dp out, or use " +
-                   text(std::min(tiles_per_replica * plan.dp, kMaxTiles + 1)) + " tiles");
+                   " give dp " + text(tiles / replica) + "; leave dp out, or use " +
+                   text(std::min(replica * plan.dp, kMaxTiles + 1)) + " tiles");
     }
     if (plan.dp == 0) {
-        plan.dp = static_cast<int>(tiles / tiles_per_replica);
+        plan.dp = static_cast<int>(tiles / replica);
     }
-    const std::int64_t all = tiles_per_replica * plan.dp;
+    const std::int64_t all = replica * plan.dp;
     if (all > kMaxTiles) {
         refuse(plan, "dp",
                "found " + text(plan.dp) + ", with " + tiles_per_replica_text(plan) + " more than " + text(kMaxTiles) +
-                   " tiles; at most " + text(kMaxTiles / tiles_per_replica));
+                   " tiles; at most " + text(kMaxTiles / replica));
     }
     return all;
 }
@@ -225,6 +222,10 @@ void check_shapes(const Plan& plan, const Workload& workload) {
 }
 
 }  // namespace
+
+std::int64_t tiles_per_replica(const Plan& plan) { return product({plan.pp, plan.ep, plan.etp}); }
+
+int tiles_of(const Plan& plan) { return static_cast<int>(tiles_per_replica(plan) * plan.dp); }
 
 Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     Plan resolved = plan;

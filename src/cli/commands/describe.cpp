@@ -76,10 +76,7 @@ void print_json(const models::Workload& workload, const JsonDocument& document, 
     if (plan != nullptr) {
         json.key("plan").begin_object().member("name", plan->name);
         json.member("dp", plan->dp).member("ep", plan->ep).member("etp", plan->etp).member("tp", plan->tp);
-        json.member("pp", plan->pp)
-            .member("cp", plan->cp)
-            .member("tiles", plan->pp * plan->dp * plan->ep * plan->etp)
-            .end_object();
+        json.member("pp", plan->pp).member("cp", plan->cp).member("tiles", tiles_of(*plan)).end_object();
     }
     json.end_object();
 }
@@ -125,10 +122,9 @@ void print_text(const models::Workload& workload, const models::Plan* plan) {
               << format_quantity(kTrainingStateBytes * parameters, Dimension::kBytes)
               << " (AdamW, 16 bytes a parameter: bf16 weight and gradient, fp32 master weight and two moments)\n";
     if (plan != nullptr) {
-        std::cout << "\nplan " << plan->name << ": "
-                  << thousands(static_cast<double>(plan->pp) * plan->dp * plan->ep * plan->etp) << " tiles = pp "
-                  << plan->pp << " x dp " << plan->dp << " x ep " << plan->ep << " x etp " << plan->etp << "; tp "
-                  << plan->tp << ", cp " << plan->cp << "\n";
+        std::cout << "\nplan " << plan->name << ": " << thousands(tiles_of(*plan)) << " tiles = pp " << plan->pp
+                  << " x dp " << plan->dp << " x ep " << plan->ep << " x etp " << plan->etp << "; tp " << plan->tp
+                  << ", cp " << plan->cp << "\n";
     }
 }
 

@@ -153,8 +153,7 @@ predict::ScaleMode mode_of(const Options& options) {
 std::string tiles_that_would_do(const models::Inputs& inputs, int reference, int asked) {
     constexpr std::size_t kShown = 6;
     constexpr int kFarthest = 4;  // times the tiles asked for
-    const models::Plan& plan = inputs.plan;
-    const int replica = plan.pp * plan.ep * plan.etp;
+    const auto replica = static_cast<int>(tiles_per_replica(inputs.plan));
     std::vector<int> found;
     for (int tiles = replica; tiles / kFarthest <= asked; tiles += replica) {
         try {

@@ -26,7 +26,7 @@ models::Plan plan_for(const models::Plan& plan, const models::Workload& workload
         one.etp = plan.etp_given ? plan.etp : plan.tp;
         return one;
     }();
-    const std::int64_t replica = std::int64_t{shapes_only.pp} * shapes_only.ep * shapes_only.etp;
+    const std::int64_t replica = tiles_per_replica(shapes_only);
     const std::string grid = "pp " + std::to_string(plan.pp) + " * ep " + std::to_string(plan.ep) + " * etp " +
                              std::to_string(shapes_only.etp);
     if (ranks > 0 && plan.dp > 0 && ranks != replica * plan.dp) {

@@ -155,7 +155,7 @@ std::vector<std::string> refused_settings(const models::Workload& w, const model
     Findings found;
     found.add(!stack.check_gradients, OpKind::kGradientCheck,
               "a stack without check_gradients would change weights by gradients that are not finite");
-    found.add(stack.world_all_reduces_per_step < 1 && p.pp * p.dp * p.ep * p.tp > 1, OpKind::kWorldAllReduce,
+    found.add(stack.world_all_reduces_per_step < 1 && tiles_of(p) > 1, OpKind::kWorldAllReduce,
               "a stack without world_all_reduces_per_step does not add up the loss of several ranks");
     if (w.num_experts == 0) {
         return found.take();

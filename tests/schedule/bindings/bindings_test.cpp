@@ -134,6 +134,9 @@ TEST(Bindings, stacks_that_leave_loss_or_gradients_alone) {
     models::Plan plan = single_plan();
     plan.dp = 2;
     EXPECT_EQ(findings(mixture_model(), plan, stack), (std::vector<std::string>{no_check, no_loss}));
+    models::Plan split_experts = single_plan();
+    split_experts.etp = 2, split_experts.etp_given = true;
+    expect_line(findings(mixture_model(), split_experts, stack), no_loss);
     stack.world_all_reduces_per_step = 1;
     EXPECT_EQ(findings(mixture_model(), plan, stack), std::vector<std::string>{no_check});
     EXPECT_EQ(unbound(mixture_model(), plan, stack), std::vector<std::string>{})

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../exec/checkpoint/read_tensor.hpp"
 #include "base/error.hpp"
 #include "base/rng.hpp"
 #include "base/sha256.hpp"
@@ -98,7 +99,8 @@ void use_weights(const std::string& file) {
     const exec::WeightsFile weights = exec::open_weights_file(file);
     for (const auto& [name, entry] : weights.entries) {
         if (entry.dtype == "F32") {
-            AUSPEX_CHECK(read_tensor(weights, name).size() * sizeof(float) == entry.end - entry.begin, "all is read");
+            AUSPEX_CHECK(exec::read_tensor(weights, name).size() * sizeof(float) == entry.end - entry.begin,
+                         "all is read");
         }
     }
 }

@@ -141,16 +141,6 @@ void check_data_digest(const WeightsFile& weights) try {
                                        "); expected the data that its header lists");
 }
 
-std::vector<float> read_tensor(const WeightsFile& weights, const std::string& name) try {
-    const WeightsFile::Entry& entry = find_tensor(weights, name);
-    std::vector<float> values(elements_of(entry.shape));
-    ReadFile(weights.file).read(weights.data_begin + entry.begin, std::as_writable_bytes(std::span(values)));
-    return values;
-} catch (const FileError& error) {
-    throw InputError(weights.file, "found a file that cannot be read (" + reason_of(error, weights.file) +
-                                       "); expected the data of " + name);
-}
-
 std::string weights_file_header(const std::vector<NamedShape>& tensors,
                                 const std::map<std::string, std::string>& metadata) {
     std::string json = "{\"__metadata__\": {";

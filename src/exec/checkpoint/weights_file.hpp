@@ -29,8 +29,6 @@ struct WeightsFile {
 inline constexpr const char* kDataDigestKey = "data_sha256";
 /// Reads all data of a file that has their SHA-256; throws InputError if they have another.
 void check_data_digest(const WeightsFile& weights);
-/// All elements of one tensor. Throws InputError for an unknown name, another dtype than F32, a short file.
-[[nodiscard]] std::vector<float> read_tensor(const WeightsFile& weights, const std::string& name);
 
 /// What comes before the data of a file whose tensors follow one another in this order.
 struct NamedShape {

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/sha256.hpp"
 #include "exec/checkpoint/checkpoint.hpp"
+#include "read_tensor.hpp"
 
 namespace auspex::state_fixture {
 namespace {

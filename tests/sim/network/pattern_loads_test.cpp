@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/rng.hpp"
 #include "sim/network/sharing/node_classes.hpp"
@@ -98,18 +99,19 @@ TEST(NodeClasses, sums_over_first_nodes_stand_for_the_sums_over_all) {
     nodes.add(some);
     nodes.add(others);
     nodes.build();
-    EXPECT_EQ(nodes.representative(8), 4U);
-    EXPECT_EQ(nodes.representative(12), 0U);
-    EXPECT_EQ(nodes.representative(18), 6U);
-    EXPECT_EQ(nodes.representative(23), 21U);
     ByLink expected;
     SparseLinks<double> on_firsts(kLinks);
+    std::set<std::uint32_t> firsts;
     for (const PatternLoads* const pattern : {&some, &others}) {
         for (const LinkLoad& on : *pattern) {
             expected[on.link] += on.load;
         }
-        nodes.for_each_representative(*pattern, [&](std::uint32_t link, double load) { on_firsts[link] += load; });
+        nodes.for_each_representative(*pattern, [&](std::uint32_t link, double load) {
+            on_firsts[link] += load;
+            firsts.insert(std::min(link / kLinksPerNode, kNodes));
+        });
     }
+    EXPECT_EQ(firsts, (std::set<std::uint32_t>{0, 1, 4, 6, 20, 30, kNodes})) << "kNodes: between nodes";
     EXPECT_EQ(by_link(nodes.expand(on_firsts, kLinksPerNode)), expected);
 }
 

@@ -165,8 +165,6 @@ std::optional<std::string> note_of(const char* level, const CacheSize& size, dou
 
 }  // namespace
 
-std::vector<double> ends_of_levels(const std::vector<models::Measurement>& sweep) { return levels_of(sweep).ends; }
-
 CacheSizes cache_sizes(const std::vector<models::Measurement>& rows) {
     const std::vector<models::Measurement> sweep = timed_cpu_rows(rows, "sweep");
     const Levels levels = levels_of(sweep);

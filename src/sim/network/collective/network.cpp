@@ -99,7 +99,6 @@ struct Network::Impl {
     std::map<Ids, std::vector<double>, ByContent> remembered;
     Ids last_active, sorted;
     std::vector<double> answer;
-    std::size_t solved = 0;
 };
 
 /// Kinds of groups often coincide (experts' replicas and the outer level of dense ones): then they share their
@@ -267,7 +266,6 @@ std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
     if (set.size() == 1) {
         return {patterns[set.front()].solo_rate};
     }
-    ++solved;
     link_classes();
     return classes.rates(set);
 }
@@ -358,6 +356,5 @@ std::size_t Network::sibling_count(models::GroupKind group, int stage) {
 }
 const Fabric& Network::fabric() const { return impl_->fabric; }
 std::size_t Network::pattern_count() const { return impl_->patterns.size(); }
-std::size_t Network::sets_solved() const { return impl_->solved; }
 
 }  // namespace auspex::network

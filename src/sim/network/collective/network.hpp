@@ -85,7 +85,6 @@ class Network {
     [[nodiscard]] std::size_t sibling_count(models::GroupKind group, int stage);
     [[nodiscard]] const Fabric& fabric() const;
     [[nodiscard]] std::size_t pattern_count() const;
-    [[nodiscard]] std::size_t sets_solved() const;
 
  private:
     struct Impl;

@@ -15,8 +15,6 @@ class NodeClasses {
     void add(const PatternLoads& loads);
     /// After all are added.
     void build();
-    /// The first node of the class.
-    [[nodiscard]] std::uint32_t representative(std::uint32_t node) const { return representative_[node]; }
 
     /// Calls visit(link, load) for what the pattern puts on first nodes and between nodes, by rising link.
     template <class Visit>
@@ -37,7 +35,7 @@ class NodeClasses {
  private:
     std::uint64_t added_ = 0;
     std::vector<std::uint64_t> signatures_;      ///< by node
-    std::vector<std::uint32_t> representative_;  ///< by node
+    std::vector<std::uint32_t> representative_;  ///< by node: the first of its class
 };
 
 }  // namespace auspex::network

@@ -113,15 +113,15 @@ int run_auspex(int argc, char** argv) {
         dispatch({argv + std::min(argc, 1), argv + argc});
         std::cout.flush();
         if (!std::cout) {
-            std::cerr << launch::message_line(launch::kFailureHead, "the output could not be written") << "\n";
+            std::cerr << launch::message_line(launch::kFailurePrefix, "the output could not be written") << "\n";
             return launch::kFailed;
         }
         return 0;
     } catch (const InputError& error) {
-        std::cerr << launch::message_line(launch::kErrorHead, error.what()) << "\n";
+        std::cerr << launch::message_line(launch::kErrorPrefix, error.what()) << "\n";
         return launch::kBadInput;
     } catch (const std::exception& error) {
-        std::cerr << launch::message_line(launch::kFailureHead, error.what()) << "\n";
+        std::cerr << launch::message_line(launch::kFailurePrefix, error.what()) << "\n";
         return launch::kFailed;
     }
 }

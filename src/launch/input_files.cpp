@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "launch/installation.hpp"
 
 namespace auspex::launch {

@@ -9,16 +9,16 @@
 
 namespace auspex::launch {
 
-void take_line(LaunchOutcome& outcome, std::string line) {
+void parse_output_line(LaunchOutcome& outcome, std::string line) {
     constexpr std::size_t kKept = 20;
     static const std::regex kKilled("process rank (\\d+) with PID .* exited on signal (\\d+)");
     std::erase(line, '\r');
-    const auto behind = [&line](std::string_view head) { return line.substr(head.size()); };
-    if (line.starts_with(kErrorHead)) {
-        outcome.error = outcome.error.empty() ? behind(kErrorHead) : outcome.error;
-    } else if (line.starts_with(kFailureHead)) {
-        outcome.failure = outcome.failure.empty() ? behind(kFailureHead) : outcome.failure;
-    } else if (line.starts_with("auspex: ")) {
+    const auto behind = [&line](std::string_view prefix) { return line.substr(prefix.size()); };
+    if (line.starts_with(kErrorPrefix)) {
+        outcome.error = outcome.error.empty() ? behind(kErrorPrefix) : outcome.error;
+    } else if (line.starts_with(kFailurePrefix)) {
+        outcome.failure = outcome.failure.empty() ? behind(kFailurePrefix) : outcome.failure;
+    } else if (line.starts_with(kMessagePrefix)) {
         std::cerr << line << std::endl;
     } else {
         if (std::smatch match; std::regex_search(line, match, kKilled)) {

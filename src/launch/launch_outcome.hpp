@@ -19,6 +19,6 @@ struct LaunchOutcome {
 };
 
 /// A line that mpirun or a rank has written to its errors. Notes of ranks go on to stderr.
-void take_line(LaunchOutcome& outcome, std::string line);
+void parse_output_line(LaunchOutcome& outcome, std::string line);
 
 }  // namespace auspex::launch

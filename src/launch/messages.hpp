@@ -1,6 +1,6 @@
 #pragma once
 /// @file How auspex and auspex-mpi end: one line, and an exit code. The launcher knows what its ranks say by these
-/// heads.
+/// prefixes.
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace auspex::launch {
 
-inline constexpr std::string_view kOwnHead = "auspex: ";              ///< of every message
-inline constexpr std::string_view kErrorHead = "auspex: error: ";     ///< bad input
-inline constexpr std::string_view kFailureHead = "auspex: failed: ";  ///< anything else
-inline constexpr int kFailed = 1, kBadInput = 2;                      ///< exit codes
+inline constexpr std::string_view kMessagePrefix = "auspex: ";          ///< of every message
+inline constexpr std::string_view kErrorPrefix = "auspex: error: ";     ///< bad input
+inline constexpr std::string_view kFailurePrefix = "auspex: failed: ";  ///< anything else
+inline constexpr int kFailed = 1, kBadInput = 2;                        ///< exit codes
 
 /// Behind what ended a run of `auspex train` that keeps no checkpoints.
 inline constexpr std::string_view kNoCheckpoint = "; without --checkpoint there is nothing to go on from";
@@ -21,8 +21,8 @@ inline constexpr std::string_view kNoCheckpoint = "; without --checkpoint there 
 inline constexpr std::chrono::seconds kRankZeroFirst{2};
 
 /// A message may quote names of files and arguments, which may hold anything.
-[[nodiscard]] inline std::string message_line(std::string_view head, std::string_view text) {
-    return std::string(head) + printable(text, std::string_view::npos);
+[[nodiscard]] inline std::string message_line(std::string_view prefix, std::string_view text) {
+    return std::string(prefix) + printable(text, std::string_view::npos);
 }
 
 }  // namespace auspex::launch

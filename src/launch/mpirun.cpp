@@ -160,24 +160,24 @@ class Watch {
         : launch_(launch),
           folder_(folder),
           process_(process),
-          patience_(launch.hang_timeout_s, folder.progress(), Clock::now()) {}
+          hang_detector_(launch.hang_timeout_s, folder.progress(), Clock::now()) {}
 
     void check(LaunchOutcome& outcome) {
         if (const int signal = take_caught_signal(); signal != 0) {
             outcome.interrupted_by = signal;
             kill(process_, signal);
-            patience_.note_signal(Clock::now());
+            hang_detector_.note_signal(Clock::now());
         }
-        if (patience_.takes_progress(folder_.progress(), Clock::now())) {
+        if (hang_detector_.takes_progress(folder_.progress(), Clock::now())) {
             progress_.show(folder_.steps().size(), static_cast<std::size_t>(launch_.steps));
         }
-        if (patience_.finds_hang(Clock::now())) {
+        if (hang_detector_.finds_hang(Clock::now())) {
             outcome.hung = true;
             outcome.hung_rank = rank_that_hangs(folder_, launch_.ranks);
             kill(process_, SIGTERM);
-            patience_.note_end_of_hang(Clock::now());
+            hang_detector_.note_end_of_hang(Clock::now());
         }
-        if (patience_.is_over(Clock::now())) {
+        if (hang_detector_.is_over(Clock::now())) {
             kill(-process_, SIGKILL);
         }
     }
@@ -187,7 +187,7 @@ class Watch {
     const RunFolder& folder_;
     int process_;
     ProgressLine progress_{"steps done"};
-    RunPatience patience_;
+    HangDetector hang_detector_;
 };
 
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
@@ -245,7 +245,7 @@ LaunchOutcome run_under_mpirun(const Launch& launch, const RunFolder& folder) {
     Streams streams(output.from, errors.from);
     LaunchOutcome outcome;
     Watch watch(launch, folder, process);
-    while (streams.read([&](std::string line) { take_line(outcome, std::move(line)); })) {
+    while (streams.read([&](std::string line) { parse_output_line(outcome, std::move(line)); })) {
         watch.check(outcome);
     }
     int status = 0;

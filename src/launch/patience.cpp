@@ -5,7 +5,7 @@
 
 namespace auspex::launch {
 
-bool RunPatience::takes_progress(std::size_t progress, Time now) {
+bool HangDetector::takes_progress(std::size_t progress, Time now) {
     if (progress == progress_) {
         return false;
     }
@@ -14,7 +14,7 @@ bool RunPatience::takes_progress(std::size_t progress, Time now) {
     return true;
 }
 
-bool RunPatience::finds_hang(Time now) {
+bool HangDetector::finds_hang(Time now) {
     const std::chrono::duration<double> silence = now - last_progress_;
     if (hang_timeout_s_ <= 0 || silence.count() <= hang_timeout_s_ || has_hung_) {
         return false;
@@ -23,7 +23,7 @@ bool RunPatience::finds_hang(Time now) {
     return true;
 }
 
-bool ChildPatience::has_to_tell(int signal, Time now) {
+bool TerminationGrace::should_forward_signal(int signal, Time now) {
     if (signal == 0 || has_told_) {
         return false;
     }

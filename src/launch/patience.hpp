@@ -8,14 +8,14 @@ namespace auspex::launch {
 
 using Time = std::chrono::steady_clock::time_point;
 
-/// With a run: it hangs once it has made no progress for longer than its limit, and has to be killed where it lives on
+/// Of a run: it hangs once it has made no progress for longer than its limit, and has to be killed where it lives on
 /// for longer than kToEnd after it was told to end.
-class RunPatience {
+class HangDetector {
  public:
     static constexpr std::chrono::seconds kToEnd{20};
 
     /// `hang_timeout_s` 0: it never hangs. `progress` is what it had made before.
-    RunPatience(double hang_timeout_s, std::size_t progress, Time now)
+    HangDetector(double hang_timeout_s, std::size_t progress, Time now)
         : hang_timeout_s_(hang_timeout_s), progress_(progress), last_progress_(now) {}
 
     /// Has it made any since?
@@ -37,15 +37,15 @@ class RunPatience {
     std::optional<Time> told_to_end_;
 };
 
-/// With a child of this program, when this program is to end. SIGINT comes from the terminal, which has sent it to the
+/// For a child of this program, when this program is to end. SIGINT comes from the terminal, which has sent it to the
 /// child too, and a second signal within five seconds would have mpirun leave its folders behind: so long it may end of
 /// itself.
-class ChildPatience {
+class TerminationGrace {
  public:
     static constexpr std::chrono::seconds kOfItself{6};
 
     /// Is the child to be told to end? `signal` is the last that was noted, or 0. True once.
-    [[nodiscard]] bool has_to_tell(int signal, Time now);
+    [[nodiscard]] bool should_forward_signal(int signal, Time now);
 
  private:
     std::optional<Time> first_;

@@ -9,7 +9,7 @@ namespace {
 LaunchOutcome outcome_of(const std::vector<std::string>& lines) {
     LaunchOutcome outcome;
     for (const std::string& line : lines) {
-        take_line(outcome, line);
+        parse_output_line(outcome, line);
     }
     return outcome;
 }

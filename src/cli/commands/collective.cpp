@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/json_writer.hpp"
-#include "cli/commands/collective_asked.hpp"
+#include "cli/commands/collective_query.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
@@ -15,46 +15,46 @@ namespace auspex::cli {
 namespace {
 
 /// What is asked for, in words; no points yet.
-report::CollectiveSweep empty_sweep(const Options& options, const CollectiveAsked& asked, int nodes) {
+report::CollectiveSweep empty_sweep(const Options& options, const CollectiveQuery& query, int nodes) {
     report::CollectiveSweep sweep;
-    sweep.kind = asked.kind;
-    sweep.ranks = asked.job.ranks;
-    sweep.group_size = asked.job.group_size;
-    sweep.groups = asked.job.ranks / asked.job.group_size;
-    sweep.stride = asked.job.stride;
-    sweep.alone = asked.job.alone;
+    sweep.kind = query.kind;
+    sweep.ranks = query.job.ranks;
+    sweep.group_size = query.job.group_size;
+    sweep.groups = query.job.ranks / query.job.group_size;
+    sweep.stride = query.job.stride;
+    sweep.alone = query.job.alone;
     sweep.zipf = options.zipf;
-    sweep.placement = to_string(asked.job.placement);
-    if (draws_nodes(asked.job.placement)) {
-        sweep.placement += " (seed " + std::to_string(asked.job.placement_seed) + ")";
+    sweep.placement = to_string(query.job.placement);
+    if (draws_nodes(query.job.placement)) {
+        sweep.placement += " (seed " + std::to_string(query.job.placement_seed) + ")";
     }
     sweep.nodes = nodes;
-    sweep.machine = asked.machine.name;
-    sweep.stack = asked.stack.name;
-    sweep.transport = asked.stack.transport_name;
-    sweep.transport_date = asked.stack.transport_date;
-    sweep.measured_on = asked.stack.measured_on;
+    sweep.machine = query.machine.name;
+    sweep.stack = query.stack.name;
+    sweep.transport = query.stack.transport_name;
+    sweep.transport_date = query.stack.transport_date;
+    sweep.measured_on = query.stack.measured_on;
     sweep.by_rule = options.algorithm.empty() && options.levels == 0;
     sweep.command = options.command_line;
-    sweep.inputs = {{"machine", asked.machine_document.name(), asked.machine_document.sha256()},
-                    {"stack", asked.stack_document.name(), asked.stack_document.sha256()}};
+    sweep.inputs = {{"machine", query.machine_document.name(), query.machine_document.sha256()},
+                    {"stack", query.stack_document.name(), query.stack_document.sha256()}};
     sweep.overrides = overrides_in_words(options);
     return sweep;
 }
 
-report::CollectiveSweep time_all(const Options& options, const CollectiveAsked& asked) {
-    const models::Layout layout = layout_of_job(asked.job, asked.machine);
-    network::Network network(asked.machine, asked.stack, layout);
+report::CollectiveSweep time_all(const Options& options, const CollectiveQuery& query) {
+    const models::Layout layout = layout_of_job(query.job, query.machine);
+    network::Network network(query.machine, query.stack, layout);
     const network::GroupForm form = form_of_job(network, layout);
-    report::CollectiveSweep sweep = empty_sweep(options, asked, layout.nodes);
+    report::CollectiveSweep sweep = empty_sweep(options, query, layout.nodes);
     launch::ProgressLine line("sizes timed");
-    for (const double bytes : asked.sizes) {
-        const network::AlgorithmChoice choice = choice_for(options, asked, form, bytes);
-        sweep.points.push_back(time_collective(network, layout, asked.job, choice, bytes));
-        line.show(sweep.points.size(), asked.sizes.size());
+    for (const double bytes : query.sizes) {
+        const network::AlgorithmChoice choice = choice_for(options, query, form, bytes);
+        sweep.points.push_back(time_collective(network, layout, query.job, choice, bytes));
+        line.show(sweep.points.size(), query.sizes.size());
     }
-    sweep.notes = asked.notes;
-    for (std::string& note : slow_rule_notes(sweep, asked.stack_document.name())) {
+    sweep.notes = query.notes;
+    for (std::string& note : slow_rule_notes(sweep, query.stack_document.name())) {
         sweep.notes.push_back(std::move(note));
     }
     return sweep;
@@ -124,15 +124,15 @@ void print_json(const report::CollectiveSweep& sweep, const network::CollectiveJ
 }  // namespace
 
 void run_collective(const Options& options) {
-    const CollectiveAsked asked = read_collective(options);
+    const CollectiveQuery query = read_collective(options);
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);
-    const report::CollectiveSweep sweep = time_all(options, asked);
+    const report::CollectiveSweep sweep = time_all(options, query);
     if (!options.out.empty()) {
         write_collective_sweep(sweep, options.out);
     }
     if (options.json) {
-        print_json(sweep, asked.job, options);
+        print_json(sweep, query.job, options);
         return;
     }
     std::cout << render_sweep_text(sweep) << overrides_line(options) << (options.overrides.empty() ? "" : "\n");

@@ -118,7 +118,7 @@ int run_worker(int argc, char** argv) {
     try {
         launch::require_instruction_sets();
     } catch (const std::exception& error) {
-        std::cerr << launch::message_line(launch::kFailureHead, error.what()) + "\n";
+        std::cerr << launch::message_line(launch::kFailurePrefix, error.what()) + "\n";
         return launch::kFailed;
     }
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
@@ -138,16 +138,16 @@ int run_worker(int argc, char** argv) {
         return 0;
     } catch (const InputError& error) {
         const InputError blamed = with_command_line_context(options, error);
-        fail(session, turn, launch::kBadInput, launch::message_line(launch::kErrorHead, blamed.what()));
+        fail(session, turn, launch::kBadInput, launch::message_line(launch::kErrorPrefix, blamed.what()));
     } catch (const exec::SoftFailure& failure) {
         if (folder && session.rank() == 0) {
             folder->write_soft_failure(failure.step, failure.ranks);
         }
-        fail(session, turn, launch::kFailed, launch::message_line(launch::kFailureHead, failure.what()));
+        fail(session, turn, launch::kFailed, launch::message_line(launch::kFailurePrefix, failure.what()));
     } catch (const exec::CommunicationError& error) {
-        fail(session, kMpirunFirst, launch::kFailed, launch::message_line(launch::kFailureHead, error.what()));
+        fail(session, kMpirunFirst, launch::kFailed, launch::message_line(launch::kFailurePrefix, error.what()));
     } catch (const std::exception& error) {
-        fail(session, turn, launch::kFailed, launch::message_line(launch::kFailureHead, error.what()));
+        fail(session, turn, launch::kFailed, launch::message_line(launch::kFailurePrefix, error.what()));
     }
 }
 

@@ -41,11 +41,11 @@ void agree_on_input(Communicator& communicator, const std::string& own) {
     }
 }
 
-std::string shared_text(Communicator& communicator, int teller, const std::string& own) {
+std::string shared_text(Communicator& communicator, int root, const std::string& own) {
     std::uint64_t length = own.size();
-    communicator.broadcast(models::GroupKind::kWorld, teller, &length, sizeof length);
-    std::string text = communicator.world_rank() == teller ? own : std::string(length, ' ');
-    communicator.broadcast(models::GroupKind::kWorld, teller, text.data(), text.size());
+    communicator.broadcast(models::GroupKind::kWorld, root, &length, sizeof length);
+    std::string text = communicator.world_rank() == root ? own : std::string(length, ' ');
+    communicator.broadcast(models::GroupKind::kWorld, root, text.data(), text.size());
     return text;
 }
 

@@ -17,6 +17,6 @@ namespace auspex::exec {
 /// Collective over the world.
 void agree_on_input(Communicator& communicator, const std::string& own);
 /// The text of one rank, on every rank. Collective over the world.
-[[nodiscard]] std::string shared_text(Communicator& communicator, int teller, const std::string& own);
+[[nodiscard]] std::string shared_text(Communicator& communicator, int root, const std::string& own);
 
 }  // namespace auspex::exec

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "base/input_text.hpp"
+#include "base/json.hpp"
 #include "launch/child_process.hpp"
 #include "launch/messages.hpp"
 #include "launch/patience.hpp"
@@ -46,7 +47,7 @@ namespace {
 /// Exit status of the child.
 int wait_for(pid_t child, const std::function<void()>& meanwhile) {
     constexpr std::chrono::milliseconds kPause{2};
-    ChildPatience patience;
+    TerminationGrace grace;
     for (int status = 0;;) {
         const pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended == child) {
@@ -55,7 +56,7 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
         if (ended < 0 && errno != EINTR) {
             throw std::runtime_error(std::string("training was lost: ") + std::strerror(errno));
         }
-        if (patience.has_to_tell(caught_signal(), std::chrono::steady_clock::now())) {
+        if (grace.should_forward_signal(caught_signal(), std::chrono::steady_clock::now())) {
             kill(child, SIGTERM);
         }
         if (meanwhile) {
@@ -65,21 +66,21 @@ int wait_for(pid_t child, const std::function<void()>& meanwhile) {
     }
 }
 
-/// The program's last message, without its head, and the last lines of mpirun, without those it draws between them.
+/// The program's last message, without its prefix, and the last lines of mpirun, without those it draws between them.
 std::string last_words(const std::string& text) {
     std::istringstream lines(text);
     std::string last;
     std::vector<std::string> others;
     for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with(kOwnHead)) {
+        if (line.starts_with(kMessagePrefix)) {
             last = line;
         } else {
             others.push_back(line);
         }
     }
-    for (const std::string_view head : {kErrorHead, kFailureHead}) {
-        if (last.starts_with(head)) {
-            last.erase(0, head.size());
+    for (const std::string_view prefix : {kErrorPrefix, kFailurePrefix}) {
+        if (last.starts_with(prefix)) {
+            last.erase(0, prefix.size());
         }
     }
     if (last.ends_with(kNoCheckpoint)) {
@@ -102,7 +103,7 @@ TrainResult run_training(const TrainRequest& request, const std::string& scratch
                          const std::function<void()>& meanwhile) {
     const std::string out = scratch + "/train-out", error = scratch + "/train-error";
     std::vector<std::string> words{"auspex", "train", "--json"};
-    std::ranges::copy(words_of(request), std::back_inserter(words));
+    std::ranges::copy(to_arguments(request), std::back_inserter(words));
     const SignalsCaught signals;
     pid_t child = 0;
     {

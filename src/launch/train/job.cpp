@@ -53,9 +53,9 @@ std::string advice_of(const TrainSetup& setup) {
     }
 }
 
-Launch launch_of(const TrainRequest& request, const TrainSetup& setup, std::vector<std::string> rank_words) {
+Launch launch_of(const TrainRequest& request, const TrainSetup& setup, std::vector<std::string> rank_arguments) {
     Launch launch;
-    launch.arguments = std::move(rank_words);
+    launch.arguments = std::move(rank_arguments);
     launch.ranks = setup.run.layout.tiles;
     launch.waits_by_yielding = !setup.run.stack.has_processes || setup.run.stack.waits_by_yielding;
     launch.hostfile = request.hostfile;
@@ -66,7 +66,7 @@ Launch launch_of(const TrainRequest& request, const TrainSetup& setup, std::vect
 
 }  // namespace
 
-void run_train_job(const TrainRequest& request, const std::vector<std::string>& rank_words) {
+void run_train_job(const TrainRequest& request, const std::vector<std::string>& rank_arguments) {
     check_hostfile(request.hostfile);
     const TrainSetup setup = load_train_setup(request, 0);
     const SignalsCaught signals;
@@ -87,7 +87,7 @@ void run_train_job(const TrainRequest& request, const std::vector<std::string>& 
     if (isatty(STDOUT_FILENO) == 1) {
         folder.mark_terminal();
     }
-    const Launch launch = launch_of(request, setup, rank_words);
+    const Launch launch = launch_of(request, setup, rank_arguments);
     std::cout.flush();
     if (request.is_supervised) {
         supervise(request, setup, launch, folder);

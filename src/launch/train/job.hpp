@@ -7,9 +7,9 @@
 
 namespace auspex::launch {
 
-/// Ranks print what the run gives. `rank_words`: what each rank gets as its arguments, the flags that `request` was
+/// Ranks print what the run gives. `rank_arguments`: what each rank gets as its arguments, the flags that `request` was
 /// made of. Throws InputError before anything is started where the request does not fit, and what report_failure() and
 /// supervise() throw of a run that fails.
-void run_train_job(const TrainRequest& request, const std::vector<std::string>& rank_words);
+void run_train_job(const TrainRequest& request, const std::vector<std::string>& rank_arguments);
 
 }  // namespace auspex::launch

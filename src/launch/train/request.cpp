@@ -5,17 +5,17 @@
 
 namespace auspex::launch {
 
-std::vector<std::string> words_of(const TrainRequest& request) {
-    std::vector<std::string> words;
-    const auto add = [&words](const char* flag, const std::string& value) {
+std::vector<std::string> to_arguments(const TrainRequest& request) {
+    std::vector<std::string> arguments;
+    const auto add = [&arguments](const char* flag, const std::string& value) {
         if (!value.empty()) {
-            words.insert(words.end(), {flag, value});
+            arguments.insert(arguments.end(), {flag, value});
         }
     };
     const auto add_count = [&add](const char* flag, int count) { add(flag, count > 0 ? std::to_string(count) : ""); };
-    const auto add_switch = [&words](const char* flag, bool is_on) {
+    const auto add_switch = [&arguments](const char* flag, bool is_on) {
         if (is_on) {
-            words.emplace_back(flag);
+            arguments.emplace_back(flag);
         }
     };
     add("--workload", request.workload);
@@ -46,9 +46,9 @@ std::vector<std::string> words_of(const TrainRequest& request) {
     add("--max-restarts", request.max_restarts ? std::to_string(*request.max_restarts) : "");
     add("--hostfile", request.hostfile);
     if (!request.mpirun_flags.empty()) {
-        words.push_back("--mpirun=" + request.mpirun_flags);
+        arguments.push_back("--mpirun=" + request.mpirun_flags);
     }
-    return words;
+    return arguments;
 }
 
 }  // namespace auspex::launch

@@ -37,6 +37,6 @@ struct TrainRequest {
 };
 
 /// As flags of `auspex train`; the command line is not among them.
-[[nodiscard]] std::vector<std::string> words_of(const TrainRequest& request);
+[[nodiscard]] std::vector<std::string> to_arguments(const TrainRequest& request);
 
 }  // namespace auspex::launch

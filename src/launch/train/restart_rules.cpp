@@ -111,8 +111,9 @@ std::vector<int> RestartRules::slots_to_leave_out(const RankFailure& failure, co
     if (may_be_the_program(failure) && std::any_of(failures_.begin(), failures_.end(), is_it)) {
         throw std::runtime_error(what + verdict_on(failure));
     }
-    if (static_cast<int>(failures_.size()) == most_) {
-        throw std::runtime_error(what + "; given up after " + std::to_string(most_) + " restarts (--max-restarts)");
+    if (static_cast<int>(failures_.size()) == max_restarts_) {
+        throw std::runtime_error(what + "; given up after " + std::to_string(max_restarts_) +
+                                 " restarts (--max-restarts)");
     }
     failures_.push_back(failure);
     std::vector<int> bad = failed;

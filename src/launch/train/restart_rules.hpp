@@ -37,7 +37,7 @@ struct RankFailure {
 /// fails at most so often, and one that the program brings about twice.
 class RestartRules {
  public:
-    RestartRules(int most, int ranks) : most_(most), ranks_(ranks) {}
+    RestartRules(int max_restarts, int ranks) : max_restarts_(max_restarts), ranks_(ranks) {}
 
     /// The slots to leave out from now on; `failed` are those of the failure's ranks, -1: not known. Of several at once
     /// all are, or none where too few would be left. Throws std::runtime_error when no healthy slots or no restarts are
@@ -46,7 +46,7 @@ class RestartRules {
                                                       const Slots& slots);
 
  private:
-    int most_, ranks_;
+    int max_restarts_, ranks_;
     std::vector<RankFailure> failures_;
 };
 

@@ -9,7 +9,7 @@
 namespace auspex::schedule {
 
 /// Sizes on one rank that calls are made of (exec/state/shapes.hpp), beside those of Shapes.
-struct OperationSizes {
+struct LocalShapes {
     Shapes s;
     const models::Layout& layout;
     int stage = 0;
@@ -20,8 +20,8 @@ struct OperationSizes {
     double w = 4, g = 4;                                 ///< bytes of a weight or value, and of a gradient
     bool keeps_norm = true, keeps_attention = true, keeps_feed_forward = true;  ///< from forward to backward pass
 };
-[[nodiscard]] OperationSizes operation_sizes(const models::Workload& workload, const models::Plan& plan,
-                                             const models::Stack& stack, const models::Layout& layout, int stage);
+[[nodiscard]] LocalShapes local_shapes(const models::Workload& workload, const models::Plan& plan,
+                                       const models::Stack& stack, const models::Layout& layout, int stage);
 
 /// An operation that runs its forward kernels: in a forward pass, or recomputed.
 [[nodiscard]] inline bool runs_forward(const Operation& op) {
@@ -35,25 +35,25 @@ struct OperationSizes {
 /// A call over one row of `columns` elements or bytes.
 [[nodiscard]] models::CpuCall flat_call(models::CpuKernel kernel, double columns);
 /// A linear layer [rows, in] -> [rows, out]: its product of the operation's phase.
-[[nodiscard]] models::CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out,
+[[nodiscard]] models::CpuCall linear_call(const LocalShapes& z, const Operation& op, double rows, double out,
                                           double in);
 /// The call with `elements` more cold values, unless they are recomputed: forward those that it saves for the backward
 /// pass, backward those saved. None if not `keeps`.
-[[nodiscard]] models::CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, models::CpuCall call,
+[[nodiscard]] models::CpuCall with_cold_operands(const LocalShapes& z, const Operation& op, models::CpuCall call,
                                                  bool keeps, double elements);
 
 /// The router's softmax and choices of `rows` tokens, as the plan's routing has them made.
-[[nodiscard]] models::CpuCall router_choice(const OperationSizes& z, double rows);
+[[nodiscard]] models::CpuCall router_choice(const LocalShapes& z, double rows);
 /// The check for NaN and infinity of what is sent, and its copy into a buffer: `elements` of values.
-[[nodiscard]] std::vector<models::CpuCall> check_and_copy(const OperationSizes& z, double elements);
+[[nodiscard]] std::vector<models::CpuCall> check_and_copy(const LocalShapes& z, double elements);
 
 // Each returns false if the operation is none of its own (exec/operations/operations.hpp has the same parts).
-[[nodiscard]] bool attention_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
-[[nodiscard]] bool feed_forward_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
-[[nodiscard]] bool head_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
-[[nodiscard]] bool expert_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
-[[nodiscard]] bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
-[[nodiscard]] bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
-[[nodiscard]] bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool head_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool expert_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool tp_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool message_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
+[[nodiscard]] bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls);
 
 }  // namespace auspex::schedule

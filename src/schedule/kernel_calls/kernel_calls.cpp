@@ -14,7 +14,7 @@ models::CpuCall row_call(models::CpuKernel kernel, double rows, double columns, 
 
 models::CpuCall flat_call(models::CpuKernel kernel, double columns) { return row_call(kernel, 1, columns); }
 
-models::CpuCall linear_call(const OperationSizes& z, const Operation& op, double rows, double out, double in) {
+models::CpuCall linear_call(const LocalShapes& z, const Operation& op, double rows, double out, double in) {
     models::CpuCall call;
     if (runs_forward(op)) {
         call = row_call(models::CpuKernel::kGemmForward, rows, out, in);
@@ -27,25 +27,25 @@ models::CpuCall linear_call(const OperationSizes& z, const Operation& op, double
     return call;
 }
 
-models::CpuCall with_cold_operands(const OperationSizes& z, const Operation& op, models::CpuCall call, bool keeps,
+models::CpuCall with_cold_operands(const LocalShapes& z, const Operation& op, models::CpuCall call, bool keeps,
                                    double elements) {
     call.cold_bytes += keeps && op.phase != Phase::kRecompute ? elements * z.w : 0;
     return call;
 }
 
-models::CpuCall router_choice(const OperationSizes& z, double rows) {
+models::CpuCall router_choice(const LocalShapes& z, double rows) {
     const bool learned = z.s.plan.routing.kind == models::RoutingDistribution::kLearned;
     return row_call(learned ? models::CpuKernel::kRouterForward : models::CpuKernel::kRouterUniform, rows,
                     z.all_experts, z.top_k);
 }
 
-std::vector<models::CpuCall> check_and_copy(const OperationSizes& z, double elements) {
+std::vector<models::CpuCall> check_and_copy(const LocalShapes& z, double elements) {
     return {flat_call(models::CpuKernel::kFiniteCheck, elements), flat_call(models::CpuKernel::kCopy, elements * z.w)};
 }
 
-OperationSizes operation_sizes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                               const models::Layout& layout, int stage) {
-    OperationSizes z{shapes_of(workload, plan, stack), layout, stage};
+LocalShapes local_shapes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                         const models::Layout& layout, int stage) {
+    LocalShapes z{shapes_of(workload, plan, stack), layout, stage};
     z.sequences = plan.micro_batch_size, z.sequence = workload.sequence_length;
     z.heads = workload.heads / z.s.tp, z.head = workload.head_size;
     z.q = z.heads * z.head, z.kv = workload.kv_heads / z.s.tp * z.head, z.qkv = z.q + 2 * z.kv;
@@ -57,7 +57,7 @@ OperationSizes operation_sizes(const models::Workload& workload, const models::P
     return z;
 }
 
-bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+bool tp_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     const double whole = z.s.t * z.s.h, slice = z.s.t_norm * z.s.h;
     switch (op.kind) {
         case OpKind::kTpAllReduce: {
@@ -78,7 +78,7 @@ bool tp_calls(const OperationSizes& z, const Operation& op, OperationCalls& call
 
 /// A message is copied into the transport before it leaves, and out of a buffer after it has come: the value, and
 /// router logits where they travel.
-bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+bool message_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     const bool sends = op.kind == OpKind::kSendForward || op.kind == OpKind::kSendBackward;
     if (!sends && op.kind != OpKind::kReceiveForward && op.kind != OpKind::kReceiveBackward) {
         return false;
@@ -96,7 +96,7 @@ bool message_calls(const OperationSizes& z, const Operation& op, OperationCalls&
 
 OperationCalls kernel_calls(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                             const models::Layout& layout, int stage, const Operation& op) {
-    const OperationSizes z = operation_sizes(workload, plan, stack, layout, stage);
+    const LocalShapes z = local_shapes(workload, plan, stack, layout, stage);
     OperationCalls calls;
     const bool known = attention_calls(z, op, calls) || feed_forward_calls(z, op, calls) ||
                        expert_calls(z, op, calls) || head_calls(z, op, calls) || tp_calls(z, op, calls) ||

@@ -14,7 +14,7 @@ constexpr double kIndexBytes = 8, kRealBytes = 4;
 
 /// Sizes of one rank's block, and the ways it goes (exec/operations/expert_context.hpp).
 struct ExpertBlock {
-    const OperationSizes& z;
+    const LocalShapes& z;
     models::ExpertKernels kernels;
     bool all_to_all;       ///< all-to-all over ep > 1
     bool gathered;         ///< all-gather over ep > 1
@@ -24,7 +24,7 @@ struct ExpertBlock {
     double counted;        ///< experts that are told apart here
     double rows_of_token;  ///< of a token counted here, mean, that stay here
 
-    explicit ExpertBlock(const OperationSizes& sizes)
+    explicit ExpertBlock(const LocalShapes& sizes)
         : z(sizes),
           kernels(sizes.s.plan.expert_kernels),
           all_to_all(sizes.s.all_to_all),
@@ -84,7 +84,7 @@ models::CpuCall repeated(models::CpuCall call, double times) {
 }
 
 /// The z-loss and balance sums are those of the first tp rank, which the others wait for. In bf16 logits are rounded.
-Calls router(const OperationSizes& z, const Operation& op) {
+Calls router(const LocalShapes& z, const Operation& op) {
     Calls calls{linear_call(z, op, z.s.t, z.all_experts, z.s.h)};
     if (runs_forward(op) && cpu_precision(z.s.plan) == models::CpuPrecision::kBf16) {
         calls.push_back(flat_call(models::CpuKernel::kAdd, z.s.t * z.all_experts));
@@ -92,7 +92,7 @@ Calls router(const OperationSizes& z, const Operation& op) {
     return calls;
 }
 
-Calls router_top_k(const OperationSizes& z, const Operation& op) {
+Calls router_top_k(const LocalShapes& z, const Operation& op) {
     const double logits = z.s.t * z.all_experts;
     const bool global = z.s.workload.global_aux_loss;
     const auto call = [&](models::CpuKernel kernel) { return row_call(kernel, z.s.t, z.all_experts, z.top_k); };
@@ -229,7 +229,7 @@ void gather(OperationCalls& calls, const ExpertBlock& b, bool with_choices) {
 /// Values of all tokens summed over the ep ranks: a check for NaN and infinity, and a copy of the rank's own out of the
 /// whole.
 void reduce_to_own(OperationCalls& calls, const ExpertBlock& b, bool with_weights) {
-    const OperationSizes& z = b.z;
+    const LocalShapes& z = b.z;
     calls.before = {flat_call(models::CpuKernel::kFiniteCheck, b.tokens * z.s.h)};
     calls.after = {flat_call(models::CpuKernel::kCopy, z.s.t * z.s.h * z.w)};
     if (with_weights) {
@@ -263,7 +263,7 @@ void token_return(OperationCalls& calls, const ExpertBlock& b, const Operation& 
 
 }  // namespace
 
-bool expert_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+bool expert_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     const ExpertBlock b(z);
     switch (op.kind) {
         case OpKind::kRouter: calls.before = router(z, op); return true;

@@ -8,7 +8,7 @@ using Calls = std::vector<models::CpuCall>;
 
 /// A norm. Its input is always kept, and read once more where it is recomputed. Without a weight the mean is
 /// subtracted: one more sum over a row forward, two backward.
-Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
+Calls norm_calls(const LocalShapes& z, const Operation& op, bool keeps) {
     const bool forward = runs_forward(op);
     const double rows = z.s.t_norm;
     Calls calls{row_call(forward ? models::CpuKernel::kNormForward : models::CpuKernel::kNormBackward, rows, z.s.h)};
@@ -22,7 +22,7 @@ Calls norm_calls(const OperationSizes& z, const Operation& op, bool keeps) {
 
 /// The first linear layer of a sublayer. Its output is kept; its weight's gradient reads the norm's output, unless that
 /// has just been gathered.
-models::CpuCall first_linear(const OperationSizes& z, const Operation& op, double out, bool keeps) {
+models::CpuCall first_linear(const LocalShapes& z, const Operation& op, double out, bool keeps) {
     const models::CpuCall call = linear_call(z, op, z.s.t, out, z.s.h);
     if (runs_forward(op)) {
         return with_cold_operands(z, op, call, keeps, z.s.t * out);
@@ -33,13 +33,13 @@ models::CpuCall first_linear(const OperationSizes& z, const Operation& op, doubl
 }
 
 /// The last one, of a kept input.
-models::CpuCall last_linear(const OperationSizes& z, const Operation& op, double in, bool keeps) {
+models::CpuCall last_linear(const LocalShapes& z, const Operation& op, double in, bool keeps) {
     return with_cold_operands(z, op, linear_call(z, op, z.s.t, z.s.h, in), keeps && op.phase == Phase::kBackwardWeight,
                               z.s.t * in);
 }
 
 /// A kernel over the queries, then over the keys, with a kept tensor as wide as they are, or without.
-Calls queries_and_keys(const OperationSizes& z, const Operation& op, models::CpuKernel kernel, bool keeps) {
+Calls queries_and_keys(const LocalShapes& z, const Operation& op, models::CpuKernel kernel, bool keeps) {
     Calls calls;
     for (const double width : {z.q, z.kv}) {
         calls.push_back(
@@ -48,13 +48,13 @@ Calls queries_and_keys(const OperationSizes& z, const Operation& op, models::Cpu
     return calls;
 }
 
-Calls qk_norm_sums(const OperationSizes& z, const Operation& op) {
+Calls qk_norm_sums(const LocalShapes& z, const Operation& op) {
     return runs_forward(op) ? queries_and_keys(z, op, models::CpuKernel::kSquareSums, false)
                             : queries_and_keys(z, op, models::CpuKernel::kQkNormProducts, true);
 }
 
 /// What is normalised is kept; backward the sums before have just read what was.
-Calls qk_norm(const OperationSizes& z, const Operation& op) {
+Calls qk_norm(const LocalShapes& z, const Operation& op) {
     Calls calls = z.s.tp == 1 ? qk_norm_sums(z, op) : Calls{};
     const Calls norms = runs_forward(op) ? queries_and_keys(z, op, models::CpuKernel::kQkNormForward, true)
                                          : queries_and_keys(z, op, models::CpuKernel::kQkNormBackward, false);
@@ -63,7 +63,7 @@ Calls qk_norm(const OperationSizes& z, const Operation& op) {
 }
 
 /// The output is kept; backward queries, keys and values are read, and the output just has been.
-models::CpuCall attention(const OperationSizes& z, const Operation& op) {
+models::CpuCall attention(const LocalShapes& z, const Operation& op) {
     const bool forward = runs_forward(op);
     models::CpuCall call = row_call(
         forward ? models::CpuKernel::kAttentionForward : models::CpuKernel::kAttentionBackward, z.sequence, 1, z.head);
@@ -72,7 +72,7 @@ models::CpuCall attention(const OperationSizes& z, const Operation& op) {
 }
 
 /// The product is kept; backward gate and up are read.
-models::CpuCall activation(const OperationSizes& z, const Operation& op) {
+models::CpuCall activation(const LocalShapes& z, const Operation& op) {
     const bool forward = runs_forward(op);
     return with_cold_operands(
         z, op,
@@ -81,18 +81,18 @@ models::CpuCall activation(const OperationSizes& z, const Operation& op) {
 }
 
 /// The sum is the kept input of the next sublayer.
-models::CpuCall residual_add(const OperationSizes& z, const Operation& op) {
+models::CpuCall residual_add(const LocalShapes& z, const Operation& op) {
     const double elements = z.s.t_norm * z.s.h;
     return with_cold_operands(z, op, flat_call(models::CpuKernel::kAdd, elements), op.phase == Phase::kForward,
                               elements);
 }
 
 /// The tokens of a micro-batch, 4 bytes each, copied into one buffer.
-models::CpuCall token_copy(const OperationSizes& z) { return flat_call(models::CpuKernel::kCopy, 4 * z.s.t); }
+models::CpuCall token_copy(const LocalShapes& z) { return flat_call(models::CpuKernel::kCopy, 4 * z.s.t); }
 
 /// Forward rows of the table, and the first layer's kept input; backward the rows whose tokens are in the rank's part
 /// of the vocabulary.
-Calls embedding(const OperationSizes& z, const Operation& op) {
+Calls embedding(const LocalShapes& z, const Operation& op) {
     const double own_rows = z.s.t / z.s.tp;
     if (runs_forward(op)) {
         models::CpuCall call = row_call(models::CpuKernel::kEmbeddingForward, z.s.t, z.s.h);
@@ -106,7 +106,7 @@ Calls embedding(const OperationSizes& z, const Operation& op) {
 
 /// With a global auxiliary loss router logits of all layers are gone through twice, row by row: softmax, choices and
 /// their count; softmax once more, and sums or gradients. Taken as one router and its losses, or its backward pass.
-Calls cross_entropy(const OperationSizes& z, const Operation& op) {
+Calls cross_entropy(const LocalShapes& z, const Operation& op) {
     const models::Workload& w = z.s.workload;
     const bool forward = runs_forward(op);
     Calls calls{token_copy(z),
@@ -123,7 +123,7 @@ Calls cross_entropy(const OperationSizes& z, const Operation& op) {
 
 }  // namespace
 
-bool attention_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+bool attention_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
         case OpKind::kAttentionNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
         case OpKind::kQkvProjection: calls.before = {first_linear(z, op, z.qkv, z.keeps_attention)}; return true;
@@ -138,7 +138,7 @@ bool attention_calls(const OperationSizes& z, const Operation& op, OperationCall
     }
 }
 
-bool feed_forward_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+bool feed_forward_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
         case OpKind::kFeedForwardNorm: calls.before = norm_calls(z, op, z.keeps_norm); return true;
         case OpKind::kGateUpProjection:
@@ -151,7 +151,7 @@ bool feed_forward_calls(const OperationSizes& z, const Operation& op, OperationC
     }
 }
 
-bool head_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+bool head_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
         case OpKind::kEmbedding: calls.before = embedding(z, op); return true;
         case OpKind::kFinalNorm: calls.before = norm_calls(z, op, true); return true;

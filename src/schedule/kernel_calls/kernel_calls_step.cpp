@@ -40,7 +40,7 @@ Arrays arrays_of(const models::Workload& w, const models::Plan& plan, int stage)
 struct Shards {
     double elements = 0, parts = 0;
 };
-Shards shards_of(const OperationSizes& z) {
+Shards shards_of(const LocalShapes& z) {
     const Arrays a = arrays_of(z.s.workload, z.s.plan, z.stage);
     const OptimizerShards n = optimizer_shards(z.s.plan, z.layout);
     const auto parts = [](double tensors, int shards) { return tensors > 0 ? (tensors + shards - 1) / shards : 0; };
@@ -68,7 +68,7 @@ std::vector<models::CpuCall> over_gradients(const StageParameters& p, const mode
 
 /// Tensors of which every tp rank has a part of the gradient (StageParameters::summed_over_tp), each copied: routers,
 /// and with sequence parallelism norms of the residual stream.
-std::vector<models::CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
+std::vector<models::CpuCall> copies_of_summed_tensors(const LocalShapes& z) {
     const models::Workload& w = z.s.workload;
     double routers = 0, norms = 0;
     for (int chunk = 0; chunk < z.s.plan.virtual_stages; ++chunk) {
@@ -91,7 +91,7 @@ std::vector<models::CpuCall> copies_of_summed_tensors(const OperationSizes& z) {
     return calls;
 }
 
-models::CpuCall gradient_norm(const OperationSizes& z) {
+models::CpuCall gradient_norm(const LocalShapes& z) {
     const Shards shards = shards_of(z);
     models::CpuCall call =
         cold_call(models::CpuKernel::kSquareSum, shards.elements / shards.parts, shards.elements / shards.parts * z.g);
@@ -100,7 +100,7 @@ models::CpuCall gradient_norm(const OperationSizes& z) {
 }
 
 /// Moments, master weights where there are some, the gradient, and the weight, which fp32 reads too.
-models::CpuCall optimizer_update(const OperationSizes& z) {
+models::CpuCall optimizer_update(const LocalShapes& z) {
     const Shards shards = shards_of(z);
     models::CpuCall call = cold_call(models::CpuKernel::kAdamW, shards.elements, 0);
     call.rows = shards.parts;
@@ -110,7 +110,7 @@ models::CpuCall optimizer_update(const OperationSizes& z) {
 
 }  // namespace
 
-bool step_calls(const OperationSizes& z, const Operation& op, OperationCalls& calls) {
+bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls) {
     switch (op.kind) {
         case OpKind::kGradientCheck:
             calls.before = over_gradients(stage_parameters(z.s.workload, z.s.plan, z.stage), z.s.plan,

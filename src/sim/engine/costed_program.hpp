@@ -31,7 +31,7 @@ struct Task {
     Picoseconds duration = 0;  ///< of kCompute: on a tile of speed 1 with the mean load, as folded: the stragglers' too
     Picoseconds jitter = 0;    ///< folded: what noise adds to a transfer, at its start
     std::uint32_t transfer = kNone;      ///< kTransfer, kWorld: index into CostedProgram::transfers
-    std::uint32_t actor_groups = kNone;  ///< kTransfer: index into CostedProgram::meetings; kNone: an actor by itself
+    std::uint32_t actor_groups = kNone;  ///< kTransfer: index into CostedProgram::actor_groups; kNone: an actor alone
     schedule::LossTimes time_by_loss{};  ///< of `duration` by loss (for kCompute)
     /// Of kCompute, unfolded: the seconds that a tile of speed v takes 1/v times as long for, by loss.
     std::array<double, schedule::kLossCount> rate_bound_s{};

@@ -165,7 +165,7 @@ class Player {
     std::vector<std::vector<std::uint32_t>> use_offset_;  ///< by stage: number of the first task of each block use
     std::vector<Message> messages_;
     std::vector<GroupSync> group_syncs_;
-    std::vector<std::uint32_t> first_group_sync_;  ///< [meeting * stages + stage]
+    std::vector<std::uint32_t> first_group_sync_;  ///< [actor groups * stages + stage]
     std::vector<WorldOperation> world_operations_;
     std::vector<SharedTransfer> shared_transfers_;
     std::vector<std::uint32_t> free_, transfer_of_flow_;

@@ -15,7 +15,7 @@ void account(ActorState& actor, schedule::Loss loss, Picoseconds until) {
     }
 }
 
-Picoseconds account_delay(ActorState& actor, Picoseconds until, const Moment& others) {
+Picoseconds account_delay(ActorState& actor, Picoseconds until, const DelayedTime& others) {
     const Delay& own = actor.delay;
     const Delay joint = later_of({actor.accounted, own}, others).delay;
     const auto account_more = [&](schedule::Loss loss, Picoseconds more) {
@@ -30,12 +30,12 @@ Picoseconds account_delay(ActorState& actor, Picoseconds until, const Moment& ot
 }
 
 Picoseconds account_receive(ActorState& actor, const Message& message) {
-    const Moment idle{actor.accounted, actor.delay};
+    const DelayedTime idle{actor.accounted, actor.delay};
     const Picoseconds sent = std::min(actor.clock, message.sent);
     const Picoseconds on_slow_links = account_delay(actor, sent, {message.sent, message.delay});
     account(actor, schedule::Loss::kBubble, sent);
     account(actor, schedule::Loss::kExposedPp, actor.clock);
-    Moment arrival{message.arrived, message.delay};
+    DelayedTime arrival{message.arrived, message.delay};
     add_slow_link(arrival.delay, message.slow_link_time, schedule::Loss::kExposedPp, message.slow_link);
     actor.delay = later_of(idle, arrival).delay;
     return on_slow_links;

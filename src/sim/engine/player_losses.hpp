@@ -10,7 +10,7 @@ void account(ActorState& actor, schedule::Loss loss, Picoseconds until);
 /// Of a wait up to `until` at most, for something that others brought about: what it is longer than it would be without
 /// slow links, uneven routing and noise counts as these. The rest is left to the caller.
 /// Returns what counts as slow links.
-Picoseconds account_delay(ActorState& actor, Picoseconds until, const Moment& others);
+Picoseconds account_delay(ActorState& actor, Picoseconds until, const DelayedTime& others);
 
 /// A wait for a message, up to the actor's clock. Returns what counts as slow links before it was sent.
 Picoseconds account_receive(ActorState& actor, const Message& message);

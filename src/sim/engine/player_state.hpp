@@ -43,18 +43,18 @@ inline void add_slow_link(Delay& delay, Picoseconds added, schedule::Loss loss, 
 }
 
 /// When something happens.
-struct Moment {
+struct DelayedTime {
     Picoseconds at = 0;
     Delay delay;
 };
 
 /// When what needs both can happen. Its delays are differences between the later of both as played, and as it would be
 /// without noise and so on: what one has lost while it would have waited for the other anyway delays nobody.
-[[nodiscard]] inline Moment later_of(const Moment& a, const Moment& b) {
+[[nodiscard]] inline DelayedTime later_of(const DelayedTime& a, const DelayedTime& b) {
     const Picoseconds steady_a = a.at - a.delay.noise, steady_b = b.at - b.delay.noise;
     const Picoseconds even_a = steady_a - a.delay.imbalance, even_b = steady_b - b.delay.imbalance;
     const Picoseconds quick = std::max(even_a - a.delay.slow_links, even_b - b.delay.slow_links);
-    Moment both = even_a < even_b ? b : a;  // with its slow link
+    DelayedTime both = even_a < even_b ? b : a;  // with its slow link
     both.at = std::max(a.at, b.at);
     both.delay.noise = both.at - std::max(steady_a, steady_b);
     both.delay.imbalance = std::max(steady_a, steady_b) - std::max(even_a, even_b);
@@ -110,7 +110,7 @@ inline constexpr std::uint32_t kEveryone = kNone - 1;
 struct TransferInFlight {
     std::uint32_t actor = 0;  ///< the first of the group, or the only one
     std::uint32_t actor_groups =
-        kNone;  ///< into CostedProgram::meetings; kNone: the actor alone; kEveryone: all actors
+        kNone;  ///< into CostedProgram::actor_groups; kNone: the actor alone; kEveryone: all actors
     schedule::Stream stream = schedule::Stream::kCompute;  ///< on which all have it in flight
     std::uint32_t transfer = 0, member = 0;
     Picoseconds started = 0;
@@ -139,7 +139,7 @@ struct SharedTransfer {
 struct GroupSync {
     std::uint32_t arrived = 0;
     std::uint32_t last_actor = 0;  ///< actor who came latest
-    Moment last_arrival;
+    DelayedTime last_arrival;
     std::uint32_t straggler =
         kNone;  ///< of its members the one for whom the others have waited longest, summed over all syncs
 };

@@ -40,7 +40,7 @@ void Player<Sharing>::arrive(std::uint32_t a, std::size_t stream, const Task& ta
 /// True if the actor is the last of `size` to arrive.
 template <class Sharing>
 bool Player<Sharing>::join_group(GroupSync& sync, std::uint32_t a, std::size_t size, Picoseconds at) const {
-    const Moment arrival{at, actors_[a].delay};
+    const DelayedTime arrival{at, actors_[a].delay};
     if (sync.arrived == 0 || at > sync.last_arrival.at) {
         sync.last_actor = a;
     }
@@ -284,7 +284,7 @@ void Player<Sharing>::account_transfer(ActorState& actor, const Task& task, cons
         return;
     }
     const bool is_world = task.type == Task::Type::kWorld;
-    const Moment idle{actor.accounted, actor.delay};
+    const DelayedTime idle{actor.accounted, actor.delay};
     attribute_to_slow_link(what.cause.slow_link, account_delay(actor, what.started, {what.started, what.cause}));
     if (is_world) {
         account(actor, schedule::Loss::kBubble, std::min(what.started, forward_backward_));
@@ -298,7 +298,7 @@ void Player<Sharing>::account_transfer(ActorState& actor, const Task& task, cons
     if (noise_model_ == nullptr || at <= idle.at) {  // who has not waited keeps its own delay
         return;
     }
-    Moment end{at, what.cause};
+    DelayedTime end{at, what.cause};
     end.delay.noise += what.actor_groups != kNone ? what.jitter : 0;
     if (!is_world) {
         add_slow_link(end.delay, added_by_slow_links(what, at), task.loss, member_of(what).slow_link);

@@ -9,7 +9,7 @@
 
 namespace auspex::workflows {
 
-/// First argument of auspex-mpi where it measures; words_of(task) follow.
+/// First argument of auspex-mpi where it measures; arguments_of(task) follow.
 inline constexpr const char* kMeasureRole = "measure";
 
 /// One launch.

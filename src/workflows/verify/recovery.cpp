@@ -38,7 +38,7 @@ VerifyLayout other_layout() {
 }
 
 /// Where and when an outside kill strikes.
-struct Strike {
+struct InjectedKill {
     int rank = 0, step = 0;
     double after_s = 0;          ///< the rank began the step
     bool in_checkpoint = false;  ///< as soon as a checkpoint is being written after that
@@ -47,19 +47,19 @@ struct Strike {
 /// Watches a supervised run, and strikes once.
 class Killer {
  public:
-    Killer(std::string checkpoints, const Strike& strike) : checkpoints_(std::move(checkpoints)), strike_(strike) {}
+    Killer(std::string checkpoints, const InjectedKill& wanted) : checkpoints_(std::move(checkpoints)), kill_(wanted) {}
 
     void poll() {
         if (done_) {
             return;
         }
         const auto status = status_of_victim();
-        if (!status || status->step < strike_.step) {
+        if (!status || status->step < kill_.step) {
             return;
         }
         began_ = began_.value_or(Clock::now());
         const double waited_s = std::chrono::duration<double>(Clock::now() - *began_).count();
-        if (strike_.in_checkpoint ? is_writing() : waited_s >= strike_.after_s) {
+        if (kill_.in_checkpoint ? is_writing() : waited_s >= kill_.after_s) {
             done_ = kill(status->process, SIGKILL) == 0;
         }
     }
@@ -69,7 +69,7 @@ class Killer {
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(checkpoints_, error)) {
             if (entry.path().filename().string().starts_with(launch::kRunFolderPrefix)) {
-                return launch::RunFolder(entry.path().string()).status(strike_.rank);
+                return launch::RunFolder(entry.path().string()).status(kill_.rank);
             }
         }
         return std::nullopt;
@@ -86,7 +86,7 @@ class Killer {
     }
 
     std::string checkpoints_;
-    Strike strike_;
+    InjectedKill kill_;
     std::optional<Clock::time_point> began_;
     bool done_ = false;
 };
@@ -162,7 +162,7 @@ class Recovery {
 
     /// One whose failure is a finding.
     [[nodiscard]] launch::TrainResult run_case(const launch::TrainRequest& wanted,
-                                              const std::function<void()>& meanwhile = {}) const {
+                                               const std::function<void()>& meanwhile = {}) const {
         launch::TrainResult done = run_training(wanted, session_.scratch(), meanwhile);
         done.error = session_.without_scratch(done.error);
         return done;
@@ -184,19 +184,19 @@ class Recovery {
     }
 
     report::RecoveryCheck kill_outside(int number, bool in_checkpoint) {
-        Strike strike;
-        strike.rank = random_rank();
-        strike.in_checkpoint = in_checkpoint;
-        strike.step = static_cast<int>(in_checkpoint ? last_step_before_checkpoint()
+        InjectedKill wanted;
+        wanted.rank = random_rank();
+        wanted.in_checkpoint = in_checkpoint;
+        wanted.step = static_cast<int>(in_checkpoint ? last_step_before_checkpoint()
                                                      : rng_.below(static_cast<std::uint64_t>(plan_.steps - 1)));
-        strike.after_s = rng_.uniform() * step_time_s_;
+        wanted.after_s = rng_.uniform() * step_time_s_;
         const std::string folder = "killed-" + std::to_string(number);
-        Killer killer(session_.scratch() + "/" + folder, strike);
+        Killer killer(session_.scratch() + "/" + folder, wanted);
         const launch::TrainResult run = run_case(supervised(folder), [&] { killer.poll(); });
-        return judge_killed("kill -9 of rank " + std::to_string(strike.rank) + " " +
+        return judge_killed("kill -9 of rank " + std::to_string(wanted.rank) + " " +
                                 (in_checkpoint ? "while a checkpoint was written, in or after step "
-                                               : duration(strike.after_s) + " into step ") +
-                                std::to_string(strike.step),
+                                               : duration(wanted.after_s) + " into step ") +
+                                std::to_string(wanted.step),
                             run, learned_.losses(), plan_.steps);
     }
 

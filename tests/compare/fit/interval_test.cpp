@@ -12,8 +12,8 @@
 #include "base/rng.hpp"
 #include "base/statistics/quantiles.hpp"
 #include "compare/fit/cost_models/fitted.hpp"
-#include "compare/fit/cost_models/knee_fit.hpp"
 #include "compare/fit/cost_models/non_negative_fit.hpp"
+#include "compare/fit/cost_models/piecewise_linear_fit.hpp"
 #include "models/cpu/cpu_model.hpp"
 
 namespace auspex::fit {
@@ -78,40 +78,40 @@ TEST(Interval, of_a_range_holds_the_truth) {
 }
 
 /// Turns of n ranks on X bytes each: seconds = 100 us + refill X miss_ratio(reach, n X), 2 % of noise.
-Knee knee_of_turns(Rng& random) {
-    std::vector<KneeRow> rows;
+PiecewiseLinearFit fit_of_turns(Rng& random) {
+    std::vector<PiecewiseLinearRow> rows;
     for (const int ranks : {2, 4}) {
         for (const double bytes : {0.5e6, 1e6, 2e6, 4e6}) {
             const double seconds = 100e-6 + 40e-12 * bytes * models::miss_ratio(3.3e6, ranks * bytes);
             rows.push_back({bytes, ranks * bytes, 100e-6, seconds * (1 + 0.02 * random.normal())});
         }
     }
-    return fit_knee(rows, capacities_up_to(20e6, 40), CachedCost::kKnown);
+    return fit_piecewise_linear(rows, capacities_up_to(20e6, 40), CachedCost::kKnown);
 }
 
 TEST(Interval, of_a_refill_and_its_reach_hold_the_truth) {
-    expect_95_percent(coverage(40e-12, [](Rng& random) { return knee_of_turns(random).miss_byte_s.interval(); }),
+    expect_95_percent(coverage(40e-12, [](Rng& random) { return fit_of_turns(random).miss_byte_s.interval(); }),
                       "refill");
-    expect_95_percent(coverage(3.3e6, [](Rng& random) { return knee_of_turns(random).capacity_bytes.interval(); }),
+    expect_95_percent(coverage(3.3e6, [](Rng& random) { return fit_of_turns(random).capacity_bytes.interval(); }),
                       "reach");
 }
 
 /// Copies of sets of 4 to 128 MB: seconds = bytes (25 ps + 50 ps miss_ratio(27 MB, bytes)), 3 % of noise.
-Knee knee_of_copies(Rng& random) {
-    std::vector<KneeRow> rows;
+PiecewiseLinearFit fit_of_copies(Rng& random) {
+    std::vector<PiecewiseLinearRow> rows;
     for (double bytes = 4e6; bytes < 130e6; bytes *= std::sqrt(2)) {
         const double seconds = bytes * (25e-12 + 50e-12 * models::miss_ratio(27e6, bytes));
         rows.push_back({bytes, bytes, 0, seconds * (1 + 0.03 * random.normal())});
     }
-    return fit_knee(rows, capacities_up_to(32e6, 64), CachedCost::kFitted);
+    return fit_piecewise_linear(rows, capacities_up_to(32e6, 64), CachedCost::kFitted);
 }
 
 TEST(Interval, of_a_cache_and_its_memory_hold_the_truth) {
-    expect_95_percent(coverage(25e-12, [](Rng& random) { return knee_of_copies(random).cached_byte_s.interval(); }),
+    expect_95_percent(coverage(25e-12, [](Rng& random) { return fit_of_copies(random).cached_byte_s.interval(); }),
                       "near byte");
-    expect_95_percent(coverage(50e-12, [](Rng& random) { return knee_of_copies(random).miss_byte_s.interval(); }),
+    expect_95_percent(coverage(50e-12, [](Rng& random) { return fit_of_copies(random).miss_byte_s.interval(); }),
                       "byte from memory");
-    expect_95_percent(coverage(27e6, [](Rng& random) { return knee_of_copies(random).capacity_bytes.interval(); }),
+    expect_95_percent(coverage(27e6, [](Rng& random) { return fit_of_copies(random).capacity_bytes.interval(); }),
                       "cache");
 }
 
@@ -136,18 +136,18 @@ TEST(Interval, of_a_laws_terms_hold_the_truth) {
     }
 }
 
-TEST(Knee, exact_rows_give_their_numbers_and_one_wild_row_changes_little) {
-    std::vector<KneeRow> rows;
+TEST(PiecewiseLinearFit, exact_rows_give_their_numbers_and_one_wild_row_changes_little) {
+    std::vector<PiecewiseLinearRow> rows;
     for (double bytes = 1e6; bytes < 100e6; bytes *= 1.5) {
         rows.push_back({bytes, bytes, 2e-6, 2e-6 + bytes * (20e-12 + 60e-12 * models::miss_ratio(10e6, bytes))});
     }
-    const Knee exact = fit_knee(rows, capacities_up_to(32e6, 32), CachedCost::kFitted);
+    const PiecewiseLinearFit exact = fit_piecewise_linear(rows, capacities_up_to(32e6, 32), CachedCost::kFitted);
     EXPECT_NEAR(exact.cached_byte_s.value / 20e-12, 1, 1e-9);
     EXPECT_NEAR(exact.miss_byte_s.value / 60e-12, 1, 1e-9);
     EXPECT_NEAR(exact.capacity_bytes.value / 10e6, 1, 1e-9);
     EXPECT_NEAR(exact.predicted_s.back() / rows.back().seconds, 1, 1e-9);
     rows[2].seconds *= 1.5;
-    const Knee wild = fit_knee(rows, capacities_up_to(32e6, 32), CachedCost::kFitted);
+    const PiecewiseLinearFit wild = fit_piecewise_linear(rows, capacities_up_to(32e6, 32), CachedCost::kFitted);
     EXPECT_NEAR(wild.miss_byte_s.value / 60e-12, 1, 0.1);
     EXPECT_NEAR(wild.capacity_bytes.value / 10e6, 1, 0.1);
 }

@@ -101,16 +101,16 @@ TEST(Engine, conversions_to_the_clock_round_once_and_stop_at_thirty_days) {
 
 TEST(Engine, what_is_lost_while_one_would_wait_anyway_delays_nobody) {
     // One comes at 10 and would have come at 4 without noise; the other comes at 9 in any case: 1 is due to noise.
-    const Moment late{10, {.noise = 6, .tile_noise = 6}}, steady{9, {}};
+    const DelayedTime late{10, {.noise = 6, .tile_noise = 6}}, steady{9, {}};
     EXPECT_EQ(later_of(late, steady).at, 10);
     EXPECT_EQ(later_of(late, steady).delay.noise, 1);
     EXPECT_EQ(later_of(steady, late).delay.tile_noise, 1);
     // Coming at 9 like the other, it delays nobody.
-    const Moment caught_up{9, {.noise = 5, .tile_noise = 5}};
+    const DelayedTime caught_up{9, {.noise = 5, .tile_noise = 5}};
     EXPECT_EQ(later_of(caught_up, steady).delay.noise, 0);
     // Causes one behind the other: 10 without noise 8, with even routing 7, with quick links 3; the other 6 in any
     // case.
-    const Moment all{10, {.noise = 2, .imbalance = 1, .slow_links = 4}}, other{6, {}};
+    const DelayedTime all{10, {.noise = 2, .imbalance = 1, .slow_links = 4}}, other{6, {}};
     EXPECT_EQ(later_of(all, other).delay.noise, 2);
     EXPECT_EQ(later_of(all, other).delay.imbalance, 1);
     EXPECT_EQ(later_of(all, other).delay.slow_links, 1);

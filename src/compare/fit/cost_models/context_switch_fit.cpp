@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "compare/fit/cost_models/knee_fit.hpp"
+#include "compare/fit/cost_models/piecewise_linear_fit.hpp"
 #include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
@@ -68,12 +68,12 @@ void fit_reload_cost(const std::vector<TimedTurn>& turns, FittedCpu& cpu, Calibr
         return;
     }
     FitQuality quality = quality_of("sharing", "turns");
-    std::vector<KneeRow> points;
+    std::vector<PiecewiseLinearRow> points;
     for (const TimedTurn& turn : turns) {
         points.push_back({turn.row.bytes, turn.row.ranks * turn.row.bytes, turn.alone_s, turn.row.seconds});
         quality.points.push_back(turn.row);
     }
-    Knee knee = fit_knee(points, capacities_up_to(kLargest, kSizes), CachedCost::kKnown);
+    PiecewiseLinearFit knee = fit_piecewise_linear(points, capacities_up_to(kLargest, kSizes), CachedCost::kKnown);
     const std::string how = "turns of processes of a core on working sets of several sizes";
     cpu.core_capacity_bytes = fitted(knee.capacity_bytes, how);
     cpu.reload_byte_s = fitted(knee.miss_byte_s, how);

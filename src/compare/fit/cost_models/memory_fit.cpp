@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "compare/fit/cost_models/kernel_fit.hpp"
-#include "compare/fit/cost_models/knee_fit.hpp"
+#include "compare/fit/cost_models/piecewise_linear_fit.hpp"
 #include "compare/fit/cost_models/verdict.hpp"
 
 namespace auspex::fit {
@@ -62,8 +62,8 @@ MissRows miss_rows(const std::vector<models::Measurement>& rows, const FittedKer
     return found;
 }
 
-std::vector<KneeRow> knee_rows(const MissRows& misses) {
-    std::vector<KneeRow> rows;
+std::vector<PiecewiseLinearRow> piecewise_linear_rows(const MissRows& misses) {
+    std::vector<PiecewiseLinearRow> rows;
     for (std::size_t i = 0; i < misses.rows.size(); ++i) {
         rows.push_back({misses.moved_bytes[i], misses.rows[i].bytes, misses.cached_s[i], misses.rows[i].seconds});
     }
@@ -75,7 +75,7 @@ bool has_several_sets(const MissRows& misses) {
                        [&](const models::Measurement& row) { return row.bytes != misses.rows.front().bytes; });
 }
 
-void set_miss_byte(const Knee& knee, const MissRows& misses, FittedKernelCost& cost) {
+void set_miss_byte(const PiecewiseLinearFit& knee, const MissRows& misses, FittedKernelCost& cost) {
     constexpr double kMin = 1e-14;
     cost.miss_byte_s =
         fitted(knee.miss_byte_s, "fitted to " + std::to_string(misses.rows.size()) + " timings from memory");
@@ -85,7 +85,8 @@ void set_miss_byte(const Knee& knee, const MissRows& misses, FittedKernelCost& c
 /// Both, where several sets were gone through: the reach is sought among sizes up to the stated cache's.
 void fit_capacity(const MissRows& misses, const FittedCpu& cpu, FittedKernelCost& cost) {
     constexpr int kSizes = 32;
-    const Knee knee = fit_knee(knee_rows(misses), capacities_up_to(cpu.max_cache_bytes, kSizes, 2), CachedCost::kKnown);
+    const PiecewiseLinearFit knee = fit_piecewise_linear(
+        piecewise_linear_rows(misses), capacities_up_to(cpu.max_cache_bytes, kSizes, 2), CachedCost::kKnown);
     cost.capacity_bytes = fitted(knee.capacity_bytes, "kernels on working sets of several sizes");
     set_miss_byte(knee, misses, cost);
 }
@@ -96,7 +97,8 @@ double capacity_of(const FittedCpu& cpu, const FittedKernelCost& cost) {
 
 void fit_miss_byte(const MissRows& misses, const FittedCpu& cpu, FittedKernelCost& cost) {
     if (!misses.rows.empty() && !cost.miss_byte_s) {
-        set_miss_byte(fit_knee(knee_rows(misses), {capacity_of(cpu, cost)}, CachedCost::kKnown), misses, cost);
+        set_miss_byte(fit_piecewise_linear(piecewise_linear_rows(misses), {capacity_of(cpu, cost)}, CachedCost::kKnown),
+                      misses, cost);
     }
 }
 
@@ -128,11 +130,12 @@ void fit_cache(const std::vector<models::Measurement>& rows, FittedCpu& cpu, Cal
                          "\"copy\" with one rank active, of sets from an eighth of " +
                              format_quantity(cpu.max_cache_bytes, Dimension::kBytes) + " to several times that");
     }
-    std::vector<KneeRow> points;
+    std::vector<PiecewiseLinearRow> points;
     for (const models::Measurement& copy : copies) {
         points.push_back({copy.bytes, copy.bytes, 0, copy.seconds});
     }
-    Knee knee = fit_knee(points, capacities_up_to(cpu.max_cache_bytes, kSizes), CachedCost::kFitted);
+    PiecewiseLinearFit knee =
+        fit_piecewise_linear(points, capacities_up_to(cpu.max_cache_bytes, kSizes), CachedCost::kFitted);
     cpu.cache_bytes = fitted(knee.capacity_bytes, "copies of working sets of many sizes");
     FittedNumber extra = fitted(knee.miss_byte_s, "");
     constexpr double kMin = 1e-13;

@@ -1,5 +1,5 @@
 /// @file Kinds, sizes, groups and algorithms, read from flags.
-#include "cli/commands/collective_asked.hpp"
+#include "cli/commands/collective_query.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/units.hpp"
 #include "launch/input_files.hpp"
 #include "report/parts/text.hpp"
@@ -168,9 +169,9 @@ std::vector<double> read_sizes(const Options& options, schedule::CommKind comm) 
     return parse_sizes(options.bytes);
 }
 
-models::CollectiveAlgorithm parse_algorithm(const std::string& word, const CollectiveAsked& asked) {
+models::CollectiveAlgorithm parse_algorithm(const std::string& word, const CollectiveQuery& query) {
     std::vector<std::string> words;
-    for (const models::CollectiveAlgorithm algorithm : network::algorithms_of(asked.job.comm)) {
+    for (const models::CollectiveAlgorithm algorithm : network::algorithms_of(query.job.comm)) {
         if (without_separators(word) == without_separators(to_string(algorithm))) {
             return algorithm;
         }
@@ -179,7 +180,7 @@ models::CollectiveAlgorithm parse_algorithm(const std::string& word, const Colle
     words.emplace_back("auto");
     if (word != "auto") {
         throw InputError("--algorithm",
-                         "found \"" + word + "\" for " + asked.kind + "; expected " + any_of_words(words));
+                         "found \"" + word + "\" for " + query.kind + "; expected " + any_of_words(words));
     }
     return models::CollectiveAlgorithm::kAuto;
 }
@@ -201,10 +202,10 @@ std::string form_text(const network::GroupForm& form) {
            " of nodes";
 }
 
-[[noreturn]] void fail_choice(const CollectiveAsked& asked, network::AlgorithmChoice choice,
+[[noreturn]] void fail_choice(const CollectiveQuery& query, network::AlgorithmChoice choice,
                               const network::GroupForm& form, const char* flag) {
     std::vector<std::string> would_do;
-    for (const network::AlgorithmChoice candidate : candidates(asked.job.comm, form, 0)) {
+    for (const network::AlgorithmChoice candidate : candidates(query.job.comm, form, 0)) {
         would_do.push_back(std::string(to_string(candidate.algorithm)) + " with " + std::to_string(candidate.levels));
     }
     throw InputError(flag, "found " + report::choice_text(choice) + " for " + form_text(form) + "; expected " +
@@ -213,7 +214,7 @@ std::string form_text(const network::GroupForm& form) {
 
 }  // namespace
 
-CollectiveAsked read_collective(const Options& options) {
+CollectiveQuery read_collective(const Options& options) {
     launch::require_roles(options.overrides, {"machine", "stack"});
     const auto [kind, comm] = parse_kind(options.kind);
     std::vector<double> sizes = read_sizes(options, comm);
@@ -239,12 +240,12 @@ CollectiveAsked read_collective(const Options& options) {
             std::move(notes)};
 }
 
-network::AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked,
+network::AlgorithmChoice choice_for(const Options& options, const CollectiveQuery& query,
                                     const network::GroupForm& form, double bytes) {
-    const schedule::CommKind comm = asked.job.comm;
-    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(asked.stack, comm), bytes);
+    const schedule::CommKind comm = query.job.comm;
+    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(query.stack, comm), bytes);
     if (!options.algorithm.empty()) {
-        choice.algorithm = parse_algorithm(options.algorithm, asked);
+        choice.algorithm = parse_algorithm(options.algorithm, query);
         if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {
             choice.levels = 0;
         } else if (choice.levels == 0) {
@@ -254,13 +255,13 @@ network::AlgorithmChoice choice_for(const Options& options, const CollectiveAske
     if (options.levels > 0) {
         choice.levels = options.levels;
         if (!runs(comm, choice, form)) {
-            fail_choice(asked, choice, form, "--levels");
+            fail_choice(query, choice, form, "--levels");
         }
     } else if (!options.algorithm.empty() && choice.levels > 0) {
         const network::AlgorithmChoice wanted = choice;
         while (!runs(comm, choice, form)) {
             if (--choice.levels == 0) {
-                fail_choice(asked, wanted, form, "--algorithm");
+                fail_choice(query, wanted, form, "--algorithm");
             }
         }
     }

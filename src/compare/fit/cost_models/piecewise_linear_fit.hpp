@@ -7,13 +7,13 @@
 namespace auspex::fit {
 
 /// A timing of something that moves `bytes` while it, and others, go through `set_bytes`.
-struct KneeRow {
+struct PiecewiseLinearRow {
     double bytes = 0, set_bytes = 0;
     double known_s = 0;  ///< of `seconds`, what is known already and not fitted
     double seconds = 0;
 };
 
-struct Knee {
+struct PiecewiseLinearFit {
     Estimate cached_byte_s;  ///< 0 where it was not asked for
     Estimate miss_byte_s;    ///< of a byte that is no longer kept
     Estimate capacity_bytes;
@@ -27,8 +27,8 @@ enum class CachedCost { kKnown, kFitted };
 /// capacity of `reaches`, which rise, that leaves least; then reweighted by Huber's rule (huber.hpp), eleven fits in
 /// all. Intervals of all three together (residual_intervals), the capacity's half a step wider on each side. Requires a
 /// row and a reach.
-[[nodiscard]] Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reaches,
-                            CachedCost cached_cost);
+[[nodiscard]] PiecewiseLinearFit fit_piecewise_linear(const std::vector<PiecewiseLinearRow>& rows,
+                                                      const std::vector<double>& reaches, CachedCost cached_cost);
 
 /// largest / steps, 2 largest / steps, … largest, from number `first` of them on.
 [[nodiscard]] std::vector<double> capacities_up_to(double largest, int steps, int first = 1);

@@ -1,5 +1,5 @@
 /// @file Every reach is tried; for each the best coefficients have a closed form.
-#include "compare/fit/cost_models/knee_fit.hpp"
+#include "compare/fit/cost_models/piecewise_linear_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,11 +28,11 @@ struct Coefficients {
 };
 
 /// Rows as they were timed, or drawn: `seconds` beside them.
-std::vector<Term> terms_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, double capacity,
-                           CachedCost cached_cost) {
+std::vector<Term> terms_of(const std::vector<PiecewiseLinearRow>& rows, std::span<const double> seconds,
+                           double capacity, CachedCost cached_cost) {
     std::vector<Term> terms;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const KneeRow& row = rows[i];
+        const PiecewiseLinearRow& row = rows[i];
         const double share = models::miss_ratio(capacity, row.set_bytes);
         terms.push_back({cached_cost == CachedCost::kFitted ? row.bytes / row.seconds : 0,
                          row.bytes * share / row.seconds, (seconds[i] - row.known_s) / row.seconds});
@@ -76,8 +76,8 @@ struct Best {
     Coefficients coefficients;
 };
 
-Best best_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, const std::vector<double>& reaches,
-             CachedCost cached_cost) {
+Best best_of(const std::vector<PiecewiseLinearRow>& rows, std::span<const double> seconds,
+             const std::vector<double>& reaches, CachedCost cached_cost) {
     Best best;
     double least = std::numeric_limits<double>::infinity();
     const std::vector<double> equal(rows.size(), 1.0);
@@ -102,16 +102,17 @@ Best best_of(const std::vector<KneeRow>& rows, std::span<const double> seconds, 
 
 }  // namespace
 
-Knee fit_knee(const std::vector<KneeRow>& rows, const std::vector<double>& reaches, CachedCost cached_cost) {
+PiecewiseLinearFit fit_piecewise_linear(const std::vector<PiecewiseLinearRow>& rows, const std::vector<double>& reaches,
+                                        CachedCost cached_cost) {
     AUSPEX_CHECK(!rows.empty() && !reaches.empty(), "a knee needs rows and reaches to try");
     FittedRows law;
-    for (const KneeRow& row : rows) {
+    for (const PiecewiseLinearRow& row : rows) {
         law.measured.push_back(row.seconds);
         law.scales.push_back(row.seconds);
     }
     const Best best = best_of(rows, law.measured, reaches, cached_cost);
     const auto& [near_s, extra_s] = best.coefficients;
-    for (const KneeRow& row : rows) {
+    for (const PiecewiseLinearRow& row : rows) {
         law.predicted.push_back(row.known_s +
                                 row.bytes * (near_s + extra_s * models::miss_ratio(best.capacity, row.set_bytes)));
     }

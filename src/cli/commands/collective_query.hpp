@@ -10,7 +10,7 @@
 namespace auspex::cli {
 
 /// Everything that is asked for, checked against the machine.
-struct CollectiveAsked {
+struct CollectiveQuery {
     std::string kind;
     JsonDocument machine_document, stack_document;
     models::Machine machine;
@@ -21,11 +21,11 @@ struct CollectiveAsked {
 };
 
 /// Throws InputError, which names the flag.
-[[nodiscard]] CollectiveAsked read_collective(const Options& options);
+[[nodiscard]] CollectiveQuery read_collective(const Options& options);
 
 /// Flags over the stack's rule. The rule's levels are kept as far as the group has them; what flags name is played
 /// as named or refused. Throws InputError.
-[[nodiscard]] network::AlgorithmChoice choice_for(const Options& options, const CollectiveAsked& asked,
+[[nodiscard]] network::AlgorithmChoice choice_for(const Options& options, const CollectiveQuery& query,
                                                   const network::GroupForm& form, double bytes);
 
 }  // namespace auspex::cli

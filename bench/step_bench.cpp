@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/json.hpp"
 #include "sim/predict/predict.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/json.hpp"
+
 namespace auspex {
 namespace {
 

@@ -1,9 +1,11 @@
 #pragma once
 /// @file A physical constant with its provenance: {"value": "205 TF/s", "source": "...", "kind": "measured"}.
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json_forward.hpp"
+#include "base/units.hpp"
 
 namespace auspex {
 

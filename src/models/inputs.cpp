@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/json.hpp"
+
 namespace auspex::models {
 
 Inputs load_inputs(JsonDocument machine, JsonDocument stack, JsonDocument workload, JsonDocument plan) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/json.hpp"
 #include "models/cpu/cpu_section.hpp"
 
 namespace auspex::models {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
-#include "base/json.hpp"
+#include "base/json_forward.hpp"
 #include "models/cpu/cpu_model.hpp"
 
 namespace auspex::models {

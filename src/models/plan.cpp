@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace auspex::models {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json_forward.hpp"
 #include "models/routing_record.hpp"
 #include "models/workload.hpp"
 

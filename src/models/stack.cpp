@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace auspex::models {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/constant.hpp"
-#include "base/json.hpp"
+#include "base/json_forward.hpp"
 
 namespace auspex::models {
 

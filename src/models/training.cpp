@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/json.hpp"
+
 namespace auspex::models {
 namespace {
 

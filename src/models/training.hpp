@@ -1,7 +1,7 @@
 #pragma once
 /// @file How a workload is trained: optimizer, schedule of the learning rate, losses, initial weights. What the
 /// executor needs and no prediction depends on.
-#include "base/json.hpp"
+#include "base/json_forward.hpp"
 
 namespace auspex::models {
 

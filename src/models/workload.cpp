@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "base/json.hpp"
+
 namespace auspex::models {
 
 namespace {

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/json.hpp"
 #include "layouts.hpp"
 #include "predicted_functions.hpp"
 #include "recorded_step.hpp"

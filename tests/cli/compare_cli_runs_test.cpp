@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/json.hpp"
 #include "compare_cli_fixture.hpp"
 
 namespace auspex::cli {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "exec/run/collection.hpp"
 #include "exec/run/interpreter.hpp"

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "base/input_text.hpp"
+#include "base/json.hpp"
 #include "microbench/context_switch_bench.hpp"
 #include "microbench/kernel_operands.hpp"
 #include "microbench/message_bench.hpp"

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace auspex::models {
 namespace {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "models/plan.hpp"
 

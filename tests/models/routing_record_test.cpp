@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/rng.hpp"
 #include "models/plan.hpp"

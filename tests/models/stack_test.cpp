@@ -9,10 +9,10 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace auspex::models {
 namespace {

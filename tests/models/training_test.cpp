@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "models/workload.hpp"
 
 namespace auspex::models {

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "../sim/step_fixture.hpp"
+#include "base/json.hpp"
 #include "sim/network/collective/collective_run.hpp"
 #include "sim/predict/predict.hpp"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "models/layout.hpp"
 #include "models/machine.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/json_writer.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "base/json.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"

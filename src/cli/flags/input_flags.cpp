@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/json.hpp"
 #include "launch/input_files.hpp"
 
 namespace auspex::cli {

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/json.hpp"
+
 namespace auspex::evaluate {
 namespace {
 

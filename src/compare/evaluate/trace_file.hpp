@@ -1,6 +1,6 @@
 #pragma once
 /// @file Reads the Chrome traces that the trainer writes back into timelines.
-#include "base/json.hpp"
+#include "base/json_forward.hpp"
 #include "schedule/timeline.hpp"
 
 namespace auspex::evaluate {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/statistics/statistics.hpp"
 #include "compare/fit/calibration.hpp"
 #include "compare/fit/collective_check.hpp"

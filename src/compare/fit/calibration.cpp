@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "compare/fit/cost_models/cache_sizes.hpp"
 #include "compare/fit/cost_models/context_switch_fit.hpp"
 #include "compare/fit/cost_models/fitted.hpp"

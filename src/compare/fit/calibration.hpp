@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "compare/fit/cost_models/calibration_result.hpp"
 #include "models/machine.hpp"
 #include "models/measurement.hpp"

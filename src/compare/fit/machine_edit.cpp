@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/json.hpp"
 #include "base/number_text.hpp"
 #include "base/statistics/bootstrap.hpp"
 #include "base/units.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json_forward.hpp"
 #include "base/units.hpp"
 #include "compare/fit/cost_models/fitted_number.hpp"
 #include "models/measurement.hpp"

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "base/json.hpp"
+
 namespace auspex::launch {
 namespace {
 

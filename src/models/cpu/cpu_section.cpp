@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace auspex::models {
 namespace {

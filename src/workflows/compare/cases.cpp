@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
+#include "base/json.hpp"
 #include "base/output_file.hpp"
 #include "base/sha256.hpp"
 #include "exec/system/computer.hpp"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/rng.hpp"
 #include "base/statistics/quantiles.hpp"
 #include "compare/evaluate/compared_operations.hpp"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace auspex::evaluate {
 namespace {

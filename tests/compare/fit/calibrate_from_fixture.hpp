@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "compare/fit/calibration.hpp"
 
 namespace auspex::testing_fit {

@@ -1,6 +1,7 @@
 /// @file Another machine's links: rates, starts, and what is the stack's and not the machine's.
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "calibrate_from_fixture.hpp"
 
 namespace auspex::fit {

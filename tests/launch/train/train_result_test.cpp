@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace auspex::launch {
 namespace {

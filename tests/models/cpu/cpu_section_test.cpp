@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "models/machine.hpp"
 
 namespace auspex::models {

@@ -5,6 +5,7 @@
 
 #include <regex>
 
+#include "base/json.hpp"
 #include "models/machine.hpp"
 
 namespace auspex::report {

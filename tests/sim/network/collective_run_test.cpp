@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/json.hpp"
 #include "network_fixture.hpp"
 
 namespace auspex::network {

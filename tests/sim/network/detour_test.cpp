@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "network_fixture.hpp"
 #include "sim/network/collective/flow_pattern.hpp"
 

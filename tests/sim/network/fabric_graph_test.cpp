@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "network_fixture.hpp"
 #include "sim/network/fabric/fabric_totals.hpp"
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "base/json.hpp"
 #include "models/plan.hpp"
 #include "schedule/bindings/bindings.hpp"
 #include "workflows/verify/verification.hpp"

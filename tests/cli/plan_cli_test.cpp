@@ -19,7 +19,7 @@ const std::string kSmall =
     "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 24 --global-batch 96 --where 'pp<=4,tp<=2' ";
 
 TEST_F(PlanCli, the_best_is_written_as_a_plan_that_predict_takes_at_the_very_same_step) {
-    const std::string file = folder() + "best.json";
+    const std::string file = folder_ + "best.json";
     const Outcome found = run(kSmall + "--json --out " + file);
     ASSERT_EQ(found.exit_code, 0) << found.error;
     const auto document = JsonDocument::parse(found.out, "plan");
@@ -57,10 +57,13 @@ TEST_F(PlanCli, fields_that_are_set_stay_and_those_that_are_bounded_are) {
 
 TEST_F(PlanCli, what_cannot_be_is_one_sentence_that_says_what_would_do) {
     const std::string base = "plan --machine aurora --stack optimus --workload mula-220b-a10b ";
-    EXPECT_EQ(fault_of_refusal(base + "--tiles 37 --global-batch 5", {"--tiles 37", "no plan", "no multiple of"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--tiles 37 --global-batch 5 --where 'pp<=4'",
+                               {"--tiles 37", "no plan", "no multiple of"}),
+              "");
     EXPECT_EQ(fault_of_refusal(base + "--tiles 12 --global-batch 12", {"no plan that fits", "of 64 GB", "more tiles"}),
               "");
-    EXPECT_EQ(fault_of_refusal(kSmall + "--where 'pp~4'", {"--where", "pp~4", "expected"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--tiles 12 --global-batch 12 --where 'pp~4'", {"--where", "pp~4", "expected"}),
+              "");
     EXPECT_EQ(fault_of_refusal(base + "--tiles 12", {"found no --global-batch"}), "");
 }
 

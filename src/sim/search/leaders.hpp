@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/search/plan_search.hpp"
+#include "sim/search/search_result.hpp"
 
 namespace auspex::search {
 

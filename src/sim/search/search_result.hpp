@@ -1,0 +1,36 @@
+#pragma once
+/// @file What a search has found, and how it decided of all plans.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "schedule/losses.hpp"
+#include "sim/search/plan_space.hpp"
+
+namespace auspex::search {
+
+/// A plan that was played.
+struct EvaluatedPlan {
+    Candidate candidate;
+    std::uint64_t index = 0;  ///< in the space: ties of `step` are in its order
+    Picoseconds step = 0;     ///< folded
+    double bound_s = 0;       ///< StepBound
+    double memory_peak_bytes = 0;
+    schedule::LossTimes losses{};
+};
+
+struct SearchResult {
+    std::uint64_t space = 0, pruned_memory = 0, pruned_bound = 0, evaluated = 0;
+    std::map<std::string, std::uint64_t> rejected;
+    std::vector<EvaluatedPlan> best;    ///< shortest step first, `top` of them at most
+    std::vector<EvaluatedPlan> pareto;  ///< of the plans evaluated: none has both a shorter step and less memory
+    EvaluatedPlan smallest;             ///< where nothing fits: the plan of those looked at that lacks least memory
+    std::uint64_t checked = 0;          ///< plans computed from nothing that agreed; one that does not throws
+    double capacity_bytes = 0;
+    bool was_cut = false;
+    double least_bound_left_s = 0;  ///< was_cut: no plan that was not looked at can be faster; else 0
+    double elapsed_s = 0;
+};
+
+}  // namespace auspex::search

@@ -73,10 +73,13 @@ class Search {
         // Grids are taken in the order of their best bounds, whichever thread is free.
         std::atomic<std::size_t> next = 0;
         tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t) { evaluate(grids[next++]); });
+        if (leaders_.best_s() == 0 && !is_cut_) {
+            find_smallest(grids);
+        }
         SearchResult result;
         result.space = space_.size();
         result.rejected = space_.rejected();
-        result.pruned_memory = pruned_memory_;
+        result.pruned_memory = pruned_memory_ + too_large_;
         result.evaluated = evaluated_.size();
         result.was_cut = is_cut_;
         result.pruned_bound = is_cut_ ? 0 : result.space - result.pruned_memory - result.evaluated;
@@ -112,6 +115,28 @@ class Search {
         std::ranges::sort(grids, {},
                           [](const Grid& grid) { return std::pair(grid.front().bound_s, grid.front().number); });
         return grids;
+    }
+
+    /// Nothing fits: the memory of the plans of that shape whose weights and gradients take least.
+    void find_smallest(const std::vector<Grid>& grids) {
+        const Bounded* smallest = nullptr;
+        double least_bytes = std::numeric_limits<double>::infinity();
+        for (const Grid& grid : grids) {
+            GridFloor floor(inputs_, tables_.local(), grid.front().plan);
+            for (const Bounded& shape : grid) {
+                if (const double bytes = floor.memory_bytes(space_.plans_of(shape.number).front());
+                    bytes < least_bytes) {
+                    smallest = &shape;
+                    least_bytes = bytes;
+                }
+            }
+        }
+        for (const Candidate& plan :
+             smallest != nullptr ? space_.plans_of(smallest->number) : std::vector<Candidate>()) {
+            const models::Inputs& own = inputs_with(plan);
+            const predict::SimulatedStep step = predict::prepare_step(own, {});
+            leaders_.add_unfit({.candidate = plan, .memory_peak_bytes = peak_bytes(own, step)});
+        }
     }
 
     /// The lowest bound of the grids that were not gone through.
@@ -207,12 +232,15 @@ class Search {
         });
     }
 
-    /// Of a shape, with their floors.
+    /// Of a shape, with their floors: those whose weights and gradients fit.
     [[nodiscard]] std::vector<Bounded> plans_of(const Bounded& shape, GridFloor& floor) const {
         std::vector<Bounded> plans;
         std::uint64_t number = space_.first_plan(shape.number);
         for (const Candidate& plan : space_.plans_of(shape.number)) {
-            plans.push_back({floor.of(plan), number++, plan});
+            if (floor.memory_bytes(plan) <= inputs_.machine.tile.hbm_bytes) {
+                plans.push_back({floor.of(plan), number, plan});
+            }
+            ++number;
         }
         return plans;
     }
@@ -228,7 +256,9 @@ class Search {
             if (!floor) {
                 floor.emplace(inputs_, tables_.local(), shape.plan);
             }
-            for (Bounded& plan : plans_of(shape, *floor)) {
+            std::vector<Bounded> plans = plans_of(shape, *floor);
+            too_large_ += space_.first_plan(shape.number + 1) - space_.first_plan(shape.number) - plans.size();
+            for (Bounded& plan : plans) {
                 if (!may_lead(plan.bound_s)) {
                     continue;
                 }
@@ -339,7 +369,9 @@ class Search {
     std::set<std::uint64_t> finished_;  ///< grids, by their first shape
     std::set<std::uint64_t> taken_;     ///< looked at: played, or found too large
     std::vector<EvaluatedPlan> evaluated_;
-    std::atomic<std::uint64_t> pruned_memory_ = 0, done_ = 0;
+    std::atomic<std::uint64_t> pruned_memory_ = 0;  ///< by exact memory
+    std::atomic<std::uint64_t> too_large_ = 0;      ///< by weights and gradients alone
+    std::atomic<std::uint64_t> done_ = 0;
     std::atomic<bool> is_cut_ = false;
 };
 

@@ -88,28 +88,41 @@ double GridFloor::floor_s(const schedule::Operation& op) const {
     return op.comm == schedule::CommKind::kAllToAll && node_s > 0 ? node_s * group_.at(op.group).second : node_s;
 }
 
+const GridFloor::StageExtremes& GridFloor::extremes_of(const Candidate& plan) {
+    const auto [found, is_new] = extremes_.try_emplace(plan.virtual_stages);
+    if (is_new) {
+        StageExtremes& extremes = found->second;
+        const models::Plan whole = plan_of(plan, inputs_.plan);
+        for (int stage = 0; stage < plan.pp; ++stage) {
+            const schedule::StageParameters p = schedule::stage_parameters(inputs_.workload, whole, stage);
+            extremes.least_dense = stage == 0 ? p.dense : std::min(extremes.least_dense, p.dense);
+            extremes.least_experts = stage == 0 ? p.experts : std::min(extremes.least_experts, p.experts);
+            extremes.most = std::max(extremes.most, p.dense + p.experts);
+        }
+    }
+    return found->second;
+}
+
+double GridFloor::memory_bytes(const Candidate& plan) {
+    const bool is_whole = plan.optimizer != models::OptimizerSharding::kFsdp;
+    const models::Plan& base = inputs_.plan;
+    return (is_whole ? extremes_of(plan).most * (base.weight_bytes + base.gradient_bytes) : 0) * kBelow +
+           inputs_.machine.tile.reserved_bytes;
+}
+
 double GridFloor::optimizer_s(const Candidate& plan) {
     if (overlaps(plan, schedule::Stream::kDp) || plan.optimizer == models::OptimizerSharding::kFsdp) {
         return 0;
     }
-    const auto [found, is_new] = parameters_.try_emplace(plan.virtual_stages);
-    schedule::StageParameters& least = found->second;
-    if (is_new) {
-        const models::Plan resolved = plan_of(plan, inputs_.plan);
-        for (int stage = 0; stage < plan.pp; ++stage) {
-            const schedule::StageParameters p = schedule::stage_parameters(inputs_.workload, resolved, stage);
-            least.dense = stage == 0 ? p.dense : std::min(least.dense, p.dense);
-            least.experts = stage == 0 ? p.experts : std::min(least.experts, p.experts);
-        }
-    }
+    const StageExtremes& least = extremes_of(plan);
     const models::Plan& base = inputs_.plan;
     const bool gathers = plan.optimizer != models::OptimizerSharding::kReplicated;
-    const double bytes = base.gradient_bytes + (gathers ? base.weight_bytes : 0);
     // Plain sharding gathers dense parameters over a part of the replicas only.
     const bool gathers_dense = plan.optimizer == models::OptimizerSharding::kEpAware;
-    return floor_s(models::GroupKind::kExpertDp, least.experts * bytes) +
+    return floor_s(models::GroupKind::kExpertDp,
+                   least.least_experts * (base.gradient_bytes + (gathers ? base.weight_bytes : 0))) +
            floor_s(models::GroupKind::kDenseDp,
-                   least.dense * (base.gradient_bytes + (gathers_dense ? base.weight_bytes : 0)));
+                   least.least_dense * (base.gradient_bytes + (gathers_dense ? base.weight_bytes : 0)));
 }
 
 const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {

@@ -38,6 +38,9 @@ class GridFloor {
     GridFloor(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like);
     /// Of one plan.
     [[nodiscard]] double of(const Candidate& plan);
+    /// Weights and gradients of the fullest stage, and what is reserved: no plan of this grid and number of chunks
+    /// whose weights are whole takes less; with fsdp what is reserved alone.
+    [[nodiscard]] double memory_bytes(const Candidate& plan);
     /// Of all plans of a shape together, which are `plans` but for the optimizer.
     [[nodiscard]] double of_any(const Candidate& shape, const std::vector<Candidate>& plans);
 
@@ -57,8 +60,13 @@ class GridFloor {
     double transport_bytes_per_s_;
     std::map<models::GroupKind, std::pair<int, int>> group_;  ///< ranks, and the most of them in a node
     std::map<std::pair<const LayerCosts*, int>, PartTimes> times_;
-    std::map<int, schedule::StageParameters> parameters_;  ///< by virtual stages: the least of any stage
-    std::map<int, PartTimes> least_;                       ///< by micro-batch size: of any plan
+    /// Of the stages: the least of each, and the most of both together.
+    struct StageExtremes {
+        double least_dense = 0, least_experts = 0, most = 0;
+    };
+    [[nodiscard]] const StageExtremes& extremes_of(const Candidate& plan);
+    std::map<int, StageExtremes> extremes_;  ///< by virtual stages
+    std::map<int, PartTimes> least_;         ///< by micro-batch size: of any plan
 };
 
 /// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.

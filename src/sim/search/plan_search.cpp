@@ -117,17 +117,19 @@ class Search {
         return grids;
     }
 
-    /// Nothing fits: the memory of the plans of that shape whose weights and gradients take least.
+    /// Nothing fits: the memory of the plans of that shape whose weights and gradients, then micro-batches, are
+    /// smallest.
     void find_smallest(const std::vector<Grid>& grids) {
         const Bounded* smallest = nullptr;
-        double least_bytes = std::numeric_limits<double>::infinity();
+        std::pair<double, int> least{std::numeric_limits<double>::infinity(), 0};
         for (const Grid& grid : grids) {
             GridFloor floor(inputs_, tables_.local(), grid.front().plan);
             for (const Bounded& shape : grid) {
-                if (const double bytes = floor.memory_bytes(space_.plans_of(shape.number).front());
-                    bytes < least_bytes) {
+                const std::pair size{floor.memory_bytes(space_.plans_of(shape.number).front()),
+                                     shape.plan.micro_batch_size};
+                if (size < least) {
                     smallest = &shape;
-                    least_bytes = bytes;
+                    least = size;
                 }
             }
         }

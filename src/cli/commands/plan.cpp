@@ -23,7 +23,6 @@
 namespace auspex::cli {
 namespace {
 
-
 /// What does not vary, where no --plan says otherwise.
 constexpr const char* kPlainPlan = R"({"source": "auspex plan", "ep": 1, "tp": 1, "pp": 1, "micro_batch_size": 1,
     "micro_batches": 1, "schedule": "1f1b", "precision": "bf16", "gradient_dtype": "bf16", "optimizer": "sharded",
@@ -61,7 +60,15 @@ search::SpaceRequest request_of(const Options& options) {
         request.where = search::read_constraints("--where", options.search.where);
     }
     for (const std::string& text : options.overrides) {
-        if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
+        const launch::Override parts = launch::split_override(text);
+        if (parts.role == "plan" && (parts.path == "dp" || parts.path == "micro_batches")) {
+            throw InputError(
+                "--set plan." + parts.path,
+                "found with auspex plan, where it follows from tiles, batch and the rest; expected another "
+                "field, or --where " +
+                    parts.path + "=N");
+        }
+        if (parts.role == "plan") {
             request.fixed.push_back(parts.path);
         }
     }
@@ -141,6 +148,7 @@ void write_json(const models::Inputs& inputs, const Options& options, const sear
     }
     json.end_object().member("pruned_memory", result.pruned_memory).member("pruned_bound", result.pruned_bound);
     json.member("evaluated", result.evaluated).member("checked", result.checked).member("cut", result.was_cut);
+    json.member("least_bound_left_s", result.least_bound_left_s);
     json.member("plans_per_s", static_cast<double>(result.space) / result.elapsed_s);
     json.member("elapsed_s", result.elapsed_s).key("best").begin_array();
     for (const RankedPlan& one : list) {
@@ -247,6 +255,9 @@ void run_plan(const Options& options) {
     const int signal = launch::take_caught_signal();
     if (result.space == 0) {
         refuse_empty(request, result);
+    }
+    if (result.best.empty() && result.was_cut) {
+        throw launch::Interrupted(signal);
     }
     if (result.best.empty()) {
         refuse_unfit(inputs, result);

@@ -116,8 +116,10 @@ void RoundCommunicator::all_to_all(models::GroupKind kind, const void* send, std
         for (const schedule::RoundMessage& message : round.sends) {
             messages.sends.push_back({message.peer, from + leaves[message.part], send_bytes[message.part]});
         }
-        messages.own = {from + leaves[own], send_bytes[own]};
-        messages.own_to = to + arrives[own];
+        if (round.copies_own_part) {
+            messages.own = {from + leaves[own], send_bytes[own]};
+            messages.own_to = to + arrives[own];
+        }
         exchange(kind, messages);
     }
 }
@@ -133,8 +135,10 @@ std::vector<std::size_t> RoundCommunicator::all_to_all_begin(models::GroupKind k
         for (const schedule::RoundMessage& message : round.sends) {
             messages.sends.push_back({message.peer, from + leaves[message.part], send_bytes[message.part]});
         }
-        messages.own = {from + leaves[mine(kind)], send_bytes[mine(kind)]};
-        record_call("copy_own_part", 1, messages.own.size());
+        if (round.copies_own_part) {
+            messages.own = {from + leaves[mine(kind)], send_bytes[mine(kind)]};
+            record_call("copy_own_part", 1, messages.own.size());
+        }
         sizes = exchange_unsized(kind, messages, received);
     }
     hold(received.size());

@@ -239,7 +239,7 @@ class Search {
         std::vector<Bounded> plans;
         std::uint64_t number = space_.first_plan(shape.number);
         for (const Candidate& plan : space_.plans_of(shape.number)) {
-            if (floor.memory_bytes(plan) <= inputs_.machine.tile.hbm_bytes) {
+            if (options_.exhaustive || floor.memory_bytes(plan) <= inputs_.machine.tile.hbm_bytes) {
                 plans.push_back({floor.of(plan), number, plan});
             }
             ++number;
@@ -267,7 +267,7 @@ class Search {
                 if (!bound) {
                     bound.emplace(inputs_, tables_.local(), shape.plan);
                 }
-                plan.bound_s = bound->of(plan.plan);
+                plan.bound_s = std::max(plan.bound_s, bound->of(plan.plan));
                 if (may_lead(plan.bound_s)) {
                     left.push_back(plan);
                 }

@@ -261,6 +261,8 @@ void PlanSpace::add_schedules(Candidate c) {
     if (c.pp == 1) {
         return;
     }
+    c.schedule = ScheduleKind::kGpipe;
+    add_shape(c);
     if (reject_if(!may_interleave, why)) {
         return;
     }

@@ -52,7 +52,7 @@ struct SpaceRequest {
 ///
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
 /// up to 64 that leave a rank 4,096 tokens of a sequence); micro-batch sizes that divide a rank's batch, up to 32; up
-/// to 8 virtual stages; every set of recomputed modules; 1f1b and interleaved-1f1b (gpipe is 1f1b with more memory);
+/// to 8 virtual stages; every set of recomputed modules; every schedule;
 /// what the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it can
 /// overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement and
 /// stages of unequal numbers of layers do not vary.

@@ -40,14 +40,13 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
             const auto at = static_cast<std::size_t>(v);
             const auto previous = static_cast<std::size_t>((stage + c.pp - 1) % c.pp);
             const double messages_s =
-                terms.blocks_messages ? (v < last ? terms.message_s[s] : 0) + (v > 0 ? terms.message_s[previous] : 0)
-                                      : 0;
+                terms.blocks_messages ? (v < last ? terms.message_s[s] : 0) + (v > 0 ? terms.back_s[previous] : 0) : 0;
             busy_s += (terms.forward_s[at] + terms.backward_s[at] + messages_s) * c.micro_batches;
         }
         const double end_s = std::max(behind_s + terms.optimizer_s.front(), terms.optimizer_s[s]);
         largest_s = std::max(largest_s, before_s + busy_s + end_s);
         before_s += terms.forward_s[s] + terms.message_s[s];
-        behind_s += terms.backward_s[s] + terms.message_s[s];
+        behind_s += terms.backward_s[s] + terms.back_s[s];
     }
     return largest_s * kBelow;
 }
@@ -213,8 +212,11 @@ double GridBound::of(const Candidate& c) {
     message.comm = schedule::CommKind::kSend;
     message.group = models::GroupKind::kNextStage;
     message.bytes = schedule::message_bytes(inputs_.workload, plan, inputs_.stack, 0);
+    schedule::Operation back = message;
+    back.group = models::GroupKind::kPreviousStage;
     for (int stage = 0; stage < c.pp; ++stage) {
         terms.message_s.push_back(c.pp > 1 ? solo_s(message, stage) : 0);
+        terms.back_s.push_back(c.pp > 1 ? solo_s(back, (stage + 1) % c.pp) : 0);
         terms.optimizer_s.push_back(optimizer_s(c, stage));
     }
     return bound_of(c, terms);
@@ -243,7 +245,8 @@ double GridBound::solo_s(const schedule::Operation& op, int stage) {
 
 double GridBound::optimizer_s(const Candidate& c, int stage) {
     const bool overlaps_dp = overlaps(c, schedule::Stream::kDp);
-    const auto [found, is_new] = optimizers_.try_emplace({c.optimizer, c.virtual_stages, overlaps_dp, stage});
+    const auto [found, is_new] =
+        optimizers_.try_emplace({c.optimizer, c.virtual_stages, overlaps_dp, c.sequence_parallel, stage});
     if (is_new) {
         const models::Plan plan = resolve_plan(plan_of(c, inputs_.plan), inputs_.workload, 0);
         const schedule::Shapes shapes = schedule::shapes_of(inputs_.workload, plan, inputs_.stack);

@@ -11,15 +11,16 @@
 namespace auspex::search {
 
 /// Never above the folded step. With F(v), B(v) the time of virtual stage v in a forward and a backward pass of a
-/// micro-batch, M(s) that of a message from stage s to its next and back, m micro-batches, O(s) the optimizer block:
-///   bound = max over stages s of  sum_{t < s} (F(t) + M(t) + B(t))  +  m sum_{chunks of s} (F + B + blocking messages)
-///                                 + O
-/// the first term because stage s cannot begin before a micro-batch has passed the stages in front of it, nor these end
-/// before they have run its last micro-batch backward. O: the larger of O(s), without the first term's backward part,
-/// and O(0). F and B are sums over the layers of a virtual stage.
+/// micro-batch, M(s) that of a message from stage s to the next one, M'(s) of one back from there, m micro-batches,
+/// O(s) the optimizer block:
+///   bound = max over stages s of  sum_{t < s} (F(t) + M(t))  +  m sum_{chunks of s} (F + B + messages that block)
+///                                 + max(sum_{t < s} (B(t) + M'(t)) + O(0), O(s))
+/// Stage s cannot begin before a micro-batch has passed the stages in front of it, nor these end before they have run
+/// the last one backward: true of every order whose last pass on each stage is a backward one of its first chunk, with
+/// input and weight gradients in one pass.
 struct BoundTerms {
     std::vector<double> forward_s, backward_s;  ///< by virtual stage
-    std::vector<double> message_s;              ///< by stage: one message to the next one, or back from there
+    std::vector<double> message_s, back_s;      ///< by stage: one message to the next stage; one back from there
     bool blocks_messages = false;               ///< they hold their senders up
     std::vector<double> optimizer_s;            ///< by stage
 };
@@ -91,7 +92,7 @@ class GridBound {
     network::Network network_;
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, int>, double> solo_;
     std::map<std::pair<const PartCosts*, std::pair<int, int>>, double> parts_;
-    std::map<std::tuple<models::OptimizerSharding, int, bool, int>, double> optimizers_;
+    std::map<std::tuple<models::OptimizerSharding, int, bool, bool, int>, double> optimizers_;
 };
 
 }  // namespace auspex::search

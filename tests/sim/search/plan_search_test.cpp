@@ -121,6 +121,26 @@ TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
     EXPECT_GT(bounds_s, 0.6 * steps_s) << "bounds that say little";
 }
 
+/// What a grid's bound remembers of one plan must not enter another's.
+TEST(StepBound, of_a_plan_does_not_depend_on_the_plans_asked_before) {
+    const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
+    SpaceRequest request;
+    request.tiles = 24, request.global_batch = 48;
+    request.where = read_constraints("--where", "tp=2,pp<=2,micro_batch_size=1");
+    const PlanSpace space(inputs, request);
+    LayerCostTable table(inputs);
+    ASSERT_GT(space.shapes().size(), 5U);
+    for (std::size_t shape = 0; shape < space.shapes().size(); shape += 5) {
+        std::vector<Candidate> plans = space.plans_of(shape);
+        std::reverse(plans.begin(), plans.end());
+        GridBound shared(inputs, table, plans.front());
+        for (const Candidate& plan : plans) {
+            GridBound own(inputs, table, plan);
+            EXPECT_EQ(shared.of(plan), own.of(plan));
+        }
+    }
+}
+
 TEST(PlanSpace, numbers_every_plan_once_and_all_of_them_resolve_and_run_as_asked) {
     const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
     SpaceRequest request;

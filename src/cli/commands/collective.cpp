@@ -23,7 +23,7 @@ report::CollectiveSweep empty_sweep(const Options& options, const CollectiveQuer
     sweep.groups = query.job.ranks / query.job.group_size;
     sweep.stride = query.job.stride;
     sweep.alone = query.job.alone;
-    sweep.zipf = options.zipf;
+    sweep.zipf = options.collective.zipf;
     sweep.placement = to_string(query.job.placement);
     if (draws_nodes(query.job.placement)) {
         sweep.placement += " (seed " + std::to_string(query.job.placement_seed) + ")";
@@ -34,7 +34,7 @@ report::CollectiveSweep empty_sweep(const Options& options, const CollectiveQuer
     sweep.transport = query.stack.transport_name;
     sweep.transport_date = query.stack.transport_date;
     sweep.measured_on = query.stack.measured_on;
-    sweep.by_rule = options.algorithm.empty() && options.levels == 0;
+    sweep.by_rule = options.collective.algorithm.empty() && options.collective.levels == 0;
     sweep.command = options.command_line;
     sweep.inputs = {{"machine", query.machine_document.name(), query.machine_document.sha256()},
                     {"stack", query.stack_document.name(), query.stack_document.sha256()}};

@@ -96,7 +96,7 @@ std::vector<double> parse_sizes(const std::string& text) {
 }
 
 void read_placement(const Options& options, network::CollectiveJob& job) {
-    const std::string word = options.placement.empty() ? "contiguous" : options.placement;
+    const std::string word = options.collective.placement.empty() ? "contiguous" : options.collective.placement;
     const std::optional<models::PlacementKind> known = models::placement_named(word);
     if (!known) {
         throw InputError("--placement", "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
@@ -113,9 +113,9 @@ network::CollectiveJob parse_job(const Options& options, schedule::CommKind comm
     network::CollectiveJob job;
     job.comm = comm;
     job.ranks = options.ranks;
-    job.stride = options.stride == 0 ? 1 : options.stride;
-    job.group_size = options.groups_of == 0 ? options.ranks / job.stride : options.groups_of;
-    job.alone = options.alone;
+    job.stride = options.collective.stride == 0 ? 1 : options.collective.stride;
+    job.group_size = options.collective.groups_of == 0 ? options.ranks / job.stride : options.collective.groups_of;
+    job.alone = options.collective.alone;
     read_placement(options, job);
     const std::int64_t most = std::int64_t{machine.fabric.max_nodes} * machine.node.tiles;
     if (job.ranks > most) {
@@ -126,20 +126,20 @@ network::CollectiveJob parse_job(const Options& options, schedule::CommKind comm
     }
     const std::int64_t block = std::int64_t{job.group_size} * job.stride;
     if (block == 0 || job.ranks % block != 0) {
-        const char* const flag = options.groups_of == 0 ? "--stride" : "--groups-of";
+        const char* const flag = options.collective.groups_of == 0 ? "--stride" : "--groups-of";
         throw InputError(flag, "found groups of " + std::to_string(job.group_size) + " ranks that are " +
                                    std::to_string(job.stride) + " apart; expected their product to divide --ranks " +
                                    std::to_string(job.ranks));
     }
-    if (options.zipf > 0 && comm != schedule::CommKind::kAllToAll) {
-        throw InputError("--zipf",
-                         "found one for " + options.kind + "; expected --kind all-to-all: the others are even");
+    if (options.collective.zipf > 0 && comm != schedule::CommKind::kAllToAll) {
+        throw InputError(
+            "--zipf", "found one for " + options.collective.kind + "; expected --kind all-to-all: the others are even");
     }
-    if (options.zipf > 0) {
-        job.shares = network::zipf_shares(job.group_size, options.zipf);
+    if (options.collective.zipf > 0) {
+        job.shares = network::zipf_shares(job.group_size, options.collective.zipf);
     }
     if (job.group_size == 1) {
-        throw InputError(options.groups_of == 0 ? "--ranks" : "--groups-of",
+        throw InputError(options.collective.groups_of == 0 ? "--ranks" : "--groups-of",
                          "found groups of one rank; expected 2 or more");
     }
     return job;
@@ -147,11 +147,11 @@ network::CollectiveJob parse_job(const Options& options, schedule::CommKind comm
 
 /// A barrier moves nothing and is always dissemination: flags that would change that are refused.
 void check_barrier(const Options& options) {
-    const char* const flag = !options.bytes.empty()       ? "--bytes"
-                             : !options.algorithm.empty() ? "--algorithm"
-                             : options.levels > 0         ? "--levels"
-                             : !options.out.empty()       ? "--out"
-                                                          : nullptr;
+    const char* const flag = !options.collective.bytes.empty()       ? "--bytes"
+                             : !options.collective.algorithm.empty() ? "--algorithm"
+                             : options.collective.levels > 0         ? "--levels"
+                             : !options.out.empty()                  ? "--out"
+                                                                     : nullptr;
     if (flag != nullptr) {
         throw InputError(flag, "found one for a barrier; expected none: a barrier is dissemination without bytes" +
                                    std::string(!options.out.empty() ? ", and one time needs no files" : ""));
@@ -163,10 +163,10 @@ std::vector<double> read_sizes(const Options& options, schedule::CommKind comm) 
         check_barrier(options);
         return {0};
     }
-    if (options.bytes.empty()) {
+    if (options.collective.bytes.empty()) {
         throw InputError("auspex collective", "found no --bytes; for example: --bytes 1GiB");
     }
-    return parse_sizes(options.bytes);
+    return parse_sizes(options.collective.bytes);
 }
 
 models::CollectiveAlgorithm parse_algorithm(const std::string& word, const CollectiveQuery& query) {
@@ -216,7 +216,7 @@ std::string form_text(const network::GroupForm& form) {
 
 CollectiveQuery read_collective(const Options& options) {
     launch::require_roles(options.overrides, {"machine", "stack"});
-    const auto [kind, comm] = parse_kind(options.kind);
+    const auto [kind, comm] = parse_kind(options.collective.kind);
     std::vector<double> sizes = read_sizes(options, comm);
     JsonDocument machine_document = launch::load_document("machine", options.machine, options.overrides);
     models::Machine machine = models::load_machine(machine_document);
@@ -244,20 +244,20 @@ network::AlgorithmChoice choice_for(const Options& options, const CollectiveQuer
                                     const network::GroupForm& form, double bytes) {
     const schedule::CommKind comm = query.job.comm;
     network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(query.stack, comm), bytes);
-    if (!options.algorithm.empty()) {
-        choice.algorithm = parse_algorithm(options.algorithm, query);
+    if (!options.collective.algorithm.empty()) {
+        choice.algorithm = parse_algorithm(options.collective.algorithm, query);
         if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {
             choice.levels = 0;
         } else if (choice.levels == 0) {
             choice.levels = 1;
         }
     }
-    if (options.levels > 0) {
-        choice.levels = options.levels;
+    if (options.collective.levels > 0) {
+        choice.levels = options.collective.levels;
         if (!runs(comm, choice, form)) {
             fail_choice(query, choice, form, "--levels");
         }
-    } else if (!options.algorithm.empty() && choice.levels > 0) {
+    } else if (!options.collective.algorithm.empty() && choice.levels > 0) {
         const network::AlgorithmChoice wanted = choice;
         while (!runs(comm, choice, form)) {
             if (--choice.levels == 0) {

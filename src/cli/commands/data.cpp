@@ -24,44 +24,46 @@ void require_no(bool given, const char* flag, const char* with) {
 }
 
 bool learns_merges(const Options& options) {
-    if (options.tokenizer.empty() || options.tokenizer == "bytes") {
-        require_no(options.megatron.empty() && options.vocab_size > 0, "vocab-size",
+    if (options.dataset.tokenizer.empty() || options.dataset.tokenizer == "bytes") {
+        require_no(options.dataset.megatron.empty() && options.dataset.vocab_size > 0, "vocab-size",
                    "the tokenizer bytes, which has 257 tokens");
         return false;
     }
-    if (options.tokenizer != "bpe") {
-        throw InputError("--tokenizer", "found \"" + options.tokenizer + "\"; expected bytes or bpe");
+    if (options.dataset.tokenizer != "bpe") {
+        throw InputError("--tokenizer", "found \"" + options.dataset.tokenizer + "\"; expected bytes or bpe");
     }
     return true;
 }
 
 exec::PrepareRequest request_of(const Options& options) {
-    if (options.inputs.empty() == options.megatron.empty()) {
+    if (options.dataset.inputs.empty() == options.dataset.megatron.empty()) {
         throw InputError("auspex data prepare",
-                         std::string("found ") + (options.inputs.empty() ? "neither --input nor" : "both --input and") +
+                         std::string("found ") +
+                             (options.dataset.inputs.empty() ? "neither --input nor" : "both --input and") +
                              " --megatron; expected one of the two");
     }
-    if (!options.megatron.empty()) {
-        require_no(!options.tokenizer.empty(), "tokenizer", "--megatron, whose tokens are taken as they are");
-        require_no(!options.document_separator.empty(), "document-separator", "--megatron");
+    if (!options.dataset.megatron.empty()) {
+        require_no(!options.dataset.tokenizer.empty(), "tokenizer", "--megatron, whose tokens are taken as they are");
+        require_no(!options.dataset.document_separator.empty(), "document-separator", "--megatron");
     }
     exec::PrepareRequest request;
-    request.inputs = options.inputs;
-    request.megatron = options.megatron;
-    request.document_separator = options.document_separator;
+    request.inputs = options.dataset.inputs;
+    request.megatron = options.dataset.megatron;
+    request.document_separator = options.dataset.document_separator;
     request.learns_merges = learns_merges(options);
-    if ((request.learns_merges || !options.megatron.empty()) && options.vocab_size == 0) {
+    if ((request.learns_merges || !options.dataset.megatron.empty()) && options.dataset.vocab_size == 0) {
         throw InputError("auspex data prepare", std::string("found no --vocab-size; expected it with ") +
                                                     (request.learns_merges ? "--tokenizer bpe" : "--megatron"));
     }
-    if (request.learns_merges && options.vocab_size <= exec::Tokenizer::kFirstMerged) {
-        throw InputError("--vocab-size", "found " + std::to_string(options.vocab_size) +
+    if (request.learns_merges && options.dataset.vocab_size <= exec::Tokenizer::kFirstMerged) {
+        throw InputError("--vocab-size", "found " + std::to_string(options.dataset.vocab_size) +
                                              "; expected more than 257 tokens, which the bytes and the end of a "
                                              "document take");
     }
-    request.vocabulary = options.vocab_size;
-    request.sequence_length = options.sequence_length > 0 ? options.sequence_length : request.sequence_length;
-    request.shard_rows = options.shard_rows > 0 ? options.shard_rows : request.shard_rows;
+    request.vocabulary = options.dataset.vocab_size;
+    request.sequence_length =
+        options.dataset.sequence_length > 0 ? options.dataset.sequence_length : request.sequence_length;
+    request.shard_rows = options.dataset.shard_rows > 0 ? options.dataset.shard_rows : request.shard_rows;
     request.seed = options.seed.value_or(request.seed);
     if (request.seed > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
         throw InputError("--seed", "found " + std::to_string(request.seed) + "; expected at most 2^63 - 1");

@@ -37,12 +37,13 @@ void write_trace(const schedule::Timeline& timeline, const std::string& file) {
 }
 
 void check_lens(const Options& options) {
-    const bool unfolded = options.lens == "unfolded";
+    const bool unfolded = options.predict.lens == "unfolded";
     const struct {
         bool given;
         const char* flag;
-    } only_unfolded[] = {
-        {options.seed.has_value(), "--seed"}, {options.samples > 0, "--samples"}, {!options.slow.empty(), "--slow"}};
+    } only_unfolded[] = {{options.seed.has_value(), "--seed"},
+                         {options.predict.samples > 0, "--samples"},
+                         {!options.predict.slow.empty(), "--slow"}};
     for (const auto& [given, flag] : only_unfolded) {
         if (given && !unfolded) {
             throw InputError(flag,
@@ -64,10 +65,10 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
     wanted.executor_runs = executor_runs;
     wanted.timeline = wants_trace;
     wanted.play_every_operation = wants_trace;
-    wanted.lens = options.lens == "unfolded" ? predict::Lens::kUnfolded : predict::Lens::kFolded;
+    wanted.lens = options.predict.lens == "unfolded" ? predict::Lens::kUnfolded : predict::Lens::kFolded;
     wanted.seed = options.seed.value_or(1);
-    wanted.samples = options.samples > 0 ? options.samples : kDefaultSamples;
-    wanted.slow = options.slow;
+    wanted.samples = options.predict.samples > 0 ? options.predict.samples : kDefaultSamples;
+    wanted.slow = options.predict.slow;
     wanted.progress = [&line](int done, int all) {
         line.show(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
     };

@@ -23,8 +23,8 @@ workflows::VerifyRequest verify_request(const Options& options) {
     request.data = options.data;
     request.steps = options.train.steps.value_or(request.steps);
     request.max_ranks = options.max_ranks > 0 ? options.max_ranks : request.max_ranks;
-    request.layouts = options.layouts;
-    request.kills = options.kills.value_or(request.kills);
+    request.layouts = options.verify.layouts;
+    request.kills = options.verify.kills.value_or(request.kills);
     request.command_line = options.command_line;
     return request;
 }

@@ -149,7 +149,35 @@ struct SearchFlags {
     bool exhaustive = false, what_if = false;
 };
 
-/// What was given; an empty string, list or zero: not given.
+/// What `auspex predict` alone takes.
+struct PredictFlags {
+    std::string lens;
+    int samples = 0;
+    std::vector<std::string> slow;  ///< NAME=FACTOR, in order
+};
+
+/// What `auspex collective` alone takes.
+struct CollectiveFlags {
+    std::string kind, bytes, algorithm, placement;
+    int levels = 0, groups_of = 0, stride = 0;
+    double zipf = 0;
+    bool alone = false;
+};
+
+/// What the commands of datasets take.
+struct DatasetFlags {
+    std::vector<std::string> inputs;
+    std::string megatron, tokenizer, document_separator;
+    int vocab_size = 0, sequence_length = 0, shard_rows = 0;
+};
+
+/// What `auspex verify` alone takes.
+struct VerifyFlags {
+    int layouts = 0;
+    std::optional<int> kills;
+};
+
+/// What was given: what several commands take, and what each takes by itself. An empty string, list or zero: not given.
 struct Options {
     std::string machine, stack, workload, plan;
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, in order
@@ -157,25 +185,18 @@ struct Options {
     std::vector<PlacementArgument> placements;
     std::string mode, out, trace;
     double tokens = 0;
-    std::string lens;
     std::optional<std::uint64_t> seed;
-    int samples = 0;
-    std::vector<std::string> slow;  ///< NAME=FACTOR, in order
-    std::string kind, bytes, algorithm, placement;
-    int ranks = 0, levels = 0, groups_of = 0, stride = 0;
-    double zipf = 0;
-    std::vector<std::string> inputs;
-    std::string role;
-    std::string data, megatron, tokenizer, document_separator;
-    int vocab_size = 0, sequence_length = 0, shard_rows = 0;
+    int ranks = 0, max_ranks = 0;
+    std::string data, role;
+    bool check_executor = false;
+    PredictFlags predict;
+    CollectiveFlags collective;
+    DatasetFlags dataset;
     TrainFlags train;
+    VerifyFlags verify;
     CompareFlags compare;
     CalibrateFlags calibrate;
     SearchFlags search;
-    bool alone = false;
-    bool check_executor = false;
-    int max_ranks = 0, layouts = 0;
-    std::optional<int> kills;
     bool json = false;
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given
     std::string command_line;            ///< that repeats this run, quoted for a shell

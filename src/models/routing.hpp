@@ -15,6 +15,10 @@ struct RoutingLoad {
     /// Of each index in an ep group, over the mean; the largest is heaviest_rank. zipf and dirichlet: the expected load
     /// of the busiest, of the second busiest and so on, always in this order. trace: as recorded. Empty: even.
     std::vector<double> by_rank;
+    /// What a network is told of uneven routing; empty: even.
+    [[nodiscard]] std::vector<double> uneven_shares() const {
+        return heaviest_rank > 1 ? by_rank : std::vector<double>();
+    }
 };
 
 /// uniform, and learned, of which nothing is known before it is trained: 1. zipf(s): share of expert i ~ (i+1)^-s,

@@ -1,6 +1,7 @@
 /// @file Fields of plans as words.
 #include "cli/output/plan_output.hpp"
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,38 @@ void write_list(JsonWriter& json, const char* key, const Words& words) {
     json.end_array();
 }
 
+void write_routing(JsonWriter& json, const models::Routing& routing) {
+    using models::RoutingDistribution;
+    json.key("routing");
+    switch (routing.kind) {
+        case RoutingDistribution::kUniform: json.value("uniform"); return;
+        case RoutingDistribution::kLearned: json.value("learned"); return;
+        case RoutingDistribution::kZipf: json.begin_object().member("zipf", routing.parameter).end_object(); return;
+        case RoutingDistribution::kDirichlet:
+            json.begin_object().member("dirichlet", routing.parameter).end_object();
+            return;
+        case RoutingDistribution::kTrace: json.begin_object().member("trace", routing.trace_file).end_object(); return;
+    }
+}
+
+void write_placement(JsonWriter& json, const models::Plan& p) {
+    if (p.placement == models::PlacementKind::kList) {
+        json.key("placement").begin_array();
+        for (const int node : p.placement_nodes) {
+            json.value(node);
+        }
+        json.end_array();
+        return;
+    }
+    json.member("placement", to_string(p.placement));
+    if (models::draws_nodes(p.placement)) {
+        json.member("placement_seed", p.placement_seed);
+    }
+    if (p.placement == models::PlacementKind::kScheduled) {
+        json.member("placement_free", p.placement_free);
+    }
+}
+
 std::string joined(const Words& words) {
     std::string text;
     for (const std::string& word : words) {
@@ -69,9 +102,8 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
         order.emplace_back(kAxes.at(static_cast<std::size_t>(axis)));
     }
     write_list(json, "rank_order", order);
-    if (p.placement != models::PlacementKind::kList) {
-        json.member("placement", to_string(p.placement));
-    }
+    write_routing(json, p.routing);
+    write_placement(json, p);
 }
 
 std::string plan_line(const models::Plan& p, bool has_experts) {

@@ -7,7 +7,7 @@
 
 namespace auspex::cli {
 
-/// Members of the open object: what load_plan() reads, but for lists of nodes and routing, which are left out.
+/// Members of the open object: all that load_plan() reads. A routing trace is named by its path.
 void write_plan(JsonWriter& json, const models::Plan& plan);
 
 /// "pp 8 dp 32 ep 12 tp 1, 1f1b, 8 x 1, recompute norm+attention, ep-aware, fused": what differs between plans.

@@ -1,7 +1,5 @@
 #pragma once
 /// @file What is known of a step before it is played.
-#include <vector>
-
 #include "models/inputs.hpp"
 #include "models/layout.hpp"
 #include "models/routing.hpp"
@@ -15,11 +13,6 @@ struct StepProgram {
     models::Layout layout;
     Program program;
     models::RoutingLoad load;  ///< imbalance of routed work; even without experts
-
-    /// What a network is told of uneven routing; empty: even.
-    [[nodiscard]] std::vector<double> routing_shares() const {
-        return load.heaviest_rank > 1 ? load.by_rank : std::vector<double>();
-    }
 };
 
 /// `tiles` of the job; 0: what the plan's dp gives. Throws InputError for a plan that does not match workload, machine

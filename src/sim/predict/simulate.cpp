@@ -55,7 +55,7 @@ void simulate_prepared(SimulatedStep& s, const models::Inputs& inputs, const Pre
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, s.layout);
     }
-    network->set_routing_shares(s.routing_shares());
+    network->set_routing_shares(s.load.uneven_shares());
     s.cost_options.load = s.load;
     s.cost_options.merge_operations = !options.play_every_operation && !options.timeline;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of_groups(inputs.machine.tile, s.plan));

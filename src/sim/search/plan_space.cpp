@@ -65,7 +65,7 @@ std::array<int, 9> key_of(const Candidate& c) {
             c.virtual_stages};
 }
 
-/// Are all choices but one the same?
+/// How many of the choices that make no shape differ; of recompute and overlap each module and stream counts.
 int choices_that_differ(const Candidate& a, const Candidate& b) {
     return (a.optimizer != b.optimizer ? 1 : 0) + (a.dispatch != b.dispatch ? 1 : 0) +
            (a.expert_kernels != b.expert_kernels ? 1 : 0) +

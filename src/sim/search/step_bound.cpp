@@ -189,7 +189,12 @@ GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const 
     : inputs_(inputs),
       table_(table),
       layout_(make_layout(resolved, inputs.machine, tiles_of(resolved))),
-      network_(inputs.machine, inputs.stack, layout_) {}
+      network_(inputs.machine, inputs.stack, layout_) {
+    if (inputs.workload.num_experts > 0) {
+        const models::RoutingLoad load = routing_load(resolved.routing, inputs.workload.num_experts, resolved.ep, 1);
+        network_.set_routing_shares(load.uneven_shares());
+    }
+}
 
 double GridBound::of(const Candidate& c) {
     const LayerCosts& costs = table_.of(c);

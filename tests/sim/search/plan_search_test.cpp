@@ -37,6 +37,10 @@ models::Inputs drawn_inputs(std::uint64_t seed) {
         inputs.workload.intermediate_size = 4096;
     }
     inputs.workload.tied_embeddings = rng.below(4) == 0;
+    if (inputs.workload.num_experts > 0 && rng.below(3) == 0) {
+        inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
+        inputs.plan.routing.parameter = 0.4;
+    }
     const auto vary = [&rng](double& value) { value *= 0.3 + 2 * rng.uniform(); };
     vary(inputs.machine.tile.peak_bf16_flop_per_s);
     vary(inputs.machine.tile.hbm_bytes_per_s);

@@ -69,11 +69,9 @@ class Plans {
 };
 
 void floors(benchmark::State& state) {
-    Plans plans;
     search::LayerCostTable table(mula_7b());
     search::PlanSpace space(mula_7b(), on_48_tiles());
-    const search::Candidate grid = space.shapes().front();
-    search::GridFloor floor(mula_7b(), table, grid);
+    search::GridFloor floor(mula_7b(), table, space.shapes().front());
     const std::vector<search::Candidate> choices = space.plans_of(0);
     std::size_t i = 0;
     for (auto _ : state) {

@@ -16,9 +16,8 @@
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
-#include "sim/predict/predict.hpp"
-#include "sim/search/lead.hpp"
 #include "sim/search/plan_search.hpp"
+#include "sim/search/ranked_plans.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -75,29 +74,6 @@ search::SpaceRequest request_of(const Options& options) {
     return request;
 }
 
-/// A plan of the answer, predicted in full.
-struct RankedPlan {
-    models::Plan plan;
-    search::EvaluatedPlan evaluated;
-    predict::Prediction prediction;
-    search::Lead lead;
-};
-
-std::vector<RankedPlan> ranked(const models::Inputs& inputs, const search::SearchResult& result) {
-    std::vector<RankedPlan> list;
-    for (const search::EvaluatedPlan& evaluated : result.best) {
-        models::Inputs own = inputs;
-        own.plan = plan_of(evaluated.candidate, inputs.plan);
-        RankedPlan& one = list.emplace_back();
-        one.plan = own.plan;
-        one.evaluated = evaluated;
-        one.prediction = predict::predict(own, {}).prediction;
-        one.lead = search::lead_of(list.front().prediction.step_time_s, list.front().prediction.top_constants,
-                                   one.prediction.step_time_s, one.prediction.top_constants);
-    }
-    return list;
-}
-
 [[noreturn]] void refuse_empty(const search::SpaceRequest& request, const search::SearchResult& result) {
     std::string reasons;
     for (const auto& [reason, count] : result.rejected) {
@@ -117,7 +93,7 @@ std::vector<RankedPlan> ranked(const models::Inputs& inputs, const search::Searc
                          "); expected more tiles, a smaller batch, or fewer fields that are fixed");
 }
 
-void write_ranked(JsonWriter& json, const RankedPlan& one, double capacity_bytes) {
+void write_ranked(JsonWriter& json, const search::RankedPlan& one, double capacity_bytes) {
     const predict::Prediction& p = one.prediction;
     json.begin_object().key("plan").begin_object();
     write_plan(json, one.plan);
@@ -137,7 +113,7 @@ void write_ranked(JsonWriter& json, const RankedPlan& one, double capacity_bytes
 }
 
 void write_json(const models::Inputs& inputs, const Options& options, const search::SearchResult& result,
-                const std::vector<RankedPlan>& list) {
+                const std::vector<search::RankedPlan>& list) {
     JsonWriter json(std::cout);
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
@@ -151,7 +127,7 @@ void write_json(const models::Inputs& inputs, const Options& options, const sear
     json.member("least_bound_left_s", result.least_bound_left_s);
     json.member("plans_per_s", static_cast<double>(result.space) / result.elapsed_s);
     json.member("elapsed_s", result.elapsed_s).key("best").begin_array();
-    for (const RankedPlan& one : list) {
+    for (const search::RankedPlan& one : list) {
         write_ranked(json, one, result.capacity_bytes);
     }
     json.end_array().key("pareto").begin_array();
@@ -165,7 +141,7 @@ void write_json(const models::Inputs& inputs, const Options& options, const sear
 }
 
 /// The loss that the plan has most more of than the best one: "+120 ms bubble".
-std::string why(const RankedPlan& one, const RankedPlan& best) {
+std::string why(const search::RankedPlan& one, const search::RankedPlan& best) {
     std::size_t most = 0;
     Picoseconds more = 0;
     for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
@@ -179,10 +155,11 @@ std::string why(const RankedPlan& one, const RankedPlan& best) {
 }
 
 void print_text(const models::Inputs& inputs, const Options& options, const search::SearchResult& result,
-                const std::vector<RankedPlan>& list) {
+                const std::vector<search::RankedPlan>& list) {
     const bool has_experts = inputs.workload.num_experts > 0;
-    const RankedPlan& best = list.front();
-    const auto equal = std::ranges::count_if(list, [](const RankedPlan& p) { return p.lead.is_within_uncertainty(); });
+    const search::RankedPlan& best = list.front();
+    const auto equal =
+        std::ranges::count_if(list, [](const search::RankedPlan& p) { return p.lead.is_within_uncertainty(); });
     std::cout << inputs.workload.name << " on " << options.tiles.front() << " tiles of " << inputs.machine.name
               << " with " << inputs.stack.name << ", " << thousands(options.search.global_batch) << " sequences a step"
               << overrides_line(options) << "\n\n"
@@ -196,7 +173,7 @@ void print_text(const models::Inputs& inputs, const Options& options, const sear
     std::cout << "\n"
               << right("step", 10) << right("behind", 9) << right("faster?", 9) << right("memory", 10) << "  "
               << left("most more of", 26) << "plan\n";
-    for (const RankedPlan& one : list) {
+    for (const search::RankedPlan& one : list) {
         const bool is_best = &one == &best;
         std::cout << right(duration(one.prediction.step_time_s), 10)
                   << right(is_best ? "" : percent(one.lead.ratio - 1), 9)
@@ -262,7 +239,7 @@ void run_plan(const Options& options) {
     if (result.best.empty()) {
         refuse_unfit(inputs, result);
     }
-    const std::vector<RankedPlan> list = ranked(inputs, result);
+    const std::vector<search::RankedPlan> list = ranked_plans(inputs, result);
     if (!options.out.empty()) {
         write_winner(options, list.front().plan);
     }

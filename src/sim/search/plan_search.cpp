@@ -191,7 +191,7 @@ class Search {
     }
 
     void play_firsts(const Bounded& shape) {
-        constexpr std::array<std::uint8_t, 2> kRecomputes{0, 7};
+        constexpr std::array<std::uint8_t, 2> kRecomputes{0, kRecomputeAll};
         GridFloor floor(inputs_, tables_.local(), shape.plan);
         std::vector<Bounded> plans = plans_of(shape, floor);
         std::sort(plans.begin(), plans.end());

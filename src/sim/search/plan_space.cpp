@@ -52,6 +52,22 @@ std::vector<int> divisors(int number, int most) {
     return found;
 }
 
+std::uint8_t overlap_mask(bool tp, bool ep, bool dp, bool pp) {
+    return static_cast<std::uint8_t>((tp ? kOverlapTp : 0) | (ep ? kOverlapEp : 0) | (dp ? kOverlapDp : 0) |
+                                     (pp ? kOverlapPp : 0));
+}
+
+/// Of a mask, from none to all of it.
+std::vector<std::uint8_t> subsets(std::uint8_t mask) {
+    std::vector<std::uint8_t> found;
+    for (unsigned set = 0; set <= mask; ++set) {
+        if ((set & ~unsigned{mask}) == 0) {
+            found.push_back(static_cast<std::uint8_t>(set));
+        }
+    }
+    return found;
+}
+
 /// What tells shapes apart; dp and the number of micro-batches follow from it.
 std::array<int, 9> key_of(const Candidate& c) {
     return {c.pp,
@@ -100,13 +116,13 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
     plan.optimizer = c.optimizer;
     plan.dispatch = c.dispatch;
     plan.expert_kernels = c.expert_kernels;
-    plan.recompute_norm = (c.recompute & 1) != 0;
-    plan.recompute_attention = (c.recompute & 2) != 0;
-    plan.recompute_expert = (c.recompute & 4) != 0;
-    plan.overlap_tp = (c.overlap & 1) != 0;
-    plan.overlap_ep = (c.overlap & 2) != 0;
-    plan.overlap_dp = (c.overlap & 4) != 0;
-    plan.overlap_pp = (c.overlap & 8) != 0;
+    plan.recompute_norm = (c.recompute & kRecomputeNorm) != 0;
+    plan.recompute_attention = (c.recompute & kRecomputeAttention) != 0;
+    plan.recompute_expert = (c.recompute & kRecomputeExpert) != 0;
+    plan.overlap_tp = (c.overlap & kOverlapTp) != 0;
+    plan.overlap_ep = (c.overlap & kOverlapEp) != 0;
+    plan.overlap_dp = (c.overlap & kOverlapDp) != 0;
+    plan.overlap_pp = (c.overlap & kOverlapPp) != 0;
     plan.sequence_parallel = c.sequence_parallel;
     if (c.rank_order > 0) {
         plan.rank_order = kRankOrders[c.rank_order];
@@ -284,34 +300,28 @@ void PlanSpace::add_shape(const Candidate& c) {
 
 std::uint8_t PlanSpace::overlappable(const Candidate& c) const {
     const models::Stack& stack = inputs_.stack;
-    return static_cast<std::uint8_t>(
-        (stack.can_overlap_tp && c.tp > 1 ? 1 : 0) | (stack.can_overlap_ep && c.ep > 1 ? 2 : 0) |
-        (stack.can_overlap_dp && request_.tiles / c.pp > c.tp ? 4 : 0) | (stack.can_overlap_pp && c.pp > 1 ? 8 : 0));
+    return overlap_mask(stack.can_overlap_tp && c.tp > 1, stack.can_overlap_ep && c.ep > 1,
+                        stack.can_overlap_dp && request_.tiles / c.pp > c.tp, stack.can_overlap_pp && c.pp > 1);
 }
 
 std::vector<std::uint8_t> PlanSpace::recomputes() const {
     const models::Plan& base = inputs_.plan;
     if (!is_free("recompute")) {
-        return {static_cast<std::uint8_t>((base.recompute_norm ? 1 : 0) | (base.recompute_attention ? 2 : 0) |
-                                          (base.recompute_expert ? 4 : 0))};
+        return {static_cast<std::uint8_t>((base.recompute_norm ? kRecomputeNorm : 0) |
+                                          (base.recompute_attention ? kRecomputeAttention : 0) |
+                                          (base.recompute_expert ? kRecomputeExpert : 0))};
     }
-    return {0, 1, 2, 3, 4, 5, 6, 7};
+    return subsets(kRecomputeAll);
 }
 
 std::vector<std::uint8_t> PlanSpace::overlaps(const Candidate& c) const {
     const models::Plan& base = inputs_.plan;
     const std::uint8_t can = overlappable(c);
     if (!is_free("overlap")) {
-        return {static_cast<std::uint8_t>(can & ((base.overlap_tp ? 1 : 0) | (base.overlap_ep ? 2 : 0) |
-                                                 (base.overlap_dp ? 4 : 0) | (base.overlap_pp ? 8 : 0)))};
+        return {static_cast<std::uint8_t>(
+            can & overlap_mask(base.overlap_tp, base.overlap_ep, base.overlap_dp, base.overlap_pp))};
     }
-    std::vector<std::uint8_t> sets;
-    for (std::uint8_t set = 0; set < 16; ++set) {
-        if ((set & ~can) == 0) {
-            sets.push_back(set);
-        }
-    }
-    return sets;
+    return subsets(can);
 }
 
 std::vector<bool> PlanSpace::sequence_parallels(const Candidate& c) const {

@@ -11,8 +11,11 @@
 
 namespace auspex::search {
 
-/// A plan of a space in few bytes: the fields that vary. Booleans in masks: recompute norm 1, attention 2, expert 4;
-/// overlap tp 1, ep 2, dp 4, pp 8.
+/// Bits of Candidate::recompute and Candidate::overlap.
+inline constexpr std::uint8_t kRecomputeNorm = 1, kRecomputeAttention = 2, kRecomputeExpert = 4, kRecomputeAll = 7;
+inline constexpr std::uint8_t kOverlapTp = 1, kOverlapEp = 2, kOverlapDp = 4, kOverlapPp = 8;
+
+/// A plan of a space in few bytes: the fields that vary.
 struct Candidate {
     std::int32_t dp = 1, ep = 1, etp = 1, tp = 1, cp = 1, pp = 1, virtual_stages = 1;
     std::int32_t micro_batch_size = 1, micro_batches = 1;

@@ -18,10 +18,10 @@ constexpr double kBelow = 1 - 1e-9;
 
 bool overlaps(const Candidate& c, schedule::Stream stream) {
     switch (stream) {
-        case schedule::Stream::kTp: return (c.overlap & 1) != 0;
-        case schedule::Stream::kEp: return (c.overlap & 2) != 0;
-        case schedule::Stream::kDp: return (c.overlap & 4) != 0;
-        case schedule::Stream::kPp: return (c.overlap & 8) != 0;
+        case schedule::Stream::kTp: return (c.overlap & kOverlapTp) != 0;
+        case schedule::Stream::kEp: return (c.overlap & kOverlapEp) != 0;
+        case schedule::Stream::kDp: return (c.overlap & kOverlapDp) != 0;
+        case schedule::Stream::kPp: return (c.overlap & kOverlapPp) != 0;
         case schedule::Stream::kCp:
         case schedule::Stream::kCompute: break;
     }
@@ -142,26 +142,26 @@ const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
     return found->second;
 }
 
-double GridFloor::bound_s(const Candidate& c, const PartTimes& times) const {
-    double before_s = 0, largest_s = 0;
-    for (int stage = 0; stage < c.pp; ++stage) {
-        double busy_s = 0, first_s = 0;
-        for (int v = stage; v < c.pp * c.virtual_stages; v += c.pp) {
-            const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
-            double both_s = 0;
-            for (std::size_t part = 0; part < kParts; ++part) {
-                both_s += (times.forward_s[part] + times.backward_s[part]) * counts[part];
-            }
-            first_s = v == stage ? both_s : first_s;
-            busy_s += both_s * c.micro_batches;
+double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double optimizer_s) const {
+    BoundTerms terms;
+    for (int v = 0; v < c.pp * c.virtual_stages; ++v) {
+        const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
+        double forward_s = 0, backward_s = 0;
+        for (std::size_t part = 0; part < kParts; ++part) {
+            forward_s += times.forward_s[part] * counts[part];
+            backward_s += times.backward_s[part] * counts[part];
         }
-        largest_s = std::max(largest_s, before_s + busy_s);
-        before_s += first_s;
+        terms.forward_s.push_back(forward_s);
+        terms.backward_s.push_back(backward_s);
     }
-    return largest_s * kBelow;
+    const auto stages = static_cast<std::size_t>(c.pp);
+    terms.message_s.assign(stages, 0);
+    terms.back_s.assign(stages, 0);
+    terms.optimizer_s.assign(stages, optimizer_s);
+    return bound_of(c, terms);
 }
 
-double GridFloor::of(const Candidate& plan) { return bound_s(plan, times_of(plan)) + optimizer_s(plan) * kBelow; }
+double GridFloor::of(const Candidate& plan) { return bound_s(plan, times_of(plan), optimizer_s(plan)); }
 
 double GridFloor::of_any(const Candidate& shape, const std::vector<Candidate>& plans) {
     const auto [found, is_new] = least_.try_emplace(shape.micro_batch_size);
@@ -179,7 +179,7 @@ double GridFloor::of_any(const Candidate& shape, const std::vector<Candidate>& p
     for (const Candidate& plan : plans) {
         optimizer_s = std::min(optimizer_s, this->optimizer_s(plan));
     }
-    return bound_s(shape, found->second) + optimizer_s * kBelow;
+    return bound_s(shape, found->second, optimizer_s);
 }
 
 GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)

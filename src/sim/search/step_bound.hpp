@@ -54,7 +54,7 @@ class GridFloor {
     [[nodiscard]] double floor_s(const schedule::Operation& op) const;
     [[nodiscard]] double floor_s(models::GroupKind group, double bytes) const;
     [[nodiscard]] double optimizer_s(const Candidate& plan);
-    [[nodiscard]] double bound_s(const Candidate& plan, const PartTimes& times) const;
+    [[nodiscard]] double bound_s(const Candidate& plan, const PartTimes& times, double optimizer_s) const;
 
     const models::Inputs& inputs_;
     LayerCostTable& table_;

@@ -34,7 +34,7 @@ BEGIN {
               "sim/network/collective sim/engine sim/cpu sim/predict sim/search exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate report/parts report/calibration report/comparison " \
-              "report/fabric report/training report/scaling launch launch/train workflows/calibrate workflows/compare " \
+              "report/fabric report/training report/scaling report/memory launch launch/train workflows/calibrate workflows/compare " \
               "workflows/verify cli/flags cli/output cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i

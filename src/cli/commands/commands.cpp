@@ -34,6 +34,14 @@ std::vector<Command> prediction_commands() {
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan, Flag::kTilesList},
          {Flag::kMode, Flag::kSet, Flag::kTokens, Flag::kOut, Flag::kJson},
          run_scale},
+        {"memory",
+         "what fills a tile's memory, stage by stage and label by label, and how it comes and goes over the step",
+         "auspex memory --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "
+         "--out build/memory",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
+         {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kJson},
+         run_memory,
+         {{Flag::kOut, "write a page there: index.html, memory.svg"}}},
         {"place",
          "compare placements of one job: which communication pays, and how full the links are",
          "auspex place --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "

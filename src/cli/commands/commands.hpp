@@ -23,6 +23,7 @@ void run_compare(const Options& options);
 void run_describe(const Options& options);
 void run_fabric(const Options& options);
 void run_plan(const Options& options);
+void run_memory(const Options& options);
 void run_place(const Options& options);
 void run_predict(const Options& options);
 void run_scale(const Options& options);

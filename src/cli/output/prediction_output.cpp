@@ -24,26 +24,6 @@ void write_labels(JsonWriter& json, const Labels& labels) {
     json.end_object();
 }
 
-void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
-    json.key("memory").begin_object();
-    json.member("peak_bytes", whole(memory.peak_bytes))
-        .member("capacity_bytes", whole(memory.capacity_bytes))
-        .member("fits", memory.fits);
-    json.member("heaviest_stage", memory.heaviest_stage).member("verdict", memory.verdict);
-    json.key("by_label");
-    write_labels(json, memory.by_label);
-    json.key("by_stage").begin_array();
-    for (const schedule::StageMemory& stage : memory.by_stage) {
-        json.begin_object().member("stage", stage.stage).member("peak_bytes", whole(stage.peak_bytes));
-        json.member("peak_operation", stage.peak_operation).key("by_label");
-        write_labels(json, stage.by_label);
-        json.key("peak_by_label");
-        write_labels(json, stage.peak_by_label);
-        json.end_object();
-    }
-    json.end_array().end_object();
-}
-
 void write_causes(JsonWriter& json, const predict::Prediction& p) {
     json.key("top_constants").begin_array();
     for (const predict::ConstantSensitivity& sensitivity : p.top_constants) {
@@ -217,6 +197,26 @@ std::string blank(const std::string& text, std::size_t width) {
 }
 
 }  // namespace
+
+void write_memory(JsonWriter& json, const predict::MemoryReport& memory) {
+    json.key("memory").begin_object();
+    json.member("peak_bytes", whole(memory.peak_bytes))
+        .member("capacity_bytes", whole(memory.capacity_bytes))
+        .member("fits", memory.fits);
+    json.member("heaviest_stage", memory.heaviest_stage).member("verdict", memory.verdict);
+    json.key("by_label");
+    write_labels(json, memory.by_label);
+    json.key("by_stage").begin_array();
+    for (const schedule::StageMemory& stage : memory.by_stage) {
+        json.begin_object().member("stage", stage.stage).member("peak_bytes", whole(stage.peak_bytes));
+        json.member("peak_operation", stage.peak_operation).key("by_label");
+        write_labels(json, stage.by_label);
+        json.key("peak_by_label");
+        write_labels(json, stage.peak_by_label);
+        json.end_object();
+    }
+    json.end_array().end_object();
+}
 
 std::string right(const std::string& text, std::size_t width) { return blank(text, width) + text; }
 std::string left(const std::string& text, std::size_t width) { return text + blank(text, width); }

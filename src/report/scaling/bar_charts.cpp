@@ -209,8 +209,7 @@ std::string placement_chart(const PlacementReport& report) {
                 "A stacked bar for each placement; the report has the numbers", 1.02);
 }
 
-std::string memory_chart(const ScalingReport& report) {
-    const predict::MemoryReport& memory = report.points.front().prediction.memory;
+std::string memory_chart(const predict::MemoryReport& memory) {
     const double capacity = memory.capacity_bytes / 1e9;
     BarChart chart{"pipeline stage",
                    "GB in each tile at the peak",

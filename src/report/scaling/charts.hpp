@@ -15,7 +15,7 @@ inline constexpr std::size_t kColorCount = 12;
 [[nodiscard]] std::string throughput_chart(const ScalingReport& report);
 /// Where the step goes, a bar per point; in seconds, or as shares where the steps differ too much to share an axis.
 [[nodiscard]] std::string loss_chart(const ScalingReport& report);
-/// Memory by stage and label of the first point, against what a tile has.
-[[nodiscard]] std::string memory_chart(const ScalingReport& report);
+/// Memory by stage and label, against what a tile has. Requires at least one stage.
+[[nodiscard]] std::string memory_chart(const predict::MemoryReport& memory);
 
 }  // namespace auspex::report

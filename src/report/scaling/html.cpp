@@ -191,7 +191,7 @@ std::string memory_section(const ScalingReport& report) {
     const predict::Prediction& first = report.points.front().prediction;
     std::string out = html_heading("memory", "Memory");
     if (!first.memory.by_stage.empty()) {
-        out += html_figure(memory_chart(report),
+        out += html_figure(memory_chart(first.memory),
                            "How to read it: a bar is what one tile of that pipeline stage holds, on " +
                                thousands(first.tiles) +
                                " tiles, at the moment in the step when it holds most (GB above "

@@ -3,113 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/error.hpp"
 #include "schedule/memory/memory_routing.hpp"
-#include "schedule/memory/memory_walk.hpp"
+#include "schedule/memory/memory_step.hpp"
 
 namespace auspex::schedule {
 namespace {
 
-/// Peaks of what comes and goes.
-struct StepPeaks {
-    BytesByLabel label_peaks{}, at_peak{};
-    std::int64_t peak = 0;
-    BlockUse use;
-    std::uint32_t operation = 0;
-};
-
-/// Adds up the effects of passes.
-class StepTally {
- public:
-    explicit StepTally(StepPeaks& peaks) : peaks_(peaks) {}
-    void play(const BlockUse& use, const BlockMemory& effect) {
-        const bool higher = live_sum_ + effect.peak > peaks_.peak;
-        for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
-            peaks_.label_peaks[i] = std::max(peaks_.label_peaks[i], live_[i] + effect.label_peaks[i]);
-            peaks_.at_peak[i] = higher ? live_[i] + effect.at_peak[i] : peaks_.at_peak[i];
-        }
-        if (higher) {
-            peaks_.peak = live_sum_ + effect.peak;
-            peaks_.use = use;
-            peaks_.operation = effect.operation;
-        }
-        for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
-            live_[i] += effect.change[i];
-            live_sum_ += effect.change[i];
-        }
-    }
-    void finish() const { AUSPEX_CHECK(live_ == BytesByLabel{}, "a step releases what it has made"); }
-
- private:
-    StepPeaks& peaks_;
-    BytesByLabel live_{};
-    std::int64_t live_sum_ = 0;
-};
-
-/// What the passes of one role need.
-struct RoleWalk {
-    const Program& program;
-    const Role& role;
-    MemorySizes sizes;
-    std::vector<ChunkSizes> chunks;
-
-    RoleWalk(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-             const Program& whole, int stage)
-        : program(whole),
-          role(whole.roles[static_cast<std::size_t>(stage)]),
-          sizes(memory_sizes(workload, plan, stack)) {
-        for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-            chunks.push_back(chunk_sizes(workload, plan, stack, stage, chunk));
-        }
-    }
-    [[nodiscard]] BlockMemory walk(const Block& block, std::span<const std::uint64_t> rows, PassMemory& pass) const {
-        return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], rows, pass).run(program, block);
-    }
-};
-
-/// All uses of a block do the same: each is walked once.
-StepPeaks uniform_peaks(const RoleWalk& role) {
-    StepPeaks peaks;
-    StepTally tally(peaks);
-    std::vector<PassMemory> after_forward(role.chunks.size());
-    std::vector<std::optional<BlockMemory>> effects(role.program.blocks.size());
-    for (const BlockUse& use : role.role.order) {
-        std::optional<BlockMemory>& effect = effects[use.block];
-        if (!effect) {
-            const Block& block = role.program.blocks[use.block];
-            PassMemory& pass = after_forward[static_cast<std::size_t>(block.chunk)];
-            PassMemory copy = pass;
-            effect = role.walk(block, {}, block.kind == BlockKind::kForward ? pass : copy);
-        }
-        tally.play(use, *effect);
-    }
-    tally.finish();
-    return peaks;
-}
-
-/// Every use has rows of its own.
-void add_recorded_step(const RoleWalk& role, const models::RoutingRecord& record, const models::Workload& workload,
-                       const models::Plan& plan, const models::GridCoordinates& coordinates, int step,
-                       StepPeaks& peaks) {
-    StepTally tally(peaks);
-    std::vector<PassMemory> passes(role.chunks.size() * static_cast<std::size_t>(plan.micro_batches));
-    PassMemory none;
-    for (const BlockUse& use : role.role.order) {
-        const Block& block = role.program.blocks[use.block];
-        if (block.kind == BlockKind::kOptimizer) {
-            tally.play(use, role.walk(block, {}, none));
-            continue;
-        }
-        const auto chunk = static_cast<std::size_t>(block.chunk);
-        const std::vector<std::uint64_t> rows =
-            recorded_rows(record, workload, plan, coordinates, role.chunks[chunk].layers, step, use.micro_batch);
-        const std::size_t pass =
-            chunk * static_cast<std::size_t>(plan.micro_batches) + static_cast<std::size_t>(use.micro_batch);
-        tally.play(use, role.walk(block, rows, passes[pass]));
-    }
-    tally.finish();
+/// The rows of the experts of the layers of a pass, from a record.
+RowsOf rows_of(const RoleWalk& role, const models::RoutingRecord& record, const models::Workload& workload,
+               const models::Plan& plan, const models::GridCoordinates& coordinates, int step) {
+    return [&, coordinates, step](const Block& block, int micro_batch) {
+        const LayerRange layers = role.chunks[static_cast<std::size_t>(block.chunk)].layers;
+        return recorded_rows(record, workload, plan, coordinates, layers, step, micro_batch);
+    };
 }
 
 std::string name_of(const Program& program, const BlockUse& use, std::uint32_t operation) {
@@ -164,6 +72,16 @@ std::uint64_t shard_of_rank(const models::Layout& layout, models::GroupKind kind
     check_failed("shard_of_rank", "every rank of a stage is in a group of the kind", __FILE__, __LINE__);
 }
 
+/// Bytes by label that are there all the time, of a prediction: shards are even.
+std::array<double, kMemoryLabelCount> even_fixed_bytes(const models::Workload& workload, const models::Plan& plan,
+                                                       const models::Layout& layout, int stage) {
+    const StageParameters p = stage_parameters(workload, plan, stage);
+    const OptimizerShards shards = optimizer_shards(plan, layout);
+    const double states = p.dense / shards.dense + p.experts / shards.experts;
+    const double held = plan.optimizer == models::OptimizerSharding::kFsdp ? states : p.dense + p.experts;
+    return fixed_bytes(plan, held, states, gathered_units(workload, plan, stage));
+}
+
 /// `at_peak` and `largest` by label, and the machine's reserve.
 template <typename Bytes>
 StageMemory with_runtime(int stage, std::string operation, const Bytes& at_peak, const Bytes& largest,
@@ -184,53 +102,133 @@ StageMemory with_runtime(int stage, std::string operation, const Bytes& at_peak,
     return memory;
 }
 
+/// The same with what comes and goes.
+template <typename Bytes>
+StageMemory stage_memory_of(int stage, const Program& program, const Bytes& fixed, const StepPeaks& peaks,
+                            const models::Machine& machine) {
+    std::array<double, kMemoryLabelCount> at_peak{}, largest{};
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        at_peak[i] = static_cast<double>(fixed[i]) + static_cast<double>(peaks.at_peak[i]);
+        largest[i] = static_cast<double>(fixed[i]) + static_cast<double>(peaks.label_peaks[i]);
+    }
+    return with_runtime(stage, name_of(program, peaks.use, peaks.operation), at_peak, largest, machine);
+}
+
+/// With the machine's reserve behind the labels.
+template <typename Bytes>
+std::vector<double> live_bytes(const Bytes& fixed, const BytesByLabel& more, const models::Machine& machine) {
+    std::vector<double> bytes;
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        bytes.push_back(static_cast<double>(fixed[i]) + static_cast<double>(more[i]));
+    }
+    bytes.push_back(machine.tile.reserved_bytes);
+    return bytes;
+}
+
+/// Goes through the step of `rows` once more: for each pass what is live, and of what the activations at the peak are.
+template <typename Bytes>
+StageCourse course_of(StageMemory memory, const RoleWalk& role, const RowsOf& rows, const Bytes& fixed,
+                      const StepPeaks& peaks, const models::Machine& machine) {
+    StageCourse course;
+    course.memory = std::move(memory);
+    StepPeaks of_step;
+    StepTally tally(of_step);
+    walk_step(role, rows, {}, [&](const BlockUse& use, const BlockMemory& effect) {
+        const Block& block = role.program.blocks[use.block];
+        PassBytes& pass = course.passes.emplace_back();
+        pass.kind = block.kind, pass.chunk = block.chunk, pass.micro_batch = use.micro_batch;
+        pass.at_peak = live_bytes(fixed, tally.live_with(effect.at_peak), machine);
+        tally.play(use, effect);
+        pass.behind = live_bytes(fixed, tally.live_with({}), machine);
+    });
+    for (std::size_t kind = 0; kind < kKeptKindCount; ++kind) {
+        const std::int64_t bytes = activations_at(role, rows, peaks, static_cast<KeptKind>(kind));
+        course.kept.emplace_back(to_string(static_cast<KeptKind>(kind)), static_cast<double>(bytes));
+    }
+    return course;
+}
+
+/// The rank of the stage that holds most, as recorded.
+int fullest_rank(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                 const models::Layout& layout, const Program& program, int stage, const models::RoutingRecord& record) {
+    int fullest = layout.rank(stage, 0);
+    std::uint64_t most = 0;
+    for (int n = 0; n < layout.stage_ranks; ++n) {
+        const int rank = layout.rank(stage, n);
+        const RankMemory memory = rank_memory(workload, plan, stack, layout, program, rank, &record);
+        fullest = memory.peak_bytes > most ? rank : fullest;
+        most = std::max(most, memory.peak_bytes);
+    }
+    return fullest;
+}
+
+StepPeaks recorded_peaks(const RoleWalk& role, const models::RoutingRecord& record, const models::Workload& workload,
+                         const models::Plan& plan, const models::GridCoordinates& coordinates) {
+    StepPeaks peaks;
+    for (int step = record.first_step; step < record.first_step + record.steps; ++step) {
+        const std::int64_t before = peaks.peak;
+        add_step(role, rows_of(role, record, workload, plan, coordinates, step), peaks);
+        peaks.step = peaks.peak > before ? step : peaks.step;
+    }
+    return peaks;
+}
+
 }  // namespace
 
 StageMemory stage_memory(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                          const models::Machine& machine, const models::Layout& layout, const Program& program,
                          int stage, double heaviest_rank) {
-    RoleWalk role(workload, plan, stack, program, stage);
-    role.sizes.rows = static_cast<std::uint64_t>(std::ceil(static_cast<double>(role.sizes.rows) * heaviest_rank));
-    const StepPeaks peaks = uniform_peaks(role);
-    const StageParameters p = stage_parameters(workload, plan, stage);
-    const OptimizerShards shards = optimizer_shards(plan, layout);
-    const double states = p.dense / shards.dense + p.experts / shards.experts;
-    const double held = plan.optimizer == models::OptimizerSharding::kFsdp ? states : p.dense + p.experts;
-    const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, stage));
-    std::array<double, kMemoryLabelCount> at_peak{}, largest{};
-    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
-        at_peak[i] = fixed[i] + static_cast<double>(peaks.at_peak[i]);
-        largest[i] = fixed[i] + static_cast<double>(peaks.label_peaks[i]);
-    }
-    return with_runtime(stage, name_of(program, peaks.use, peaks.operation), at_peak, largest, machine);
+    const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
+    StepPeaks peaks;
+    add_step(role, {}, peaks);
+    return stage_memory_of(stage, program, even_fixed_bytes(workload, plan, layout, stage), peaks, machine);
+}
+
+StageCourse stage_course(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                         const models::Machine& machine, const models::Layout& layout, const Program& program,
+                         int stage, double heaviest_rank) {
+    const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
+    StepPeaks peaks;
+    add_step(role, {}, peaks);
+    const auto fixed = even_fixed_bytes(workload, plan, layout, stage);
+    return course_of(stage_memory_of(stage, program, fixed, peaks, machine), role, {}, fixed, peaks, machine);
 }
 
 StageMemory recorded_stage_memory(const models::Workload& workload, const models::Plan& plan,
                                   const models::Stack& stack, const models::Machine& machine,
                                   const models::Layout& layout, const Program& program, int stage,
                                   const models::RoutingRecord& record) {
-    RankMemory fullest;
-    for (int n = 0; n < layout.stage_ranks; ++n) {
-        const RankMemory memory = rank_memory(workload, plan, stack, layout, program, layout.rank(stage, n), &record);
-        fullest = memory.peak_bytes > fullest.peak_bytes ? memory : fullest;
-    }
+    const int rank = fullest_rank(workload, plan, stack, layout, program, stage, record);
+    const RankMemory fullest = rank_memory(workload, plan, stack, layout, program, rank, &record);
     return with_runtime(stage, name_of(program, fullest.use, fullest.operation), fullest.at_peak, fullest.peaks,
                         machine);
+}
+
+StageCourse recorded_stage_course(const models::Workload& workload, const models::Plan& plan,
+                                  const models::Stack& stack, const models::Machine& machine,
+                                  const models::Layout& layout, const Program& program, int stage,
+                                  const models::RoutingRecord& record) {
+    const int rank = fullest_rank(workload, plan, stack, layout, program, stage, record);
+    const RankMemory fullest = rank_memory(workload, plan, stack, layout, program, rank, &record);
+    const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
+    const RoleWalk role(workload, plan, stack, program, stage, 1);
+    const StepPeaks peaks = recorded_peaks(role, record, workload, plan, coordinates);
+    return course_of(
+        with_runtime(stage, name_of(program, fullest.use, fullest.operation), fullest.at_peak, fullest.peaks, machine),
+        role, rows_of(role, record, workload, plan, coordinates, peaks.step), fullest.fixed, peaks, machine);
 }
 
 RankMemory rank_memory(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                        const models::Layout& layout, const Program& program, int rank,
                        const models::RoutingRecord* routing) {
     const models::GridCoordinates coordinates = grid_coordinates(layout, rank);
-    const RoleWalk role(workload, plan, stack, program, coordinates.stage);
+    const RoleWalk role(workload, plan, stack, program, coordinates.stage, 1);
     StepPeaks peaks;
     if (routing != nullptr) {
         check_record(*routing, workload, plan, layout);
-        for (int step = routing->first_step; step < routing->first_step + routing->steps; ++step) {
-            add_recorded_step(role, *routing, workload, plan, coordinates, step, peaks);
-        }
+        peaks = recorded_peaks(role, *routing, workload, plan, coordinates);
     } else {
-        peaks = uniform_peaks(role);
+        add_step(role, {}, peaks);
     }
     const StageParameters p = stage_parameters(workload, plan, coordinates.stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);

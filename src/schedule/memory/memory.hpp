@@ -31,6 +31,26 @@ struct StageMemory {
                                        const models::Layout& layout, const Program& program, int stage,
                                        double heaviest_rank);
 
+/// Live bytes of a stage's ranks in one pass, by label in the order of StageMemory::by_label.
+struct PassBytes {
+    BlockKind kind = BlockKind::kForward;
+    int chunk = 0, micro_batch = -1;  ///< micro_batch: -1 of the optimizer's block
+    std::vector<double> at_peak;      ///< when the pass has most
+    std::vector<double> behind;       ///< when it has ended
+};
+/// How the live bytes of a stage's ranks come and go over the step.
+struct StageCourse {
+    StageMemory memory;
+    /// Of `activations` at the peak, by KeptKind: what recomputing it would make again.
+    std::vector<std::pair<std::string, double>> kept;
+    std::vector<PassBytes> passes;  ///< in order
+};
+/// `memory` is that of stage_memory with the same arguments.
+[[nodiscard]] StageCourse stage_course(const models::Workload& workload, const models::Plan& plan,
+                                       const models::Stack& stack, const models::Machine& machine,
+                                       const models::Layout& layout, const Program& program, int stage,
+                                       double heaviest_rank);
+
 /// Live bytes of one rank, exactly.
 struct RankMemory {
     LabelBytes fixed{};            ///< all the time: weights, gradients, optimizer states
@@ -52,6 +72,11 @@ struct RankMemory {
 /// Of the rank of the stage that holds most at its peak, from recorded routing, and the machine's `runtime`. Throws as
 /// rank_memory does.
 [[nodiscard]] StageMemory recorded_stage_memory(const models::Workload& workload, const models::Plan& plan,
+                                                const models::Stack& stack, const models::Machine& machine,
+                                                const models::Layout& layout, const Program& program, int stage,
+                                                const models::RoutingRecord& record);
+/// Of that rank, in the recorded step that has the peak. `memory` is that of recorded_stage_memory.
+[[nodiscard]] StageCourse recorded_stage_course(const models::Workload& workload, const models::Plan& plan,
                                                 const models::Stack& stack, const models::Machine& machine,
                                                 const models::Layout& layout, const Program& program, int stage,
                                                 const models::RoutingRecord& record);

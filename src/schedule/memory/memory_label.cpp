@@ -10,4 +10,9 @@ const char* to_string(MemoryLabel label) {
     return kNames[static_cast<std::size_t>(label)];
 }
 
+const char* to_string(KeptKind kind) {
+    static constexpr std::array<const char*, kKeptKindCount> kNames{"inputs", "norm", "attention", "expert", "head"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
 }  // namespace auspex::schedule

@@ -23,4 +23,11 @@ using LabelBytes = std::array<std::uint64_t, kMemoryLabelCount>;  ///< by Memory
 /// "weights", "gradients", "master_weights", …
 [[nodiscard]] const char* to_string(MemoryLabel label);
 
+/// What `activations` are of: what recomputing norms, attention or experts (the feed-forward) would make again, and
+/// what stays in any case: inputs of sublayers, and what the final norm reads and makes.
+enum class KeptKind : std::uint8_t { kInputs, kNorm, kAttention, kExpert, kHead };
+inline constexpr std::size_t kKeptKindCount = 5;
+/// "inputs", "norm", "attention", "expert", "head"
+[[nodiscard]] const char* to_string(KeptKind kind);
+
 }  // namespace auspex::schedule

@@ -16,7 +16,7 @@ std::size_t index_of(MemoryLabel label) { return static_cast<std::size_t>(label)
 }  // namespace
 
 void MemoryTally::make(Tensors& tensors, MemoryLabel label, std::uint64_t bytes) {
-    const auto more = static_cast<std::int64_t>(bytes);
+    const auto more = leaves_out_activations_ && label == kActivations ? 0 : static_cast<std::int64_t>(bytes);
     tensors.bytes[index_of(label)] += more;
     result_.change[index_of(label)] += more;
     result_.label_peaks[index_of(label)] =
@@ -59,7 +59,7 @@ BlockWalk::BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::spa
                      PassMemory& pass)
     : s_(sizes), chunk_(chunk), rows_(rows), pass_(pass) {}
 
-BlockMemory BlockWalk::run(const Program& program, const Block& block) {
+BlockMemory BlockWalk::run(const Program& program, const Block& block, const MemoryProbe& probe) {
     const auto sublayers = static_cast<std::size_t>(2 * (chunk_.layers.last - chunk_.layers.first));
     if (block.kind == BlockKind::kForward) {
         pass_.sublayers.assign(sublayers, {});
@@ -68,10 +68,33 @@ BlockMemory BlockWalk::run(const Program& program, const Block& block) {
     const std::span<const Operation> operations = program.operations_of(block);
     for (std::size_t i = 0; i < operations.size(); ++i) {
         phase_ = operations[i].phase;
+        if (probe.only) {
+            tally_.leave_out_activations(kind_of(operations[i]) != *probe.only);
+        }
         step(operations[i]);
+        if (i == probe.operation) {
+            tally_.probe();
+        }
         tally_.end_operation(static_cast<std::uint32_t>(i));
     }
     return tally_.result();
+}
+
+KeptKind BlockWalk::kind_of(const Operation& op) const {
+    switch (op.kind) {
+        case OpKind::kAttentionNorm:
+        case OpKind::kFeedForwardNorm: return KeptKind::kNorm;
+        case OpKind::kResidualAdd:  // the last one makes what the final norm reads
+            return sublayer_ + 1 < static_cast<int>(pass_.sublayers.size()) ? KeptKind::kInputs : KeptKind::kHead;
+        case OpKind::kEmbedding:
+        case OpKind::kReceiveForward: return KeptKind::kInputs;
+        case OpKind::kFinalNorm: return KeptKind::kHead;
+        default: break;
+    }
+    if (op.layer < 0) {  // over tp: behind the embedding, and in front of the LM head
+        return op.kind == OpKind::kTpReduceScatter ? KeptKind::kInputs : KeptKind::kHead;
+    }
+    return in_feed_forward() ? KeptKind::kExpert : KeptKind::kAttention;
 }
 
 void BlockWalk::step(const Operation& op) {

@@ -2,6 +2,8 @@
 /// @file Tensors made and released by the operations of a block. docs/memory.md is the rule; names are its names.
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +36,13 @@ struct BlockMemory {
     std::int64_t peak = 0;        ///< of the sum over labels
     BytesByLabel at_peak{};       ///< by label when the sum has its peak
     std::uint32_t operation = 0;  ///< of the block, that reaches the peak
+    BytesByLabel at_probe{};      ///< while the operation that was asked for runs
+};
+
+/// A question beside the peaks: bytes while one operation runs, with `activations` of one kind only.
+struct MemoryProbe {
+    std::uint32_t operation = std::numeric_limits<std::uint32_t>::max();  ///< of the block; none has this number
+    std::optional<KeptKind> only{};                                       ///< all kinds where it is not there
 };
 
 /// Counts bytes while operations run: what an operation makes is there when it begins, what it releases goes when it
@@ -47,12 +56,17 @@ class MemoryTally {
     /// Of one operation only.
     void make_for_now(MemoryLabel label, std::uint64_t bytes);
     void end_operation(std::uint32_t operation);
+    /// From now on `activations` are not made.
+    void leave_out_activations(bool leaves_out) { leaves_out_activations_ = leaves_out; }
+    /// Keeps what is live now as BlockMemory::at_probe.
+    void probe() { result_.at_probe = result_.change; }
     [[nodiscard]] const BlockMemory& result() const { return result_; }
 
  private:
     BlockMemory result_;  ///< result_.change is what is live
     std::int64_t sum_ = 0;
     BytesByLabel dying_{};
+    bool leaves_out_activations_ = false;
 };
 
 /// Walks one block in the order of its operations.
@@ -60,10 +74,12 @@ class BlockWalk {
  public:
     /// `rows` has R of each layer of the chunk, MoE or not; empty: sizes.rows for all.
     BlockWalk(const MemorySizes& sizes, const ChunkSizes& chunk, std::span<const std::uint64_t> rows, PassMemory& pass);
-    [[nodiscard]] BlockMemory run(const Program& program, const Block& block);
+    [[nodiscard]] BlockMemory run(const Program& program, const Block& block, const MemoryProbe& probe = {});
 
  private:
     void step(const Operation& op);
+    /// What activations are of that the operation makes.
+    [[nodiscard]] KeptKind kind_of(const Operation& op) const;
     void attention_step(const Operation& op);
     void attention_gradient(const Operation& op);
     void latent_step(const Operation& op);

@@ -9,52 +9,13 @@
 #include "base/number_text.hpp"
 #include "sim/cpu/step.hpp"
 #include "sim/predict/cpu_sensitivity.hpp"
+#include "sim/predict/memory_report.hpp"
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"
 
 namespace auspex::predict {
 namespace {
-
-std::string size_text(double bytes) {
-    const bool is_small = bytes < 0.1e9;
-    return fixed(bytes / (is_small ? 1e6 : 1e9), 1) + (is_small ? " MB" : " GB");
-}
-
-/// True if the plan has a routing record of just this model and batch, so that memory can be told rank by rank.
-bool memory_is_of_record(const models::Inputs& inputs, const SimulatedStep& step) {
-    const auto& record = step.plan.routing.record;
-    return record && step.plan.etp == step.plan.tp && step.plan.cp == 1 &&
-           record->tokens == std::int64_t{step.layout.global_batch} * inputs.workload.sequence_length;
-}
-
-MemoryReport memory_report(const models::Inputs& inputs, const SimulatedStep& step) {
-    const bool recorded = memory_is_of_record(inputs, step);
-    MemoryReport report;
-    report.capacity_bytes = inputs.machine.tile.hbm_bytes;
-    for (int stage = 0; stage < step.plan.pp; ++stage) {
-        report.by_stage.push_back(recorded ? recorded_stage_memory(inputs.workload, step.plan, inputs.stack,
-                                                                   inputs.machine, step.layout, step.program, stage,
-                                                                   *step.plan.routing.record)
-                                           : stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine,
-                                                          step.layout, step.program, stage, step.load.heaviest_rank));
-        if (report.by_stage.back().peak_bytes > report.peak_bytes) {
-            report.peak_bytes = report.by_stage.back().peak_bytes;
-            report.heaviest_stage = stage;
-        }
-    }
-    const schedule::StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
-    report.by_label = heaviest.by_label;
-    report.fits = report.peak_bytes <= report.capacity_bytes;
-    const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
-                                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    report.verdict = (report.fits ? "fits: " : "does not fit: ") + size_text(report.peak_bytes) + " of " +
-                     size_text(report.capacity_bytes) +
-                     (report.fits ? "" : ", " + size_text(report.peak_bytes - report.capacity_bytes) + " too much") +
-                     "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
-                     heaviest.peak_operation + "; largest part " + largest->first + ", " + size_text(largest->second);
-    return report;
-}
 
 void fill_grid(Prediction& p, const SimulatedStep& step) {
     p.tiles = step.layout.tiles, p.nodes = step.layout.nodes;

@@ -1,0 +1,115 @@
+/// @file Passes of a role in their order, each walked, or remembered.
+#include "schedule/memory/memory_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+
+namespace auspex::schedule {
+
+void StepTally::play(const BlockUse& use, const BlockMemory& effect) {
+    const bool higher = live_sum_ + effect.peak > peaks_.peak;
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        peaks_.label_peaks[i] = std::max(peaks_.label_peaks[i], live_[i] + effect.label_peaks[i]);
+        peaks_.at_peak[i] = higher ? live_[i] + effect.at_peak[i] : peaks_.at_peak[i];
+    }
+    if (higher) {
+        peaks_.peak = live_sum_ + effect.peak;
+        peaks_.use = use;
+        peaks_.operation = effect.operation;
+    }
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        live_[i] += effect.change[i];
+        live_sum_ += effect.change[i];
+    }
+}
+
+BytesByLabel StepTally::live_with(const BytesByLabel& of_pass) const {
+    BytesByLabel sum = live_;
+    for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
+        sum[i] += of_pass[i];
+    }
+    return sum;
+}
+
+void StepTally::finish() const { AUSPEX_CHECK(live_ == BytesByLabel{}, "a step releases what it has made"); }
+
+RoleWalk::RoleWalk(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                   const Program& whole, int stage, double heaviest_rank)
+    : program(whole), role(whole.roles[static_cast<std::size_t>(stage)]), sizes(memory_sizes(workload, plan, stack)) {
+    sizes.rows = static_cast<std::uint64_t>(std::ceil(static_cast<double>(sizes.rows) * heaviest_rank));
+    for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
+        chunks.push_back(chunk_sizes(workload, plan, stack, stage, chunk));
+    }
+}
+
+BlockMemory RoleWalk::walk(const Block& block, std::span<const std::uint64_t> rows, PassMemory& pass,
+                           const MemoryProbe& probe) const {
+    return BlockWalk(sizes, chunks[static_cast<std::size_t>(block.chunk)], rows, pass).run(program, block, probe);
+}
+
+namespace {
+
+void walk_uniform(const RoleWalk& role, const MemoryProbe& probe, const Visit& visit) {
+    std::vector<PassMemory> after_forward(role.chunks.size());
+    std::vector<std::optional<BlockMemory>> effects(role.program.blocks.size());
+    for (const BlockUse& use : role.role.order) {
+        std::optional<BlockMemory>& effect = effects[use.block];
+        if (!effect) {
+            const Block& block = role.program.blocks[use.block];
+            PassMemory& pass = after_forward[static_cast<std::size_t>(block.chunk)];
+            PassMemory copy = pass;
+            effect = role.walk(block, {}, block.kind == BlockKind::kForward ? pass : copy, probe);
+        }
+        visit(use, *effect);
+    }
+}
+
+/// Every use has rows of its own.
+void walk_recorded(const RoleWalk& role, const RowsOf& rows, const MemoryProbe& probe, const Visit& visit) {
+    const auto micro_batches = static_cast<std::size_t>(role.program.micro_batches);
+    std::vector<PassMemory> passes(role.chunks.size() * micro_batches);
+    PassMemory none;
+    for (const BlockUse& use : role.role.order) {
+        const Block& block = role.program.blocks[use.block];
+        if (block.kind == BlockKind::kOptimizer) {
+            visit(use, role.walk(block, {}, none, probe));
+            continue;
+        }
+        const std::size_t pass =
+            static_cast<std::size_t>(block.chunk) * micro_batches + static_cast<std::size_t>(use.micro_batch);
+        visit(use, role.walk(block, rows(block, use.micro_batch), passes[pass], probe));
+    }
+}
+
+}  // namespace
+
+void walk_step(const RoleWalk& role, const RowsOf& rows, const MemoryProbe& probe, const Visit& visit) {
+    if (rows) {
+        walk_recorded(role, rows, probe, visit);
+    } else {
+        walk_uniform(role, probe, visit);
+    }
+}
+
+void add_step(const RoleWalk& role, const RowsOf& rows, StepPeaks& peaks) {
+    StepTally tally(peaks);
+    walk_step(role, rows, {}, [&](const BlockUse& use, const BlockMemory& effect) { tally.play(use, effect); });
+    tally.finish();
+}
+
+std::int64_t activations_at(const RoleWalk& role, const RowsOf& rows, const StepPeaks& peaks, KeptKind kind) {
+    constexpr auto kActivations = static_cast<std::size_t>(MemoryLabel::kActivations);
+    std::int64_t live = 0, found = 0;
+    walk_step(role, rows, {peaks.operation, kind}, [&](const BlockUse& use, const BlockMemory& effect) {
+        if (use.block == peaks.use.block && use.micro_batch == peaks.use.micro_batch) {
+            found = live + effect.at_probe[kActivations];
+        }
+        live += effect.change[kActivations];
+    });
+    return found;
+}
+
+}  // namespace auspex::schedule

@@ -1,0 +1,171 @@
+/// @file Memory of all stages, and passes with their times.
+#include "sim/predict/memory_report.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+
+namespace auspex::predict {
+namespace {
+
+std::string size_text(double bytes) {
+    const bool is_small = bytes < 0.1e9;
+    return fixed(bytes / (is_small ? 1e6 : 1e9), 1) + (is_small ? " MB" : " GB");
+}
+
+MemoryReport report_of(const models::Inputs& inputs, std::vector<schedule::StageMemory> stages) {
+    MemoryReport report;
+    report.capacity_bytes = inputs.machine.tile.hbm_bytes;
+    report.by_stage = std::move(stages);
+    for (const schedule::StageMemory& stage : report.by_stage) {
+        if (stage.peak_bytes > report.peak_bytes) {
+            report.peak_bytes = stage.peak_bytes;
+            report.heaviest_stage = stage.stage;
+        }
+    }
+    const schedule::StageMemory& heaviest = report.by_stage[static_cast<std::size_t>(report.heaviest_stage)];
+    report.by_label = heaviest.by_label;
+    report.fits = report.peak_bytes <= report.capacity_bytes;
+    const auto largest = std::max_element(report.by_label.begin(), report.by_label.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    report.verdict = (report.fits ? "fits: " : "does not fit: ") + size_text(report.peak_bytes) + " of " +
+                     size_text(report.capacity_bytes) +
+                     (report.fits ? "" : ", " + size_text(report.peak_bytes - report.capacity_bytes) + " too much") +
+                     "; heaviest stage " + std::to_string(report.heaviest_stage) + ", peak in " +
+                     heaviest.peak_operation + "; largest part " + largest->first + ", " + size_text(largest->second);
+    return report;
+}
+
+/// Kind, chunk and micro-batch.
+using PassKey = std::tuple<schedule::BlockKind, int, int>;
+struct Times {
+    Picoseconds begin = std::numeric_limits<Picoseconds>::max(), end = 0;
+};
+
+/// The chunk of its stage that an operation of a forward or backward pass belongs to; none: it does not tell.
+std::optional<int> chunk_of(const models::Inputs& inputs, const SimulatedStep& step, int stage,
+                            const schedule::Span& span) {
+    using schedule::OpKind;
+    if (span.layer >= 0) {
+        int chunk = 0;
+        while (
+            span.layer >=
+            schedule::layers_of(inputs.workload, step.plan, schedule::virtual_stage_of(step.plan, chunk, stage)).last) {
+            ++chunk;
+        }
+        return chunk;
+    }
+    switch (static_cast<OpKind>(span.name / schedule::kPhaseCount)) {
+        case OpKind::kEmbedding: return 0;
+        case OpKind::kFinalNorm:
+        case OpKind::kLmHead:
+        case OpKind::kCrossEntropy: return step.plan.virtual_stages - 1;
+        default: return std::nullopt;
+    }
+}
+
+std::map<PassKey, Times> times_of_passes(const models::Inputs& inputs, const SimulatedStep& step, int stage) {
+    using schedule::BlockKind, schedule::Phase;
+    std::map<PassKey, Times> times;
+    const std::size_t compute = static_cast<std::size_t>(stage) * schedule::kStreamCount;
+    for (const schedule::Span& span : step.timeline->spans) {
+        const auto phase = static_cast<Phase>(span.name % schedule::kPhaseCount);
+        const bool is_pass = phase != Phase::kOptimizer;
+        const std::optional<int> chunk = is_pass ? chunk_of(inputs, step, stage, span) : 0;
+        if (span.track != compute || !chunk) {
+            continue;
+        }
+        const BlockKind kind = !is_pass                   ? BlockKind::kOptimizer
+                               : phase == Phase::kForward ? BlockKind::kForward
+                                                          : BlockKind::kBackward;
+        Times& pass = times[{kind, *chunk, span.micro_batch}];
+        pass.begin = std::min(pass.begin, span.start);
+        pass.end = std::max(pass.end, span.end);
+    }
+    return times;
+}
+
+schedule::StageCourse course_of(const models::Inputs& inputs, const SimulatedStep& step, int stage) {
+    return memory_is_of_record(inputs, step)
+               ? recorded_stage_course(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
+                                       step.program, stage, *step.plan.routing.record)
+               : stage_course(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout, step.program,
+                              stage, step.load.heaviest_rank);
+}
+
+}  // namespace
+
+bool memory_is_of_record(const models::Inputs& inputs, const SimulatedStep& step) {
+    const auto& record = step.plan.routing.record;
+    return record && step.plan.etp == step.plan.tp && step.plan.cp == 1 &&
+           record->tokens == std::int64_t{step.layout.global_batch} * inputs.workload.sequence_length;
+}
+
+MemoryReport memory_report(const models::Inputs& inputs, const SimulatedStep& step) {
+    const bool recorded = memory_is_of_record(inputs, step);
+    std::vector<schedule::StageMemory> stages;
+    for (int stage = 0; stage < step.plan.pp; ++stage) {
+        stages.push_back(recorded ? recorded_stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine,
+                                                          step.layout, step.program, stage, *step.plan.routing.record)
+                                  : stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
+                                                 step.program, stage, step.load.heaviest_rank));
+    }
+    return report_of(inputs, std::move(stages));
+}
+
+MemoryCourse memory_course(const models::Inputs& inputs, int tiles) {
+    if (inputs.machine.cpu.cores > 0) {
+        throw InputError("--machine",
+                         "found " + inputs.machine.name +
+                             ", whose ranks are processes on CPU cores; expected a machine of accelerators");
+    }
+    const SimulatedStep step = simulate_step(inputs, {.tiles = tiles, .timeline = true}, false);
+    MemoryCourse course;
+    course.tiles = step.layout.tiles;
+    course.global_batch = step.layout.global_batch;
+    course.step_time_s = to_seconds(step.step);
+    std::vector<schedule::StageMemory> stages;
+    for (int stage = 0; stage < step.plan.pp; ++stage) {
+        schedule::StageCourse found = course_of(inputs, step, stage);
+        const std::map<PassKey, Times> times = times_of_passes(inputs, step, stage);
+        StageMemoryCourse& to = course.stages.emplace_back();
+        to.kept = std::move(found.kept);
+        for (schedule::PassBytes& pass : found.passes) {
+            const Times& at = times.at({pass.kind, pass.chunk, pass.micro_batch});
+            to.passes.push_back({std::move(pass), to_seconds(at.begin), to_seconds(at.end)});
+        }
+        stages.push_back(std::move(found.memory));
+    }
+    course.memory = report_of(inputs, std::move(stages));
+    return course;
+}
+
+std::vector<std::vector<double>> most_bytes(const StageMemoryCourse& stage, double step_time_s, std::size_t parts) {
+    const auto sum = [](const std::vector<double>& bytes) { return std::reduce(bytes.begin(), bytes.end()); };
+    // Before the first pass there is what is left behind the last one: what is there all the time.
+    const std::vector<double>* live = &stage.passes.back().behind;
+    std::vector<std::vector<double>> found;
+    std::size_t next = 0;
+    for (std::size_t part = 0; part < parts; ++part) {
+        const double end_s = step_time_s * static_cast<double>(part + 1) / static_cast<double>(parts);
+        const std::vector<double>* most = live;
+        for (; next < stage.passes.size() && stage.passes[next].begin_s < end_s; ++next) {
+            const TimedPass& pass = stage.passes[next];
+            most = sum(pass.at_peak) > sum(*most) ? &pass.at_peak : most;
+            if (pass.end_s > end_s) {
+                break;  // it goes on in the next part
+            }
+            live = &pass.behind;
+        }
+        found.push_back(*most);
+    }
+    return found;
+}
+
+}  // namespace auspex::predict

@@ -42,6 +42,29 @@ TEST_F(PlanCli, the_best_is_written_as_a_plan_that_predict_takes_at_the_very_sam
                 64e9 - best.at("memory_peak_bytes").as_number(0, 1e12), 1);
 }
 
+TEST_F(PlanCli, faster_plans_that_do_not_fit_are_named_with_what_makes_them_fit) {
+    const std::string tight = kSmall + "--set 'machine.tile.hbm_capacity=32 GB' --top 3 ";
+    const Outcome text = run(tight);
+    ASSERT_EQ(text.exit_code, 0) << text.error;
+    for (const char* part : {"What binds it: ", "Faster than the best, but too large", "fits with recompute"}) {
+        EXPECT_NE(text.out.find(part), std::string::npos) << part << "\n" << text.out;
+    }
+    const Outcome found = run(tight + "--json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const JsonValue root = document.root();
+    const double best_s = root.at("best").elements().front().at("step_time_s").as_number(0, 100);
+    ASSERT_FALSE(root.at("shut_out_by_memory").at("plans").elements().empty());
+    for (const JsonValue& one : root.at("shut_out_by_memory").at("plans").elements()) {
+        EXPECT_LT(one.at("step_time_s").as_number(0, 100), best_s);
+        EXPECT_EQ(one.at("excess_bytes").as_number(1, 1e12), one.at("memory_peak_bytes").as_number(0, 1e12) - 32e9);
+    }
+    const JsonValue second = root.at("best").elements()[1];
+    EXPECT_FALSE(second.at("differs_from_best").keys().empty());
+    EXPECT_FALSE(second.at("more_of_s").keys().empty());
+    EXPECT_FALSE(root.at("binds_s").keys().empty());
+}
+
 TEST_F(PlanCli, fields_that_are_set_stay_and_those_that_are_bounded_are) {
     const Outcome found = run(kSmall + "--set 'plan.recompute=[\"norm\"]' --set plan.pp=2 --top 3 --json");
     ASSERT_EQ(found.exit_code, 0) << found.error;

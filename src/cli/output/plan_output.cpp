@@ -77,7 +77,47 @@ std::string joined(const Words& words) {
     return text;
 }
 
+std::string words_or_nothing(const Words& words) { return words.empty() ? "nothing" : joined(words); }
+
+/// Names and values of the fields that a search varies.
+std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p) {
+    return {{"pp", std::to_string(p.pp)},
+            {"tp", std::to_string(p.tp)},
+            {"etp", std::to_string(p.etp_given ? p.etp : p.tp)},
+            {"ep", std::to_string(p.ep)},
+            {"cp", std::to_string(p.cp)},
+            {"micro_batch_size", std::to_string(p.micro_batch_size)},
+            {"schedule", to_string(p.schedule)},
+            {"virtual_stages", std::to_string(p.virtual_stages)},
+            {"recompute", words_or_nothing(recomputed(p))},
+            {"optimizer", to_string(p.optimizer)},
+            {"dispatch", to_string(p.dispatch)},
+            {"expert_kernels", to_string(p.expert_kernels)},
+            {"overlap", words_or_nothing(overlapped(p))},
+            {"sequence_parallel", p.sequence_parallel ? "yes" : "no"},
+            {"rank_order", p.rank_order.front() == models::Axis::kPp ? "pp first" : "dp first"}};
+}
+
 }  // namespace
+
+std::vector<PlanDifference> plan_differences(const models::Plan& plan, const models::Plan& base) {
+    const auto fields = fields_of(plan), others = fields_of(base);
+    std::vector<PlanDifference> found;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].second != others[i].second) {
+            found.push_back({fields[i].first, fields[i].second, others[i].second});
+        }
+    }
+    return found;
+}
+
+std::string differences_line(const models::Plan& plan, const models::Plan& base) {
+    std::string text;
+    for (const PlanDifference& one : plan_differences(plan, base)) {
+        text += (text.empty() ? "" : ", ") + one.field + " " + one.value + " (not " + one.base + ")";
+    }
+    return text.empty() ? "the same plan" : text;
+}
 
 void write_plan(JsonWriter& json, const models::Plan& p) {
     json.member("dp", p.dp).member("ep", p.ep);

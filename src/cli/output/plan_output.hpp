@@ -1,6 +1,7 @@
 #pragma once
 /// @file A plan as a plan file, and in a line.
 #include <string>
+#include <vector>
 
 #include "base/json_writer.hpp"
 #include "models/plan.hpp"
@@ -12,5 +13,14 @@ void write_plan(JsonWriter& json, const models::Plan& plan);
 
 /// "pp 8 dp 32 ep 12 tp 1, 1f1b, 8 x 1, recompute norm+attention, ep-aware, fused": what differs between plans.
 [[nodiscard]] std::string plan_line(const models::Plan& plan, bool has_experts);
+
+/// A field in which two plans differ.
+struct PlanDifference {
+    std::string field, value, base;
+};
+/// Those that a search varies; dp and the number of micro-batches follow from them.
+[[nodiscard]] std::vector<PlanDifference> plan_differences(const models::Plan& plan, const models::Plan& base);
+/// "tp 4 (not 2), recompute attention (not nothing)"; "the same plan".
+[[nodiscard]] std::string differences_line(const models::Plan& plan, const models::Plan& base);
 
 }  // namespace auspex::cli

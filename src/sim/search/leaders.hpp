@@ -18,6 +18,14 @@ namespace auspex::search {
     return std::tie(a.step, a.index) < std::tie(b.step, b.index);
 }
 
+/// Lower bounds first, ties in the order of the space.
+[[nodiscard]] inline bool has_lower_bound(const EvaluatedPlan& a, const EvaluatedPlan& b) {
+    return std::tie(a.bound_s, a.index) < std::tie(b.bound_s, b.index);
+}
+
+/// Plans that do not fit, as many as are remembered.
+inline constexpr std::size_t kUnfitKept = 64;
+
 /// The plans kept, from all threads.
 class Leaders {
  public:
@@ -42,6 +50,10 @@ class Leaders {
         if (!smallest_ || plan.memory_peak_bytes < smallest_->memory_peak_bytes) {
             smallest_ = plan;
         }
+        if (plan.bound_s > 0) {
+            unfit_.insert(std::upper_bound(unfit_.begin(), unfit_.end(), plan, has_lower_bound), plan);
+            unfit_.resize(std::min(unfit_.size(), kUnfitKept));
+        }
     }
     [[nodiscard]] double best_s() {
         const std::lock_guard lock(mutex_);
@@ -52,6 +64,11 @@ class Leaders {
         result.pareto = std::move(front_);
         std::ranges::sort(result.pareto, is_better);
         result.smallest = smallest_.value_or(EvaluatedPlan{});
+        if (!result.best.empty()) {  // those with a higher bound were looked at or not, by chance
+            std::erase_if(
+                unfit_, [&](const EvaluatedPlan& plan) { return plan.bound_s > to_seconds(result.best.front().step); });
+        }
+        result.unfit = std::move(unfit_);
     }
 
  private:
@@ -68,7 +85,7 @@ class Leaders {
 
     std::size_t top_;
     std::mutex mutex_;
-    std::vector<EvaluatedPlan> best_, front_;
+    std::vector<EvaluatedPlan> best_, front_, unfit_;
     std::optional<EvaluatedPlan> smallest_;
     std::atomic<double> cutoff_s_ = std::numeric_limits<double>::infinity();
 };

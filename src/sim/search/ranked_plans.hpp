@@ -7,12 +7,20 @@
 
 namespace auspex::search {
 
+struct LossChange {
+    schedule::Loss loss = schedule::Loss::kUsefulCompute;
+    double seconds = 0;
+};
+
 struct RankedPlan {
     models::Plan plan;
     EvaluatedPlan evaluated;
     predict::Prediction prediction;  ///< with interval and constants
     Lead lead;                       ///< of the first plan over this one
+    std::vector<LossChange> behind;  ///< losses that it has more of than the first plan, what grew most first
 };
+/// What a step has besides useful compute, the most first: what binds it.
+[[nodiscard]] std::vector<LossChange> binding_losses(const predict::Prediction& prediction);
 /// Those of result.best, in order.
 [[nodiscard]] std::vector<RankedPlan> ranked_plans(const models::Inputs& inputs, const SearchResult& result);
 

@@ -25,8 +25,10 @@ struct SearchResult {
     std::map<std::string, std::uint64_t> rejected;
     std::vector<EvaluatedPlan> best;    ///< shortest step first, `top` of them at most
     std::vector<EvaluatedPlan> pareto;  ///< of the plans evaluated: none has both a shorter step and less memory
-    EvaluatedPlan smallest;             ///< where nothing fits: the plan of those looked at that lacks least memory
-    std::uint64_t checked = 0;          ///< plans computed from nothing that agreed; one that does not throws
+    /// Not played, for they do not fit: those with the least bounds, none above the best step; the lowest first.
+    std::vector<EvaluatedPlan> unfit;
+    EvaluatedPlan smallest;     ///< where nothing fits: the plan of those looked at that lacks least memory
+    std::uint64_t checked = 0;  ///< plans computed from nothing that agreed; one that does not throws
     double capacity_bytes = 0;
     bool was_cut = false;
     double least_bound_left_s = 0;  ///< was_cut: no plan that was not looked at can be faster; else 0

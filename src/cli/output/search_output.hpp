@@ -1,0 +1,22 @@
+#pragma once
+/// @file What a search for layouts has found, as JSON and as a page of text.
+#include <vector>
+
+#include "cli/flags/options.hpp"
+#include "sim/search/ranked_plans.hpp"
+#include "sim/search/shut_out.hpp"
+
+namespace auspex::cli {
+
+struct FoundPlans {
+    search::SearchResult result;             ///< with at least one plan
+    std::vector<search::RankedPlan> ranked;  ///< its best
+    search::ShutOutPlans shut_out;
+};
+
+/// The document that docs/json-output.md describes, to standard output.
+void write_search(const models::Inputs& inputs, const Options& options, const FoundPlans& found);
+/// The page of text.
+void print_search(const models::Inputs& inputs, const Options& options, const FoundPlans& found);
+
+}  // namespace auspex::cli

@@ -80,10 +80,12 @@ TEST_F(PlanCli, fields_that_are_set_stay_and_those_that_are_bounded_are) {
 
 TEST_F(PlanCli, what_cannot_be_is_one_sentence_that_says_what_would_do) {
     const std::string base = "plan --machine aurora --stack optimus --workload mula-220b-a10b ";
-    EXPECT_EQ(fault_of_refusal(base + "--tiles 37 --global-batch 5 --where 'pp<=4'",
-                               {"--tiles 37", "no plan", "no multiple of"}),
-              "");
-    EXPECT_EQ(fault_of_refusal(base + "--tiles 12 --global-batch 12", {"no plan that fits", "of 64 GB", "more tiles"}),
+    EXPECT_EQ(
+        fault_of_refusal(base + "--tiles 37 --global-batch 5 --where 'pp<=4'",
+                         {"--tiles 37", "no plan", "no multiple of", "--global-batch 37 with", "--tiles 36 with"}),
+        "");
+    EXPECT_EQ(fault_of_refusal(base + "--tiles 12 --global-batch 12",
+                               {"no plan that fits", "of 64 GB", "GB too much", "--tiles 60"}),
               "");
     EXPECT_EQ(fault_of_refusal(base + "--tiles 12 --global-batch 12 --where 'pp~4'", {"--where", "pp~4", "expected"}),
               "");

@@ -1,0 +1,121 @@
+/// @file Spaces of plans from flags, and refusals.
+#include "cli/commands/plan_request.hpp"
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/units.hpp"
+#include "cli/output/plan_output.hpp"
+#include "launch/child_process.hpp"
+#include "launch/input_files.hpp"
+#include "launch/train/child_run.hpp"
+#include "sim/search/nearest.hpp"
+
+namespace auspex::cli {
+namespace {
+
+/// What does not vary, where no --plan says otherwise.
+constexpr const char* kPlainPlan = R"({"source": "auspex plan", "ep": 1, "tp": 1, "pp": 1, "micro_batch_size": 1,
+    "micro_batches": 1, "schedule": "1f1b", "precision": "bf16", "gradient_dtype": "bf16", "optimizer": "sharded",
+    "dispatch": "alltoall", "expert_kernels": "grouped"})";
+
+std::string bytes_text(double bytes) { return format_quantity(bytes, Dimension::kBytes); }
+
+JsonDocument base_plan(const Options& options) {
+    if (!options.plan.empty()) {
+        return launch::load_document("plan", options.plan, options.overrides);
+    }
+    JsonDocument document = JsonDocument::parse(kPlainPlan, "plan");
+    for (const std::string& text : options.overrides) {
+        if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
+            document.set(parts.path, parts.value);
+        }
+    }
+    return document;
+}
+
+}  // namespace
+
+models::Inputs search_inputs(const Options& options) {
+    launch::require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
+    models::Inputs inputs =
+        models::load_inputs(launch::load_document("machine", options.machine, options.overrides),
+                            launch::load_document("stack", options.stack, options.overrides),
+                            launch::load_document("workload", options.workload, options.overrides), base_plan(options));
+    if (inputs.machine.cpu.cores > 0) {
+        throw InputError("--machine",
+                         "found " + inputs.machine.name +
+                             ", whose ranks are processes on CPU cores; expected a machine of accelerators");
+    }
+    return inputs;
+}
+
+search::SpaceRequest search_request(const Options& options, int tiles) {
+    search::SpaceRequest request;
+    request.tiles = tiles;
+    request.global_batch = options.search.global_batch;
+    request.what_if = options.search.what_if;
+    if (!options.search.where.empty()) {
+        request.where = search::read_constraints("--where", options.search.where);
+    }
+    for (const std::string& text : options.overrides) {
+        const launch::Override parts = launch::split_override(text);
+        if (parts.role == "plan" && (parts.path == "dp" || parts.path == "micro_batches")) {
+            throw InputError(
+                "--set plan." + parts.path,
+                "found with auspex plan, where it follows from tiles, batch and the rest; expected another "
+                "field, or --where " +
+                    parts.path + "=N");
+        }
+        if (parts.role == "plan") {
+            request.fixed.push_back(parts.path);
+        }
+    }
+    return request;
+}
+
+search::SearchOptions search_options(const Options& options) {
+    search::SearchOptions how;
+    if (options.search.top > 0) {
+        how.top = static_cast<std::size_t>(options.search.top);
+    }
+    how.exhaustive = options.search.exhaustive;
+    how.is_cut = [] { return launch::caught_signal() != 0; };
+    return how;
+}
+
+void refuse_empty(const models::Inputs& inputs, const search::SpaceRequest& request,
+                  const search::SearchResult& result) {
+    std::string reasons, nearest;
+    for (const auto& [reason, count] : result.rejected) {
+        reasons += (reasons.empty() ? "" : "; ") + std::to_string(count) + " times " + reason;
+    }
+    if (const std::optional<int> batch = nearest_batch(inputs, request)) {
+        nearest = "--global-batch " + std::to_string(*batch) + " with these tiles";
+    }
+    if (const std::optional<int> tiles = nearest_tiles(inputs, request)) {
+        nearest += (nearest.empty() ? "" : ", and ") + ("--tiles " + std::to_string(*tiles) + " with this batch");
+    }
+    throw InputError(
+        "--tiles " + std::to_string(request.tiles) + " with --global-batch " + std::to_string(request.global_batch),
+        "found no plan that divides them: " + (reasons.empty() ? "nothing is offered" : reasons) +
+            (nearest.empty() ? "" : "; the nearest that have plans: " + nearest));
+}
+
+void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& request,
+                  const search::SearchResult& result) {
+    const std::optional<search::EvaluatedPlan> least = least_memory_plan(inputs, request);
+    const search::EvaluatedPlan& smallest =
+        least && least->memory_peak_bytes < result.smallest.memory_peak_bytes ? *least : result.smallest;
+    const std::optional<int> tiles = nearest_tiles_that_fit(inputs, request);
+    throw InputError("memory of " + inputs.machine.name,
+                     "found no plan that fits: the smallest that was looked at takes " +
+                         bytes_text(smallest.memory_peak_bytes) + " of " + bytes_text(result.capacity_bytes) + ", " +
+                         bytes_text(smallest.memory_peak_bytes - result.capacity_bytes) + " too much (" +
+                         plan_line(plan_of(smallest.candidate, inputs.plan), inputs.workload.num_experts > 0) +
+                         "); expected " +
+                         (tiles ? "--tiles " + std::to_string(*tiles) + ", the nearest whole nodes on which one fits,"
+                                : std::string("more tiles")) +
+                         " a smaller batch, or fewer fields that are fixed");
+}
+
+}  // namespace auspex::cli

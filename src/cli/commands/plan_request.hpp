@@ -1,0 +1,23 @@
+#pragma once
+/// @file From flags to a space of plans to search, and what to say where there is nothing in it.
+#include "cli/flags/options.hpp"
+#include "sim/search/plan_search.hpp"
+
+namespace auspex::cli {
+
+/// Machine, stack, workload and what does not vary of the plan, overridden. Throws InputError, also for a machine of
+/// CPU cores.
+[[nodiscard]] models::Inputs search_inputs(const Options& options);
+/// The space for a number of tiles. Throws InputError.
+[[nodiscard]] search::SpaceRequest search_request(const Options& options, int tiles);
+/// --top, --exhaustive, and an end at a caught signal.
+[[nodiscard]] search::SearchOptions search_options(const Options& options);
+
+/// Nothing divides tiles and batch: throws InputError with the nearest batch and the nearest number of tiles that work.
+[[noreturn]] void refuse_empty(const models::Inputs& inputs, const search::SpaceRequest& request,
+                               const search::SearchResult& result);
+/// Nothing fits: throws InputError with the plan of least memory, and the least number of tiles on which one fits.
+[[noreturn]] void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& request,
+                               const search::SearchResult& result);
+
+}  // namespace auspex::cli

@@ -50,6 +50,7 @@ constexpr std::array kPerSecondUnits{Unit{"1/s", 1},         Unit{"Hz", 1},    U
                                      Unit{"MHz", 1e6},       Unit{"GHz", 1e9}, Unit{"1/min", 1.0 / 60},
                                      Unit{"1/h", 1.0 / 3600}};
 constexpr std::array kWattsUnits{Unit{"W", 1}, Unit{"kW", 1e3}, Unit{"MW", 1e6}};
+constexpr std::array kCountUnits{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"B", 1e9}, Unit{"T", 1e12}};
 
 /// The first unit of a table is the dimension's base unit.
 std::span<const Unit> units_of(Dimension dimension) {
@@ -61,6 +62,7 @@ std::span<const Unit> units_of(Dimension dimension) {
         case Dimension::kSeconds: return kSecondsUnits;
         case Dimension::kPerSecond: return kPerSecondUnits;
         case Dimension::kWatts: return kWattsUnits;
+        case Dimension::kCount: return kCountUnits;
     }
     check_failed("dimension", "unknown dimension", __FILE__, __LINE__);
 }
@@ -78,6 +80,10 @@ std::string joined_names(std::span<const Unit> units) {
 [[noreturn]] void refuse(const std::string& where, std::string_view text, Dimension dimension) {
     if (dimension == Dimension::kNone) {
         throw InputError(where, "found " + quoted(text) + "; expected a plain number without a unit");
+    }
+    if (dimension == Dimension::kCount) {
+        throw InputError(where, "found " + quoted(text) + "; expected a number such as \"" + example_of(dimension) +
+                                    "\" (k M B T: powers of 1000)");
     }
     throw InputError(where, "found " + quoted(text) + "; expected a number and a unit, such as \"" +
                                 example_of(dimension) + "\" (units: " + joined_names(units_of(dimension)) + ")");
@@ -175,6 +181,7 @@ const char* example_of(Dimension dimension) {
         case Dimension::kSeconds: return "350 ns";
         case Dimension::kPerSecond: return "10 1/s";
         case Dimension::kWatts: return "500 W";
+        case Dimension::kCount: return "100B";
     }
     check_failed("dimension", "unknown dimension", __FILE__, __LINE__);
 }

@@ -11,7 +11,8 @@ namespace auspex {
 ///   kFlopPerSecond   F/s KF/s MF/s GF/s TF/s PF/s EF/s, also TFLOP/s and the like
 ///   kSeconds         ps ns us ms s min h d        kPerSecond  1/s Hz kHz MHz GHz, 1/min, 1/h
 ///   kWatts           W kW MW                       kNone       a plain JSON number, no unit
-enum class Dimension { kNone, kBytes, kBytesPerSecond, kFlopPerSecond, kSeconds, kPerSecond, kWatts };
+///   kCount           none, or k M B T (powers of 1000): things that are counted, such as tokens
+enum class Dimension { kNone, kBytes, kBytesPerSecond, kFlopPerSecond, kSeconds, kPerSecond, kWatts, kCount };
 
 /// Parses "<number><optional space><unit>" strictly. `where` names file and path in the error.
 /// Throws InputError for a missing or wrong unit, a non-finite number, trailing text.

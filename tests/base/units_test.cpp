@@ -23,6 +23,9 @@ TEST(Units, quantities_are_read_in_si) {
     EXPECT_EQ(parse_quantity("3 1/s", Dimension::kPerSecond, "x"), 3);
     EXPECT_EQ(parse_quantity("2.5 GHz", Dimension::kPerSecond, "x"), 2.5e9);
     EXPECT_EQ(parse_quantity("0.25", Dimension::kNone, "x"), 0.25);
+    EXPECT_EQ(parse_quantity("100B", Dimension::kCount, "x"), 100e9);
+    EXPECT_EQ(parse_quantity("1.5 T", Dimension::kCount, "x"), 1.5e12);
+    EXPECT_EQ(parse_quantity("100e9", Dimension::kCount, "x"), 100e9);
 }
 
 TEST(Units, a_wrong_or_missing_unit_is_refused) {
@@ -31,6 +34,7 @@ TEST(Units, a_wrong_or_missing_unit_is_refused) {
         EXPECT_THROW(static_cast<void>(parse_quantity(text, Dimension::kBytesPerSecond, "x")), InputError) << text;
     }
     EXPECT_THROW(static_cast<void>(parse_quantity("5 B", Dimension::kNone, "x")), InputError);
+    EXPECT_THROW(static_cast<void>(parse_quantity("5 GB", Dimension::kCount, "x")), InputError);
     EXPECT_THROW(static_cast<void>(parse_quantity("5 GB/s", Dimension::kSeconds, "x")), InputError);
 }
 

@@ -78,6 +78,52 @@ TEST_F(PlanCli, fields_that_are_set_stay_and_those_that_are_bounded_are) {
     }
 }
 
+TEST_F(PlanCli, several_sizes_are_a_table_and_the_pick_is_written) {
+    const std::string sizes =
+        "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..48 --global-batch 96 --tokens 1B "
+        "--where 'pp<=2,tp<=2,micro_batch_size<=2' ";
+    const std::string file = folder_ + "pick.json";
+    const Outcome found = run(sizes + "--objective tokens-per-node-hour --json --out " + file);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const auto points = document.root().at("sizes").elements();
+    ASSERT_EQ(points.size(), 3U);
+    double most = 0;
+    std::int64_t cheapest = 0;
+    for (const JsonValue& point : points) {
+        const double rate = point.at("tokens_per_node_hour").as_number(0, 1e15);
+        cheapest = rate > most ? point.at("tiles").as_integer(1, 1000) : cheapest;
+        most = std::max(most, rate);
+        // 1 B tokens at so many tokens a node and hour.
+        EXPECT_NEAR(point.at("node_hours").as_number(0, 1e9) * rate, 1e9, 1);
+    }
+    EXPECT_EQ(document.root().at("picked_tiles").as_integer(1, 1000), cheapest);
+    EXPECT_NE(text_of(file).find("\"micro_batch_size\""), std::string::npos);
+    const Outcome text = run(sizes);
+    for (const char* part : {"marginal", "run time", "node-hours", "The shortest step: 48 tiles", "at least 50 %"}) {
+        EXPECT_NE(text.out.find(part), std::string::npos) << part << "\n" << text.out;
+    }
+}
+
+TEST_F(PlanCli, a_deadline_picks_the_smallest_size_and_one_that_nothing_makes_is_refused_with_the_nearest) {
+    const std::string base =
+        "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..96 --global-batch 96 --tokens 10B "
+        "--where 'pp<=2,tp<=2,micro_batch_size<=2' ";
+    const Outcome found = run(base + "--deadline 20h --json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const JsonValue smallest = document.root().at("smallest");
+    EXPECT_LE(smallest.at("run_time_s").as_number(0, 1e9), 20 * 3600.0);
+    EXPECT_EQ(fault_of_refusal(base + "--deadline 1min", {"--deadline 60 s", "10.0 G tokens", "96 tiles in"}), "");
+    EXPECT_EQ(fault_of_refusal("plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..96 "
+                               "--global-batch 96 --deadline 1h",
+                               {"--deadline", "without --tokens"}),
+              "");
+    EXPECT_EQ(fault_of_refusal(base + "--deadline 14", {"--deadline", "\"14\"", "unit"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--objective speed", {"--objective", "step-time"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--top 3", {"--top", "several --tiles"}), "");
+}
+
 TEST_F(PlanCli, what_cannot_be_is_one_sentence_that_says_what_would_do) {
     const std::string base = "plan --machine aurora --stack optimus --workload mula-220b-a10b ";
     EXPECT_EQ(

@@ -75,12 +75,15 @@ std::vector<Command> inspection_commands() {
         {"plan",
          "pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch",
          "auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 48 --global-batch 192 --out "
-         "build/best.json",
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTiles, Flag::kGlobalBatch},
-         {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kOut, Flag::kJson},
+         "build/best.json\n"
+         "  auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..384 --global-batch 384 "
+         "--tokens "
+         "100B --deadline 14d",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTilesRange, Flag::kGlobalBatch},
+         {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kTokens,
+          Flag::kDeadline, Flag::kObjective, Flag::kOut, Flag::kJson},
          run_plan,
-         {{Flag::kTiles, "tiles (accelerators) of the job"},
-          {Flag::kPlan,
+         {{Flag::kPlan,
            "plan file with what does not vary (precision, routing, placement); default: bf16, even routing"},
           {Flag::kSet,
            "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},

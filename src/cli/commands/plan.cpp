@@ -1,33 +1,22 @@
 /// @file auspex plan: the best layouts of a model over a number of tiles, out of all that there are.
 #include <iostream>
-#include <sstream>
 
-#include "base/output_file.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/plan_request.hpp"
-#include "cli/output/plan_output.hpp"
+#include "cli/commands/plan_sizes.hpp"
 #include "cli/output/search_output.hpp"
 #include "launch/child_process.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
 
 namespace auspex::cli {
-namespace {
-
-void write_winner(const Options& options, const models::Plan& plan) {
-    std::ostringstream text;
-    {
-        JsonWriter json(text);
-        json.begin_object().member("source", "the best of " + options.command_line);
-        write_plan(json, plan);
-        json.end_object();
-    }
-    write_file(options.out, text.str());
-}
-
-}  // namespace
-
 void run_plan(const Options& options) {
+    if (options.search.deadline_s > 0) {
+        return run_plan_deadline(options);
+    }
+    if (options.tiles.size() > 1) {
+        return run_plan_sizes(options);
+    }
     const models::Inputs inputs = search_inputs(options);
     const search::SpaceRequest request = search_request(options, options.tiles.front());
     search::SearchOptions how = search_options(options);
@@ -49,10 +38,10 @@ void run_plan(const Options& options) {
         refuse_unfit(inputs, request, result);
     }
     constexpr std::size_t kShutOutShown = 3;
-    const FoundPlans found{result, ranked_plans(inputs, result),
+    const FoundPlans found{result, ranked_plans(inputs, result, options.tokens),
                            shut_out_by_memory(inputs, request, result, kShutOutShown)};
     if (!options.out.empty()) {
-        write_winner(options, found.ranked.front().plan);
+        write_plan_file(options, found.ranked.front().plan);
     }
     if (options.json) {
         write_search(inputs, options, found);

@@ -1,8 +1,10 @@
 /// @file Spaces of plans from flags, and refusals.
 #include "cli/commands/plan_request.hpp"
 
+#include <sstream>
+
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "cli/output/plan_output.hpp"
 #include "launch/child_process.hpp"
@@ -116,6 +118,17 @@ void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& requ
                          (tiles ? "--tiles " + std::to_string(*tiles) + ", the nearest whole nodes on which one fits,"
                                 : std::string("more tiles")) +
                          " a smaller batch, or fewer fields that are fixed");
+}
+
+void write_plan_file(const Options& options, const models::Plan& plan) {
+    std::ostringstream text;
+    {
+        JsonWriter json(text);
+        json.begin_object().member("source", "the best of " + options.command_line);
+        write_plan(json, plan);
+        json.end_object();
+    }
+    write_file(options.out, text.str());
 }
 
 }  // namespace auspex::cli

@@ -20,4 +20,7 @@ namespace auspex::cli {
 [[noreturn]] void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& request,
                                const search::SearchResult& result);
 
+/// Writes a plan that a search has picked to the file of --out.
+void write_plan_file(const Options& options, const models::Plan& plan);
+
 }  // namespace auspex::cli

@@ -38,6 +38,10 @@ FlagText input_flag_text(Flag flag) {
             return {"tiles", "N", "tiles (accelerators) of the job; without it what the plan's dp gives"};
         case Flag::kTilesList:
             return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
+        case Flag::kTilesRange:
+            return {
+                "tiles", "N | N,N,... | A..B",
+                "tiles (accelerators) of the job; several: the best plan of each size; A..B: A, 2A, 4A up to B, and B"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -55,7 +59,8 @@ FlagText prediction_flag_text(Flag flag) {
         case Flag::kOut:
             return {"out", "DIR", "write the report there: index.html, report.md, points.csv, efficiency.svg"};
         case Flag::kTrace: return {"trace", "FILE", "write a Chrome trace of the step, for ui.perfetto.dev"};
-        case Flag::kTokens: return {"tokens", "COUNT", "length of the training run: adds its time and node-hours"};
+        case Flag::kTokens:
+            return {"tokens", "COUNT", "length of the training run, such as 100B: adds its time and node-hours"};
         case Flag::kLens:
             return {"lens", "folded|unfolded",
                     "folded (default): one actor a pipeline stage; unfolded: every tile, NIC and link"};
@@ -147,6 +152,18 @@ FlagText search_flag_text(Flag flag) {
         case Flag::kExhaustive: return {"exhaustive", nullptr, "simulate every plan that fits, whatever its bound"};
         case Flag::kWhatIf:
             return {"what-if", nullptr, "optimizers, dispatches and expert kernels that the stack does not offer, too"};
+        case Flag::kVary:
+            return {"vary", "ROLE.PATH=VALUE,...",
+                    "search once for each value of a field, as --set has it: where does the best plan change?"};
+        case Flag::kDeadline:
+            return {"deadline", "TIME",
+                    "with --tokens: the smallest of the --tiles that trains them in this time, such as 14d; A..B: of "
+                    "all whole nodes between"};
+        case Flag::kObjective:
+            return {
+                "objective", "step-time|tokens-per-node-hour",
+                "which of several --tiles to pick: the fastest (default), or the one that costs least; for one size "
+                "both are the same"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -155,7 +172,7 @@ FlagText search_flag_text(Flag flag) {
 }  // namespace
 
 FlagText text_of(Flag flag) {
-    if (flag <= Flag::kTilesList) {
+    if (flag <= Flag::kTilesRange) {
         return input_flag_text(flag);
     }
     if (flag <= Flag::kSlow) {
@@ -173,7 +190,7 @@ FlagText text_of(Flag flag) {
     if (flag >= Flag::kPlans && flag <= Flag::kRepeat) {
         return compare_flag_text(flag);
     }
-    if (flag >= Flag::kGlobalBatch && flag <= Flag::kWhatIf) {
+    if (flag >= Flag::kGlobalBatch && flag <= Flag::kObjective) {
         return search_flag_text(flag);
     }
     switch (flag) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
 
@@ -93,8 +94,45 @@ std::string parse_lens(const std::string& text) {
     return text;
 }
 
-double parse_tokens(const std::string& text) {
-    return parse_number("tokens", text, kLeastPositive, kLargestNumber, "a positive number such as 100e9");
+/// A quantity above zero.
+double parse_positive(const char* flag, const std::string& text, Dimension dimension) {
+    const std::string name = std::string("--") + flag;
+    const double value = parse_quantity(text, dimension, name);
+    if (!(value > 0)) {
+        throw InputError(name,
+                         "found \"" + text + "\"; expected more than zero, such as \"" + example_of(dimension) + "\"");
+    }
+    return value;
+}
+
+/// A, 2A, 4A, … up to B.
+std::vector<int> parse_tiles_range(const std::string& text, std::size_t dots) {
+    const std::vector<int> first = parse_tiles(text.substr(0, dots), false);
+    const std::vector<int> last = parse_tiles(text.substr(dots + 2), false);
+    if (last.front() < first.front()) {
+        throw InputError("--tiles", "found \"" + text + "\"; expected A..B with A at most B");
+    }
+    std::vector<int> tiles;
+    for (std::int64_t size = first.front(); size <= last.front(); size *= 2) {
+        tiles.push_back(static_cast<int>(size));
+    }
+    if (tiles.back() < last.front()) {
+        tiles.push_back(last.front());
+    }
+    return tiles;
+}
+
+void store_tiles(Options& options, const std::string& text) {
+    const std::size_t dots = text.find("..");
+    options.search.is_tiles_range = dots != std::string::npos;
+    options.tiles = options.search.is_tiles_range ? parse_tiles_range(text, dots) : parse_tiles(text, true);
+}
+
+std::string parse_objective(const std::string& text) {
+    if (text != "step-time" && text != "tokens-per-node-hour") {
+        throw InputError("--objective", "found \"" + text + "\"; expected step-time or tokens-per-node-hour");
+    }
+    return text;
 }
 
 }  // namespace
@@ -113,7 +151,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kMode: options.mode = text(); break;
         case Flag::kOut: options.out = text(); break;
         case Flag::kTrace: options.trace = text(); break;
-        case Flag::kTokens: options.tokens = parse_tokens(text()); break;
+        case Flag::kTilesRange: store_tiles(options, text()); break;
+        case Flag::kTokens: options.tokens = parse_positive("tokens", text(), Dimension::kCount); break;
         case Flag::kLens: options.predict.lens = parse_lens(text()); break;
         case Flag::kSeed: options.seed = parse_seed(text()); break;
         case Flag::kSamples: options.predict.samples = parse_whole("samples", text(), 1, kMaxRuns); break;
@@ -154,6 +193,11 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kTop: options.search.top = parse_count("top", text()); break;
         case Flag::kExhaustive: options.search.exhaustive = true; break;
         case Flag::kWhatIf: options.search.what_if = true; break;
+        case Flag::kVary: options.search.vary = text(); break;
+        case Flag::kDeadline:
+            options.search.deadline_s = parse_positive("deadline", text(), Dimension::kSeconds);
+            break;
+        case Flag::kObjective: options.search.objective = parse_objective(text()); break;
         case Flag::kJson: options.json = true; break;
         default: (is_calibrate_flag(flag) ? store_calibrate_flag : store_train_flag)(options, flag, text());
     }

@@ -18,6 +18,7 @@ enum class Flag {
     kSet,
     kTiles,
     kTilesList,
+    kTilesRange,
     kPlacements,
     kMode,
     kOut,
@@ -85,6 +86,9 @@ enum class Flag {
     kTop,
     kExhaustive,
     kWhatIf,
+    kVary,
+    kDeadline,
+    kObjective,
     kCalibrateOut,
     kMeasurements,
     kFresh,
@@ -145,8 +149,11 @@ struct CalibrateFlags {
 /// What `auspex plan` alone takes.
 struct SearchFlags {
     int global_batch = 0, top = 0;
-    std::string where;
+    std::string where, vary;
     bool exhaustive = false, what_if = false;
+    bool is_tiles_range = false;  ///< Options::tiles was given as A..B
+    double deadline_s = 0;
+    std::string objective;
 };
 
 /// What `auspex predict` alone takes.

@@ -48,6 +48,9 @@ void write_ranked(JsonWriter& json, const search::RankedPlan& one, const search:
     json.value(one.lead.interval.low - 1).value(one.lead.interval.high - 1).end_array();
     json.member("probability_faster", one.lead.probability_faster);
     json.member("within_uncertainty", one.lead.is_within_uncertainty());
+    if (p.run_tokens > 0) {
+        json.member("run_time_s", p.run_time_s).member("node_hours", p.node_hours);
+    }
     write_changes(json, "more_of_s", one.behind);
     json.key("differs_from_best").begin_object();
     for (const PlanDifference& difference : plan_differences(one.plan, best.plan)) {
@@ -212,6 +215,12 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
               << bytes_text(best.prediction.memory.peak_bytes) << " of " << bytes_text(result.capacity_bytes) << "\n  "
               << plan_line(best.plan, has_experts) << "\n";
     print_what_binds(best, result.capacity_bytes);
+    if (options.tokens > 0) {
+        std::cout << short_count(options.tokens) << " tokens take it "
+                  << format_quantity(best.prediction.run_time_s, Dimension::kSeconds) << " and "
+                  << thousands(best.prediction.node_hours)
+                  << " node-hours, without checkpoints, failures and queueing.\n";
+    }
     if (equal > 1) {
         std::cout << "The constants do not tell it from " << equal - 1 << " of the others below.\n";
     }

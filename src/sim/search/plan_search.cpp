@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -73,7 +74,7 @@ class Search {
         // Grids are taken in the order of their best bounds, whichever thread is free.
         std::atomic<std::size_t> next = 0;
         tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t) { evaluate(grids[next++]); });
-        if (leaders_.best_s() == 0 && !is_cut_) {
+        if (leaders_.best_s() == 0 && !is_cut_ && std::isinf(options_.most_s)) {
             find_smallest(grids);
         }
         SearchResult result;
@@ -158,7 +159,9 @@ class Search {
         }
         return is_cut_;
     }
-    [[nodiscard]] bool may_lead(double bound_s) const { return options_.exhaustive || bound_s <= leaders_.cutoff_s(); }
+    [[nodiscard]] bool may_lead(double bound_s) const {
+        return options_.exhaustive || bound_s <= std::min(leaders_.cutoff_s(), options_.most_s);
+    }
 
     /// For each number of stages, of the grids with the lowest bounds, without interleaving: plays the best plan that
     /// recomputes nothing and the best that recomputes everything. Climbs from the best of them.
@@ -197,7 +200,7 @@ class Search {
         std::sort(plans.begin(), plans.end());
         for (const std::uint8_t recompute : kRecomputes) {
             const auto found = std::ranges::find(plans, recompute, [](const Bounded& b) { return b.plan.recompute; });
-            if (found != plans.end() && !has_to_stop()) {
+            if (found != plans.end() && found->bound_s <= options_.most_s && !has_to_stop()) {
                 evaluate_alone(*found);
             }
         }

@@ -2,6 +2,7 @@
 /// @file The best plans of a space, by branch and bound: bounds first, exact memory next, the folded lens for the rest.
 #include <cstdint>
 #include <functional>
+#include <limits>
 
 #include "models/inputs.hpp"
 #include "sim/search/search_result.hpp"
@@ -18,6 +19,8 @@ struct SearchOptions {
     bool exhaustive = false;   ///< every plan that fits is evaluated, whatever its bound
     std::size_t checks = 100;  ///< evaluated plans that are computed once more, from nothing
     std::uint64_t seed = 1;    ///< of the checks' choice
+    /// Plans whose bound is above are not looked at, unless `exhaustive`: whether any is as fast, is sooner known.
+    double most_s = std::numeric_limits<double>::infinity();
     std::function<void(const SearchProgress&)> progress{};  ///< called now and then, from any thread but one at a time
     std::function<bool()> is_cut{};                         ///< asked often; true: end with what there is
 };

@@ -29,12 +29,12 @@ std::vector<LossChange> binding_losses(const predict::Prediction& prediction) {
     return losses_above(prediction.losses, useful);
 }
 
-std::vector<RankedPlan> ranked_plans(const models::Inputs& inputs, const SearchResult& result) {
+std::vector<RankedPlan> ranked_plans(const models::Inputs& inputs, const SearchResult& result, double run_tokens) {
     std::vector<RankedPlan> list;
     models::Inputs own = inputs;
     for (const EvaluatedPlan& evaluated : result.best) {
         own.plan = plan_of(evaluated.candidate, inputs.plan);
-        list.push_back({own.plan, evaluated, predict::predict(own, {}).prediction, {}, {}});
+        list.push_back({own.plan, evaluated, predict::predict(own, {.run_tokens = run_tokens}).prediction, {}, {}});
         const predict::Prediction &best = list.front().prediction, &other = list.back().prediction;
         list.back().lead = lead_of(best.step_time_s, best.top_constants, other.step_time_s, other.top_constants);
         list.back().behind = losses_above(other.losses, best.losses);

@@ -21,7 +21,8 @@ struct RankedPlan {
 };
 /// What a step has besides useful compute, the most first: what binds it.
 [[nodiscard]] std::vector<LossChange> binding_losses(const predict::Prediction& prediction);
-/// Those of result.best, in order.
-[[nodiscard]] std::vector<RankedPlan> ranked_plans(const models::Inputs& inputs, const SearchResult& result);
+/// Those of result.best, in order; a run of so many tokens is predicted, too.
+[[nodiscard]] std::vector<RankedPlan> ranked_plans(const models::Inputs& inputs, const SearchResult& result,
+                                                   double run_tokens = 0);
 
 }  // namespace auspex::search

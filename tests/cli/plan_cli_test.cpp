@@ -124,6 +124,38 @@ TEST_F(PlanCli, a_deadline_picks_the_smallest_size_and_one_that_nothing_makes_is
     EXPECT_EQ(fault_of_refusal(base + "--top 3", {"--top", "several --tiles"}), "");
 }
 
+TEST_F(PlanCli, values_of_a_constant_are_searches_of_their_own_and_changes_of_the_winner_are_said) {
+    const std::string base =
+        "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 24 --global-batch 96 "
+        "--where 'pp<=2,tp<=2,micro_batch_size<=4' ";
+    const std::string field = "machine.tile.hbm_capacity";
+    const std::string vary = base + "--vary '" + field + "=5 GB,24 GB,64 GB,128 GB' ";
+    const Outcome found = run(vary + "--json");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const auto values = document.root().at("values").elements();
+    ASSERT_EQ(values.size(), 4U);
+    EXPECT_FALSE(values[0].find("plan")) << "16 bytes a parameter do not fit into 5 GB";
+    for (const std::size_t i : {1U, 2U, 3U}) {
+        const Outcome alone =
+            run(base + "--set '" + field + "=" + values[i].at("value").as_string() + "' --top 1 --json");
+        const auto search = JsonDocument::parse(alone.out, "plan");
+        EXPECT_EQ(values[i].at("step_time_s").as_number(0, 100),
+                  search.root().at("best").elements().front().at("step_time_s").as_number(0, 100));
+    }
+    // With more memory the first winner, which fits in less, is at best as fast as the new one.
+    EXPECT_FALSE(values[2].at("differs_from_last").keys().empty());
+    EXPECT_GT(values[2].at("first_plan_step_time_s").as_number(0, 100), values[2].at("step_time_s").as_number(0, 100));
+    EXPECT_TRUE(values[3].at("differs_from_last").keys().empty());
+    const Outcome text = run(vary);
+    for (const char* part : {"no plan fits", "first plan", "the same plan", "changes 1 time."}) {
+        EXPECT_NE(text.out.find(part), std::string::npos) << part << "\n" << text.out;
+    }
+    EXPECT_EQ(fault_of_refusal(base + "--vary plan.pp=1,2", {"--vary", "plan.pp=1,2", "machine.PATH"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--vary machine.tile.hbm_capacity=5GB", {"--vary", "expected"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--vary machine.tile.hbm=5GB,6GB", {"hbm", "unknown key"}), "");
+}
+
 TEST_F(PlanCli, what_cannot_be_is_one_sentence_that_says_what_would_do) {
     const std::string base = "plan --machine aurora --stack optimus --workload mula-220b-a10b ";
     EXPECT_EQ(

@@ -81,7 +81,7 @@ std::vector<Command> inspection_commands() {
          "100B --deadline 14d",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTilesRange, Flag::kGlobalBatch},
          {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kTokens,
-          Flag::kDeadline, Flag::kObjective, Flag::kOut, Flag::kJson},
+          Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kOut, Flag::kJson},
          run_plan,
          {{Flag::kPlan,
            "plan file with what does not vary (precision, routing, placement); default: bf16, even routing"},

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/plan_request.hpp"
 #include "cli/commands/plan_sizes.hpp"
+#include "cli/commands/plan_vary.hpp"
 #include "cli/output/search_output.hpp"
 #include "launch/child_process.hpp"
 #include "launch/progress_line.hpp"
@@ -11,6 +12,9 @@
 
 namespace auspex::cli {
 void run_plan(const Options& options) {
+    if (!options.search.vary.empty()) {
+        return run_plan_vary(options);
+    }
     if (options.search.deadline_s > 0) {
         return run_plan_deadline(options);
     }

@@ -3,56 +3,39 @@
 #include "sim/network/collective/flow_pattern.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <map>
 
-#include "base/mix64.hpp"
 #include "sim/network/collective/detour_loads.hpp"
 
 namespace auspex::network {
-namespace {
-
-/// Tells lists of loads apart.
-std::uint64_t hash_of(LoadList loads) {
-    std::uint64_t hash = loads.size();
-    for (const LinkLoad& on : loads) {
-        hash = mix64(hash ^ (std::bit_cast<std::uint64_t>(on.load) + on.link));
-    }
-    return hash;
-}
-
-bool are_equal(LoadList a, LoadList b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const LinkLoad& one, const LinkLoad& other) {
-        return one.link == other.link && one.load == other.load;
-    });
-}
-
-}  // namespace
-
 PatternBuilder::PatternBuilder(const Fabric& fabric)
     : fabric_(fabric),
       tiles_(fabric.tiles_per_node()),
       one_switch_a_node_(fabric.depends_on_attachment_only()),
-      load_(fabric.link_count()) {
+      in_nodes_(fabric.nodes()),
+      first_between_(fabric.first_link(fabric.nodes())),
+      between_(fabric.link_count() - first_between_) {
     for (int tile = 1; tile < tiles_; ++tile) {
         one_switch_a_node_ = one_switch_a_node_ && fabric.attachment(0, tile) == fabric.attachment(0, 0);
     }
-}
-
-void PatternBuilder::add(std::uint32_t link, double weight) { load_[link] += weight; }
-
-void PatternBuilder::add_slots(int node, std::span<const std::uint32_t> slots, double weight) {
-    const std::uint32_t first = fabric_.first_link(node);
-    for (const std::uint32_t slot : slots) {
-        add(first + slot, weight);
-    }
-}
-
-void PatternBuilder::add_slot_loads(int node, std::span<const LinkLoad> slots, double weight) {
-    const std::uint32_t first = fabric_.first_link(node);
-    for (const LinkLoad& slot : slots) {
-        add(first + slot.link, slot.load * weight);
+    const auto keep = [&](std::span<const std::uint32_t> slots) {
+        std::vector<LinkLoad> once;
+        for (const std::uint32_t slot : slots) {
+            once.push_back({slot, 1});
+        }
+        std::sort(once.begin(), once.end(), [](const LinkLoad& a, const LinkLoad& b) { return a.link < b.link; });
+        return in_nodes_.keep_list(std::move(once));
+    };
+    for (int tile = 0; tile < tiles_; ++tile) {
+        out_.push_back(keep(fabric.slots_out(tile)));
+        in_.push_back(keep(fabric.slots_in(tile)));
+        to_host_.push_back(keep(fabric.slots_to_host(tile)));
+        from_host_.push_back(keep(fabric.slots_from_host(tile)));
+        in_host_.push_back(keep(fabric.slots_in_host(tile)));
+        for (int other = 0; other < tiles_; ++other) {
+            to_tile_.push_back(keep(fabric.slots_between(tile, other)));
+        }
     }
 }
 
@@ -83,35 +66,32 @@ std::size_t PatternBuilder::end_of_bundle(const GroupSet& groups, std::size_t fi
     return end;
 }
 
-/// Finds the sums over the tiles of a bundle. False if they differ from node to node.
-bool PatternBuilder::sum_ends(const GroupSet& groups, std::size_t first, std::size_t end) {
-    std::vector<int> tiles;
+/// The sums over the tiles of a bundle; none if they differ from node to node.
+const PatternBuilder::Ends* PatternBuilder::sum_ends(const GroupSet& groups, std::size_t first, std::size_t end) {
+    std::vector<int>& tiles = bundle_tiles_;
+    tiles.clear();
     for (std::size_t g = first; g < end; ++g) {
         const std::span<const int> group = groups.group(g);
         tiles.push_back(group.front() % tiles_);
         if (!std::all_of(group.begin(), group.end(), [&](int rank) { return rank % tiles_ == tiles.back(); })) {
-            return false;
+            return nullptr;
         }
     }
-    if (tiles == ends_.tiles) {
-        return true;
-    }
-    ends_.tiles = tiles;
-    const auto sum = [&](auto&& slots_of, std::vector<LinkLoad>& sums) {
-        std::map<std::uint32_t, double> by_slot;
-        for (const int tile : tiles) {
-            for (const std::uint32_t slot : slots_of(tile)) {
-                by_slot[slot] += 1;
+    const auto [found, is_new] = ends_of_tiles_.try_emplace(tiles);
+    if (is_new) {
+        const auto sum = [&](auto&& slots_of) {
+            std::map<std::uint32_t, double> by_slot;
+            for (const int tile : tiles) {
+                for (const std::uint32_t slot : slots_of(tile)) {
+                    by_slot[slot] += 1;
+                }
             }
-        }
-        sums.clear();
-        for (const auto& [slot, load] : by_slot) {
-            sums.push_back({slot, load});
-        }
-    };
-    sum([&](int tile) { return fabric_.slots_out(tile); }, ends_.out);
-    sum([&](int tile) { return fabric_.slots_in(tile); }, ends_.in);
-    return true;
+            return in_nodes_.keep_list(list_of(by_slot));
+        };
+        found->second.out = sum([&](int tile) { return fabric_.slots_out(tile); });
+        found->second.in = sum([&](int tile) { return fabric_.slots_in(tile); });
+    }
+    return &found->second;
 }
 
 void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
@@ -137,23 +117,23 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         return;
     }
     std::vector<int> messages(group.size(), 0);
-    const bool is_uniform = sum_ends(groups, first, end);
+    const Ends* const ends = sum_ends(groups, first, end);
     // Where every node sends and receives the same and loads are not kept, the first node stands for all.
     const bool first_node_is_enough =
-        key.group == models::GroupKind::kWorld && is_uniform && is_permutation(key.shape, n);
+        key.group == models::GroupKind::kWorld && ends != nullptr && is_permutation(key.shape, n);
     for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
         const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(j);
         const int from_node = group[from] / tiles_, to_node = group[to] / tiles_;
         if (from_node != to_node) {
             ++messages[from];
             add_inter_node_flow(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
-            if (is_uniform) {
+            if (ends != nullptr) {
                 pattern.flows += share(to) * static_cast<double>(end - first);
                 if (first_node_is_enough && i > 0) {
                     return;
                 }
-                add_slot_loads(from_node, ends_.out, share(to));
-                add_slot_loads(to_node, ends_.in, share(to));
+                in_nodes_.add(static_cast<std::uint32_t>(from_node), ends->out, share(to));
+                in_nodes_.add(static_cast<std::uint32_t>(to_node), ends->in, share(to));
                 return;
             }
         }
@@ -165,13 +145,12 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
 }
 
 void PatternBuilder::add_host_work(std::span<const int> group, StepShape shape, FlowPattern& pattern) {
+    const std::vector<NodeLoads::ListId>& lists = shape == StepShape::kToHost     ? to_host_
+                                                  : shape == StepShape::kFromHost ? from_host_
+                                                                                  : in_host_;
     for (const int rank : group) {
-        const int node = rank / tiles_, tile = rank - node * tiles_;
-        add_slots(node,
-                  shape == StepShape::kToHost     ? fabric_.slots_to_host(tile)
-                  : shape == StepShape::kFromHost ? fabric_.slots_from_host(tile)
-                                                  : fabric_.slots_in_host(tile),
-                  1);
+        const int node = rank / tiles_;
+        in_nodes_.add(static_cast<std::uint32_t>(node), lists[static_cast<std::size_t>(rank - node * tiles_)], 1);
         pattern.flows += 1;
     }
     pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
@@ -210,13 +189,10 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
             }
             template_flows_ += share(to);
         });
-        template_loads_.clear();
-        for (const auto& [slot, load] : loads) {
-            template_loads_.push_back({slot, load});
-        }
+        template_ = in_nodes_.keep_list(list_of(loads));
     }
     if (!known || key.group != models::GroupKind::kWorld) {  // loads are not kept there: the first node stands for all
-        add_slot_loads(node, template_loads_, 1);
+        in_nodes_.add(static_cast<std::uint32_t>(node), template_, 1);
     }
     pattern.flows += template_flows_;
     if (template_flows_ > 0) {
@@ -229,7 +205,7 @@ void PatternBuilder::add_inter_node_flow(int from, int to, double flows, FlowPat
     const int from_node = from / tiles_, to_node = to / tiles_;
     fabric_.route_between_nodes(from_node, from - from_node * tiles_, to_node, to - to_node * tiles_, route_);
     for (const Leg& leg : route_.legs) {
-        add(leg.link, leg.weight * flows);
+        between_[leg.link - first_between_] += leg.weight * flows;
     }
     pattern.latency_s = std::max(pattern.latency_s, route_.latency_s);
     pattern.leaves_node = true;
@@ -241,142 +217,93 @@ void PatternBuilder::add_ends(int from, int to, double weight, FlowPattern& patt
     const int from_tile = from - from_node * tiles_, to_tile = to - to_node * tiles_;
     pattern.flows += weight;
     if (from_node == to_node) {
-        add_slots(from_node, fabric_.slots_between(from_tile, to_tile), weight);
+        in_nodes_.add(static_cast<std::uint32_t>(from_node),
+                      to_tile_[static_cast<std::size_t>(from_tile * tiles_ + to_tile)], weight);
         pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
         return;
     }
-    add_slots(from_node, fabric_.slots_out(from_tile), weight);
-    add_slots(to_node, fabric_.slots_in(to_tile), weight);
+    in_nodes_.add(static_cast<std::uint32_t>(from_node), out_[static_cast<std::size_t>(from_tile)], weight);
+    in_nodes_.add(static_cast<std::uint32_t>(to_node), in_[static_cast<std::size_t>(to_tile)], weight);
 }
 
-/// Each rank sends flows out of its node to all ranks elsewhere, and receives as many.
-void PatternBuilder::add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern) {
-    std::map<int, std::vector<std::size_t>> by_node;
-    double all_shares = 0;
-    for (std::size_t i = 0; i < group.size(); ++i) {
-        by_node[group[i] / tiles_].push_back(i);
-        all_shares += share(i);
-    }
-    for (const auto& [node, members] : by_node) {
-        double here = 0;
-        for (const std::size_t i : members) {
-            here += share(i);
-        }
-        const double elsewhere = static_cast<double>(group.size() - members.size());
-        pattern.messages = std::max(pattern.messages, static_cast<int>(elsewhere));
-        pattern.flows += static_cast<double>(members.size()) * (all_shares - here);
-        for (const std::size_t i : members) {
-            const int tile = group[i] - node * tiles_;
-            add_slots(node, fabric_.slots_out(tile), all_shares - here);
-            add_slots(node, fabric_.slots_in(tile), share(i) * elsewhere);
-            for (const std::size_t j : members) {
-                if (j != i) {
-                    add_ends(group[i], group[j], share(j), pattern);
-                }
-            }
-        }
-    }
-}
-
-/// A pair of switches carries the product of the senders on one and the shares of the receivers on the other, less the
-/// pairs in one node. n ranks make n^2 flows, but the loads take only the pairs in a node and the pairs of switches.
-void PatternBuilder::add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern) {
-    for (std::size_t g = first; g < end; ++g) {
-        add_pairs_of_nodes(groups.group(g), pattern);
-    }
-    struct Attached {
-        int first = -1, last = -1;  ///< ranks that hang there
-        double senders = 0, shares = 0;
-        std::map<int, std::pair<double, double>> by_node;  ///< senders and shares
-    };
-    const std::span<const int> group = groups.group(first);
-    std::map<int, Attached> by_switch;
-    for (std::size_t i = 0; i < group.size(); ++i) {
-        const int node = group[i] / tiles_;
-        Attached& at = by_switch[fabric_.attachment(node, group[i] - node * tiles_)];
-        at.first = at.first < 0 ? group[i] : at.first;
-        at.last = group[i];
-        at.senders += 1;
-        at.shares += share(i);
-        at.by_node[node].first += 1;
-        at.by_node[node].second += share(i);
-    }
-    std::map<int, std::vector<const Attached*>> of_node;
-    for (const auto& [id, at] : by_switch) {
-        for (const auto& [node, senders_and_shares] : at.by_node) {
-            of_node[node].push_back(&at);
-        }
-    }
-    std::map<const Attached*, double> in_nodes;  ///< by receiver's switch: pairs of this sender's switch in one node
-    for (const auto& [id, from] : by_switch) {
-        in_nodes.clear();
-        for (const auto& [node, senders_and_shares] : from.by_node) {
-            for (const Attached* const to : of_node[node]) {
-                in_nodes[to] += senders_and_shares.first * to->by_node.at(node).second;
-            }
-        }
-        for (const auto& [other_id, to] : by_switch) {
-            const auto inside = in_nodes.find(&to);
-            const double flows = from.senders * to.shares - (inside == in_nodes.end() ? 0 : inside->second);
-            const int sender = from.first / tiles_ != to.last / tiles_ ? from.first : from.last;
-            const int receiver = sender / tiles_ != to.last / tiles_ ? to.last : to.first;
-            if (sender / tiles_ != receiver / tiles_ && flows > 0) {
-                add_inter_node_flow(sender, receiver, flows * static_cast<double>(end - first), pattern);
-            }
-        }
-    }
-}
-
-/// Takes the loads node by node, those between nodes last, and finds the link that binds.
+/// The loads of nodes, those between nodes last, and the link that binds: the first of those with the least capacity
+/// over load.
 void PatternBuilder::collect(FlowPattern& pattern) {
-    const std::uint32_t links_per_node = fabric_.links_per_node();
-    const std::uint32_t end_of_nodes = fabric_.first_link(fabric_.nodes());
-    const bool kept = pattern.key.group != models::GroupKind::kWorld;
-    pattern.loads = PatternLoads(links_per_node);
+    pattern.loads = PatternLoads(fabric_.links_per_node());
     pattern.solo_rate = std::numeric_limits<double>::infinity();
-    part_of_hash_.clear();
+    collect_nodes(pattern);
     part_.clear();
-    std::uint32_t node = 0, first = 0, end = links_per_node;  // links of the part in hand
-    const auto leave_part = [&] {
-        if (kept && !part_.empty()) {
-            keep_part(node, pattern.loads);
-        }
-        part_.clear();
-    };
-    load_.drain([&](std::uint32_t link, double load) {
-        if (link >= end) {
-            leave_part();
-            const bool in_node = link < end_of_nodes;
-            node = in_node ? link / links_per_node : PatternLoads::kBetweenNodes;
-            first = in_node ? node * links_per_node : 0;
-            end = in_node ? first + links_per_node : kNoLink;
-        }
-        part_.push_back({link - first, load});
-        const double capacity = fabric_.capacity_bytes_per_s(link);
-        if (capacity < pattern.solo_rate * load) {
-            pattern.solo_rate = capacity / load;
-            pattern.bottleneck = link;
-        }
+    between_.drain([&](std::uint32_t index, double load) {
+        const std::uint32_t link = first_between_ + index;
+        part_.push_back({link, load});
+        (void)bind(fabric_.capacity_bytes_per_s(link), load, link, pattern);
     });
-    if (node != PatternLoads::kBetweenNodes) {
-        leave_part();
-    }
     const DetourBound bound = add_detours(fabric_, part_, pattern.solo_rate);
     if (bound.link != kNoLink) {
         pattern.solo_rate = bound.rate;
         pattern.bottleneck = bound.link;
     }
-    leave_part();
+    if (!part_.empty() && is_kept(pattern)) {
+        pattern.loads.add(PatternLoads::kBetweenNodes, part_);
+    }
 }
 
-/// Most nodes of a pattern have the same loads.
-void PatternBuilder::keep_part(std::uint32_t node, PatternLoads& loads) {
-    const auto [found, is_new] = part_of_hash_.try_emplace(hash_of(part_), loads.parts().size());
-    if (!is_new && are_equal(loads.loads(loads.parts()[found->second]), part_)) {
-        loads.repeat(node, found->second);
-    } else {
-        loads.add(node, part_);
+/// True if the link binds more than those before it.
+bool PatternBuilder::bind(double capacity, double load, std::uint32_t link, FlowPattern& pattern) {
+    const bool binds = capacity < pattern.solo_rate * load;
+    if (binds) {
+        pattern.solo_rate = capacity / load;
+        pattern.bottleneck = link;
     }
+    return binds;
+}
+
+/// Most nodes of a pattern have the history of an earlier one, and of those with others many have the same sums. Where
+/// they bind no more, they do not bind at a lower rate either; where rounding lets them bind at their own rate again,
+/// they do so at every node.
+void PatternBuilder::collect_nodes(FlowPattern& pattern) {
+    constexpr std::size_t kNoPart = ~std::size_t{0};
+    struct Known {
+        std::size_t part = kNoPart;
+        bool binds = true;
+        double bound_again_at = 0;  ///< this rate
+        std::uint32_t slot = 0;     ///< by this slot
+    };
+    std::vector<Known> known(in_nodes_.history_count());
+    std::unordered_map<std::uint64_t, std::size_t> part_of_hash;
+    const auto find_bound = [&](std::uint32_t first, Known& like) {
+        const double before = pattern.solo_rate;
+        like.binds = false;
+        for (const LinkLoad& on : part_) {
+            like.binds |= bind(fabric_.capacity_bytes_per_s(first + on.link), on.load, first + on.link, pattern);
+        }
+        if (like.binds && pattern.solo_rate == before) {
+            like.bound_again_at = before;
+            like.slot = pattern.bottleneck - first;
+        }
+    };
+    in_nodes_.for_each_node([&](std::uint32_t node, NodeLoads::HistoryId history) {
+        Known& like = known[history];
+        const std::uint32_t first = fabric_.first_link(static_cast<int>(node));
+        if (like.binds && like.bound_again_at == pattern.solo_rate) {
+            pattern.bottleneck = first + like.slot;
+        } else if (like.binds) {
+            in_nodes_.sum(history, part_);
+            find_bound(first, like);
+        }
+        if (is_kept(pattern)) {
+            like.part = like.part == kNoPart ? keep_part(node, part_of_hash, pattern.loads)
+                                             : pattern.loads.repeat(node, like.part);
+        }
+    });
+    in_nodes_.clear();
+}
+
+/// Histories that differ may have the same sums.
+std::size_t PatternBuilder::keep_part(std::uint32_t node, PartOfHash& part_of_hash, PatternLoads& loads) const {
+    const auto [found, is_new] = part_of_hash.try_emplace(hash_of(part_), loads.parts().size());
+    const bool is_known = !is_new && are_equal(loads.loads(loads.parts()[found->second]), part_);
+    return is_known ? loads.repeat(node, found->second) : loads.add(node, part_);
 }
 
 }  // namespace auspex::network

@@ -2,6 +2,7 @@
 /// @file What one round of a collective puts on every link.
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "sim/network/collective/step_shape.hpp"
 #include "sim/network/fabric/fabric.hpp"
 #include "sim/network/sharing/max_min.hpp"
+#include "sim/network/sharing/node_loads.hpp"
 #include "sim/network/sharing/pattern_loads.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
@@ -54,7 +56,8 @@ class PatternBuilder {
     [[nodiscard]] FlowPattern build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares);
 
  private:
-    void add(std::uint32_t link, double weight);
+    struct Ends;
+    using PartOfHash = std::unordered_map<std::uint64_t, std::size_t>;
     [[nodiscard]] std::size_t end_of_bundle(const GroupSet& groups, std::size_t first) const;
     void add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
                     FlowPattern& pattern);
@@ -62,32 +65,41 @@ class PatternBuilder {
     void add_rings(std::span<const int> group, int rings, FlowPattern& pattern);
     void add_in_node(std::span<const int> group, const PatternKey& key, FlowPattern& pattern);
     void add_ends(int from, int to, double weight, FlowPattern& pattern);
-    [[nodiscard]] bool sum_ends(const GroupSet& groups, std::size_t first, std::size_t end);
-    void add_slot_loads(int node, std::span<const LinkLoad> slots, double weight);
-    void add_slots(int node, std::span<const std::uint32_t> slots, double weight);
+    [[nodiscard]] const Ends* sum_ends(const GroupSet& groups, std::size_t first, std::size_t end);
+    [[nodiscard]] bool add_even_exchange(const GroupSet& groups, std::size_t first, std::size_t end,
+                                         FlowPattern& pattern);
     void add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern);
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
     void add_inter_node_flow(int from, int to, double flows, FlowPattern& pattern);
     void collect(FlowPattern& pattern);
-    void keep_part(std::uint32_t node, PatternLoads& loads);
+    void collect_nodes(FlowPattern& pattern);
+    [[nodiscard]] static bool bind(double capacity, double load, std::uint32_t link, FlowPattern& pattern);
+    [[nodiscard]] std::size_t keep_part(std::uint32_t node, PartOfHash& part_of_hash, PatternLoads& loads) const;
+    [[nodiscard]] static bool is_kept(const FlowPattern& pattern) {
+        return pattern.key.group != models::GroupKind::kWorld;
+    }
     [[nodiscard]] double share(std::size_t index) const { return shares_.empty() ? 1 : shares_[index]; }
 
     const Fabric& fabric_;
     int tiles_;
     bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are equal for all tiles of a node
     std::span<const double> shares_;
-    InterNodeRoute route_;        ///< scratch
-    SparseLinks<double> load_;    ///< of the pattern being made, until it is collected
+    InterNodeRoute route_;  ///< scratch
+    // Of the pattern being made, until it is collected.
+    NodeLoads in_nodes_;
+    std::uint32_t first_between_;  ///< link between nodes: `between_` counts from it on
+    SparseLinks<double> between_;
     std::vector<LinkLoad> part_;  ///< of its loads: those of a node by slot, or those between nodes by link
-    std::unordered_map<std::uint64_t, std::size_t> part_of_hash_;  ///< the first part of the pattern with these loads
-    /// What one flow of each of these tiles takes in its node, by slot.
+    /// What one flow takes in a node, as lists of in_nodes_: by tile, and by tile and tile.
+    std::vector<NodeLoads::ListId> out_, in_, to_host_, from_host_, in_host_, to_tile_;
+    /// What one flow of each of some tiles takes.
     struct Ends {
-        std::vector<int> tiles;
-        std::vector<LinkLoad> out, in;
+        NodeLoads::ListId out = 0, in = 0;
     };
-    Ends ends_;                        ///< of the bundle added last
+    std::map<std::vector<int>, Ends> ends_of_tiles_;
+    std::vector<int> bundle_tiles_;    ///< scratch
     std::vector<int> template_tiles_;  ///< the in-node group added last: others on the same tiles have the same loads
-    std::vector<LinkLoad> template_loads_;  ///< by slot
+    NodeLoads::ListId template_ = 0;
     double template_flows_ = 0;
 };
 

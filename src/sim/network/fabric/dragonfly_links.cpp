@@ -11,7 +11,7 @@ namespace auspex::network {
 namespace {
 
 /// Switches that a packet passes: on the minimal path, and by way of a third switch or group.
-constexpr double kSwitchesSameSwitch = 1, kSwitchesSameGroup = 2, kSwitchesOtherGroup = 4;
+constexpr double kSwitchesSameGroup = 2, kSwitchesOtherGroup = 4;
 constexpr double kSwitchesDetourInGroup = 3, kSwitchesDetourByGroup = 6;
 
 constexpr double kNoBias = 1e-9;
@@ -119,7 +119,7 @@ void DragonflyLinks::route_between(int from_node, int to_node, InterNodeRoute& r
     const End from = end_of(from_node), to = end_of(to_node);
     route.legs.clear();
     route.leaves_group = from.group != to.group;
-    double passed = kSwitchesSameSwitch;
+    double passed = passed_on_switch();
     if (from != to) {
         passed = recipe_.routing == models::RoutingKind::kMinimal ? route_minimal(from, to, route)
                  : route.leaves_group                             ? route_between_groups(from, to, route)
@@ -160,11 +160,14 @@ double DragonflyLinks::route_minimal(End from, End to, InterNodeRoute& route) co
 }
 
 double DragonflyLinks::route_in_group(End from, End to, InterNodeRoute& route) const {
-    const bool detours = recipe_.routing == models::RoutingKind::kValiant && has_third_switch();
     take(route, local(from.group, from.switch_in_group, to.switch_in_group), 1);
     take(route, spread(from, 0), 1);
     take(route, spread(to, 1), 1);
-    take(route, local_pool_ + from.group, detours ? 2 : 1);
+    take(route, local_pool_ + from.group, detours_in_group() ? 2 : 1);
+    return passed_in_group();
+}
+
+double DragonflyLinks::passed_in_group() const {
     const double minimal = has_third_switch() ? minimal_share(recipe_) : 1;
     return minimal * kSwitchesSameGroup + (1 - minimal) * kSwitchesDetourInGroup;
 }
@@ -183,8 +186,12 @@ double DragonflyLinks::route_between_groups(End from, End to, InterNodeRoute& ro
         take(route, local_pool_ + to.group, to_gateway_);
         take(route, spread(to, 1), 1);
     }
-    // A group of one switch has its links to other groups there: each group is one switch on the way.
-    const double in_group = has_local ? 1 : 0.5, minimal = recipe_.groups > 2 ? minimal_share(recipe_) : 1;
+    return passed_between_groups();
+}
+
+/// A group of one switch has its links to other groups there: each group is one switch on the way.
+double DragonflyLinks::passed_between_groups() const {
+    const double in_group = switches_ > 1 ? 1 : 0.5, minimal = recipe_.groups > 2 ? minimal_share(recipe_) : 1;
     return in_group * (minimal * kSwitchesOtherGroup + (1 - minimal) * kSwitchesDetourByGroup);
 }
 

@@ -18,6 +18,9 @@ class DragonflyLinks {
  public:
     DragonflyLinks(const models::FabricRecipe& recipe, double efficiency, JobBlocks job, LinkRanges& links);
     void route_between(int from_node, int to_node, InterNodeRoute& route) const;
+    /// As Fabric says.
+    [[nodiscard]] bool sums_exchanges() const;
+    void route_exchange(std::span<const double> members, bool everywhere, InterNodeRoute& crossings) const;
     [[nodiscard]] std::string name(LinkKind kind, std::uint32_t link) const;
     [[nodiscard]] int attachment(int node) const;
     [[nodiscard]] const JobBlocks& job() const { return job_; }
@@ -36,7 +39,17 @@ class DragonflyLinks {
     [[nodiscard]] std::uint32_t local(std::uint32_t group, std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] std::uint32_t spread(End end, std::uint32_t way) const;
     double route_minimal(End from, End to, InterNodeRoute& route) const;
+    void exchange_in_group(std::uint32_t group, std::span<const double> members, double all,
+                           InterNodeRoute& crossings) const;
+    void exchange_between_groups(std::span<const double> members_of_group, InterNodeRoute& crossings) const;
     [[nodiscard]] bool has_third_switch() const { return switches_ > 2; }
+    [[nodiscard]] bool detours_in_group() const {
+        return recipe_.routing == models::RoutingKind::kValiant && has_third_switch();
+    }
+    /// Switches that a packet passes, the mean of the ways that it may go. Not of minimal routing.
+    [[nodiscard]] static double passed_on_switch() { return 1; }
+    [[nodiscard]] double passed_in_group() const;
+    [[nodiscard]] double passed_between_groups() const;
     double route_in_group(End from, End to, InterNodeRoute& route) const;
     double route_between_groups(End from, End to, InterNodeRoute& route) const;
 

@@ -117,6 +117,16 @@ void Fabric::route_between_nodes(int from_node, int from_tile, int to_node, int 
     route.latency_s += f.nic_latency_s;
 }
 
+bool Fabric::sums_exchanges() const {
+    const DragonflyLinks* const dragonfly = impl_->dragonfly();
+    return dragonfly != nullptr && dragonfly->sums_exchanges();
+}
+
+void Fabric::route_exchange(std::span<const double> members, bool everywhere, InterNodeRoute& crossings) const {
+    impl_->dragonfly()->route_exchange(members, everywhere, crossings);
+    crossings.latency_s += impl_->nic_latency_s;
+}
+
 int Fabric::attachment(int node, int tile) const {
     const DragonflyLinks* const dragonfly = impl_->dragonfly();
     return dragonfly != nullptr ? dragonfly->attachment(node)

@@ -61,6 +61,13 @@ class Fabric {
     [[nodiscard]] std::span<const std::uint32_t> slots_in_host(int tile) const;
     /// Replaces what `crossing` holds. The nodes differ.
     void route_between_nodes(int from_node, int from_tile, int to_node, int to_tile, InterNodeRoute& crossing) const;
+    /// True if route_exchange() may be asked: flows spread over the links of groups as a whole, in parts that add up
+    /// without rounding.
+    [[nodiscard]] bool sums_exchanges() const;
+    /// What all flows between nodes carry together where each of the members sends to every other, given how many there
+    /// are on each switch (by attachment); the links that all flows load, with repeats, and the slowest latency.
+    /// `everywhere`: in all groups; else only in the first of those with the same members on their switches.
+    void route_exchange(std::span<const double> members, bool everywhere, InterNodeRoute& crossings) const;
     /// Number of the switch that a tile's NIC hangs on, among those of the job.
     [[nodiscard]] int attachment(int node, int tile) const;
     /// True if crossings depend on the two attachments alone; false where routing pins a flow to a link by its

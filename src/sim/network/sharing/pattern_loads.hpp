@@ -3,12 +3,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "sim/network/sharing/max_min.hpp"
 
 namespace auspex::network {
+
+/// Tells lists of loads apart.
+[[nodiscard]] std::uint64_t hash_of(LoadList loads);
+/// To the bit.
+[[nodiscard]] bool are_equal(LoadList a, LoadList b);
+[[nodiscard]] std::vector<LinkLoad> list_of(const std::map<std::uint32_t, double>& loads);
 
 /// By rising link. A ring over a thousand nodes loads the same links of each: kept are the links of one of them and the
 /// numbers of all.
@@ -25,10 +32,10 @@ class PatternLoads {
 
     PatternLoads() = default;
     explicit PatternLoads(std::uint32_t links_per_node) : links_per_node_(links_per_node) {}
-    /// Parts come by rising node, kBetweenNodes last. Links of a node are named by slot.
-    void add(std::uint32_t node, LoadList loads);
-    /// A node that carries what the part number `like` does.
-    void repeat(std::uint32_t node, std::size_t like);
+    /// Parts come by rising node, kBetweenNodes last. Links of a node are named by slot. Returns the part's number.
+    std::size_t add(std::uint32_t node, LoadList loads);
+    /// A node that carries what the part number `like` does. Returns the number of the first that does.
+    std::size_t repeat(std::uint32_t node, std::size_t like);
 
     [[nodiscard]] std::span<const Part> parts() const { return parts_; }
     [[nodiscard]] LoadList loads(const Part& part) const {

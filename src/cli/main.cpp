@@ -9,6 +9,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/flags/command_line.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/heap.hpp"
 #include "launch/messages.hpp"
 
 namespace auspex::cli {
@@ -129,4 +130,7 @@ int run_auspex(int argc, char** argv) {
 }  // namespace
 }  // namespace auspex::cli
 
-int main(int argc, char** argv) { return auspex::cli::run_auspex(argc, argv); }
+int main(int argc, char** argv) {
+    auspex::cli::keep_heap();
+    return auspex::cli::run_auspex(argc, argv);
+}

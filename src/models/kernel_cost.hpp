@@ -25,6 +25,7 @@ struct Kernel {
     bool routed = false;    ///< grows with the tokens routed to the rank: m, flop and bytes scale with its load
     bool routed_depth = false;  ///< the routed rows are k, not m (a weight gradient)
     bool fp32 = false;          ///< operands in fp32
+    bool operator==(const Kernel&) const = default;
 };
 
 /// [groups x (m, k)] x (k, n): FLOP 2 m n k, bytes each operand once.

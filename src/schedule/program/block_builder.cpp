@@ -79,13 +79,6 @@ Value BlockBuilder::emit(Operation op, std::initializer_list<Value> inputs) {
 
 namespace {
 
-template <typename Kernels>
-void append_kernels(Program& program, Operation& op, const Kernels& kernels) {
-    op.kernel_begin = static_cast<std::uint32_t>(program.kernels.size());
-    program.kernels.insert(program.kernels.end(), kernels.begin(), kernels.end());
-    op.kernel_end = static_cast<std::uint32_t>(program.kernels.size());
-}
-
 /// The inputs with one more, as a fixed small list: operations have at most three inputs.
 struct Inputs4 {
     Value v[4] = {kNoValue, kNoValue, kNoValue, kNoValue};
@@ -110,6 +103,19 @@ Value BlockBuilder::emit_compute(Operation op, std::initializer_list<Value> inpu
     return last_compute_ = emit(op, {all.v[0], all.v[1], all.v[2], all.v[3], required});
 }
 
+/// Layers have the same kernels: those of an operation of the same name before are taken where they are equal.
+void BlockBuilder::set_kernels(Operation& op, std::span<const models::Kernel> kernels) {
+    KernelRange& last = last_kernels_[operation_name_index(op.kind, phase_)];
+    const auto same = std::span(program_.kernels).subspan(last.begin, last.end - last.begin);
+    if (!std::equal(same.begin(), same.end(), kernels.begin(), kernels.end())) {
+        last.begin = static_cast<std::uint32_t>(program_.kernels.size());
+        program_.kernels.insert(program_.kernels.end(), kernels.begin(), kernels.end());
+        last.end = static_cast<std::uint32_t>(program_.kernels.size());
+    }
+    op.kernel_begin = last.begin;
+    op.kernel_end = last.end;
+}
+
 Value BlockBuilder::host(OpKind kind, double host_s) {
     Operation op;
     op.kind = kind;
@@ -121,7 +127,7 @@ Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
                             const std::vector<models::Kernel>& kernels) {
     Operation op;
     op.kind = kind;
-    append_kernels(program_, op, kernels);
+    set_kernels(op, kernels);
     return emit_compute(op, inputs);
 }
 
@@ -129,7 +135,7 @@ Value BlockBuilder::compute(OpKind kind, std::initializer_list<Value> inputs,
                             std::initializer_list<models::Kernel> kernels) {
     Operation op;
     op.kind = kind;
-    append_kernels(program_, op, kernels);
+    set_kernels(op, kernels);
     return emit_compute(op, inputs);
 }
 

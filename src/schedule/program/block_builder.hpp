@@ -1,7 +1,9 @@
 #pragma once
 /// @file Emits the operations of one block with their dependencies; what blocks and what may overlap is decided here,
 /// once.
+#include <array>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "schedule/program/program.hpp"
@@ -73,6 +75,7 @@ class BlockBuilder {
     void join(std::initializer_list<Stream> streams);
 
  private:
+    void set_kernels(Operation& op, std::span<const models::Kernel> kernels);
     void set_buffers(Operation& op, std::initializer_list<Buffer> buffers);
     Value emit(Operation op, std::initializer_list<Value> inputs);
     Value emit_compute(Operation op, std::initializer_list<Value> inputs);
@@ -85,6 +88,10 @@ class BlockBuilder {
     Value blocking_ = kNoValue;  ///< communication that the next kernel must wait for
     Value required_ = kNoValue;
     std::uint8_t joins_ = 0;
+    struct KernelRange {
+        std::uint32_t begin = 0, end = 0;
+    };
+    std::array<KernelRange, kOperationNames> last_kernels_{};  ///< of the operation of this name emitted last
 };
 
 // Layers, forward and backward. Each takes the value it consumes and returns the one it produces.

@@ -119,7 +119,7 @@ struct Operation {
     std::int32_t repeat = 1;    ///< a communication done this many times in succession, `bytes` each
     double bytes = 0;           ///< of a communication (schedule/program/communication.hpp): of all its buffers
     double host_s = 0;          ///< host time that holds the compute stream
-    std::uint32_t kernel_begin = 0, kernel_end = 0;  ///< into Program::kernels
+    std::uint32_t kernel_begin = 0, kernel_end = 0;  ///< into Program::kernels; several may share a range
     std::uint32_t buffer_begin = 0, buffer_end = 0;  ///< into Program::buffers, in the order in which they are moved
     std::uint32_t dep_begin = 0,
                   dep_end = 0;  ///< into Program::dependencies: indices within the block, all smaller than its own

@@ -2,6 +2,8 @@
 #include "sim/engine/operation_costs.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "models/kernel_cost.hpp"
 
@@ -48,9 +50,15 @@ OperationCosts cost_operations(const schedule::Program& program, const models::M
             }
         });
     }
+    // Operations that share their kernels take the same time, but for the host's part of it.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, double>, ComputeTime> known;
     visit_all([&](const schedule::Operation& op, std::size_t index, int) {
         if (op.comm == schedule::CommKind::kNone) {
-            costs.compute[index] = compute_time(program, op, machine, stack, options.load.heaviest_rank);
+            const auto [time, is_new] = known.try_emplace({op.kernel_begin, op.kernel_end, op.host_s});
+            if (is_new) {
+                time->second = compute_time(program, op, machine, stack, options.load.heaviest_rank);
+            }
+            costs.compute[index] = time->second;
         }
     });
     transfers.decide_sharing();

@@ -180,9 +180,14 @@ TEST(Engine, a_stage_twice_as_slow_sets_the_pace) {
                       b = pipeline.pass(schedule::BlockKind::kBackward);
     for (schedule::Operation& op : pipeline.program.operations) {
         if (op.layer >= 8) {
-            for (std::uint32_t k = op.kernel_begin; k < op.kernel_end; ++k) {
-                pipeline.program.kernels[k].repeat *= 2;
+            const auto begin = static_cast<std::uint32_t>(pipeline.program.kernels.size());
+            for (std::uint32_t k = op.kernel_begin; k < op.kernel_end; ++k) {  // other layers share them
+                models::Kernel twice = pipeline.program.kernels[k];
+                twice.repeat *= 2;
+                pipeline.program.kernels.push_back(twice);
             }
+            op.kernel_begin = begin;
+            op.kernel_end = static_cast<std::uint32_t>(pipeline.program.kernels.size());
         }
     }
     const PlayResult result = pipeline.play_it();

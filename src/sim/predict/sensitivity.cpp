@@ -52,8 +52,7 @@ struct Kept {
 };
 
 double elasticity(const models::Inputs& inputs, const PredictOptions& options, const Constant& constant,
-                  Picoseconds step, Kept& kept) {
-    network::Network* const network = enters_the_network(constant.path) ? nullptr : &kept.network;
+                  Picoseconds step, const network::Network& model, Kept& kept) {
     for (const double factor : {0.9, 1.1}) {
         try {
             const models::Inputs scaled = with_scaled(inputs, constant, factor);
@@ -62,7 +61,11 @@ double elasticity(const models::Inputs& inputs, const PredictOptions& options, c
                 own = prepare_step(scaled, options);
             }
             SimulatedStep& changed = own ? *own : kept.step;
-            simulate_prepared(changed, scaled, options, false, network);
+            std::optional<network::Network> network;
+            if (enters_the_network(constant.path)) {
+                network.emplace(scaled.machine, scaled.stack, changed.layout, model);
+            }
+            simulate_prepared(changed, scaled, options, false, network ? &*network : &kept.network);
             return std::log(static_cast<double>(changed.step) / static_cast<double>(step)) / std::log(factor);
         } catch (const InputError&) {
             continue;  // outside the constant's range on this side
@@ -94,12 +97,16 @@ std::vector<ConstantSensitivity> constant_sensitivities(const models::Inputs& in
     }
     PredictOptions plain = options;
     plain.timeline = false;
-    const SimulatedStep nominal = simulate_step(inputs, plain, false);
+    SimulatedStep nominal = prepare_step(inputs, plain);
+    network::Network model(inputs.machine, inputs.stack, nominal.layout);
+    model.be_model();
+    simulate_prepared(nominal, inputs, plain, false, &model);
     tbb::enumerable_thread_specific<Kept> kept([&] {
-        return Kept{network::Network(inputs.machine, inputs.stack, nominal.layout), nominal};
+        return Kept{network::Network(inputs.machine, inputs.stack, nominal.layout, model), nominal};
     });
     tbb::parallel_for(std::size_t{0}, sensitivities.size(), [&](std::size_t i) {
-        sensitivities[i].elasticity = elasticity(inputs, plain, sensitivities[i].constant, nominal.step, kept.local());
+        sensitivities[i].elasticity =
+            elasticity(inputs, plain, sensitivities[i].constant, nominal.step, model, kept.local());
     });
     std::stable_sort(sensitivities.begin(), sensitivities.end(),
                      [](const ConstantSensitivity& a, const ConstantSensitivity& b) {

@@ -10,7 +10,7 @@ namespace {
 /// Calls `visit(pool, pairs, direct)` for every pool of detours that `loads` (by rising link) load: its load, those of
 /// its pair links, and what the direct links of a pair carry.
 template <typename Visit>
-void for_each_pool(const Fabric& fabric, std::vector<LinkLoad>& loads, Visit&& visit) {
+void for_each_pool(const Fabric& fabric, std::span<LinkLoad> loads, Visit&& visit) {
     const auto at = [&](auto from, std::uint32_t link) {
         return std::lower_bound(from, loads.end(), link,
                                 [](const LinkLoad& on, std::uint32_t sought) { return on.link < sought; });
@@ -47,7 +47,7 @@ double rate_of_pool(double rate, double load, double capacity, std::span<const L
 
 }  // namespace
 
-DetourBound add_detours(const Fabric& fabric, std::vector<LinkLoad>& loads, double rate) {
+DetourBound add_detours(const Fabric& fabric, std::span<LinkLoad> loads, double rate) {
     DetourBound bound{rate, kNoLink};
     for_each_pool(fabric, loads, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
         const double left = rate_of_pool(bound.rate, pool.load, fabric.capacity_bytes_per_s(pool.link), pairs, direct);

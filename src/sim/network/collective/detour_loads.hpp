@@ -1,7 +1,7 @@
 #pragma once
 /// @file What flows of a pattern put on links that they detour by.
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "sim/network/fabric/fabric.hpp"
 #include "sim/network/sharing/pattern_loads.hpp"
@@ -18,6 +18,6 @@ struct DetourBound {
 /// their pool once more. First the rate, `rate` at most, that all pools leave, then their loads at that rate. Patterns
 /// beside each other count their own detours each: that they share the direct links, and that they get less than alone,
 /// is left out. `loads`: those between nodes, by rising link; the pools' are added to.
-[[nodiscard]] DetourBound add_detours(const Fabric& fabric, std::vector<LinkLoad>& loads, double rate);
+[[nodiscard]] DetourBound add_detours(const Fabric& fabric, std::span<LinkLoad> loads, double rate);
 
 }  // namespace auspex::network

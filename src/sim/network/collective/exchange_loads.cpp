@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/error.hpp"
 #include "sim/network/collective/flow_pattern.hpp"
 
 namespace auspex::network {
@@ -51,26 +52,38 @@ bool PatternBuilder::add_even_exchange(const GroupSet& groups, std::size_t first
         return false;
     }
     const double others = static_cast<double>(group.size()) - 1, bundled = static_cast<double>(end - first);
+    const bool everywhere = pattern.key.group != models::GroupKind::kWorld;
     std::vector<double> members;
     for (const int rank : group) {
         const int node = rank / tiles_;
         const auto at = static_cast<std::size_t>(fabric_.attachment(node, rank - node * tiles_));
         members.resize(std::max(members.size(), at + 1), 0);
         members[at] += 1;
-        if (is_kept(pattern) || rank == group.front()) {  // else the first node stands for all
+        if (everywhere || rank == group.front()) {  // else the first node stands for all
             in_nodes_.add(static_cast<std::uint32_t>(node), ends->out, others);
             in_nodes_.add(static_cast<std::uint32_t>(node), ends->in, others);
         }
     }
-    fabric_.route_exchange(members, is_kept(pattern), route_);
+    fabric_.route_exchange(members, everywhere, route_);
     for (const Leg& leg : route_.legs) {
         between_[leg.link - first_between_] += leg.weight * bundled;
     }
     pattern.flows += others * static_cast<double>(group.size()) * bundled;
     pattern.messages = std::max(pattern.messages, static_cast<int>(others));
-    pattern.latency_s = std::max(pattern.latency_s, route_.latency_s);
-    pattern.leaves_node = true;
+    const double latency_s = route_.latency_s;
+    note_latency(group.front(), farthest_from_first(group, latency_s), latency_s, pattern);
     return true;
+}
+
+/// A member to which the first one's route is the slowest of the exchange.
+int PatternBuilder::farthest_from_first(std::span<const int> group, double latency_s) {
+    const int from = group.front(), from_node = from / tiles_;
+    const auto found = std::find_if(group.rbegin(), group.rend(), [&](int to) {
+        fabric_.route_between_nodes(from_node, from - from_node * tiles_, to / tiles_, to % tiles_, route_);
+        return route_.latency_s == latency_s;
+    });
+    AUSPEX_CHECK(found != group.rend(), "every switch and group is as far from all others");
+    return *found;
 }
 
 /// A pair of switches carries the product of the senders on one and the shares of the receivers on the other, less the

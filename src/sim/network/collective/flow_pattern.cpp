@@ -50,8 +50,27 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups,
         add_bundle(groups, first, end, key, pattern);
         first = end;
     }
-    collect(pattern);
+    pattern.loads = direct_loads();
+    if (keeps_direct_) {
+        pattern.direct = std::make_shared<const PatternLoads>(pattern.loads);
+    }
+    find_rate(pattern);
     return pattern;
+}
+
+/// Which of the routes between nodes is slowest does not depend on what links and switches take.
+FlowPattern PatternBuilder::adapt(const FlowPattern& pattern) {
+    FlowPattern adapted = pattern;
+    adapted.latency_s = pattern.stays_in_node ? fabric_.node_latency_s() : 0;
+    adapted.leaves_node = false;
+    if (pattern.leaves_node) {
+        const auto [from, to, latency_s] = pattern.slowest;
+        fabric_.route_between_nodes(from / tiles_, from % tiles_, to / tiles_, to % tiles_, route_);
+        note_latency(from, to, route_.latency_s, adapted);
+    }
+    adapted.loads = *pattern.direct;
+    find_rate(adapted);
+    return adapted;
 }
 
 /// Groups on the same nodes, index by index, have the same flows between nodes.
@@ -153,6 +172,7 @@ void PatternBuilder::add_host_work(std::span<const int> group, StepShape shape, 
         in_nodes_.add(static_cast<std::uint32_t>(node), lists[static_cast<std::size_t>(rank - node * tiles_)], 1);
         pattern.flows += 1;
     }
+    pattern.stays_in_node = true;
     pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
 }
 
@@ -196,6 +216,7 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
     }
     pattern.flows += template_flows_;
     if (template_flows_ > 0) {
+        pattern.stays_in_node = true;
         pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
     }
 }
@@ -207,8 +228,16 @@ void PatternBuilder::add_inter_node_flow(int from, int to, double flows, FlowPat
     for (const Leg& leg : route_.legs) {
         between_[leg.link - first_between_] += leg.weight * flows;
     }
-    pattern.latency_s = std::max(pattern.latency_s, route_.latency_s);
+    note_latency(from, to, route_.latency_s, pattern);
+}
+
+/// Of a route between nodes.
+void PatternBuilder::note_latency(int from, int to, double latency_s, FlowPattern& pattern) {
+    if (!pattern.leaves_node || latency_s > pattern.slowest.latency_s) {
+        pattern.slowest = {from, to, latency_s};
+    }
     pattern.leaves_node = true;
+    pattern.latency_s = std::max(pattern.latency_s, latency_s);
 }
 
 /// What a flow takes inside nodes.
@@ -219,6 +248,7 @@ void PatternBuilder::add_ends(int from, int to, double weight, FlowPattern& patt
     if (from_node == to_node) {
         in_nodes_.add(static_cast<std::uint32_t>(from_node),
                       to_tile_[static_cast<std::size_t>(from_tile * tiles_ + to_tile)], weight);
+        pattern.stays_in_node = true;
         pattern.latency_s = std::max(pattern.latency_s, fabric_.node_latency_s());
         return;
     }
@@ -226,84 +256,90 @@ void PatternBuilder::add_ends(int from, int to, double weight, FlowPattern& patt
     in_nodes_.add(static_cast<std::uint32_t>(to_node), in_[static_cast<std::size_t>(to_tile)], weight);
 }
 
-/// The loads of nodes, those between nodes last, and the link that binds: the first of those with the least capacity
-/// over load.
-void PatternBuilder::collect(FlowPattern& pattern) {
-    pattern.loads = PatternLoads(fabric_.links_per_node());
+/// The link that binds: the first of those with the least capacity over load.
+void PatternBuilder::find_rate(FlowPattern& pattern) {
     pattern.solo_rate = std::numeric_limits<double>::infinity();
-    collect_nodes(pattern);
-    part_.clear();
-    between_.drain([&](std::uint32_t index, double load) {
-        const std::uint32_t link = first_between_ + index;
-        part_.push_back({link, load});
-        (void)bind(fabric_.capacity_bytes_per_s(link), load, link, pattern);
-    });
-    const DetourBound bound = add_detours(fabric_, part_, pattern.solo_rate);
+    bind_nodes(pattern);
+    const std::span<LinkLoad> between = pattern.loads.between_nodes();
+    for (const LinkLoad& on : between) {
+        (void)bind(fabric_.capacity_bytes_per_s(on.link), on, 0, pattern);
+    }
+    const DetourBound bound = add_detours(fabric_, between, pattern.solo_rate);
     if (bound.link != kNoLink) {
         pattern.solo_rate = bound.rate;
         pattern.bottleneck = bound.link;
     }
-    if (!part_.empty() && is_kept(pattern)) {
-        pattern.loads.add(PatternLoads::kBetweenNodes, part_);
+    if (pattern.key.group == models::GroupKind::kWorld) {
+        pattern.loads = PatternLoads(fabric_.links_per_node());
     }
 }
 
-/// True if the link binds more than those before it.
-bool PatternBuilder::bind(double capacity, double load, std::uint32_t link, FlowPattern& pattern) {
-    const bool binds = capacity < pattern.solo_rate * load;
+/// True if the link binds as much as those before it, or more.
+bool PatternBuilder::bind(double capacity, const LinkLoad& on, std::uint32_t first, FlowPattern& pattern) {
+    const bool binds = capacity < pattern.solo_rate * on.load;
     if (binds) {
-        pattern.solo_rate = capacity / load;
-        pattern.bottleneck = link;
+        pattern.solo_rate = capacity / on.load;
+        pattern.bottleneck = first + on.link;
     }
     return binds;
 }
 
-/// Most nodes of a pattern have the history of an earlier one, and of those with others many have the same sums. Where
-/// they bind no more, they do not bind at a lower rate either; where rounding lets them bind at their own rate again,
-/// they do so at every node.
-void PatternBuilder::collect_nodes(FlowPattern& pattern) {
-    constexpr std::size_t kNoPart = ~std::size_t{0};
+/// Nodes that carry the same share a list. Where it binds no more, it does not bind at a lower rate either; where
+/// rounding lets it bind at its own rate again, it does so at every node.
+void PatternBuilder::bind_nodes(FlowPattern& pattern) const {
     struct Known {
-        std::size_t part = kNoPart;
         bool binds = true;
         double bound_again_at = 0;  ///< this rate
         std::uint32_t slot = 0;     ///< by this slot
     };
-    std::vector<Known> known(in_nodes_.history_count());
-    std::unordered_map<std::uint64_t, std::size_t> part_of_hash;
-    const auto find_bound = [&](std::uint32_t first, Known& like) {
+    std::unordered_map<std::uint32_t, Known> known;  // by begin of a list
+    for (const PatternLoads::Part& part : pattern.loads.parts()) {
+        if (part.node == PatternLoads::kBetweenNodes) {
+            break;
+        }
+        Known& like = known[part.begin];
+        const std::uint32_t first = pattern.loads.first_link(part);
         const double before = pattern.solo_rate;
-        like.binds = false;
-        for (const LinkLoad& on : part_) {
-            like.binds |= bind(fabric_.capacity_bytes_per_s(first + on.link), on.load, first + on.link, pattern);
-        }
-        if (like.binds && pattern.solo_rate == before) {
-            like.bound_again_at = before;
-            like.slot = pattern.bottleneck - first;
-        }
-    };
-    in_nodes_.for_each_node([&](std::uint32_t node, NodeLoads::HistoryId history) {
-        Known& like = known[history];
-        const std::uint32_t first = fabric_.first_link(static_cast<int>(node));
-        if (like.binds && like.bound_again_at == pattern.solo_rate) {
+        if (like.binds && like.bound_again_at == before) {
             pattern.bottleneck = first + like.slot;
         } else if (like.binds) {
-            in_nodes_.sum(history, part_);
-            find_bound(first, like);
+            like.binds = false;
+            for (const LinkLoad& on : pattern.loads.loads(part)) {
+                like.binds |= bind(fabric_.capacity_bytes_per_s(first + on.link), on, first, pattern);
+            }
+            if (like.binds && pattern.solo_rate == before) {
+                like.bound_again_at = before;
+                like.slot = pattern.bottleneck - first;
+            }
         }
-        if (is_kept(pattern)) {
-            like.part = like.part == kNoPart ? keep_part(node, part_of_hash, pattern.loads)
-                                             : pattern.loads.repeat(node, like.part);
-        }
-    });
-    in_nodes_.clear();
+    }
 }
 
-/// Histories that differ may have the same sums.
-std::size_t PatternBuilder::keep_part(std::uint32_t node, PartOfHash& part_of_hash, PatternLoads& loads) const {
-    const auto [found, is_new] = part_of_hash.try_emplace(hash_of(part_), loads.parts().size());
-    const bool is_known = !is_new && are_equal(loads.loads(loads.parts()[found->second]), part_);
-    return is_known ? loads.repeat(node, found->second) : loads.add(node, part_);
+/// Takes what was added: the loads of nodes, those between nodes last. Most nodes of a pattern have the history of an
+/// earlier one, and of those with others many have the same sums.
+PatternLoads PatternBuilder::direct_loads() {
+    constexpr std::size_t kNoPart = ~std::size_t{0};
+    PatternLoads loads(fabric_.links_per_node());
+    std::vector<std::size_t> part_of_history(in_nodes_.history_count(), kNoPart);
+    std::unordered_map<std::uint64_t, std::size_t> part_of_hash;
+    in_nodes_.for_each_node([&](std::uint32_t node, NodeLoads::HistoryId history) {
+        std::size_t& like = part_of_history[history];
+        if (like != kNoPart) {
+            like = loads.repeat(node, like);
+            return;
+        }
+        in_nodes_.sum(history, part_);
+        const auto [found, is_new] = part_of_hash.try_emplace(hash_of(part_), loads.parts().size());
+        const bool is_known = !is_new && are_equal(loads.loads(loads.parts()[found->second]), part_);
+        like = is_known ? loads.repeat(node, found->second) : loads.add(node, part_);
+    });
+    in_nodes_.clear();
+    part_.clear();
+    between_.drain([&](std::uint32_t index, double load) { part_.push_back({first_between_ + index, load}); });
+    if (!part_.empty()) {
+        loads.add(PatternLoads::kBetweenNodes, part_);
+    }
+    return loads;
 }
 
 }  // namespace auspex::network

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -46,18 +47,30 @@ struct FlowPattern {
     double solo_rate = 0;
     std::uint32_t bottleneck = 0;
     bool leaves_node = false;
+    bool stays_in_node = false;  ///< some flow does
+    /// Of the routes between nodes; there is one where leaves_node.
+    struct Slowest {
+        int from = 0, to = 0;  ///< ranks
+        double latency_s = 0;
+    } slowest;
+    /// All loads but those of detours, which depend on the rate: kept for PatternBuilder::adapt().
+    std::shared_ptr<const PatternLoads> direct;
 };
 
 /// Adds up flows; keeps its allocations between patterns.
 class PatternBuilder {
  public:
     explicit PatternBuilder(const Fabric& fabric);
+    /// From here on patterns keep what adapt() needs.
+    void keep_direct() { keeps_direct_ = true; }
     /// `shares`: of each index in a group, mean 1, for uneven patterns; else empty.
     [[nodiscard]] FlowPattern build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares);
+    /// The same flows with the capacities and latencies of this builder's fabric. Requires a pattern that keeps
+    /// `direct`, of a fabric with the same routes.
+    [[nodiscard]] FlowPattern adapt(const FlowPattern& pattern);
 
  private:
     struct Ends;
-    using PartOfHash = std::unordered_map<std::uint64_t, std::size_t>;
     [[nodiscard]] std::size_t end_of_bundle(const GroupSet& groups, std::size_t first) const;
     void add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
                     FlowPattern& pattern);
@@ -69,18 +82,18 @@ class PatternBuilder {
     [[nodiscard]] bool add_even_exchange(const GroupSet& groups, std::size_t first, std::size_t end,
                                          FlowPattern& pattern);
     void add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern);
+    [[nodiscard]] int farthest_from_first(std::span<const int> group, double latency_s);
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
     void add_inter_node_flow(int from, int to, double flows, FlowPattern& pattern);
-    void collect(FlowPattern& pattern);
-    void collect_nodes(FlowPattern& pattern);
-    [[nodiscard]] static bool bind(double capacity, double load, std::uint32_t link, FlowPattern& pattern);
-    [[nodiscard]] std::size_t keep_part(std::uint32_t node, PartOfHash& part_of_hash, PatternLoads& loads) const;
-    [[nodiscard]] static bool is_kept(const FlowPattern& pattern) {
-        return pattern.key.group != models::GroupKind::kWorld;
-    }
+    void find_rate(FlowPattern& pattern);
+    [[nodiscard]] PatternLoads direct_loads();
+    void bind_nodes(FlowPattern& pattern) const;
+    static void note_latency(int from, int to, double latency_s, FlowPattern& pattern);
+    [[nodiscard]] static bool bind(double capacity, const LinkLoad& on, std::uint32_t first, FlowPattern& pattern);
     [[nodiscard]] double share(std::size_t index) const { return shares_.empty() ? 1 : shares_[index]; }
 
     const Fabric& fabric_;
+    bool keeps_direct_ = false;
     int tiles_;
     bool one_switch_a_node_;  ///< and crossings depend on switches alone: they are equal for all tiles of a node
     std::span<const double> shares_;
@@ -89,7 +102,7 @@ class PatternBuilder {
     NodeLoads in_nodes_;
     std::uint32_t first_between_;  ///< link between nodes: `between_` counts from it on
     SparseLinks<double> between_;
-    std::vector<LinkLoad> part_;  ///< of its loads: those of a node by slot, or those between nodes by link
+    std::vector<LinkLoad> part_;  ///< scratch: loads of a node by slot, or those between nodes by link
     /// What one flow takes in a node, as lists of in_nodes_: by tile, and by tile and tile.
     std::vector<NodeLoads::ListId> out_, in_, to_host_, from_host_, in_host_, to_tile_;
     /// What one flow of each of some tiles takes.

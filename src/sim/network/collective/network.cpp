@@ -8,8 +8,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
-#include "base/mix64.hpp"
-#include "models/group_ranks.hpp"
+#include "sim/network/collective/job_groups.hpp"
 #include "sim/network/collective/link_classes.hpp"
 
 namespace auspex::network {
@@ -39,11 +38,6 @@ bool goes_straight(AlgorithmChoice choice) {
 }  // namespace
 
 struct Network::Impl {
-    /// Groups of a kind in a stage at one level.
-    struct LevelGroups {
-        GroupSet groups;
-        PatternKey same_as{};  ///< kind, stage, level and member under which the very same ranks were met first
-    };
     /// What is asked for; everything of a pattern but the round.
     struct Asked {
         schedule::CommKind comm;
@@ -54,20 +48,21 @@ struct Network::Impl {
         auto operator<=>(const Asked&) const = default;
     };
 
-    Impl(const models::Machine& machine, const models::Stack& given_stack, const models::Layout& given_layout)
+    Impl(const models::Machine& machine, const models::Stack& given_stack, const models::Layout& given_layout,
+         const Impl* given_model)
         : layout(given_layout),
           stack(given_stack),
           fabric(machine, stack, layout),
+          model(given_model != nullptr && fabric.routes_as(given_model->fabric) ? given_model : nullptr),
+          groups(layout, fabric, model == nullptr ? nullptr : &model->groups),
           builder(fabric),
           staged(machine.node.nic_attachment == models::NicAttachment::kHost &&
                  stack.staging == models::Staging::kWhole),
           memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency) {}
 
-    const GroupSet& all_groups(models::GroupKind kind, int stage);
-    const GroupForm& form_at(models::GroupKind kind, int stage);
-    const LevelGroups& groups_at(models::GroupKind kind, int stage, Level level, int member);
+    const FlowPattern* of_model(const PatternKey& key) const;
+    FlowPattern build(const PatternKey& key);
     PatternId pattern_id(const PatternKey& asked);
-    PatternKey first_with(const GroupSet& groups, const PatternKey& own);
     [[nodiscard]] double message_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     [[nodiscard]] double reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     Transfer play(const Asked& asked, AlgorithmChoice choice);
@@ -80,15 +75,13 @@ struct Network::Impl {
     models::Layout layout;
     models::Stack stack;
     Fabric fabric;
+    const Impl* model;  ///< null: none
+    JobGroups groups;
     PatternBuilder builder;
     bool staged;
     double memory_bytes_per_s;
     std::vector<double> shares;
 
-    std::map<std::pair<models::GroupKind, int>, GroupSet> flat;
-    std::map<std::pair<models::GroupKind, int>, GroupForm> forms;
-    std::map<std::tuple<models::GroupKind, int, Level, int>, LevelGroups> level_groups;
-    std::map<std::uint64_t, PatternKey> first_by_hash;
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
     Ids asked_for;  ///< all that may be active at once: every kind of group may, even on the same ranks
@@ -101,69 +94,31 @@ struct Network::Impl {
     std::vector<double> answer;
 };
 
-/// Kinds of groups often coincide (experts' replicas and the outer level of dense ones): then they share their
-/// patterns.
-PatternKey Network::Impl::first_with(const GroupSet& groups, const PatternKey& own) {
-    std::uint64_t hash = groups.count();
-    for (const int rank : groups.ranks) {
-        hash = hash * kGoldenGamma + static_cast<std::uint64_t>(rank);
+/// Null: it has none.
+const FlowPattern* Network::Impl::of_model(const PatternKey& key) const {
+    if (model == nullptr) {
+        return nullptr;
     }
-    const PatternKey& first = first_by_hash.try_emplace(hash, own).first->second;
-    if (first == own) {
-        return own;
-    }
-    return level_groups.at({first.group, first.stage, first.level, first.member}).groups == groups ? first : own;
+    const auto found = model->id_of_key.find(key);
+    return found == model->id_of_key.end() ? nullptr : &model->patterns[found->second];
 }
 
-const GroupSet& Network::Impl::all_groups(models::GroupKind kind, int stage) {
-    const auto [found, is_new] = flat.try_emplace(std::pair(kind, stage));
-    if (is_new) {
-        found->second = equal_groups(group_ranks(layout, kind, stage), group_size(layout, kind));
-    }
-    return found->second;
-}
-
-const GroupForm& Network::Impl::form_at(models::GroupKind kind, int stage) {
-    const auto [found, is_new] = forms.try_emplace(std::pair(kind, stage));
-    if (is_new) {
-        const bool pairs = kind == models::GroupKind::kNextStage || kind == models::GroupKind::kPreviousStage;
-        found->second =
-            pairs ? form_of_pairs(all_groups(kind, stage), fabric) : form_of(all_groups(kind, stage), fabric);
-    }
-    return found->second;
-}
-
-const Network::Impl::LevelGroups& Network::Impl::groups_at(models::GroupKind kind, int stage, Level level, int member) {
-    const auto key = std::tuple(kind, stage, level, member);
-    if (const auto found = level_groups.find(key); found != level_groups.end()) {
-        return found->second;
-    }
-    LevelGroups made;
-    if (member == kAllSiblings) {
-        made.groups = subgroups(all_groups(kind, stage), level, fabric);
-    } else {
-        const std::span<const int> one = all_groups(kind, stage).group(static_cast<std::size_t>(member));
-        made.groups = subgroups(flatten({{one.begin(), one.end()}}), level, fabric);
-    }
-    // Patterns of kWorld keep no loads: nobody else may take them for his own.
-    const PatternKey own{kind, stage, level, StepShape::kShift, 1, member};
-    made.same_as = kind == models::GroupKind::kWorld ? own : first_with(made.groups, own);
-    return level_groups.emplace(key, std::move(made)).first->second;
+FlowPattern Network::Impl::build(const PatternKey& key) {
+    return builder.build(key, groups.of(key), key.uneven ? std::span<const double>(shares) : std::span<const double>());
 }
 
 PatternId Network::Impl::pattern_id(const PatternKey& asked) {
     if (const auto found = id_of_asked.find(asked); found != id_of_asked.end()) {
         return found->second;
     }
-    PatternKey key = groups_at(asked.group, asked.stage, asked.level, asked.member).same_as;
+    PatternKey key = groups.first_with_those_of(asked);
     key.shape = asked.shape;
     key.distance = asked.distance;
     key.uneven = asked.uneven;
     const auto [found, is_new] = id_of_key.try_emplace(key, static_cast<PatternId>(patterns.size()));
     if (is_new) {
-        const GroupSet& groups = groups_at(key.group, key.stage, key.level, key.member).groups;
-        patterns.push_back(
-            builder.build(key, groups, key.uneven ? std::span<const double>(shares) : std::span<const double>()));
+        const FlowPattern* const known = of_model(key);
+        patterns.push_back(known != nullptr ? builder.adapt(*known) : build(key));
     }
     asked_for.push_back(found->second);
     are_classes_current = false;
@@ -190,7 +145,7 @@ double Network::Impl::reduction_s(const CollectiveStep& step, const FlowPattern&
 }
 
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
-    const GroupForm& form = form_at(asked.group, asked.stage);
+    const GroupForm& form = groups.form(asked.group, asked.stage);
     const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged);
     const bool uneven = asked.comm == schedule::CommKind::kAllToAll &&
                         shares.size() == static_cast<std::size_t>(form.ranks) && goes_straight(phases.choice);
@@ -235,7 +190,7 @@ AlgorithmChoice Network::Impl::fastest(Asked asked, int levels) {
         chosen.try_emplace(std::tuple(asked.comm, asked.group, asked.bytes, asked.scale, levels));
     if (is_new) {
         double least_s = std::numeric_limits<double>::infinity();
-        for (const AlgorithmChoice candidate : candidates(asked.comm, form_at(asked.group, 0), levels)) {
+        for (const AlgorithmChoice candidate : candidates(asked.comm, groups.form(asked.group, 0), levels)) {
             const double time_s = solo_time_s(play(asked, candidate));
             if (time_s < least_s) {
                 least_s = time_s;
@@ -271,13 +226,21 @@ std::vector<double> Network::Impl::solve(std::span<const PatternId> set) {
 }
 
 Network::Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout)
-    : impl_(std::make_unique<Impl>(machine, stack, layout)) {}
+    : impl_(std::make_unique<Impl>(machine, stack, layout, nullptr)) {}
+Network::Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout,
+                 const Network& model)
+    : impl_(std::make_unique<Impl>(machine, stack, layout, model.impl_.get())) {}
 Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
 
 void Network::set_routing_shares(std::vector<double> shares) {
     AUSPEX_CHECK(impl_->patterns.empty() || shares == impl_->shares, "shares are set before patterns are made");
     impl_->shares = std::move(shares);
+}
+
+void Network::be_model() {
+    AUSPEX_CHECK(impl_->patterns.empty(), "a model is one before patterns are made");
+    impl_->builder.keep_direct();
 }
 
 Transfer Network::unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes, double scale,
@@ -295,7 +258,7 @@ Transfer Network::unroll_as(AlgorithmChoice choice, schedule::CommKind comm, mod
     if (group == models::GroupKind::kWorld) {
         stage = 0;
     }
-    if (impl_->form_at(group, stage).ranks == 1) {
+    if (impl_->groups.form(group, stage).ranks == 1) {
         return {};
     }
     const Impl::Asked asked{comm, group, stage, bytes, scale, member};
@@ -352,7 +315,7 @@ bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) 
 const PatternLoads& Network::loads(PatternId pattern) const { return impl_->patterns[pattern].loads; }
 std::uint32_t Network::bottleneck(PatternId pattern) const { return impl_->patterns[pattern].bottleneck; }
 std::size_t Network::sibling_count(models::GroupKind group, int stage) {
-    return impl_->all_groups(group, stage).count();
+    return impl_->groups.all(group, stage).count();
 }
 const Fabric& Network::fabric() const { return impl_->fabric; }
 std::size_t Network::pattern_count() const { return impl_->patterns.size(); }

@@ -43,11 +43,19 @@ struct Transfer {
 class Network {
  public:
     Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout);
+    /// For the same layout, maybe with other constants. Groups and flows that `model` has are not sought again, but
+    /// taken from it, where the two have the same routes; rates and times are those of this network. Requires a model
+    /// that can be one (be_model), has the same routing shares, and neither ends nor changes before this network.
+    Network(const models::Machine& machine, const models::Stack& stack, const models::Layout& layout,
+            const Network& model);
     ~Network();
     Network(Network&&) noexcept;
 
     /// Share of the routed tokens of each index in an expert-parallel group, mean 1. Empty: even. Before any unroll.
     void set_routing_shares(std::vector<double> shares);
+
+    /// Keeps what a model needs. Before any unroll.
+    void be_model();
 
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
     /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of

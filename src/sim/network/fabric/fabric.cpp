@@ -32,6 +32,7 @@ struct Fabric::Impl {
         : inside(find_node_paths(machine.node, stack)),
           links(layout.node_of_job_node.size() * inside.slots.size(), machine.file + ": $.fabric"),
           switches(switch_links(machine, stack, layout, links)),
+          recipe(machine.fabric),
           tiles(machine.node.tiles),
           nic_latency_s(machine.node.nic_latency_s),
           scale_up_latency_s(machine.node.scale_up_latency_s),
@@ -51,6 +52,7 @@ struct Fabric::Impl {
     NodePaths inside;
     LinkRanges links;
     SwitchLinks switches;
+    models::FabricRecipe recipe;
     int tiles;
     double nic_latency_s, scale_up_latency_s;
     bool pinned;
@@ -150,6 +152,16 @@ int Fabric::block(int node) const {
 int Fabric::nodes() const { return static_cast<int>(impl_->job().nodes.size()); }
 int Fabric::tiles_per_node() const { return impl_->tiles; }
 double Fabric::node_latency_s() const { return impl_->scale_up_latency_s; }
+
+bool Fabric::routes_as(const Fabric& other) const {
+    const Impl &a = *impl_, &b = *other.impl_;
+    return a.recipe.kind == b.recipe.kind && a.recipe.routing == b.recipe.routing &&
+           a.recipe.groups == b.recipe.groups && a.recipe.nodes_per_group == b.recipe.nodes_per_group &&
+           a.recipe.switches_per_group == b.recipe.switches_per_group &&
+           a.recipe.global_links == b.recipe.global_links && a.recipe.nodes_per_leaf == b.recipe.nodes_per_leaf &&
+           a.recipe.leaves_per_pod == b.recipe.leaves_per_pod && a.links.numbered_as(b.links) &&
+           a.inside.routes_as(b.inside) && a.nic_of == b.nic_of && nodes() == other.nodes();
+}
 
 Route Fabric::route(int from_rank, int to_rank) const {
     Route route;

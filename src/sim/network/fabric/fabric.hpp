@@ -81,6 +81,9 @@ class Fabric {
     [[nodiscard]] int nodes() const;
     [[nodiscard]] int tiles_per_node() const;
     [[nodiscard]] double node_latency_s() const;
+    /// True if the two, of jobs on the same nodes, have the same links and routes: they differ in capacities and
+    /// latencies only.
+    [[nodiscard]] bool routes_as(const Fabric& other) const;
 
  private:
     struct Impl;

@@ -36,4 +36,10 @@ const LinkRanges::Range& LinkRanges::of(std::uint32_t link) const {
     return *std::prev(after);
 }
 
+bool LinkRanges::numbered_as(const LinkRanges& other) const {
+    return begin_ == other.begin_ && end_ == other.end_ &&
+           std::equal(ranges_.begin(), ranges_.end(), other.ranges_.begin(), other.ranges_.end(),
+                      [](const Range& a, const Range& b) { return a.kind == b.kind && a.first == b.first; });
+}
+
 }  // namespace auspex::network

@@ -27,6 +27,8 @@ class LinkRanges {
     [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(end_); }
     /// Requires: begin() <= link < end().
     [[nodiscard]] const Range& of(std::uint32_t link) const;
+    /// The same kinds of links have the same numbers.
+    [[nodiscard]] bool numbered_as(const LinkRanges& other) const;
 
  private:
     std::string where_;

@@ -260,6 +260,13 @@ void NodeInside::find_paths_out(int tile, const models::Stack& stack) {
 
 }  // namespace
 
+bool NodePaths::routes_as(const NodePaths& other) const {
+    return between == other.between && out == other.out && in == other.in && to_host == other.to_host &&
+           from_host == other.from_host && in_host == other.in_host &&
+           std::equal(slots.begin(), slots.end(), other.slots.begin(), other.slots.end(),
+                      [](const NodeSlot& a, const NodeSlot& b) { return a.kind == b.kind; });
+}
+
 std::string to_string(const NodePart& part) {
     const auto numbered = [&](const char* what) { return what + std::to_string(part.index); };
     switch (part.kind) {

@@ -49,6 +49,8 @@ struct NodePaths {
     /// `out` and `in` begin and end in host memory.
     std::vector<std::vector<std::uint32_t>> to_host, from_host;
     std::vector<std::vector<std::uint32_t>> in_host;  ///< [tile]: the memory of its socket; empty likewise
+    /// The same slots on the same ways, whatever they carry.
+    [[nodiscard]] bool routes_as(const NodePaths& other) const;
 };
 
 /// NIC that a tile sends and receives through: the machine's choice, else floor(tile * nics / tiles).

@@ -48,4 +48,11 @@ std::size_t PatternLoads::repeat(std::uint32_t node, std::size_t like) {
     return like;
 }
 
+std::span<LinkLoad> PatternLoads::between_nodes() {
+    if (parts_.empty() || parts_.back().node != kBetweenNodes) {
+        return {};
+    }
+    return std::span(loads_).subspan(parts_.back().begin, parts_.back().end - parts_.back().begin);
+}
+
 }  // namespace auspex::network

@@ -37,6 +37,9 @@ class PatternLoads {
     /// A node that carries what the part number `like` does. Returns the number of the first that does.
     std::size_t repeat(std::uint32_t node, std::size_t like);
 
+    /// The links between nodes, if there are any: they are the last.
+    [[nodiscard]] std::span<LinkLoad> between_nodes();
+
     [[nodiscard]] std::span<const Part> parts() const { return parts_; }
     [[nodiscard]] LoadList loads(const Part& part) const {
         return LoadList(loads_).subspan(part.begin, part.end - part.begin);

@@ -43,7 +43,9 @@ double bound_of(const Candidate& c, const BoundTerms& terms) {
                 terms.blocks_messages ? (v < last ? terms.message_s[s] : 0) + (v > 0 ? terms.back_s[previous] : 0) : 0;
             busy_s += (terms.forward_s[at] + terms.backward_s[at] + messages_s) * c.micro_batches;
         }
-        const double end_s = std::max(behind_s + terms.optimizer_s.front(), terms.optimizer_s[s]);
+        // The message behind the last pass is one of those that blocked.
+        const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
+        const double end_s = std::max(behind_s - counted_s + terms.optimizer_s.front(), terms.optimizer_s[s]);
         largest_s = std::max(largest_s, before_s + busy_s + end_s);
         before_s += terms.forward_s[s] + terms.message_s[s];
         behind_s += terms.backward_s[s] + terms.back_s[s];

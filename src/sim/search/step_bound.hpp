@@ -15,6 +15,7 @@ namespace auspex::search {
 /// O(s) the optimizer block:
 ///   bound = max over stages s of  sum_{t < s} (F(t) + M(t))  +  m sum_{chunks of s} (F + B + messages that block)
 ///                                 + max(sum_{t < s} (B(t) + M'(t)) + O(0), O(s))
+/// where messages that block have M'(s - 1) among them already, once too often for the sum behind them.
 /// Stage s cannot begin before a micro-batch has passed the stages in front of it, nor these end before they have run
 /// the last one backward: true of every order whose last pass on each stage is a backward one of its first chunk, with
 /// input and weight gradients in one pass.

@@ -126,6 +126,29 @@ TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
 }
 
 /// What a grid's bound remembers of one plan must not enter another's.
+TEST(StepBound, of_one_micro_batch_is_its_way_through_the_stages_and_back) {
+    Candidate plan;
+    plan.pp = 2, plan.micro_batches = 1;
+    BoundTerms terms{.forward_s = {1, 2}, .backward_s = {3, 4}, .message_s = {0.1, 0}, .back_s = {0.2, 0}};
+    terms.optimizer_s = {0.5, 0.25};
+    for (const bool blocks : {false, true}) {
+        terms.blocks_messages = blocks;
+        // F(0) + M + F(1) + B(1) + M' + B(0) + O(0), each once
+        EXPECT_NEAR(bound_of(plan, terms), 1 + 0.1 + 2 + 4 + 0.2 + 3 + 0.5, 1e-7) << blocks;
+    }
+}
+
+TEST(StepBound, of_large_messages_that_block_is_not_above_the_step) {
+    // The search fails where a plan that it plays is below its bound.
+    const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
+    SpaceRequest request;
+    request.tiles = 24, request.global_batch = 96;
+    request.where = read_constraints("--where", "pp=2,tp=2,ep=4,micro_batch_size=16,micro_batches=1");
+    SearchOptions options;
+    options.exhaustive = true;
+    EXPECT_GT(search_plans(inputs, request, options).evaluated, 0);
+}
+
 TEST(StepBound, of_a_plan_does_not_depend_on_the_plans_asked_before) {
     const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
     SpaceRequest request;

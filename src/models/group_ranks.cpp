@@ -68,15 +68,32 @@ Family family_of(const Layout& layout, GroupKind kind) {
     check_failed("family_of", "a kind of group that lies in one stage", __FILE__, __LINE__);
 }
 
+/// Layout::rank(stage, n) for all n.
+std::vector<int> stage_ranks(const Layout& layout, int stage) {
+    const auto stride = [&](Axis axis) { return layout.stride[static_cast<std::size_t>(axis)]; };
+    std::vector<int> ranks;
+    ranks.reserve(static_cast<std::size_t>(layout.stage_ranks));
+    for (int dp = 0; dp < layout.dp; ++dp) {
+        for (int ep = 0; ep < layout.ep; ++ep) {
+            const int first = dp * stride(Axis::kDp) + stage * stride(Axis::kPp) + ep * stride(Axis::kEp);
+            for (int etp = 0; etp < layout.etp; ++etp) {
+                ranks.push_back(first + etp * stride(Axis::kTp));
+            }
+        }
+    }
+    return ranks;
+}
+
 std::vector<int> ranks_in_stage(const Layout& layout, const Family& family, int stage) {
+    const std::vector<int> of_stage = stage_ranks(layout, stage);
     std::vector<int> ranks;
     ranks.reserve(static_cast<std::size_t>(layout.stage_ranks));
     for (int a = 0; a < family.outer; ++a) {
         for (int b = 0; b < family.inner; ++b) {
             for (int i = 0; i < family.member_blocks; ++i) {
                 for (int j = 0; j < family.members_in_block; ++j) {
-                    ranks.push_back(
-                        layout.rank(stage, a * family.outer_stride + b + i * family.block_step + j * family.step));
+                    const int n = a * family.outer_stride + b + i * family.block_step + j * family.step;
+                    ranks.push_back(of_stage[static_cast<std::size_t>(n)]);
                 }
             }
         }
@@ -86,13 +103,16 @@ std::vector<int> ranks_in_stage(const Layout& layout, const Family& family, int 
 
 /// Pairs {from, to} of counterparts in two stages; with one stage a rank is its own neighbour and a group of one.
 std::vector<int> neighbours(const Layout& layout, int stage, int other) {
+    std::vector<int> own = stage_ranks(layout, stage);
+    if (stage == other) {
+        return own;
+    }
+    const int distance = (other - stage) * layout.stride[static_cast<std::size_t>(Axis::kPp)];
     std::vector<int> ranks;
-    ranks.reserve(2 * static_cast<std::size_t>(layout.stage_ranks));
-    for (int n = 0; n < layout.stage_ranks; ++n) {
-        ranks.push_back(layout.rank(stage, n));
-        if (stage != other) {
-            ranks.push_back(layout.rank(other, n));
-        }
+    ranks.reserve(2 * own.size());
+    for (const int rank : own) {
+        ranks.push_back(rank);
+        ranks.push_back(rank + distance);
     }
     return ranks;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_map>
 
 #include "sim/engine/operation_costs.hpp"
 #include "sim/network/collective/network.hpp"
@@ -54,6 +55,26 @@ network::PatternLoads bytes_on_links(const std::map<network::PatternId, double>&
     return nodes.expand(on_firsts, fabric.links_per_node());
 }
 
+struct UsedLink {
+    std::uint32_t link;  ///< of a node by slot
+    std::size_t kind;
+    double bytes, share;
+};
+
+std::vector<UsedLink> used_links(const network::PatternLoads& bytes, const network::PatternLoads::Part& part,
+                                 const network::Fabric& fabric, double step_s) {
+    std::vector<UsedLink> used;
+    const std::uint32_t first = bytes.first_link(part);
+    for (const network::LinkLoad& on : bytes.loads(part)) {
+        const std::uint32_t link = first + on.link;
+        if (on.load > 0) {
+            used.push_back({on.link, static_cast<std::size_t>(fabric.kind(link)), on.load,
+                            on.load / (physical_capacity(fabric, link) * step_s)});
+        }
+    }
+    return used;
+}
+
 }  // namespace
 
 std::vector<LinkUse> link_use(const schedule::Program& program, const OperationCosts& costs,
@@ -62,18 +83,21 @@ std::vector<LinkUse> link_use(const schedule::Program& program, const OperationC
     const network::PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, costs), network);
     std::array<LinkUse, network::kLinkKinds> by_kind;
     std::array<std::uint32_t, network::kLinkKinds> busiest{}, used{};
-    for (const network::LinkLoad& on : bytes) {
-        if (on.load <= 0) {
-            continue;
+    std::unordered_map<std::uint32_t, std::vector<UsedLink>> known;  // by begin of a part: nodes alike share it
+    for (const network::PatternLoads::Part& part : bytes.parts()) {
+        const std::uint32_t first = bytes.first_link(part);
+        const auto [links, is_new] = known.try_emplace(part.begin);
+        if (is_new) {
+            links->second = used_links(bytes, part, fabric, step_s);
         }
-        const auto kind = static_cast<std::size_t>(fabric.kind(on.link));
-        const double share = on.load / (physical_capacity(fabric, on.link) * step_s);
-        by_kind[kind].bytes += on.load;
-        by_kind[kind].mean_share += share;
-        ++used[kind];
-        if (share > by_kind[kind].busiest_share) {
-            by_kind[kind].busiest_share = share;
-            busiest[kind] = on.link;
+        for (const UsedLink& link : links->second) {
+            by_kind[link.kind].bytes += link.bytes;
+            by_kind[link.kind].mean_share += link.share;
+            ++used[link.kind];
+            if (link.share > by_kind[link.kind].busiest_share) {
+                by_kind[link.kind].busiest_share = link.share;
+                busiest[link.kind] = first + link.link;
+            }
         }
     }
     std::vector<LinkUse> found;

@@ -74,15 +74,27 @@ FlowPattern PatternBuilder::adapt(const FlowPattern& pattern) {
 }
 
 /// Groups on the same nodes, index by index, have the same flows between nodes.
-std::size_t PatternBuilder::end_of_bundle(const GroupSet& groups, std::size_t first) const {
+std::size_t PatternBuilder::end_of_bundle(const GroupSet& groups, std::size_t first) {
     const std::span<const int> group = groups.group(first);
-    const auto same_node = [&](int a, int b) { return a / tiles_ == b / tiles_; };
+    node_begins_.clear();
+    for (const int rank : group) {
+        node_begins_.push_back(rank / tiles_ * tiles_);
+    }
     std::size_t end = first + 1;
-    while (one_switch_a_node_ && end < groups.count() &&
-           std::equal(group.begin(), group.end(), groups.group(end).begin(), groups.group(end).end(), same_node)) {
+    while (one_switch_a_node_ && end < groups.count() && groups.group(end).size() == group.size() &&
+           lies_on(groups.group(end))) {
         ++end;
     }
     return end;
+}
+
+/// True if its ranks are on the nodes of the bundle, index by index.
+bool PatternBuilder::lies_on(std::span<const int> group) const {
+    unsigned farthest = 0;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        farthest = std::max(farthest, static_cast<unsigned>(group[i] - node_begins_[i]));
+    }
+    return farthest < static_cast<unsigned>(tiles_);
 }
 
 /// The sums over the tiles of a bundle; none if they differ from node to node.
@@ -91,8 +103,12 @@ const PatternBuilder::Ends* PatternBuilder::sum_ends(const GroupSet& groups, std
     tiles.clear();
     for (std::size_t g = first; g < end; ++g) {
         const std::span<const int> group = groups.group(g);
-        tiles.push_back(group.front() % tiles_);
-        if (!std::all_of(group.begin(), group.end(), [&](int rank) { return rank % tiles_ == tiles.back(); })) {
+        tiles.push_back(group.front() - node_begins_.front());
+        int others = 0;
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            others |= group[i] - node_begins_[i] - tiles.back();
+        }
+        if (others != 0) {
             return nullptr;
         }
     }
@@ -116,8 +132,9 @@ const PatternBuilder::Ends* PatternBuilder::sum_ends(const GroupSet& groups, std
 void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
                                 FlowPattern& pattern) {
     const std::span<const int> group = groups.group(first);
-    const int n = static_cast<int>(group.size()), node = group.front() / tiles_;
-    const bool in_node = std::all_of(group.begin(), group.end(), [&](int rank) { return rank / tiles_ == node; });
+    const int n = static_cast<int>(group.size());
+    const bool in_node =
+        std::all_of(node_begins_.begin(), node_begins_.end(), [&](int begin) { return begin == node_begins_.front(); });
     const bool at_host = is_host_work(key.shape);
     if (key.shape == StepShape::kAllPairs && fabric_.depends_on_attachment_only() && !in_node) {
         add_all_pairs(groups, first, end, pattern);

@@ -71,7 +71,8 @@ class PatternBuilder {
 
  private:
     struct Ends;
-    [[nodiscard]] std::size_t end_of_bundle(const GroupSet& groups, std::size_t first) const;
+    [[nodiscard]] std::size_t end_of_bundle(const GroupSet& groups, std::size_t first);
+    [[nodiscard]] bool lies_on(std::span<const int> group) const;
     void add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
                     FlowPattern& pattern);
     void add_host_work(std::span<const int> group, StepShape shape, FlowPattern& pattern);
@@ -110,6 +111,7 @@ class PatternBuilder {
         NodeLoads::ListId out = 0, in = 0;
     };
     std::map<std::vector<int>, Ends> ends_of_tiles_;
+    std::vector<int> node_begins_;     ///< of the bundle in hand, by index in a group: the first rank of its node
     std::vector<int> bundle_tiles_;    ///< scratch
     std::vector<int> template_tiles_;  ///< the in-node group added last: others on the same tiles have the same loads
     NodeLoads::ListId template_ = 0;

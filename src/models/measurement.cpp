@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/json.hpp"
@@ -62,41 +63,8 @@ std::string in_words(std::string_view text) { return text.empty() ? "nothing" : 
                                      in_words(line.fields.at(column)) + "; expected " + expected);
 }
 
-/// Cuts a line at its commas; a field may stand in quotes, a quote inside them is written twice.
-std::vector<std::string> fields_of(std::string_view text, const std::string& place) {
-    std::vector<std::string> fields(1);
-    bool is_open = false, was_closed = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (is_open) {
-            if (c != '"') {
-                fields.back() += c;
-            } else if (text.substr(i + 1).starts_with('"')) {
-                fields.back() += text[++i];
-            } else {
-                is_open = false;
-                was_closed = true;
-            }
-        } else if (c == ',') {
-            fields.emplace_back();
-            was_closed = false;
-        } else if (was_closed || (c == '"' && !fields.back().empty())) {
-            throw InputError(place, "found text beside the quotes of field " + std::to_string(fields.size()) +
-                                        "; expected quotes round the whole field");
-        } else if (c == '"') {
-            is_open = true;
-        } else {
-            fields.back() += c;
-        }
-    }
-    if (is_open) {
-        throw InputError(place, "found a quote that does not close; expected its end on the same line");
-    }
-    return fields;
-}
-
 Line cut_line(std::string_view text, const std::string& place) {
-    Line line{place, fields_of(text, place)};
+    Line line{place, csv_fields(text, place)};
     if (line.fields.size() != kColumnNames.size()) {
         throw InputError(place, "found " + std::to_string(line.fields.size()) + " fields; expected " +
                                     std::to_string(kColumnNames.size()) + ": " + measurement_header());
@@ -285,19 +253,7 @@ std::vector<Measurement> load_measurements(const std::string& file) {
 std::vector<Measurement> parse_measurements(const std::string& text, const std::string& name) {
     std::vector<Measurement> rows;
     bool has_header = false;
-    std::size_t number = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        std::string_view content = std::string_view(text).substr(begin, end - begin);
-        begin = end + 1;
-        ++number;
-        if (content.ends_with('\r')) {
-            content.remove_suffix(1);
-        }
-        if (content.empty() || content.starts_with('#')) {
-            continue;
-        }
-        const std::string place = name + ":" + std::to_string(number);
+    for (const auto& [place, content] : csv_lines(text, name)) {
         if (!has_header) {
             if (content != measurement_header()) {
                 throw InputError(place, "found " + in_words(content) + "; expected the header " + measurement_header());

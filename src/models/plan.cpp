@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kMaxDegree = 16'777'216;
 constexpr std::int64_t kMaxBatches = 1'000'000;
 constexpr std::int64_t kMaxNode = 1'000'000;
+constexpr std::int64_t kMaxLayers = 100'000;
 
 int read_int_or(const JsonValue& root, std::string_view key, int fallback, std::int64_t low, std::int64_t high) {
     const auto value = root.find(key);
@@ -58,6 +59,26 @@ void read_schedule(const JsonValue& root, Plan& plan) {
     }
     if (!interleaved && plan.virtual_stages > 1) {
         root.at("virtual_stages").fail("1, or \"schedule\": \"interleaved-1f1b\", the one that has virtual stages");
+    }
+}
+
+/// "even", "by-cost", or the layers of each virtual stage.
+void read_stages(const JsonValue& root, Plan& plan) {
+    const auto value = root.find("stages");
+    if (!value) {
+        return;
+    }
+    if (!value->is_array()) {
+        plan.stages_by_cost = value->as_one_of({"even", "by-cost"}) == 1;
+        return;
+    }
+    for (const JsonValue& layers : value->elements()) {
+        plan.stage_layers.push_back(static_cast<int>(layers.as_integer(0, kMaxLayers)));
+    }
+    const auto stages = std::int64_t{plan.pp} * plan.virtual_stages;
+    if (static_cast<std::int64_t>(plan.stage_layers.size()) != stages) {
+        value->fail("a number of layers for each of pp * virtual_stages = " + std::to_string(stages) +
+                    " stages, in their order");
     }
 }
 
@@ -257,6 +278,7 @@ Plan load_plan(const JsonDocument& document) {
                      "micro_batch_size",
                      "micro_batches",
                      "schedule",
+                     "stages",
                      "recompute",
                      "precision",
                      "gradient_dtype",
@@ -277,6 +299,7 @@ Plan load_plan(const JsonDocument& document) {
     plan.name = std::filesystem::path(document.name()).stem().string();
     read_grid(root, plan);
     read_schedule(root, plan);
+    read_stages(root, plan);
     read_precision(root, plan);
     read_choices(root, plan);
     read_routing(root, plan);

@@ -50,6 +50,8 @@ struct Plan {
     int ep = 1, etp = 1, tp = 1, pp = 1, cp = 1;
     bool etp_given = false;  ///< else etp = tp
     int virtual_stages = 1;
+    bool stages_by_cost = false;    ///< layers are dealt by layers_by_cost
+    std::vector<int> stage_layers;  ///< layers of each virtual stage, in their order; empty: as evenly as they go
     bool sequence_parallel = false;
     int micro_batch_size = 1;
     int micro_batches = 1;
@@ -77,8 +79,9 @@ struct Plan {
 /// The plan for this many tiles: dp filled in (or checked), etp defaulted. tiles = 0 means what plan.dp gives.
 /// Checks tiles = pp * dp * ep * etp, N = tp * cp * data_parallel whole, experts divisible by ep, heads by tp, layers
 /// >= pp * virtual_stages, micro_batches divisible by pp for interleaved-1f1b, sequence divisible by cp (and tp with
-/// sequence_parallel), dense models have ep = 1. Throws InputError naming the file, the field, the value and what would
-/// do.
+/// sequence_parallel), dense models have ep = 1. Fills stage_layers where layers are dealt by cost; given ones
+/// must be one for each virtual stage and sum to the layers. Throws InputError naming the file, the field, the value
+/// and what would do.
 [[nodiscard]] Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles);
 
 /// Of a job: above any machine that will be built soon, below what overflows an int in the products of a grid.

@@ -1,11 +1,13 @@
 /// @file Checks a plan against the workload and the number of tiles, and fills in what follows from them.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
 #include "models/plan.hpp"
+#include "models/stage_layers.hpp"
 
 namespace auspex::models {
 
@@ -175,9 +177,27 @@ void check_experts(const Plan& plan, const Workload& workload) {
     check_record(plan, workload);
 }
 
+/// Given ones, of which some may be 0.
+void check_stage_layers(const Plan& plan, const Workload& workload) {
+    const std::int64_t stages = std::int64_t{plan.pp} * plan.virtual_stages;
+    if (static_cast<std::int64_t>(plan.stage_layers.size()) != stages) {
+        refuse(plan, "stages",
+               "found layers of " + text(static_cast<std::int64_t>(plan.stage_layers.size())) +
+                   " stages; expected pp * virtual_stages = " + text(stages));
+    }
+    const auto layers = std::accumulate(plan.stage_layers.begin(), plan.stage_layers.end(), std::int64_t{0});
+    if (layers != workload.layers) {
+        refuse(plan, "stages",
+               "found " + text(layers) + " layers in all; expected " + text(workload.layers) + ", as " + workload.name +
+                   " has");
+    }
+}
+
 void check_stages(const Plan& plan, const Workload& workload) {
     const std::int64_t chunks = std::int64_t{plan.pp} * plan.virtual_stages;
-    if (chunks > workload.layers) {
+    if (!plan.stage_layers.empty() && !plan.stages_by_cost) {
+        check_stage_layers(plan, workload);
+    } else if (chunks > workload.layers) {
         const bool virtual_given = plan.virtual_stages > 1;
         refuse(plan, "pp",
                workload.name + " has " + text(workload.layers) + " layers, fewer than pp " + text(plan.pp) +
@@ -238,6 +258,9 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     check_shapes(resolved, workload);
     check_experts(resolved, workload);
     check_stages(resolved, workload);
+    if (resolved.stages_by_cost) {
+        resolved.stage_layers = layers_by_cost(workload, resolved.pp * resolved.virtual_stages);
+    }
     const std::int64_t all = resolve_dp(resolved, tiles);
     check_dense_grid(resolved, all / resolved.pp);
     return resolved;

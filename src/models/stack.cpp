@@ -27,12 +27,22 @@ double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
     return read_constant(section, key, Dimension::kSeconds, 0, kMaxOverhead, kRole, stack.constants);
 }
 
+double read_time_or_none(const JsonValue& section, std::string_view key, Stack& stack) {
+    return section.find(key) ? read_time(section, key, stack) : 0;
+}
+
 double read_fraction(const JsonValue& section, std::string_view key, Stack& stack) {
     return read_constant(section, key, Dimension::kNone, kMinFraction, 1, kRole, stack.constants);
 }
 
 double read_size(const JsonValue& section, std::string_view key, Stack& stack) {
     return read_constant(section, key, Dimension::kBytes, 0, kMaxBytes, kRole, stack.constants);
+}
+
+/// False where there is no such key.
+bool read_flag(const JsonValue& section, std::string_view key) {
+    const auto value = section.find(key);
+    return value && value->as_bool();
 }
 
 int read_count(const JsonValue& section, std::string_view key, std::int64_t low) {
@@ -56,14 +66,29 @@ void read_counts(const JsonValue& section, KernelCounts& counts) {
 }
 
 void read_kernels(const JsonValue& section, Stack& stack) {
-    section.allow_only({"launch", "host_sync", "backward_launch_ratio", "gemm_efficiency", "step_host", "counts"});
+    section.allow_only({"launch", "issue", "host_sync", "backward_launch_ratio", "gemm_efficiency", "step_host",
+                        "counts", "keeps", "cross_entropy_copies"});
     stack.launch_s = read_time(section, "launch", stack);
+    stack.issue_s = read_time_or_none(section, "issue", stack);
     stack.host_sync_s = read_time(section, "host_sync", stack);
     stack.backward_launch_ratio =
         read_constant(section, "backward_launch_ratio", Dimension::kNone, 0.1, 10, kRole, stack.constants);
     stack.gemm_efficiency = read_fraction(section, "gemm_efficiency", stack);
     stack.step_host_s = read_time(section, "step_host", stack);
     read_counts(section.at("counts"), stack.kernels);
+    if (section.find("cross_entropy_copies")) {
+        stack.cross_entropy_copies = read_count(section, "cross_entropy_copies", 0);
+    }
+    if (const auto keeps = section.find("keeps")) {
+        const std::array<bool*, 2> flags{&stack.keeps_rotated, &stack.keeps_activation};
+        for (const JsonValue& word : keeps->elements()) {
+            bool& flag = *flags.at(word.as_one_of({"rotated", "activation"}));
+            if (flag) {
+                word.fail("each of rotated, activation at most once");
+            }
+            flag = true;
+        }
+    }
 }
 
 void read_pipeline(const JsonValue& section, Stack& stack) {
@@ -75,7 +100,8 @@ void read_pipeline(const JsonValue& section, Stack& stack) {
 
 void read_optimizer(const JsonValue& section, Stack& stack) {
     section.allow_only({"reduction", "bucket", "barriers_per_step", "world_all_reduces_per_step", "loss_terms",
-                        "check_gradients", "per_parameter_ep_all_reduce"});
+                        "check_gradients", "gradient_buckets", "reduce_scatter_overlaps", "fragmentation",
+                        "per_parameter_ep_all_reduce"});
     stack.reduction =
         section.at("reduction").as_one_of({"flat", "bucketed"}) == 0 ? Reduction::kFlat : Reduction::kBucketed;
     if (stack.reduction == Reduction::kBucketed) {
@@ -87,8 +113,13 @@ void read_optimizer(const JsonValue& section, Stack& stack) {
     if (section.find("loss_terms")) {
         stack.loss_terms = read_count(section, "loss_terms", 1);
     }
-    const auto check = section.find("check_gradients");
-    stack.check_gradients = check && check->as_bool();
+    stack.check_gradients = read_flag(section, "check_gradients");
+    stack.gradient_buckets = read_flag(section, "gradient_buckets");
+    const auto overlaps = section.find("reduce_scatter_overlaps");
+    stack.reduce_scatter_overlaps = !overlaps || overlaps->as_bool();
+    if (section.find("fragmentation")) {
+        stack.fragmentation = read_constant(section, "fragmentation", Dimension::kNone, 0, 1, kRole, stack.constants);
+    }
     // With the check one all-reduce is of flags and another of the loss.
     stack.world_all_reduces_per_step = read_count(section, "world_all_reduces_per_step", stack.check_gradients ? 2 : 0);
     stack.per_parameter_ep_all_reduce = section.at("per_parameter_ep_all_reduce").as_bool();
@@ -109,7 +140,8 @@ void check_date(const JsonValue& value) {
 void read_transport_entry(const JsonValue& entry, Stack& stack) {
     entry.allow_only({"date", "staging", "rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency",
                       "scale_up_message", "scale_out_message", "eager_message", "eager", "reduction_step",
-                      "host_reduction", "collective_launch"});
+                      "host_reduction", "collective_launch", "collective_issue", "collective_check",
+                      "shard_efficiency"});
     check_date(entry.at("date"));
     stack.transport_date = entry.at("date").as_string();
     stack.staging = entry.at("staging").as_one_of({"pipelined", "whole"}) == 0 ? Staging::kPipelined : Staging::kWhole;
@@ -117,6 +149,9 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
         read_constant(entry, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
     stack.scale_up_efficiency = read_fraction(entry, "scale_up_efficiency", stack);
     stack.scale_out_efficiency = read_fraction(entry, "scale_out_efficiency", stack);
+    if (entry.find("shard_efficiency")) {
+        stack.shard_efficiency = read_fraction(entry, "shard_efficiency", stack);
+    }
     stack.scale_up_message_s = read_time(entry, "scale_up_message", stack);
     stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);
     stack.eager_message_s = read_time(entry, "eager_message", stack);
@@ -124,6 +159,8 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.reduction_step_s = read_time(entry, "reduction_step", stack);
     stack.host_reduction_bytes = read_size(entry, "host_reduction", stack);
     stack.collective_launch_s = read_time(entry, "collective_launch", stack);
+    stack.collective_issue_s = read_time_or_none(entry, "collective_issue", stack);
+    stack.collective_check_s = read_time_or_none(entry, "collective_check", stack);
 }
 
 /// Names are part of a constant's path, where a dot separates.

@@ -59,12 +59,16 @@ struct Stack {
     // kernels
     double launch_s =
         0;  ///< host time to issue one kernel that the device cannot hide (added to machine's kernel_launch_s)
+    double issue_s = 0;      ///< host time to issue one kernel, ahead of the device: a pass takes at least its sum
     double host_sync_s = 0;  ///< one blocking read of a device value by the host
     double backward_launch_ratio =
         1;  ///< automatic differentiation issues this many kernels per forward kernel of a non-GEMM operation
     KernelCounts kernels;
-    double gemm_efficiency = 1;  ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
-    double step_host_s = 0;      ///< host work once a step that nothing hides (data, scheduler, logging)
+    bool keeps_rotated = false;     ///< rotation is out of place: queries and keys stay beside the projections
+    int cross_entropy_copies = 0;   ///< fp32 copies of the logits beside the first, while cross entropy is computed
+    bool keeps_activation = false;  ///< SwiGLU in several kernels: the activated gate stays beside the product
+    double gemm_efficiency = 1;     ///< stack's GEMMs over the machine's in-situ ones (layout copies, unfused bias)
+    double step_host_s = 0;         ///< host work once a step that nothing hides (data, scheduler, logging)
     // pipeline
     bool blocking_sends = false;   ///< a stage's compute waits until its message has left
     bool sync_after_pass = false;  ///< the host waits for the device after each pass of a micro-batch
@@ -72,13 +76,18 @@ struct Stack {
         false;  ///< router logits of all earlier layers go with every pipeline message, and their gradients come back
     // optimizer
     Reduction reduction = Reduction::kBucketed;
-    double bucket_bytes = 0;             ///< kBucketed: least size of one reduction
-    int barriers_per_step = 0;           ///< global barriers, each with a host synchronisation
-    int world_all_reduces_per_step = 0;  ///< all-reduces over every rank, gradient norm apart: one of the loss, each
-                                         ///< other of a vector of NaN flags, 4 bytes for every rank
-    int loss_terms = 1;                  ///< fp32 numbers in the all-reduce of the loss
-    bool check_gradients = false;        ///< every rank checks its gradients, and one of the vectors of flags goes
-                                         ///< round, before gradients meet and weights change
+    double bucket_bytes = 0;              ///< kBucketed: least size of one reduction
+    int barriers_per_step = 0;            ///< global barriers, each with a host synchronisation
+    int world_all_reduces_per_step = 0;   ///< all-reduces over every rank, gradient norm apart: one of the loss, each
+                                          ///< other of a vector of NaN flags, 4 bytes for every rank
+    int loss_terms = 1;                   ///< fp32 numbers in the all-reduce of the loss
+    bool check_gradients = false;         ///< every rank checks its gradients, and one of the vectors of flags goes
+                                          ///< round, before gradients meet and weights change
+    bool reduce_scatter_overlaps = true;  ///< else plan.overlap's "dp" hides all-reduces only: sharded optimizers sum
+                                          ///< gradients behind the last pass
+    bool gradient_buckets = false;  ///< gradients as computed stay in buckets beside the accumulated ones, where there
+                                    ///< are several replicas
+    double fragmentation = 0;       ///< share of what comes and goes in a step that the allocator holds beside it
     bool per_parameter_ep_all_reduce =
         false;  ///< optimizer "sharded" with ep > 1: one all-reduce over ep per replicated tensor
     // transport: the entry that is in use
@@ -90,13 +99,18 @@ struct Stack {
             ///< through host memory, reduction by cores; no limit where they hang on the device
     double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
     double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
-    double scale_up_message_s = 0;    ///< software cost of one collective step inside a node
-    double scale_out_message_s = 0;   ///< software cost of one message between nodes; a rank issues one after another
-    double eager_message_s = 0;       ///< of one of at most eager_bytes, when a rank issues several at once
+    double shard_efficiency = 1;    ///< reduce-scatters and all-gathers of gradients and parameters between nodes, over
+                                    ///< what scale_out_efficiency leaves
+    double scale_up_message_s = 0;  ///< software cost of one collective step inside a node
+    double scale_out_message_s = 0;  ///< software cost of one message between nodes; a rank issues one after another
+    double eager_message_s = 0;      ///< of one of at most eager_bytes, when a rank issues several at once
     double eager_bytes = 0;
     double reduction_step_s = 0;      ///< start and end of adding up what one round between nodes brought
     double host_reduction_bytes = 0;  ///< messages up to this size are added up by the host, without reduction_step_s
     double collective_launch_s = 0;   ///< start of any collective on one rank
+    double collective_issue_s = 0;    ///< host time to issue a collective, ahead of the device, as issue_s
+    double collective_check_s = 0;    ///< likewise, for each rank of the group, where a job spans nodes: all have come
+                                      ///< with the same call; not of calls that carry many tensors at once
     std::vector<AlgorithmRule> all_reduce, reduce_scatter, all_gather, all_to_all, broadcast;
     // processes: ranks that are processes on CPU cores (models/cpu/cpu_model.hpp)
     bool has_processes = false;     ///< the file has this section; without it the defaults below mean nothing

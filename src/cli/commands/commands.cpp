@@ -78,16 +78,18 @@ std::vector<Command> inspection_commands() {
          "build/best.json\n"
          "  auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..384 --global-batch 384 "
          "--tokens "
-         "100B --deadline 14d",
+         "100B --deadline 14d\n"
+         "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTilesRange, Flag::kGlobalBatch},
          {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kTokens,
-          Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kOut, Flag::kJson},
+          Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst, Flag::kOut, Flag::kJson},
          run_plan,
          {{Flag::kPlan,
            "plan file with what does not vary (precision, routing, placement); default: bf16, even routing"},
           {Flag::kSet,
            "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},
-          {Flag::kOut, "write the best one there, as a plan file"}}},
+          {Flag::kOut, "write the best one there, as a plan file"}},
+         Flag::kAgainst},
         {"fabric",
          "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",
          "auspex fabric --machine aurora --out build/fabric",

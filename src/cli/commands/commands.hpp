@@ -24,6 +24,8 @@ void run_describe(const Options& options);
 void run_fabric(const Options& options);
 void run_plan(const Options& options);
 void run_memory(const Options& options);
+/// Of `auspex plan --against`.
+void run_plan_against(const Options& options);
 void run_place(const Options& options);
 void run_predict(const Options& options);
 void run_scale(const Options& options);

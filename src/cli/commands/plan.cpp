@@ -12,6 +12,9 @@
 
 namespace auspex::cli {
 void run_plan(const Options& options) {
+    if (!options.search.against.empty()) {
+        return run_plan_against(options);
+    }
     if (!options.search.vary.empty()) {
         return run_plan_vary(options);
     }

@@ -79,10 +79,11 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
 Options parse_options(const Command& command, const std::vector<std::string>& arguments) {
     const po::variables_map values = read_arguments(command, arguments);
     Options options;
+    const bool has_alone = command.alone && values.count(text_of(*command.alone).name) > 0;
     for (const CommandFlag& flag : flags_of(command)) {
         const FlagText& text = flag.text;
         if (values.count(text.name) == 0) {
-            if (flag.is_required) {
+            if (flag.is_required && !has_alone) {
                 throw InputError(std::string("auspex ") + command.name,
                                  std::string("found no --") + text.name + "; for example: " + command.example);
             }
@@ -113,6 +114,9 @@ std::string help_of(const Command& command) {
     out << "auspex " << command.name << ": " << command.summary << (command.required.empty() ? "" : "\n\nRequired:");
     for (const Flag flag : command.required) {
         out << " --" << text_of(flag).name;
+    }
+    if (command.alone) {
+        out << "; or --" << text_of(*command.alone).name << " alone";
     }
     out << "\n\n" << describe(command) << "\nExample:\n  " << command.example << "\n";
     return out.str();

@@ -164,6 +164,11 @@ FlagText search_flag_text(Flag flag) {
                 "objective", "step-time|tokens-per-node-hour",
                 "which of several --tiles to pick: the fastest (default), or the one that costs least; for one size "
                 "both are the same"};
+        case Flag::kAgainst:
+            return {
+                "against", "FILE.csv",
+                "instead of a search: predict every run of a measured sweep of layouts, and judge choice, order and "
+                "memory by what was measured; machine and stack default to hf-h100 and nanotron"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -190,7 +195,7 @@ FlagText text_of(Flag flag) {
     if (flag >= Flag::kPlans && flag <= Flag::kRepeat) {
         return compare_flag_text(flag);
     }
-    if (flag >= Flag::kGlobalBatch && flag <= Flag::kObjective) {
+    if (flag >= Flag::kGlobalBatch && flag <= Flag::kAgainst) {
         return search_flag_text(flag);
     }
     switch (flag) {

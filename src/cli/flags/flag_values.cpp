@@ -198,6 +198,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
             options.search.deadline_s = parse_positive("deadline", text(), Dimension::kSeconds);
             break;
         case Flag::kObjective: options.search.objective = parse_objective(text()); break;
+        case Flag::kAgainst: options.search.against = text(); break;
         case Flag::kJson: options.json = true; break;
         default: (is_calibrate_flag(flag) ? store_calibrate_flag : store_train_flag)(options, flag, text());
     }

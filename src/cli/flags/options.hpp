@@ -89,6 +89,7 @@ enum class Flag {
     kVary,
     kDeadline,
     kObjective,
+    kAgainst,
     kCalibrateOut,
     kMeasurements,
     kFresh,
@@ -150,6 +151,7 @@ struct CalibrateFlags {
 struct SearchFlags {
     int global_batch = 0, top = 0;
     std::string where, vary;
+    std::string against;  ///< file of a measured sweep
     bool exhaustive = false, what_if = false;
     bool is_tiles_range = false;  ///< Options::tiles was given as A..B
     double deadline_s = 0;
@@ -223,6 +225,7 @@ struct Command {
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
     std::vector<FlagMeaning> meanings = {};
+    std::optional<Flag> alone = {};  ///< with this one none is required: another job of the same command
 };
 
 }  // namespace auspex::cli

@@ -161,6 +161,7 @@ bool run_step_operation(Rank<P>& rank, const CurrentOperation& current) {
             return true;
         case schedule::OpKind::kBarrier: rank.communicator->barrier(op.group); return true;
         case schedule::OpKind::kHostSync:
+        case schedule::OpKind::kHostIssue:
         case schedule::OpKind::kStepHost: return true;
         default: return false;
     }

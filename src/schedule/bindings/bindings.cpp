@@ -122,6 +122,7 @@ bool is_bound(const Operation& op, const Block& block) {
         case OpKind::kReceiveBackward:
         case OpKind::kSendBackward:
         case OpKind::kHostSync:
+        case OpKind::kHostIssue:
         case OpKind::kBarrier:
         case OpKind::kGradientCheck:
         case OpKind::kGradientNorm:

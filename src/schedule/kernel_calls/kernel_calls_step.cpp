@@ -130,6 +130,7 @@ bool step_calls(const LocalShapes& z, const Operation& op, OperationCalls& calls
         case OpKind::kParameterGatherDense:
         case OpKind::kWorldAllReduce:
         case OpKind::kHostSync:
+        case OpKind::kHostIssue:
         case OpKind::kBarrier:
         case OpKind::kStepHost: return true;  // in place, or nothing
         default: return false;

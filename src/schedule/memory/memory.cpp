@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "schedule/memory/memory_routing.hpp"
@@ -42,12 +43,14 @@ double gathered_units(const models::Workload& workload, const models::Plan& plan
     return 2 * largest * (plan.weight_bytes + plan.gradient_bytes);
 }
 
-/// Bytes by label of `held` parameters and `states` optimizer states.
-std::array<double, kMemoryLabelCount> fixed_bytes(const models::Plan& plan, double held, double states, double units) {
+/// Bytes by label of `held` parameters and `states` optimizer states of `replicas`.
+std::array<double, kMemoryLabelCount> fixed_bytes(const models::Plan& plan, const models::Stack& stack, int replicas,
+                                                  double held, double states, double units) {
     std::array<double, kMemoryLabelCount> bytes{};
     const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
+    const bool buckets = stack.gradient_buckets && replicas > 1 && plan.optimizer != models::OptimizerSharding::kFsdp;
     set(MemoryLabel::kWeights, held * plan.weight_bytes);
-    set(MemoryLabel::kGradients, held * plan.gradient_bytes);
+    set(MemoryLabel::kGradients, held * (plan.gradient_bytes + (buckets ? plan.weight_bytes : 0)));
     set(MemoryLabel::kMasterWeights, plan.weight_bytes < 4 ? states * 4 : 0);
     set(MemoryLabel::kMoments, states * 8);
     set(MemoryLabel::kCommunication, units);
@@ -74,61 +77,71 @@ std::uint64_t shard_of_rank(const models::Layout& layout, models::GroupKind kind
 
 /// Bytes by label that are there all the time, of a prediction: shards are even.
 std::array<double, kMemoryLabelCount> even_fixed_bytes(const models::Workload& workload, const models::Plan& plan,
-                                                       const models::Layout& layout, int stage) {
+                                                       const models::Stack& stack, const models::Layout& layout,
+                                                       int stage) {
     const StageParameters p = stage_parameters(workload, plan, stage);
     const OptimizerShards shards = optimizer_shards(plan, layout);
     const double states = p.dense / shards.dense + p.experts / shards.experts;
     const double held = plan.optimizer == models::OptimizerSharding::kFsdp ? states : p.dense + p.experts;
-    return fixed_bytes(plan, held, states, gathered_units(workload, plan, stage));
+    return fixed_bytes(plan, stack, group_size(layout, models::GroupKind::kDenseDp), held, states,
+                       gathered_units(workload, plan, stage));
 }
 
-/// `at_peak` and `largest` by label, and the machine's reserve.
+/// The machine's reserve, and of bytes by label that come and go what the allocator holds beside them.
 template <typename Bytes>
-StageMemory with_runtime(int stage, std::string operation, const Bytes& at_peak, const Bytes& largest,
-                         const models::Machine& machine) {
+double runtime_bytes(const models::Stack& stack, const models::Machine& machine, const Bytes& come_and_go) {
+    double bytes = 0;
+    for (const auto amount : come_and_go) {
+        bytes += static_cast<double>(amount);
+    }
+    return machine.tile.reserved_bytes + stack.fragmentation * bytes;
+}
+
+/// Bytes by label that are there all the time, and more at the peak and at each label's own.
+template <typename Fixed>
+StageMemory stage_memory_of(int stage, std::string operation, const Fixed& fixed, const BytesByLabel& more_at_peak,
+                            const BytesByLabel& most, const models::Stack& stack, const models::Machine& machine) {
     StageMemory memory;
     memory.stage = stage;
     memory.peak_operation = std::move(operation);
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         const char* name = to_string(static_cast<MemoryLabel>(i));
-        memory.by_label.emplace_back(name, static_cast<double>(at_peak[i]));
-        memory.peak_by_label.emplace_back(name, static_cast<double>(largest[i]));
+        const auto always = static_cast<double>(fixed[i]);
+        memory.by_label.emplace_back(name, always + static_cast<double>(more_at_peak[i]));
+        memory.peak_by_label.emplace_back(name, always + static_cast<double>(most[i]));
     }
-    memory.by_label.emplace_back("runtime", machine.tile.reserved_bytes);
-    memory.peak_by_label.emplace_back("runtime", machine.tile.reserved_bytes);
+    memory.by_label.emplace_back("runtime", runtime_bytes(stack, machine, more_at_peak));
+    memory.peak_by_label.emplace_back(memory.by_label.back());
     for (const auto& [label, bytes] : memory.by_label) {
         memory.peak_bytes += bytes;
     }
     return memory;
 }
 
-/// The same with what comes and goes.
-template <typename Bytes>
-StageMemory stage_memory_of(int stage, const Program& program, const Bytes& fixed, const StepPeaks& peaks,
-                            const models::Machine& machine) {
-    std::array<double, kMemoryLabelCount> at_peak{}, largest{};
+BytesByLabel less(const LabelBytes& bytes, const LabelBytes& fixed) {
+    BytesByLabel more{};
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
-        at_peak[i] = static_cast<double>(fixed[i]) + static_cast<double>(peaks.at_peak[i]);
-        largest[i] = static_cast<double>(fixed[i]) + static_cast<double>(peaks.label_peaks[i]);
+        more[i] = static_cast<std::int64_t>(bytes[i] - fixed[i]);
     }
-    return with_runtime(stage, name_of(program, peaks.use, peaks.operation), at_peak, largest, machine);
+    return more;
 }
 
-/// With the machine's reserve behind the labels.
+/// With what the runtime holds behind the labels.
 template <typename Bytes>
-std::vector<double> live_bytes(const Bytes& fixed, const BytesByLabel& more, const models::Machine& machine) {
+std::vector<double> live_bytes(const Bytes& fixed, const BytesByLabel& more, const models::Stack& stack,
+                               const models::Machine& machine) {
     std::vector<double> bytes;
     for (std::size_t i = 0; i < kMemoryLabelCount; ++i) {
         bytes.push_back(static_cast<double>(fixed[i]) + static_cast<double>(more[i]));
     }
-    bytes.push_back(machine.tile.reserved_bytes);
+    bytes.push_back(runtime_bytes(stack, machine, more));
     return bytes;
 }
 
 /// Goes through the step of `rows` once more: for each pass what is live, and of what the activations at the peak are.
 template <typename Bytes>
 StageCourse course_of(StageMemory memory, const RoleWalk& role, const RowsOf& rows, const Bytes& fixed,
-                      const StepPeaks& peaks, const models::Machine& machine) {
+                      const StepPeaks& peaks, const models::Stack& stack, const models::Machine& machine) {
     StageCourse course;
     course.memory = std::move(memory);
     StepPeaks of_step;
@@ -137,9 +150,9 @@ StageCourse course_of(StageMemory memory, const RoleWalk& role, const RowsOf& ro
         const Block& block = role.program.blocks[use.block];
         PassBytes& pass = course.passes.emplace_back();
         pass.kind = block.kind, pass.chunk = block.chunk, pass.micro_batch = use.micro_batch;
-        pass.at_peak = live_bytes(fixed, tally.live_with(effect.at_peak), machine);
+        pass.at_peak = live_bytes(fixed, tally.live_with(effect.at_peak), stack, machine);
         tally.play(use, effect);
-        pass.behind = live_bytes(fixed, tally.live_with({}), machine);
+        pass.behind = live_bytes(fixed, tally.live_with({}), stack, machine);
     });
     for (std::size_t kind = 0; kind < kKeptKindCount; ++kind) {
         const std::int64_t bytes = activations_at(role, rows, peaks, static_cast<KeptKind>(kind));
@@ -181,7 +194,9 @@ StageMemory stage_memory(const models::Workload& workload, const models::Plan& p
     const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
     StepPeaks peaks;
     add_step(role, {}, peaks);
-    return stage_memory_of(stage, program, even_fixed_bytes(workload, plan, layout, stage), peaks, machine);
+    return stage_memory_of(stage, name_of(program, peaks.use, peaks.operation),
+                           even_fixed_bytes(workload, plan, stack, layout, stage), peaks.at_peak, peaks.label_peaks,
+                           stack, machine);
 }
 
 StageCourse stage_course(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
@@ -190,8 +205,10 @@ StageCourse stage_course(const models::Workload& workload, const models::Plan& p
     const RoleWalk role(workload, plan, stack, program, stage, heaviest_rank);
     StepPeaks peaks;
     add_step(role, {}, peaks);
-    const auto fixed = even_fixed_bytes(workload, plan, layout, stage);
-    return course_of(stage_memory_of(stage, program, fixed, peaks, machine), role, {}, fixed, peaks, machine);
+    const auto fixed = even_fixed_bytes(workload, plan, stack, layout, stage);
+    return course_of(stage_memory_of(stage, name_of(program, peaks.use, peaks.operation), fixed, peaks.at_peak,
+                                     peaks.label_peaks, stack, machine),
+                     role, {}, fixed, peaks, stack, machine);
 }
 
 StageMemory recorded_stage_memory(const models::Workload& workload, const models::Plan& plan,
@@ -200,8 +217,8 @@ StageMemory recorded_stage_memory(const models::Workload& workload, const models
                                   const models::RoutingRecord& record) {
     const int rank = fullest_rank(workload, plan, stack, layout, program, stage, record);
     const RankMemory fullest = rank_memory(workload, plan, stack, layout, program, rank, &record);
-    return with_runtime(stage, name_of(program, fullest.use, fullest.operation), fullest.at_peak, fullest.peaks,
-                        machine);
+    return stage_memory_of(stage, name_of(program, fullest.use, fullest.operation), fullest.fixed,
+                           less(fullest.at_peak, fullest.fixed), less(fullest.peaks, fullest.fixed), stack, machine);
 }
 
 StageCourse recorded_stage_course(const models::Workload& workload, const models::Plan& plan,
@@ -214,8 +231,9 @@ StageCourse recorded_stage_course(const models::Workload& workload, const models
     const RoleWalk role(workload, plan, stack, program, stage, 1);
     const StepPeaks peaks = recorded_peaks(role, record, workload, plan, coordinates);
     return course_of(
-        with_runtime(stage, name_of(program, fullest.use, fullest.operation), fullest.at_peak, fullest.peaks, machine),
-        role, rows_of(role, record, workload, plan, coordinates, peaks.step), fullest.fixed, peaks, machine);
+        stage_memory_of(stage, name_of(program, fullest.use, fullest.operation), fullest.fixed,
+                        less(fullest.at_peak, fullest.fixed), less(fullest.peaks, fullest.fixed), stack, machine),
+        role, rows_of(role, record, workload, plan, coordinates, peaks.step), fullest.fixed, peaks, stack, machine);
 }
 
 RankMemory rank_memory(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
@@ -240,7 +258,8 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
         shard_of_rank(layout, models::GroupKind::kExpertDp, coordinates.stage, rank, p.experts, shards.experts));
     const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
     const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
-    const auto fixed = fixed_bytes(plan, held, states, gathered_units(workload, plan, coordinates.stage));
+    const auto fixed = fixed_bytes(plan, stack, group_size(layout, models::GroupKind::kDenseDp), held, states,
+                                   gathered_units(workload, plan, coordinates.stage));
     RankMemory memory;
     memory.use = peaks.use;
     memory.operation = peaks.operation;

@@ -19,12 +19,14 @@ void set_attention(MemorySizes& s, const models::Workload& w, const models::Plan
     if (!s.latent) {
         s.query = s.value = s.heads * head;
         s.key_value = 2 * kv_heads * head;
+        s.rotated = (s.heads + kv_heads) * head;
         return;
     }
     s.query = s.heads * whole(w.head_size + w.rope_head_size);
     s.key_value = s.heads * whole(w.head_size + w.value_head_size);
     s.value = s.heads * whole(w.value_head_size);
     s.shared_key = whole(w.rope_head_size);
+    s.rotated = (s.heads + 1) * whole(w.rope_head_size);
     s.q_rank = whole(w.q_rank);
     s.kv_latent = whole(w.kv_rank + w.rope_head_size);
     s.normed += whole(w.q_rank + w.kv_rank);
@@ -62,6 +64,9 @@ MemorySizes memory_sizes(const models::Workload& w, const models::Plan& plan, co
     s.split_tp = plan.tp > 1;
     s.sequence_parallel = plan.sequence_parallel && plan.tp > 1;
     s.keeps_scores = stack.kernels.attention > 1;
+    s.logit_copies = whole(stack.cross_entropy_copies);
+    s.keeps_rotated = stack.keeps_rotated;
+    s.keeps_activation = stack.keeps_activation && s.gates == 2;
     s.keeps_bf16_logits = stack.kernels.cross_entropy > 1;
     s.keeps_norm = !plan.recompute_norm;
     s.keeps_attention = !plan.recompute_attention;

@@ -17,8 +17,10 @@ struct MemorySizes {
     std::uint64_t a = 2;         ///< bytes of an activation
     std::uint64_t h = 0, heads = 0;
     std::uint64_t query = 0, key_value = 0, value = 0;  ///< widths; query and key_value as projected
-    std::uint64_t shared_key = 0;  ///< latent attention: the rotated part of keys, which all heads share; else 0
-    std::uint64_t normed = 0;      ///< width of queries and keys, or latents, that are normalised
+    std::uint64_t shared_key = 0;    ///< latent attention: the rotated part of keys, which all heads share; else 0
+    std::uint64_t logit_copies = 0;  ///< fp32, while cross entropy is computed
+    std::uint64_t rotated = 0;       ///< width of queries and keys that are rotated
+    std::uint64_t normed = 0;        ///< width of queries and keys, or latents, that are normalised
     std::uint64_t q_rank = 0, kv_latent = 0;  ///< latent attention: kv_latent = kv_rank + rope_head_size
     std::uint64_t gates = 2;                  ///< 2 with SwiGLU, 1 with GELU
     std::uint64_t inner = 0, vocabulary = 0, shared_inner = 0;
@@ -31,6 +33,8 @@ struct MemorySizes {
     bool sequence_parallel = false;  ///< sequence parallelism with tp > 1
     bool etp_differs = false;        ///< etp != tp
     bool keeps_scores = false;       ///< attention writes its scores to memory
+    bool keeps_rotated = false;      ///< rotated queries and keys beside the projected ones
+    bool keeps_activation = false;   ///< the activated gate beside the product
     bool keeps_bf16_logits = false;  ///< cross entropy in several passes: logits a second time, as activations
     bool keeps_norm = true, keeps_attention = true, keeps_experts = true;
 };

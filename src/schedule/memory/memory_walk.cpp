@@ -108,6 +108,7 @@ void BlockWalk::step(const Operation& op) {
         case OpKind::kQkvProjection:
         case OpKind::kQkNormSums:
         case OpKind::kQkNorm:
+        case OpKind::kRotaryEmbedding:
         case OpKind::kKeyValueGather:
         case OpKind::kAttention:
         case OpKind::kAttentionOutput: return gradient() ? attention_gradient(op) : attention_step(op);
@@ -172,6 +173,11 @@ void BlockWalk::residual_step() {
         return;
     }
     ++sublayer_;
+    begin_sublayer();
+}
+
+/// What the next sublayer reads; behind the last one the final norm, or the next stage.
+void BlockWalk::begin_sublayer() {
     const std::uint64_t bytes = s_.ts * s_.h * s_.a;
     if (in_sublayers()) {
         tally_.make(sublayer(), kActivations, bytes);
@@ -191,6 +197,7 @@ void BlockWalk::attention_step(const Operation& op) {
             keep(kept, s_.t * s_.normed * s_.a + (sums_made_ ? 0 : s_.t * 2 * kReal));
             sums_made_ = false;
             return;
+        case OpKind::kRotaryEmbedding: return keep(kept, s_.keeps_rotated ? s_.t * s_.rotated * s_.a : 0);
         case OpKind::kKeyValueGather: return keep(kept, s_.t * s_.cp * (s_.key_value + s_.shared_key) * s_.a);
         case OpKind::kAttention:
             return keep(kept, s_.t * (s_.value * s_.a + s_.heads * kReal) +
@@ -202,6 +209,7 @@ void BlockWalk::attention_step(const Operation& op) {
 void BlockWalk::attention_gradient(const Operation& op) {
     const std::uint64_t keys = (s_.key_value + s_.shared_key) * s_.a;
     switch (op.kind) {
+        case OpKind::kRotaryEmbedding: return;
         case OpKind::kAttentionOutput: return weight() ? tally_.release(gathered_g_) : work(x_, s_.t * s_.value * s_.a);
         case OpKind::kAttention:
             work(d_query_, s_.t * s_.query * s_.a);
@@ -257,7 +265,7 @@ void BlockWalk::latent_gradient(const Operation& op) {
 void BlockWalk::dense_step(const Operation& op) {
     switch (op.kind) {
         case OpKind::kGateUpProjection: return keep(s_.keeps_experts, s_.t * s_.gates * s_.inner * s_.a);
-        case OpKind::kActivation: return keep(s_.keeps_experts, s_.t * s_.inner * s_.a);
+        case OpKind::kActivation: return keep(s_.keeps_experts, (s_.keeps_activation ? 2 : 1) * s_.t * s_.inner * s_.a);
         default: return end_sublayer(s_.t * s_.h);
     }
 }
@@ -279,14 +287,15 @@ void BlockWalk::dense_gradient(const Operation& op) {
 void BlockWalk::head_step(const Operation& op) {
     switch (op.kind) {
         case OpKind::kEmbedding:
-            tally_.make(s_.sequence_parallel ? x_ : sublayer(), s_.sequence_parallel ? kWorkspace : kActivations,
-                        s_.t * s_.h * s_.a);
+            s_.sequence_parallel ? work(x_, s_.t * s_.h * s_.a) : begin_sublayer();
             return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         case OpKind::kFinalNorm: return tally_.make(pass_.head, kActivations, s_.ts * s_.h * s_.a);
         case OpKind::kLmHead:
             return tally_.make(pass_.logits, MemoryLabel::kLogits,
                                s_.t * s_.vocabulary * (kReal + (s_.keeps_bf16_logits ? s_.a : 0)));
-        default: return tally_.make(pass_.logits, MemoryLabel::kLogits, s_.t * 3 * kReal);
+        default:
+            tally_.make_for_now(MemoryLabel::kLogits, s_.logit_copies * s_.t * s_.vocabulary * kReal);
+            return tally_.make(pass_.logits, MemoryLabel::kLogits, s_.t * 3 * kReal);
     }
 }
 
@@ -318,7 +327,7 @@ void BlockWalk::tp_step(const Operation& op) {
     }
     const std::uint64_t bytes = s_.slice * s_.h * s_.a;
     if (forward() && op.layer < 0) {
-        tally_.make(sublayer(), kActivations, bytes);
+        begin_sublayer();
         return tally_.release(x_);
     }
     tally_.replace(shared ? shared_ : x_, kWorkspace, bytes);
@@ -353,7 +362,7 @@ void BlockWalk::message_step(const Operation& op) {
     switch (op.kind) {
         case OpKind::kReceiveForward:
             tally_.make_for_now(MemoryLabel::kCommunication, chunk_.received);
-            tally_.make(sublayer(), kActivations, bytes);
+            begin_sublayer();
             return tally_.make(pass_.router_logits, MemoryLabel::kRouterLogits, chunk_.router_logits);
         case OpKind::kSendForward: tally_.release(output_); return tally_.release(pass_.router_logits);
         case OpKind::kReceiveBackward:

@@ -88,6 +88,7 @@ class BlockWalk {
     void dense_gradient(const Operation& op);
     void norm_step();
     void residual_step();
+    void begin_sublayer();
     void head_step(const Operation& op);
     void head_gradient(const Operation& op);
     void tp_step(const Operation& op);

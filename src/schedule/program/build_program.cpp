@@ -30,6 +30,13 @@ void check_overlap(const models::Plan& plan, const models::Stack& stack) {
     }
 }
 
+/// Buckets of gradients are summed as they fill in the last backward passes.
+bool reduces_buckets(const models::Plan& plan, const models::Stack& stack) {
+    const bool scatters = plan.optimizer != models::OptimizerSharding::kReplicated;
+    return plan.optimizer != models::OptimizerSharding::kFsdp && stack.reduction == models::Reduction::kBucketed &&
+           plan.overlap_dp && (stack.reduce_scatter_overlaps || !scatters);
+}
+
 /// Builds the blocks of one virtual stage.
 class StageBuilder {
  public:
@@ -75,14 +82,15 @@ class StageBuilder {
         b_.set(Phase::kBackwardInput, -1);
         StageParameters bucket;
         Value g = kNoValue;
+        const LayerRange range = layers_of(s_.workload, s_.plan, v);
         if (v == last_virtual_stage()) {
             b_.require(gather(head_parameters(s_.workload, s_.plan, v), kNoValue));
             g = head_backward();
-            reduce(bucket, head_parameters(s_.workload, s_.plan, v), false, last_micro_batch);
+            reduce(bucket, head_parameters(s_.workload, s_.plan, v), range.first == range.last && v != 0,
+                   last_micro_batch);
         } else {
             g = b_.receive(OpKind::kReceiveBackward, v);
         }
-        const LayerRange range = layers_of(s_.workload, s_.plan, v);
         Value gathered = gather_layer(range.last - 1, range, g);
         for (int layer = range.last - 1; layer >= range.first; --layer) {
             const Value next = gather_layer(layer - 1, range, g);
@@ -115,6 +123,9 @@ class StageBuilder {
     [[nodiscard]] int last_virtual_stage() const { return last_virtual_stage_of(s_.plan); }
 
     void finish_pass() {
+        if (s_.stack.issue_s > 0 || s_.stack.collective_issue_s > 0 || s_.stack.collective_check_s > 0) {
+            b_.host(OpKind::kHostIssue, 0);
+        }
         if (s_.stack.sync_after_pass) {
             b_.host(OpKind::kHostSync, s_.stack.host_sync_s);
         }
@@ -186,9 +197,7 @@ class StageBuilder {
     /// Gradients summed while backward goes on: with fsdp after every micro-batch, with bucketed overlap after the
     /// last, as buckets fill.
     void reduce(StageParameters& bucket, const StageParameters& more, bool flush, bool last_micro_batch) {
-        const bool overlapped =
-            s_.stack.reduction == models::Reduction::kBucketed && s_.plan.overlap_dp && last_micro_batch;
-        if (!fsdp() && !overlapped) {
+        if (!fsdp() && !(last_micro_batch && reduces_buckets(s_.plan, s_.stack))) {
             return;
         }
         bucket += more;
@@ -236,7 +245,7 @@ Program build_program(const models::Workload& workload, const models::Plan& plan
     BlockBuilder builder(program, shapes);
     StageBuilder stages(builder, layout);
     const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
-    const bool overlapped = !fsdp && stack.reduction == models::Reduction::kBucketed && plan.overlap_dp;
+    const bool overlapped = reduces_buckets(plan, stack);
     for (int stage = 0; stage < plan.pp; ++stage) {
         Role role;
         role.stage = stage;

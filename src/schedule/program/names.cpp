@@ -46,6 +46,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(OpKind::kCount)> kOpN
                                                                                      "receive_backward",
                                                                                      "send_backward",
                                                                                      "host_sync",
+                                                                                     "host_issue",
                                                                                      "barrier",
                                                                                      "gradient_check",
                                                                                      "gradient_tp_all_reduce",

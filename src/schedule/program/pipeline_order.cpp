@@ -1,5 +1,6 @@
 /// @file The order of passes in a pipeline stage: gpipe, 1f1b, interleaved-1f1b.
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "schedule/program/program.hpp"
@@ -55,6 +56,11 @@ std::vector<Pass> pipeline_order(const models::Plan& plan, int stage) {
 }
 
 LayerRange layers_of(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
+    if (!plan.stage_layers.empty()) {
+        const auto begin = plan.stage_layers.begin();
+        const int before = std::accumulate(begin, begin + virtual_stage, 0);
+        return {before, before + begin[virtual_stage]};
+    }
     const int stages = plan.pp * plan.virtual_stages;
     const int each = workload.layers / stages, extra = workload.layers % stages;
     const int first = virtual_stage * each + std::min(virtual_stage, extra);

@@ -66,6 +66,7 @@ enum class OpKind : std::uint8_t {
     kReceiveBackward,
     kSendBackward,
     kHostSync,
+    kHostIssue,  ///< what issuing a pass takes the host longer than running it takes the device
     kBarrier,
     kGradientCheck,        ///< looks for NaN and infinity in a rank's own gradients, before they are reduced
     kGradientTpAllReduce,  ///< of parameters that every tp rank holds whole and that saw a part of the work
@@ -193,7 +194,8 @@ struct Program {
 /// The stage that has it.
 [[nodiscard]] constexpr int stage_of(int virtual_stage, int pp) { return virtual_stage % pp; }
 
-/// Layers [first, last) of each virtual stage; layers are dealt as evenly as they go, the first stages get the rest.
+/// Layers [first, last) of each virtual stage: those of plan.stage_layers, or dealt as evenly as they go, the first
+/// stages getting the rest.
 struct LayerRange {
     int first = 0, last = 0;
 };

@@ -32,6 +32,13 @@ Bound slowed_bound(const network::Network& network, network::PatternId pattern, 
     return bound;
 }
 
+/// How many times as long the bytes of an operation take as the links would allow.
+double inefficiency(const schedule::Operation& op, const models::Stack& stack, bool leaves_node) {
+    const bool shards = op.stream == schedule::Stream::kDp &&
+                        (op.comm == schedule::CommKind::kReduceScatter || op.comm == schedule::CommKind::kAllGather);
+    return shards && leaves_node ? 1 / stack.shard_efficiency : 1;
+}
+
 }  // namespace
 
 double slowed_capacity(const network::Fabric& fabric, std::uint32_t link, std::span<const double> factors) {
@@ -88,10 +95,11 @@ void TransferCosts::append(CostedTransfer& out, const schedule::Operation& op, i
     const network::Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes, scale, member);
     CostedTransfer::Member& costed = out.members.emplace_back();
     costed.phase_begin = static_cast<std::uint32_t>(out.phases.size());
+    const double longer = inefficiency(op, stack_, transfer.leaves_node);
     for (network::TransferPhase phase : transfer.phases) {
         phase.latency_s *= op.repeat;
         phase.reduction_s *= op.repeat;
-        phase.bytes *= op.repeat;
+        phase.bytes *= op.repeat * longer;
         out.phases.push_back(phase);
     }
     costed.phase_end = static_cast<std::uint32_t>(out.phases.size());

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "models/kernel_cost.hpp"
+#include "sim/engine/host_issue.hpp"
 
 namespace auspex::engine {
 
@@ -63,6 +64,7 @@ OperationCosts cost_operations(const schedule::Program& program, const models::M
     });
     transfers.decide_sharing();
     costs.transfers = transfers.take_transfers();
+    cost_host_issue(program, stack, layout, costs);
     return costs;
 }
 

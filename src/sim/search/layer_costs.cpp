@@ -28,6 +28,8 @@ models::Plan short_plan(const Candidate& c, const models::Plan& base, const mode
     plan.virtual_stages = plan.micro_batches = 1;
     plan.schedule = models::ScheduleKind::k1f1b;
     plan.routing = {};
+    plan.stages_by_cost = false;
+    plan.stage_layers.clear();
     const int experts_replica = c.ep * c.etp, dense_replica = c.tp * c.cp;
     plan.dp = std::lcm(experts_replica, dense_replica) / experts_replica;
     return resolve_plan(plan, model, 0);

@@ -265,5 +265,60 @@ TEST(StageMemory, mula_7b_with_replicated_states_and_mula_220b_on_one_stage_do_n
     EXPECT_GT(memories(workload("mula-220b-a10b"), flat).peak(), 64e9);
 }
 
+/// mula-1b on 4 replicas, nothing recomputed.
+models::Plan four_replicas() {
+    models::Plan p = plan("mula-1b");
+    p.dp = 4, p.pp = 1, p.micro_batches = 2;
+    p.recompute_norm = p.recompute_attention = p.recompute_expert = false;
+    p.gradient_bytes = 4;
+    p.optimizer = models::OptimizerSharding::kReplicated;
+    return p;
+}
+
+StageMemory with_stack(const models::Plan& p, const models::Stack& s) {
+    const models::Workload model = workload("mula-1b");
+    return Memories({model, resolve_plan(p, model, 0), s}).of(0);
+}
+
+TEST(StageMemory, buckets_hold_the_gradients_as_computed_where_there_are_replicas) {
+    models::Plan p = four_replicas();
+    models::Stack s = stack("optimus"), buckets = s;
+    buckets.gradient_buckets = true;
+    const double parameters = count_parameters(workload("mula-1b")).total();
+    EXPECT_EQ(label(with_stack(p, buckets), "gradients"), label(with_stack(p, s), "gradients") + 2 * parameters);
+    p.dp = 1;
+    EXPECT_EQ(label(with_stack(p, buckets), "gradients"), label(with_stack(p, s), "gradients"));
+}
+
+TEST(StageMemory, fragments_are_a_share_of_what_comes_and_goes) {
+    const models::Plan p = four_replicas();
+    const models::Stack s = stack("optimus");
+    models::Stack fragmented = s;
+    fragmented.fragmentation = 0.25;
+    const StageMemory before = with_stack(p, s), after = with_stack(p, fragmented);
+    double fixed = label(before, "runtime");
+    for (const char* name : {"weights", "gradients", "master_weights", "moments"}) {
+        fixed += label(before, name);
+    }
+    EXPECT_NEAR(after.peak_bytes - before.peak_bytes, 0.25 * (before.peak_bytes - fixed), 1);
+    EXPECT_NEAR(label(after, "runtime") - label(before, "runtime"), 0.25 * (before.peak_bytes - fixed), 1);
+}
+
+TEST(StageMemory, unfused_kernels_keep_rotated_queries_and_keys_and_the_activated_gate) {
+    // Of 16 layers [t, q + kv] and [t, inner] of 2 bytes, t = micro_batch_size x 2048; keys as many as key-value heads.
+    const models::Plan p = four_replicas();
+    const models::Workload model = workload("mula-1b");
+    const models::Stack s = stack("optimus");
+    models::Stack rotated = s, activated = s, copies = s;
+    rotated.keeps_rotated = activated.keeps_activation = true;
+    copies.cross_entropy_copies = 2;
+    const double t = static_cast<double>(p.micro_batch_size) * model.sequence_length;
+    const double before = label(with_stack(p, s), "activations");
+    EXPECT_EQ(label(with_stack(p, rotated), "activations") - before,
+              model.layers * t * (model.heads + model.kv_heads) * model.head_size * 2);
+    EXPECT_EQ(label(with_stack(p, activated), "activations") - before, model.layers * t * model.intermediate_size * 2);
+    EXPECT_EQ(label(with_stack(p, copies), "logits") - label(with_stack(p, s), "logits"), 2 * t * model.vocab_size * 4);
+}
+
 }  // namespace
 }  // namespace auspex::schedule

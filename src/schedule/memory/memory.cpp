@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.hpp"
+#include "schedule/memory/memory_fixed.hpp"
 #include "schedule/memory/memory_routing.hpp"
 #include "schedule/memory/memory_step.hpp"
 
@@ -30,33 +30,6 @@ std::string name_of(const Program& program, const BlockUse& use, std::uint32_t o
     return name + (op.layer >= 0 ? " of layer " + std::to_string(op.layer) : "");
 }
 
-/// Bytes of the units that fsdp has gathered at a time: two of a stage's largest layer, embedding or LM head, and
-/// their gradients.
-double gathered_units(const models::Workload& workload, const models::Plan& plan, int stage) {
-    if (plan.optimizer != models::OptimizerSharding::kFsdp) {
-        return 0;
-    }
-    double largest = 0;
-    for (const StageParameters& unit : stage_units(workload, plan, stage)) {
-        largest = std::max(largest, unit.dense + unit.experts);
-    }
-    return 2 * largest * (plan.weight_bytes + plan.gradient_bytes);
-}
-
-/// Bytes by label of `held` parameters and `states` optimizer states of `replicas`.
-std::array<double, kMemoryLabelCount> fixed_bytes(const models::Plan& plan, const models::Stack& stack, int replicas,
-                                                  double held, double states, double units) {
-    std::array<double, kMemoryLabelCount> bytes{};
-    const auto set = [&](MemoryLabel label, double amount) { bytes[static_cast<std::size_t>(label)] = amount; };
-    const bool buckets = stack.gradient_buckets && replicas > 1 && plan.optimizer != models::OptimizerSharding::kFsdp;
-    set(MemoryLabel::kWeights, held * plan.weight_bytes);
-    set(MemoryLabel::kGradients, held * (plan.gradient_bytes + (buckets ? plan.weight_bytes : 0)));
-    set(MemoryLabel::kMasterWeights, plan.weight_bytes < 4 ? states * 4 : 0);
-    set(MemoryLabel::kMoments, states * 8);
-    set(MemoryLabel::kCommunication, units);
-    return bytes;
-}
-
 /// The rank's part of `size` parameters that the groups of a kind shard; all of them where `shards` is 1.
 std::uint64_t shard_of_rank(const models::Layout& layout, models::GroupKind kind, int stage, int rank, double size,
                             int shards) {
@@ -73,28 +46,6 @@ std::uint64_t shard_of_rank(const models::Layout& layout, models::GroupKind kind
         }
     }
     check_failed("shard_of_rank", "every rank of a stage is in a group of the kind", __FILE__, __LINE__);
-}
-
-/// Bytes by label that are there all the time, of a prediction: shards are even.
-std::array<double, kMemoryLabelCount> even_fixed_bytes(const models::Workload& workload, const models::Plan& plan,
-                                                       const models::Stack& stack, const models::Layout& layout,
-                                                       int stage) {
-    const StageParameters p = stage_parameters(workload, plan, stage);
-    const OptimizerShards shards = optimizer_shards(plan, layout);
-    const double states = p.dense / shards.dense + p.experts / shards.experts;
-    const double held = plan.optimizer == models::OptimizerSharding::kFsdp ? states : p.dense + p.experts;
-    return fixed_bytes(plan, stack, group_size(layout, models::GroupKind::kDenseDp), held, states,
-                       gathered_units(workload, plan, stage));
-}
-
-/// The machine's reserve, and of bytes by label that come and go what the allocator holds beside them.
-template <typename Bytes>
-double runtime_bytes(const models::Stack& stack, const models::Machine& machine, const Bytes& come_and_go) {
-    double bytes = 0;
-    for (const auto amount : come_and_go) {
-        bytes += static_cast<double>(amount);
-    }
-    return machine.tile.reserved_bytes + stack.fragmentation * bytes;
 }
 
 /// Bytes by label that are there all the time, and more at the peak and at each label's own.
@@ -258,8 +209,8 @@ RankMemory rank_memory(const models::Workload& workload, const models::Plan& pla
         shard_of_rank(layout, models::GroupKind::kExpertDp, coordinates.stage, rank, p.experts, shards.experts));
     const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
     const double held = fsdp ? states : std::round(p.dense) + std::round(p.experts);
-    const auto fixed = fixed_bytes(plan, stack, group_size(layout, models::GroupKind::kDenseDp), held, states,
-                                   gathered_units(workload, plan, coordinates.stage));
+    const FixedBytes fixed =
+        fixed_bytes(plan, stack, layout, held, states, gathered_units(workload, plan, coordinates.stage));
     RankMemory memory;
     memory.use = peaks.use;
     memory.operation = peaks.operation;

@@ -30,19 +30,38 @@ void check_overlap(const models::Plan& plan, const models::Stack& stack) {
     }
 }
 
-/// Buckets of gradients are summed as they fill in the last backward passes.
-bool reduces_buckets(const models::Plan& plan, const models::Stack& stack) {
-    const bool scatters = plan.optimizer != models::OptimizerSharding::kReplicated;
-    return plan.optimizer != models::OptimizerSharding::kFsdp && stack.reduction == models::Reduction::kBucketed &&
-           plan.overlap_dp && (stack.reduce_scatter_overlaps || !scatters);
-}
-
 /// Builds the blocks of one virtual stage.
 class StageBuilder {
  public:
     StageBuilder(BlockBuilder& builder, const models::Layout& layout)
         : b_(builder), s_(builder.shapes()), layout_(layout) {}
 
+    /// All blocks of a stage, and their order.
+    Role role(int stage) {
+        const bool overlapped = reduces_buckets(s_.plan, s_.stack);
+        std::vector<std::uint32_t> first, second, last_second;
+        for (int chunk = 0; chunk < s_.plan.virtual_stages; ++chunk) {
+            const int v = virtual_stage_of(s_.plan, chunk, stage);
+            first.push_back(forward(chunk, v));
+            second.push_back(backward(chunk, v, false));
+            last_second.push_back(overlapped ? backward(chunk, v, true) : second.back());
+        }
+        Role role;
+        role.stage = stage;
+        std::vector<int> backwards_left(static_cast<std::size_t>(s_.plan.virtual_stages), s_.plan.micro_batches);
+        for (const Pass& pass : pipeline_order(s_.plan, stage)) {
+            const auto chunk = static_cast<std::size_t>(pass.chunk);
+            const bool last = pass.backward && --backwards_left[chunk] == 0;
+            role.order.push_back({!pass.backward ? first[chunk]
+                                  : last         ? last_second[chunk]
+                                                 : second[chunk],
+                                  pass.micro_batch});
+        }
+        role.order.push_back({build_optimizer_block(b_, layout_, stage, fsdp() || overlapped), -1});
+        return role;
+    }
+
+ private:
     std::uint32_t forward(int chunk, int v) {
         b_.begin(BlockKind::kForward, chunk, false);
         b_.set(Phase::kForward, -1);
@@ -119,7 +138,6 @@ class StageBuilder {
         return b_.end();
     }
 
- private:
     [[nodiscard]] int last_virtual_stage() const { return last_virtual_stage_of(s_.plan); }
 
     void finish_pass() {
@@ -214,6 +232,12 @@ class StageBuilder {
 
 }  // namespace
 
+bool reduces_buckets(const models::Plan& plan, const models::Stack& stack) {
+    const bool scatters = plan.optimizer != models::OptimizerSharding::kReplicated;
+    return plan.optimizer != models::OptimizerSharding::kFsdp && stack.reduction == models::Reduction::kBucketed &&
+           plan.overlap_dp && (stack.reduce_scatter_overlaps || !scatters);
+}
+
 StageMessage stage_message(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
                            int boundary) {
     const double tokens = static_cast<double>(plan.micro_batch_size) * workload.sequence_length / plan.cp;
@@ -234,7 +258,7 @@ double message_bytes(const models::Workload& workload, const models::Plan& plan,
 }
 
 Program build_program(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
-                      const models::Layout& layout) {
+                      const models::Layout& layout, int only_stage) {
     check_overlap(plan, stack);
     Program program;
     program.micro_batches = plan.micro_batches;
@@ -244,29 +268,8 @@ Program build_program(const models::Workload& workload, const models::Plan& plan
     const Shapes shapes = shapes_of(workload, plan, stack);
     BlockBuilder builder(program, shapes);
     StageBuilder stages(builder, layout);
-    const bool fsdp = plan.optimizer == models::OptimizerSharding::kFsdp;
-    const bool overlapped = reduces_buckets(plan, stack);
     for (int stage = 0; stage < plan.pp; ++stage) {
-        Role role;
-        role.stage = stage;
-        std::vector<std::uint32_t> forward, backward, last_backward;
-        for (int chunk = 0; chunk < plan.virtual_stages; ++chunk) {
-            const int v = virtual_stage_of(plan, chunk, stage);
-            forward.push_back(stages.forward(chunk, v));
-            backward.push_back(stages.backward(chunk, v, false));
-            last_backward.push_back(overlapped ? stages.backward(chunk, v, true) : backward.back());
-        }
-        std::vector<int> backwards_left(static_cast<std::size_t>(plan.virtual_stages), plan.micro_batches);
-        for (const Pass& pass : pipeline_order(plan, stage)) {
-            const auto chunk = static_cast<std::size_t>(pass.chunk);
-            const bool last = pass.backward && --backwards_left[chunk] == 0;
-            role.order.push_back({!pass.backward ? forward[chunk]
-                                  : last         ? last_backward[chunk]
-                                                 : backward[chunk],
-                                  pass.micro_batch});
-        }
-        role.order.push_back({build_optimizer_block(builder, layout, stage, fsdp || overlapped), -1});
-        program.roles.push_back(std::move(role));
+        program.roles.push_back(only_stage < 0 || stage == only_stage ? stages.role(stage) : Role{stage, {}});
     }
     return program;
 }

@@ -2,57 +2,49 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/error.hpp"
 #include "schedule/program/program.hpp"
 
 namespace auspex::schedule {
-namespace {
 
-std::vector<Pass> gpipe(int micro_batches) {
-    std::vector<Pass> order;
-    for (int backward = 0; backward < 2; ++backward) {
-        for (int m = 0; m < micro_batches; ++m) {
-            order.push_back({backward == 1, 0, m});
-        }
+PassOrder::PassOrder(const models::Plan& plan, int stage)
+    : pp_(plan.pp),
+      chunks_(plan.virtual_stages),
+      passes_(plan.micro_batches * plan.virtual_stages),
+      interleaved_(plan.schedule == models::ScheduleKind::kInterleaved1f1b) {
+    const int warm_up = interleaved_ ? 2 * (pp_ - 1 - stage) + (chunks_ - 1) * pp_ : pp_ - 1 - stage;
+    ahead_ = plan.schedule == models::ScheduleKind::kGpipe ? passes_ : std::min(warm_up, passes_);
+}
+
+/// Forward or backward pass number i. Interleaved: groups of pp micro-batches walk chunk after chunk; backwards walk
+/// the chunks from the last.
+Pass PassOrder::pass(int i, bool backward) const {
+    if (!interleaved_) {
+        return {backward, 0, i};
     }
-    return order;
+    const int group = pp_ * chunks_;
+    const int chunk = i % group / pp_;
+    return {backward, backward ? chunks_ - 1 - chunk : chunk, i / group * pp_ + i % pp_};
 }
 
-/// Forward and backward number i of an interleaved schedule: groups of pp micro-batches walk chunk after chunk;
-/// backwards walk the chunks from the last.
-Pass interleaved_pass(const models::Plan& plan, int i, bool backward) {
-    const int group = plan.pp * plan.virtual_stages;
-    const int chunk = i % group / plan.pp;
-    return {backward, backward ? plan.virtual_stages - 1 - chunk : chunk, i / group * plan.pp + i % plan.pp};
+Pass PassOrder::operator[](int i) const {
+    if (i < ahead_) {
+        return pass(i, false);
+    }
+    if (i >= size() - ahead_) {
+        return pass(i - passes_, true);
+    }
+    const int pair = (i - ahead_) / 2;
+    return (i - ahead_) % 2 == 0 ? pass(ahead_ + pair, false) : pass(pair, true);
 }
-
-}  // namespace
 
 std::vector<Pass> pipeline_order(const models::Plan& plan, int stage) {
-    if (plan.schedule == models::ScheduleKind::kGpipe) {
-        return gpipe(plan.micro_batches);
+    const PassOrder order(plan, stage);
+    std::vector<Pass> passes;
+    passes.reserve(static_cast<std::size_t>(order.size()));
+    for (int i = 0; i < order.size(); ++i) {
+        passes.push_back(order[i]);
     }
-    const bool interleaved = plan.schedule == models::ScheduleKind::kInterleaved1f1b;
-    const int passes = plan.micro_batches * plan.virtual_stages;
-    const int warm_up =
-        interleaved ? 2 * (plan.pp - 1 - stage) + (plan.virtual_stages - 1) * plan.pp : plan.pp - 1 - stage;
-    const int ahead = std::min(warm_up, passes);
-    const auto pass = [&](int i, bool backward) {
-        return interleaved ? interleaved_pass(plan, i, backward) : Pass{backward, 0, i};
-    };
-    std::vector<Pass> order;
-    order.reserve(static_cast<std::size_t>(2 * passes));
-    for (int i = 0; i < ahead; ++i) {
-        order.push_back(pass(i, false));
-    }
-    for (int i = ahead; i < passes; ++i) {
-        order.push_back(pass(i, false));
-        order.push_back(pass(i - ahead, true));
-    }
-    for (int i = passes - ahead; i < passes; ++i) {
-        order.push_back(pass(i, true));
-    }
-    return order;
+    return passes;
 }
 
 LayerRange layers_of(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {

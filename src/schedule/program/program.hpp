@@ -243,10 +243,14 @@ struct StageMessage {
 [[nodiscard]] double message_bytes(const models::Workload& workload, const models::Plan& plan,
                                    const models::Stack& stack, int boundary);
 
-/// Builds the step's program. Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack
+/// True where buckets of gradients are summed as they fill in the last backward passes.
+[[nodiscard]] bool reduces_buckets(const models::Plan& plan, const models::Stack& stack);
+
+/// Builds the step's program. `only_stage`: its blocks and its order alone, the other roles are empty; below 0: all.
+/// Requires a resolved plan. Throws InputError where plan.overlap asks for what the stack
 /// cannot do.
 [[nodiscard]] Program build_program(const models::Workload& workload, const models::Plan& plan,
-                                    const models::Stack& stack, const models::Layout& layout);
+                                    const models::Stack& stack, const models::Layout& layout, int only_stage = -1);
 
 /// The order in which a stage runs its passes: pairs of (is backward, chunk, micro-batch).
 struct Pass {
@@ -257,6 +261,21 @@ struct Pass {
 /// gpipe: all forwards, then all backwards in the same order. 1f1b: warm-up of min(pp - 1 - stage, m) forwards, then
 /// one forward and one backward alternately. interleaved-1f1b: Megatron's order over virtual stages (arXiv:2104.04473),
 /// warm-up 2 (pp - 1 - stage) + (virtual_stages - 1) pp.
+class PassOrder {
+ public:
+    PassOrder(const models::Plan& plan, int stage);
+    [[nodiscard]] int size() const { return 2 * passes_; }
+    /// Number i of `size()`.
+    [[nodiscard]] Pass operator[](int i) const;
+
+ private:
+    [[nodiscard]] Pass pass(int i, bool backward) const;
+
+    int pp_, chunks_, passes_;  ///< passes_: forward ones
+    int ahead_;                 ///< forward ones before passes alternate
+    bool interleaved_;
+};
+/// All of it.
 [[nodiscard]] std::vector<Pass> pipeline_order(const models::Plan& plan, int stage);
 
 /// Throws std::logic_error naming the first defect: a dependency cycle, a send without its receive (or two), world

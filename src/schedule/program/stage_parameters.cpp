@@ -48,10 +48,11 @@ StageParameters layer_parameters(const models::Workload& workload, const models:
 }
 
 StageParameters embedding_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {
+    if (virtual_stage != 0) {
+        return {};
+    }
     const models::ParameterCount all = count_parameters(workload);
-    return virtual_stage != 0
-               ? StageParameters{}
-               : StageParameters{all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0), 0};
+    return {all.embedding / plan.tp + all.positions, 0, 1 + (all.positions > 0 ? 1 : 0), 0};
 }
 
 StageParameters head_parameters(const models::Workload& workload, const models::Plan& plan, int virtual_stage) {

@@ -6,12 +6,13 @@
 
 namespace auspex::engine {
 
-PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline) {
+PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline,
+                Picoseconds most) {
     if (timeline != nullptr) {
         *timeline = empty_timeline(*costed.program);
     }
     network::PatternSharing sharing(network);
-    return Player(costed, sharing, nullptr, timeline).run();
+    return Player(costed, sharing, nullptr, timeline).run(most);
 }
 
 }  // namespace auspex::engine

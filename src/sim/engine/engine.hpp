@@ -13,7 +13,8 @@ namespace auspex::engine {
 
 /// Plays the program with one actor a role: a communication stands for all sibling groups of the stage. Deterministic:
 /// events are ordered by (time, sequence). Aborts (invariant) if a role cannot finish. Throws InputError for a step of
-/// kLongestTime or more.
-[[nodiscard]] PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline);
+/// kLongestTime or more. Ends as soon as the step is known to take longer than `most`.
+[[nodiscard]] PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline,
+                              Picoseconds most = kLongestTime);
 
 }  // namespace auspex::engine

@@ -32,7 +32,8 @@ class Player {
           noise_model_(noise_model),
           timeline_(timeline) {}
 
-    PlayResult run() {
+    /// Ends where the step turns out to be longer than `most`.
+    PlayResult run(Picoseconds most = kLongestTime) {
         prepare();
         for (std::uint32_t a = 0; a < actors_.size(); ++a) {
             runnable_.push_back(a);
@@ -41,6 +42,11 @@ class Player {
         while (!events_.empty()) {
             AUSPEX_CHECK(events_.front().time >= now_, "time runs forward");
             now_ = events_.front().time;
+            if (now_ > most) {
+                PlayResult part;
+                part.is_longer = true;
+                return part;
+            }
             while (!events_.empty() && events_.front().time == now_) {
                 std::pop_heap(events_.begin(), events_.end());
                 const Event event = events_.back();
@@ -50,7 +56,9 @@ class Player {
             }
             update_rates();
         }
-        return finish();
+        PlayResult result = finish();
+        result.is_longer = result.step > most;
+        return result;
     }
 
  private:

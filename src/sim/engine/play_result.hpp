@@ -10,6 +10,7 @@
 namespace auspex::engine {
 
 struct PlayResult {
+    bool is_longer = false;  ///< the step takes longer than was asked about: nothing else of it is known
     Picoseconds step = 0;
     Picoseconds forward_backward = 0;         ///< end of the last backward task of any actor
     std::vector<schedule::LossTimes> losses;  ///< by actor (role, or rank of the unfolded lens); each sums to `step`

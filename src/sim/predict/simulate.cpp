@@ -49,13 +49,12 @@ SimulatedStep simulate_step(const models::Inputs& inputs, const PredictOptions& 
     return step;
 }
 
-void simulate_prepared(SimulatedStep& s, const models::Inputs& inputs, const PredictOptions& options,
-                       bool operation_times, network::Network* network) {
-    std::optional<network::Network> own;
-    if (network == nullptr) {
-        network = &own.emplace(inputs.machine, inputs.stack, s.layout);
-    }
-    network->set_routing_shares(s.load.uneven_shares());
+namespace {
+
+/// False: the step takes longer than `most`.
+bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptions& options, bool operation_times,
+              network::Network& network, Picoseconds most) {
+    network.set_routing_shares(s.load.uneven_shares());
     s.cost_options.load = s.load;
     s.cost_options.merge_operations = !options.play_every_operation && !options.timeline;
     s.cost_options.slowdown.assign(static_cast<std::size_t>(s.plan.pp), slowest_of_groups(inputs.machine.tile, s.plan));
@@ -63,16 +62,22 @@ void simulate_prepared(SimulatedStep& s, const models::Inputs& inputs, const Pre
         s.timeline.emplace();
     }
     const engine::OperationCosts costs =
-        cost_operations(s.program, inputs.machine, inputs.stack, s.layout, *network, s.cost_options);
+        cost_operations(s.program, inputs.machine, inputs.stack, s.layout, network, s.cost_options);
     const auto play_with = [&](const engine::CostOptions& stragglers, schedule::Timeline* timeline) {
         const engine::CostedProgram costed =
             cost_program(s.program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
-        return play(costed, *network, timeline);
+        return play(costed, network, timeline, most);
     };
     const engine::PlayResult first = play_with(s.cost_options, nullptr);
+    if (first.is_longer) {
+        return false;
+    }
     engine::CostOptions slow = s.cost_options;
     slow.slowdown[heaviest_stage(first)] = slowest_of(inputs.machine.tile, s.layout.tiles);
     const engine::PlayResult second = play_with(slow, s.timeline ? &*s.timeline : nullptr);
+    if (second.is_longer) {
+        return false;
+    }
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
@@ -80,14 +85,30 @@ void simulate_prepared(SimulatedStep& s, const models::Inputs& inputs, const Pre
     s.losses[static_cast<std::size_t>(schedule::Loss::kJitter)] += extra;
     s.events = first.events + second.events;
     if (operation_times) {
-        s.groups_touched = network->fabric().block_count();
-        s.link_use = link_use(s.program, costs, *network, to_seconds(s.step));
+        s.groups_touched = network.fabric().block_count();
+        s.link_use = link_use(s.program, costs, network, to_seconds(s.step));
         s.operation_times = time_by_operation(s.program, costs, s.cost_options);
         const auto roles = static_cast<double>(s.program.roles.size());
         for (std::size_t name = 0; name < schedule::kOperationNames; ++name) {
             s.operation_times.seconds[name] += first.shared_link_excess_s[name] / roles;
         }
     }
+    return true;
+}
+
+}  // namespace
+
+void simulate_prepared(SimulatedStep& step, const models::Inputs& inputs, const PredictOptions& options,
+                       bool operation_times, network::Network* network) {
+    std::optional<network::Network> own;
+    if (network == nullptr) {
+        network = &own.emplace(inputs.machine, inputs.stack, step.layout);
+    }
+    simulate(step, inputs, options, operation_times, *network, kLongestTime);
+}
+
+bool simulate_within(SimulatedStep& step, const models::Inputs& inputs, network::Network& network, Picoseconds most) {
+    return simulate(step, inputs, {}, false, network, most);
 }
 
 }  // namespace auspex::predict

@@ -45,4 +45,9 @@ struct SimulatedStep : schedule::StepProgram {
 void simulate_prepared(SimulatedStep& step, const models::Inputs& inputs, const PredictOptions& options,
                        bool operation_times, network::Network* network = nullptr);
 
+/// The same for a step that matters only if it takes no longer than `most`: false where it takes longer, and nothing
+/// else is known of it then.
+[[nodiscard]] bool simulate_within(SimulatedStep& step, const models::Inputs& inputs, network::Network& network,
+                                   Picoseconds most);
+
 }  // namespace auspex::predict

@@ -26,13 +26,18 @@ namespace auspex::search {
 /// Plans that do not fit, as many as are remembered.
 inline constexpr std::size_t kUnfitKept = 64;
 
+/// Longer than any step.
+inline constexpr Picoseconds kNoCutoff = std::numeric_limits<Picoseconds>::max();
+
 /// The plans kept, from all threads.
 class Leaders {
  public:
     explicit Leaders(std::size_t top) : top_(top) {}
 
     /// Plans whose bound is above this are not among the best.
-    [[nodiscard]] double cutoff_s() const { return cutoff_s_.load(std::memory_order_relaxed); }
+    [[nodiscard]] double cutoff_s() const { return to_seconds(cutoff()); }
+    /// Plans whose step is longer are not among the best.
+    [[nodiscard]] Picoseconds cutoff() const { return cutoff_.load(std::memory_order_relaxed); }
 
     void add(const EvaluatedPlan& plan) {
         const std::lock_guard lock(mutex_);
@@ -41,9 +46,19 @@ class Leaders {
             best_.pop_back();
         }
         if (best_.size() == top_) {
-            cutoff_s_ = to_seconds(best_.back().step);
+            cutoff_ = best_.back().step;
         }
         add_to_front(plan);
+    }
+    /// Memory of the smallest plan that does not fit.
+    [[nodiscard]] double least_unfit_bytes() {
+        const std::lock_guard lock(mutex_);
+        return smallest_ ? smallest_->memory_peak_bytes : std::numeric_limits<double>::infinity();
+    }
+    /// Whether one that does not fit, with such a bound, would be remembered.
+    [[nodiscard]] bool may_be_unfit(double bound_s) {
+        const std::lock_guard lock(mutex_);
+        return unfit_.size() < kUnfitKept || bound_s <= unfit_.back().bound_s;
     }
     void add_unfit(const EvaluatedPlan& plan) {
         const std::lock_guard lock(mutex_);
@@ -87,7 +102,7 @@ class Leaders {
     std::mutex mutex_;
     std::vector<EvaluatedPlan> best_, front_, unfit_;
     std::optional<EvaluatedPlan> smallest_;
-    std::atomic<double> cutoff_s_ = std::numeric_limits<double>::infinity();
+    std::atomic<Picoseconds> cutoff_ = kNoCutoff;
 };
 
 }  // namespace auspex::search

@@ -18,6 +18,7 @@
 
 #include "base/rng.hpp"
 #include "sim/predict/simulate.hpp"
+#include "sim/search/grid_memory.hpp"
 #include "sim/search/leaders.hpp"
 #include "sim/search/step_bound.hpp"
 
@@ -32,16 +33,6 @@ bool are_of_one_grid(const Candidate& a, const Candidate& b) {
     return grid(a) == grid(b);
 }
 
-double peak_bytes(const models::Inputs& inputs, const predict::SimulatedStep& step) {
-    double most = 0;
-    for (int stage = 0; stage < step.plan.pp; ++stage) {
-        most = std::max(most, stage_memory(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
-                                           step.program, stage, step.load.heaviest_rank)
-                                  .peak_bytes);
-    }
-    return most;
-}
-
 /// A plan, or a shape, and its bound.
 struct Bounded {
     double bound_s = 0;
@@ -50,6 +41,14 @@ struct Bounded {
     bool operator<(const Bounded& other) const {
         return std::tie(bound_s, number) < std::tie(other.bound_s, other.number);
     }
+};
+
+/// What is asked of the plans of a grid one by one.
+struct GridLenses {
+    GridBound bound;
+    GridMemory memory;
+    GridLenses(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
+        : bound(inputs, table, like), memory(inputs, like) {}
 };
 
 /// Shapes of one grid, the lowest bound first.
@@ -108,7 +107,7 @@ class Search {
         tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t g) {
             GridFloor floor(inputs_, tables_.local(), shapes[firsts[g]]);
             for (std::size_t i = firsts[g]; i < firsts[g + 1] && !has_to_stop(); ++i) {
-                grids[g].push_back({floor.of_any(shapes[i], space_.plans_of(i)), i, shapes[i]});
+                grids[g].push_back({floor.of_any(space_, i), i, shapes[i]});
             }
             std::sort(grids[g].begin(), grids[g].end());
         });
@@ -134,11 +133,12 @@ class Search {
                 }
             }
         }
-        for (const Candidate& plan :
-             smallest != nullptr ? space_.plans_of(smallest->number) : std::vector<Candidate>()) {
-            const models::Inputs& own = inputs_with(plan);
-            const predict::SimulatedStep step = predict::prepare_step(own, {});
-            leaders_.add_unfit({.candidate = plan, .memory_peak_bytes = peak_bytes(own, step)});
+        if (smallest == nullptr) {
+            return;
+        }
+        GridMemory memory(inputs_, smallest->plan);
+        for (const Candidate& plan : space_.plans_of(smallest->number)) {
+            leaders_.add_unfit({.candidate = plan, .memory_peak_bytes = memory.peak_bytes(plan)});
         }
     }
 
@@ -178,7 +178,8 @@ class Search {
                 firsts.push_back(&*shape);
             }
         }
-        tbb::parallel_for(std::size_t{0}, firsts.size(), [&](std::size_t i) { play_firsts(*firsts[i]); });
+        std::atomic<std::size_t> next = 0;  // in their order, whichever thread is free
+        tbb::parallel_for(std::size_t{0}, firsts.size(), [&](std::size_t) { play_firsts(*firsts[next++]); });
         std::vector<EvaluatedPlan> starts;
         {
             const std::lock_guard lock(mutex_);
@@ -231,10 +232,12 @@ class Search {
     }
 
     void evaluate_alone(const Bounded& plan) {
-        std::optional<network::Network> own;
-        evaluate(plan, [&](const predict::SimulatedStep& step) -> network::Network& {
-            return own.emplace(inputs_.machine, inputs_.stack, step.layout);
-        });
+        GridLenses grid(inputs_, tables_.local(), plan.plan);
+        Bounded bounded = plan;
+        bounded.bound_s = std::max(plan.bound_s, grid.bound.of(plan.plan));
+        if (may_lead(bounded.bound_s)) {
+            evaluate(bounded, grid);
+        }
     }
 
     /// Of a shape, with their floors: those whose weights and gradients fit.
@@ -253,7 +256,7 @@ class Search {
     void evaluate(const Grid& grid) {
         std::vector<Bounded> left;
         std::optional<GridFloor> floor;
-        std::optional<GridBound> bound;
+        std::optional<GridLenses> lenses;
         for (const Bounded& shape : grid) {
             if (!may_lead(shape.bound_s) || has_to_stop()) {
                 break;
@@ -267,10 +270,10 @@ class Search {
                 if (!may_lead(plan.bound_s)) {
                     continue;
                 }
-                if (!bound) {
-                    bound.emplace(inputs_, tables_.local(), shape.plan);
+                if (!lenses) {
+                    lenses.emplace(inputs_, tables_.local(), shape.plan);
                 }
-                plan.bound_s = std::max(plan.bound_s, bound->of(plan.plan));
+                plan.bound_s = std::max(plan.bound_s, lenses->bound.of(plan.plan));
                 if (may_lead(plan.bound_s)) {
                     left.push_back(plan);
                 }
@@ -281,14 +284,13 @@ class Search {
             if (!may_lead(plan.bound_s) || has_to_stop()) {
                 break;
             }
-            evaluate(plan, [&](const predict::SimulatedStep&) -> network::Network& { return bound->network(); });
+            evaluate(plan, *lenses);
         }
         note_done(grid);
     }
 
-    /// `network_for` gives the network of a step that fits.
-    template <class NetworkFor>
-    void evaluate(const Bounded& bounded, const NetworkFor& network_for) {
+    /// Memory first, which takes least, then the bound by way of all passes.
+    void evaluate(const Bounded& bounded, GridLenses& grid) {
         {
             const std::lock_guard lock(mutex_);
             if (!taken_.insert(bounded.number).second) {
@@ -298,16 +300,32 @@ class Search {
         EvaluatedPlan plan;
         plan.candidate = bounded.plan;
         plan.index = bounded.number;
-        plan.bound_s = bounded.bound_s;
+        const double capacity = inputs_.machine.tile.hbm_bytes;
+        plan.memory_peak_bytes =
+            grid.memory.peak_bytes(plan.candidate, std::max(capacity, leaders_.least_unfit_bytes()));
+        const bool fits = plan.memory_peak_bytes <= capacity;
+        if (!fits) {
+            ++pruned_memory_;
+        }
+        plan.bound_s = fits || leaders_.may_be_unfit(bounded.bound_s)
+                           ? std::max(bounded.bound_s, grid.bound.of_passes(plan.candidate))
+                           : bounded.bound_s;
+        if (!fits) {
+            return leaders_.add_unfit(plan);
+        }
+        if (may_lead(plan.bound_s)) {
+            play(plan, grid.bound.network());
+        }
+    }
+
+    /// As far as it may be among the best.
+    void play(EvaluatedPlan plan, network::Network& network) {
         const models::Inputs& own = inputs_with(plan.candidate);
         predict::SimulatedStep step = predict::prepare_step(own, {});
-        plan.memory_peak_bytes = peak_bytes(own, step);
-        if (plan.memory_peak_bytes > inputs_.machine.tile.hbm_bytes) {
-            ++pruned_memory_;
-            leaders_.add_unfit(plan);
+        const Picoseconds most = std::min(leaders_.cutoff(), to_picoseconds_up(options_.most_s));
+        if (!simulate_within(step, own, network, options_.exhaustive ? kNoCutoff : most)) {
             return;
         }
-        simulate_prepared(step, own, {}, false, &network_for(step));
         plan.step = step.step;
         plan.losses = step.losses;
         if (to_seconds(plan.step) < plan.bound_s) {

@@ -13,9 +13,6 @@
 namespace auspex::search {
 namespace {
 
-/// For the rounding of sums, so that a bound is one.
-constexpr double kBelow = 1 - 1e-9;
-
 bool overlaps(const Candidate& c, schedule::Stream stream) {
     switch (stream) {
         case schedule::Stream::kTp: return (c.overlap & kOverlapTp) != 0;
@@ -28,30 +25,10 @@ bool overlaps(const Candidate& c, schedule::Stream stream) {
     return false;
 }
 
-}  // namespace
+/// Of overlap, what changes passes.
+int overlap_of_passes(const Candidate& c) { return c.overlap & (kOverlapTp | kOverlapEp); }
 
-double bound_of(const Candidate& c, const BoundTerms& terms) {
-    double before_s = 0, behind_s = 0, largest_s = 0;
-    for (int stage = 0; stage < c.pp; ++stage) {
-        const auto s = static_cast<std::size_t>(stage);
-        const int last = c.pp * c.virtual_stages - 1;
-        double busy_s = 0;
-        for (int v = stage; v <= last; v += c.pp) {
-            const auto at = static_cast<std::size_t>(v);
-            const auto previous = static_cast<std::size_t>((stage + c.pp - 1) % c.pp);
-            const double messages_s =
-                terms.blocks_messages ? (v < last ? terms.message_s[s] : 0) + (v > 0 ? terms.back_s[previous] : 0) : 0;
-            busy_s += (terms.forward_s[at] + terms.backward_s[at] + messages_s) * c.micro_batches;
-        }
-        // The message behind the last pass is one of those that blocked.
-        const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
-        const double end_s = std::max(behind_s - counted_s + terms.optimizer_s.front(), terms.optimizer_s[s]);
-        largest_s = std::max(largest_s, before_s + busy_s + end_s);
-        before_s += terms.forward_s[s] + terms.message_s[s];
-        behind_s += terms.backward_s[s] + terms.back_s[s];
-    }
-    return largest_s * kBelow;
-}
+}  // namespace
 
 GridFloor::GridFloor(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
     : inputs_(inputs),
@@ -128,7 +105,7 @@ double GridFloor::optimizer_s(const Candidate& plan) {
 
 const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
     const LayerCosts& costs = table_.of(plan);
-    const auto [found, is_new] = times_.try_emplace({&costs, plan.overlap});
+    const auto [found, is_new] = times_.try_emplace({&costs, overlap_of_passes(plan)});
     if (is_new) {
         const auto fill = [&](const std::array<PartCosts, kParts>& parts, std::array<double, kParts>& seconds) {
             for (std::size_t part = 0; part < kParts; ++part) {
@@ -145,43 +122,41 @@ const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
 }
 
 double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double optimizer_s) const {
-    BoundTerms terms;
-    for (int v = 0; v < c.pp * c.virtual_stages; ++v) {
-        const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
-        double forward_s = 0, backward_s = 0;
+    const auto virtual_stages = static_cast<std::size_t>(c.pp * c.virtual_stages);
+    std::vector<double> forward_s(virtual_stages), backward_s(virtual_stages);
+    for (std::size_t v = 0; v < virtual_stages; ++v) {
+        const std::array<int, kParts> counts = parts_of(inputs_.workload, c, static_cast<int>(v));
         for (std::size_t part = 0; part < kParts; ++part) {
-            forward_s += times.forward_s[part] * counts[part];
-            backward_s += times.backward_s[part] * counts[part];
+            forward_s[v] += times.forward_s[part] * counts[part];
+            backward_s[v] += times.backward_s[part] * counts[part];
         }
-        terms.forward_s.push_back(forward_s);
-        terms.backward_s.push_back(backward_s);
     }
-    const auto stages = static_cast<std::size_t>(c.pp);
-    terms.message_s.assign(stages, 0);
-    terms.back_s.assign(stages, 0);
-    terms.optimizer_s.assign(stages, optimizer_s);
-    return bound_of(c, terms);
+    const std::vector<double> none(virtual_stages);
+    const std::vector<std::vector<double>> optimizer(static_cast<std::size_t>(c.pp), {optimizer_s});
+    return bound_of(c, {forward_s, backward_s, none, none, false, optimizer});
 }
 
 double GridFloor::of(const Candidate& plan) { return bound_s(plan, times_of(plan), optimizer_s(plan)); }
 
-double GridFloor::of_any(const Candidate& shape, const std::vector<Candidate>& plans) {
-    const auto [found, is_new] = least_.try_emplace(shape.micro_batch_size);
-    if (is_new) {
-        found->second = times_of(plans.front());
+double GridFloor::of_any(const PlanSpace& space, std::size_t shape) {
+    const Candidate& like = space.shapes()[shape];
+    const auto [least, is_new] = least_.try_emplace(like.micro_batch_size);
+    const auto [optimizer, is_new_optimizer] =
+        least_optimizer_.try_emplace(like.virtual_stages, std::numeric_limits<double>::infinity());
+    if (is_new || is_new_optimizer) {
+        const std::vector<Candidate> plans = space.plans_of(shape);
+        PartTimes& times = least->second;
+        times = is_new ? times_of(plans.front()) : times;
         for (const Candidate& plan : plans) {
-            const PartTimes& times = times_of(plan);
+            const PartTimes& own = times_of(plan);
             for (std::size_t part = 0; part < kParts; ++part) {
-                found->second.forward_s[part] = std::min(found->second.forward_s[part], times.forward_s[part]);
-                found->second.backward_s[part] = std::min(found->second.backward_s[part], times.backward_s[part]);
+                times.forward_s[part] = std::min(times.forward_s[part], own.forward_s[part]);
+                times.backward_s[part] = std::min(times.backward_s[part], own.backward_s[part]);
             }
+            optimizer->second = std::min(optimizer->second, optimizer_s(plan));
         }
     }
-    double optimizer_s = std::numeric_limits<double>::infinity();
-    for (const Candidate& plan : plans) {
-        optimizer_s = std::min(optimizer_s, this->optimizer_s(plan));
-    }
-    return bound_s(shape, found->second, optimizer_s);
+    return bound_s(like, least->second, optimizer->second);
 }
 
 GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
@@ -198,39 +173,59 @@ GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const 
     }
 }
 
-double GridBound::of(const Candidate& c) {
+double GridBound::of(const Candidate& c) { return bound_of(c, terms_of(c)); }
+
+double GridBound::of_passes(const Candidate& c) { return bound_of_passes(c, terms_of(c)); }
+
+BoundTerms GridBound::terms_of(const Candidate& c) {
+    const PassTimes& passes = passes_of(c);
+    const MessageTimes& messages = messages_of(c);
+    const bool blocks = inputs_.stack.blocking_sends && !overlaps(c, schedule::Stream::kPp);
+    return {passes.forward_s, passes.backward_s, messages.next_s, messages.back_s, blocks, optimizer_of(c)};
+}
+
+const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {
     const LayerCosts& costs = table_.of(c);
-    BoundTerms terms;
-    terms.blocks_messages = inputs_.stack.blocking_sends && !overlaps(c, schedule::Stream::kPp);
-    for (int v = 0; v < c.pp * c.virtual_stages; ++v) {
-        const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
-        double forward_s = 0, backward_s = 0;
-        for (std::size_t part = 0; part < kParts; ++part) {
-            if (counts[part] > 0) {
-                forward_s += part_s(costs.forward[part], c, v % c.pp) * counts[part];
-                backward_s += part_s(costs.backward[part], c, v % c.pp) * counts[part];
+    const auto [found, is_new] = passes_.try_emplace({&costs, c.virtual_stages, overlap_of_passes(c)});
+    if (is_new) {
+        for (int v = 0; v < c.pp * c.virtual_stages; ++v) {
+            const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
+            double forward_s = 0, backward_s = 0;
+            for (std::size_t part = 0; part < kParts; ++part) {
+                if (counts[part] > 0) {
+                    forward_s += part_s(costs.forward[part], c, v % c.pp) * counts[part];
+                    backward_s += part_s(costs.backward[part], c, v % c.pp) * counts[part];
+                }
             }
+            found->second.forward_s.push_back(forward_s);
+            found->second.backward_s.push_back(backward_s);
         }
-        terms.forward_s.push_back(forward_s);
-        terms.backward_s.push_back(backward_s);
     }
-    models::Plan plan = plan_of(c, inputs_.plan);
-    schedule::Operation message;
-    message.comm = schedule::CommKind::kSend;
-    message.group = models::GroupKind::kNextStage;
-    message.bytes = schedule::message_bytes(inputs_.workload, plan, inputs_.stack, 0);
-    schedule::Operation back = message;
-    back.group = models::GroupKind::kPreviousStage;
-    for (int stage = 0; stage < c.pp; ++stage) {
-        terms.message_s.push_back(c.pp > 1 ? solo_s(message, stage) : 0);
-        terms.back_s.push_back(c.pp > 1 ? solo_s(back, (stage + 1) % c.pp) : 0);
-        terms.optimizer_s.push_back(optimizer_s(c, stage));
+    return found->second;
+}
+
+const GridBound::MessageTimes& GridBound::messages_of(const Candidate& c) {
+    const auto [found, is_new] = messages_.try_emplace({c.virtual_stages, c.micro_batch_size, c.sequence_parallel});
+    if (is_new) {
+        const models::Plan plan = plan_of(c, inputs_.plan);
+        const int last = c.pp * c.virtual_stages - 1;
+        schedule::Operation message;
+        message.comm = schedule::CommKind::kSend;
+        for (int v = 0; v < last; ++v) {
+            message.bytes = schedule::message_bytes(inputs_.workload, plan, inputs_.stack, v);
+            message.group = models::GroupKind::kNextStage;
+            found->second.next_s.push_back(solo_s(message, v % c.pp));
+            message.group = models::GroupKind::kPreviousStage;
+            found->second.back_s.push_back(solo_s(message, (v + 1) % c.pp));
+        }
+        found->second.next_s.push_back(0);
+        found->second.back_s.push_back(0);
     }
-    return bound_of(c, terms);
+    return found->second;
 }
 
 double GridBound::part_s(const PartCosts& part, const Candidate& c, int stage) {
-    const auto [found, is_new] = parts_.try_emplace({&part, {stage, c.overlap}}, part.compute_s);
+    const auto [found, is_new] = parts_.try_emplace({&part, stage, overlap_of_passes(c)}, part.compute_s);
     if (is_new) {
         double seconds = part.compute_s;
         for (const schedule::Operation& op : part.communications) {
@@ -250,30 +245,40 @@ double GridBound::solo_s(const schedule::Operation& op, int stage) {
     return found->second;
 }
 
-double GridBound::optimizer_s(const Candidate& c, int stage) {
+const std::vector<std::vector<double>>& GridBound::optimizer_of(const Candidate& c) {
     const bool overlaps_dp = overlaps(c, schedule::Stream::kDp);
     const auto [found, is_new] =
-        optimizers_.try_emplace({c.optimizer, c.virtual_stages, overlaps_dp, c.sequence_parallel, stage});
+        optimizers_.try_emplace({c.optimizer, c.virtual_stages, overlaps_dp, c.sequence_parallel});
     if (is_new) {
         const models::Plan plan = resolve_plan(plan_of(c, inputs_.plan), inputs_.workload, 0);
-        const schedule::Shapes shapes = schedule::shapes_of(inputs_.workload, plan, inputs_.stack);
-        schedule::Program program;
-        schedule::BlockBuilder builder(program, shapes);
-        const bool is_reduced = plan.optimizer == models::OptimizerSharding::kFsdp || overlaps_dp;
-        const std::uint32_t block = schedule::build_optimizer_block(builder, layout_, stage, is_reduced);
-        const double slowdown = predict::slowest_of_groups(inputs_.machine.tile, plan);
-        double seconds = 0;
-        for (const schedule::Operation& op : program.operations_of(program.blocks[block])) {
-            if (op.comm == schedule::CommKind::kNone) {
-                const engine::ComputeTime time = engine::compute_time(program, op, inputs_.machine, inputs_.stack, 1);
-                seconds += time.nominal_s + time.straggler_s(slowdown);
-            } else if (!overlaps_dp) {
-                seconds += solo_s(op, stage);
-            }
+        for (int stage = 0; stage < c.pp; ++stage) {
+            found->second.push_back(optimizer_parts(c, plan, stage));
         }
-        found->second = seconds;
     }
     return found->second;
+}
+
+std::vector<double> GridBound::optimizer_parts(const Candidate& c, const models::Plan& plan, int stage) {
+    const schedule::Shapes shapes = schedule::shapes_of(inputs_.workload, plan, inputs_.stack);
+    schedule::Program program;
+    schedule::BlockBuilder builder(program, shapes);
+    const bool overlaps_dp = overlaps(c, schedule::Stream::kDp);
+    const bool is_reduced = plan.optimizer == models::OptimizerSharding::kFsdp || overlaps_dp;
+    const std::uint32_t block = schedule::build_optimizer_block(builder, layout_, stage, is_reduced);
+    const double slowdown = predict::slowest_of_groups(inputs_.machine.tile, plan);
+    std::vector<double> parts_s{0};
+    for (const schedule::Operation& op : program.operations_of(program.blocks[block])) {
+        if (op.comm == schedule::CommKind::kNone) {
+            const engine::ComputeTime time = engine::compute_time(program, op, inputs_.machine, inputs_.stack, 1);
+            parts_s.back() += time.nominal_s + time.straggler_s(slowdown);
+        } else if (!overlaps_dp) {
+            if (is_world(op)) {
+                parts_s.push_back(0);
+            }
+            parts_s.back() += solo_s(op, stage);
+        }
+    }
+    return parts_s;
 }
 
 }  // namespace auspex::search

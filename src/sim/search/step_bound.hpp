@@ -7,25 +7,9 @@
 
 #include "sim/network/collective/network.hpp"
 #include "sim/search/layer_costs.hpp"
+#include "sim/search/pipeline_bound.hpp"
 
 namespace auspex::search {
-
-/// Never above the folded step. With F(v), B(v) the time of virtual stage v in a forward and a backward pass of a
-/// micro-batch, M(s) that of a message from stage s to the next one, M'(s) of one back from there, m micro-batches,
-/// O(s) the optimizer block:
-///   bound = max over stages s of  sum_{t < s} (F(t) + M(t))  +  m sum_{chunks of s} (F + B + messages that block)
-///                                 + max(sum_{t < s} (B(t) + M'(t)) + O(0), O(s))
-/// where messages that block have M'(s - 1) among them already, once too often for the sum behind them.
-/// Stage s cannot begin before a micro-batch has passed the stages in front of it, nor these end before they have run
-/// the last one backward: true of every order whose last pass on each stage is a backward one of its first chunk, with
-/// input and weight gradients in one pass.
-struct BoundTerms {
-    std::vector<double> forward_s, backward_s;  ///< by virtual stage
-    std::vector<double> message_s, back_s;      ///< by stage: one message to the next stage; one back from there
-    bool blocks_messages = false;               ///< they hold their senders up
-    std::vector<double> optimizer_s;            ///< by stage
-};
-[[nodiscard]] double bound_of(const Candidate& candidate, const BoundTerms& terms);
 
 /// Without a network, for the many: kernels, and of each communication that blocks and leaves its node what its ranks'
 /// transports need at least. Of a group of n with at most k members in a node, each of which moves R bytes/s (the
@@ -43,8 +27,8 @@ class GridFloor {
     /// Weights and gradients of the fullest stage, and what is reserved: no plan of this grid and number of chunks
     /// whose weights are whole takes less; with fsdp what is reserved alone.
     [[nodiscard]] double memory_bytes(const Candidate& plan);
-    /// Of all plans of a shape together, which are `plans` but for the optimizer.
-    [[nodiscard]] double of_any(const Candidate& shape, const std::vector<Candidate>& plans);
+    /// Of all plans of a shape of `space` together.
+    [[nodiscard]] double of_any(const PlanSpace& space, std::size_t shape);
 
  private:
     /// Seconds of a pass, by part.
@@ -68,7 +52,9 @@ class GridFloor {
     };
     [[nodiscard]] const StageExtremes& extremes_of(const Candidate& plan);
     std::map<int, StageExtremes> extremes_;  ///< by virtual stages
-    std::map<int, PartTimes> least_;         ///< by micro-batch size: of any plan
+    // of any plan
+    std::map<int, PartTimes> least_;         ///< by micro-batch size
+    std::map<int, double> least_optimizer_;  ///< by virtual stages
 };
 
 /// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.
@@ -77,23 +63,39 @@ class GridBound {
  public:
     /// Of one grid, of which `like` is a plan. Inputs and table must outlive it.
     GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like);
+    /// In closed form.
     [[nodiscard]] double of(const Candidate& candidate);
+    /// By way of all passes, which is nearer and takes longer.
+    [[nodiscard]] double of_passes(const Candidate& candidate);
     /// Of the grid, for plans that are played.
     [[nodiscard]] network::Network& network() { return network_; }
 
  private:
     GridBound(const models::Inputs& inputs, LayerCostTable& table, const models::Plan& resolved);
+    [[nodiscard]] BoundTerms terms_of(const Candidate& candidate);
     [[nodiscard]] double part_s(const PartCosts& part, const Candidate& candidate, int stage);
     [[nodiscard]] double solo_s(const schedule::Operation& op, int stage);
-    [[nodiscard]] double optimizer_s(const Candidate& candidate, int stage);
+    /// By virtual stage.
+    struct PassTimes {
+        std::vector<double> forward_s, backward_s;
+    };
+    struct MessageTimes {
+        std::vector<double> next_s, back_s;
+    };
+    [[nodiscard]] const PassTimes& passes_of(const Candidate& candidate);
+    [[nodiscard]] const MessageTimes& messages_of(const Candidate& candidate);
+    [[nodiscard]] const std::vector<std::vector<double>>& optimizer_of(const Candidate& candidate);
+    [[nodiscard]] std::vector<double> optimizer_parts(const Candidate& candidate, const models::Plan& plan, int stage);
 
     const models::Inputs& inputs_;
     LayerCostTable& table_;
     models::Layout layout_;
     network::Network network_;
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, int>, double> solo_;
-    std::map<std::pair<const PartCosts*, std::pair<int, int>>, double> parts_;
-    std::map<std::tuple<models::OptimizerSharding, int, bool, bool, int>, double> optimizers_;
+    std::map<std::tuple<const PartCosts*, int, int>, double> parts_;
+    std::map<std::tuple<const LayerCosts*, int, int>, PassTimes> passes_;
+    std::map<std::tuple<int, int, bool>, MessageTimes> messages_;
+    std::map<std::tuple<models::OptimizerSharding, int, bool, bool>, std::vector<std::vector<double>>> optimizers_;
 };
 
 }  // namespace auspex::search

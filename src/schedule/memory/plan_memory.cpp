@@ -1,0 +1,83 @@
+/// @file The program of one stage and one micro-batch, walked once; its passes added up in the order of a plan.
+#include "schedule/memory/plan_memory.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "schedule/memory/memory_step.hpp"
+
+namespace auspex::schedule {
+namespace {
+
+std::int64_t sum_of(const BytesByLabel& bytes) { return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}); }
+
+/// Calls visit(effect) for each pass of the stage in order, then for the optimizer.
+template <class Visit>
+void for_each_pass(const PassEffects& effects, const models::Plan& plan, int stage, const Visit& visit) {
+    const PassOrder order(plan, stage);
+    std::vector<int> backwards_left(static_cast<std::size_t>(plan.virtual_stages), plan.micro_batches);
+    for (int i = 0; i < order.size(); ++i) {
+        const Pass pass = order[i];
+        const auto chunk = static_cast<std::size_t>(pass.chunk);
+        const bool last = pass.backward && --backwards_left[chunk] == 0;
+        visit((!pass.backward ? effects.forward : last ? effects.last_backward : effects.backward)[chunk]);
+    }
+    visit(effects.optimizer);
+}
+
+}  // namespace
+
+PassEffects pass_effects(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                         const models::Layout& layout, int stage, double heaviest_rank) {
+    models::Plan short_plan = plan;
+    short_plan.micro_batches = 1;
+    const Program program = build_program(workload, short_plan, stack, layout, stage);
+    const RoleWalk role(workload, short_plan, stack, program, stage, heaviest_rank);
+    PassEffects effects;
+    PassMemory between, none;
+    for (const Block& block : program.blocks) {
+        if (block.kind == BlockKind::kForward) {
+            between = {};
+            effects.forward.push_back(role.walk(block, {}, between, {}));
+        } else if (block.kind == BlockKind::kBackward) {
+            PassMemory left = between;
+            const BlockMemory effect = role.walk(block, {}, left, {});
+            (block.last_micro_batch ? effects.last_backward : effects.backward).push_back(effect);
+        } else {
+            effects.optimizer = role.walk(block, {}, none, {});
+        }
+    }
+    if (effects.last_backward.empty()) {
+        effects.last_backward = effects.backward;
+    }
+    return effects;
+}
+
+double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, const models::Plan& plan,
+                        const models::Stack& stack, const models::Machine& machine, int stage) {
+    std::int64_t live = 0, peak = 0;
+    int at = 0, peak_at = -1;
+    for_each_pass(effects, plan, stage, [&](const BlockMemory& effect) {
+        if (live + effect.peak > peak) {
+            peak = live + effect.peak;
+            peak_at = at;
+        }
+        live += sum_of(effect.change);
+        ++at;
+    });
+    BytesByLabel labels{};
+    at = 0;
+    for_each_pass(effects, plan, stage, [&](const BlockMemory& effect) {
+        for (std::size_t label = 0; label < kMemoryLabelCount && at <= peak_at; ++label) {
+            labels[label] += at == peak_at ? effect.at_peak[label] : effect.change[label];
+        }
+        ++at;
+    });
+    double bytes = 0;
+    for (std::size_t label = 0; label < kMemoryLabelCount; ++label) {
+        bytes += fixed[label] + static_cast<double>(labels[label]);
+    }
+    return bytes + runtime_bytes(stack, machine, labels);
+}
+
+}  // namespace auspex::schedule

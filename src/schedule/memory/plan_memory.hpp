@@ -1,0 +1,29 @@
+#pragma once
+/// @file The peak memory of a stage without the program of all stages: effects of passes are found once for the many
+/// plans that share them.
+#include <vector>
+
+#include "models/machine.hpp"
+#include "schedule/memory/memory_fixed.hpp"
+#include "schedule/memory/memory_walk.hpp"
+
+namespace auspex::schedule {
+
+/// What each pass of a stage does to memory, by chunk. Plans share it that differ in nothing but schedule (with as many
+/// chunks), number of micro-batches, rank order, replicas, overlap of tp, ep and pp, and optimizer states' sharding
+/// without fsdp.
+struct PassEffects {
+    std::vector<BlockMemory> forward, backward;
+    std::vector<BlockMemory> last_backward;  ///< of the last micro-batch
+    BlockMemory optimizer;
+};
+/// `heaviest_rank` as in stage_memory. Requires a resolved plan; throws as build_program.
+[[nodiscard]] PassEffects pass_effects(const models::Workload& workload, const models::Plan& plan,
+                                       const models::Stack& stack, const models::Layout& layout, int stage,
+                                       double heaviest_rank);
+
+/// StageMemory::peak_bytes, to the bit. `effects` and `fixed` (even_fixed_bytes) are those of plan and stage.
+[[nodiscard]] double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, const models::Plan& plan,
+                                      const models::Stack& stack, const models::Machine& machine, int stage);
+
+}  // namespace auspex::schedule

@@ -1,0 +1,33 @@
+#pragma once
+/// @file Exact memory of the many plans of a grid: what their passes do is found once for those that share it.
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "models/inputs.hpp"
+#include "schedule/memory/plan_memory.hpp"
+#include "sim/search/plan_space.hpp"
+
+namespace auspex::search {
+
+/// For plans of one grid; remembers.
+class GridMemory {
+ public:
+    /// Of the grid of which `like` is a plan. The inputs must outlive it.
+    GridMemory(const models::Inputs& inputs, const Candidate& like);
+    /// Peak of the fullest stage, as memory_report has it. Where a stage has more than `enough`, the peak of one that
+    /// has.
+    [[nodiscard]] double peak_bytes(const Candidate& plan, double enough = std::numeric_limits<double>::infinity());
+
+ private:
+    using EffectsKey = std::tuple<int, int, models::Dispatch, models::ExpertKernels, int, bool, bool, bool, int>;
+    [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
+
+    const models::Inputs& inputs_;
+    models::Layout layout_;
+    double heaviest_rank_ = 1;
+    std::map<EffectsKey, schedule::PassEffects> effects_;
+    std::map<std::tuple<int, models::OptimizerSharding, int>, schedule::FixedBytes> fixed_;
+};
+
+}  // namespace auspex::search

@@ -1,0 +1,137 @@
+/// @file Sums over stages; passes one after the other.
+#include "sim/search/pipeline_bound.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "schedule/program/program.hpp"
+
+namespace auspex::search {
+namespace {
+
+double sum_of(const std::vector<double>& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }
+
+/// Goes through the passes of all stages in an order that messages allow.
+class PassWalk {
+ public:
+    PassWalk(const Candidate& candidate, const BoundTerms& terms) : c_(candidate), terms_(terms) {
+        models::Plan plan;
+        plan.pp = c_.pp, plan.virtual_stages = c_.virtual_stages, plan.micro_batches = c_.micro_batches;
+        plan.schedule = c_.schedule;
+        for (int stage = 0; stage < c_.pp; ++stage) {
+            stages_.push_back({schedule::PassOrder(plan, stage)});
+        }
+        const std::size_t messages =
+            static_cast<std::size_t>(c_.pp * c_.virtual_stages) * static_cast<std::size_t>(c_.micro_batches);
+        arrived_.assign(messages, kNever);
+        arrived_back_.assign(messages, kNever);
+    }
+
+    /// When each stage has ended its passes and sent its messages.
+    std::vector<double> run() {
+        std::vector<int> runnable;
+        for (int stage = c_.pp; stage-- > 0;) {
+            runnable.push_back(stage);
+        }
+        while (!runnable.empty()) {
+            const int stage = runnable.back();
+            runnable.pop_back();
+            advance(stage, runnable);
+        }
+        std::vector<double> ends_s;
+        for (const Stage& stage : stages_) {
+            AUSPEX_CHECK(stage.next == stage.order.size(), "every pass has run");
+            ends_s.push_back(std::max(stage.free_s, stage.sent_s));
+        }
+        return ends_s;
+    }
+
+ private:
+    static constexpr double kNever = -1;
+    struct Stage {
+        schedule::PassOrder order;
+        int next = 0;       ///< pass
+        double free_s = 0;  ///< when the pass before has ended
+        double sent_s = 0;  ///< when its last message has been sent
+    };
+
+    void advance(int stage, std::vector<int>& runnable) {
+        Stage& own = stages_[static_cast<std::size_t>(stage)];
+        const int last = c_.pp * c_.virtual_stages - 1;
+        for (; own.next < own.order.size(); ++own.next) {
+            const schedule::Pass pass = own.order[own.next];
+            const int v = pass.chunk * c_.pp + stage;
+            const bool receives = pass.backward ? v < last : v > 0, sends = pass.backward ? v > 0 : v < last;
+            double begin_s = own.free_s;
+            if (receives) {
+                const double message_s = (pass.backward ? arrived_back_ : arrived_)[index_of(v, pass)];
+                if (message_s == kNever) {
+                    return;
+                }
+                begin_s = std::max(begin_s, message_s);
+            }
+            const auto at = static_cast<std::size_t>(v);
+            own.free_s = begin_s + (pass.backward ? terms_.backward_s : terms_.forward_s)[at];
+            if (sends) {
+                const int to = pass.backward ? v - 1 : v + 1;
+                own.sent_s =
+                    std::max(own.free_s, own.sent_s) + (pass.backward ? terms_.back_s[at - 1] : terms_.message_s[at]);
+                own.free_s = terms_.blocks_messages ? own.sent_s : own.free_s;
+                (pass.backward ? arrived_back_ : arrived_)[index_of(to, pass)] = own.sent_s;
+                if (to % c_.pp != stage) {
+                    runnable.push_back(to % c_.pp);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t index_of(int v, const schedule::Pass& pass) const {
+        return static_cast<std::size_t>(v) * static_cast<std::size_t>(c_.micro_batches) +
+               static_cast<std::size_t>(pass.micro_batch);
+    }
+
+    const Candidate& c_;
+    const BoundTerms& terms_;
+    std::vector<Stage> stages_;
+    std::vector<double> arrived_, arrived_back_;  ///< by virtual stage that receives, and micro-batch
+};
+
+}  // namespace
+
+double bound_of(const Candidate& c, const BoundTerms& terms) {
+    double before_s = 0, behind_s = 0, largest_s = 0;
+    const double first_optimizer_s = sum_of(terms.optimizer_s.front());
+    for (int stage = 0; stage < c.pp; ++stage) {
+        const auto s = static_cast<std::size_t>(stage);
+        const auto last = static_cast<std::size_t>(c.pp * c.virtual_stages - 1);
+        double busy_s = 0;
+        for (std::size_t v = s; v <= last; v += static_cast<std::size_t>(c.pp)) {
+            const double messages_s =
+                terms.blocks_messages ? (v < last ? terms.message_s[v] : 0) + (v > 0 ? terms.back_s[v - 1] : 0) : 0;
+            busy_s += (terms.forward_s[v] + terms.backward_s[v] + messages_s) * c.micro_batches;
+        }
+        // The message behind the last pass is one of those that blocked.
+        const double counted_s = terms.blocks_messages && stage > 0 ? terms.back_s[s - 1] : 0;
+        const double end_s = std::max(behind_s - counted_s + first_optimizer_s, sum_of(terms.optimizer_s[s]));
+        largest_s = std::max(largest_s, before_s + busy_s + end_s);
+        before_s += terms.forward_s[s] + terms.message_s[s];
+        behind_s += terms.backward_s[s] + terms.back_s[s];
+    }
+    return largest_s * kBelow;
+}
+
+double bound_of_passes(const Candidate& c, const BoundTerms& terms) {
+    std::vector<double> ends_s = PassWalk(c, terms).run();
+    const std::size_t parts = terms.optimizer_s.front().size();
+    for (std::size_t part = 0; part < parts; ++part) {
+        double all_s = 0;
+        for (std::size_t stage = 0; stage < ends_s.size(); ++stage) {
+            all_s = std::max(all_s, ends_s[stage] + terms.optimizer_s[stage][part]);
+        }
+        ends_s.assign(ends_s.size(), all_s);
+    }
+    return ends_s.front() * kBelow;
+}
+
+}  // namespace auspex::search

@@ -8,7 +8,7 @@
 #include "sim/predict/predict.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/search/plan_search.hpp"
-#include "sim/search/step_bound.hpp"
+#include "sim/search/bounds/step_bound.hpp"
 
 namespace auspex {
 namespace {

@@ -210,6 +210,16 @@ std::optional<int> rank_of_launcher(int ranks) {
     return rank ? rank : number("PMI_RANK");
 }
 
+void become_rank(const std::vector<std::string>& arguments) {
+    const std::string program = mpi_program();
+    std::vector<std::string> words{program};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const std::vector<char*> argv = argv_of(words);
+    setenv("OMP_NUM_THREADS", "1", 1);
+    execv(program.c_str(), argv.data());
+    throw std::runtime_error("could not start " + program + ": " + std::strerror(errno));
+}
+
 void require_mpirun() {
     if (!is_in_path("mpirun")) {
         throw InputError("mpirun", std::string(kNoMpirun));

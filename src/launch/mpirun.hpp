@@ -19,10 +19,17 @@ struct Launch {
     int steps = 0;                  ///< of the whole run, for the line on the terminal
 };
 
+/// The first argument of auspex-mpi as a rank of a search; the flags of `auspex plan` follow.
+inline constexpr const char* kSearchRole = "plan";
+
 /// The number of this process among those that a launcher has started, or none: OMPI_COMM_WORLD_RANK of Open MPI;
 /// SLURM_PROCID in a Slurm step of several tasks, or of one where `ranks` (0: not known) is 1, but not in one of a
 /// single task with a shell in it; else PMIX_RANK or PMI_RANK.
 [[nodiscard]] std::optional<int> rank_of_launcher(int ranks);
+
+/// This process is a rank that a launcher has started: auspex-mpi takes its place, with these arguments. Throws
+/// std::runtime_error where it cannot be started.
+[[noreturn]] void become_rank(const std::vector<std::string>& arguments);
 
 /// Throws InputError where there is no mpirun in the PATH, or ranks could not be started in the working directory.
 void require_mpirun();

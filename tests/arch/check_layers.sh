@@ -31,11 +31,11 @@ BEGIN {
     # Rooms within a group: each includes those in front of it only.
     n = split("base base/statistics models/cpu models schedule schedule/program schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
-              "sim/network/collective sim/engine sim/cpu sim/predict sim/search exec/kernels exec/data exec/system " \
+              "sim/network/collective sim/engine sim/cpu sim/predict sim/search/state sim/search sim/search/shared exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate report/parts report/calibration report/comparison " \
               "report/fabric report/training report/scaling report/memory launch launch/train workflows/calibrate workflows/compare " \
-              "workflows/verify cli/flags cli/output cli/worker cli/commands cli", order, " ")
+              "workflows/verify cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
         group[order[i]] = order[i]

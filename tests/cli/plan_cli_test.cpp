@@ -1,7 +1,12 @@
 /// @file auspex plan as people call it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <initializer_list>
+#include <sstream>
 #include <string>
 
 #include "base/json.hpp"
@@ -10,6 +15,7 @@
 namespace auspex::cli {
 namespace {
 
+using testing_cli::Background;
 using testing_cli::Outcome;
 using testing_cli::text_of;
 
@@ -17,6 +23,26 @@ class PlanCli : public testing::Test, protected testing_cli::Runner {};
 
 const std::string kSmall =
     "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 24 --global-batch 96 --where 'pp<=4,tp<=2' ";
+
+const std::string kLonger =
+    "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 48 --global-batch 192 ";
+
+/// Processes of one search.
+class PlanRanks : public PlanCli {
+ protected:
+    /// `wrapper`: a command that starts the rank.
+    [[nodiscard]] Outcome run_under_mpirun(int ranks, const std::string& arguments, const std::string& flags = "",
+                                           const std::string& wrapper = "") const {
+        const std::string out = folder_ + "out", error = folder_ + "error";
+        const std::string command = std::string("cd '") + AUSPEX_SOURCE_DIR +
+                                    "' && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
+                                    "--oversubscribe --bind-to none " +
+                                    flags + " -n " + std::to_string(ranks) + " " + wrapper + " '" + AUSPEX_BINARY +
+                                    "' " + arguments + " >'" + out + "' 2>'" + error + "'";
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(error)};
+    }
+};
 
 TEST_F(PlanCli, the_best_is_written_as_a_plan_that_predict_takes_at_the_very_same_step) {
     const std::string file = folder_ + "best.json";
@@ -154,6 +180,79 @@ TEST_F(PlanCli, values_of_a_constant_are_searches_of_their_own_and_changes_of_th
     EXPECT_EQ(fault_of_refusal(base + "--vary plan.pp=1,2", {"--vary", "plan.pp=1,2", "machine.PATH"}), "");
     EXPECT_EQ(fault_of_refusal(base + "--vary machine.tile.hbm_capacity=5GB", {"--vary", "expected"}), "");
     EXPECT_EQ(fault_of_refusal(base + "--vary machine.tile.hbm=5GB,6GB", {"hbm", "unknown key"}), "");
+}
+
+/// The document without what depends on time, and on which plans were looked at before a faster one was found.
+std::string lasting(const std::string& json) {
+    std::istringstream lines(json);
+    std::string kept;
+    for (std::string line; std::getline(lines, line);) {
+        const bool is_passing = std::ranges::any_of(
+            std::initializer_list<const char*>{"\"pruned_bound\"", "\"pruned_memory\"", "\"evaluated\"", "\"checked\"",
+                                               "\"plans_per_s\"", "\"elapsed_s\""},
+            [&line](const char* key) { return line.find(key) != std::string::npos; });
+        kept += is_passing ? "" : line + "\n";
+    }
+    return kept;
+}
+
+TEST_F(PlanCli, a_search_that_was_cut_goes_on_from_its_checkpoint_and_gives_the_same_answer) {
+    const Outcome whole = run(kLonger + "--json");
+    ASSERT_EQ(whole.exit_code, 0) << whole.error;
+    const std::string file = folder_ + "search.checkpoint";
+    int cuts = 0;
+    for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
+        const std::string flag = std::filesystem::exists(file) ? "--resume " : "--checkpoint ";
+        Background search(std::string("'") + AUSPEX_BINARY + "' " + kLonger + flag + file, folder_ + "said");
+        ASSERT_EQ(search.fault_of_wait_for("test -s " + file), "");
+        cuts += search.end(signal) != 0 ? 1 : 0;
+    }
+    EXPECT_GT(cuts, 0);
+    const Outcome resumed = run(kLonger + "--json --resume " + file);
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.error;
+    EXPECT_EQ(lasting(resumed.out), lasting(whole.out));
+    EXPECT_EQ(fault_of_refusal(kLonger + "--top 3 --resume " + file, {"--resume", "of another search (auspex plan "}),
+              "");
+    EXPECT_EQ(fault_of_refusal(kLonger + "--checkpoint " + file, {"--checkpoint", "found a file there", "--resume"}),
+              "");
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+    EXPECT_EQ(fault_of_refusal(kLonger + "--resume " + file, {"--resume", "cut off or damaged"}), "");
+    EXPECT_EQ(fault_of_refusal(kLonger + "--resume " + folder_ + "none", {"--resume", "No such file"}), "");
+    EXPECT_EQ(fault_of_refusal(kLonger + "--checkpoint a --resume b", {"--checkpoint", "found with --resume"}), "");
+    EXPECT_EQ(fault_of_refusal(kLonger + "--vary 'machine.tile.hbm_capacity=32 GB,64 GB' --checkpoint a",
+                               {"--checkpoint", "--vary"}),
+              "");
+}
+
+TEST_F(PlanRanks, print_the_answer_of_one_process) {
+    const Outcome alone = run(kSmall + "--json");
+    ASSERT_EQ(alone.exit_code, 0) << alone.error;
+    for (const int ranks : {1, 2, 4}) {
+        const Outcome shared = run_under_mpirun(ranks, kSmall + "--json");
+        ASSERT_EQ(shared.exit_code, 0) << shared.error;
+        EXPECT_EQ(lasting(shared.out), lasting(alone.out)) << ranks << " ranks";
+    }
+}
+
+TEST_F(PlanRanks, go_on_from_a_checkpoint_of_one_process_and_it_from_theirs) {
+    const std::string file = folder_ + "search.checkpoint";
+    const Outcome alone = run(kSmall + "--json --checkpoint " + file);
+    const Outcome shared = run_under_mpirun(2, kSmall + "--json --resume " + file);
+    ASSERT_EQ(shared.exit_code, 0) << shared.error;
+    EXPECT_EQ(lasting(shared.out), lasting(alone.out));
+    EXPECT_EQ(lasting(run(kSmall + "--json --resume " + file).out), lasting(alone.out));
+}
+
+TEST_F(PlanRanks, do_the_parts_of_one_that_is_killed) {
+    const Outcome alone = run(kLonger + "--json");
+    // The last rank kills itself when a moment is over; Open MPI is asked to let the others live.
+    const Outcome shared =
+        run_under_mpirun(3, kLonger + "--json", "--enable-recovery",
+                         "sh -c 'if test $OMPI_COMM_WORLD_RANK = 2; then timeout -s KILL 1 \"$0\" \"$@\"; kill -9 $$; "
+                         "else exec \"$0\" \"$@\"; fi'");
+    ASSERT_EQ(shared.exit_code, 0) << shared.error;
+    EXPECT_EQ(lasting(shared.out), lasting(alone.out));
+    EXPECT_NE(shared.error.find("1 of the ranks fell silent"), std::string::npos) << shared.error;
 }
 
 TEST_F(PlanCli, what_cannot_be_is_one_sentence_that_says_what_would_do) {

@@ -4,6 +4,7 @@
 #include "cli/flags/command_meanings.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/train_flags.hpp"
+#include "cli/plans/plan_command.hpp"
 #include "workflows/verify/request.hpp"
 
 namespace auspex::cli {
@@ -72,24 +73,7 @@ std::vector<Command> inspection_commands() {
          {{Flag::kSet, "override a field; ROLE is machine or stack; may be repeated"},
           {Flag::kSeed, "number of the draw of a random or scheduled placement (default 1)"},
           {Flag::kOut, "write table, points and curves there: sweep.csv, sweep.md, sweep.svg"}}},
-        {"plan",
-         "pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch",
-         "auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 48 --global-batch 192 --out "
-         "build/best.json\n"
-         "  auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..384 --global-batch 384 "
-         "--tokens "
-         "100B --deadline 14d\n"
-         "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
-         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTilesRange, Flag::kGlobalBatch},
-         {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kTokens,
-          Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst, Flag::kOut, Flag::kJson},
-         run_plan,
-         {{Flag::kPlan,
-           "plan file with what does not vary (precision, routing, placement); default: bf16, even routing"},
-          {Flag::kSet,
-           "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},
-          {Flag::kOut, "write the best one there, as a plan file"}},
-         Flag::kAgainst},
+        plan_command(run_plan),
         {"fabric",
          "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",
          "auspex fabric --machine aurora --out build/fabric",

@@ -7,9 +7,10 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
-#include "cli/commands/plan_request.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "cli/plans/plan_checkpoint.hpp"
+#include "cli/plans/plan_request.hpp"
 #include "launch/child_process.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
@@ -130,6 +131,7 @@ void refuse_flags(const Options& options) {
     const auto refuse = [](const char* flag, const char* found, const char* expected) {
         throw InputError(flag, std::string("found ") + found + "; expected " + expected);
     };
+    refuse_kept_search(options, "several --tiles or --deadline");
     if (options.search.top > 0) {
         refuse("--top", "with several --tiles or --deadline, where the best plan of each size is shown",
                "one number of tiles, or no --top");

@@ -8,9 +8,10 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
-#include "cli/commands/plan_request.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "cli/plans/plan_checkpoint.hpp"
+#include "cli/plans/plan_request.hpp"
 #include "launch/child_process.hpp"
 #include "launch/input_files.hpp"
 #include "launch/progress_line.hpp"
@@ -191,6 +192,7 @@ void print_text(const Options& options, const VariedField& field, const std::vec
 
 void run_plan_vary(const Options& options) {
     const VariedField field = read_vary(options.search.vary);
+    refuse_kept_search(options, "--vary");
     if (options.tiles.size() > 1 || options.search.deadline_s > 0 || !options.out.empty() || options.search.top > 0) {
         throw InputError("--vary",
                          "found with several --tiles, --deadline, --out or --top; expected one number of tiles, and "

@@ -1,20 +1,13 @@
 /// @file auspex train: starts a run, or becomes a rank of it where a launcher has started this process.
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/train_flags.hpp"
-#include "launch/child_process.hpp"
-#include "launch/installation.hpp"
 #include "launch/messages.hpp"
 #include "launch/mpirun.hpp"
 #include "launch/train/job.hpp"
@@ -52,23 +45,12 @@ void refuse_launcher_flags(const TrainFlags& train, int rank) {
     }
 }
 
-/// This process is a rank: auspex-mpi takes its place.
-[[noreturn]] void become_rank(const Options& options) {
-    const std::string program = launch::mpi_program();
-    std::vector<std::string> words{program};
-    words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-    const std::vector<char*> argv = launch::argv_of(words);
-    setenv("OMP_NUM_THREADS", "1", 1);
-    execv(program.c_str(), argv.data());
-    throw std::runtime_error("could not start " + program + ": " + std::strerror(errno));
-}
-
 }  // namespace
 
 void run_train(const Options& options) {
     if (const std::optional<int> rank = launch::rank_of_launcher(options.ranks)) {
         refuse_launcher_flags(options.train, *rank);
-        become_rank(options);
+        launch::become_rank(options.arguments);
     }
     run_train_job(train_request(options), options.arguments);
 }

@@ -169,6 +169,14 @@ FlagText search_flag_text(Flag flag) {
                 "against", "FILE.csv",
                 "instead of a search: predict every run of a measured sweep of layouts, and judge choice, order and "
                 "memory by what was measured; machine and stack default to hf-h100 and nanotron"};
+        case Flag::kSearchCheckpoint:
+            return {"checkpoint", "FILE",
+                    "keep what is known there, every few seconds and at the end, for --resume; a file that is there "
+                    "already is refused"};
+        case Flag::kSearchResume:
+            return {"resume", "FILE",
+                    "go on with the search that was keeping this file, and keep it on; the other flags must be the "
+                    "same"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -195,7 +203,7 @@ FlagText text_of(Flag flag) {
     if (flag >= Flag::kPlans && flag <= Flag::kRepeat) {
         return compare_flag_text(flag);
     }
-    if (flag >= Flag::kGlobalBatch && flag <= Flag::kAgainst) {
+    if (flag >= Flag::kGlobalBatch && flag <= Flag::kSearchResume) {
         return search_flag_text(flag);
     }
     switch (flag) {

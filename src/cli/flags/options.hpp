@@ -90,6 +90,8 @@ enum class Flag {
     kDeadline,
     kObjective,
     kAgainst,
+    kSearchCheckpoint,
+    kSearchResume,
     kCalibrateOut,
     kMeasurements,
     kFresh,
@@ -156,6 +158,7 @@ struct SearchFlags {
     bool is_tiles_range = false;  ///< Options::tiles was given as A..B
     double deadline_s = 0;
     std::string objective;
+    std::string checkpoint, resume;  ///< files
 };
 
 /// What `auspex predict` alone takes.

@@ -1,5 +1,5 @@
-/// @file auspex-mpi: one rank of `auspex train`, started by mpirun with the same flags, or one of those that measure
-/// for `auspex calibrate`.
+/// @file auspex-mpi: one rank of `auspex train`, started by mpirun with the same flags, one of those that measure for
+/// `auspex calibrate`, or one of those that search for `auspex plan`.
 #include <unistd.h>
 
 #include <chrono>
@@ -14,12 +14,15 @@
 #include "cli/flags/input_flags.hpp"
 #include "cli/flags/train_flags.hpp"
 #include "cli/output/train_output.hpp"
+#include "cli/plans/plan_command.hpp"
 #include "cli/worker/measure.hpp"
+#include "cli/worker/search.hpp"
 #include "exec/mpi/mpi_communicator.hpp"
 #include "exec/run/interpreter.hpp"
 #include "exec/run/process_binding.hpp"
 #include "launch/installation.hpp"
 #include "launch/messages.hpp"
+#include "launch/mpirun.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/train/setup.hpp"
 
@@ -132,6 +135,10 @@ int run_worker(int argc, char** argv) {
     try {
         if (!arguments.empty() && arguments.front() == workflows::kMeasureRole) {
             return run_measure_role({arguments.begin() + 1, arguments.end()}, session);
+        }
+        if (!arguments.empty() && arguments.front() == launch::kSearchRole) {
+            options = parse_options(plan_command(nullptr), {arguments.begin() + 1, arguments.end()});
+            return run_search_role(options, session);
         }
         options = parse_options(train_command(nullptr), arguments);
         run_rank(options, session, folder, communicator);

@@ -48,7 +48,18 @@ class Leaders {
         if (best_.size() == top_) {
             cutoff_ = best_.back().step;
         }
-        add_to_front(plan);
+        const bool is_dominated = is_behind_locked(plan.step, plan.memory_peak_bytes);
+        if (!is_dominated) {
+            std::erase_if(front_, [&](const auto& other) {
+                return other.first >= plan.step && other.second >= plan.memory_peak_bytes;
+            });
+            front_.emplace_back(plan.step, plan.memory_peak_bytes);
+        }
+    }
+    /// Whether a plan is known that takes neither longer nor more memory.
+    [[nodiscard]] bool is_behind(Picoseconds step, double memory_bytes) {
+        const std::lock_guard lock(mutex_);
+        return is_behind_locked(step, memory_bytes);
     }
     /// Memory of the smallest plan that does not fit.
     [[nodiscard]] double least_unfit_bytes() {
@@ -74,10 +85,12 @@ class Leaders {
         const std::lock_guard lock(mutex_);
         return best_.empty() ? 0 : to_seconds(best_.front().step);
     }
+    [[nodiscard]] std::vector<EvaluatedPlan> best() {
+        const std::lock_guard lock(mutex_);
+        return best_;
+    }
     void take(SearchResult& result) {
         result.best = std::move(best_);
-        result.pareto = std::move(front_);
-        std::ranges::sort(result.pareto, is_better);
         result.smallest = smallest_.value_or(EvaluatedPlan{});
         if (!result.best.empty()) {  // those with a higher bound were looked at or not, by chance
             std::erase_if(
@@ -87,20 +100,15 @@ class Leaders {
     }
 
  private:
-    void add_to_front(const EvaluatedPlan& plan) {
-        const auto dominates = [](const EvaluatedPlan& a, const EvaluatedPlan& b) {
-            return a.step <= b.step && a.memory_peak_bytes <= b.memory_peak_bytes &&
-                   (is_better(a, b) || a.memory_peak_bytes < b.memory_peak_bytes);
-        };
-        if (std::ranges::none_of(front_, [&](const EvaluatedPlan& other) { return dominates(other, plan); })) {
-            std::erase_if(front_, [&](const EvaluatedPlan& other) { return dominates(plan, other); });
-            front_.push_back(plan);
-        }
+    [[nodiscard]] bool is_behind_locked(Picoseconds step, double memory_bytes) const {
+        return std::ranges::any_of(
+            front_, [&](const auto& other) { return other.first <= step && other.second <= memory_bytes; });
     }
 
     std::size_t top_;
     std::mutex mutex_;
-    std::vector<EvaluatedPlan> best_, front_, unfit_;
+    std::vector<EvaluatedPlan> best_, unfit_;
+    std::vector<std::pair<Picoseconds, double>> front_;  ///< steps and memory that no other beats in both
     std::optional<EvaluatedPlan> smallest_;
     std::atomic<Picoseconds> cutoff_ = kNoCutoff;
 };

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "sim/predict/memory_report.hpp"
-#include "sim/search/step_bound.hpp"
+#include "sim/search/bounds/step_bound.hpp"
 
 namespace auspex::search {
 namespace {

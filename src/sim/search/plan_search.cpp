@@ -2,6 +2,7 @@
 #include "sim/search/plan_search.hpp"
 
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -14,34 +15,20 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
-#include <tuple>
 
-#include "base/rng.hpp"
+#include "base/error.hpp"
 #include "sim/predict/simulate.hpp"
-#include "sim/search/grid_memory.hpp"
+#include "sim/search/bounded_grids.hpp"
+#include "sim/search/bounds/grid_memory.hpp"
 #include "sim/search/leaders.hpp"
-#include "sim/search/step_bound.hpp"
+#include "sim/search/recomputed.hpp"
+#include "sim/search/search_board.hpp"
+#include "sim/search/state/state_keeper.hpp"
 
 namespace auspex::search {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Two shapes of one grid share a network.
-bool are_of_one_grid(const Candidate& a, const Candidate& b) {
-    const auto grid = [](const Candidate& c) { return std::tie(c.dp, c.ep, c.etp, c.tp, c.cp, c.pp, c.rank_order); };
-    return grid(a) == grid(b);
-}
-
-/// A plan, or a shape, and its bound.
-struct Bounded {
-    double bound_s = 0;
-    std::uint64_t number = 0;
-    Candidate plan;
-    bool operator<(const Bounded& other) const {
-        return std::tie(bound_s, number) < std::tie(other.bound_s, other.number);
-    }
-};
 
 /// What is asked of the plans of a grid one by one.
 struct GridLenses {
@@ -51,9 +38,6 @@ struct GridLenses {
         : bound(inputs, table, like), memory(inputs, like) {}
 };
 
-/// Shapes of one grid, the lowest bound first.
-using Grid = std::vector<Bounded>;
-
 class Search {
  public:
     Search(const models::Inputs& inputs, const SpaceRequest& request, const SearchOptions& options)
@@ -62,59 +46,83 @@ class Search {
           own_inputs_(inputs),
           tables_([&inputs] { return LayerCostTable(inputs); }),
           space_(inputs, request),
-          leaders_(options.top) {}
+          board_(space_, options.top, [this] { on_news(); }) {}
 
     SearchResult run() {
-        const Clock::time_point begin = Clock::now();
-        const std::vector<Grid> grids = bounded_grids();
-        if (!options_.exhaustive) {
+        restore();
+        keep_now();
+        const std::vector<Grid> grids = bounded_grids(
+            inputs_, space_, [this]() -> LayerCostTable& { return tables_.local(); }, [this] { return has_to_stop(); });
+        const bool helps = options_.parts != nullptr && options_.parts->helps();
+        if (!helps && !board_.has_first_plans()) {
             find_a_cutoff(grids);
         }
-        // Grids are taken in the order of their best bounds, whichever thread is free.
-        std::atomic<std::size_t> next = 0;
-        tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t) { evaluate(grids[next++]); });
-        if (leaders_.best_s() == 0 && !is_cut_ && std::isinf(options_.most_s)) {
+        OwnParts own_parts;
+        go_through(grids, options_.parts != nullptr ? *options_.parts : own_parts);
+        if (helps) {
+            return {};
+        }
+        keep_now();
+        if (board_.best_s() == 0 && !is_cut_ && std::isinf(options_.most_s)) {
             find_smallest(grids);
         }
         SearchResult result;
         result.space = space_.size();
         result.rejected = space_.rejected();
-        result.pruned_memory = pruned_memory_ + too_large_;
-        result.evaluated = evaluated_.size();
+        board_.fill(result, options_.exhaustive);
         result.was_cut = is_cut_;
         result.pruned_bound = is_cut_ ? 0 : result.space - result.pruned_memory - result.evaluated;
         result.capacity_bytes = inputs_.machine.tile.hbm_bytes;
         result.least_bound_left_s = is_cut_ ? least_left(grids) : 0;
-        leaders_.take(result);
         if (!is_cut_) {
             result.checked = check_some();
         }
-        result.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+        result.elapsed_s = elapsed_s();
         return result;
     }
 
  private:
-    [[nodiscard]] std::vector<Grid> bounded_grids() {
-        const std::vector<Candidate>& shapes = space_.shapes();
-        std::vector<std::size_t> firsts;
-        for (std::size_t i = 0; i < shapes.size(); ++i) {
-            if (i == 0 || !are_of_one_grid(shapes[i - 1], shapes[i])) {
-                firsts.push_back(i);
+    [[nodiscard]] double elapsed_s() const {
+        return elapsed_before_s_ + std::chrono::duration<double>(Clock::now() - begin_).count();
+    }
+
+    /// Takes over what was found before, if this program plays the best of it as the one did that found it.
+    void restore() {
+        if (options_.from == nullptr) {
+            return;
+        }
+        board_.absorb(*options_.from, options_.from_name);
+        elapsed_before_s_ = options_.from->elapsed_s;
+        if (const auto found = disagreement(inputs_, board_.best())) {
+            throw InputError(options_.from_name, "found a plan with a step of " + std::to_string(found->plan.step) +
+                                                     " ps that takes " + std::to_string(found->alone) +
+                                                     " ps here; expected a checkpoint of this program");
+        }
+    }
+
+    void go_through(const std::vector<Grid>& grids, PartSource& source) {
+        std::vector<OpenPart> open;
+        std::map<std::uint64_t, const Grid*> grid_of;
+        for (const Grid& grid : grids) {
+            const OpenPart part = part_of(grid, space_);
+            grid_of.emplace(part.part, &grid);
+            if (!board_.is_finished(part.part)) {
+                open.push_back(part);
             }
         }
-        firsts.push_back(shapes.size());
-        std::vector<Grid> grids(firsts.size() - 1);
-        tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t g) {
-            GridFloor floor(inputs_, tables_.local(), shapes[firsts[g]]);
-            for (std::size_t i = firsts[g]; i < firsts[g + 1] && !has_to_stop(); ++i) {
-                grids[g].push_back({floor.of_any(space_, i), i, shapes[i]});
+        const PartTurn turn(source, board_, open);
+        const auto go_on = [&] {
+            const std::optional<std::uint64_t> part = source.next();
+            if (part) {
+                evaluate(*grid_of.at(*part));
+                source.finish(*part);
             }
-            std::sort(grids[g].begin(), grids[g].end());
-        });
-        std::erase_if(grids, [](const Grid& grid) { return grid.empty(); });
-        std::ranges::sort(grids, {},
-                          [](const Grid& grid) { return std::pair(grid.front().bound_s, grid.front().number); });
-        return grids;
+            return part.has_value();
+        };
+        // Grids are taken in the order of their best bounds, whichever thread is free.
+        tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t) { static_cast<void>(go_on()); });
+        while (go_on()) {  // what another process left
+        }
     }
 
     /// Nothing fits: the memory of the plans of that shape whose weights and gradients, then micro-batches, are
@@ -138,7 +146,7 @@ class Search {
         }
         GridMemory memory(inputs_, smallest->plan);
         for (const Candidate& plan : space_.plans_of(smallest->number)) {
-            leaders_.add_unfit({.candidate = plan, .memory_peak_bytes = memory.peak_bytes(plan)});
+            board_.add_smallest({.candidate = plan, .memory_peak_bytes = memory.peak_bytes(plan)});
         }
     }
 
@@ -146,7 +154,7 @@ class Search {
     [[nodiscard]] double least_left(const std::vector<Grid>& grids) {
         double least_s = std::numeric_limits<double>::infinity();
         for (const Grid& grid : grids) {
-            if (!finished_.contains(grid.front().number)) {
+            if (!board_.is_finished(part_of(grid, space_).part)) {
                 least_s = std::min(least_s, grid.front().bound_s);
             }
         }
@@ -160,12 +168,20 @@ class Search {
         return is_cut_;
     }
     [[nodiscard]] bool may_lead(double bound_s) const {
-        return options_.exhaustive || bound_s <= std::min(leaders_.cutoff_s(), options_.most_s);
+        return options_.exhaustive || bound_s <= std::min(board_.cutoff_s(), options_.most_s);
     }
 
     /// For each number of stages, of the grids with the lowest bounds, without interleaving: plays the best plan that
     /// recomputes nothing and the best that recomputes everything. Climbs from the best of them.
     void find_a_cutoff(const std::vector<Grid>& grids) {
+        if (!options_.exhaustive) {
+            play_first_plans(grids);
+        }
+        if (!has_to_stop()) {
+            board_.note_first_plans();
+        }
+    }
+    void play_first_plans(const std::vector<Grid>& grids) {
         constexpr std::size_t kGridsEach = 6, kClimbs = 4;
         constexpr int kQuickPasses = 2048;  // of all stages: what is played in milliseconds
         std::vector<const Bounded*> firsts;
@@ -180,11 +196,7 @@ class Search {
         }
         std::atomic<std::size_t> next = 0;  // in their order, whichever thread is free
         tbb::parallel_for(std::size_t{0}, firsts.size(), [&](std::size_t) { play_firsts(*firsts[next++]); });
-        std::vector<EvaluatedPlan> starts;
-        {
-            const std::lock_guard lock(mutex_);
-            starts = evaluated_;
-        }
+        std::vector<EvaluatedPlan> starts = board_.played();
         std::sort(starts.begin(), starts.end(), is_better);
         std::set<int> stages;
         for (const EvaluatedPlan& start : starts) {
@@ -219,8 +231,7 @@ class Search {
                 }
             });
             is_better_found = false;
-            const std::lock_guard lock(mutex_);
-            for (const EvaluatedPlan& plan : evaluated_) {
+            for (const EvaluatedPlan& plan : board_.played()) {
                 const bool is_near =
                     std::ranges::find(around, plan.index, [](const auto& pair) { return pair.second; }) != around.end();
                 if (is_near && is_better(plan, best)) {
@@ -254,6 +265,7 @@ class Search {
     }
 
     void evaluate(const Grid& grid) {
+        std::uint64_t too_large = 0;
         std::vector<Bounded> left;
         std::optional<GridFloor> floor;
         std::optional<GridLenses> lenses;
@@ -265,7 +277,7 @@ class Search {
                 floor.emplace(inputs_, tables_.local(), shape.plan);
             }
             std::vector<Bounded> plans = plans_of(shape, *floor);
-            too_large_ += space_.first_plan(shape.number + 1) - space_.first_plan(shape.number) - plans.size();
+            too_large += space_.first_plan(shape.number + 1) - space_.first_plan(shape.number) - plans.size();
             for (Bounded& plan : plans) {
                 if (!may_lead(plan.bound_s)) {
                     continue;
@@ -286,44 +298,38 @@ class Search {
             }
             evaluate(plan, *lenses);
         }
-        note_done(grid);
+        note_done(grid, too_large);
     }
 
     /// Memory first, which takes least, then the bound by way of all passes.
     void evaluate(const Bounded& bounded, GridLenses& grid) {
-        {
-            const std::lock_guard lock(mutex_);
-            if (!taken_.insert(bounded.number).second) {
-                return;
-            }
+        if (!board_.take(bounded.number)) {
+            return;
         }
         EvaluatedPlan plan;
         plan.candidate = bounded.plan;
         plan.index = bounded.number;
         const double capacity = inputs_.machine.tile.hbm_bytes;
-        plan.memory_peak_bytes =
-            grid.memory.peak_bytes(plan.candidate, std::max(capacity, leaders_.least_unfit_bytes()));
+        plan.memory_peak_bytes = grid.memory.peak_bytes(plan.candidate, std::max(capacity, board_.least_unfit_bytes()));
         const bool fits = plan.memory_peak_bytes <= capacity;
-        if (!fits) {
-            ++pruned_memory_;
-        }
-        plan.bound_s = fits || leaders_.may_be_unfit(bounded.bound_s)
+        plan.bound_s = fits || board_.may_be_unfit(bounded.bound_s)
                            ? std::max(bounded.bound_s, grid.bound.of_passes(plan.candidate))
                            : bounded.bound_s;
         if (!fits) {
-            return leaders_.add_unfit(plan);
+            return board_.add_unfit(plan);
         }
         if (may_lead(plan.bound_s)) {
             play(plan, grid.bound.network());
         }
     }
 
-    /// As far as it may be among the best.
+    /// As far as it may be among the best, or as none known has less memory.
     void play(EvaluatedPlan plan, network::Network& network) {
         const models::Inputs& own = inputs_with(plan.candidate);
         predict::SimulatedStep step = predict::prepare_step(own, {});
-        const Picoseconds most = std::min(leaders_.cutoff(), to_picoseconds_up(options_.most_s));
-        if (!simulate_within(step, own, network, options_.exhaustive ? kNoCutoff : most)) {
+        const Picoseconds most = to_picoseconds_up(std::min(board_.cutoff_s(), options_.most_s));
+        const bool may_stop = !options_.exhaustive && board_.is_behind(most, plan.memory_peak_bytes);
+        if (!simulate_within(step, own, network, may_stop ? most : kNoCutoff)) {
             return;
         }
         plan.step = step.step;
@@ -333,9 +339,7 @@ class Search {
                                    std::to_string(to_seconds(plan.step)) + " s, less than its bound " +
                                    std::to_string(plan.bound_s) + " s");
         }
-        leaders_.add(plan);
-        const std::lock_guard lock(mutex_);
-        evaluated_.push_back(plan);
+        board_.add(plan);
     }
 
     /// The inputs with a plan; valid until the thread asks again.
@@ -345,40 +349,41 @@ class Search {
         return own;
     }
 
-    void note_done(const Grid& grid) {
-        if (!is_cut_) {
-            const std::lock_guard lock(mutex_);
-            finished_.insert(grid.front().number);
+    void note_done(const Grid& grid, std::uint64_t too_large) {
+        if (!has_to_stop()) {
+            const OpenPart part = part_of(grid, space_);
+            board_.finish({part.part, part.end_plan - part.first_plan, too_large});
         }
-        for (const Bounded& shape : grid) {
-            done_ += space_.first_plan(shape.number + 1) - space_.first_plan(shape.number);
+    }
+
+    void on_news() {
+        const std::unique_lock lock(news_mutex_, std::try_to_lock);
+        if (!lock) {
+            return;
         }
         if (options_.progress) {
-            const std::unique_lock lock(progress_mutex_, std::try_to_lock);
-            if (lock) {
-                options_.progress({done_, space_.size(), leaders_.best_s()});
-            }
+            options_.progress({board_.plans_finished(), space_.size(), board_.best_s()});
         }
+        keeper_.keep_if_due();
+    }
+    void keep_now() {
+        const std::lock_guard lock(news_mutex_);
+        keeper_.keep();
+    }
+    SearchState state() {
+        SearchState state = board_.state();
+        state.elapsed_s = elapsed_s();
+        return state;
     }
 
     /// What is shared must change nothing: some plans again, each with a network of its own.
     std::uint64_t check_some() {
-        std::ranges::sort(evaluated_, {}, &EvaluatedPlan::index);
-        Rng rng(options_.seed);
-        std::set<std::size_t> chosen;
-        while (chosen.size() < std::min(options_.checks, evaluated_.size())) {
-            chosen.insert(rng.below(evaluated_.size()));
+        const std::vector<EvaluatedPlan> list = some_of(board_.played(), options_.checks, options_.seed);
+        if (const auto found = disagreement(inputs_, list)) {
+            throw std::logic_error("plan " + std::to_string(found->plan.index) + " of the space takes " +
+                                   std::to_string(found->alone) + " ps by itself, " + std::to_string(found->plan.step) +
+                                   " ps within the search");
         }
-        const std::vector<std::size_t> list(chosen.begin(), chosen.end());
-        tbb::parallel_for(std::size_t{0}, list.size(), [&](std::size_t i) {
-            const EvaluatedPlan& plan = evaluated_[list[i]];
-            const Picoseconds found = predict::simulate_step(inputs_with(plan.candidate), {}, false).step;
-            if (found != plan.step) {
-                throw std::logic_error("plan " + std::to_string(plan.index) + " of the space takes " +
-                                       std::to_string(found) + " ps by itself, " + std::to_string(plan.step) +
-                                       " ps within the search");
-            }
-        });
         return list.size();
     }
 
@@ -387,20 +392,21 @@ class Search {
     tbb::enumerable_thread_specific<models::Inputs> own_inputs_;
     tbb::enumerable_thread_specific<LayerCostTable> tables_;
     PlanSpace space_;
-    Leaders leaders_;
-    std::mutex mutex_, progress_mutex_;
-    std::set<std::uint64_t> finished_;  ///< grids, by their first shape
-    std::set<std::uint64_t> taken_;     ///< looked at: played, or found too large
-    std::vector<EvaluatedPlan> evaluated_;
-    std::atomic<std::uint64_t> pruned_memory_ = 0;  ///< by exact memory
-    std::atomic<std::uint64_t> too_large_ = 0;      ///< by weights and gradients alone
-    std::atomic<std::uint64_t> done_ = 0;
+    SearchBoard board_;
+    std::mutex news_mutex_;
+    const Clock::time_point begin_ = Clock::now();
+    StateKeeper keeper_{options_.keep, [this] { return state(); }};
+    double elapsed_before_s_ = 0;
     std::atomic<bool> is_cut_ = false;
 };
 
 }  // namespace
 
 SearchResult search_plans(const models::Inputs& inputs, const SpaceRequest& request, const SearchOptions& options) {
+    std::optional<tbb::global_control> limit;
+    if (options.threads > 0) {
+        limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
+    }
     return Search(inputs, request, options).run();
 }
 

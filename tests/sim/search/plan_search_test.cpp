@@ -8,63 +8,16 @@
 
 #include "base/error.hpp"
 #include "base/rng.hpp"
+#include "search_fixture.hpp"
 #include "sim/predict/simulate.hpp"
-#include "sim/search/step_bound.hpp"
+#include "sim/search/bounds/step_bound.hpp"
 
 namespace auspex::search {
 namespace {
 
-models::Inputs inputs_of(const std::string& machine, const std::string& stack, const std::string& workload) {
-    const auto load = [](const std::string& file) {
-        return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + file + ".json");
-    };
-    models::Inputs inputs = models::load_inputs(load("machines/" + machine), load("stacks/" + stack),
-                                                load("workloads/" + workload), load("plans/mula-7b-a1b"));
-    inputs.plan.recompute_norm = inputs.plan.recompute_attention = inputs.plan.recompute_expert = false;
-    return inputs;
-}
-
-/// A small space: few layers and experts, rates of machine and fabric drawn around what they are.
-models::Inputs drawn_inputs(std::uint64_t seed) {
-    Rng rng(seed);
-    const std::vector<std::pair<const char*, const char*>> systems{
-        {"aurora", "optimus"}, {"dgx-h100", "bare"}, {"dgx-a100", "megatron-deepspeed"}, {"frontier", "bare"}};
-    const auto& [machine, stack] = systems[rng.below(systems.size())];
-    models::Inputs inputs = inputs_of(machine, stack, rng.below(3) == 0 ? "mula-1b" : "mula-7b-a1b");
-    inputs.workload.layers = 2 + static_cast<int>(rng.below(4));
-    inputs.workload.first_dense_layers = inputs.workload.num_experts > 0 ? static_cast<int>(rng.below(2)) : 0;
-    if (inputs.workload.first_dense_layers > 0) {
-        inputs.workload.intermediate_size = 4096;
-    }
-    inputs.workload.tied_embeddings = rng.below(4) == 0;
-    if (inputs.workload.num_experts > 0 && rng.below(3) == 0) {
-        inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
-        inputs.plan.routing.parameter = 0.4;
-    }
-    const auto vary = [&rng](double& value) { value *= 0.3 + 2 * rng.uniform(); };
-    vary(inputs.machine.tile.peak_bf16_flop_per_s);
-    vary(inputs.machine.tile.hbm_bytes_per_s);
-    vary(inputs.machine.node.nic_bytes_per_s);
-    vary(inputs.stack.rank_bytes_per_s);
-    inputs.machine.tile.hbm_bytes *= 0.1 + rng.uniform();
-    return inputs;
-}
-
-SpaceRequest small_request(std::uint64_t seed) {
-    Rng rng(seed);
-    SpaceRequest request;
-    request.tiles = std::vector{8, 12, 16, 24}[rng.below(4)];
-    request.global_batch = request.tiles * std::vector{1, 2, 4}[rng.below(3)];
-    request.where = read_constraints("--where", "tp<=4,micro_batch_size<=2,virtual_stages<=2");
-    request.fixed = {"recompute", "expert_kernels"};
-    if (rng.below(4) > 0) {
-        request.fixed.emplace_back("overlap");
-    } else {
-        request.fixed.emplace_back("optimizer");
-        request.where.push_back({"pp", "<=", 2});
-    }
-    return request;
-}
+using testing_search::drawn_inputs;
+using testing_search::inputs_of;
+using testing_search::small_request;
 
 TEST(PlanSearch, finds_what_trying_all_plans_finds_on_36_small_spaces) {
     std::uint64_t pruned = 0, evaluated = 0;

@@ -1,5 +1,5 @@
 /// @file Bounds as sums over stages.
-#include "sim/search/step_bound.hpp"
+#include "sim/search/bounds/step_bound.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 /// @file Peaks of stages, the fullest first.
-#include "sim/search/grid_memory.hpp"
+#include "sim/search/bounds/grid_memory.hpp"
 
 #include <algorithm>
 

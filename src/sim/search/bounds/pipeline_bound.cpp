@@ -1,5 +1,5 @@
 /// @file Sums over stages; passes one after the other.
-#include "sim/search/pipeline_bound.hpp"
+#include "sim/search/bounds/pipeline_bound.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 /// @file Spaces of plans from flags, and refusals.
-#include "cli/commands/plan_request.hpp"
+#include "cli/plans/plan_request.hpp"
 
 #include <sstream>
 

@@ -1,5 +1,5 @@
 /// @file Programs of single layers, their operations sorted by part.
-#include "sim/search/layer_costs.hpp"
+#include "sim/search/bounds/layer_costs.hpp"
 
 #include <algorithm>
 #include <numeric>

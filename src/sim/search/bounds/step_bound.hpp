@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "sim/network/collective/network.hpp"
-#include "sim/search/layer_costs.hpp"
-#include "sim/search/pipeline_bound.hpp"
+#include "sim/search/bounds/layer_costs.hpp"
+#include "sim/search/bounds/pipeline_bound.hpp"
 
 namespace auspex::search {
 

@@ -1,0 +1,33 @@
+/// @file Its row of the table of commands.
+#include "cli/plans/plan_command.hpp"
+
+namespace auspex::cli {
+
+Command plan_command(void (*run)(const Options&)) {
+    return {
+        "plan",
+        "pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch",
+        "auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 48 --global-batch 192 --out "
+        "build/best.json\n"
+        "  auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..384 --global-batch 384 "
+        "--tokens "
+        "100B --deadline 14d\n"
+        "  auspex plan --machine aurora --stack optimus --workload mula-220b-a10b --tiles 3072 --global-batch 3072 "
+        "--checkpoint build/search.checkpoint\n"
+        "  mpirun -n 4 --bind-to none auspex plan --machine aurora --stack optimus --workload mula-220b-a10b "
+        "--tiles 3072 --global-batch 3072\n"
+        "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
+        {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTilesRange, Flag::kGlobalBatch},
+        {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kTokens,
+         Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst, Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut,
+         Flag::kJson},
+        run,
+        {{Flag::kPlan,
+          "plan file with what does not vary (precision, routing, placement); default: bf16, even routing"},
+         {Flag::kSet,
+          "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},
+         {Flag::kOut, "write the best one there, as a plan file"}},
+        Flag::kAgainst};
+}
+
+}  // namespace auspex::cli

@@ -30,6 +30,11 @@ const std::string kLonger =
 /// Processes of one search.
 class PlanRanks : public PlanCli {
  protected:
+    void SetUp() override {
+        if (std::system("command -v mpirun >/dev/null") != 0) {
+            GTEST_SKIP() << "no mpirun";
+        }
+    }
     /// `wrapper`: a command that starts the rank.
     [[nodiscard]] Outcome run_under_mpirun(int ranks, const std::string& arguments, const std::string& flags = "",
                                            const std::string& wrapper = "") const {

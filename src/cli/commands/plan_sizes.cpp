@@ -70,6 +70,7 @@ void write_sizes(const models::Inputs& inputs, const Options& options, const std
     json.begin_object();
     write_head(json, inputs, options);
     json.member("objective", picks_cheapest(options) ? "tokens-per-node-hour" : "step-time");
+    json.member("cut", points.size() < options.tiles.size());
     json.member("picked_tiles", pick.tiles).key("sizes").begin_array();
     for (const search::SizePoint& point : points) {
         write_point(json, point, options.tokens);
@@ -112,6 +113,9 @@ void print_sizes(const models::Inputs& inputs, const Options& options, const std
               << (with_run ? right("run time", 11) + right("node-hours", 12) : std::string()) << "  plan\n";
     for (const search::SizePoint& point : points) {
         print_row(inputs, point, with_run);
+    }
+    if (points.size() < options.tiles.size()) {
+        std::cout << "\nCut: " << points.size() << " of " << options.tiles.size() << " sizes were searched.\n";
     }
     if (with_run) {
         std::cout << "\nRun time and node-hours: of " << short_count(options.tokens)

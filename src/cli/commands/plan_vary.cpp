@@ -119,6 +119,7 @@ void write_json(const Options& options, const VariedField& field, const std::vec
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
     json.member("tiles", options.tiles.front()).member("global_batch", options.search.global_batch);
+    json.member("cut", points.size() < field.values.size());
     json.member("varied", field.name).key("values").begin_array();
     for (std::size_t i = 0; i < points.size(); ++i) {
         const VariedPoint& one = points[i];
@@ -181,7 +182,11 @@ void print_text(const Options& options, const VariedField& field, const std::vec
         plans += points[i].point.best ? 1 : 0;
         changes += points[i].point.best && before != nullptr && !plan_differences(points[i].plan, *before).empty();
     }
-    std::cout << report::text_table(rows, {0, 6}) << "\nfirst plan: the step of the first line's plan at this value.\n"
+    std::cout << report::text_table(rows, {0, 6});
+    if (points.size() < field.values.size()) {
+        std::cout << "\nCut: " << points.size() << " of " << field.values.size() << " values were searched.\n";
+    }
+    std::cout << "\nfirst plan: the step of the first line's plan at this value.\n"
               << (changes == 0
                       ? "The best plan is the same for all " + std::to_string(plans) + " values that have one."
                       : "The best plan changes " + std::to_string(changes) + (changes == 1 ? " time." : " times."))

@@ -24,7 +24,7 @@ BEGIN {
     may["microbench"] = "base models schedule exec"
     may["compare/fit"] = "base models schedule sim/network sim/cpu"
     may["compare/evaluate"] = "base models schedule"
-    may["report"] = "base models schedule sim/network sim/predict compare/fit compare/evaluate"
+    may["report"] = "base models schedule sim/network sim/predict sim/search compare/fit compare/evaluate"
     may["launch"] = "base models schedule exec"
     may["workflows"] = "base models schedule sim/predict exec microbench compare/fit compare/evaluate report launch"
     may["cli"] = may["workflows"] " sim/network sim/search workflows"
@@ -34,7 +34,7 @@ BEGIN {
               "sim/network/collective sim/engine sim/cpu sim/predict sim/search/state sim/search sim/search/shared exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate report/parts report/calibration report/comparison " \
-              "report/fabric report/training report/scaling report/memory launch launch/train workflows/calibrate workflows/compare " \
+              "report/fabric report/training report/scaling report/memory report/plans launch launch/train workflows/calibrate workflows/compare " \
               "workflows/verify cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i

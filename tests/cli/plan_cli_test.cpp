@@ -96,6 +96,52 @@ TEST_F(PlanCli, faster_plans_that_do_not_fit_are_named_with_what_makes_them_fit)
     EXPECT_FALSE(root.at("binds_s").keys().empty());
 }
 
+TEST_F(PlanCli, a_folder_gets_a_page_and_a_given_plan_is_told_its_place) {
+    const std::string folder = folder_ + "plans";
+    const Outcome found = run(kSmall + "--plan mula-7b-a1b --out " + folder);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    for (const char* part :
+         {"The plan of --plan takes ", "plans fit and are faster", "fastest with a probability of "}) {
+        EXPECT_NE(found.out.find(part), std::string::npos) << part << "\n" << found.out;
+    }
+    const auto document = JsonDocument::parse(text_of(folder + "/plans.json"), "plans");
+    const JsonValue root = document.root(), given = root.at("given"), faster = given.at("faster_plans");
+    EXPECT_TRUE(given.at("in_space").as_bool());
+    EXPECT_TRUE(given.at("fits").as_bool());
+    const auto plans = [&faster](const char* key) { return faster.at(key).as_number(0, 1e9); };
+    EXPECT_LE(plans("at_least"), plans("estimate"));
+    EXPECT_LE(plans("estimate"), plans("at_most"));
+    double probability = 0;
+    for (const JsonValue& one : root.at("best").elements()) {
+        probability += one.at("probability_best").as_number(0, 1);
+    }
+    EXPECT_NEAR(probability, 1, 1e-6);
+    double step_s = 0, bytes = 1e15;
+    for (const JsonValue& one : root.at("pareto").elements()) {
+        EXPECT_GT(one.at("step_time_s").as_number(0, 100), step_s);
+        EXPECT_LT(one.at("memory_peak_bytes").as_number(0, 1e12), bytes);
+        step_s = one.at("step_time_s").as_number(0, 100);
+        bytes = one.at("memory_peak_bytes").as_number(0, 1e12);
+    }
+    EXPECT_GT(step_s, 0);
+    EXPECT_NE(text_of(folder + "/best.json").find("\"micro_batch_size\""), std::string::npos);
+    EXPECT_NE(text_of(folder + "/memory.svg").find("<polyline"), std::string::npos);
+    // What predict says of the same plan file.
+    const Outcome predicted =
+        run("predict --machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b --tiles 24 --set "
+            "plan.micro_batches=4 --json");
+    const auto prediction = JsonDocument::parse(predicted.out, "predict");
+    EXPECT_EQ(prediction.root().at("step_time_s").as_number(0, 100), given.at("step_time_s").as_number(0, 100));
+    const Outcome none = run(kSmall + "--plan mula-220b-a10b --top 1 --json");
+    EXPECT_NE(none.out.find("\"in_space\": false"), std::string::npos) << none.error;
+    EXPECT_EQ(
+        fault_of_refusal("plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12,24 --global-batch "
+                         "96 --out " +
+                             folder,
+                         {"--out", "several --tiles", "NAME.json"}),
+        "");
+}
+
 TEST_F(PlanCli, fields_that_are_set_stay_and_those_that_are_bounded_are) {
     const Outcome found = run(kSmall + "--set 'plan.recompute=[\"norm\"]' --set plan.pp=2 --top 3 --json");
     ASSERT_EQ(found.exit_code, 0) << found.error;

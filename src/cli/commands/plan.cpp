@@ -1,4 +1,6 @@
 /// @file auspex plan: the best layouts of a model over a number of tiles, out of all that there are.
+#include <utility>
+
 #include "cli/commands/commands.hpp"
 #include "cli/commands/plan_sizes.hpp"
 #include "cli/commands/plan_vary.hpp"
@@ -7,6 +9,7 @@
 #include "cli/plans/plan_request.hpp"
 #include "launch/child_process.hpp"
 #include "launch/mpirun.hpp"
+#include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 
 namespace auspex::cli {
@@ -28,6 +31,10 @@ void run_plan(const Options& options) {
         arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
         launch::become_rank(arguments);
     }
+    launch::OutputLocks locks(options.command_line);
+    if (writes_folder(options)) {
+        locks.take_folder("--out", options.out);
+    }
     const models::Inputs inputs = search_inputs(options);
     const search::SpaceRequest request = search_request(options, options.tiles.front());
     search::SearchOptions how = search_options(options);
@@ -41,7 +48,7 @@ void run_plan(const Options& options) {
         result = search_plans(inputs, request, how);
     }
     const int signal = launch::take_caught_signal();
-    answer_search(options, inputs, request, result, signal);
+    answer_search(options, inputs, request, std::move(result), signal);
 }
 
 }  // namespace auspex::cli

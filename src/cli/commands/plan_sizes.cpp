@@ -140,6 +140,12 @@ void refuse_flags(const Options& options) {
         refuse("--top", "with several --tiles or --deadline, where the best plan of each size is shown",
                "one number of tiles, or no --top");
     }
+    if (writes_folder(options)) {
+        throw InputError(
+            "--out " + options.out,
+            "found with several --tiles or --deadline, of which no page is written; expected the name of a "
+            "plan file, NAME.json");
+    }
     if (options.search.deadline_s > 0 && options.tokens == 0) {
         refuse("--deadline", "without --tokens", "both: what is to be trained, and in which time");
     }
@@ -243,7 +249,7 @@ void run_plan_sizes(const Options& options) {
         refuse_sizes(inputs, options, request);
     }
     if (!options.out.empty()) {
-        write_plan_file(options, plan_of(pick->best->candidate, inputs.plan));
+        write_plan_file(options, options.out, plan_of(pick->best->candidate, inputs.plan));
     }
     if (options.json) {
         write_sizes(inputs, options, points, *pick);
@@ -277,7 +283,7 @@ void run_plan_deadline(const Options& options) {
         refuse_late(inputs, options, request, progress);
     }
     if (!options.out.empty()) {
-        write_plan_file(options, plan_of(result.smallest->best->candidate, inputs.plan));
+        write_plan_file(options, options.out, plan_of(result.smallest->best->candidate, inputs.plan));
     }
     if (options.json) {
         write_deadline(inputs, options, result);

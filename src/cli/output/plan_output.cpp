@@ -79,7 +79,7 @@ std::string joined(const Words& words) {
 
 std::string words_or_nothing(const Words& words) { return words.empty() ? "nothing" : joined(words); }
 
-/// Names and values of the fields that a search varies.
+/// Of the fields that a search varies.
 std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p) {
     return {{"pp", std::to_string(p.pp)},
             {"tp", std::to_string(p.tp)},
@@ -99,6 +99,15 @@ std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> plan_fields(const models::Plan& plan) {
+    std::vector<std::pair<std::string, std::string>> fields{{"dp", std::to_string(plan.dp)},
+                                                            {"micro_batches", std::to_string(plan.micro_batches)}};
+    for (const auto& [name, value] : fields_of(plan)) {
+        fields.emplace_back(name, value);
+    }
+    return fields;
+}
 
 std::vector<PlanDifference> plan_differences(const models::Plan& plan, const models::Plan& base) {
     const auto fields = fields_of(plan), others = fields_of(base);

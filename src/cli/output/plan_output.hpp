@@ -1,6 +1,7 @@
 #pragma once
 /// @file A plan as a plan file, and in a line.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_writer.hpp"
@@ -13,6 +14,9 @@ void write_plan(JsonWriter& json, const models::Plan& plan);
 
 /// "pp 8 dp 32 ep 12 tp 1, 1f1b, 8 x 1, recompute norm+attention, ep-aware, fused": what differs between plans.
 [[nodiscard]] std::string plan_line(const models::Plan& plan, bool has_experts);
+
+/// Names and values of the fields that a search varies, and of dp and micro_batches, which follow.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> plan_fields(const models::Plan& plan);
 
 /// A field in which two plans differ.
 struct PlanDifference {

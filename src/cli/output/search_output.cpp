@@ -7,8 +7,10 @@
 #include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
+#include "cli/output/choice_output.hpp"
 #include "cli/output/plan_output.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "report/plans/plan_page.hpp"
 #include "report/scaling/story.hpp"
 
 namespace auspex::cli {
@@ -30,10 +32,11 @@ void write_changes(JsonWriter& json, const char* key, const std::vector<search::
     json.end_object();
 }
 
+/// Members of the open object.
 void write_ranked(JsonWriter& json, const search::RankedPlan& one, const search::RankedPlan& best,
                   double capacity_bytes) {
     const predict::Prediction& p = one.prediction;
-    json.begin_object().key("plan").begin_object();
+    json.key("plan").begin_object();
     write_plan(json, one.plan);
     json.end_object().member("step_time_s", p.step_time_s).key("step_time_interval_s").begin_array();
     json.value(p.step_time_interval_s.low).value(p.step_time_interval_s.high).end_array();
@@ -56,7 +59,21 @@ void write_ranked(JsonWriter& json, const search::RankedPlan& one, const search:
     for (const PlanDifference& difference : plan_differences(one.plan, best.plan)) {
         json.member(difference.field, difference.value);
     }
-    json.end_object().end_object();
+    json.end_object();
+}
+
+void write_given(JsonWriter& json, const FoundPlans& found) {
+    if (!found.given) {
+        return;
+    }
+    json.key("given").begin_object().member("in_space", found.given->why_not.empty());
+    if (found.given->why_not.empty()) {
+        write_ranked(json, found.given->ranked, found.ranked.front(), found.result.capacity_bytes);
+        write_faster(json, *found.given);
+    } else {
+        json.member("why_not", found.given->why_not);
+    }
+    json.end_object();
 }
 
 void write_what_fits(JsonWriter& json, const char* key, const models::Inputs& inputs,
@@ -169,9 +186,9 @@ void print_ranked(const FoundPlans& found, bool has_experts) {
 
 }  // namespace
 
-void write_search(const models::Inputs& inputs, const Options& options, const FoundPlans& found) {
+void write_search(std::ostream& out, const models::Inputs& inputs, const Options& options, const FoundPlans& found) {
     const search::SearchResult& result = found.result;
-    JsonWriter json(std::cout);
+    JsonWriter json(out);
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
     json.member("tiles", options.tiles.front()).member("global_batch", options.search.global_batch);
@@ -186,10 +203,14 @@ void write_search(const models::Inputs& inputs, const Options& options, const Fo
     json.member("elapsed_s", result.elapsed_s);
     write_changes(json, "binds_s", search::binding_losses(found.ranked.front().prediction));
     json.key("best").begin_array();
-    for (const search::RankedPlan& one : found.ranked) {
-        write_ranked(json, one, found.ranked.front(), result.capacity_bytes);
+    for (std::size_t i = 0; i < found.ranked.size(); ++i) {
+        json.begin_object();
+        write_ranked(json, found.ranked[i], found.ranked.front(), result.capacity_bytes);
+        json.member("probability_best", found.choice.probability_best[i]).end_object();
     }
     json.end_array();
+    write_deciding_constants(json, found.choice);
+    write_given(json, found);
     write_shut_out(json, inputs, found.shut_out);
     json.key("pareto").begin_array();
     for (const search::EvaluatedPlan& one : result.pareto) {
@@ -224,7 +245,16 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
     if (equal > 1) {
         std::cout << "The constants do not tell it from " << equal - 1 << " of the others below.\n";
     }
+    if (found.ranked.size() > 1) {
+        print_choice(found.choice);
+    }
     print_ranked(found, has_experts);
+    if (found.given) {
+        std::cout << "\n" << report::given_sentence(*found.given, result.space) << "\n";
+        if (found.given->why_not.empty()) {
+            std::cout << "  " << differences_line(found.given->ranked.plan, best.plan) << "\n";
+        }
+    }
     print_shut_out(inputs, found);
     std::cout << "\n"
               << thousands(static_cast<double>(result.space))

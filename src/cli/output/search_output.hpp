@@ -1,9 +1,12 @@
 #pragma once
 /// @file What a search for layouts has found, as JSON and as a page of text.
+#include <optional>
+#include <ostream>
 #include <vector>
 
 #include "cli/flags/options.hpp"
-#include "sim/search/ranked_plans.hpp"
+#include "sim/search/choice.hpp"
+#include "sim/search/given_plan.hpp"
 #include "sim/search/shut_out.hpp"
 
 namespace auspex::cli {
@@ -12,10 +15,12 @@ struct FoundPlans {
     search::SearchResult result;             ///< with at least one plan
     std::vector<search::RankedPlan> ranked;  ///< its best
     search::ShutOutPlans shut_out;
+    search::Choice choice;                   ///< among `ranked`
+    std::optional<search::GivenPlan> given;  ///< of --plan
 };
 
-/// The document that docs/json-output.md describes, to standard output.
-void write_search(const models::Inputs& inputs, const Options& options, const FoundPlans& found);
+/// The document that docs/json-output.md describes.
+void write_search(std::ostream& out, const models::Inputs& inputs, const Options& options, const FoundPlans& found);
 /// The page of text.
 void print_search(const models::Inputs& inputs, const Options& options, const FoundPlans& found);
 

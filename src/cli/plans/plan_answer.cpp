@@ -1,16 +1,64 @@
-/// @file The best plans, predicted, with what memory shut out.
+/// @file The best plans, predicted, with what memory shut out; printed, and written to --out.
 #include "cli/plans/plan_answer.hpp"
 
+#include <filesystem>
 #include <iostream>
+#include <sstream>
+#include <utility>
 
+#include "cli/output/plan_page.hpp"
 #include "cli/output/search_output.hpp"
 #include "cli/plans/plan_request.hpp"
+#include "launch/child_process.hpp"
 #include "launch/train/child_run.hpp"
+#include "report/parts/report_files.hpp"
+#include "sim/search/shut_out.hpp"
 
 namespace auspex::cli {
+namespace {
+
+FoundPlans judge_plans(const models::Inputs& inputs, const Options& options, const search::SpaceRequest& request,
+                       search::SearchResult result) {
+    constexpr std::size_t kShutOutShown = 3;
+    FoundPlans found{std::move(result), {}, {}, {}, {}};
+    found.ranked = ranked_plans(inputs, found.result, options.tokens);
+    found.shut_out = shut_out_by_memory(inputs, request, found.result, kShutOutShown);
+    found.choice = judge_choice(found.ranked);
+    if (!options.plan.empty() && !found.result.was_cut) {
+        found.given = place_given_plan(inputs, request, found.result, found.ranked.front());
+    }
+    return found;
+}
+
+void write_out(const models::Inputs& inputs, const Options& options, const search::SpaceRequest& request,
+               const FoundPlans& found) {
+    if (options.out.empty()) {
+        return;
+    }
+    if (!writes_folder(options)) {
+        return write_plan_file(options, options.out, found.ranked.front().plan);
+    }
+    search::PlanMap map;
+    {
+        const launch::SignalsCaught signals;
+        map = map_plans(inputs, request, found.result,
+                        [&] { return found.result.was_cut || launch::caught_signal() != 0; });
+    }
+    static_cast<void>(launch::take_caught_signal());
+    const report::PlanPage page = plan_page_of(inputs, options, found, map);
+    const std::filesystem::path folder = report::make_report_folder(options.out, kPlanFiles);
+    std::ostringstream json;
+    write_search(json, inputs, options, found);
+    report::write_report_file(folder / "index.html", render_plan_html(page));
+    report::write_report_file(folder / "plans.json", json.str());
+    report::write_report_file(folder / "memory.svg", report::standalone_svg(pareto_chart(page)));
+    write_plan_file(options, (folder / "best.json").string(), found.ranked.front().plan);
+}
+
+}  // namespace
 
 void answer_search(const Options& options, const models::Inputs& inputs, const search::SpaceRequest& request,
-                   const search::SearchResult& result, int signal) {
+                   search::SearchResult result, int signal) {
     if (result.space == 0) {
         refuse_empty(inputs, request, result);
     }
@@ -20,18 +68,17 @@ void answer_search(const Options& options, const models::Inputs& inputs, const s
     if (result.best.empty()) {
         refuse_unfit(inputs, request, result);
     }
-    constexpr std::size_t kShutOutShown = 3;
-    const FoundPlans found{result, ranked_plans(inputs, result, options.tokens),
-                           shut_out_by_memory(inputs, request, result, kShutOutShown)};
-    if (!options.out.empty()) {
-        write_plan_file(options, found.ranked.front().plan);
-    }
+    const FoundPlans found = judge_plans(inputs, options, request, std::move(result));
+    write_out(inputs, options, request, found);
     if (options.json) {
-        write_search(inputs, options, found);
+        write_search(std::cout, inputs, options, found);
     } else {
         print_search(inputs, options, found);
+        if (writes_folder(options)) {
+            std::cout << "The page is in " << options.out << ": " << kPlanFiles << "\n";
+        }
     }
-    if (result.was_cut) {
+    if (found.result.was_cut) {
         std::cout.flush();
         throw launch::Interrupted(signal);
     }

@@ -23,10 +23,12 @@ Command plan_command(void (*run)(const Options&)) {
          Flag::kJson},
         run,
         {{Flag::kPlan,
-          "plan file with what does not vary (precision, routing, placement); default: bf16, even routing"},
+          "plan file with what does not vary (precision, routing, placement), and a plan whose place among all is told; "
+          "default: bf16, even routing"},
          {Flag::kSet,
           "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},
-         {Flag::kOut, "write the best one there, as a plan file"}},
+         {Flag::kOut,
+          "NAME.json: write the best one there, as a plan file; a folder: index.html, plans.json, best.json, memory.svg"}},
         Flag::kAgainst};
 }
 

@@ -120,7 +120,9 @@ void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& requ
                          " a smaller batch, or fewer fields that are fixed");
 }
 
-void write_plan_file(const Options& options, const models::Plan& plan) {
+bool writes_folder(const Options& options) { return !options.out.empty() && !options.out.ends_with(".json"); }
+
+void write_plan_file(const Options& options, const std::string& file, const models::Plan& plan) {
     std::ostringstream text;
     {
         JsonWriter json(text);
@@ -128,7 +130,7 @@ void write_plan_file(const Options& options, const models::Plan& plan) {
         write_plan(json, plan);
         json.end_object();
     }
-    write_file(options.out, text.str());
+    write_file(file, text.str());
 }
 
 }  // namespace auspex::cli

@@ -20,7 +20,9 @@ namespace auspex::cli {
 [[noreturn]] void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& request,
                                const search::SearchResult& result);
 
-/// Writes a plan that a search has picked to the file of --out.
-void write_plan_file(const Options& options, const models::Plan& plan);
+/// True if --out is a folder for a page: its name does not end in .json.
+[[nodiscard]] bool writes_folder(const Options& options);
+/// Writes a plan that a search has picked to a file.
+void write_plan_file(const Options& options, const std::string& file, const models::Plan& plan);
 
 }  // namespace auspex::cli

@@ -14,6 +14,7 @@ constexpr double kLeft = 70, kRight = 690, kTop = 30, kBottom = 370;
 constexpr double kLabelX = kRight + 20, kLabelGap = 17;
 constexpr std::size_t kColumns = 155;  // four pixels each
 constexpr double kHeadroom = 1.05;
+constexpr double kNearLimit = 2;  // a limit above so many times the peak would leave the picture empty
 
 void draw_axes(Svg& svg, const SvgScale& x, const SvgScale& y) {
     const std::vector<double> ticks = round_ticks(0, y.high, 6), times = round_ticks(0, x.high, 6);
@@ -54,7 +55,9 @@ std::string memory_course_chart(const predict::MemoryCourse& course, int stage) 
     const schedule::StageMemory& memory = course.memory.by_stage[at];
     const std::vector<std::vector<double>> bytes = most_bytes(course.stages[at], course.step_time_s, kColumns);
     const double capacity_gb = course.memory.capacity_bytes / 1e9;
-    const SvgScale y{0, std::max(capacity_gb, memory.peak_bytes / 1e9) * kHeadroom, kBottom, kTop};
+    const double peak_gb = memory.peak_bytes / 1e9;
+    const bool shows_limit = capacity_gb <= kNearLimit * peak_gb;
+    const SvgScale y{0, (shows_limit ? std::max(capacity_gb, peak_gb) : peak_gb) * kHeadroom, kBottom, kTop};
     const SvgScale columns{0, static_cast<double>(kColumns), kLeft, kRight};
     Svg svg(kWidth, kHeight, "Memory of stage " + std::to_string(stage) + " over the step",
             "Live bytes by label over time; the table beside it has the numbers at the peak");
@@ -66,12 +69,18 @@ std::string memory_course_chart(const predict::MemoryCourse& course, int stage) 
             const double before_gb = below.back();
             draw_area(svg, bytes, label, columns, y, below);
             const double middle = y((before_gb + below.back()) / 2);
-            labels.push_back({middle, memory.by_label[label].first, "label", middle});
+            labels.insert(labels.begin(), {middle, memory.by_label[label].first, "label", middle,
+                                           static_cast<int>(label), below.back() > before_gb});
         }
     }
     svg.line({kLeft, kBottom}, {kRight, kBottom}, "axis");
-    svg.line({kLeft, y(capacity_gb)}, {kRight, y(capacity_gb)}, "limit");
-    labels.push_back({y(capacity_gb), "a tile has " + significant(capacity_gb) + " GB", "limit-text", y(capacity_gb)});
+    const std::string limit = "a tile has " + significant(capacity_gb) + " GB";
+    if (shows_limit) {
+        svg.line({kLeft, y(capacity_gb)}, {kRight, y(capacity_gb)}, "limit");
+        labels.insert(labels.begin(), {y(capacity_gb), limit, "limit-text", y(capacity_gb)});
+    } else {
+        svg.text({kLabelX, kTop - 12}, limit, "limit-text");
+    }
     spread_labels(labels, kLabelGap, kTop, kBottom - 4);
     svg.labels(labels, kRight + 2, kLabelX);
     return std::move(svg).finish();

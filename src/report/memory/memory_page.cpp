@@ -2,7 +2,6 @@
 #include "report/memory/memory_page.hpp"
 
 #include "report/parts/page.hpp"
-#include "report/parts/page_style.hpp"
 #include "report/parts/report_files.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/charts.hpp"
@@ -20,8 +19,8 @@ std::string course_section(const predict::MemoryCourse& course) {
     std::string out = html_heading("course", "Over the step, stage " + std::to_string(fullest));
     out += html_figure(memory_course_chart(course, fullest),
                        "How to read it: the height of an area is what one tile of this stage holds of that label. At "
-                       "every point of time the picture shows the most of the pass that runs then. Red dashes: what a "
-                       "tile has. Colours are those of the swatches below.");
+                       "every point of time the picture shows the most of the pass that runs then. Red: what a tile "
+                       "has; the axis ends below it where that is more than twice the peak.");
     std::string others;
     for (std::size_t stage = 0; stage < std::min(course.stages.size(), kMostCharts); ++stage) {
         if (static_cast<int>(stage) != fullest) {
@@ -71,28 +70,12 @@ std::string stages_section(const predict::MemoryCourse& course) {
     return out + html_table(peaks, "When each stage holds most.");
 }
 
-std::string provenance_section(const MemoryPage& page) {
-    std::string out = html_heading("provenance", "Where this page comes from");
-    out += html_paragraph("This command makes the page again:") + "<pre>" + html_escape(page.command) + "</pre>\n";
-    Rows rows{{{"input"}, {"file"}, {"SHA-256 of the file"}}};
-    for (const InputFile& input : page.inputs) {
-        rows.push_back({{input.role}, {input.file, "path"}, {input.sha256, "path"}});
-    }
-    out += html_table(rows, {});
-    return page.overrides.empty() ? out
-                                  : out + html_paragraph("Changed on the command line:") + html_list(page.overrides);
-}
-
 }  // namespace
 
 std::string render_memory_html(const MemoryPage& page) {
-    std::string out =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
-        html_escape(page.title) + "</title>\n<style>" + kPageStyle + "</style>\n</head>\n<body><main>\n";
-    out += "<h1>" + html_escape(page.title) + "</h1>\n" + html_paragraph(page.course.memory.verdict, "summary");
-    out += course_section(page.course) + stages_section(page.course) + provenance_section(page);
-    return out + "</main></body>\n</html>\n";
+    return html_document(page.title, {},
+                         html_paragraph(page.course.memory.verdict, "summary") + course_section(page.course) +
+                             stages_section(page.course) + html_provenance(page.command, page.inputs, page.overrides));
 }
 
 void write_memory_page(const MemoryPage& page, const std::string& directory) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/parts/page_style.hpp"
 #include "report/parts/text.hpp"
 
 namespace auspex::report {
@@ -73,6 +74,35 @@ std::string html_list(const std::vector<std::string>& items) {
         out += "<li>" + html_escape(item) + "</li>\n";
     }
     return out + "</ul>\n";
+}
+
+std::string html_cards(const std::vector<Card>& cards) {
+    std::string out = "<div class=\"cards\">\n";
+    for (const Card& card : cards) {
+        out += "<div class=\"card\"><b" + std::string(card.bad ? " class=\"bad\"" : "") + ">" +
+               html_escape(card.value) + "</b><span>" + html_escape(card.meaning) + "</span></div>\n";
+    }
+    return out + "</div>\n";
+}
+
+std::string html_provenance(std::string_view command, const std::vector<InputFile>& inputs,
+                            const std::vector<std::string>& overrides) {
+    std::string out = html_heading("provenance", "Where this page comes from");
+    out += html_paragraph("This command makes the page again:") + "<pre>" + html_escape(command) + "</pre>\n";
+    std::vector<std::vector<Cell>> rows{{{"input"}, {"file"}, {"SHA-256 of the file"}}};
+    for (const InputFile& input : inputs) {
+        rows.push_back({{input.role}, {input.file, "path"}, {input.sha256, "path"}});
+    }
+    out += html_table(rows, {});
+    return overrides.empty() ? out : out + html_paragraph("Changed on the command line:") + html_list(overrides);
+}
+
+std::string html_document(std::string_view title, std::string_view style, const std::string& body) {
+    return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
+           html_escape(title) + "</title>\n<style>" + kPageStyle + std::string(style) +
+           "</style>\n</head>\n<body><main>\n<h1>" + html_escape(title) + "</h1>\n" + body +
+           "</main></body>\n</html>\n";
 }
 
 std::string html_figure(const std::string& svg, std::string_view caption) {

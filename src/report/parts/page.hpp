@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/parts/input_file.hpp"
+
 namespace auspex::report {
 
 /// A table cell: `small` stands below in small print; `css` "n" for numbers (right-aligned), "path" for code-like
@@ -26,6 +28,17 @@ struct Cell {
 [[nodiscard]] std::string html_paragraph(std::string_view text, std::string_view css = {});
 /// A bulleted list.
 [[nodiscard]] std::string html_list(const std::vector<std::string>& items);
+/// A big value over its meaning; `bad` in the colour of a warning. Of html_cards.
+struct Card {
+    std::string value, meaning;
+    bool bad = false;
+};
+[[nodiscard]] std::string html_cards(const std::vector<Card>& cards);
+/// The command that makes the page again, files and changes.
+[[nodiscard]] std::string html_provenance(std::string_view command, const std::vector<InputFile>& inputs,
+                                          const std::vector<std::string>& overrides);
+/// The whole document with kPageStyle; `style` is CSS and `body` markup already.
+[[nodiscard]] std::string html_document(std::string_view title, std::string_view style, const std::string& body);
 /// `svg` is markup already.
 [[nodiscard]] std::string html_figure(const std::string& svg, std::string_view caption);
 

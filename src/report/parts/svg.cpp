@@ -113,6 +113,14 @@ void Svg::rect(SvgPoint corner, double width, double height, std::string_view cs
                     tooltip);
 }
 
+void Svg::dots(const std::vector<SvgPoint>& centers, std::string_view css) {
+    std::string path;
+    for (const SvgPoint& center : centers) {
+        path += "M" + fixed(center.x, 0) + " " + fixed(center.y, 0) + "h0";
+    }
+    out_ += element("path", " d=\"" + path + "\"" + css_class(css), {});
+}
+
 void Svg::marker(SvgPoint center, std::size_t shape, std::string_view css, std::string_view tooltip) {
     const auto [x, y] = center;
     switch (shape % 5) {
@@ -147,9 +155,15 @@ void Svg::text_upwards(SvgPoint at, std::string_view text, std::string_view css)
 }
 
 void Svg::labels(const std::vector<SvgLabel>& labels, double from_x, double x) {
+    constexpr double kSwatch = 10;
     for (const SvgLabel& label : labels) {
-        line({from_x, label.anchor_y}, {x - 4, label.y}, "leader");
-        text({x, label.y + 4.5}, label.text, label.css);
+        if (label.is_led) {
+            line({from_x, label.anchor_y}, {x - 4, label.y}, "leader");
+        }
+        if (label.swatch >= 0) {
+            rect({x, label.y - kSwatch / 2}, kSwatch, kSwatch, "l" + std::to_string(label.swatch), {});
+        }
+        text({x + (label.swatch >= 0 ? kSwatch + 6 : 0), label.y + 4.5}, label.text, label.css);
     }
 }
 

@@ -24,6 +24,8 @@ struct SvgLabel {
     double y = 0;  ///< wanted; after spread_labels: where it stands
     std::string text, css;
     double anchor_y = 0;  ///< what it names: a leader line starts here
+    int swatch = -1;      ///< colour of a square in front of the text
+    bool is_led = true;   ///< false: what it names is not at the edge, no leader line
 };
 
 /// Sorts by wanted y and moves labels apart to at least `gap`, inside [top, bottom] as far as they fit.
@@ -44,6 +46,8 @@ class Svg {
     void polygon(const std::vector<SvgPoint>& points, std::string_view css);
     /// `tooltip` may be empty.
     void rect(SvgPoint corner, double width, double height, std::string_view css, std::string_view tooltip);
+    /// One shape of many equal dots: the class has their width, as that of a line with round ends.
+    void dots(const std::vector<SvgPoint>& centers, std::string_view css);
     /// One of five shapes by index, so that curves differ without colour.
     void marker(SvgPoint center, std::size_t shape, std::string_view css, std::string_view tooltip);
     /// `anchor`: start, middle or end.

@@ -84,7 +84,7 @@ void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
         longest = std::max({longest, bar.name.size(), bar.total.size()});
     }
     // Names that would touch: only every n-th is written.
-    const auto every = static_cast<std::size_t>(std::ceil((8.0 * static_cast<double>(longest) + 6) / slot));
+    const auto every = static_cast<std::size_t>(std::ceil((7.5 * static_cast<double>(longest) + 6) / slot));
     std::vector<double> middles;
     double edge = kRight;
     for (std::size_t i = 0; i < chart.bars.size(); ++i) {
@@ -113,12 +113,6 @@ void draw_bars(Svg& svg, const BarChart& chart, const SvgScale& y) {
     svg.labels(labels, edge + 2, kLabelX);
 }
 
-/// A step, and what stands under its bar and in its tooltips.
-struct NamedStep {
-    std::string name, tooltip_name;
-    const predict::Prediction* prediction;
-};
-
 BarChart loss_bars(const std::vector<NamedStep>& steps, const std::string& axis_name) {
     double shortest = steps.front().prediction->step_time_s, longest = shortest;
     for (const NamedStep& step : steps) {
@@ -146,13 +140,12 @@ BarChart loss_bars(const std::vector<NamedStep>& steps, const std::string& axis_
     return chart;
 }
 
-/// Labels in the order of their colors. The stages' labels in order of first appearance; more than the palette has are
-/// one "other".
+/// Labels in the order of their colors, which is that of the stages' lists; more than the palette has are one "other".
 std::vector<std::string> memory_names(const predict::MemoryReport& memory) {
     std::vector<std::string> names;
     for (const schedule::StageMemory& stage : memory.by_stage) {
         for (const auto& [label, bytes] : stage.by_label) {
-            if (bytes > 0 && std::find(names.begin(), names.end(), label) == names.end()) {
+            if (std::find(names.begin(), names.end(), label) == names.end()) {
                 names.push_back(label);
             }
         }
@@ -190,6 +183,11 @@ std::string draw(const BarChart& chart, std::string_view title, std::string_view
 
 }  // namespace
 
+std::string step_loss_chart(const std::vector<NamedStep>& steps, const std::string& axis_name, std::string_view title) {
+    return draw(loss_bars(steps, axis_name), title, "A stacked bar for each " + axis_name + "; a table has the numbers",
+                1.02);
+}
+
 std::string loss_chart(const ScalingReport& report) {
     std::vector<NamedStep> steps;
     for (const ScalePoint& point : report.points) {
@@ -205,8 +203,7 @@ std::string placement_chart(const PlacementReport& report) {
     for (const PlacedStep& step : report.steps) {
         steps.push_back({step.placement, step.placement, &step.prediction});
     }
-    return draw(loss_bars(steps, "placement"), "Where the time of a step goes, by placement",
-                "A stacked bar for each placement; the report has the numbers", 1.02);
+    return step_loss_chart(steps, "placement", "Where the time of a step goes, by placement");
 }
 
 std::string memory_chart(const predict::MemoryReport& memory) {

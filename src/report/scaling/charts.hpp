@@ -1,6 +1,8 @@
 #pragma once
 /// @file The four pictures of a scaling report, as inline SVG. All require at least one point.
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "report/scaling/scale_points.hpp"
 
@@ -15,6 +17,14 @@ inline constexpr std::size_t kColorCount = 12;
 [[nodiscard]] std::string throughput_chart(const ScalingReport& report);
 /// Where the step goes, a bar per point; in seconds, or as shares where the steps differ too much to share an axis.
 [[nodiscard]] std::string loss_chart(const ScalingReport& report);
+/// A step with its losses, and what stands under its bar and in its tooltips.
+struct NamedStep {
+    std::string name, tooltip_name;
+    const predict::Prediction* prediction;
+};
+/// The same of any steps; one at least. `axis_name`: what the names are.
+[[nodiscard]] std::string step_loss_chart(const std::vector<NamedStep>& steps, const std::string& axis_name,
+                                          std::string_view title);
 /// Memory by stage and label, against what a tile has. Requires at least one stage.
 [[nodiscard]] std::string memory_chart(const predict::MemoryReport& memory);
 

@@ -19,11 +19,6 @@ using Rows = std::vector<std::vector<Cell>>;
 
 std::string gigabytes(double bytes) { return significant(bytes / 1e9); }
 
-std::string card(const std::string& value, const std::string& meaning, bool bad = false) {
-    return "<div class=\"card\"><b" + std::string(bad ? " class=\"bad\"" : "") + ">" + html_escape(value) +
-           "</b><span>" + html_escape(meaning) + "</span></div>\n";
-}
-
 std::string head_section(const ScalingReport& report) {
     const predict::Prediction& first = report.points.front().prediction;
     const ScalePoint& end = report.points.back();
@@ -48,17 +43,17 @@ std::string head_section(const ScalingReport& report) {
         fullest = std::max(fullest, point.prediction.memory.peak_bytes);
         fits = fits && point.prediction.memory.fits;
     }
-    out += "<div class=\"cards\">\n";
-    out += card(percent(end.efficiency), "efficiency" + at_last + " (" + thousands(first.tiles) + " tiles = 100 %)");
-    out += card(short_count(last.tokens_per_s) + " tokens/s", "throughput" + at_last);
-    out += card(duration(last.step_time_s),
-                "time of one step" + at_last +
-                    (report.points.size() > 1 ? "; " + duration(first.step_time_s) + " at the start" : ""));
-    out += card(gigabytes(fullest) + " GB",
-                std::string(fits ? "largest memory need: fits into " : "largest memory need: does NOT fit into ") +
-                    gigabytes(first.memory.capacity_bytes) + " GB a tile",
-                !fits);
-    return out + "</div>\n";
+    return out +
+           html_cards(
+               {{percent(end.efficiency), "efficiency" + at_last + " (" + thousands(first.tiles) + " tiles = 100 %)"},
+                {short_count(last.tokens_per_s) + " tokens/s", "throughput" + at_last},
+                {duration(last.step_time_s),
+                 "time of one step" + at_last +
+                     (report.points.size() > 1 ? "; " + duration(first.step_time_s) + " at the start" : "")},
+                {gigabytes(fullest) + " GB",
+                 std::string(fits ? "largest memory need: fits into " : "largest memory need: does NOT fit into ") +
+                     gigabytes(first.memory.capacity_bytes) + " GB a tile",
+                 !fits}});
 }
 
 std::string points_section(const ScalingReport& report) {

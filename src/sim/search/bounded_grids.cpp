@@ -5,28 +5,14 @@
 
 #include <algorithm>
 
+#include "sim/search/grids.hpp"
+
 namespace auspex::search {
-namespace {
-
-/// Two shapes of one grid share a network.
-bool are_of_one_grid(const Candidate& a, const Candidate& b) {
-    const auto grid = [](const Candidate& c) { return std::tie(c.dp, c.ep, c.etp, c.tp, c.cp, c.pp, c.rank_order); };
-    return grid(a) == grid(b);
-}
-
-}  // namespace
-
 std::vector<Grid> bounded_grids(const models::Inputs& inputs, const PlanSpace& space,
                                 const std::function<LayerCostTable&()>& table,
                                 const std::function<bool()>& has_to_stop) {
     const std::vector<Candidate>& shapes = space.shapes();
-    std::vector<std::size_t> firsts;
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-        if (i == 0 || !are_of_one_grid(shapes[i - 1], shapes[i])) {
-            firsts.push_back(i);
-        }
-    }
-    firsts.push_back(shapes.size());
+    const std::vector<std::size_t> firsts = first_shapes_of_grids(space);
     std::vector<Grid> grids(firsts.size() - 1);
     tbb::parallel_for(std::size_t{0}, grids.size(), [&](std::size_t g) {
         GridFloor floor(inputs, table(), shapes[firsts[g]]);

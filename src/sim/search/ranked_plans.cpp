@@ -29,15 +29,23 @@ std::vector<LossChange> binding_losses(const predict::Prediction& prediction) {
     return losses_above(prediction.losses, useful);
 }
 
+RankedPlan ranked_plan(const models::Inputs& inputs, const EvaluatedPlan& plan, double run_tokens) {
+    models::Inputs own = inputs;
+    own.plan = plan_of(plan.candidate, inputs.plan);
+    return {own.plan, plan, predict::predict(own, {.run_tokens = run_tokens}).prediction, {}, {}};
+}
+
+void judge(RankedPlan& plan, const RankedPlan& best) {
+    const predict::Prediction &one = plan.prediction, &other = best.prediction;
+    plan.lead = lead_of(other.step_time_s, other.top_constants, one.step_time_s, one.top_constants);
+    plan.behind = losses_above(one.losses, other.losses);
+}
+
 std::vector<RankedPlan> ranked_plans(const models::Inputs& inputs, const SearchResult& result, double run_tokens) {
     std::vector<RankedPlan> list;
-    models::Inputs own = inputs;
     for (const EvaluatedPlan& evaluated : result.best) {
-        own.plan = plan_of(evaluated.candidate, inputs.plan);
-        list.push_back({own.plan, evaluated, predict::predict(own, {.run_tokens = run_tokens}).prediction, {}, {}});
-        const predict::Prediction &best = list.front().prediction, &other = list.back().prediction;
-        list.back().lead = lead_of(best.step_time_s, best.top_constants, other.step_time_s, other.top_constants);
-        list.back().behind = losses_above(other.losses, best.losses);
+        list.push_back(ranked_plan(inputs, evaluated, run_tokens));
+        judge(list.back(), list.front());
     }
     return list;
 }

@@ -21,6 +21,10 @@ struct RankedPlan {
 };
 /// What a step has besides useful compute, the most first: what binds it.
 [[nodiscard]] std::vector<LossChange> binding_losses(const predict::Prediction& prediction);
+/// One plan, predicted; the lead is to be judged yet.
+[[nodiscard]] RankedPlan ranked_plan(const models::Inputs& inputs, const EvaluatedPlan& plan, double run_tokens);
+/// Fills lead and what it is behind by, against the best one.
+void judge(RankedPlan& plan, const RankedPlan& best);
 /// Those of result.best, in order; a run of so many tokens is predicted, too.
 [[nodiscard]] std::vector<RankedPlan> ranked_plans(const models::Inputs& inputs, const SearchResult& result,
                                                    double run_tokens = 0);

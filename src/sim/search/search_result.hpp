@@ -1,6 +1,7 @@
 #pragma once
 /// @file What a search has found, and how it decided of all plans.
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct SearchResult {
     std::uint64_t space = 0, pruned_memory = 0, pruned_bound = 0, evaluated = 0;
     std::map<std::string, std::uint64_t> rejected;
     std::vector<EvaluatedPlan> best;    ///< shortest step first, `top` of them at most
+    std::vector<EvaluatedPlan> played;  ///< all evaluated, in the order of the space: beyond the best it is chance which are
     /// None has both a shorter step and less memory: of the plans whose bounds are not above the last of `best`, for of the
     /// others some were evaluated and some not, by chance; of an exhaustive search's of all.
     std::vector<EvaluatedPlan> pareto;
@@ -33,6 +35,8 @@ struct SearchResult {
     std::uint64_t checked = 0;  ///< plans computed from nothing that agreed; one that does not throws
     double capacity_bytes = 0;
     bool was_cut = false;
+    /// Every plan whose bound is not above was played, or does not fit; infinite where that is all of them.
+    double decided_below_s = std::numeric_limits<double>::infinity();
     double least_bound_left_s = 0;  ///< was_cut: no plan that was not looked at can be faster; else 0
     double elapsed_s = 0;
 };

@@ -7,27 +7,13 @@
 #include <limits>
 #include <tuple>
 
-#include "sim/predict/memory_report.hpp"
 #include "sim/search/leaders.hpp"
+#include "sim/search/played_plan.hpp"
 
 namespace auspex::search {
 namespace {
 
-/// Memory of a plan, and its step where it fits or does not have to.
-EvaluatedPlan play_alone(const models::Inputs& inputs, EvaluatedPlan plan, bool has_to_fit) {
-    models::Inputs own = inputs;
-    own.plan = plan_of(plan.candidate, inputs.plan);
-    predict::SimulatedStep step = predict::prepare_step(own, {});
-    plan.memory_peak_bytes = predict::memory_report(own, step).peak_bytes;
-    if (!has_to_fit || plan.memory_peak_bytes <= inputs.machine.tile.hbm_bytes) {
-        simulate_prepared(step, own, {}, false);
-        plan.step = step.step;
-        plan.losses = step.losses;
-    }
-    return plan;
-}
-
-bool are_of_one_grid(const EvaluatedPlan& a, const EvaluatedPlan& b) {
+bool have_one_split(const EvaluatedPlan& a, const EvaluatedPlan& b) {
     const auto grid = [](const Candidate& c) { return std::tie(c.pp, c.tp, c.etp, c.ep, c.cp); };
     return grid(a.candidate) == grid(b.candidate);
 }
@@ -37,7 +23,7 @@ std::vector<EvaluatedPlan> fastest_of_grids(std::vector<EvaluatedPlan> plans, st
     std::ranges::sort(plans, is_better);
     std::vector<EvaluatedPlan> found;
     for (const EvaluatedPlan& plan : plans) {
-        const auto is_known = [&](const EvaluatedPlan& other) { return are_of_one_grid(other, plan); };
+        const auto is_known = [&](const EvaluatedPlan& other) { return have_one_split(other, plan); };
         if (found.size() < most && std::ranges::none_of(found, is_known)) {
             found.push_back(plan);
         }

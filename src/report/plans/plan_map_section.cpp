@@ -1,0 +1,81 @@
+/// @file The map's data, for the script to draw.
+#include <sstream>
+
+#include "report/parts/page.hpp"
+#include "report/parts/text.hpp"
+#include "report/plans/plan_page.hpp"
+
+namespace auspex::report {
+namespace {
+
+/// Of seconds: four digits are more than a cell shows.
+void write_seconds(std::ostream& out, double seconds) { out << fixed(seconds, seconds < 1 ? 5 : 3); }
+
+void write_pair(std::ostream& out, const search::MapOfPair& pair) {
+    out << "[" << pair.rows << "," << pair.columns << ",[";
+    const char* comma = "";
+    for (const search::MapCell& cell : pair.cells) {
+        const bool is_large = cell.knowledge == search::CellKnowledge::kTooLarge;
+        out << comma << "[" << cell.row << "," << cell.column << "," << static_cast<int>(cell.knowledge) << ",";
+        write_seconds(out, to_seconds(cell.best.step));
+        out << ",";
+        write_seconds(out, is_large ? 0 : cell.least_s);
+        out << "]";
+        comma = ",";
+    }
+    out << "]]";
+}
+
+/// Compact, for it is most of the page. Its texts are names of the program's own.
+std::string map_data(const PlanPage& page) {
+    std::ostringstream out;
+    out << "{\"best\":";
+    write_seconds(out, page.ranked.front().prediction.step_time_s);
+    out << ",\"axes\":[";
+    const char* comma = "";
+    for (const search::MapAxis& axis : page.map.axes) {
+        out << comma << "{\"name\":\"" << axis.name << "\",\"labels\":[";
+        for (std::size_t i = 0; i < axis.labels.size(); ++i) {
+            out << (i == 0 ? "\"" : ",\"") << axis.labels[i] << "\"";
+        }
+        out << "]}";
+        comma = ",";
+    }
+    out << "],\"pairs\":[";
+    comma = "";
+    for (const search::MapOfPair& pair : page.map.pairs) {
+        out << comma;
+        write_pair(out, pair);
+        comma = ",";
+    }
+    out << "]}";
+    return out.str();
+}
+
+}  // namespace
+
+std::string plan_map_section(const PlanPage& page) {
+    std::string out = html_heading("map-section", "The best step over two fields");
+    const std::string data = "<script type=\"application/json\" id=\"map-data\">" + map_data(page) + "</script>\n";
+    if (page.map.axes.size() < 2) {
+        return out + html_paragraph("Fewer than two fields vary: there is nothing to map.") + data;
+    }
+    out +=
+        "<div class=\"controls\"><label>down <select id=\"rows\"></select></label><label>across <select "
+        "id=\"columns\"></select></label></div>\n<noscript><p>The map is drawn by the page's script.</p></noscript>\n"
+        "<div class=\"scroll\" id=\"map\"></div>\n" +
+        data;
+    return out +
+           html_paragraph(
+               "Seconds of the fastest plan with such a pair of values; the deeper the colour the nearer to the best, "
+               "pale from four times its step on. Bold: exact, no plan that fits is faster. ≤: the fastest that was "
+               "simulated; another may be faster. ≥, dashed: no plan that was simulated fits, and none that does takes "
+               "less. Hatched: weights and gradients alone do not fit. –: no plan has the pair. The search decides "
+               "all plans with bounds up to its last ranked step; beyond it, " +
+                   thousands(static_cast<double>(page.map.played)) + " more plans were simulated for the first pair, " +
+                   page.map.axes[0].name + " and " + page.map.axes[1].name +
+                   ". A touched cell shows its plans in the table, as far as they are in it.",
+               "soft");
+}
+
+}  // namespace auspex::report

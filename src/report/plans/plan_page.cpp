@@ -1,0 +1,231 @@
+/// @file The page, section by section.
+#include "report/plans/plan_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/parts/page.hpp"
+#include "report/parts/text.hpp"
+#include "report/plans/plan_script.hpp"
+#include "report/scaling/charts.hpp"
+#include "report/scaling/story.hpp"
+
+namespace auspex::report {
+namespace {
+
+using Rows = std::vector<std::vector<Cell>>;
+
+std::string count(std::uint64_t number) { return thousands(static_cast<double>(number)); }
+std::string gigabytes(double bytes) { return significant(bytes / 1e9) + " GB"; }
+
+/// "data-parallel communication (24 %), idle pipeline stages (13 %)".
+std::string losses_text(const std::vector<search::LossChange>& losses, double step_s, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(losses.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + std::string(plain_name(losses[i].loss)) + " (" +
+                percent(losses[i].seconds / step_s, 0) + ")";
+    }
+    return text;
+}
+
+std::size_t not_told_apart(const PlanPage& page) {
+    const auto equal = std::ranges::count_if(
+        page.ranked, [](const search::RankedPlan& plan) { return plan.lead.is_within_uncertainty(); });
+    return static_cast<std::size_t>(equal) - 1;  // the best itself
+}
+
+std::string head_section(const PlanPage& page) {
+    const search::RankedPlan& best = page.ranked.front();
+    const predict::Prediction& p = best.prediction;
+    std::string out = html_paragraph(answer_sentence(page), "summary");
+    if (page.result.was_cut) {
+        out += html_paragraph("The search was ended early: these are the best so far; no plan takes less than " +
+                                  duration(std::min(page.result.least_bound_left_s, p.step_time_s)) + ".",
+                              "bad");
+    }
+    if (page.given) {
+        out += html_paragraph(given_sentence(*page.given, page.result.space) +
+                              (page.given_line.empty() ? "" : " It differs in: " + page.given_line + "."));
+    }
+    out +=
+        "<nav><a href=\"#plans-section\">Plans</a><a href=\"#memory\">Step and memory</a><a href=\"#losses\">Where "
+        "the time goes</a><a href=\"#map-section\">Map</a><a href=\"#choice\">How sure</a><a "
+        "href=\"#search\">The search</a><a href=\"#provenance\">Provenance</a></nav>\n";
+    return out + html_cards({{duration(p.step_time_s), "a step; 90 %: " + interval_text(p.step_time_interval_s) + " s"},
+                             {short_count(p.tokens_per_s) + " tokens/s", percent(p.mfu) + " of the peak (MFU)"},
+                             {gigabytes(p.memory.peak_bytes),
+                              "of the " + gigabytes(page.result.capacity_bytes) + " of a tile"},
+                             {percent(page.choice.probability_best.front(), 0),
+                              "probability of being the fastest of those ranked"}});
+}
+
+std::string memory_section(const PlanPage& page) {
+    return html_heading("memory", "Step time against memory") +
+           html_figure(
+               pareto_chart(page),
+               "How to read it: to the left is faster, down needs less memory. Dots: plans that were simulated. The "
+               "line is their front: with so much memory no faster one was found; the search decides about "
+               "plans up to its last ranked step, of slower ones there may be better. Red dashes: what a tile "
+               "has. Above it, triangles: plans that would be faster than the best, and do not fit.");
+}
+
+/// Seconds of each part, of those that any step has.
+std::string loss_table(const std::vector<NamedStep>& steps) {
+    Rows rows{{{"part"}}};
+    for (const NamedStep& step : steps) {
+        rows.front().push_back(number(step.name));
+    }
+    for (std::size_t loss = 0; loss < schedule::kLossCount; ++loss) {
+        std::vector<Cell> row{{readable(static_cast<schedule::Loss>(loss)), "part", {}, static_cast<int>(loss)}};
+        bool is_present = false;
+        for (const NamedStep& step : steps) {
+            is_present = is_present || step.prediction->losses[loss] != 0;
+            row.push_back(number(fixed(to_seconds(step.prediction->losses[loss]), 3)));
+        }
+        if (is_present) {
+            rows.push_back(std::move(row));
+        }
+    }
+    rows.push_back({{"whole step", "whole"}});
+    for (const NamedStep& step : steps) {
+        rows.back().push_back(number(fixed(step.prediction->step_time_s, 3)));
+    }
+    return html_table(rows, "Seconds of each part, by plan.");
+}
+
+std::string losses_section(const PlanPage& page) {
+    std::vector<NamedStep> steps;
+    for (std::size_t i = 0; i < page.ranked.size(); ++i) {
+        steps.push_back({std::to_string(i + 1), page.ranked_lines[i], &page.ranked[i].prediction});
+    }
+    if (page.given && page.given->why_not.empty()) {
+        steps.push_back({"given", "the plan of --plan", &page.given->ranked.prediction});
+    }
+    std::string out = html_heading("losses", "Where the time of a step goes");
+    out += html_figure(step_loss_chart(steps, "plan", "Where the time of a step goes, by plan"),
+                       "How to read it: a bar is one step, as a mean over all tiles; its parts add up to the step. "
+                       "Numbers are places in the ranking" +
+                           std::string(steps.size() > page.ranked.size() ? "; given: the plan of --plan." : "."));
+    return out + loss_table(steps);
+}
+
+std::string probability_table(const PlanPage& page) {
+    Rows rows{{{"plan"},
+               number("best of all ranked"),
+               number("faster than plan 1"),
+               number("behind", "90 %, constants drawn together"),
+               {"layout"}}};
+    for (std::size_t i = 0; i < page.ranked.size(); ++i) {
+        const search::Lead& lead = page.ranked[i].lead;
+        rows.push_back(
+            {{std::to_string(i + 1)},
+             number(percent(page.choice.probability_best[i])),
+             number(i == 0 ? "" : percent(lead.probability_faster)),
+             number(
+                 i == 0 ? "" : signed_percent(lead.ratio - 1),
+                 i == 0 ? "" : signed_percent(lead.interval.low - 1) + " to " + signed_percent(lead.interval.high - 1)),
+             {page.ranked_lines[i]}});
+    }
+    return html_table(rows,
+                      "What two plans share in errors does not change their order; only what they lean on differently "
+                      "counts. Errors of what is not modelled are not in it.");
+}
+
+std::string choice_section(const PlanPage& page) {
+    constexpr std::size_t kShown = 8;
+    std::string out = html_heading("choice", "How sure the choice is") + probability_table(page);
+    Rows rows{{{"constant"},
+               number("value"),
+               number("at which another leads"),
+               number("change", "in its standard deviations"),
+               number("plan that leads then")}};
+    for (const search::DecidingConstant& one : page.choice.constants) {
+        if (rows.size() <= kShown) {
+            rows.push_back({{one.constant.path, "path"},
+                            number(format_quantity(one.constant.value, one.constant.dimension)),
+                            number(format_quantity(one.constant.value * one.factor, one.constant.dimension)),
+                            number(signed_percent(one.factor - 1), significant(one.deviations, 2)),
+                            number(std::to_string(one.rival + 1))});
+        }
+    }
+    if (rows.size() == 1) {
+        return out + html_paragraph(
+                         "No single constant decides: within five of its standard deviations none makes "
+                         "another of these plans the faster one.");
+    }
+    return out + html_table(rows, "The constants that decide, each changed alone, the least unlikely change first.");
+}
+
+std::string search_section(const PlanPage& page) {
+    const search::SearchResult& r = page.result;
+    std::string out = html_heading("search", "What was searched");
+    out += html_paragraph(count(r.space) + " plans divide tiles and batch: " + count(r.pruned_bound) +
+                          " cannot be among the best by their bounds, " + count(r.pruned_memory) +
+                          " looked at do not fit, " + count(r.evaluated) + " were simulated, " + count(r.checked) +
+                          " of them twice.");
+    if (r.rejected.empty()) {
+        return out;
+    }
+    Rows rows{{{"grids and batches of which nothing comes"}, number("how many")}};
+    for (const auto& [reason, times] : r.rejected) {
+        rows.push_back({{reason}, number(count(times))});
+    }
+    return out + html_table(rows, {});
+}
+
+}  // namespace
+
+std::string answer_sentence(const PlanPage& page) {
+    const search::RankedPlan& best = page.ranked.front();
+    const predict::Prediction& p = best.prediction;
+    std::string out = page.best_line + " is the fastest: " + duration(p.step_time_s) +
+                      " a step (90 %: " + interval_text(p.step_time_interval_s) + " s), " +
+                      short_count(p.tokens_per_s) + " tokens/s; beside useful compute it takes " +
+                      losses_text(search::binding_losses(p), p.step_time_s, 3);
+    if (page.ranked.size() < 2) {
+        return out + ".";
+    }
+    const std::size_t equal = not_told_apart(page), others = page.ranked.size() - 1;
+    out += "; the second is " + percent(page.ranked[1].lead.ratio - 1) + " behind";
+    return out + (equal == 0 ? ", and the constants tell the best from all of the next " + std::to_string(others) + "."
+                             : ", and the constants do not tell the best from " + std::to_string(equal) +
+                                   " of the next " + std::to_string(others) + ".");
+}
+
+std::string given_sentence(const search::GivenPlan& given, std::uint64_t space) {
+    if (!given.why_not.empty()) {
+        return "The plan of --plan is none of these: " + given.why_not + ".";
+    }
+    const search::FasterPlans& faster = given.faster;
+    const search::RankedPlan& one = given.ranked;
+    std::string out = "The plan of --plan takes " + duration(one.prediction.step_time_s) + ", " +
+                      signed_percent(one.lead.ratio - 1) + " against the best";
+    if (!one.behind.empty()) {
+        out += ", most of it " + std::string(plain_name(one.behind.front().loss)) + " (" +
+               signed_significant(one.behind.front().seconds, 2) + " s)";
+    }
+    if (given.excess_bytes > 0) {
+        return out + "; it does not fit, by " + gigabytes(given.excess_bytes) + ".";
+    }
+    const std::string of_all = " of " + count(space) + " plans ";
+    if (faster.is_exact()) {
+        return out + ". " + count(faster.at_least) + of_all + "fit and are faster: it is number " +
+               count(faster.at_least + 1) + ".";
+    }
+    const auto rounded = [](double plans) { return thousands(std::round(plans)); };
+    return out + ". About " + rounded(faster.estimate) + of_all +
+           "fit and are faster (90 %: " + rounded(faster.interval.low) + " to " + rounded(faster.interval.high) +
+           "; certain: " + count(faster.at_least) + " to " + count(faster.at_most) + "): of " +
+           count(faster.undecided) + " that may be by their bounds and that the search did not decide, " +
+           count(faster.drawn) + " were drawn and simulated.";
+}
+
+std::string render_plan_html(const PlanPage& page) {
+    return html_document(page.title, kPlanStyle,
+                         head_section(page) + plan_table_section(page) + memory_section(page) + losses_section(page) +
+                             plan_map_section(page) + choice_section(page) + search_section(page) +
+                             html_provenance(page.command, page.inputs, page.overrides) + "<script>" + kPlanScript +
+                             "</script>\n");
+}
+
+}  // namespace auspex::report

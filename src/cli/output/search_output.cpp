@@ -186,9 +186,8 @@ void print_ranked(const FoundPlans& found, bool has_experts) {
 
 }  // namespace
 
-void write_search(std::ostream& out, const models::Inputs& inputs, const Options& options, const FoundPlans& found) {
+void write_search(JsonWriter& json, const models::Inputs& inputs, const Options& options, const FoundPlans& found) {
     const search::SearchResult& result = found.result;
-    JsonWriter json(out);
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
     json.member("tiles", options.tiles.front()).member("global_batch", options.search.global_batch);

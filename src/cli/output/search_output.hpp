@@ -1,9 +1,9 @@
 #pragma once
 /// @file What a search for layouts has found, as JSON and as a page of text.
 #include <optional>
-#include <ostream>
 #include <vector>
 
+#include "base/json_writer.hpp"
 #include "cli/flags/options.hpp"
 #include "sim/search/choice.hpp"
 #include "sim/search/given_plan.hpp"
@@ -19,8 +19,8 @@ struct FoundPlans {
     std::optional<search::GivenPlan> given;  ///< of --plan
 };
 
-/// The document that docs/json-output.md describes.
-void write_search(std::ostream& out, const models::Inputs& inputs, const Options& options, const FoundPlans& found);
+/// The document that docs/json-output.md describes, an object.
+void write_search(JsonWriter& json, const models::Inputs& inputs, const Options& options, const FoundPlans& found);
 /// The page of text.
 void print_search(const models::Inputs& inputs, const Options& options, const FoundPlans& found);
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/json.hpp"
 #include "cli/output/plan_page.hpp"
 #include "cli/output/search_output.hpp"
 #include "cli/plans/plan_request.hpp"
@@ -47,10 +48,13 @@ void write_out(const models::Inputs& inputs, const Options& options, const searc
     static_cast<void>(launch::take_caught_signal());
     const report::PlanPage page = plan_page_of(inputs, options, found, map);
     const std::filesystem::path folder = report::make_report_folder(options.out, kPlanFiles);
-    std::ostringstream json;
-    write_search(json, inputs, options, found);
+    std::ostringstream text;
+    {
+        JsonWriter json(text, JsonLayout::kOneLine);
+        write_search(json, inputs, options, found);
+    }
     report::write_report_file(folder / "index.html", render_plan_html(page));
-    report::write_report_file(folder / "plans.json", json.str());
+    report::write_report_file(folder / "plans.json", text.str());
     report::write_report_file(folder / "memory.svg", report::standalone_svg(pareto_chart(page)));
     write_plan_file(options, (folder / "best.json").string(), found.ranked.front().plan);
 }
@@ -71,7 +75,8 @@ void answer_search(const Options& options, const models::Inputs& inputs, const s
     const FoundPlans found = judge_plans(inputs, options, request, std::move(result));
     write_out(inputs, options, request, found);
     if (options.json) {
-        write_search(std::cout, inputs, options, found);
+        JsonWriter json(std::cout);
+        write_search(json, inputs, options, found);
     } else {
         print_search(inputs, options, found);
         if (writes_folder(options)) {

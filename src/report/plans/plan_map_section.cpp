@@ -8,8 +8,10 @@
 namespace auspex::report {
 namespace {
 
-/// Of seconds: four digits are more than a cell shows.
-void write_seconds(std::ostream& out, double seconds) { out << fixed(seconds, seconds < 1 ? 5 : 3); }
+/// Three digits, as a cell shows them.
+void write_seconds(std::ostream& out, double seconds) {
+    out << (seconds == 0 ? "0" : fixed(seconds, seconds >= 100 ? 0 : seconds >= 10 ? 1 : seconds >= 1 ? 2 : 4));
+}
 
 void write_pair(std::ostream& out, const search::MapOfPair& pair) {
     out << "[" << pair.rows << "," << pair.columns << ",[";

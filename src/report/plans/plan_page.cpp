@@ -96,7 +96,8 @@ std::string loss_table(const std::vector<NamedStep>& steps) {
 std::string losses_section(const PlanPage& page) {
     std::vector<NamedStep> steps;
     for (std::size_t i = 0; i < page.ranked.size(); ++i) {
-        steps.push_back({std::to_string(i + 1), page.ranked_lines[i], &page.ranked[i].prediction});
+        const std::string name = std::to_string(i + 1);
+        steps.push_back({name, "plan " + name, &page.ranked[i].prediction});
     }
     if (page.given && page.given->why_not.empty()) {
         steps.push_back({"given", "the plan of --plan", &page.given->ranked.prediction});
@@ -124,7 +125,7 @@ std::string probability_table(const PlanPage& page) {
              number(
                  i == 0 ? "" : signed_percent(lead.ratio - 1),
                  i == 0 ? "" : signed_percent(lead.interval.low - 1) + " to " + signed_percent(lead.interval.high - 1)),
-             {page.ranked_lines[i]}});
+             {page.ranked_lines[i], "line"}});
     }
     return html_table(rows,
                       "What two plans share in errors does not change their order; only what they lean on differently "

@@ -17,12 +17,14 @@ text-align:inherit;white-space:nowrap}
 #plans button::after{content:"\2195";opacity:.35;padding-left:.3em}
 #plans [aria-sort=ascending] button::after{content:"\2191";opacity:1}
 #plans [aria-sort=descending] button::after{content:"\2193";opacity:1}
-#plans td{white-space:nowrap}
+#plans td{white-space:nowrap;text-align:right}
+#plans td.t{text-align:left}
+td.line{min-width:22em}
 #plans tr.first td{font-weight:600}
 #plans tr.given td{color:var(--bad)}
 #map table{width:auto}
-#map th{font-weight:400;color:var(--soft);white-space:nowrap}
-#map td{text-align:center;min-width:3.9em;padding:4px 6px;border:1px solid var(--page);line-height:1.25;
+#map th{font-weight:400;color:var(--soft);white-space:nowrap;border:1px solid var(--page);vertical-align:middle}
+#map td{text-align:center;white-space:nowrap;min-width:3.9em;padding:4px 6px;border:1px solid var(--page);line-height:1.25;
 background:color-mix(in srgb,var(--v0) calc(var(--heat,0)*1%),transparent)}
 #map td.known{cursor:pointer}
 #map td.exact{font-weight:700}

@@ -87,12 +87,12 @@ std::string plan_table_section(const PlanPage& page) {
                html_escape(column.name) + "</button></th>";
     }
     out += "</tr></thead>\n<tbody>\n";
-    for (std::size_t row = 0; row < page.rows.size(); ++row) {
+    for (std::size_t row = 0; row < page.rows.size(); ++row) {  // ends of cells and rows follow: half of the bytes
         out += "<tr" + row_class(page.rows[row]) + ">";
         for (const Column& column : columns) {
-            out += (column.is_number ? "<td class=\"n\">" : "<td>") + html_escape(column.texts[row]) + "</td>";
+            out += (column.is_number ? "<td>" : "<td class=t>") + html_escape(column.texts[row]);
         }
-        out += "</tr>\n";
+        out += "\n";
     }
     return out + "</tbody></table></div>\n" +
            html_paragraph(

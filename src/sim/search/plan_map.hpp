@@ -41,10 +41,11 @@ struct PlanMap {
     std::uint64_t played = 0;      ///< for the map, beside those of the search
 };
 
-/// Of all pairs of the fields of grid, batch and schedule that vary. A search has decided all plans with bounds up to
-/// result.decided_below_s, so a best step up to there is exact for its cell whatever the pair. For the first pair, (pp,
-/// ep) where both vary, the plans of each other cell with the lowest bounds are tried, four that fit at most; steps
-/// that this finds are known in all pairs. Empty where no two fields vary. `is_cut` ends the trying.
+/// Of all pairs of the fields of grid, batch and schedule that vary, dp left out, which follows. A search has decided
+/// all plans with bounds up to result.decided_below_s, so a best step up to there is exact for its cell whatever the
+/// pair. For the first pair, (pp, ep) where both vary, the plans of each other cell with the lowest bounds are tried,
+/// four that fit at most; steps that this finds are known in all pairs. Empty where no two fields vary. `is_cut` ends
+/// the trying.
 [[nodiscard]] PlanMap map_plans(const models::Inputs& inputs, const SpaceRequest& request, const SearchResult& result,
                                 const std::function<bool()>& is_cut);
 

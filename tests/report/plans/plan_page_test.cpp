@@ -62,7 +62,7 @@ TEST(PlanPage, loads_nothing_escapes_what_it_is_given_and_leaves_out_columns_tha
     EXPECT_TRUE(has(page, "data-name=\"pp\"") && has(page, "data-name=\"recompute\""));
     EXPECT_FALSE(has(page, "data-name=\"cp\"")) << "1 in every row";
     EXPECT_TRUE(has(page, "The same in all: cp 1."));
-    EXPECT_TRUE(has(page, "<td class=\"n\">25.00</td>")) << "behind";
+    EXPECT_TRUE(has(page, "<td>25.00<td>")) << "behind";
     EXPECT_TRUE(has(page, "prefers-color-scheme:dark"));
 }
 

@@ -31,7 +31,7 @@ BEGIN {
     # Rooms within a group: each includes those in front of it only.
     n = split("base base/statistics models/cpu models schedule schedule/program schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
-              "sim/network/collective sim/engine sim/cpu sim/predict sim/search/state sim/search sim/search/shared exec/kernels exec/data exec/system " \
+              "sim/network/collective sim/engine sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
               "compare/fit/cost_models compare/fit compare/evaluate report/parts report/calibration report/comparison " \
               "report/fabric report/training report/scaling report/memory report/plans launch launch/train workflows/calibrate workflows/compare " \
@@ -51,8 +51,8 @@ BEGIN {
     home["boost/graph/"] = "schedule/program sim/network/node sim/network/fabric"
     home["boost/property_map/"] = home["boost/graph/"]
     home["boost/program_options"] = "cli/flags"
-    home["oneapi/tbb"] = "sim/predict sim/search cli/commands tests"
-    home["tbb/"] = "sim/predict sim/search cli/commands tests"
+    home["oneapi/tbb"] = "sim/predict sim/search sim/search/answers cli/commands tests"
+    home["tbb/"] = "sim/predict sim/search sim/search/answers cli/commands tests"
     home["benchmark/"] = "bench"
     home["gtest/"] = "tests"
     home["Eigen/"] = "exec/kernels compare/fit/cost_models bench"

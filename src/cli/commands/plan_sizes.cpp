@@ -14,8 +14,8 @@
 #include "launch/child_process.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
-#include "sim/search/nearest.hpp"
-#include "sim/search/sizes.hpp"
+#include "sim/search/answers/nearest.hpp"
+#include "sim/search/answers/sizes.hpp"
 
 namespace auspex::cli {
 namespace {

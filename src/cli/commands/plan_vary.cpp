@@ -18,7 +18,7 @@
 #include "launch/train/child_run.hpp"
 #include "report/parts/text_table.hpp"
 #include "sim/predict/predict.hpp"
-#include "sim/search/sizes.hpp"
+#include "sim/search/answers/sizes.hpp"
 
 namespace auspex::cli {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 /// @file How sure a search's choice is, and where a given plan stands, as JSON members and as text.
 #include "base/json_writer.hpp"
-#include "sim/search/choice.hpp"
-#include "sim/search/given_plan.hpp"
+#include "sim/search/answers/choice.hpp"
+#include "sim/search/answers/given_plan.hpp"
 
 namespace auspex::cli {
 

@@ -2,7 +2,7 @@
 /// @file The page of auspex plan --out.
 #include "cli/output/search_output.hpp"
 #include "report/plans/plan_page.hpp"
-#include "sim/search/plan_map.hpp"
+#include "sim/search/answers/plan_map.hpp"
 
 namespace auspex::cli {
 

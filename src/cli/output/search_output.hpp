@@ -5,9 +5,9 @@
 
 #include "base/json_writer.hpp"
 #include "cli/flags/options.hpp"
-#include "sim/search/choice.hpp"
-#include "sim/search/given_plan.hpp"
-#include "sim/search/shut_out.hpp"
+#include "sim/search/answers/choice.hpp"
+#include "sim/search/answers/given_plan.hpp"
+#include "sim/search/answers/shut_out.hpp"
 
 namespace auspex::cli {
 

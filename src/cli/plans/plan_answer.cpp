@@ -13,7 +13,7 @@
 #include "launch/child_process.hpp"
 #include "launch/train/child_run.hpp"
 #include "report/parts/report_files.hpp"
-#include "sim/search/shut_out.hpp"
+#include "sim/search/answers/shut_out.hpp"
 
 namespace auspex::cli {
 namespace {

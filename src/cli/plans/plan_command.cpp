@@ -19,16 +19,18 @@ Command plan_command(void (*run)(const Options&)) {
         "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTilesRange, Flag::kGlobalBatch},
         {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kTokens,
-         Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst, Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut,
-         Flag::kJson},
+         Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst, Flag::kSearchCheckpoint, Flag::kSearchResume,
+         Flag::kOut, Flag::kJson},
         run,
         {{Flag::kPlan,
-          "plan file with what does not vary (precision, routing, placement), and a plan whose place among all is told; "
+          "plan file with what does not vary (precision, routing, placement), and a plan whose place among all is "
+          "told; "
           "default: bf16, even routing"},
          {Flag::kSet,
           "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},
          {Flag::kOut,
-          "NAME.json: write the best one there, as a plan file; a folder: index.html, plans.json, best.json, memory.svg"}},
+          "NAME.json: write the best one there, as a plan file; a folder: index.html, plans.json, best.json, "
+          "memory.svg"}},
         Flag::kAgainst};
 }
 

@@ -10,7 +10,7 @@
 #include "launch/child_process.hpp"
 #include "launch/input_files.hpp"
 #include "launch/train/child_run.hpp"
-#include "sim/search/nearest.hpp"
+#include "sim/search/answers/nearest.hpp"
 
 namespace auspex::cli {
 namespace {

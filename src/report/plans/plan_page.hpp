@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "report/parts/input_file.hpp"
-#include "sim/search/choice.hpp"
-#include "sim/search/given_plan.hpp"
-#include "sim/search/plan_map.hpp"
-#include "sim/search/shut_out.hpp"
+#include "sim/search/answers/choice.hpp"
+#include "sim/search/answers/given_plan.hpp"
+#include "sim/search/answers/plan_map.hpp"
+#include "sim/search/answers/shut_out.hpp"
 
 namespace auspex::report {
 

@@ -1,7 +1,5 @@
-/// @file The host's time for a pass against the device's.
+/// @file Kernels and collectives of a pass, counted.
 #include "sim/engine/host_issue.hpp"
-
-#include <algorithm>
 
 namespace auspex::engine {
 namespace {
@@ -14,12 +12,6 @@ bool carries_many_tensors(const schedule::Operation& op) {
     return op.stream == schedule::Stream::kDp && op.comm != schedule::CommKind::kAllReduce;
 }
 
-/// Sums of gradients run beside the passes, and messages wait for other stages.
-bool belongs_to_pass(const schedule::Operation& op) {
-    return op.stream == schedule::Stream::kTp || op.stream == schedule::Stream::kEp ||
-           op.stream == schedule::Stream::kCp;
-}
-
 double kernels_issued(const schedule::Program& program, const schedule::Operation& op, const models::Stack& stack) {
     double count = 0;
     for (const models::Kernel& kernel : program.kernels_of(op)) {
@@ -27,19 +19,6 @@ double kernels_issued(const schedule::Program& program, const schedule::Operatio
         count += kernel.launches * kernel.repeat * (several ? stack.backward_launch_ratio : 1);
     }
     return count;
-}
-
-double device_s(const schedule::Program& program, const schedule::Block& block, const OperationCosts& costs) {
-    double seconds = 0;
-    for (const schedule::Operation& op : program.operations_of(block)) {
-        const std::size_t index = program.index_of(op);
-        if (op.comm == schedule::CommKind::kNone) {
-            seconds += costs.compute[index].nominal_s;
-        } else if (costs.transfer[index] != kNone && belongs_to_pass(op)) {
-            seconds += to_seconds(costs.transfers[costs.transfer[index]].members.front().solo_time);
-        }
-    }
-    return seconds;
 }
 
 }  // namespace
@@ -59,19 +38,6 @@ double host_issue_s(const schedule::Program& program, const schedule::Block& blo
         }
     }
     return seconds;
-}
-
-void cost_host_issue(const schedule::Program& program, const models::Stack& stack, const models::Layout& layout,
-                     OperationCosts& costs) {
-    for_each_block(program, [&](std::uint32_t index, int) {
-        const schedule::Block& block = program.blocks[index];
-        for (const schedule::Operation& op : program.operations_of(block)) {
-            if (op.kind == schedule::OpKind::kHostIssue) {
-                costs.compute[program.index_of(op)].nominal_s =
-                    std::max(0.0, host_issue_s(program, block, stack, layout) - device_s(program, block, costs));
-            }
-        }
-    });
 }
 
 }  // namespace auspex::engine

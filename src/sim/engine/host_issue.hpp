@@ -1,6 +1,7 @@
 #pragma once
-/// @file Passes that the host issues more slowly than the device runs them.
-#include "sim/engine/operation_costs.hpp"
+/// @file What issuing a pass takes the host.
+#include "models/layout.hpp"
+#include "schedule/program/program.hpp"
 
 namespace auspex::engine {
 
@@ -10,11 +11,5 @@ namespace auspex::engine {
 /// and parameters apart, which carry many tensors at once.
 [[nodiscard]] double host_issue_s(const schedule::Program& program, const schedule::Block& block,
                                   const models::Stack& stack, const models::Layout& layout);
-
-/// Gives every kHostIssue its time: what issuing its block takes longer than the block's compute and the communications
-/// of tp, ep and cp. So a pass takes the longer of both; where communications run beside compute a little less.
-/// Ignores that the host may be ahead by more than a pass.
-void cost_host_issue(const schedule::Program& program, const models::Stack& stack, const models::Layout& layout,
-                     OperationCosts& costs);
 
 }  // namespace auspex::engine

@@ -9,6 +9,44 @@
 #include "sim/engine/host_issue.hpp"
 
 namespace auspex::engine {
+namespace {
+
+/// Sums of gradients run beside the passes, and messages wait for other stages.
+bool belongs_to_pass(const schedule::Operation& op) {
+    return op.stream == schedule::Stream::kTp || op.stream == schedule::Stream::kEp ||
+           op.stream == schedule::Stream::kCp;
+}
+
+double device_s(const schedule::Program& program, const schedule::Block& block, const OperationCosts& costs) {
+    double seconds = 0;
+    for (const schedule::Operation& op : program.operations_of(block)) {
+        const std::size_t index = program.index_of(op);
+        if (op.comm == schedule::CommKind::kNone) {
+            seconds += costs.compute[index].nominal_s;
+        } else if (costs.transfer[index] != kNone && belongs_to_pass(op)) {
+            seconds += to_seconds(costs.transfers[costs.transfer[index]].members.front().solo_time);
+        }
+    }
+    return seconds;
+}
+
+/// Gives every kHostIssue its time: what issuing its block takes longer than the block's compute and the communications
+/// of tp, ep and cp. So a pass takes the longer of both; where communications run beside compute a little less. Ignores
+/// that the host may be ahead by more than a pass.
+void cost_host_issue(const schedule::Program& program, const models::Stack& stack, const models::Layout& layout,
+                     OperationCosts& costs) {
+    for_each_block(program, [&](std::uint32_t index, int) {
+        const schedule::Block& block = program.blocks[index];
+        for (const schedule::Operation& op : program.operations_of(block)) {
+            if (op.kind == schedule::OpKind::kHostIssue) {
+                costs.compute[program.index_of(op)].nominal_s =
+                    std::max(0.0, host_issue_s(program, block, stack, layout) - device_s(program, block, costs));
+            }
+        }
+    });
+}
+
+}  // namespace
 
 ComputeTime compute_time(const schedule::Program& program, const schedule::Operation& op,
                          const models::Machine& machine, const models::Stack& stack, double heaviest_load) {

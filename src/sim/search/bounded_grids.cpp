@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "sim/search/grids.hpp"
+#include "sim/search/space/grids.hpp"
 
 namespace auspex::search {
 std::vector<Grid> bounded_grids(const models::Inputs& inputs, const PlanSpace& space,

@@ -19,7 +19,7 @@
 #include "base/error.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/search/bounded_grids.hpp"
-#include "sim/search/bounds/grid_memory.hpp"
+#include "sim/search/bounds/grid_lenses.hpp"
 #include "sim/search/leaders.hpp"
 #include "sim/search/recomputed.hpp"
 #include "sim/search/search_board.hpp"
@@ -29,14 +29,6 @@ namespace auspex::search {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// What is asked of the plans of a grid one by one.
-struct GridLenses {
-    GridBound bound;
-    GridMemory memory;
-    GridLenses(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
-        : bound(inputs, table, like), memory(inputs, like) {}
-};
 
 class Search {
  public:
@@ -74,9 +66,8 @@ class Search {
         result.pruned_bound = is_cut_ ? 0 : result.space - result.pruned_memory - result.evaluated;
         result.capacity_bytes = inputs_.machine.tile.hbm_bytes;
         result.least_bound_left_s = is_cut_ ? least_left(grids) : 0;
-        if (!options_.exhaustive) {
-            result.decided_below_s = std::min(board_.cutoff_s(), options_.most_s);
-        }
+        result.decided_below_s =
+            options_.exhaustive ? result.decided_below_s : std::min(board_.cutoff_s(), options_.most_s);
         if (is_cut_) {
             result.decided_below_s = std::min(result.decided_below_s, result.least_bound_left_s);
         }

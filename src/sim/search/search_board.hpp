@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/search/leaders.hpp"
-#include "sim/search/plan_space.hpp"
+#include "sim/search/space/plan_space.hpp"
 #include "sim/search/state/search_state.hpp"
 
 namespace auspex::search {

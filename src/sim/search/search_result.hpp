@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "schedule/losses.hpp"
-#include "sim/search/plan_space.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
 

@@ -1,5 +1,5 @@
 /// @file How sure a choice is, by hand.
-#include "sim/search/choice.hpp"
+#include "sim/search/answers/choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// @file Places of plans and cells of maps, against all plans of a small space played one by one.
-#include "sim/search/given_plan.hpp"
+#include "sim/search/answers/given_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "sim/search/grids.hpp"
-#include "sim/search/plan_map.hpp"
+#include "sim/search/space/grids.hpp"
+#include "sim/search/answers/plan_map.hpp"
 #include "sim/search/plan_search.hpp"
 
 namespace auspex::search {

@@ -1,5 +1,5 @@
 /// @file Leads by hand: errors that both predictions share do not count.
-#include "sim/search/lead.hpp"
+#include "sim/search/answers/lead.hpp"
 
 #include <gtest/gtest.h>
 

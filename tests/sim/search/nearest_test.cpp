@@ -1,5 +1,5 @@
 /// @file What is nearest to an empty space, or to one of which nothing fits: against going through all.
-#include "sim/search/nearest.hpp"
+#include "sim/search/answers/nearest.hpp"
 
 #include <gtest/gtest.h>
 

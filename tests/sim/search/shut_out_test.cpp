@@ -1,5 +1,5 @@
 /// @file What memory shuts out, against a search that has all the memory there could be.
-#include "sim/search/shut_out.hpp"
+#include "sim/search/answers/shut_out.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "sim/search/plan_search.hpp"
-#include "sim/search/ranked_plans.hpp"
+#include "sim/search/answers/ranked_plans.hpp"
 
 namespace auspex::search {
 namespace {

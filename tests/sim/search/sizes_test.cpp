@@ -1,5 +1,5 @@
 /// @file Sizes of a job: against searches one by one, and against going through all sizes.
-#include "sim/search/sizes.hpp"
+#include "sim/search/answers/sizes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "models/inputs.hpp"
 #include "schedule/memory/plan_memory.hpp"
-#include "sim/search/plan_space.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
 

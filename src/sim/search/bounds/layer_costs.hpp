@@ -8,7 +8,7 @@
 
 #include "models/inputs.hpp"
 #include "schedule/program/program.hpp"
-#include "sim/search/plan_space.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/search/plan_space.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
 

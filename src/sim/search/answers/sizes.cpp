@@ -1,10 +1,10 @@
 /// @file A search a size.
-#include "sim/search/sizes.hpp"
+#include "sim/search/answers/sizes.hpp"
 
 #include <algorithm>
 
 #include "sim/predict/predict.hpp"
-#include "sim/search/nearest.hpp"
+#include "sim/search/answers/nearest.hpp"
 
 namespace auspex::search {
 namespace {

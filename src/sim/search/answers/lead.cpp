@@ -1,5 +1,5 @@
 /// @file Differences of elasticities.
-#include "sim/search/lead.hpp"
+#include "sim/search/answers/lead.hpp"
 
 #include <cmath>
 #include <map>

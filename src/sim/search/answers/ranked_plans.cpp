@@ -1,5 +1,5 @@
 /// @file A prediction for each.
-#include "sim/search/ranked_plans.hpp"
+#include "sim/search/answers/ranked_plans.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 /// @file Runs of shapes, and a bisection.
-#include "sim/search/grids.hpp"
+#include "sim/search/space/grids.hpp"
 
 #include <tuple>
 

@@ -1,5 +1,5 @@
 /// @file Other batches and sizes, one after the other; shapes by their weights.
-#include "sim/search/nearest.hpp"
+#include "sim/search/answers/nearest.hpp"
 
 #include <tbb/parallel_for.h>
 

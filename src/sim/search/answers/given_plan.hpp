@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/search/ranked_plans.hpp"
+#include "sim/search/answers/ranked_plans.hpp"
 
 namespace auspex::search {
 

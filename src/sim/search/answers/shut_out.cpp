@@ -1,5 +1,5 @@
 /// @file Plans too large, played all the same; then their neighbours.
-#include "sim/search/shut_out.hpp"
+#include "sim/search/answers/shut_out.hpp"
 
 #include <tbb/parallel_for.h>
 

@@ -1,5 +1,5 @@
 /// @file Loops over the fields of a plan.
-#include "sim/search/plan_space.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 #include <algorithm>
 #include <bit>

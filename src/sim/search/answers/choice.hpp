@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/search/ranked_plans.hpp"
+#include "sim/search/answers/ranked_plans.hpp"
 
 namespace auspex::search {
 

@@ -2,7 +2,7 @@
 /// @file The shapes of a space by the grid that they share, and plans by their numbers.
 #include <vector>
 
-#include "sim/search/plan_space.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
 

@@ -1,5 +1,5 @@
 /// @file Floors of all shapes, plays for the cells of one pair, and cells of all pairs from both.
-#include "sim/search/plan_map.hpp"
+#include "sim/search/answers/plan_map.hpp"
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
@@ -12,10 +12,10 @@
 #include <map>
 #include <optional>
 
-#include "sim/search/grids.hpp"
+#include "sim/search/bounds/step_bound.hpp"
 #include "sim/search/leaders.hpp"
 #include "sim/search/played_plan.hpp"
-#include "sim/search/bounds/step_bound.hpp"
+#include "sim/search/space/grids.hpp"
 
 namespace auspex::search {
 namespace {

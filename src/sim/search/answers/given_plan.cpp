@@ -1,5 +1,5 @@
 /// @file The plan's number, the plans with lower bounds, and a draw of them.
-#include "sim/search/given_plan.hpp"
+#include "sim/search/answers/given_plan.hpp"
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
@@ -13,9 +13,9 @@
 
 #include "base/rng.hpp"
 #include "base/statistics/distributions.hpp"
-#include "sim/search/grids.hpp"
-#include "sim/search/played_plan.hpp"
 #include "sim/search/bounds/step_bound.hpp"
+#include "sim/search/played_plan.hpp"
+#include "sim/search/space/grids.hpp"
 
 namespace auspex::search {
 namespace {

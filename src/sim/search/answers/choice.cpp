@@ -1,5 +1,5 @@
 /// @file Draws of constants, and where two lines cross.
-#include "sim/search/choice.hpp"
+#include "sim/search/answers/choice.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 /// @file The best plans of a search, predicted in full and judged against the first.
 #include <vector>
 
-#include "sim/search/lead.hpp"
+#include "sim/search/answers/lead.hpp"
 #include "sim/search/search_result.hpp"
 
 namespace auspex::search {

@@ -4,6 +4,8 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "sim/search/space/grids.hpp"
 
@@ -24,6 +26,23 @@ std::vector<Grid> bounded_grids(const models::Inputs& inputs, const PlanSpace& s
     std::erase_if(grids, [](const Grid& grid) { return grid.empty(); });
     std::ranges::sort(grids, {}, [](const Grid& grid) { return std::pair(grid.front().bound_s, grid.front().number); });
     return grids;
+}
+
+std::optional<Bounded> smallest_shape(const models::Inputs& inputs, const PlanSpace& space,
+                                      const std::vector<Grid>& grids, LayerCostTable& table) {
+    std::optional<Bounded> smallest;
+    std::pair<double, int> least{std::numeric_limits<double>::infinity(), 0};
+    for (const Grid& grid : grids) {
+        GridFloor floor(inputs, table, grid.front().plan);
+        for (const Bounded& shape : grid) {
+            const std::pair size{floor.memory_bytes(space.plans_of(shape.number).front()), shape.plan.micro_batch_size};
+            if (size < least) {
+                smallest = shape;
+                least = size;
+            }
+        }
+    }
+    return smallest;
 }
 
 OpenPart part_of(const Grid& grid, const PlanSpace& space) {

@@ -1,11 +1,12 @@
 #pragma once
 /// @file The shapes of a space by grids, with their floors: the parts of a search.
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <vector>
 
-#include "sim/search/part_source.hpp"
 #include "sim/search/bounds/step_bound.hpp"
+#include "sim/search/part_source.hpp"
 
 namespace auspex::search {
 
@@ -27,6 +28,10 @@ using Grid = std::vector<Bounded>;
 [[nodiscard]] std::vector<Grid> bounded_grids(const models::Inputs& inputs, const PlanSpace& space,
                                               const std::function<LayerCostTable&()>& table,
                                               const std::function<bool()>& has_to_stop);
+
+/// That whose weights and gradients, then micro-batches, are smallest.
+[[nodiscard]] std::optional<Bounded> smallest_shape(const models::Inputs& inputs, const PlanSpace& space,
+                                                    const std::vector<Grid>& grids, LayerCostTable& table);
 
 /// The grid as a part of the search.
 [[nodiscard]] OpenPart part_of(const Grid& grid, const PlanSpace& space);

@@ -123,28 +123,13 @@ class Search {
         }
     }
 
-    /// Nothing fits: the memory of the plans of that shape whose weights and gradients, then micro-batches, are
-    /// smallest.
+    /// Nothing fits: the memory of the plans of the smallest shape.
     void find_smallest(const std::vector<Grid>& grids) {
-        const Bounded* smallest = nullptr;
-        std::pair<double, int> least{std::numeric_limits<double>::infinity(), 0};
-        for (const Grid& grid : grids) {
-            GridFloor floor(inputs_, tables_.local(), grid.front().plan);
-            for (const Bounded& shape : grid) {
-                const std::pair size{floor.memory_bytes(space_.plans_of(shape.number).front()),
-                                     shape.plan.micro_batch_size};
-                if (size < least) {
-                    smallest = &shape;
-                    least = size;
-                }
+        if (const auto smallest = smallest_shape(inputs_, space_, grids, tables_.local())) {
+            GridMemory memory(inputs_, smallest->plan);
+            for (const Candidate& plan : space_.plans_of(smallest->number)) {
+                board_.add_smallest({.candidate = plan, .memory_peak_bytes = memory.peak_bytes(plan)});
             }
-        }
-        if (smallest == nullptr) {
-            return;
-        }
-        GridMemory memory(inputs_, smallest->plan);
-        for (const Candidate& plan : space_.plans_of(smallest->number)) {
-            board_.add_smallest({.candidate = plan, .memory_peak_bytes = memory.peak_bytes(plan)});
         }
     }
 
@@ -304,9 +289,7 @@ class Search {
         if (!board_.take(bounded.number)) {
             return;
         }
-        EvaluatedPlan plan;
-        plan.candidate = bounded.plan;
-        plan.index = bounded.number;
+        EvaluatedPlan plan{.candidate = bounded.plan, .index = bounded.number};
         const double capacity = inputs_.machine.tile.hbm_bytes;
         plan.memory_peak_bytes = grid.memory.peak_bytes(plan.candidate, std::max(capacity, board_.least_unfit_bytes()));
         const bool fits = plan.memory_peak_bytes <= capacity;

@@ -33,7 +33,7 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
 
 double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int stage) {
     const bool is_fsdp = c.optimizer == models::OptimizerSharding::kFsdp;
-    const bool reduces = reduces_buckets(plan, inputs_.stack);
+    const bool reduces = schedule::reduces_buckets(plan, inputs_.stack);
     const auto [effects, is_new] =
         effects_.try_emplace({c.virtual_stages, c.micro_batch_size, c.dispatch, c.expert_kernels, c.recompute,
                               c.sequence_parallel, is_fsdp, reduces, stage});

@@ -164,6 +164,11 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
     const models::Stack& stack = inputs.stack;
     const models::Plan& base = inputs.plan;
     const models::Workload& model = inputs.workload;
+    if (base.stages_by_cost || !base.stage_layers.empty()) {
+        throw InputError(base.file + ": $.stages", std::string("found ") +
+                                                       (base.stages_by_cost ? "\"by-cost\"" : "layers of each stage") +
+                                                       "; expected \"even\": a search deals layers evenly");
+    }
     optimizers_ = offered(is_free("optimizer"), base.optimizer, request.what_if, stack.offers_optimizers,
                           {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
                            OptimizerSharding::kFsdp});

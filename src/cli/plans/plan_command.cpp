@@ -8,7 +8,7 @@ Command plan_command(void (*run)(const Options&)) {
         "plan",
         "pick the layout: the fastest plans that fit, out of all that there are for these tiles and this batch",
         "auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 48 --global-batch 192 --out "
-        "build/best.json\n"
+        "build/plan\n"
         "  auspex plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..384 --global-batch 384 "
         "--tokens "
         "100B --deadline 14d\n"

@@ -160,7 +160,7 @@ std::string choice_section(const PlanPage& page) {
 std::string search_section(const PlanPage& page) {
     const search::SearchResult& r = page.result;
     std::string out = html_heading("search", "What was searched");
-    out += html_paragraph(count(r.space) + " plans divide tiles and batch: " + count(r.pruned_bound) +
+    out += html_paragraph(counted(static_cast<double>(r.space), "plan") + " for these tiles and this batch: " + count(r.pruned_bound) +
                           " cannot be among the best by their bounds, " + count(r.pruned_memory) +
                           " looked at do not fit, " + count(r.evaluated) + " were simulated, " + count(r.checked) +
                           " of them twice.");
@@ -208,7 +208,7 @@ std::string given_sentence(const search::GivenPlan& given, std::uint64_t space) 
     if (given.excess_bytes > 0) {
         return out + "; it does not fit, by " + gigabytes(given.excess_bytes) + ".";
     }
-    const std::string of_all = " of " + count(space) + " plans ";
+    const std::string of_all = " of " + counted(static_cast<double>(space), "plan") + " ";
     if (faster.is_exact()) {
         return out + ". " + count(faster.at_least) + of_all + "fit and are faster: it is number " +
                count(faster.at_least + 1) + ".";

@@ -6,6 +6,8 @@
 
 #include "models/group_ranks.hpp"
 #include "schedule/program/block_builder.hpp"
+#include "sim/engine/cost_program.hpp"
+#include "sim/engine/engine.hpp"
 #include "sim/engine/operation_costs.hpp"
 #include "sim/network/node/node_paths.hpp"
 #include "sim/predict/simulate.hpp"
@@ -251,11 +253,33 @@ const std::vector<std::vector<double>>& GridBound::optimizer_of(const Candidate&
         optimizers_.try_emplace({c.optimizer, c.virtual_stages, overlaps_dp, c.sequence_parallel});
     if (is_new) {
         const models::Plan plan = resolve_plan(plan_of(c, inputs_.plan), inputs_.workload, 0);
-        for (int stage = 0; stage < c.pp; ++stage) {
-            found->second.push_back(optimizer_parts(c, plan, stage));
+        if (inputs_.stack.barriers_per_step > 0) {
+            found->second.assign(static_cast<std::size_t>(c.pp), {played_optimizer_s(c, plan)});
+        } else {
+            for (int stage = 0; stage < c.pp; ++stage) {
+                found->second.push_back(optimizer_parts(c, plan, stage));
+            }
         }
     }
     return found->second;
+}
+
+double GridBound::played_optimizer_s(const Candidate& c, const models::Plan& plan) {
+    const schedule::Shapes shapes = schedule::shapes_of(inputs_.workload, plan, inputs_.stack);
+    schedule::Program program;
+    program.overlap_dp = plan.overlap_dp;
+    schedule::BlockBuilder builder(program, shapes);
+    const bool is_reduced = plan.optimizer == models::OptimizerSharding::kFsdp ||
+                            (plan.overlap_dp && inputs_.stack.reduction == models::Reduction::kBucketed);
+    for (int stage = 0; stage < c.pp; ++stage) {
+        program.roles.push_back({stage, {{build_optimizer_block(builder, layout_, stage, is_reduced), -1}}});
+    }
+    engine::CostOptions options;
+    options.slowdown.assign(program.roles.size(), predict::slowest_of_groups(inputs_.machine.tile, plan));
+    const engine::OperationCosts costs =
+        cost_operations(program, inputs_.machine, inputs_.stack, layout_, network_, options);
+    const engine::CostedProgram costed = cost_program(program, inputs_.machine, inputs_.stack, layout_, costs, options);
+    return to_seconds(play(costed, network_, nullptr).step);
 }
 
 std::vector<double> GridBound::optimizer_parts(const Candidate& c, const models::Plan& plan, int stage) {

@@ -58,7 +58,8 @@ class GridFloor {
 };
 
 /// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.
-/// Ignores: sharing of links, jitter, gathers and reductions of parameters beside passes.
+/// Where the optimizer block begins with a barrier it is played: all that it does follows from there.
+/// Ignores: sharing of links among passes, jitter, gathers and reductions of parameters beside passes.
 class GridBound {
  public:
     /// Of one grid, of which `like` is a plan. Inputs and table must outlive it.
@@ -85,6 +86,7 @@ class GridBound {
     [[nodiscard]] const PassTimes& passes_of(const Candidate& candidate);
     [[nodiscard]] const MessageTimes& messages_of(const Candidate& candidate);
     [[nodiscard]] const std::vector<std::vector<double>>& optimizer_of(const Candidate& candidate);
+    [[nodiscard]] double played_optimizer_s(const Candidate& candidate, const models::Plan& plan);
     [[nodiscard]] std::vector<double> optimizer_parts(const Candidate& candidate, const models::Plan& plan, int stage);
 
     const models::Inputs& inputs_;

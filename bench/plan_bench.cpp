@@ -7,8 +7,8 @@
 
 #include "sim/predict/predict.hpp"
 #include "sim/predict/simulate.hpp"
-#include "sim/search/plan_search.hpp"
 #include "sim/search/bounds/step_bound.hpp"
+#include "sim/search/plan_search.hpp"
 
 namespace auspex {
 namespace {

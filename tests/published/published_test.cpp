@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "../sim/step_fixture.hpp"
 #include "base/json.hpp"
@@ -204,6 +208,37 @@ TEST(Published, all_reduces_on_aurora_from_one_node_to_8192) {
     }
     EXPECT_GE(count, 10);
     EXPECT_LT(sum / count, mean.at("below").as_number(0, 1));
+}
+
+/// Ten layouts of two models, five each: as MFU the order of all is the measured one, and folded attention and expert
+/// groups gain over coupled ones what was measured, within some points.
+TEST(Published, moe_layouts_come_in_the_measured_order_folded_before_coupled_before_the_rest) {
+    const JsonDocument document = cases("moe-layouts");
+    const JsonValue root = document.root();
+    for (const JsonValue& group : root.at("groups").elements()) {
+        const std::string workload = group.at("workload").as_string();
+        models::Inputs inputs = inputs_of(root, workload, workload);
+        std::vector<std::pair<double, double>> measured_and_predicted;
+        for (const JsonValue& layout : group.at("layouts").elements()) {
+            JsonDocument plan = testing_plans::document("plans", workload);
+            for (const std::string& field : layout.at("set").keys()) {
+                plan.set(field, layout.at("set").at(field).as_string());
+            }
+            inputs.plan = models::load_plan(plan);
+            const int tiles = integer(group, "tiles");
+            measured_and_predicted.emplace_back(number(layout, "mfu_percent"),
+                                                100 * predict::predict(inputs, plain_options(tiles)).prediction.mfu);
+        }
+        std::ranges::sort(measured_and_predicted, std::greater());
+        for (std::size_t i = 1; i < measured_and_predicted.size(); ++i) {
+            EXPECT_GT(measured_and_predicted[i - 1].second, measured_and_predicted[i].second)
+                << workload << ": " << measured_and_predicted[i].first << " % measured";
+        }
+        const auto [folded, coupled] = std::pair(measured_and_predicted[0], measured_and_predicted[1]);
+        EXPECT_NEAR(folded.second / coupled.second, folded.first / coupled.first,
+                    number(root, "folded_over_coupled_within"))
+            << workload;
+    }
 }
 
 }  // namespace

@@ -160,10 +160,10 @@ std::string choice_section(const PlanPage& page) {
 std::string search_section(const PlanPage& page) {
     const search::SearchResult& r = page.result;
     std::string out = html_heading("search", "What was searched");
-    out += html_paragraph(counted(static_cast<double>(r.space), "plan") + " for these tiles and this batch: " + count(r.pruned_bound) +
-                          " cannot be among the best by their bounds, " + count(r.pruned_memory) +
-                          " looked at do not fit, " + count(r.evaluated) + " were simulated, " + count(r.checked) +
-                          " of them twice.");
+    out += html_paragraph(
+        counted(static_cast<double>(r.space), "plan") + " for these tiles and this batch: " + count(r.pruned_bound) +
+        " cannot be among the best by their bounds, " + count(r.pruned_memory) + " looked at do not fit, " +
+        count(r.evaluated) + " were simulated, " + count(r.checked) + " of them twice.");
     if (r.rejected.empty()) {
         return out;
     }

@@ -24,10 +24,11 @@ struct EvaluatedPlan {
 struct SearchResult {
     std::uint64_t space = 0, pruned_memory = 0, pruned_bound = 0, evaluated = 0;
     std::map<std::string, std::uint64_t> rejected;
-    std::vector<EvaluatedPlan> best;    ///< shortest step first, `top` of them at most
-    std::vector<EvaluatedPlan> played;  ///< all evaluated, in the order of the space: beyond the best it is chance which are
-    /// None has both a shorter step and less memory: of the plans whose bounds are not above the last of `best`, for of the
-    /// others some were evaluated and some not, by chance; of an exhaustive search's of all.
+    std::vector<EvaluatedPlan> best;  ///< shortest step first, `top` of them at most
+    std::vector<EvaluatedPlan>
+        played;  ///< all evaluated, in the order of the space: beyond the best it is chance which are
+    /// None has both a shorter step and less memory: of the plans whose bounds are not above the last of `best`, for of
+    /// the others some were evaluated and some not, by chance; of an exhaustive search's of all.
     std::vector<EvaluatedPlan> pareto;
     /// Not played, for they do not fit: those with the least bounds, none above the best step; the lowest first.
     std::vector<EvaluatedPlan> unfit;

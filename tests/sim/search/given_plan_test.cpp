@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "sim/search/space/grids.hpp"
 #include "sim/search/answers/plan_map.hpp"
 #include "sim/search/plan_search.hpp"
+#include "sim/search/space/grids.hpp"
 
 namespace auspex::search {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/search/plan_search.hpp"
 #include "sim/search/answers/ranked_plans.hpp"
+#include "sim/search/plan_search.hpp"
 
 namespace auspex::search {
 namespace {

@@ -161,20 +161,17 @@ std::vector<Constraint> read_constraints(const std::string& flag, const std::str
 
 PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) : inputs_(inputs), request_(request) {
     using models::Dispatch, models::ExpertKernels, models::OptimizerSharding;
-    const models::Stack& stack = inputs.stack;
     const models::Plan& base = inputs.plan;
     const models::Workload& model = inputs.workload;
     if (base.stages_by_cost || !base.stage_layers.empty()) {
-        throw InputError(base.file + ": $.stages", std::string("found ") +
-                                                       (base.stages_by_cost ? "\"by-cost\"" : "layers of each stage") +
-                                                       "; expected \"even\": a search deals layers evenly");
+        throw InputError(base.file + ": $.stages", "found uneven stages; expected \"even\", as a search deals layers");
     }
-    optimizers_ = offered(is_free("optimizer"), base.optimizer, request.what_if, stack.offers_optimizers,
+    optimizers_ = offered(is_free("optimizer"), base.optimizer, request.what_if, inputs.stack.offers_optimizers,
                           {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
                            OptimizerSharding::kFsdp});
-    dispatches_ = offered(is_free("dispatch"), base.dispatch, request.what_if, stack.offers_dispatches,
+    dispatches_ = offered(is_free("dispatch"), base.dispatch, request.what_if, inputs.stack.offers_dispatches,
                           {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll});
-    kernels_ = offered(is_free("expert_kernels"), base.expert_kernels, request.what_if, stack.offers_expert_kernels,
+    kernels_ = offered(is_free("expert_kernels"), base.expert_kernels, request.what_if, inputs.stack.offers_expert_kernels,
                        {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
     const int heads = std::gcd(model.heads, model.kv_heads), experts = std::max(1, model.num_experts);
     for (const int pp : values("pp", base.pp, divisors(request.tiles, model.layers))) {

@@ -53,6 +53,13 @@ PassEffects pass_effects(const models::Workload& workload, const models::Plan& p
     return effects;
 }
 
+std::int64_t kept_bytes(const models::Workload& workload, const models::Plan& plan, const models::Stack& stack,
+                        const Program& program, int stage) {
+    const RoleWalk role(workload, plan, stack, program, stage, 1);
+    PassMemory between;
+    return sum_of(role.walk(program.blocks[role.role.order.front().block], {}, between, {}).change);
+}
+
 double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, const models::Plan& plan,
                         const models::Stack& stack, const models::Machine& machine, int stage) {
     std::int64_t live = 0, peak = 0;

@@ -22,6 +22,10 @@ struct PassEffects {
                                        const models::Stack& stack, const models::Layout& layout, int stage,
                                        double heaviest_rank);
 
+/// What the first forward pass of a stage of a program leaves for its backward pass, with even routing.
+[[nodiscard]] std::int64_t kept_bytes(const models::Workload& workload, const models::Plan& plan,
+                                      const models::Stack& stack, const Program& program, int stage);
+
 /// StageMemory::peak_bytes, to the bit. `effects` and `fixed` (even_fixed_bytes) are those of plan and stage.
 [[nodiscard]] double stage_peak_bytes(const PassEffects& effects, const FixedBytes& fixed, const models::Plan& plan,
                                       const models::Stack& stack, const models::Machine& machine, int stage);

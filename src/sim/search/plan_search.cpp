@@ -126,7 +126,7 @@ class Search {
     /// Nothing fits: the memory of the plans of the smallest shape.
     void find_smallest(const std::vector<Grid>& grids) {
         if (const auto smallest = smallest_shape(inputs_, space_, grids, tables_.local())) {
-            GridMemory memory(inputs_, smallest->plan);
+            GridMemory memory(inputs_, tables_.local(), smallest->plan);
             for (const Candidate& plan : space_.plans_of(smallest->number)) {
                 board_.add_smallest({.candidate = plan, .memory_peak_bytes = memory.peak_bytes(plan)});
             }
@@ -226,11 +226,12 @@ class Search {
     }
 
     void evaluate_alone(const Bounded& plan) {
-        GridLenses grid(inputs_, tables_.local(), plan.plan);
-        Bounded bounded = plan;
-        bounded.bound_s = std::max(plan.bound_s, grid.bound.of(plan.plan));
-        if (may_lead(bounded.bound_s)) {
-            evaluate(bounded, grid);
+        if (!board_.take(plan.number)) {
+            return;
+        }
+        GridLenses lenses(inputs_, tables_.local(), plan.plan);
+        if (may_fit(plan, lenses)) {
+            play(plan, lenses);
         }
     }
 
@@ -250,25 +251,21 @@ class Search {
     void evaluate(const Grid& grid) {
         std::uint64_t too_large = 0;
         std::vector<Bounded> left;
-        std::optional<GridFloor> floor;
         std::optional<GridLenses> lenses;
         for (const Bounded& shape : grid) {
             if (!may_lead(shape.bound_s) || has_to_stop()) {
                 break;
             }
-            if (!floor) {
-                floor.emplace(inputs_, tables_.local(), shape.plan);
+            if (!lenses) {
+                lenses.emplace(inputs_, tables_.local(), shape.plan);
             }
-            std::vector<Bounded> plans = plans_of(shape, *floor);
+            std::vector<Bounded> plans = plans_of(shape, lenses->floor);
             too_large += space_.first_plan(shape.number + 1) - space_.first_plan(shape.number) - plans.size();
             for (Bounded& plan : plans) {
-                if (!may_lead(plan.bound_s)) {
+                if (!may_lead(plan.bound_s) || !board_.take(plan.number) || !may_fit(plan, *lenses)) {
                     continue;
                 }
-                if (!lenses) {
-                    lenses.emplace(inputs_, tables_.local(), shape.plan);
-                }
-                plan.bound_s = std::max(plan.bound_s, lenses->bound.of(plan.plan));
+                raise_bound(plan, *lenses);
                 if (may_lead(plan.bound_s)) {
                     left.push_back(plan);
                 }
@@ -279,38 +276,65 @@ class Search {
             if (!may_lead(plan.bound_s) || has_to_stop()) {
                 break;
             }
-            evaluate(plan, *lenses);
+            play(plan, *lenses);
         }
         note_done(grid, too_large);
     }
 
-    /// Memory first, which takes least, then the bound by way of all passes.
-    void evaluate(const Bounded& bounded, GridLenses& grid) {
-        if (!board_.take(bounded.number)) {
-            return;
-        }
-        EvaluatedPlan plan{.candidate = bounded.plan, .index = bounded.number};
-        const double capacity = inputs_.machine.tile.hbm_bytes;
-        plan.memory_peak_bytes = grid.memory.peak_bytes(plan.candidate, std::max(capacity, board_.least_unfit_bytes()));
-        const bool fits = plan.memory_peak_bytes <= capacity;
-        plan.bound_s = fits || board_.may_be_unfit(bounded.bound_s)
-                           ? std::max(bounded.bound_s, grid.bound.of_passes(plan.candidate))
-                           : bounded.bound_s;
-        if (!fits) {
-            return board_.add_unfit(plan);
-        }
+    /// Bounds that take longer and longer, as far as none says that the plan is not among the best.
+    void raise_bound(Bounded& plan, GridLenses& lenses) const {
+        GridBound& bound = lenses.bound();
+        plan.bound_s = std::max(plan.bound_s, bound.of(plan.plan, lenses.floor.optimizer_s(plan.plan)));
         if (may_lead(plan.bound_s)) {
-            play(plan, grid.bound.network());
+            plan.bound_s = std::max(plan.bound_s, bound.of(plan.plan));
         }
     }
 
+    /// By the floor of its memory.
+    bool may_fit(const Bounded& plan, GridLenses& lenses) {
+        const double floor_bytes = lenses.memory.floor_bytes(plan.plan);
+        const bool may = options_.exhaustive || floor_bytes <= inputs_.machine.tile.hbm_bytes;
+        if (!may) {
+            note_unfit(plan, floor_bytes, lenses);
+        }
+        return may;
+    }
+
+    /// Of one that does not fit: its memory where it may be the least, its bound where it may be remembered.
+    void note_unfit(const Bounded& bounded, double least_bytes, GridLenses& lenses) {
+        EvaluatedPlan plan{.candidate = bounded.plan, .index = bounded.number, .bound_s = bounded.bound_s};
+        const double smallest_bytes = board_.least_unfit_bytes();
+        plan.memory_peak_bytes =
+            least_bytes < smallest_bytes ? lenses.memory.peak_bytes(bounded.plan, smallest_bytes) : least_bytes;
+        if (board_.may_be_unfit(plan.bound_s)) {
+            plan.bound_s =
+                std::max(plan.bound_s, lenses.bound().of(bounded.plan, lenses.floor.optimizer_s(bounded.plan)));
+        }
+        if (board_.may_be_unfit(plan.bound_s)) {
+            plan.bound_s = std::max(plan.bound_s, lenses.bound().of_passes(bounded.plan));
+        }
+        board_.add_unfit(plan);
+    }
+
     /// As far as it may be among the best, or as none known has less memory.
-    void play(EvaluatedPlan plan, network::Network& network) {
+    void play(Bounded bounded, GridLenses& lenses) {
+        raise_bound(bounded, lenses);
+        if (may_lead(bounded.bound_s)) {
+            bounded.bound_s = std::max(bounded.bound_s, lenses.bound().of_passes(bounded.plan));
+        }
+        if (!may_lead(bounded.bound_s)) {
+            return;
+        }
+        EvaluatedPlan plan{.candidate = bounded.plan, .index = bounded.number, .bound_s = bounded.bound_s};
+        plan.memory_peak_bytes = lenses.memory.peak_bytes(plan.candidate);
+        if (plan.memory_peak_bytes > inputs_.machine.tile.hbm_bytes) {
+            return note_unfit(bounded, plan.memory_peak_bytes, lenses);
+        }
         const models::Inputs& own = inputs_with(plan.candidate);
         predict::SimulatedStep step = predict::prepare_step(own, {});
         const Picoseconds most = to_picoseconds_up(std::min(board_.cutoff_s(), options_.most_s));
         const bool may_stop = !options_.exhaustive && board_.is_behind(most, plan.memory_peak_bytes);
-        if (!simulate_within(step, own, network, may_stop ? most : kNoCutoff)) {
+        if (!simulate_within(step, own, lenses.bound().network(), may_stop ? most : kNoCutoff)) {
             return;
         }
         plan.step = step.step;

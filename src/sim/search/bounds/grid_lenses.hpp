@@ -1,16 +1,27 @@
 #pragma once
-/// @file What is asked of the plans of a grid one by one.
+/// @file What is asked of the plans of a grid, what takes least first.
+#include <optional>
+
 #include "sim/search/bounds/grid_memory.hpp"
 #include "sim/search/bounds/step_bound.hpp"
 
 namespace auspex::search {
 
-/// For plans of the grid of which `like` is one. Inputs and table must outlive it.
 struct GridLenses {
-    GridBound bound;
-    GridMemory memory;
+    /// Of the grid of which `like` is a plan. Inputs and table must outlive it.
     GridLenses(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
-        : bound(inputs, table, like), memory(inputs, like) {}
+        : floor(inputs, table, like), memory(inputs, table, like), inputs_(inputs), table_(table), like_(like) {}
+
+    GridFloor floor;
+    GridMemory memory;
+    /// With the network of the grid, which is made when it is asked for.
+    [[nodiscard]] GridBound& bound() { return bound_ ? *bound_ : bound_.emplace(inputs_, table_, like_); }
+
+ private:
+    const models::Inputs& inputs_;
+    LayerCostTable& table_;
+    Candidate like_;
+    std::optional<GridBound> bound_;
 };
 
 }  // namespace auspex::search

@@ -2,8 +2,10 @@
 #include "sim/search/bounds/grid_memory.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "models/routing.hpp"
+#include "sim/search/bounds/pipeline_bound.hpp"
 
 namespace auspex::search {
 namespace {
@@ -14,7 +16,8 @@ models::Plan resolved(const models::Inputs& inputs, const Candidate& candidate) 
 
 }  // namespace
 
-GridMemory::GridMemory(const models::Inputs& inputs, const Candidate& like) : inputs_(inputs) {
+GridMemory::GridMemory(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
+    : inputs_(inputs), table_(table) {
     const models::Plan plan = resolved(inputs, like);
     layout_ = make_layout(plan, inputs.machine, tiles_of(plan));
     if (inputs.workload.num_experts > 0) {
@@ -22,13 +25,42 @@ GridMemory::GridMemory(const models::Inputs& inputs, const Candidate& like) : in
     }
 }
 
+double GridMemory::floor_bytes(const Candidate& c) {
+    const models::Plan plan = resolved(inputs_, c);
+    const schedule::FixedBytes& fixed = fixed_of(c, plan, 0);
+    const LayerCosts& costs = table_.of(c);
+    std::vector<double> kept_bytes;  // by chunk
+    for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
+        const std::array<int, kParts> counts = parts_of(inputs_.workload, c, chunk * c.pp);
+        kept_bytes.push_back(counts[static_cast<std::size_t>(Part::kDense)] * costs.dense_kept_bytes +
+                             counts[static_cast<std::size_t>(Part::kExperts)] * costs.experts_kept_bytes);
+    }
+    const schedule::PassOrder order(plan, 0);
+    double bytes = std::accumulate(fixed.begin(), fixed.end(), inputs_.machine.tile.reserved_bytes);
+    for (int i = 0; i < order.size() && !order[i].backward; ++i) {
+        bytes += kept_bytes[static_cast<std::size_t>(order[i].chunk)];
+    }
+    return bytes * kBelow;
+}
+
 double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
+    if (const double floor = floor_bytes(candidate); floor > enough) {
+        return floor;
+    }
     const models::Plan plan = resolved(inputs_, candidate);
     double most = stage_bytes(candidate, plan, 0);  // most micro-batches in flight, and the embedding
     for (int stage = plan.pp - 1; stage > 0 && most <= enough; --stage) {
         most = std::max(most, stage_bytes(candidate, plan, stage));
     }
     return most;
+}
+
+const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, const models::Plan& plan, int stage) {
+    const auto [fixed, is_new] = fixed_.try_emplace({c.virtual_stages, c.optimizer, stage});
+    if (is_new) {
+        fixed->second = schedule::even_fixed_bytes(inputs_.workload, plan, inputs_.stack, layout_, stage);
+    }
+    return fixed->second;
 }
 
 double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int stage) {
@@ -40,11 +72,7 @@ double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage, heaviest_rank_);
     }
-    const auto [fixed, is_unknown] = fixed_.try_emplace({c.virtual_stages, c.optimizer, stage});
-    if (is_unknown) {
-        fixed->second = schedule::even_fixed_bytes(inputs_.workload, plan, inputs_.stack, layout_, stage);
-    }
-    return schedule::stage_peak_bytes(effects->second, fixed->second, plan, inputs_.stack, inputs_.machine, stage);
+    return schedule::stage_peak_bytes(effects->second, fixed_of(c, plan, stage), plan, inputs_.stack, inputs_.machine, stage);
 }
 
 }  // namespace auspex::search

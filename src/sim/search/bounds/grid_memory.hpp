@@ -7,23 +7,29 @@
 #include "models/inputs.hpp"
 #include "schedule/memory/plan_memory.hpp"
 #include "sim/search/space/plan_space.hpp"
+#include "sim/search/bounds/layer_costs.hpp"
 
 namespace auspex::search {
 
 /// For plans of one grid; remembers.
 class GridMemory {
  public:
-    /// Of the grid of which `like` is a plan. The inputs must outlive it.
-    GridMemory(const models::Inputs& inputs, const Candidate& like);
-    /// Peak of the fullest stage, as memory_report has it. Where a stage has more than `enough`, the peak of one that
-    /// has.
+    /// Of the grid of which `like` is a plan. Inputs and table must outlive it.
+    GridMemory(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like);
+    /// Never above the peak: what the first stage has all the time, and what its layers keep of the micro-batches that
+    /// it runs forward before the first one backward.
+    [[nodiscard]] double floor_bytes(const Candidate& plan);
+    /// Peak of the fullest stage, as memory_report has it. Where it is more than `enough`, a number between the two.
     [[nodiscard]] double peak_bytes(const Candidate& plan, double enough = std::numeric_limits<double>::infinity());
 
  private:
     using EffectsKey = std::tuple<int, int, models::Dispatch, models::ExpertKernels, int, bool, bool, bool, int>;
     [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
 
+    [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, const models::Plan& plan, int stage);
+
     const models::Inputs& inputs_;
+    LayerCostTable& table_;
     models::Layout layout_;
     double heaviest_rank_ = 1;
     std::map<EffectsKey, schedule::PassEffects> effects_;

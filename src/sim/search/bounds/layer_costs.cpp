@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "schedule/memory/plan_memory.hpp"
 #include "sim/engine/operation_costs.hpp"
 #include "sim/predict/simulate.hpp"
 
@@ -98,6 +99,10 @@ LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
         part(Part::kEmbedding) = difference(pass(0).all, early.all);
         part(Part::kHead) = difference(pass(plan.pp - 1).all, late.all);
         part(Part::kEvery).compute_s = early.host_sync_s;
+    }
+    for (const int layer : {1, plan.pp - 2}) {
+        const auto kept = static_cast<double>(kept_bytes(model, plan, inputs.stack, program, layer));
+        (model.is_moe_layer(layer) ? costs.experts_kept_bytes : costs.dense_kept_bytes) = kept;
     }
     return costs;
 }

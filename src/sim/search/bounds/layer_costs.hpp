@@ -24,6 +24,7 @@ struct PartCosts {
 };
 struct LayerCosts {
     std::array<PartCosts, kParts> forward, backward;
+    double dense_kept_bytes = 0, experts_kept_bytes = 0;  ///< that a layer keeps of a micro-batch for its backward pass
 };
 
 /// Remembers; one for each thread.

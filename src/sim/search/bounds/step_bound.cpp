@@ -52,6 +52,14 @@ GridFloor::GridFloor(const models::Inputs& inputs, LayerCostTable& table, const 
         }
         group_[kind] = {size, most};
     }
+    for (int stage = 0; stage < plan.pp; ++stage) {
+        const int next = (stage + 1) % plan.pp;
+        bool leaves = false;
+        for (int n = 0; n < layout.stage_ranks && !leaves; ++n) {
+            leaves = layout.rank(stage, n) / layout.tiles_per_node != layout.rank(next, n) / layout.tiles_per_node;
+        }
+        leaves_node_.push_back(leaves);
+    }
 }
 
 double GridFloor::floor_s(models::GroupKind group, double bytes) const {
@@ -123,7 +131,22 @@ const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
     return found->second;
 }
 
-double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double optimizer_s) const {
+const std::vector<double>& GridFloor::messages_s(const Candidate& c) {
+    const auto [found, is_new] = messages_.try_emplace({c.virtual_stages, c.micro_batch_size, c.sequence_parallel});
+    if (is_new) {
+        const models::Plan plan = plan_of(c, inputs_.plan);
+        const int last = c.pp * c.virtual_stages - 1;
+        for (int v = 0; v <= last; ++v) {
+            const bool counts = v < last && leaves_node_[static_cast<std::size_t>(v % c.pp)];
+            found->second.push_back(counts ? schedule::message_bytes(inputs_.workload, plan, inputs_.stack, v) /
+                                                 transport_bytes_per_s_
+                                           : 0);
+        }
+    }
+    return found->second;
+}
+
+double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double optimizer_s, bool blocks) {
     const auto virtual_stages = static_cast<std::size_t>(c.pp * c.virtual_stages);
     std::vector<double> forward_s(virtual_stages), backward_s(virtual_stages);
     for (std::size_t v = 0; v < virtual_stages; ++v) {
@@ -133,12 +156,15 @@ double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double opt
             backward_s[v] += times.backward_s[part] * counts[part];
         }
     }
-    const std::vector<double> none(virtual_stages);
+    const std::vector<double>& messages = messages_s(c);
     const std::vector<std::vector<double>> optimizer(static_cast<std::size_t>(c.pp), {optimizer_s});
-    return bound_of(c, {forward_s, backward_s, none, none, false, optimizer});
+    return bound_of(c, {forward_s, backward_s, messages, messages, blocks, optimizer});
 }
 
-double GridFloor::of(const Candidate& plan) { return bound_s(plan, times_of(plan), optimizer_s(plan)); }
+double GridFloor::of(const Candidate& plan) {
+    const bool blocks = inputs_.stack.blocking_sends && !overlaps(plan, schedule::Stream::kPp);
+    return bound_s(plan, times_of(plan), optimizer_s(plan), blocks);
+}
 
 double GridFloor::of_any(const PlanSpace& space, std::size_t shape) {
     const Candidate& like = space.shapes()[shape];
@@ -158,7 +184,10 @@ double GridFloor::of_any(const PlanSpace& space, std::size_t shape) {
             optimizer->second = std::min(optimizer->second, optimizer_s(plan));
         }
     }
-    return bound_s(like, least->second, optimizer->second);
+    Candidate smallest = like;  // its messages
+    smallest.sequence_parallel = like.tp > 1;
+    return bound_s(smallest, least->second, optimizer->second,
+                   inputs_.stack.blocking_sends && !inputs_.stack.can_overlap_pp);
 }
 
 GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
@@ -175,15 +204,20 @@ GridBound::GridBound(const models::Inputs& inputs, LayerCostTable& table, const 
     }
 }
 
-double GridBound::of(const Candidate& c) { return bound_of(c, terms_of(c)); }
+double GridBound::of(const Candidate& c) { return bound_of(c, terms_of(c, optimizer_of(c))); }
 
-double GridBound::of_passes(const Candidate& c) { return bound_of_passes(c, terms_of(c)); }
+double GridBound::of(const Candidate& c, double optimizer_s) {
+    const std::vector<std::vector<double>> optimizer(static_cast<std::size_t>(c.pp), {optimizer_s});
+    return bound_of(c, terms_of(c, optimizer));
+}
 
-BoundTerms GridBound::terms_of(const Candidate& c) {
+double GridBound::of_passes(const Candidate& c) { return bound_of_passes(c, terms_of(c, optimizer_of(c))); }
+
+BoundTerms GridBound::terms_of(const Candidate& c, std::span<const std::vector<double>> optimizer) {
     const PassTimes& passes = passes_of(c);
     const MessageTimes& messages = messages_of(c);
     const bool blocks = inputs_.stack.blocking_sends && !overlaps(c, schedule::Stream::kPp);
-    return {passes.forward_s, passes.backward_s, messages.next_s, messages.back_s, blocks, optimizer_of(c)};
+    return {passes.forward_s, passes.backward_s, messages.next_s, messages.back_s, blocks, optimizer};
 }
 
 const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {

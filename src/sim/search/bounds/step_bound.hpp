@@ -16,8 +16,9 @@ namespace auspex::search {
 /// stack's transport):
 ///   all-gather, reduce-scatter, all-reduce  bytes (n - k) / n / (k R)    a node has to get, or give away, so much
 ///   all-to-all                              bytes (n - k) / n / R
+///   message to another stage                bytes / R
 /// and likewise the sums of gradients behind the passes and the gathers of parameters, of the stage that has least of
-/// them. Ignores: messages of the pipeline, the optimizer's kernels, links. For one grid.
+/// them. Ignores: the optimizer's kernels, links. For one grid.
 class GridFloor {
  public:
     /// Of the grid of which `like` is a plan. Inputs and table must outlive it.
@@ -27,6 +28,8 @@ class GridFloor {
     /// Weights and gradients of the fullest stage, and what is reserved: no plan of this grid and number of chunks
     /// whose weights are whole takes less; with fsdp what is reserved alone.
     [[nodiscard]] double memory_bytes(const Candidate& plan);
+    /// Of the optimizer block alone.
+    [[nodiscard]] double optimizer_s(const Candidate& plan);
     /// Of all plans of a shape of `space` together.
     [[nodiscard]] double of_any(const PlanSpace& space, std::size_t shape);
 
@@ -38,13 +41,15 @@ class GridFloor {
     [[nodiscard]] const PartTimes& times_of(const Candidate& plan);
     [[nodiscard]] double floor_s(const schedule::Operation& op) const;
     [[nodiscard]] double floor_s(models::GroupKind group, double bytes) const;
-    [[nodiscard]] double optimizer_s(const Candidate& plan);
-    [[nodiscard]] double bound_s(const Candidate& plan, const PartTimes& times, double optimizer_s) const;
+    [[nodiscard]] double bound_s(const Candidate& plan, const PartTimes& times, double optimizer_s, bool blocks);
+    [[nodiscard]] const std::vector<double>& messages_s(const Candidate& plan);
 
     const models::Inputs& inputs_;
     LayerCostTable& table_;
     double transport_bytes_per_s_;
     std::map<models::GroupKind, std::pair<int, int>> group_;  ///< ranks, and the most of them in a node
+    std::vector<bool> leaves_node_;                           ///< by stage: a message to the next one, of any rank
+    std::map<std::tuple<int, int, bool>, std::vector<double>> messages_;  ///< by virtual stage
     std::map<std::pair<const LayerCosts*, int>, PartTimes> times_;
     /// Of the stages: the least of each, and the most of both together.
     struct StageExtremes {
@@ -66,6 +71,8 @@ class GridBound {
     GridBound(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like);
     /// In closed form.
     [[nodiscard]] double of(const Candidate& candidate);
+    /// The same with at least so much for the optimizer block, whose transfers are not looked at.
+    [[nodiscard]] double of(const Candidate& candidate, double optimizer_s);
     /// By way of all passes, which is nearer and takes longer.
     [[nodiscard]] double of_passes(const Candidate& candidate);
     /// Of the grid, for plans that are played.
@@ -73,7 +80,7 @@ class GridBound {
 
  private:
     GridBound(const models::Inputs& inputs, LayerCostTable& table, const models::Plan& resolved);
-    [[nodiscard]] BoundTerms terms_of(const Candidate& candidate);
+    [[nodiscard]] BoundTerms terms_of(const Candidate& candidate, std::span<const std::vector<double>> optimizer);
     [[nodiscard]] double part_s(const PartCosts& part, const Candidate& candidate, int stage);
     [[nodiscard]] double solo_s(const schedule::Operation& op, int stage);
     /// By virtual stage.

@@ -1,0 +1,96 @@
+/// @file Memory of the plans of a grid beside that of each by itself.
+#include "sim/search/bounds/grid_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/rng.hpp"
+#include "sim/predict/memory_report.hpp"
+#include "sim/predict/simulate.hpp"
+
+namespace auspex::search {
+namespace {
+
+models::Inputs drawn_inputs(std::uint64_t seed) {
+    const auto load = [](const std::string& file) {
+        return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + file + ".json");
+    };
+    Rng rng(seed);
+    const std::vector<std::pair<const char*, const char*>> systems{
+        {"aurora", "optimus"}, {"dgx-h100", "bare"}, {"dgx-a100", "megatron-deepspeed"}, {"frontier", "bare"}};
+    const std::vector<const char*> workloads{"mula-1b", "mula-7b-a1b", "deepseek-v3"};
+    const auto& [machine, stack] = systems[rng.below(systems.size())];
+    models::Inputs inputs = models::load_inputs(
+        load(std::string("machines/") + machine), load(std::string("stacks/") + stack),
+        load(std::string("workloads/") + workloads[rng.below(workloads.size())]), load("plans/mula-7b-a1b"));
+    inputs.workload.layers = 4 + static_cast<int>(rng.below(10));
+    inputs.workload.first_dense_layers = std::min(inputs.workload.first_dense_layers, 2);
+    if (inputs.workload.num_experts > 0 && rng.below(3) == 0) {
+        inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
+        inputs.plan.routing.parameter = 0.4;
+    }
+    return inputs;
+}
+
+/// Of drawn plans of drawn spaces, what-if choices among them; those of a grid share what it remembers.
+template <class Visit>
+void for_drawn_plans(const Visit& visit) {
+    int plans = 0;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        const models::Inputs inputs = drawn_inputs(seed);
+        SpaceRequest request;
+        request.tiles = 24, request.global_batch = 48, request.what_if = true;
+        const PlanSpace space(inputs, request);
+        Rng rng(seed);
+        for (int draw = 0; draw < 2 && space.size() > 0; ++draw) {
+            const Candidate& like = space.shapes()[rng.below(space.shapes().size())];
+            LayerCostTable table(inputs);
+            GridMemory memory(inputs, table, like);
+            for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
+                const Candidate& other = space.shapes()[shape];
+                if (std::tie(like.pp, like.tp, like.etp, like.ep, like.cp, like.rank_order) !=
+                        std::tie(other.pp, other.tp, other.etp, other.ep, other.cp, other.rank_order) ||
+                    rng.below(3) > 0) {
+                    continue;
+                }
+                const std::vector<Candidate> choices = space.plans_of(shape);
+                const Candidate& plan = choices[rng.below(choices.size())];
+                models::Inputs own = inputs;
+                own.plan = plan_of(plan, inputs.plan);
+                visit(memory, plan, predict::memory_report(own, predict::prepare_step(own, {})).peak_bytes);
+                ++plans;
+            }
+        }
+    }
+    EXPECT_GT(plans, 100);
+}
+
+TEST(GridMemory, is_that_of_the_whole_program_to_the_bit_whatever_was_asked_before) {
+    for_drawn_plans([](GridMemory& memory, const Candidate& plan, double peak_bytes) {
+        EXPECT_EQ(memory.peak_bytes(plan), peak_bytes);
+    });
+}
+
+TEST(GridMemory, floor_is_never_above_the_peak_and_near_it) {
+    double floors = 0, peaks = 0;
+    for_drawn_plans([&](GridMemory& memory, const Candidate& plan, double peak_bytes) {
+        const double floor_bytes = memory.floor_bytes(plan);
+        EXPECT_LE(floor_bytes, peak_bytes);
+        floors += floor_bytes, peaks += peak_bytes;
+    });
+    EXPECT_GT(floors, 0.5 * peaks) << "floors that say little";
+}
+
+TEST(GridMemory, of_a_plan_above_what_is_enough_lies_between_the_two) {
+    for_drawn_plans([](GridMemory& memory, const Candidate& plan, double peak_bytes) {
+        const double found = memory.peak_bytes(plan, 0.7 * peak_bytes);
+        EXPECT_GT(found, 0.7 * peak_bytes);
+        EXPECT_LE(found, peak_bytes);
+        EXPECT_EQ(memory.peak_bytes(plan, peak_bytes), peak_bytes);
+    });
+}
+
+}  // namespace
+}  // namespace auspex::search

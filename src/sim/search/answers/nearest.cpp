@@ -4,10 +4,10 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
-#include "sim/predict/memory_report.hpp"
-#include "sim/search/bounds/step_bound.hpp"
+#include "sim/search/bounds/grid_lenses.hpp"
 
 namespace auspex::search {
 namespace {
@@ -32,10 +32,13 @@ std::optional<int> nearest(int from, int most, int farthest, const Holds& holds)
 std::vector<std::size_t> smallest_shapes(const models::Inputs& inputs, const PlanSpace& space) {
     LayerCostTable table(inputs);
     std::vector<std::tuple<double, int, std::size_t>> shapes;
+    std::optional<GridFloor> floor;
     for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
         const Candidate& like = space.shapes()[shape];
-        GridFloor floor(inputs, table, like);
-        shapes.emplace_back(floor.memory_bytes(space.plans_of(shape).back()), like.micro_batch_size, shape);
+        if (!floor || !are_of_one_grid(like, space.shapes()[shape - 1])) {
+            floor.emplace(inputs, table, like);
+        }
+        shapes.emplace_back(floor->memory_bytes(space.plans_of(shape).back()), like.micro_batch_size, shape);
     }
     std::ranges::sort(shapes);
     std::vector<std::size_t> found;
@@ -43,6 +46,26 @@ std::vector<std::size_t> smallest_shapes(const models::Inputs& inputs, const Pla
         found.push_back(std::get<2>(shapes[i]));
     }
     return found;
+}
+
+/// The plan of least memory, without regard to overlap.
+EvaluatedPlan least_of_shape(const models::Inputs& inputs, const PlanSpace& space, std::size_t shape) {
+    LayerCostTable table(inputs);
+    GridMemory memory(inputs, table, space.shapes()[shape]);
+    EvaluatedPlan least;
+    least.memory_peak_bytes = std::numeric_limits<double>::infinity();
+    std::uint64_t number = space.first_plan(shape);
+    const std::vector<Candidate> all = space.plans_of(shape);
+    for (const Candidate& plan : all) {
+        if (plan.overlap == all.front().overlap) {
+            const double bytes = memory.peak_bytes(plan, least.memory_peak_bytes);
+            if (bytes < least.memory_peak_bytes) {
+                least.candidate = plan, least.index = number, least.memory_peak_bytes = bytes;
+            }
+        }
+        ++number;
+    }
+    return least;
 }
 
 }  // namespace
@@ -71,25 +94,13 @@ std::optional<int> nearest_tiles(const models::Inputs& inputs, const SpaceReques
 
 std::optional<EvaluatedPlan> least_memory_plan(const models::Inputs& inputs, const SpaceRequest& request) {
     const PlanSpace space(inputs, request);
-    std::vector<EvaluatedPlan> plans;
-    for (const std::size_t shape : smallest_shapes(inputs, space)) {
-        std::uint64_t number = space.first_plan(shape);
-        const std::vector<Candidate> all = space.plans_of(shape);
-        for (const Candidate& plan : all) {
-            if (plan.overlap == all.front().overlap) {
-                plans.push_back({.candidate = plan, .index = number});
-            }
-            ++number;
-        }
-    }
-    tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t i) {
-        models::Inputs own = inputs;
-        own.plan = plan_of(plans[i].candidate, inputs.plan);
-        plans[i].memory_peak_bytes = predict::memory_report(own, predict::prepare_step(own, {})).peak_bytes;
-    });
+    const std::vector<std::size_t> shapes = smallest_shapes(inputs, space);
+    std::vector<EvaluatedPlan> smallest(shapes.size());
+    tbb::parallel_for(std::size_t{0}, shapes.size(),
+                      [&](std::size_t i) { smallest[i] = least_of_shape(inputs, space, shapes[i]); });
     const auto least = std::ranges::min_element(
-        plans, {}, [](const EvaluatedPlan& plan) { return std::pair(plan.memory_peak_bytes, plan.index); });
-    return least == plans.end() ? std::nullopt : std::optional(*least);
+        smallest, {}, [](const EvaluatedPlan& plan) { return std::pair(plan.memory_peak_bytes, plan.index); });
+    return least == smallest.end() ? std::nullopt : std::optional(*least);
 }
 
 std::optional<int> nearest_tiles_that_fit(const models::Inputs& inputs, const SpaceRequest& request) {

@@ -76,13 +76,29 @@ double GridFloor::floor_s(const schedule::Operation& op) const {
     return op.comm == schedule::CommKind::kAllToAll && node_s > 0 ? node_s * group_.at(op.group).second : node_s;
 }
 
+std::array<schedule::StageParameters, kParts> GridFloor::parameters_of(const Candidate& c) const {
+    const models::Workload& model = inputs_.workload;
+    const models::Plan plan = plan_of(c, inputs_.plan);
+    const int last = model.layers - 1;  // layers without experts come first
+    return {schedule::layer_parameters(model, plan, 0), schedule::layer_parameters(model, plan, last),
+            schedule::embedding_parameters(model, plan, 0),
+            schedule::head_parameters(model, plan, schedule::last_virtual_stage_of(plan)), schedule::StageParameters{}};
+}
+
 const GridFloor::StageExtremes& GridFloor::extremes_of(const Candidate& plan) {
     const auto [found, is_new] = extremes_.try_emplace(plan.virtual_stages);
     if (is_new) {
         StageExtremes& extremes = found->second;
-        const models::Plan whole = plan_of(plan, inputs_.plan);
+        const std::array<schedule::StageParameters, kParts> each = parameters_of(plan);
         for (int stage = 0; stage < plan.pp; ++stage) {
-            const schedule::StageParameters p = schedule::stage_parameters(inputs_.workload, whole, stage);
+            schedule::StageParameters p;
+            for (int v = stage; v < plan.pp * plan.virtual_stages; v += plan.pp) {
+                const std::array<int, kParts> counts = parts_of(inputs_.workload, plan, v);
+                for (std::size_t part = 0; part < kParts; ++part) {
+                    p.dense += counts[part] * each[part].dense;
+                    p.experts += counts[part] * each[part].experts;
+                }
+            }
             extremes.least_dense = stage == 0 ? p.dense : std::min(extremes.least_dense, p.dense);
             extremes.least_experts = stage == 0 ? p.experts : std::min(extremes.least_experts, p.experts);
             extremes.most = std::max(extremes.most, p.dense + p.experts);

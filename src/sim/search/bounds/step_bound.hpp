@@ -55,6 +55,7 @@ class GridFloor {
     struct StageExtremes {
         double least_dense = 0, least_experts = 0, most = 0;
     };
+    [[nodiscard]] std::array<schedule::StageParameters, kParts> parameters_of(const Candidate& plan) const;
     [[nodiscard]] const StageExtremes& extremes_of(const Candidate& plan);
     std::map<int, StageExtremes> extremes_;  ///< by virtual stages
     // of any plan

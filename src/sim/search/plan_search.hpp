@@ -21,7 +21,7 @@ struct SearchOptions {
     bool exhaustive = false;   ///< every plan that fits is evaluated, whatever its bound
     std::size_t checks = 100;  ///< evaluated plans that are computed once more, from nothing
     std::uint64_t seed = 1;    ///< of the checks' choice
-    /// Plans whose bound is above are not looked at, unless `exhaustive`: whether any is as fast, is sooner known.
+    /// Plans that take longer are not looked for, unless `exhaustive`: whether any is as fast, is sooner known.
     double most_s = std::numeric_limits<double>::infinity();
     std::function<void(const SearchProgress&)> progress{};  ///< called now and then, from any thread but one at a time
     std::function<bool()> is_cut{};                         ///< asked often; true: end with what there is
@@ -34,11 +34,11 @@ struct SearchOptions {
 };
 
 /// The plans of the space with the shortest folded steps that fit into memory, whatever the number of threads: of a
-/// search that was not cut, the same as the exhaustive one's. A plan is pruned where its bound, or its exact memory
-/// (stage_memory), says that it cannot be among them. Plans of one grid share a network. Throws InputError as
-/// plan_space, std::logic_error where a plan's step is below its bound or differs when computed from nothing,
-/// InputError where the best plans of `from` take another step here. Where `parts` helps another process, the result is
-/// empty.
+/// search that was not cut, the same as the exhaustive one's. A plan is pruned where its bound, or its memory
+/// (stage_memory), says that it cannot be among them, and its play is broken off where its step turns out to be too
+/// long and another is known with less memory. Plans of one grid share a network. Throws InputError as plan_space,
+/// std::logic_error where a plan's step is below its bound or differs when computed from nothing, InputError where the
+/// best plans of `from` take another step here. Where `parts` helps another process, the result is empty.
 [[nodiscard]] SearchResult search_plans(const models::Inputs& inputs, const SpaceRequest& request,
                                         const SearchOptions& options);
 

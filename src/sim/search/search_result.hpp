@@ -16,7 +16,7 @@ struct EvaluatedPlan {
     Candidate candidate;
     std::uint64_t index = 0;  ///< in the space: ties of `step` are in its order
     Picoseconds step = 0;     ///< folded
-    double bound_s = 0;       ///< the larger of GridFloor and GridBound, as far as they were asked
+    double bound_s = 0;       ///< the largest of GridFloor and GridBound, as far as they were asked
     double memory_peak_bytes = 0;
     schedule::LossTimes losses{};
 };

@@ -7,12 +7,6 @@
 
 namespace auspex::search {
 
-/// Plans that do so share all of GridLenses.
-[[nodiscard]] inline bool are_of_one_grid(const Candidate& a, const Candidate& b) {
-    const auto grid = [](const Candidate& c) { return std::tie(c.dp, c.ep, c.etp, c.tp, c.cp, c.pp, c.rank_order); };
-    return grid(a) == grid(b);
-}
-
 struct GridLenses {
     /// Of the grid of which `like` is a plan. Inputs and table must outlive it.
     GridLenses(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)

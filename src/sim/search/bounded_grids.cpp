@@ -45,6 +45,18 @@ std::optional<Bounded> smallest_shape(const models::Inputs& inputs, const PlanSp
     return smallest;
 }
 
+std::vector<Bounded> bounded_plans(const PlanSpace& space, const Bounded& shape, GridFloor& floor, double most_bytes) {
+    std::vector<Bounded> plans;
+    std::uint64_t number = space.first_plan(shape.number);
+    for (const Candidate& plan : space.plans_of(shape.number)) {
+        if (floor.memory_bytes(plan) <= most_bytes) {
+            plans.push_back({floor.of(plan), number, plan});
+        }
+        ++number;
+    }
+    return plans;
+}
+
 OpenPart part_of(const Grid& grid, const PlanSpace& space) {
     const auto [first, last] = std::ranges::minmax(grid, {}, &Bounded::number);
     return {first.number, space.first_plan(first.number), space.first_plan(last.number + 1)};

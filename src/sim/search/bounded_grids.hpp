@@ -33,6 +33,10 @@ using Grid = std::vector<Bounded>;
 [[nodiscard]] std::optional<Bounded> smallest_shape(const models::Inputs& inputs, const PlanSpace& space,
                                                     const std::vector<Grid>& grids, LayerCostTable& table);
 
+/// The plans of a shape with their floors, without those whose weights and gradients take more than `most_bytes`.
+[[nodiscard]] std::vector<Bounded> bounded_plans(const PlanSpace& space, const Bounded& shape, GridFloor& floor,
+                                                 double most_bytes);
+
 /// The grid as a part of the search.
 [[nodiscard]] OpenPart part_of(const Grid& grid, const PlanSpace& space);
 

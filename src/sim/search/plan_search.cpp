@@ -150,9 +150,11 @@ class Search {
         }
         return is_cut_;
     }
-    [[nodiscard]] bool may_lead(double bound_s) const {
-        return options_.exhaustive || bound_s <= std::min(board_.cutoff_s(), options_.most_s);
+    [[nodiscard]] double limit_s() const {
+        return options_.exhaustive ? std::numeric_limits<double>::infinity()
+                                   : std::min(board_.cutoff_s(), options_.most_s);
     }
+    [[nodiscard]] bool may_lead(double bound_s) const { return bound_s <= limit_s(); }
 
     /// For each number of stages, of the grids with the lowest bounds, without interleaving: plays the best plan that
     /// recomputes nothing and the best that recomputes everything. Climbs from the best of them.
@@ -237,15 +239,8 @@ class Search {
 
     /// Of a shape, with their floors: those whose weights and gradients fit.
     [[nodiscard]] std::vector<Bounded> plans_of(const Bounded& shape, GridFloor& floor) const {
-        std::vector<Bounded> plans;
-        std::uint64_t number = space_.first_plan(shape.number);
-        for (const Candidate& plan : space_.plans_of(shape.number)) {
-            if (options_.exhaustive || floor.memory_bytes(plan) <= inputs_.machine.tile.hbm_bytes) {
-                plans.push_back({floor.of(plan), number, plan});
-            }
-            ++number;
-        }
-        return plans;
+        const double all = std::numeric_limits<double>::infinity();
+        return bounded_plans(space_, shape, floor, options_.exhaustive ? all : inputs_.machine.tile.hbm_bytes);
     }
 
     void evaluate(const Grid& grid) {
@@ -265,7 +260,7 @@ class Search {
                 if (!may_lead(plan.bound_s) || !board_.take(plan.number) || !may_fit(plan, *lenses)) {
                     continue;
                 }
-                raise_bound(plan, *lenses);
+                plan.bound_s = lenses->raised(plan.bound_s, plan.plan, limit_s());
                 if (may_lead(plan.bound_s)) {
                     left.push_back(plan);
                 }
@@ -279,15 +274,6 @@ class Search {
             play(plan, *lenses);
         }
         note_done(grid, too_large);
-    }
-
-    /// Bounds that take longer and longer, as far as none says that the plan is not among the best.
-    void raise_bound(Bounded& plan, GridLenses& lenses) const {
-        GridBound& bound = lenses.bound();
-        plan.bound_s = std::max(plan.bound_s, bound.of(plan.plan, lenses.floor.optimizer_s(plan.plan)));
-        if (may_lead(plan.bound_s)) {
-            plan.bound_s = std::max(plan.bound_s, bound.of(plan.plan));
-        }
     }
 
     /// By the floor of its memory.
@@ -307,8 +293,7 @@ class Search {
         plan.memory_peak_bytes =
             least_bytes < smallest_bytes ? lenses.memory.peak_bytes(bounded.plan, smallest_bytes) : least_bytes;
         if (board_.may_be_unfit(plan.bound_s)) {
-            plan.bound_s =
-                std::max(plan.bound_s, lenses.bound().of(bounded.plan, lenses.floor.optimizer_s(bounded.plan)));
+            plan.bound_s = lenses.raised(plan.bound_s, bounded.plan, 0);
         }
         if (board_.may_be_unfit(plan.bound_s)) {
             plan.bound_s = std::max(plan.bound_s, lenses.bound().of_passes(bounded.plan));
@@ -318,7 +303,7 @@ class Search {
 
     /// As far as it may be among the best, or as none known has less memory.
     void play(Bounded bounded, GridLenses& lenses) {
-        raise_bound(bounded, lenses);
+        bounded.bound_s = lenses.raised(bounded.bound_s, bounded.plan, limit_s());
         if (may_lead(bounded.bound_s)) {
             bounded.bound_s = std::max(bounded.bound_s, lenses.bound().of_passes(bounded.plan));
         }

@@ -72,7 +72,8 @@ double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage, heaviest_rank_);
     }
-    return schedule::stage_peak_bytes(effects->second, fixed_of(c, plan, stage), plan, inputs_.stack, inputs_.machine, stage);
+    return schedule::stage_peak_bytes(effects->second, fixed_of(c, plan, stage), plan, inputs_.stack, inputs_.machine,
+                                      stage);
 }
 
 }  // namespace auspex::search

@@ -66,11 +66,7 @@ class Search {
         result.pruned_bound = is_cut_ ? 0 : result.space - result.pruned_memory - result.evaluated;
         result.capacity_bytes = inputs_.machine.tile.hbm_bytes;
         result.least_bound_left_s = is_cut_ ? least_left(grids) : 0;
-        result.decided_below_s =
-            options_.exhaustive ? result.decided_below_s : std::min(board_.cutoff_s(), options_.most_s);
-        if (is_cut_) {
-            result.decided_below_s = std::min(result.decided_below_s, result.least_bound_left_s);
-        }
+        result.decided_below_s = is_cut_ ? std::min(limit_s(), result.least_bound_left_s) : limit_s();
         result.played = board_.played();
         if (!is_cut_) {
             result.checked = check_some();

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "sim/search/bounds/grid_lenses.hpp"
+#include "sim/search/space/grids.hpp"
 
 namespace auspex::search {
 namespace {

@@ -83,10 +83,13 @@ std::string reason_of(const std::string& refused, const std::string& place) {
     return refused.starts_with(prefix) ? refused.substr(prefix.size()) : refused;
 }
 
-/// Rows that ran with the software after the fix are predicted with the stack's transport of that name, if it has one.
-models::Stack stack_after_fix(const models::Inputs& inputs) {
+/// Rows that ran with the software after the fix are predicted with the stack's transport of that name, if it has one
+/// and none was set.
+models::Stack stack_after_fix(const models::Inputs& inputs, const std::vector<std::string>& overrides) {
     const std::vector<std::string>& names = inputs.stack.transport_names;
-    if (std::find(names.begin(), names.end(), kTransportAfterFix) == names.end()) {
+    const bool is_chosen = std::ranges::any_of(
+        overrides, [](const std::string& text) { return text.starts_with("stack.transport.use="); });
+    if (is_chosen || std::ranges::find(names, kTransportAfterFix) == names.end()) {
         return inputs.stack;
     }
     JsonDocument document = inputs.stack_document;
@@ -127,7 +130,7 @@ void run_plan_against(const Options& options) {
     const std::vector<evaluate::SweepRow> rows = evaluate::load_layout_sweep(options.search.against);
     std::vector<evaluate::SweepPrediction> predictions(rows.size());
     predict_rows(inputs, rows, false, predictions);
-    inputs.stack = stack_after_fix(inputs);
+    inputs.stack = stack_after_fix(inputs, options.overrides);
     predict_rows(inputs, rows, true, predictions);
     const evaluate::SweepJudgement judgement = judge_sweep(rows, predictions);
     if (options.json) {

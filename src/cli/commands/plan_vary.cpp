@@ -180,7 +180,8 @@ void print_text(const Options& options, const VariedField& field, const std::vec
         rows.push_back(row_of(points, i));
         const models::Plan* before = plan_before(points, i);
         plans += points[i].point.best ? 1 : 0;
-        changes += points[i].point.best && before != nullptr && !plan_differences(points[i].plan, *before).empty();
+        const bool has_both = points[i].point.best && before != nullptr;
+        changes += has_both && !plan_differences(points[i].plan, *before).empty() ? 1 : 0;
     }
     std::cout << report::text_table(rows, {0, 6});
     if (points.size() < field.values.size()) {

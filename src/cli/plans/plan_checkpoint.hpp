@@ -23,8 +23,6 @@ class KeptSearch {
     /// Lets the search begin where the file ends, and writes it on; this must outlive it. A file that cannot be
     /// written later on is said once on standard error, and does not end the search.
     void attach(search::SearchOptions& how);
-    /// What was known at the beginning, for the line that says so; empty where nothing was.
-    [[nodiscard]] const std::optional<search::SearchState>& from() const { return from_; }
 
  private:
     std::string where_, file_;

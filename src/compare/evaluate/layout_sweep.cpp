@@ -19,7 +19,9 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;  ///< allocated_gb and reserved_gb are PyTorch's bytes over this
 constexpr int kSequence = 4096;                ///< where the table has no column sequence_length
-constexpr double kWidthStep = 256;             ///< widths of feed-forwards are multiples of it
+constexpr double kMostParameters = 1e15;
+constexpr double kMostWidth = 1e6;
+constexpr double kWidthStep = 256;  ///< widths of feed-forwards are multiples of it
 
 constexpr std::array<std::string_view, 17> kRequired{"params_b",
                                                      "nodes",
@@ -144,7 +146,7 @@ double read_total(const Fields& fields) {
     double value = 0;
     const std::size_t digits = text.size() - (unit == std::string_view::npos ? 0 : 1);
     const auto [end, status] = std::from_chars(text.data(), text.data() + digits, value);
-    if (status != std::errc() || end != text.data() + digits || value <= 0) {
+    if (status != std::errc() || end != text.data() + digits || !(value > 0 && value <= kMostParameters)) {
         fields.refuse("total_parameters", "a number above 0, with K, M, G or T behind it, or nothing");
     }
     return unit == std::string_view::npos ? value : value * std::pow(1000, static_cast<double>(unit + 1));
@@ -194,8 +196,10 @@ SweepRow read_row(const Fields& fields, ModelFacts& facts) {
     row.tp = fields.whole("tp", 1, kMost);
     row.pp = fields.whole("pp", 1, kMost);
     row.dp = fields.whole("dp", 1, kMost);
-    row.zero_stage =
-        fields.has("zero_stage") && fields.text("zero_stage") == "3" ? 3 : fields.whole("zero_stage", 0, 1);
+    row.zero_stage = fields.whole("zero_stage", 0, 3);
+    if (row.zero_stage == 2) {
+        fields.refuse("zero_stage", "0, 1 or 3");
+    }
     row.micro_batch_size = fields.whole("micro_batch_size", 1, kMost);
     row.micro_batches = fields.whole("micro_batches", 1, kMost);
     read_outcome(fields, row);
@@ -236,7 +240,12 @@ void infer_model(const std::vector<std::size_t>& members, std::vector<SweepRow>&
         const SweepRow& first = rows[members.front()];
         widths.push_back(width_of(first.workload, first.params_b * 1e9, false));
     }
-    const double width = std::max(kWidthStep, std::round(median(widths) / kWidthStep) * kWidthStep);
+    const double width = std::round(median(widths) / kWidthStep) * kWidthStep;
+    if (!(width >= kWidthStep && width <= kMostWidth)) {
+        throw InputError(rows[members.front()].place,
+                         "found a model with parameters that a feed-forward " + json_number(width) +
+                             " wide would give it; expected 256 to 1,000,000, or the column \"intermediate_size\"");
+    }
     for (const std::size_t i : members) {
         rows[i].workload.intermediate_size = facts[i].intermediate.value_or(static_cast<int>(width));
     }

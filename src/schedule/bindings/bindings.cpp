@@ -1,6 +1,7 @@
 /// @file What has no kernel or call: found by looking at settings, and at every operation of the program.
 #include "schedule/bindings/bindings.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace auspex::schedule {
@@ -41,6 +42,8 @@ void check_grid(Findings& found, const models::Workload& w, const models::Plan& 
               "etp " + std::to_string(p.etp) + " is not bound with tp " + std::to_string(p.tp) + ", only the same");
     found.add(w.tied_embeddings && p.pp * p.virtual_stages > 1, OpKind::kTiedEmbeddingAllReduce,
               "tied embeddings are bound on one virtual stage only");
+    found.add(std::ranges::find(p.stage_layers, 0) != p.stage_layers.end(), OpKind::kAttention,
+              "a stage without layers is not bound");
     const auto divides = [&](int number, OpKind kind, const std::string& name) {
         found.add(number % p.tp != 0, kind,
                   name + " " + std::to_string(number) + " is not divisible by tp " + std::to_string(p.tp));

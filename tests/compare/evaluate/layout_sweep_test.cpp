@@ -71,6 +71,18 @@ TEST(LayoutSweep, what_is_wrong_is_named_with_line_and_column) {
     EXPECT_NE(refusal(with(",32,32.0", ",30,30")).find("column \"heads\""), std::string::npos);
 }
 
+TEST(LayoutSweep, models_that_no_width_explains_are_refused) {
+    const auto with = [](const std::string& billions, const std::string& total) {
+        return refusal(kHeader + billions + ",1,2048,16,32,32,131072,True,1,1,8,0,2,16,ok,40149.94,,," + total +
+                       ",,True\n");
+    };
+    EXPECT_EQ(with("1.34", "1.34G"), "accepted");
+    for (const char* total : {"inf", "nan", "1e300", "0.1G", "9000T"}) {
+        EXPECT_NE(with("1.34", total).find("s.csv:2"), std::string::npos) << total;
+    }
+    EXPECT_NE(with("1000000", "").find("feed-forward"), std::string::npos);
+}
+
 SweepRow measured(double tokens_per_s) {
     SweepRow row;
     row.params_b = 1, row.nodes = 1, row.dp = 8, row.workload.sequence_length = 10;

@@ -114,6 +114,11 @@ TEST(Bindings, plans_that_have_no_calls) {
                 "operation gradient_reduce_dense: overlap of dp beside compute is not bound");
     expect_line(with([](models::Plan& p) { p.pp = 2; }, true),
                 "operation tied_embedding_all_reduce: tied embeddings are bound on one virtual stage only");
+    expect_line(with([](models::Plan& p) {
+                    p.pp = 2;
+                    p.stage_layers = {mixture_model().layers, 0};
+                }),
+                "operation attention: a stage without layers is not bound");
     expect_line(with([](models::Plan& p) { p.routing.kind = models::RoutingDistribution::kZipf; }),
                 "operation router_top_k: shares drawn from a distribution cannot be forced on tokens");
     expect_line(with([](models::Plan& p) { p.precision = "fp32", p.gradient_bytes = 2; }),

@@ -88,7 +88,7 @@ ShutOutPlans shut_out_by_memory(const models::Inputs& inputs, const SpaceRequest
     if (!fastest.empty()) {
         const PlanSpace space(inputs, request);
         for (const EvaluatedPlan& plan : fastest) {
-            ShutOut& one = found.fastest.emplace_back(ShutOut{.plan = plan});
+            ShutOut& one = found.fastest.emplace_back(ShutOut{.plan = plan, .by_recompute = {}, .by_other_field = {}});
             one.excess_bytes = plan.memory_peak_bytes - inputs.machine.tile.hbm_bytes;
             find_what_fits(inputs, request, space, one);
         }

@@ -19,7 +19,7 @@ BEGIN {
     may["sim/network"] = "base models schedule"
     may["sim/engine"] = may["sim/cpu"] = "base models schedule sim/network"
     may["sim/predict"] = "base models schedule sim/network sim/engine sim/cpu"
-    may["sim/search"] = "base models schedule sim/network sim/engine sim/predict"
+    may["sim/search"] = "base models schedule sim/network sim/engine sim/cpu sim/predict"
     may["exec"] = "base models schedule"
     may["microbench"] = "base models schedule exec"
     may["compare/fit"] = "base models schedule sim/network sim/cpu"

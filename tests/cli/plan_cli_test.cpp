@@ -24,6 +24,9 @@ class PlanCli : public testing::Test, protected testing_cli::Runner {};
 const std::string kSmall =
     "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 24 --global-batch 96 --where 'pp<=4,tp<=2' ";
 
+const std::string kCores = "reports/local-calibration/machine.json";
+const std::string kOnCores = "plan --machine " + kCores + " --workload small-moe --ranks 4 --where pp=1 ";
+
 const std::string kLonger =
     "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 48 --global-batch 192 ";
 
@@ -71,6 +74,23 @@ TEST_F(PlanCli, the_best_is_written_as_a_plan_that_predict_takes_at_the_very_sam
     EXPECT_EQ(prediction.root().at("global_batch").as_integer(1, 1000), 96);
     EXPECT_NEAR(best.at("memory_headroom_bytes").as_number(0, 1e12),
                 64e9 - best.at("memory_peak_bytes").as_number(0, 1e12), 1);
+}
+
+TEST_F(PlanCli, on_cpu_cores_the_best_of_all_that_the_trainer_runs_is_what_predict_says_of_it) {
+    const std::string file = folder_ + "best.json";
+    const Outcome found = run(kOnCores + "--json --out " + file);
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const JsonValue root = document.root();
+    EXPECT_EQ(root.at("stack").as_string(), "auspex");
+    EXPECT_EQ(root.at("global_batch").as_integer(1, 100), 4) << "a sequence a rank";
+    const double best_s = root.at("best").elements().front().at("step_time_s").as_number(0, 1);
+    const Outcome predicted =
+        run("predict --machine " + kCores + " --stack auspex --workload small-moe --json --plan " + file);
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.error;
+    const auto prediction = JsonDocument::parse(predicted.out, "predict");
+    EXPECT_EQ(prediction.root().at("step_time_s").as_number(0, 1), best_s);
+    EXPECT_EQ(prediction.root().at("lens").as_string(), "host");
 }
 
 TEST_F(PlanCli, faster_plans_that_do_not_fit_are_named_with_what_makes_them_fit) {
@@ -317,7 +337,8 @@ TEST_F(PlanCli, what_cannot_be_is_one_sentence_that_says_what_would_do) {
               "");
     EXPECT_EQ(fault_of_refusal(base + "--tiles 12 --global-batch 12 --where 'pp~4'", {"--where", "pp~4", "expected"}),
               "");
-    EXPECT_EQ(fault_of_refusal(base + "--tiles 12", {"found no --global-batch"}), "");
+    EXPECT_EQ(fault_of_refusal(base + "--global-batch 12", {"found no --tiles"}), "");
+    EXPECT_EQ(fault_of_refusal(kOnCores + "--what-if", {"--what-if", "machine of accelerators"}), "");
 }
 
 }  // namespace

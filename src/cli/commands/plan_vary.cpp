@@ -179,9 +179,9 @@ void print_text(const Options& options, const VariedField& field, const std::vec
     for (std::size_t i = 0; i < points.size(); ++i) {
         rows.push_back(row_of(points, i));
         const models::Plan* before = plan_before(points, i);
-        plans += points[i].point.best ? 1 : 0;
+        plans += points[i].point.best ? 1U : 0U;
         const bool has_both = points[i].point.best && before != nullptr;
-        changes += has_both && !plan_differences(points[i].plan, *before).empty() ? 1 : 0;
+        changes += has_both && !plan_differences(points[i].plan, *before).empty() ? 1U : 0U;
     }
     std::cout << report::text_table(rows, {0, 6});
     if (points.size() < field.values.size()) {

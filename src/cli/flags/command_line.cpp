@@ -43,12 +43,27 @@ po::options_description describe(const Command& command) {
     return description;
 }
 
-/// The only short flag: `-n N`, as with mpirun.
-std::vector<std::string> without_short_flags(const Command& command, std::vector<std::string> arguments) {
-    if (takes(command, Flag::kTrainRanks)) {
-        std::replace(arguments.begin(), arguments.end(), std::string("-n"), std::string("--ranks"));
+/// `-n N`, as with mpirun, is --ranks; a search's --ranks is its --tiles.
+std::vector<std::string> with_long_names(const Command& command, std::vector<std::string> arguments) {
+    static const std::string kRanks = "--ranks";
+    const bool is_search = takes(command, Flag::kTilesRange);
+    for (std::string& argument : arguments) {
+        if (argument == "-n" && (is_search || takes(command, Flag::kTrainRanks))) {
+            argument = kRanks;
+        }
+        if (is_search && (argument == kRanks || argument.starts_with(kRanks + "="))) {
+            argument.replace(0, kRanks.size(), "--tiles");
+        }
     }
     return arguments;
+}
+
+/// What follows from others where it is not given.
+void fill_defaults(const Command& command, Options& options) {
+    const bool searches = takes(command, Flag::kGlobalBatch) && !options.tiles.empty();
+    if (searches && options.search.global_batch == 0) {
+        options.search.global_batch = options.tiles.back();
+    }
 }
 
 po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
@@ -57,7 +72,7 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
     po::variables_map values;
     try {
         namespace style = po::command_line_style;
-        const auto parsed = po::command_line_parser(without_short_flags(command, arguments))
+        const auto parsed = po::command_line_parser(with_long_names(command, arguments))
                                 .options(description)
                                 .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                                 .run();
@@ -101,6 +116,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
                    : one != nullptr ? std::vector<std::string>{*one}
                                     : std::vector<std::string>{});
     }
+    fill_defaults(command, options);
     options.arguments = arguments;
     options.command_line = std::string("auspex ") + command.name;
     for (const std::string& argument : arguments) {

@@ -39,9 +39,10 @@ FlagText input_flag_text(Flag flag) {
         case Flag::kTilesList:
             return {"tiles", "N,N,...", "numbers of tiles, smallest first; the first is the reference"};
         case Flag::kTilesRange:
-            return {
-                "tiles", "N | N,N,... | A..B",
-                "tiles (accelerators) of the job; several: the best plan of each size; A..B: A, 2A, 4A up to B, and B"};
+            return {"tiles", "N | N,N,... | A..B",
+                    "tiles (accelerators) of the job, or ranks on CPU cores (--ranks is the same); several: the best "
+                    "plan of each "
+                    "size; A..B: A, 2A, 4A up to B, and B"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -143,7 +144,9 @@ FlagText verify_flag_text(Flag flag) {
 /// Of `auspex plan`.
 FlagText search_flag_text(Flag flag) {
     switch (flag) {
-        case Flag::kGlobalBatch: return {"global-batch", "N", "sequences of a step, over all replicas"};
+        case Flag::kGlobalBatch:
+            return {"global-batch", "N",
+                    "sequences of a step, over all replicas; default: one a tile (of the last size)"};
         case Flag::kWhere:
             return {"where", "FIELD<=N,...",
                     "only plans whose dp, ep, etp, tp, cp, pp, virtual_stages, micro_batch_size or "

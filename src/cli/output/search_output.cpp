@@ -227,8 +227,9 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
     const search::RankedPlan& best = found.ranked.front();
     const auto equal =
         std::ranges::count_if(found.ranked, [](const search::RankedPlan& p) { return p.lead.is_within_uncertainty(); });
-    std::cout << inputs.workload.name << " on " << options.tiles.front() << " tiles of " << inputs.machine.name
-              << " with " << inputs.stack.name << ", " << thousands(options.search.global_batch) << " sequences a step"
+    std::cout << inputs.workload.name << " on " << options.tiles.front()
+              << (inputs.machine.cpu.cores > 0 ? " ranks of " : " tiles of ") << inputs.machine.name << " with "
+              << inputs.stack.name << ", " << thousands(options.search.global_batch) << " sequences a step"
               << overrides_line(options) << "\n\n"
               << (result.was_cut ? "The best so far: " : "The best: ") << duration(best.prediction.step_time_s)
               << " a step, " << percent(best.prediction.mfu) << " MFU, "

@@ -16,16 +16,18 @@ Command plan_command(void (*run)(const Options&)) {
         "--checkpoint build/search.checkpoint\n"
         "  mpirun -n 4 --bind-to none auspex plan --machine aurora --stack optimus --workload mula-220b-a10b "
         "--tiles 3072 --global-batch 3072\n"
+        "  auspex plan --machine local --workload small-moe --ranks 8\n"
         "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
-        {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kTilesRange, Flag::kGlobalBatch},
-        {Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive, Flag::kWhatIf, Flag::kTokens,
-         Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst, Flag::kSearchCheckpoint, Flag::kSearchResume,
-         Flag::kOut, Flag::kJson},
+        {Flag::kMachine, Flag::kWorkload, Flag::kTilesRange},
+        {Flag::kStack, Flag::kGlobalBatch, Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive,
+         Flag::kWhatIf, Flag::kTokens, Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst,
+         Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut, Flag::kJson},
         run,
-        {{Flag::kPlan,
+        {{Flag::kStack, "software stack file, or the name of one in stacks/; default: the machine's default_stack"},
+         {Flag::kPlan,
           "plan file with what does not vary (precision, routing, placement), and a plan whose place among all is "
           "told; "
-          "default: bf16, even routing"},
+          "default: bf16 (on CPU cores fp32), even routing"},
          {Flag::kSet,
           "override a field; ROLE is machine, stack, workload or plan; a plan's field is then fixed; may be repeated"},
          {Flag::kOut,

@@ -2,6 +2,7 @@
 #include "cli/plans/plan_request.hpp"
 
 #include <sstream>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
@@ -19,14 +20,20 @@ namespace {
 constexpr const char* kPlainPlan = R"({"source": "auspex plan", "ep": 1, "tp": 1, "pp": 1, "micro_batch_size": 1,
     "micro_batches": 1, "schedule": "1f1b", "precision": "bf16", "gradient_dtype": "bf16", "optimizer": "sharded",
     "dispatch": "alltoall", "expert_kernels": "grouped"})";
+/// The trainer's kernels compute in fp32, and bf16 only saves memory.
+constexpr const char* kCpuPrecision = "fp32";
 
 std::string bytes_text(double bytes) { return format_quantity(bytes, Dimension::kBytes); }
 
-JsonDocument base_plan(const Options& options) {
+JsonDocument base_plan(const Options& options, bool is_of_cpus) {
     if (!options.plan.empty()) {
         return launch::load_document("plan", options.plan, options.overrides);
     }
     JsonDocument document = JsonDocument::parse(kPlainPlan, "plan");
+    if (is_of_cpus) {
+        document.set("precision", kCpuPrecision);
+        document.set("gradient_dtype", kCpuPrecision);
+    }
     for (const std::string& text : options.overrides) {
         if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
             document.set(parts.path, parts.value);
@@ -39,14 +46,21 @@ JsonDocument base_plan(const Options& options) {
 
 models::Inputs search_inputs(const Options& options) {
     launch::require_roles(options.overrides, {"machine", "stack", "workload", "plan"});
-    models::Inputs inputs =
-        models::load_inputs(launch::load_document("machine", options.machine, options.overrides),
-                            launch::load_document("stack", options.stack, options.overrides),
-                            launch::load_document("workload", options.workload, options.overrides), base_plan(options));
-    if (inputs.machine.cpu.cores > 0) {
-        throw InputError("--machine",
-                         "found " + inputs.machine.name +
-                             ", whose ranks are processes on CPU cores; expected a machine of accelerators");
+    JsonDocument machine = launch::load_document("machine", options.machine, options.overrides);
+    const models::Machine read = models::load_machine(machine);
+    const bool is_of_cpus = read.cpu.cores > 0;
+    if (options.stack.empty() && read.default_stack.empty()) {
+        throw InputError("auspex plan", "found no --stack, and machine " + read.name +
+                                            " has no default_stack; expected the name of a stack");
+    }
+    models::Inputs inputs = models::load_inputs(
+        std::move(machine),
+        launch::load_document("stack", options.stack.empty() ? read.default_stack : options.stack, options.overrides),
+        launch::load_document("workload", options.workload, options.overrides), base_plan(options, is_of_cpus));
+    if (is_of_cpus && options.search.what_if) {
+        throw InputError("--what-if", "found with machine " + inputs.machine.name + ", whose ranks run what stack " +
+                                          inputs.stack.name +
+                                          " offers; expected a machine of accelerators, or no --what-if");
     }
     return inputs;
 }

@@ -5,8 +5,8 @@
 
 namespace auspex::cli {
 
-/// Machine, stack, workload and what does not vary of the plan, overridden. Throws InputError, also for a machine of
-/// CPU cores.
+/// Machine, stack (or the machine's default_stack), workload and what does not vary of the plan, overridden. Throws
+/// InputError, also for --what-if with a machine of CPU cores.
 [[nodiscard]] models::Inputs search_inputs(const Options& options);
 /// The space for a number of tiles. Throws InputError.
 [[nodiscard]] search::SpaceRequest search_request(const Options& options, int tiles);

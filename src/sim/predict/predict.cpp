@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "sim/cpu/step.hpp"
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
 #include "sim/predict/sensitivity.hpp"
@@ -107,13 +106,7 @@ SimulatedStep step_on_cpus(const models::Inputs& inputs, const PredictOptions& o
                              " has the trainer's own kernels and messages (auspex program "
                              "--check-executor says why)");
     }
-    cpu::CpuStep played = cpu::play_on_cpus(inputs, step, options.timeline, options.background_processes);
-    step.step = played.step;
-    step.forward_backward = played.forward_backward;
-    step.losses = played.losses;
-    step.events = played.events;
-    step.operation_times = std::move(played.operation_times);
-    step.timeline = std::move(played.timeline);
+    simulate_prepared(step, inputs, options, true);
     return step;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cpu/step.hpp"
 #include "sim/engine/link_use.hpp"
 
 namespace auspex::predict {
@@ -42,6 +43,20 @@ SimulatedStep prepare_step(const models::Inputs& inputs, const PredictOptions& o
     static_cast<schedule::StepProgram&>(step) = schedule::make_step_program(inputs, options.tiles);
     return step;
 }
+
+namespace {
+
+void simulate_on_cpus(SimulatedStep& s, const models::Inputs& inputs, const PredictOptions& options) {
+    cpu::CpuStep played = cpu::play_on_cpus(inputs, s, options.timeline, options.background_processes);
+    s.step = played.step;
+    s.forward_backward = played.forward_backward;
+    s.losses = played.losses;
+    s.events = played.events;
+    s.operation_times = std::move(played.operation_times);
+    s.timeline = std::move(played.timeline);
+}
+
+}  // namespace
 
 SimulatedStep simulate_step(const models::Inputs& inputs, const PredictOptions& options, bool operation_times) {
     SimulatedStep step = prepare_step(inputs, options);
@@ -100,6 +115,9 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
 
 void simulate_prepared(SimulatedStep& step, const models::Inputs& inputs, const PredictOptions& options,
                        bool operation_times, network::Network* network) {
+    if (inputs.machine.cpu.cores > 0) {
+        return simulate_on_cpus(step, inputs, options);
+    }
     std::optional<network::Network> own;
     if (network == nullptr) {
         network = &own.emplace(inputs.machine, inputs.stack, step.layout);

@@ -1,6 +1,6 @@
 #pragma once
-/// @file One step, folded: builds, costs and plays the program of a plan, with the stragglers that its groups really
-/// meet.
+/// @file One step, folded or on CPU cores: builds, costs and plays the program of a plan, with the stragglers that its
+/// groups really meet.
 #include <optional>
 
 #include "models/inputs.hpp"
@@ -35,7 +35,8 @@ struct SimulatedStep : schedule::StepProgram {
 /// Speeds: within the ranks that meet in every layer (tp x ep, etp) the slowest of them sets the pace: expected maximum
 /// of that many draws of the fleet's spread. Across replicas and stages, which meet once a step, a second play gives
 /// the heaviest stage the expected slowest of all ranks; what that adds is jitter,
-/// and the timeline is of that play. `operation_times`: fills operation_times and link_use.
+/// and the timeline is of that play. `operation_times`: fills operation_times and link_use. A machine of CPU cores has
+/// none of that: play_on_cpus, which throws what it throws.
 [[nodiscard]] SimulatedStep simulate_step(const models::Inputs& inputs, const PredictOptions& options,
                                           bool operation_times);
 
@@ -46,7 +47,7 @@ void simulate_prepared(SimulatedStep& step, const models::Inputs& inputs, const 
                        bool operation_times, network::Network* network = nullptr);
 
 /// The same for a step that matters only if it takes no longer than `most`: false where it takes longer, and nothing
-/// else is known of it then.
+/// else is known of it then. Not for a machine of CPU cores.
 [[nodiscard]] bool simulate_within(SimulatedStep& step, const models::Inputs& inputs, network::Network& network,
                                    Picoseconds most);
 

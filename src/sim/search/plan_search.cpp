@@ -292,7 +292,7 @@ class Search {
             plan.bound_s = lenses.raised(plan.bound_s, bounded.plan, 0);
         }
         if (board_.may_be_unfit(plan.bound_s)) {
-            plan.bound_s = std::max(plan.bound_s, lenses.bound().of_passes(bounded.plan));
+            plan.bound_s = lenses.nearest(plan.bound_s, bounded.plan);
         }
         board_.add_unfit(plan);
     }
@@ -301,7 +301,7 @@ class Search {
     void play(Bounded bounded, GridLenses& lenses) {
         bounded.bound_s = lenses.raised(bounded.bound_s, bounded.plan, limit_s());
         if (may_lead(bounded.bound_s)) {
-            bounded.bound_s = std::max(bounded.bound_s, lenses.bound().of_passes(bounded.plan));
+            bounded.bound_s = lenses.nearest(bounded.bound_s, bounded.plan);
         }
         if (!may_lead(bounded.bound_s)) {
             return;
@@ -315,7 +315,7 @@ class Search {
         predict::SimulatedStep step = predict::prepare_step(own, {});
         const Picoseconds most = to_picoseconds_up(std::min(board_.cutoff_s(), options_.most_s));
         const bool may_stop = !options_.exhaustive && board_.is_behind(most, plan.memory_peak_bytes);
-        if (!simulate_within(step, own, lenses.bound().network(), may_stop ? most : kNoCutoff)) {
+        if (!lenses.simulate(step, own, may_stop ? most : kNoCutoff)) {
             return;
         }
         plan.step = step.step;

@@ -12,10 +12,10 @@ EvaluatedPlan GridPlayer::play(EvaluatedPlan plan, bool has_to_fit) {
     predict::SimulatedStep step = predict::prepare_step(own, {});
     plan.memory_peak_bytes = predict::memory_report(own, step).peak_bytes;
     if (!has_to_fit || plan.memory_peak_bytes <= inputs_.machine.tile.hbm_bytes) {
-        if (!network_) {
+        if (!network_ && inputs_.machine.cpu.cores == 0) {
             network_.emplace(inputs_.machine, inputs_.stack, step.layout);
         }
-        simulate_prepared(step, own, {}, false, &*network_);
+        simulate_prepared(step, own, {}, false, network_ ? &*network_ : nullptr);
         plan.step = step.step;
         plan.losses = step.losses;
     }

@@ -8,17 +8,20 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "base/rng.hpp"
 #include "base/statistics/distributions.hpp"
-#include "sim/search/bounds/step_bound.hpp"
+#include "sim/search/bounds/grid_lenses.hpp"
 #include "sim/search/played_plan.hpp"
 #include "sim/search/space/grids.hpp"
 
 namespace auspex::search {
 namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 using Numbered = std::pair<Candidate, std::uint64_t>;
 
@@ -105,8 +108,8 @@ BelowStep plans_below(const models::Inputs& inputs, const PlanSpace& space, doub
     const std::vector<std::size_t> firsts = first_shapes_of_grids(space);
     std::vector<BelowStep> by_grid(firsts.size() - 1);
     tbb::parallel_for(std::size_t{0}, by_grid.size(), [&](std::size_t g) {
-        GridFloor floor(inputs, tables.local(), shapes[firsts[g]]);
-        std::optional<GridBound> bound;
+        GridLenses lenses(inputs, tables.local(), shapes[firsts[g]]);
+        GridFloor& floor = lenses.floor;
         for (std::size_t shape = firsts[g]; shape < firsts[g + 1]; ++shape) {
             const std::vector<Candidate> plans = space.plans_of(shape);
             if (floor.of_any(space, shape) >= step_s) {
@@ -116,10 +119,7 @@ BelowStep plans_below(const models::Inputs& inputs, const PlanSpace& space, doub
                 if (floor.memory_bytes(plans[i]) > inputs.machine.tile.hbm_bytes || floor.of(plans[i]) >= step_s) {
                     continue;
                 }
-                if (!bound) {
-                    bound.emplace(inputs, tables.local(), shapes[firsts[g]]);
-                }
-                const double bound_s = std::max(floor.of(plans[i]), bound->of(plans[i]));
+                const double bound_s = lenses.raised(floor.of(plans[i]), plans[i], step_s);
                 if (bound_s < step_s) {
                     (bound_s <= decided_below_s ? by_grid[g].decided : by_grid[g].undecided)
                         .push_back(space.first_plan(shape) + i);
@@ -228,8 +228,8 @@ GivenPlan place_given_plan(const models::Inputs& inputs, const SpaceRequest& req
     }
     EvaluatedPlan plan = play_alone(inputs, {.candidate = found->first, .index = found->second}, false);
     LayerCostTable table(inputs);
-    plan.bound_s = std::max(GridFloor(inputs, table, plan.candidate).of(plan.candidate),
-                            GridBound(inputs, table, plan.candidate).of(plan.candidate));
+    GridLenses lenses(inputs, table, plan.candidate);
+    plan.bound_s = lenses.raised(lenses.floor.of(plan.candidate), plan.candidate, kNever);
     given.excess_bytes = plan.memory_peak_bytes - inputs.machine.tile.hbm_bytes;
     given.ranked = ranked_plan(inputs, plan, best.prediction.run_tokens);
     judge(given.ranked, best);

@@ -6,8 +6,8 @@
 
 #include "models/inputs.hpp"
 #include "schedule/memory/plan_memory.hpp"
-#include "sim/search/space/plan_space.hpp"
 #include "sim/search/bounds/layer_costs.hpp"
+#include "sim/search/space/plan_space.hpp"
 
 namespace auspex::search {
 

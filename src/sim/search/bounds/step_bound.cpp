@@ -36,6 +36,9 @@ GridFloor::GridFloor(const models::Inputs& inputs, LayerCostTable& table, const 
     : inputs_(inputs),
       table_(table),
       transport_bytes_per_s_(network::transport_bytes_per_s(inputs.machine.node, inputs.stack)) {
+    if (inputs.machine.cpu.cores > 0) {
+        cpu_.emplace(inputs);
+    }
     const models::Plan plan = resolve_plan(plan_of(like, inputs.plan), inputs.workload, 0);
     const models::Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
     for (const models::GroupKind kind :
@@ -178,11 +181,21 @@ double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double opt
 }
 
 double GridFloor::of(const Candidate& plan) {
+    if (cpu_) {
+        return cpu_->kernels_s(plan);
+    }
     const bool blocks = inputs_.stack.blocking_sends && !overlaps(plan, schedule::Stream::kPp);
     return bound_s(plan, times_of(plan), optimizer_s(plan), blocks);
 }
 
 double GridFloor::of_any(const PlanSpace& space, std::size_t shape) {
+    if (cpu_) {
+        double least_s = std::numeric_limits<double>::infinity();
+        for (const Candidate& plan : space.plans_of(shape)) {
+            least_s = std::min(least_s, cpu_->kernels_s(plan));
+        }
+        return least_s;
+    }
     const Candidate& like = space.shapes()[shape];
     const auto [least, is_new] = least_.try_emplace(like.micro_batch_size);
     const auto [optimizer, is_new_optimizer] =

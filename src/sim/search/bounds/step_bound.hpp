@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sim/network/collective/network.hpp"
+#include "sim/search/bounds/cpu_floor.hpp"
 #include "sim/search/bounds/layer_costs.hpp"
 #include "sim/search/bounds/pipeline_bound.hpp"
 
@@ -18,7 +19,7 @@ namespace auspex::search {
 ///   all-to-all                              bytes (n - k) / n / R
 ///   message to another stage                bytes / R
 /// and likewise the sums of gradients behind the passes and the gathers of parameters, of the stage that has least of
-/// them. Ignores: the optimizer's kernels, links. For one grid.
+/// them. Ignores: the optimizer's kernels, links. On machines of CPU cores CpuFloor::kernels_s. For one grid.
 class GridFloor {
  public:
     /// Of the grid of which `like` is a plan. Inputs and table must outlive it.
@@ -46,6 +47,7 @@ class GridFloor {
 
     const models::Inputs& inputs_;
     LayerCostTable& table_;
+    std::optional<CpuFloor> cpu_;
     double transport_bytes_per_s_;
     std::map<models::GroupKind, std::pair<int, int>> group_;  ///< ranks, and the most of them in a node
     std::vector<bool> leaves_node_;                           ///< by stage: a message to the next one, of any rank

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "schedule/bindings/bindings.hpp"
+#include "schedule/program/step_program.hpp"
 
 namespace auspex::search {
 namespace {
@@ -90,6 +92,18 @@ int choices_that_differ(const Candidate& a, const Candidate& b) {
            (a.sequence_parallel != b.sequence_parallel ? 1 : 0);
 }
 
+/// Of a machine of CPU cores, whose ranks are the trainer's: what these cannot do of any plan of a shape; else nothing.
+std::string why_unbound(const models::Inputs& inputs, const Candidate& shape) {
+    if (inputs.machine.cpu.cores == 0) {
+        return {};
+    }
+    models::Inputs own = inputs;
+    own.plan = plan_of(shape, inputs.plan);
+    const schedule::StepProgram step = schedule::make_step_program(own, 0);
+    const auto lines = unbound_operations(inputs.workload, step.plan, inputs.stack, step.program);
+    return lines.empty() ? std::string() : lines.front();
+}
+
 template <class Choice>
 std::vector<Choice> offered(bool is_free, Choice fixed, bool what_if, const std::vector<std::string>& words,
                             std::initializer_list<Choice> all) {
@@ -104,31 +118,6 @@ std::vector<Choice> offered(bool is_free, Choice fixed, bool what_if, const std:
 }
 
 }  // namespace
-
-models::Plan plan_of(const Candidate& c, const models::Plan& base) {
-    models::Plan plan = base;
-    plan.dp = c.dp, plan.ep = c.ep, plan.etp = c.etp, plan.tp = c.tp, plan.cp = c.cp, plan.pp = c.pp;
-    plan.etp_given = c.etp != c.tp;
-    plan.virtual_stages = c.virtual_stages;
-    plan.micro_batch_size = c.micro_batch_size;
-    plan.micro_batches = c.micro_batches;
-    plan.schedule = c.schedule;
-    plan.optimizer = c.optimizer;
-    plan.dispatch = c.dispatch;
-    plan.expert_kernels = c.expert_kernels;
-    plan.recompute_norm = (c.recompute & kRecomputeNorm) != 0;
-    plan.recompute_attention = (c.recompute & kRecomputeAttention) != 0;
-    plan.recompute_expert = (c.recompute & kRecomputeExpert) != 0;
-    plan.overlap_tp = (c.overlap & kOverlapTp) != 0;
-    plan.overlap_ep = (c.overlap & kOverlapEp) != 0;
-    plan.overlap_dp = (c.overlap & kOverlapDp) != 0;
-    plan.overlap_pp = (c.overlap & kOverlapPp) != 0;
-    plan.sequence_parallel = c.sequence_parallel;
-    if (c.rank_order > 0) {
-        plan.rank_order = kRankOrders[c.rank_order];
-    }
-    return plan;
-}
 
 std::vector<Constraint> read_constraints(const std::string& flag, const std::string& text) {
     std::vector<Constraint> constraints;
@@ -171,8 +160,9 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
                            OptimizerSharding::kFsdp});
     dispatches_ = offered(is_free("dispatch"), base.dispatch, request.what_if, inputs.stack.offers_dispatches,
                           {Dispatch::kAllGatherReduceScatter, Dispatch::kAllToAll});
-    kernels_ = offered(is_free("expert_kernels"), base.expert_kernels, request.what_if, inputs.stack.offers_expert_kernels,
-                       {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
+    kernels_ =
+        offered(is_free("expert_kernels"), base.expert_kernels, request.what_if, inputs.stack.offers_expert_kernels,
+                {ExpertKernels::kLoop, ExpertKernels::kGrouped, ExpertKernels::kFused});
     const int heads = std::gcd(model.heads, model.kv_heads), experts = std::max(1, model.num_experts);
     for (const int pp : values("pp", base.pp, divisors(request.tiles, model.layers))) {
         for (const int tp : values("tp", base.tp, divisors(heads, heads))) {
@@ -293,10 +283,12 @@ void PlanSpace::add_schedules(Candidate c) {
 }
 
 void PlanSpace::add_shape(const Candidate& c) {
-    if (std::ranges::all_of(request_.where, [&](const Constraint& w) { return holds(w, c); })) {
-        shapes_.push_back(c);
-    } else {
+    if (!std::ranges::all_of(request_.where, [&](const Constraint& w) { return holds(w, c); })) {
         ++rejected_["--where"];
+    } else if (const std::string why = why_unbound(inputs_, c); !why.empty()) {
+        ++rejected_["the trainer does not run it: " + why];
+    } else {
+        shapes_.push_back(c);
     }
 }
 

@@ -8,32 +8,9 @@
 #include <vector>
 
 #include "models/inputs.hpp"
+#include "sim/search/space/candidate.hpp"
 
 namespace auspex::search {
-
-/// Bits of Candidate::recompute and Candidate::overlap.
-inline constexpr std::uint8_t kRecomputeNorm = 1, kRecomputeAttention = 2, kRecomputeExpert = 4, kRecomputeAll = 7;
-inline constexpr std::uint8_t kOverlapTp = 1, kOverlapEp = 2, kOverlapDp = 4, kOverlapPp = 8;
-
-/// A plan of a space in few bytes: the fields that vary.
-struct Candidate {
-    std::int32_t dp = 1, ep = 1, etp = 1, tp = 1, cp = 1, pp = 1, virtual_stages = 1;
-    std::int32_t micro_batch_size = 1, micro_batches = 1;
-    models::ScheduleKind schedule = models::ScheduleKind::k1f1b;
-    models::OptimizerSharding optimizer = models::OptimizerSharding::kSharded;
-    models::Dispatch dispatch = models::Dispatch::kAllToAll;
-    models::ExpertKernels expert_kernels = models::ExpertKernels::kGrouped;
-    std::uint8_t recompute = 0, overlap = 0, rank_order = 0;  ///< rank_order: into kRankOrders
-    bool sequence_parallel = false;
-};
-
-/// Stages apart, with the replicas of a stage together or spread; tp innermost.
-inline constexpr std::array<std::array<models::Axis, 4>, 2> kRankOrders{
-    {{models::Axis::kDp, models::Axis::kPp, models::Axis::kEp, models::Axis::kTp},
-     {models::Axis::kPp, models::Axis::kDp, models::Axis::kEp, models::Axis::kTp}}};
-
-/// The base plan with the candidate's fields; what does not vary (precision, routing, placement) is the base's.
-[[nodiscard]] models::Plan plan_of(const Candidate& candidate, const models::Plan& base);
 
 /// "pp<=16": one of <=, <, >=, >, = between a field of the grid and a whole number.
 struct Constraint {

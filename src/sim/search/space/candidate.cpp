@@ -1,0 +1,31 @@
+/// @file From a candidate's fields to a plan's.
+#include "sim/search/space/candidate.hpp"
+
+namespace auspex::search {
+
+models::Plan plan_of(const Candidate& c, const models::Plan& base) {
+    models::Plan plan = base;
+    plan.dp = c.dp, plan.ep = c.ep, plan.etp = c.etp, plan.tp = c.tp, plan.cp = c.cp, plan.pp = c.pp;
+    plan.etp_given = c.etp != c.tp;
+    plan.virtual_stages = c.virtual_stages;
+    plan.micro_batch_size = c.micro_batch_size;
+    plan.micro_batches = c.micro_batches;
+    plan.schedule = c.schedule;
+    plan.optimizer = c.optimizer;
+    plan.dispatch = c.dispatch;
+    plan.expert_kernels = c.expert_kernels;
+    plan.recompute_norm = (c.recompute & kRecomputeNorm) != 0;
+    plan.recompute_attention = (c.recompute & kRecomputeAttention) != 0;
+    plan.recompute_expert = (c.recompute & kRecomputeExpert) != 0;
+    plan.overlap_tp = (c.overlap & kOverlapTp) != 0;
+    plan.overlap_ep = (c.overlap & kOverlapEp) != 0;
+    plan.overlap_dp = (c.overlap & kOverlapDp) != 0;
+    plan.overlap_pp = (c.overlap & kOverlapPp) != 0;
+    plan.sequence_parallel = c.sequence_parallel;
+    if (c.rank_order > 0) {
+        plan.rank_order = kRankOrders[c.rank_order];
+    }
+    return plan;
+}
+
+}  // namespace auspex::search

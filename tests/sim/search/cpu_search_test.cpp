@@ -1,0 +1,99 @@
+/// @file Searches over ranks that share CPU cores.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "../cpu/cpu_fixture.hpp"
+#include "base/rng.hpp"
+#include "sim/predict/predict.hpp"
+#include "sim/predict/simulate.hpp"
+#include "sim/search/answers/given_plan.hpp"
+#include "sim/search/bounds/cpu_floor.hpp"
+#include "sim/search/plan_search.hpp"
+
+namespace auspex::search {
+namespace {
+
+/// toy-moe with the trainer's stack, four ranks on two cores.
+models::Inputs small_inputs() {
+    return testing_cpu::toy_inputs("toy-ep2-dp2", "toy-moe", testing_cpu::plausible_machine());
+}
+
+SpaceRequest small_request() {
+    SpaceRequest request;
+    request.tiles = request.global_batch = 4;
+    request.where = read_constraints("--where", "micro_batch_size<=2");
+    request.fixed = {"expert_kernels", "recompute"};
+    return request;
+}
+
+TEST(CpuSearch, finds_what_trying_all_plans_finds_and_each_is_what_predict_says) {
+    const models::Inputs inputs = small_inputs();
+    const SpaceRequest request = small_request();
+    SearchOptions options;
+    const SearchResult found = search_plans(inputs, request, options);
+    options.exhaustive = true;
+    const SearchResult all = search_plans(inputs, request, options);
+    ASSERT_EQ(found.best.size(), all.best.size());
+    for (std::size_t i = 0; i < all.best.size(); ++i) {
+        EXPECT_EQ(found.best[i].index, all.best[i].index) << i;
+        EXPECT_EQ(found.best[i].step, all.best[i].step) << i;
+    }
+    EXPECT_EQ(all.evaluated, all.space);
+    EXPECT_LT(found.evaluated, all.evaluated) << "bounds decide of some";
+    ASSERT_EQ(found.best.size(), options.top);
+    models::Inputs own = inputs;
+    own.plan = plan_of(found.best.front().candidate, inputs.plan);
+    const predict::Prediction predicted = predict::predict(own, {.sensitivity = false}).prediction;
+    EXPECT_EQ(predicted.step, found.best.front().step);
+    EXPECT_EQ(predicted.memory.peak_bytes, found.best.front().memory_peak_bytes);
+}
+
+TEST(CpuSearch, no_bound_is_above_the_step) {
+    const models::Inputs inputs = small_inputs();
+    SpaceRequest request = small_request();
+    request.fixed.clear();
+    const PlanSpace space(inputs, request);
+    Rng rng(3);
+    for (int draw = 0; draw < 60; ++draw) {
+        const std::vector<Candidate> plans = space.plans_of(rng.below(space.shapes().size()));
+        models::Inputs own = inputs;
+        const Candidate& plan = plans[rng.below(plans.size())];
+        own.plan = plan_of(plan, inputs.plan);
+        CpuFloor floor(inputs);
+        const double step_s = to_seconds(predict::simulate_step(own, {}, false).step);
+        EXPECT_LE(floor.actions_s(plan), step_s) << "draw " << draw;
+        EXPECT_LE(floor.kernels_s(plan), floor.actions_s(plan) * (1 + 1e-5)) << "draw " << draw;
+    }
+}
+
+TEST(CpuSearch, has_no_plan_that_the_trainer_does_not_run) {
+    models::Inputs inputs = small_inputs();
+    const SearchResult all = search_plans(inputs, small_request(), {});
+    EXPECT_TRUE(all.rejected.contains(
+        "the trainer does not run it: operation expert_computation: etp 1 is not bound with tp 2, only the same"));
+    inputs.workload.biases = true;
+    const SearchResult none = search_plans(inputs, small_request(), {});
+    EXPECT_EQ(none.space, 0u);
+    EXPECT_TRUE(none.rejected.contains(
+        "the trainer does not run it: operation qkv_projection: biases of linear layers are not bound"));
+}
+
+TEST(CpuSearch, places_a_given_plan_among_all) {
+    const models::Inputs inputs = small_inputs();  // its plan, ep 2 and dp 2, is one of the space
+    const SpaceRequest request = small_request();
+    SearchOptions options;
+    options.exhaustive = true;
+    const SearchResult all = search_plans(inputs, request, options);
+    const GivenPlan given = place_given_plan(inputs, request, all, ranked_plans(inputs, all).front());
+    ASSERT_EQ(given.why_not, "");
+    std::uint64_t faster = 0;
+    for (const EvaluatedPlan& one : all.played) {
+        faster += one.step < given.ranked.evaluated.step ? 1U : 0U;
+    }
+    EXPECT_TRUE(given.faster.is_exact());
+    EXPECT_EQ(given.faster.at_least, faster);
+}
+
+}  // namespace
+}  // namespace auspex::search

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "schedule/kernel_calls/kernel_calls.hpp"
 #include "sim/cpu/program_actions.hpp"
@@ -54,18 +56,6 @@ void scale_memory(models::Machine& machine) {
     cpu.cache_bytes /= kTimeFactor;
 }
 
-double uncertainty_of_kernel_costs(const models::Inputs& inputs, const SimulatedStep& step) {
-    const auto seconds = cpu::cpu_kernel_seconds(inputs, step);
-    const auto& costs = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(schedule::cpu_precision(step.plan))];
-    double all = 0, squares = 0;
-    for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
-        const double error = seconds[kernel] * costs[kernel].relative_error;
-        all += seconds[kernel];
-        squares += error * error;
-    }
-    return all > 0 ? std::sqrt(squares) / all : 0;
-}
-
 /// A constant of 0 is not scaled with its group, however little is known of it.
 double uncertainty_of(const models::Machine& machine, const ConstantGroup& group) {
     double squares = 0;
@@ -89,12 +79,32 @@ ConstantSensitivity sensitivity_to(const ConstantGroup& group, const models::Inp
     sensitivity.constant.value = 1;
     sensitivity.constant.kind = ConstantKind::kFitted;
     sensitivity.constant.source = std::string(group.what) + ": all times together";
-    sensitivity.constant.relative_uncertainty =
-        std::max(kMinUncertainty,
-                 group.is_kernels ? uncertainty_of_kernel_costs(inputs, step) : uncertainty_of(inputs.machine, group));
+    sensitivity.constant.relative_uncertainty = std::max(kMinUncertainty, uncertainty_of(inputs.machine, group));
     sensitivity.elasticity =
         std::log(static_cast<double>(longer) / static_cast<double>(step.step)) / std::log(kTimeFactor);
     return sensitivity;
+}
+
+/// The group of all cost models as one entry a kernel: each has its share of the elasticity, and an error of its own.
+std::vector<ConstantSensitivity> by_kernel(const ConstantSensitivity& group, const models::Inputs& inputs,
+                                           const SimulatedStep& step) {
+    const auto seconds = cpu::cpu_kernel_seconds(inputs, step);
+    const auto& costs = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(schedule::cpu_precision(step.plan))];
+    const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    double squares = 0;
+    for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
+        squares += std::pow(seconds[kernel] / all * costs[kernel].relative_error, 2);
+    }
+    const double widened = squares > 0 ? std::max(1.0, kMinUncertainty / std::sqrt(squares)) : 1;
+    std::vector<ConstantSensitivity> kernels;
+    for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
+        ConstantSensitivity one = group;
+        one.constant.path += "." + std::string(to_string(static_cast<models::CpuKernel>(kernel)));
+        one.constant.relative_uncertainty = costs[kernel].relative_error * widened;
+        one.elasticity *= seconds[kernel] / all;
+        kernels.push_back(std::move(one));
+    }
+    return kernels;
 }
 
 }  // namespace
@@ -136,7 +146,9 @@ std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs,
     constexpr double kNothing = 1e-4;
     std::vector<ConstantSensitivity> sensitivities;
     for (const ConstantGroup& group : cpu_constant_groups()) {
-        sensitivities.push_back(sensitivity_to(group, inputs, step));
+        const ConstantSensitivity all = sensitivity_to(group, inputs, step);
+        const std::vector parts = group.is_kernels ? by_kernel(all, inputs, step) : std::vector{all};
+        sensitivities.insert(sensitivities.end(), parts.begin(), parts.end());
     }
     std::stable_sort(sensitivities.begin(), sensitivities.end(),
                      [](const ConstantSensitivity& a, const ConstantSensitivity& b) {

@@ -200,12 +200,12 @@ TEST(CpuStep, predict_takes_the_cpu_lens_by_the_machine) {
     EXPECT_EQ(p.step, play_toy(inputs).step);
     EXPECT_LT(p.step_time_interval_s.low, p.step_time_s);
     EXPECT_GT(p.step_time_interval_s.high, p.step_time_s);
-    const auto laws = std::find_if(p.top_constants.begin(), p.top_constants.end(),
-                                   [](const predict::ConstantSensitivity& sensitivity) {
-                                       return sensitivity.constant.path == "machine.host.kernels";
-                                   });
-    ASSERT_NE(laws, p.top_constants.end());
-    EXPECT_GT(laws->elasticity, 0.3);
+    double kernels = 0;
+    for (const predict::ConstantSensitivity& one : p.top_constants) {
+        kernels += one.constant.path.starts_with("machine.host.kernels.") ? one.elasticity : 0;
+    }
+    EXPECT_GT(kernels, 0.3);
+    EXPECT_LT(kernels, 1.01);
     EXPECT_FALSE(p.operations_by_time.empty());
     EXPECT_GT(p.memory.peak_bytes, 0);
 }

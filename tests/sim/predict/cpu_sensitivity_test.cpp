@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "../cpu/cpu_fixture.hpp"
 #include "sim/predict/predict.hpp"
@@ -97,6 +98,41 @@ TEST(CpuSensitivity, no_group_is_known_better_than_to_2_percent) {
     // sqrt((0.01^2 + 0.015^2) / 2) = 0.0127 is less, sqrt((0.02^2 + 0.03^2) / 2) = 0.0255 is not.
     EXPECT_DOUBLE_EQ(near_uncertainty(0.01, 0.015, 0, 0), 0.02);
     EXPECT_NEAR(near_uncertainty(0.02, 0.03, 0, 0), 0.025495, 1e-6);
+}
+
+/// Each cost model has an error of its own: with k_i of the kernels' seconds, e of the step's elasticity to all of
+/// them and relative errors u_i, entries have e k_i and u_i, and sqrt(sum (k_i u_i)^2) is 2 % at least.
+TEST(CpuSensitivity, every_kernel_has_its_share_and_its_own_error) {
+    models::Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
+    constexpr auto kProduct = static_cast<std::size_t>(models::CpuKernel::kGemmForward);
+    for (auto& costs : inputs.machine.cpu.kernel_costs) {
+        for (models::CpuKernelCost& cost : costs) {
+            cost.relative_error = 0.01;
+        }
+        costs[kProduct].relative_error = 0.5;
+    }
+    const auto kernels_of = [](const models::Inputs& of) {
+        std::vector<ConstantSensitivity> kernels = predict(of, {}).prediction.top_constants;
+        std::erase_if(kernels, [](const ConstantSensitivity& one) {
+            return !one.constant.path.starts_with("machine.host.kernels.");
+        });
+        return kernels;
+    };
+    const std::vector<ConstantSensitivity> kernels = kernels_of(inputs);
+    ASSERT_GT(kernels.size(), 5u);
+    for (const ConstantSensitivity& one : kernels) {
+        const bool is_product = one.constant.path == "machine.host.kernels.gemm_forward";
+        EXPECT_DOUBLE_EQ(one.constant.relative_uncertainty, is_product ? 0.5 : 0.01) << one.constant.path;
+    }
+    for (auto& costs : inputs.machine.cpu.kernel_costs) {
+        costs[kProduct].relative_error = 0.01;
+    }
+    double all = 0, squares = 0;
+    for (const ConstantSensitivity& one : kernels_of(inputs)) {
+        all += one.elasticity;
+        squares += std::pow(one.elasticity * one.constant.relative_uncertainty, 2);
+    }
+    EXPECT_NEAR(std::sqrt(squares) / all, 0.02, 1e-4) << "but for what is left out";
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ TEST(Lead, of_plans_that_lean_on_the_same_is_certain) {
     EXPECT_EQ(lead.probability_faster, 0);
     EXPECT_FALSE(lead.is_within_uncertainty());
     EXPECT_EQ(lead.interval.low, lead.interval.high);
+    EXPECT_EQ(lead_of(1, both, 1, both).probability_faster, 0.5) << "equal steps";
 }
 
 }  // namespace

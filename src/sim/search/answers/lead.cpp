@@ -27,7 +27,11 @@ Lead lead_of(double best_s, const std::vector<predict::ConstantSensitivity>& bes
     lead.ratio = other_s / best_s;
     lead.interval = {lead.ratio / reach, lead.ratio * reach};
     const double distance = std::log(lead.ratio);
-    lead.probability_faster = sigma > 0 ? 0.5 * std::erfc(distance / sigma / std::sqrt(2)) : (distance < 0 ? 1 : 0);
+    if (sigma > 0) {
+        lead.probability_faster = 0.5 * std::erfc(distance / sigma / std::sqrt(2));
+    } else {
+        lead.probability_faster = distance == 0 ? 0.5 : distance < 0 ? 1 : 0;
+    }
     return lead;
 }
 

@@ -13,7 +13,7 @@ struct Lead {
     /// About 90 %, constants drawn together: ratio * exp(± 1.645 sqrt(sum ((e_other - e_best) u)^2)), e elasticities
     /// and u relative uncertainties of the constants. Errors that both plans share do not count.
     Interval interval;
-    double probability_faster = 0;  ///< of the other one: Phi(-ln ratio / that root)
+    double probability_faster = 0;  ///< of the other one: Phi(-ln ratio / that root); 1/2 of equal steps
     [[nodiscard]] bool is_within_uncertainty() const { return interval.low <= 1; }
 };
 [[nodiscard]] Lead lead_of(double best_s, const std::vector<predict::ConstantSensitivity>& best, double other_s,

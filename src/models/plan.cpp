@@ -62,16 +62,19 @@ void read_schedule(const JsonValue& root, Plan& plan) {
     }
 }
 
-/// "even", "by-cost", or the layers of each virtual stage.
+/// A word, or the layers of each virtual stage.
 void read_stages(const JsonValue& root, Plan& plan) {
     const auto value = root.find("stages");
     if (!value) {
         return;
     }
     if (!value->is_array()) {
-        plan.stages_by_cost = value->as_one_of({"even", "by-cost"}) == 1;
+        plan.stages = kNamedDeals.at(
+            value->as_one_of({to_string(kNamedDeals[0]), to_string(kNamedDeals[1]), to_string(kNamedDeals[2]),
+                              to_string(kNamedDeals[3]), to_string(kNamedDeals[4])}));
         return;
     }
+    plan.stages = StageDeal::kList;
     for (const JsonValue& layers : value->elements()) {
         plan.stage_layers.push_back(static_cast<int>(layers.as_integer(0, kMaxLayers)));
     }

@@ -10,6 +10,7 @@
 
 #include "base/json_forward.hpp"
 #include "models/routing_record.hpp"
+#include "models/stage_layers.hpp"
 #include "models/workload.hpp"
 
 namespace auspex::models {
@@ -50,8 +51,10 @@ struct Plan {
     int ep = 1, etp = 1, tp = 1, pp = 1, cp = 1;
     bool etp_given = false;  ///< else etp = tp
     int virtual_stages = 1;
-    bool stages_by_cost = false;    ///< layers are dealt by layers_by_cost
-    std::vector<int> stage_layers;  ///< layers of each virtual stage, in their order; empty: as evenly as they go
+    StageDeal stages = StageDeal::kEven;
+    /// Layers of each virtual stage, in their order: given with kList; resolve_plan fills in those of other deals but
+    /// kEven, which leaves it empty.
+    std::vector<int> stage_layers;
     bool sequence_parallel = false;
     int micro_batch_size = 1;
     int micro_batches = 1;
@@ -79,9 +82,9 @@ struct Plan {
 /// The plan for this many tiles: dp filled in (or checked), etp defaulted. tiles = 0 means what plan.dp gives.
 /// Checks tiles = pp * dp * ep * etp, N = tp * cp * data_parallel whole, experts divisible by ep, heads by tp, layers
 /// >= pp * virtual_stages, micro_batches divisible by pp for interleaved-1f1b, sequence divisible by cp (and tp with
-/// sequence_parallel), dense models have ep = 1. Fills stage_layers where layers are dealt by cost; given ones
-/// must be one for each virtual stage and sum to the layers. Throws InputError naming the file, the field, the value
-/// and what would do.
+/// sequence_parallel), dense models have ep = 1. Fills stage_layers where layers are not dealt evenly; listed
+/// ones must be one for each virtual stage and sum to the layers. Throws InputError naming the file, the field, the
+/// value and what would do.
 [[nodiscard]] Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles);
 
 /// Of a job: above any machine that will be built soon, below what overflows an int in the products of a grid.

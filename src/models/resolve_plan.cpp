@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "models/plan.hpp"
-#include "models/stage_layers.hpp"
 
 namespace auspex::models {
 
@@ -177,7 +176,7 @@ void check_experts(const Plan& plan, const Workload& workload) {
     check_record(plan, workload);
 }
 
-/// Given ones, of which some may be 0.
+/// Listed ones, of which some may be 0.
 void check_stage_layers(const Plan& plan, const Workload& workload) {
     const std::int64_t stages = std::int64_t{plan.pp} * plan.virtual_stages;
     if (static_cast<std::int64_t>(plan.stage_layers.size()) != stages) {
@@ -195,7 +194,7 @@ void check_stage_layers(const Plan& plan, const Workload& workload) {
 
 void check_stages(const Plan& plan, const Workload& workload) {
     const std::int64_t chunks = std::int64_t{plan.pp} * plan.virtual_stages;
-    if (!plan.stage_layers.empty() && !plan.stages_by_cost) {
+    if (plan.stages == StageDeal::kList) {
         check_stage_layers(plan, workload);
     } else if (chunks > workload.layers) {
         const bool virtual_given = plan.virtual_stages > 1;
@@ -258,8 +257,8 @@ Plan resolve_plan(const Plan& plan, const Workload& workload, int tiles) {
     check_shapes(resolved, workload);
     check_experts(resolved, workload);
     check_stages(resolved, workload);
-    if (resolved.stages_by_cost) {
-        resolved.stage_layers = layers_by_cost(workload, resolved.pp * resolved.virtual_stages);
+    if (resolved.stages != StageDeal::kList && resolved.stages != StageDeal::kEven) {
+        resolved.stage_layers = layers_dealt(workload, resolved.stages, resolved.pp * resolved.virtual_stages);
     }
     const std::int64_t all = resolve_dp(resolved, tiles);
     check_dense_grid(resolved, all / resolved.pp);

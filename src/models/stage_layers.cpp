@@ -1,5 +1,7 @@
-/// @file Layers by cumulative cost.
+/// @file Layers by cumulative cost, and as evenly as they go.
 #include "models/stage_layers.hpp"
+
+#include "base/error.hpp"
 
 namespace auspex::models {
 namespace {
@@ -29,6 +31,36 @@ std::vector<int> layers_by_cost(const Workload& workload, int stages) {
         ++layers[stage];
     }
     return layers;
+}
+
+std::vector<int> layers_dealt(const Workload& workload, StageDeal deal, int stages) {
+    AUSPEX_CHECK(deal != StageDeal::kList, "a plan lists layers itself");
+    if (deal == StageDeal::kByCost) {
+        return layers_by_cost(workload, stages);
+    }
+    const bool is_split = stages > 1;
+    const int embedding = is_split && (deal == StageDeal::kWithEmbedding || deal == StageDeal::kWithBoth) ? 1 : 0;
+    const int head = is_split && (deal == StageDeal::kWithHead || deal == StageDeal::kWithBoth) ? 1 : 0;
+    const int counted = workload.layers + embedding + head;
+    std::vector<int> layers(static_cast<std::size_t>(stages), counted / stages);
+    for (int stage = 0; stage < counted % stages; ++stage) {
+        ++layers[static_cast<std::size_t>(stage)];
+    }
+    layers.front() -= embedding;
+    layers.back() -= head;
+    return layers;
+}
+
+const char* to_string(StageDeal deal) {
+    switch (deal) {
+        case StageDeal::kEven: return "even";
+        case StageDeal::kByCost: return "by-cost";
+        case StageDeal::kWithEmbedding: return "even-with-embedding";
+        case StageDeal::kWithHead: return "even-with-head";
+        case StageDeal::kWithBoth: return "even-with-both";
+        case StageDeal::kList: return "list";
+    }
+    return "";
 }
 
 }  // namespace auspex::models

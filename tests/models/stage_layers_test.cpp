@@ -58,6 +58,28 @@ TEST(StageLayers, sum_to_the_layers_and_no_stage_exceeds_its_share_by_a_layer) {
     }
 }
 
+TEST(StageLayers, evenly_with_embedding_and_head_counted_as_layers_of_the_stages_that_have_them) {
+    const auto dealt = [](int layers, StageDeal deal, int stages) {
+        return layers_dealt(dense_model(layers, 2048, 8192, 131072), deal, stages);
+    };
+    using Layers = std::vector<int>;
+    // 6 layers: 2 + 2 + 1 + 1; of 7 with the head 2 + 2 + 2 + (2 - 1 - 1): the head is the last one's second.
+    EXPECT_EQ(dealt(6, StageDeal::kEven, 4), (Layers{2, 2, 1, 1}));
+    EXPECT_EQ(dealt(6, StageDeal::kWithHead, 4), (Layers{2, 2, 2, 0}));
+    EXPECT_EQ(dealt(6, StageDeal::kWithEmbedding, 4), (Layers{1, 2, 2, 1}));
+    EXPECT_EQ(dealt(6, StageDeal::kWithBoth, 4), (Layers{1, 2, 2, 1}));
+    // Megatron-LM's case, where all come out equal: (62 + 2) / 8.
+    EXPECT_EQ(dealt(62, StageDeal::kWithBoth, 8), (Layers{7, 8, 8, 8, 8, 8, 8, 7}));
+    for (const StageDeal deal : kNamedDeals) {
+        EXPECT_EQ(dealt(6, deal, 1), (Layers{6})) << to_string(deal);
+        for (int stages = 1; stages <= 9; ++stages) {
+            const Layers layers = dealt(9, deal, stages);
+            EXPECT_EQ(std::accumulate(layers.begin(), layers.end(), 0), 9) << to_string(deal) << stages;
+            EXPECT_GE(*std::ranges::min_element(layers), 0) << to_string(deal) << stages;
+        }
+    }
+}
+
 Plan parsed(const std::string& text) { return load_plan(JsonDocument::parse(text, "p.json")); }
 
 std::string refusal(const std::string& text, const Workload& w) {
@@ -74,6 +96,8 @@ TEST(StageLayers, of_a_plan_are_given_or_dealt) {
     EXPECT_TRUE(resolve_plan(parsed(R"({"dp": 1, "pp": 4})"), w, 0).stage_layers.empty());
     EXPECT_EQ(resolve_plan(parsed(R"({"dp": 1, "pp": 4, "stages": "by-cost"})"), w, 0).stage_layers,
               (std::vector<int>{5, 5, 5, 1}));
+    EXPECT_EQ(resolve_plan(parsed(R"({"dp": 1, "pp": 3, "stages": "even-with-both"})"), w, 0).stage_layers,
+              (std::vector<int>{5, 6, 5}));
     EXPECT_EQ(resolve_plan(parsed(R"({"dp": 1, "pp": 3, "stages": [9, 7, 0]})"), w, 0).stage_layers,
               (std::vector<int>{9, 7, 0}));
     EXPECT_EQ(refusal(R"({"dp": 1, "pp": 3, "stages": [9, 6, 0]})", w),

@@ -79,6 +79,31 @@ std::string joined(const Words& words) {
 
 std::string words_or_nothing(const Words& words) { return words.empty() ? "nothing" : joined(words); }
 
+/// The word of the deal, or the layers that the plan lists.
+std::string stages_text(const models::Plan& p) {
+    Words layers;
+    if (p.stages == models::StageDeal::kList) {
+        for (const int own : p.stage_layers) {
+            layers.push_back(std::to_string(own));
+        }
+        return joined(layers);
+    }
+    return to_string(p.stages);
+}
+
+/// Nothing where they are even, as they are where nothing is said.
+void write_stages(JsonWriter& json, const models::Plan& p) {
+    if (p.stages == models::StageDeal::kList) {
+        json.key("stages").begin_array();
+        for (const int own : p.stage_layers) {
+            json.value(own);
+        }
+        json.end_array();
+    } else if (p.stages != models::StageDeal::kEven) {
+        json.member("stages", to_string(p.stages));
+    }
+}
+
 /// Of the fields that a search varies.
 std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p) {
     return {{"pp", std::to_string(p.pp)},
@@ -89,6 +114,7 @@ std::vector<std::pair<const char*, std::string>> fields_of(const models::Plan& p
             {"micro_batch_size", std::to_string(p.micro_batch_size)},
             {"schedule", to_string(p.schedule)},
             {"virtual_stages", std::to_string(p.virtual_stages)},
+            {"stages", stages_text(p)},
             {"recompute", words_or_nothing(recomputed(p))},
             {"optimizer", to_string(p.optimizer)},
             {"dispatch", to_string(p.dispatch)},
@@ -137,6 +163,7 @@ void write_plan(JsonWriter& json, const models::Plan& p) {
     if (p.virtual_stages > 1) {
         json.member("virtual_stages", p.virtual_stages);
     }
+    write_stages(json, p);
     json.member("sequence_parallel", p.sequence_parallel).member("micro_batch_size", p.micro_batch_size);
     json.member("micro_batches", p.micro_batches).member("schedule", to_string(p.schedule));
     write_list(json, "recompute", recomputed(p));
@@ -167,6 +194,9 @@ std::string plan_line(const models::Plan& p, bool has_experts) {
     text += "| " + std::string(to_string(p.schedule)) +
             (p.virtual_stages > 1 ? " of " + std::to_string(p.virtual_stages) : "") + ", " +
             std::to_string(p.micro_batches) + " x " + std::to_string(p.micro_batch_size);
+    if (p.stages != models::StageDeal::kEven) {
+        text += " | stages " + stages_text(p);
+    }
     text += " | recompute " + (recomputed(p).empty() ? "nothing" : joined(recomputed(p)));
     text += std::string(" | ") + to_string(p.optimizer);
     if (has_experts) {

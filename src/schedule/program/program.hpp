@@ -194,8 +194,8 @@ struct Program {
 /// The stage that has it.
 [[nodiscard]] constexpr int stage_of(int virtual_stage, int pp) { return virtual_stage % pp; }
 
-/// Layers [first, last) of each virtual stage: those of plan.stage_layers, or dealt as evenly as they go, the first
-/// stages getting the rest.
+/// Layers [first, last) of each virtual stage: those of plan.stage_layers, or dealt as evenly as they go (layers_dealt,
+/// kEven).
 struct LayerRange {
     int first = 0, last = 0;
 };

@@ -48,18 +48,17 @@ class Leaders {
         if (best_.size() == top_) {
             cutoff_ = best_.back().step;
         }
-        const bool is_dominated = is_behind_locked(plan.step, plan.memory_peak_bytes);
-        if (!is_dominated) {
-            std::erase_if(front_, [&](const auto& other) {
-                return other.first >= plan.step && other.second >= plan.memory_peak_bytes;
-            });
-            front_.emplace_back(plan.step, plan.memory_peak_bytes);
+        const Dominance own{plan.step, plan.memory_peak_bytes, plan.bound_s};
+        if (!is_behind_locked(own)) {
+            std::erase_if(front_, [&](const Dominance& other) { return own.dominates(other); });
+            front_.push_back(own);
         }
     }
-    /// Whether a plan is known that takes neither longer nor more memory.
-    [[nodiscard]] bool is_behind(Picoseconds step, double memory_bytes) {
+    /// Whether a plan is known that takes neither longer nor more memory, and whose bound is not higher: if the one
+    /// that asks counts in the end, so does that.
+    [[nodiscard]] bool is_behind(Picoseconds step, double memory_bytes, double bound_s) {
         const std::lock_guard lock(mutex_);
-        return is_behind_locked(step, memory_bytes);
+        return is_behind_locked({step, memory_bytes, bound_s});
     }
     /// Memory of the smallest plan that does not fit.
     [[nodiscard]] double least_unfit_bytes() {
@@ -100,15 +99,21 @@ class Leaders {
     }
 
  private:
-    [[nodiscard]] bool is_behind_locked(Picoseconds step, double memory_bytes) const {
-        return std::ranges::any_of(
-            front_, [&](const auto& other) { return other.first <= step && other.second <= memory_bytes; });
+    struct Dominance {
+        Picoseconds step = 0;
+        double memory_bytes = 0, bound_s = 0;
+        [[nodiscard]] bool dominates(const Dominance& other) const {
+            return step <= other.step && memory_bytes <= other.memory_bytes && bound_s <= other.bound_s;
+        }
+    };
+    [[nodiscard]] bool is_behind_locked(const Dominance& one) const {
+        return std::ranges::any_of(front_, [&](const Dominance& other) { return other.dominates(one); });
     }
 
     std::size_t top_;
     std::mutex mutex_;
     std::vector<EvaluatedPlan> best_, unfit_;
-    std::vector<std::pair<Picoseconds, double>> front_;  ///< steps and memory that no other beats in both
+    std::vector<Dominance> front_;  ///< those that no other dominates
     std::optional<EvaluatedPlan> smallest_;
     std::atomic<Picoseconds> cutoff_ = kNoCutoff;
 };

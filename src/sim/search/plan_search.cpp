@@ -314,7 +314,7 @@ class Search {
         const models::Inputs& own = inputs_with(plan.candidate);
         predict::SimulatedStep step = predict::prepare_step(own, {});
         const Picoseconds most = to_picoseconds_up(std::min(board_.cutoff_s(), options_.most_s));
-        const bool may_stop = !options_.exhaustive && board_.is_behind(most, plan.memory_peak_bytes);
+        const bool may_stop = !options_.exhaustive && board_.is_behind(most, plan.memory_peak_bytes, plan.bound_s);
         if (!lenses.simulate(step, own, may_stop ? most : kNoCutoff)) {
             return;
         }

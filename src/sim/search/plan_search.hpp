@@ -36,9 +36,10 @@ struct SearchOptions {
 /// The plans of the space with the shortest folded steps that fit into memory, whatever the number of threads: of a
 /// search that was not cut, the same as the exhaustive one's. A plan is pruned where its bound, or its memory
 /// (stage_memory), says that it cannot be among them, and its play is broken off where its step turns out to be too
-/// long and another is known with less memory. Plans of one grid share a network. Throws InputError as plan_space,
-/// std::logic_error where a plan's step is below its bound or differs when computed from nothing, InputError where the
-/// best plans of `from` take another step here. Where `parts` helps another process, the result is empty.
+/// long and another with a lower bound is known with less memory. Plans of one grid share a network. Throws InputError
+/// as plan_space, std::logic_error where a plan's step is below its bound or differs when computed from nothing,
+/// InputError where the best plans of `from` take another step here. Where `parts` helps another process, the result is
+/// empty.
 [[nodiscard]] SearchResult search_plans(const models::Inputs& inputs, const SpaceRequest& request,
                                         const SearchOptions& options);
 

@@ -41,8 +41,8 @@ class SearchBoard {
     [[nodiscard]] double best_s() { return leaders_.best_s(); }
     [[nodiscard]] double least_unfit_bytes() { return leaders_.least_unfit_bytes(); }
     [[nodiscard]] bool may_be_unfit(double bound_s) { return leaders_.may_be_unfit(bound_s); }
-    [[nodiscard]] bool is_behind(Picoseconds step, double memory_bytes) {
-        return leaders_.is_behind(step, memory_bytes);
+    [[nodiscard]] bool is_behind(Picoseconds step, double memory_bytes, double bound_s) {
+        return leaders_.is_behind(step, memory_bytes, bound_s);
     }
     /// Plans of these numbers that were looked at: from `first` on, below `end`.
     [[nodiscard]] std::vector<std::uint64_t> known_between(std::uint64_t first, std::uint64_t end);

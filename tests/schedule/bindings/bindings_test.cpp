@@ -116,6 +116,7 @@ TEST(Bindings, plans_that_have_no_calls) {
                 "operation tied_embedding_all_reduce: tied embeddings are bound on one virtual stage only");
     expect_line(with([](models::Plan& p) {
                     p.pp = 2;
+                    p.stages = models::StageDeal::kList;
                     p.stage_layers = {mixture_model().layers, 0};
                 }),
                 "operation attention: a stage without layers is not bound");

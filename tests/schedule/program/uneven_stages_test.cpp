@@ -15,6 +15,7 @@ using namespace testing_plans;
 Case uneven_case(std::uint64_t seed) {
     Case c = random_case(seed);
     Rng rng(seed + 77);
+    c.plan.stages = models::StageDeal::kList;
     c.plan.stage_layers.assign(static_cast<std::size_t>(c.plan.pp * c.plan.virtual_stages), 0);
     for (int layer = 0; layer < c.workload.layers; ++layer) {
         ++c.plan.stage_layers[rng.below(c.plan.stage_layers.size())];
@@ -63,6 +64,7 @@ TEST(UnevenStages, sum_every_gradient_once_however_layers_are_dealt) {
             continue;  // sums after every micro-batch
         }
         const std::map<OpKind, double> uneven = summed_elements(c);
+        c.plan.stages = models::StageDeal::kEven;
         c.plan.stage_layers.clear();
         const std::map<OpKind, double> even = summed_elements(c);
         ASSERT_EQ(uneven.size(), even.size()) << seed;

@@ -41,10 +41,12 @@ std::uint64_t faster_than(const SearchResult& all, Picoseconds step) {
 
 /// Of the space: those of the plan file that differ in the field named.
 std::vector<models::Inputs> given_plans() {
-    std::vector<models::Inputs> list(4, inputs_with(64e9));
+    std::vector<models::Inputs> list(6, inputs_with(64e9));
     list[1].plan.recompute_attention = true;
     list[2].plan.pp = 2;
     list[3].plan.ep = 4, list[3].plan.tp = 2;
+    list[4].plan.pp = 2, list[4].plan.stages = models::StageDeal::kWithHead;
+    list[5].plan.pp = 2, list[5].plan.stages = models::StageDeal::kWithBoth;  // 2 and 2 layers: of the space as even
     return list;
 }
 

@@ -30,13 +30,14 @@ models::Inputs drawn_inputs(std::uint64_t seed) {
         inputs.plan.routing.kind = models::RoutingDistribution::kZipf;
         inputs.plan.routing.parameter = 0.4;
     }
+    inputs.workload.vocab_size = 16'384 << rng.below(5);  // heads of less than a layer, and of several
     return inputs;
 }
 
 /// Of drawn plans of drawn spaces, what-if choices among them; those of a grid share what it remembers.
 template <class Visit>
 void for_drawn_plans(const Visit& visit) {
-    int plans = 0;
+    int plans = 0, uneven = 0;
     for (std::uint64_t seed = 1; seed <= 24; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const models::Inputs inputs = drawn_inputs(seed);
@@ -61,10 +62,12 @@ void for_drawn_plans(const Visit& visit) {
                 own.plan = plan_of(plan, inputs.plan);
                 visit(memory, plan, predict::memory_report(own, predict::prepare_step(own, {})).peak_bytes);
                 ++plans;
+                uneven += plan.stages != models::StageDeal::kEven ? 1 : 0;
             }
         }
     }
     EXPECT_GT(plans, 100);
+    EXPECT_GT(uneven, 50);
 }
 
 TEST(GridMemory, is_that_of_the_whole_program_to_the_bit_whatever_was_asked_before) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/rng.hpp"
@@ -22,6 +24,8 @@ using testing_search::small_request;
 TEST(PlanSearch, finds_what_trying_all_plans_finds_on_36_small_spaces) {
     std::uint64_t pruned = 0, evaluated = 0;
     int with_plans = 0;
+    std::set<models::StageDeal> deals;
+    int uneven = 0;
     for (std::uint64_t seed = 1; seed <= 36; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const models::Inputs inputs = drawn_inputs(seed);
@@ -37,19 +41,23 @@ TEST(PlanSearch, finds_what_trying_all_plans_finds_on_36_small_spaces) {
         for (std::size_t i = 0; i < all.best.size(); ++i) {
             EXPECT_EQ(found.best[i].index, all.best[i].index) << i;
             EXPECT_EQ(found.best[i].step, all.best[i].step) << i;
+            uneven += all.best[i].candidate.stages != models::StageDeal::kEven ? 1 : 0;
         }
+        std::ranges::for_each(all.played, [&](const EvaluatedPlan& plan) { deals.insert(plan.candidate.stages); });
         EXPECT_EQ(found.checked, std::min<std::uint64_t>(10, found.evaluated));
         with_plans += all.best.empty() ? 0 : 1;
         pruned += found.pruned_bound;
         evaluated += found.evaluated;
     }
     EXPECT_GE(with_plans, 30);
+    EXPECT_EQ(deals.size(), models::kNamedDeals.size());
+    EXPECT_GT(uneven, 20) << "of the best";
     EXPECT_GT(pruned, evaluated) << "bounds decide of most plans";
 }
 
 /// Steps of all plans of a space, their floors and their bounds.
 TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
-    int plans = 0;
+    int plans = 0, uneven = 0;
     double bounds_s = 0, steps_s = 0;
     for (std::uint64_t seed = 101; seed <= 112; ++seed) {
         const models::Inputs inputs = drawn_inputs(seed);
@@ -73,9 +81,11 @@ TEST(StepBound, is_never_above_the_folded_step_and_the_floor_never_above_it) {
             EXPECT_LE(floor.of_any(space, shape), floor_s * (1 + 1e-12));
             bounds_s += bound_s, steps_s += step_s;
             ++plans;
+            uneven += plan.stages != models::StageDeal::kEven ? 1 : 0;
         }
     }
     EXPECT_GT(plans, 100);
+    EXPECT_GT(uneven, 20);
     EXPECT_GT(bounds_s, 0.6 * steps_s) << "bounds that say little";
 }
 
@@ -160,7 +170,7 @@ TEST(PlanSpace, neighbours_differ_in_one_field_and_are_numbered_as_in_the_space)
         const auto behind = std::ranges::find_if(space.shapes(), [&](const Candidate& s) {
             return s.pp == other.pp && s.tp == other.tp && s.etp == other.etp && s.ep == other.ep && s.cp == other.cp &&
                    s.rank_order == other.rank_order && s.micro_batch_size == other.micro_batch_size &&
-                   s.schedule == other.schedule && s.virtual_stages == other.virtual_stages;
+                   s.schedule == other.schedule && s.virtual_stages == other.virtual_stages && s.stages == other.stages;
         });
         ASSERT_NE(behind, space.shapes().end());
         const auto at = static_cast<std::size_t>(behind - space.shapes().begin());
@@ -168,6 +178,74 @@ TEST(PlanSpace, neighbours_differ_in_one_field_and_are_numbered_as_in_the_space)
         EXPECT_LT(number, space.first_plan(at + 1));
     }
     EXPECT_GT(numbers.size(), 20U);
+}
+
+/// Layers of a plan's virtual stages, as its program has them.
+std::vector<int> layers_of_program(const models::Inputs& inputs, const Candidate& c) {
+    const models::Plan plan = resolve_plan(plan_of(c, inputs.plan), inputs.workload, 0);
+    std::vector<int> layers;
+    for (int v = 0; v < plan.pp * plan.virtual_stages; ++v) {
+        const schedule::LayerRange range = schedule::layers_of(inputs.workload, plan, v);
+        layers.push_back(range.last - range.first);
+    }
+    return layers;
+}
+
+TEST(PlanSpace, deals_layers_in_each_way_that_differs_and_leaves_no_stage_without) {
+    const models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
+    SpaceRequest request;
+    request.tiles = 24, request.global_batch = 96;
+    const PlanSpace space(inputs, request);
+    const auto without_stages = [](const Candidate& c) {
+        return std::tuple(c.pp, c.tp, c.etp, c.ep, c.cp, c.rank_order, c.micro_batch_size, c.schedule,
+                          c.virtual_stages);
+    };
+    std::map<decltype(without_stages(Candidate())), std::set<std::vector<int>>> layers_of_shape;
+    for (const Candidate& shape : space.shapes()) {
+        const std::vector<int> layers = layers_of_program(inputs, shape);
+        EXPECT_EQ(layers, stage_layers_of(shape, inputs));
+        EXPECT_TRUE(std::ranges::find(layers, 0) == layers.end());
+        EXPECT_TRUE(layers_of_shape[without_stages(shape)].insert(layers).second) << "the same plan twice";
+        EXPECT_TRUE(shape.pp > 1 || shape.stages == models::StageDeal::kEven);
+    }
+    std::size_t most = 0;
+    for (const auto& [shape, dealt] : layers_of_shape) {
+        most = std::max(most, dealt.size());
+    }
+    EXPECT_GE(most, 3U);
+    request.fixed = {"stages"};
+    const PlanSpace even(inputs, request);
+    EXPECT_EQ(even.shapes().size(), layers_of_shape.size());
+}
+
+TEST(PlanSpace, keeps_the_layers_that_the_base_plan_lists) {
+    models::Inputs inputs = inputs_of("aurora", "optimus", "mula-7b-a1b");
+    inputs.workload.layers = 6;
+    inputs.plan.stages = models::StageDeal::kList;
+    inputs.plan.stage_layers = {1, 2, 2, 1};
+    SpaceRequest request;
+    request.tiles = 24, request.global_batch = 48;
+    request.where = read_constraints("--where", "tp=1,ep<=8,micro_batch_size=1");
+    request.fixed = {"recompute", "overlap"};
+    const PlanSpace space(inputs, request);
+    std::set<int> stages;
+    for (const Candidate& shape : space.shapes()) {
+        EXPECT_EQ(shape.pp * shape.virtual_stages, 4);
+        EXPECT_EQ(layers_of_program(inputs, shape), inputs.plan.stage_layers);
+        stages.insert(shape.pp);
+    }
+    EXPECT_EQ(stages, (std::set<int>{2, 4}));
+    EXPECT_GT(space.rejected().at("stages lists the layers of another number of stages than pp * virtual_stages"), 0U);
+    SearchOptions options;
+    const SearchResult found = search_plans(inputs, request, options);
+    options.exhaustive = true;
+    const SearchResult all = search_plans(inputs, request, options);
+    ASSERT_EQ(found.best.size(), all.best.size());
+    ASSERT_FALSE(all.best.empty());
+    for (std::size_t i = 0; i < all.best.size(); ++i) {
+        EXPECT_EQ(found.best[i].index, all.best[i].index) << i;
+        EXPECT_EQ(found.best[i].step, all.best[i].step) << i;
+    }
 }
 
 TEST(PlanSpace, what_nothing_comes_of_is_counted_by_reason) {

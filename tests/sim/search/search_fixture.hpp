@@ -27,7 +27,7 @@ inline models::Inputs drawn_inputs(std::uint64_t seed) {
         {"aurora", "optimus"}, {"dgx-h100", "bare"}, {"dgx-a100", "megatron-deepspeed"}, {"frontier", "bare"}};
     const auto& [machine, stack] = systems[rng.below(systems.size())];
     models::Inputs inputs = inputs_of(machine, stack, rng.below(3) == 0 ? "mula-1b" : "mula-7b-a1b");
-    inputs.workload.layers = 2 + static_cast<int>(rng.below(4));
+    inputs.workload.layers = 2 + static_cast<int>(rng.below(5));
     inputs.workload.first_dense_layers = inputs.workload.num_experts > 0 ? static_cast<int>(rng.below(2)) : 0;
     if (inputs.workload.first_dense_layers > 0) {
         inputs.workload.intermediate_size = 4096;
@@ -43,6 +43,7 @@ inline models::Inputs drawn_inputs(std::uint64_t seed) {
     vary(inputs.machine.node.nic_bytes_per_s);
     vary(inputs.stack.rank_bytes_per_s);
     inputs.machine.tile.hbm_bytes *= 0.1 + rng.uniform();
+    inputs.workload.vocab_size = 16'384 << rng.below(5);  // heads of less than a layer, and of several
     return inputs;
 }
 
@@ -59,6 +60,9 @@ inline search::SpaceRequest small_request(std::uint64_t seed) {
         request.fixed.emplace_back("optimizer");
         request.where.push_back({"pp", "<=", 2});
     }
+    if (rng.below(3) == 0) {
+        request.where.push_back({"pp", ">=", 2});
+    }
     return request;
 }
 
@@ -72,7 +76,7 @@ inline std::string difference(const search::SearchResult& a, const search::Searc
             const search::EvaluatedPlan &x = one[i], &y = other[i];
             if (x.index != y.index || x.step != y.step || x.bound_s != y.bound_s || x.losses != y.losses ||
                 x.memory_peak_bytes != y.memory_peak_bytes || x.candidate.pp != y.candidate.pp ||
-                x.candidate.micro_batches != y.candidate.micro_batches ||
+                x.candidate.micro_batches != y.candidate.micro_batches || x.candidate.stages != y.candidate.stages ||
                 x.candidate.recompute != y.candidate.recompute) {
                 found += std::string(what) + " " + std::to_string(i) + "; ";
             }

@@ -26,7 +26,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 using Numbered = std::pair<Candidate, std::uint64_t>;
 
 /// What a search varies: all fields of the candidate but those that follow, the ones that make a shape first.
-constexpr std::size_t kShapeFields = 8;
+constexpr std::size_t kShapeFields = 9;
 std::array<std::pair<const char*, int>, kShapeFields + 6> fields_of(const Candidate& c) {
     return {{{"pp", c.pp},
              {"tp", c.tp},
@@ -36,6 +36,7 @@ std::array<std::pair<const char*, int>, kShapeFields + 6> fields_of(const Candid
              {"micro_batch_size", c.micro_batch_size},
              {"schedule", static_cast<int>(c.schedule)},
              {"virtual_stages", c.virtual_stages},
+             {"stages", static_cast<int>(c.stages)},
              {"optimizer", static_cast<int>(c.optimizer)},
              {"dispatch", static_cast<int>(c.dispatch)},
              {"expert_kernels", static_cast<int>(c.expert_kernels)},
@@ -45,7 +46,7 @@ std::array<std::pair<const char*, int>, kShapeFields + 6> fields_of(const Candid
 }
 
 /// Without dp and number of micro-batches. Rank order 0 is the plan's own.
-Candidate candidate_of(const models::Plan& p) {
+Candidate candidate_of(const PlanSpace& space, const models::Plan& p) {
     const auto bits = [](std::initializer_list<bool> flags) {
         unsigned mask = 0, bit = 1;
         for (const bool flag : flags) {
@@ -59,6 +60,7 @@ Candidate candidate_of(const models::Plan& p) {
     c.virtual_stages = p.virtual_stages;
     c.micro_batch_size = p.micro_batch_size;
     c.schedule = p.schedule;
+    c.stages = space.deal_of(p);
     c.optimizer = p.optimizer;
     c.dispatch = p.dispatch;
     c.expert_kernels = p.expert_kernels;
@@ -70,7 +72,7 @@ Candidate candidate_of(const models::Plan& p) {
 
 /// The plan, or the field that keeps the most alike from being it.
 std::pair<std::optional<Numbered>, std::string> find_plan(const PlanSpace& space, const models::Plan& plan) {
-    const auto wanted = fields_of(candidate_of(plan));
+    const auto wanted = fields_of(candidate_of(space, plan));
     std::size_t most_alike = 0;
     for (std::size_t shape = 0; shape < space.shapes().size(); ++shape) {
         const auto alike = [&](const Candidate& c, std::size_t fields) {

@@ -29,20 +29,22 @@ struct Field {
     const char* name;
     int (*value)(const Candidate&);
 };
-constexpr std::array<Field, 9> kFields{{{"pp", [](const Candidate& c) { return c.pp; }},
-                                        {"ep", [](const Candidate& c) { return c.ep; }},
-                                        {"tp", [](const Candidate& c) { return c.tp; }},
-                                        {"etp", [](const Candidate& c) { return c.etp; }},
-                                        {"cp", [](const Candidate& c) { return c.cp; }},
+constexpr std::array<Field, 10> kFields{{{"pp", [](const Candidate& c) { return c.pp; }},
+                                         {"ep", [](const Candidate& c) { return c.ep; }},
+                                         {"tp", [](const Candidate& c) { return c.tp; }},
+                                         {"etp", [](const Candidate& c) { return c.etp; }},
+                                         {"cp", [](const Candidate& c) { return c.cp; }},
 
-                                        {"micro_batch_size", [](const Candidate& c) { return c.micro_batch_size; }},
-                                        {"schedule", [](const Candidate& c) { return static_cast<int>(c.schedule); }},
-                                        {"virtual_stages", [](const Candidate& c) { return c.virtual_stages; }},
-                                        {"rank_order", [](const Candidate& c) { return int{c.rank_order}; }}}};
+                                         {"micro_batch_size", [](const Candidate& c) { return c.micro_batch_size; }},
+                                         {"schedule", [](const Candidate& c) { return static_cast<int>(c.schedule); }},
+                                         {"virtual_stages", [](const Candidate& c) { return c.virtual_stages; }},
+                                         {"rank_order", [](const Candidate& c) { return int{c.rank_order}; }},
+                                         {"stages", [](const Candidate& c) { return static_cast<int>(c.stages); }}}};
 
 std::string label_of(const char* field, int value) {
     const std::string name = field;
     return name == "schedule"     ? to_string(static_cast<models::ScheduleKind>(value))
+           : name == "stages"     ? to_string(static_cast<models::StageDeal>(value))
            : name == "rank_order" ? (value == 0 ? "dp-first" : "pp-first")
                                   : std::to_string(value);
 }

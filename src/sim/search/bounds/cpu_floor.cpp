@@ -24,8 +24,11 @@ double CpuFloor::kernels_s(const Candidate& plan) {
     if (is_new) {
         Candidate least = plan;
         least.recompute = 0;
-        least.virtual_stages = 1;
-        least.schedule = models::ScheduleKind::k1f1b;
+        if (plan.stages != models::StageDeal::kList) {
+            least.stages = models::StageDeal::kEven;
+            least.virtual_stages = 1;
+            least.schedule = models::ScheduleKind::k1f1b;
+        }
         const models::Inputs own = with_plan(inputs_, least);
         found->second = kBelowRounded * cpu::least_kernel_s(own, predict::prepare_step(own, {}));
     }

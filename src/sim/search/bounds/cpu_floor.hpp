@@ -13,8 +13,8 @@ class CpuFloor {
  public:
     /// The inputs must outlive it.
     explicit CpuFloor(const models::Inputs& inputs) : inputs_(inputs) {}
-    /// cpu::least_kernel_s of the plan that recomputes nothing, in one chunk a stage: recomputing and more chunks add
-    /// calls.
+    /// cpu::least_kernel_s of the plan that recomputes nothing, in one chunk a stage (but for layers that are listed):
+    /// recomputing and more chunks add calls, and who has which layers changes no sum.
     [[nodiscard]] double kernels_s(const Candidate& plan);
     /// cpu::least_step_s of the plan itself.
     [[nodiscard]] double actions_s(const Candidate& plan) const;

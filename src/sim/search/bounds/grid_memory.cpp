@@ -29,9 +29,10 @@ double GridMemory::floor_bytes(const Candidate& c) {
     const models::Plan plan = resolved(inputs_, c);
     const schedule::FixedBytes& fixed = fixed_of(c, plan, 0);
     const LayerCosts& costs = table_.of(c);
+    const std::vector<PartCounts>& parts = table_.parts_of(c);
     std::vector<double> kept_bytes;  // by chunk
     for (int chunk = 0; chunk < c.virtual_stages; ++chunk) {
-        const std::array<int, kParts> counts = parts_of(inputs_.workload, c, chunk * c.pp);
+        const PartCounts& counts = parts[static_cast<std::size_t>(chunk * c.pp)];
         kept_bytes.push_back(counts[static_cast<std::size_t>(Part::kDense)] * costs.dense_kept_bytes +
                              counts[static_cast<std::size_t>(Part::kExperts)] * costs.experts_kept_bytes);
     }
@@ -56,7 +57,7 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
 }
 
 const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, const models::Plan& plan, int stage) {
-    const auto [fixed, is_new] = fixed_.try_emplace({c.virtual_stages, c.optimizer, stage});
+    const auto [fixed, is_new] = fixed_.try_emplace({c.virtual_stages, c.stages, c.optimizer, stage});
     if (is_new) {
         fixed->second = schedule::even_fixed_bytes(inputs_.workload, plan, inputs_.stack, layout_, stage);
     }
@@ -67,7 +68,7 @@ double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int
     const bool is_fsdp = c.optimizer == models::OptimizerSharding::kFsdp;
     const bool reduces = schedule::reduces_buckets(plan, inputs_.stack);
     const auto [effects, is_new] =
-        effects_.try_emplace({c.virtual_stages, c.micro_batch_size, c.dispatch, c.expert_kernels, c.recompute,
+        effects_.try_emplace({c.virtual_stages, c.stages, c.micro_batch_size, c.dispatch, c.expert_kernels, c.recompute,
                               c.sequence_parallel, is_fsdp, reduces, stage});
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage, heaviest_rank_);

@@ -29,7 +29,7 @@ models::Plan short_plan(const Candidate& c, const models::Plan& base, const mode
     plan.virtual_stages = plan.micro_batches = 1;
     plan.schedule = models::ScheduleKind::k1f1b;
     plan.routing = {};
-    plan.stages_by_cost = false;
+    plan.stages = models::StageDeal::kEven;
     plan.stage_layers.clear();
     const int experts_replica = c.ep * c.etp, dense_replica = c.tp * c.cp;
     plan.dp = std::lcm(experts_replica, dense_replica) / experts_replica;
@@ -107,6 +107,22 @@ LayerCosts costs_of(const models::Inputs& inputs, const Candidate& candidate) {
     return costs;
 }
 
+/// Of virtual stages with so many layers.
+std::vector<PartCounts> parts_dealt(const models::Workload& model, const std::vector<int>& layers) {
+    std::vector<PartCounts> parts;
+    int first = 0;
+    for (const int own : layers) {
+        const int last = first + own;
+        const int dense_end = model.num_experts > 0 ? model.first_dense_layers : last;
+        const int dense = std::clamp(dense_end, first, last) - first;
+        parts.push_back({dense, own - dense, 0, 0, 1});
+        first = last;
+    }
+    parts.front()[static_cast<std::size_t>(Part::kEmbedding)] = 1;
+    parts.back()[static_cast<std::size_t>(Part::kHead)] = 1;
+    return parts;
+}
+
 }  // namespace
 
 const LayerCosts& LayerCostTable::of(const Candidate& c) {
@@ -116,15 +132,13 @@ const LayerCosts& LayerCostTable::of(const Candidate& c) {
     return found != known_.end() ? found->second : known_.emplace(key, costs_of(inputs_, c)).first->second;
 }
 
-std::array<int, kParts> parts_of(const models::Workload& workload, const Candidate& c, int virtual_stage) {
-    models::Plan grid;
-    grid.pp = c.pp;
-    grid.virtual_stages = c.virtual_stages;
-    const schedule::LayerRange range = schedule::layers_of(workload, grid, virtual_stage);
-    const int dense_end = workload.num_experts > 0 ? workload.first_dense_layers : range.last;
-    const int dense = std::clamp(dense_end, range.first, range.last) - range.first;
-    return {dense, range.last - range.first - dense, virtual_stage == 0 ? 1 : 0,
-            virtual_stage == c.pp * c.virtual_stages - 1 ? 1 : 0, 1};
+const std::vector<PartCounts>& LayerCostTable::parts_of(const Candidate& c) {
+    const int stages = c.pp * c.virtual_stages;
+    const auto [found, is_new] = parts_.try_emplace({stages, c.stages});
+    if (is_new) {
+        found->second = parts_dealt(inputs_.workload, stage_layers_of(c, inputs_));
+    }
+    return found->second;
 }
 
 }  // namespace auspex::search

@@ -17,6 +17,9 @@ namespace auspex::search {
 enum class Part { kDense, kExperts, kEmbedding, kHead, kEvery };
 inline constexpr std::size_t kParts = 5;
 
+/// How many of each part a virtual stage has.
+using PartCounts = std::array<int, kParts>;
+
 /// A part of a pass.
 struct PartCosts {
     double compute_s = 0;  ///< kernels, launches and host waits, at the pace of the slowest of a group
@@ -33,15 +36,14 @@ class LayerCostTable {
     /// The inputs must outlive it.
     explicit LayerCostTable(const models::Inputs& inputs) : inputs_(inputs) {}
     [[nodiscard]] const LayerCosts& of(const Candidate& candidate);
+    /// By virtual stage.
+    [[nodiscard]] const std::vector<PartCounts>& parts_of(const Candidate& candidate);
 
  private:
     using Key = std::tuple<int, int, int, int, int, models::Dispatch, models::ExpertKernels, int, bool>;
     const models::Inputs& inputs_;
     std::map<Key, LayerCosts> known_;
+    std::map<std::pair<int, models::StageDeal>, std::vector<PartCounts>> parts_;  ///< by number of virtual stages
 };
-
-/// How many of each part a virtual stage has.
-[[nodiscard]] std::array<int, kParts> parts_of(const models::Workload& workload, const Candidate& candidate,
-                                               int virtual_stage);
 
 }  // namespace auspex::search

@@ -30,6 +30,13 @@ bool overlaps(const Candidate& c, schedule::Stream stream) {
 /// Of overlap, what changes passes.
 int overlap_of_passes(const Candidate& c) { return c.overlap & (kOverlapTp | kOverlapEp); }
 
+/// For what asks nothing else of a plan that would have to be resolved.
+models::Plan plan_with_layers(const Candidate& c, const models::Inputs& inputs) {
+    models::Plan plan = plan_of(c, inputs.plan);
+    plan.stage_layers = stage_layers_of(c, inputs);
+    return plan;
+}
+
 }  // namespace
 
 GridFloor::GridFloor(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like)
@@ -89,14 +96,15 @@ std::array<schedule::StageParameters, kParts> GridFloor::parameters_of(const Can
 }
 
 const GridFloor::StageExtremes& GridFloor::extremes_of(const Candidate& plan) {
-    const auto [found, is_new] = extremes_.try_emplace(plan.virtual_stages);
+    const auto [found, is_new] = extremes_.try_emplace({plan.virtual_stages, plan.stages});
     if (is_new) {
         StageExtremes& extremes = found->second;
         const std::array<schedule::StageParameters, kParts> each = parameters_of(plan);
+        const std::vector<PartCounts>& parts = table_.parts_of(plan);
         for (int stage = 0; stage < plan.pp; ++stage) {
             schedule::StageParameters p;
             for (int v = stage; v < plan.pp * plan.virtual_stages; v += plan.pp) {
-                const std::array<int, kParts> counts = parts_of(inputs_.workload, plan, v);
+                const PartCounts& counts = parts[static_cast<std::size_t>(v)];
                 for (std::size_t part = 0; part < kParts; ++part) {
                     p.dense += counts[part] * each[part].dense;
                     p.experts += counts[part] * each[part].experts;
@@ -151,9 +159,10 @@ const GridFloor::PartTimes& GridFloor::times_of(const Candidate& plan) {
 }
 
 const std::vector<double>& GridFloor::messages_s(const Candidate& c) {
-    const auto [found, is_new] = messages_.try_emplace({c.virtual_stages, c.micro_batch_size, c.sequence_parallel});
+    const auto [found, is_new] =
+        messages_.try_emplace({c.virtual_stages, c.stages, c.micro_batch_size, c.sequence_parallel});
     if (is_new) {
-        const models::Plan plan = plan_of(c, inputs_.plan);
+        const models::Plan plan = plan_with_layers(c, inputs_);
         const int last = c.pp * c.virtual_stages - 1;
         for (int v = 0; v <= last; ++v) {
             const bool counts = v < last && leaves_node_[static_cast<std::size_t>(v % c.pp)];
@@ -166,13 +175,12 @@ const std::vector<double>& GridFloor::messages_s(const Candidate& c) {
 }
 
 double GridFloor::bound_s(const Candidate& c, const PartTimes& times, double optimizer_s, bool blocks) {
-    const auto virtual_stages = static_cast<std::size_t>(c.pp * c.virtual_stages);
-    std::vector<double> forward_s(virtual_stages), backward_s(virtual_stages);
-    for (std::size_t v = 0; v < virtual_stages; ++v) {
-        const std::array<int, kParts> counts = parts_of(inputs_.workload, c, static_cast<int>(v));
+    const std::vector<PartCounts>& parts = table_.parts_of(c);
+    std::vector<double> forward_s(parts.size()), backward_s(parts.size());
+    for (std::size_t v = 0; v < parts.size(); ++v) {
         for (std::size_t part = 0; part < kParts; ++part) {
-            forward_s[v] += times.forward_s[part] * counts[part];
-            backward_s[v] += times.backward_s[part] * counts[part];
+            forward_s[v] += times.forward_s[part] * parts[v][part];
+            backward_s[v] += times.backward_s[part] * parts[v][part];
         }
     }
     const std::vector<double>& messages = messages_s(c);
@@ -199,7 +207,7 @@ double GridFloor::of_any(const PlanSpace& space, std::size_t shape) {
     const Candidate& like = space.shapes()[shape];
     const auto [least, is_new] = least_.try_emplace(like.micro_batch_size);
     const auto [optimizer, is_new_optimizer] =
-        least_optimizer_.try_emplace(like.virtual_stages, std::numeric_limits<double>::infinity());
+        least_optimizer_.try_emplace({like.virtual_stages, like.stages}, std::numeric_limits<double>::infinity());
     if (is_new || is_new_optimizer) {
         const std::vector<Candidate> plans = space.plans_of(shape);
         PartTimes& times = least->second;
@@ -251,10 +259,11 @@ BoundTerms GridBound::terms_of(const Candidate& c, std::span<const std::vector<d
 
 const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {
     const LayerCosts& costs = table_.of(c);
-    const auto [found, is_new] = passes_.try_emplace({&costs, c.virtual_stages, overlap_of_passes(c)});
+    const auto [found, is_new] = passes_.try_emplace({&costs, c.virtual_stages, c.stages, overlap_of_passes(c)});
     if (is_new) {
+        const std::vector<PartCounts>& parts = table_.parts_of(c);
         for (int v = 0; v < c.pp * c.virtual_stages; ++v) {
-            const std::array<int, kParts> counts = parts_of(inputs_.workload, c, v);
+            const PartCounts& counts = parts[static_cast<std::size_t>(v)];
             double forward_s = 0, backward_s = 0;
             for (std::size_t part = 0; part < kParts; ++part) {
                 if (counts[part] > 0) {
@@ -270,9 +279,10 @@ const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {
 }
 
 const GridBound::MessageTimes& GridBound::messages_of(const Candidate& c) {
-    const auto [found, is_new] = messages_.try_emplace({c.virtual_stages, c.micro_batch_size, c.sequence_parallel});
+    const auto [found, is_new] =
+        messages_.try_emplace({c.virtual_stages, c.stages, c.micro_batch_size, c.sequence_parallel});
     if (is_new) {
-        const models::Plan plan = plan_of(c, inputs_.plan);
+        const models::Plan plan = plan_with_layers(c, inputs_);
         const int last = c.pp * c.virtual_stages - 1;
         schedule::Operation message;
         message.comm = schedule::CommKind::kSend;
@@ -313,7 +323,7 @@ double GridBound::solo_s(const schedule::Operation& op, int stage) {
 const std::vector<std::vector<double>>& GridBound::optimizer_of(const Candidate& c) {
     const bool overlaps_dp = overlaps(c, schedule::Stream::kDp);
     const auto [found, is_new] =
-        optimizers_.try_emplace({c.optimizer, c.virtual_stages, overlaps_dp, c.sequence_parallel});
+        optimizers_.try_emplace({c.optimizer, c.virtual_stages, c.stages, overlaps_dp, c.sequence_parallel});
     if (is_new) {
         const models::Plan plan = resolve_plan(plan_of(c, inputs_.plan), inputs_.workload, 0);
         if (inputs_.stack.barriers_per_step > 0) {

@@ -26,8 +26,8 @@ class GridFloor {
     GridFloor(const models::Inputs& inputs, LayerCostTable& table, const Candidate& like);
     /// Of one plan.
     [[nodiscard]] double of(const Candidate& plan);
-    /// Weights and gradients of the fullest stage, and what is reserved: no plan of this grid and number of chunks
-    /// whose weights are whole takes less; with fsdp what is reserved alone.
+    /// Weights and gradients of the fullest stage, and what is reserved: no plan of this grid, number of chunks and
+    /// deal of layers whose weights are whole takes less; with fsdp what is reserved alone.
     [[nodiscard]] double memory_bytes(const Candidate& plan);
     /// Of the optimizer block alone.
     [[nodiscard]] double optimizer_s(const Candidate& plan);
@@ -51,7 +51,7 @@ class GridFloor {
     double transport_bytes_per_s_;
     std::map<models::GroupKind, std::pair<int, int>> group_;  ///< ranks, and the most of them in a node
     std::vector<bool> leaves_node_;                           ///< by stage: a message to the next one, of any rank
-    std::map<std::tuple<int, int, bool>, std::vector<double>> messages_;  ///< by virtual stage
+    std::map<std::tuple<int, models::StageDeal, int, bool>, std::vector<double>> messages_;  ///< by virtual stage
     std::map<std::pair<const LayerCosts*, int>, PartTimes> times_;
     /// Of the stages: the least of each, and the most of both together.
     struct StageExtremes {
@@ -59,10 +59,11 @@ class GridFloor {
     };
     [[nodiscard]] std::array<schedule::StageParameters, kParts> parameters_of(const Candidate& plan) const;
     [[nodiscard]] const StageExtremes& extremes_of(const Candidate& plan);
-    std::map<int, StageExtremes> extremes_;  ///< by virtual stages
+    using Chunks = std::pair<int, models::StageDeal>;  ///< of a stage, and how layers are dealt to them
+    std::map<Chunks, StageExtremes> extremes_;
     // of any plan
-    std::map<int, PartTimes> least_;         ///< by micro-batch size
-    std::map<int, double> least_optimizer_;  ///< by virtual stages
+    std::map<int, PartTimes> least_;  ///< by micro-batch size
+    std::map<Chunks, double> least_optimizer_;
 };
 
 /// With what blocks of communication, at the rates of transfers alone on the network of a grid: for plans of that grid.
@@ -105,9 +106,11 @@ class GridBound {
     network::Network network_;
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, int>, double> solo_;
     std::map<std::tuple<const PartCosts*, int, int>, double> parts_;
-    std::map<std::tuple<const LayerCosts*, int, int>, PassTimes> passes_;
-    std::map<std::tuple<int, int, bool>, MessageTimes> messages_;
-    std::map<std::tuple<models::OptimizerSharding, int, bool, bool>, std::vector<std::vector<double>>> optimizers_;
+    std::map<std::tuple<const LayerCosts*, int, models::StageDeal, int>, PassTimes> passes_;
+    std::map<std::tuple<int, models::StageDeal, int, bool>, MessageTimes> messages_;
+    std::map<std::tuple<models::OptimizerSharding, int, models::StageDeal, bool, bool>,
+             std::vector<std::vector<double>>>
+        optimizers_;
 };
 
 }  // namespace auspex::search

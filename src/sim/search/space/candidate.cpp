@@ -1,4 +1,4 @@
-/// @file From a candidate's fields to a plan's.
+/// @file Field by field.
 #include "sim/search/space/candidate.hpp"
 
 namespace auspex::search {
@@ -11,6 +11,7 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
     plan.micro_batch_size = c.micro_batch_size;
     plan.micro_batches = c.micro_batches;
     plan.schedule = c.schedule;
+    plan.stages = c.stages;
     plan.optimizer = c.optimizer;
     plan.dispatch = c.dispatch;
     plan.expert_kernels = c.expert_kernels;
@@ -26,6 +27,11 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
         plan.rank_order = kRankOrders[c.rank_order];
     }
     return plan;
+}
+
+std::vector<int> stage_layers_of(const Candidate& c, const models::Inputs& inputs) {
+    return c.stages == models::StageDeal::kList ? inputs.plan.stage_layers
+                                                : layers_dealt(inputs.workload, c.stages, c.pp * c.virtual_stages);
 }
 
 }  // namespace auspex::search

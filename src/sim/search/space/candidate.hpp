@@ -1,9 +1,10 @@
 #pragma once
-/// @file A plan of a search in few bytes.
+/// @file A plan of a space: the fields that vary.
 #include <array>
 #include <cstdint>
+#include <vector>
 
-#include "models/plan.hpp"
+#include "models/inputs.hpp"
 
 namespace auspex::search {
 
@@ -16,6 +17,7 @@ struct Candidate {
     std::int32_t dp = 1, ep = 1, etp = 1, tp = 1, cp = 1, pp = 1, virtual_stages = 1;
     std::int32_t micro_batch_size = 1, micro_batches = 1;
     models::ScheduleKind schedule = models::ScheduleKind::k1f1b;
+    models::StageDeal stages = models::StageDeal::kEven;
     models::OptimizerSharding optimizer = models::OptimizerSharding::kSharded;
     models::Dispatch dispatch = models::Dispatch::kAllToAll;
     models::ExpertKernels expert_kernels = models::ExpertKernels::kGrouped;
@@ -28,7 +30,10 @@ inline constexpr std::array<std::array<models::Axis, 4>, 2> kRankOrders{
     {{models::Axis::kDp, models::Axis::kPp, models::Axis::kEp, models::Axis::kTp},
      {models::Axis::kPp, models::Axis::kDp, models::Axis::kEp, models::Axis::kTp}}};
 
-/// The base plan with the candidate's fields; what does not vary (precision, routing, placement) is the base's.
+/// The base plan with the candidate's fields; what does not vary (precision, routing, placement) is the base's, and so
+/// are layers that it lists.
 [[nodiscard]] models::Plan plan_of(const Candidate& candidate, const models::Plan& base);
+/// Of each virtual stage.
+[[nodiscard]] std::vector<int> stage_layers_of(const Candidate& candidate, const models::Inputs& inputs);
 
 }  // namespace auspex::search

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <numeric>
 #include <set>
 
-#include "base/error.hpp"
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/program/step_program.hpp"
 
@@ -16,33 +14,6 @@ namespace {
 
 constexpr int kMaxMicroBatch = 32, kMaxVirtualStages = 8, kMaxContextParallel = 64;
 constexpr int kMinSlice = 4096;  // tokens of a sequence that context parallelism leaves a rank
-
-const std::set<std::string>& fields() {
-    static const std::set<std::string> kFields{
-        "dp", "ep", "etp", "tp", "cp", "pp", "virtual_stages", "micro_batch_size", "micro_batches"};
-    return kFields;
-}
-
-int value_of(const Candidate& c, const std::string& field) {
-    return field == "dp"                 ? c.dp
-           : field == "ep"               ? c.ep
-           : field == "etp"              ? c.etp
-           : field == "tp"               ? c.tp
-           : field == "cp"               ? c.cp
-           : field == "pp"               ? c.pp
-           : field == "virtual_stages"   ? c.virtual_stages
-           : field == "micro_batch_size" ? c.micro_batch_size
-                                         : c.micro_batches;
-}
-
-bool holds(const Constraint& constraint, const Candidate& candidate) {
-    const int found = value_of(candidate, constraint.field), value = constraint.value;
-    return constraint.comparison == "<="   ? found <= value
-           : constraint.comparison == "<"  ? found < value
-           : constraint.comparison == ">=" ? found >= value
-           : constraint.comparison == ">"  ? found > value
-                                           : found == value;
-}
 
 std::vector<int> divisors(int number, int most) {
     std::vector<int> found;
@@ -71,7 +42,7 @@ std::vector<std::uint8_t> subsets(std::uint8_t mask) {
 }
 
 /// What tells shapes apart; dp and the number of micro-batches follow from it.
-std::array<int, 9> key_of(const Candidate& c) {
+std::array<int, 10> key_of(const Candidate& c) {
     return {c.pp,
             c.tp,
             c.etp,
@@ -80,7 +51,8 @@ std::array<int, 9> key_of(const Candidate& c) {
             c.rank_order,
             c.micro_batch_size,
             static_cast<int>(c.schedule),
-            c.virtual_stages};
+            c.virtual_stages,
+            static_cast<int>(c.stages)};
 }
 
 /// How many of the choices that make no shape differ; of recompute and overlap each module and stream counts.
@@ -119,42 +91,10 @@ std::vector<Choice> offered(bool is_free, Choice fixed, bool what_if, const std:
 
 }  // namespace
 
-std::vector<Constraint> read_constraints(const std::string& flag, const std::string& text) {
-    std::vector<Constraint> constraints;
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        const std::string part = text.substr(begin, end - begin);
-        const std::size_t at = part.find_first_of("<>="), behind = part.find_first_not_of("<>=", at);
-        Constraint constraint;
-        if (at != std::string::npos && behind != std::string::npos) {
-            constraint.field = part.substr(0, at);
-            constraint.comparison = part.substr(at, behind - at);
-            const auto [stop, error] =
-                std::from_chars(part.data() + behind, part.data() + part.size(), constraint.value);
-            static const std::set<std::string> kComparisons{"<=", "<", ">=", ">", "="};
-            if (error == std::errc() && stop == part.data() + part.size() && fields().contains(constraint.field) &&
-                kComparisons.contains(constraint.comparison)) {
-                constraints.push_back(constraint);
-                begin = end + 1;
-                continue;
-            }
-        }
-        throw InputError(flag,
-                         "found \"" + part +
-                             "\"; expected FIELD<=N, FIELD<N, FIELD>=N, FIELD>N or FIELD=N with a field of dp, ep, "
-                             "etp, tp, cp, pp, virtual_stages, micro_batch_size, micro_batches, and commas between");
-    }
-    return constraints;
-}
-
 PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) : inputs_(inputs), request_(request) {
     using models::Dispatch, models::ExpertKernels, models::OptimizerSharding;
     const models::Plan& base = inputs.plan;
     const models::Workload& model = inputs.workload;
-    if (base.stages_by_cost || !base.stage_layers.empty()) {
-        throw InputError(base.file + ": $.stages", "found uneven stages; expected \"even\", as a search deals layers");
-    }
     optimizers_ = offered(is_free("optimizer"), base.optimizer, request.what_if, inputs.stack.offers_optimizers,
                           {OptimizerSharding::kReplicated, OptimizerSharding::kSharded, OptimizerSharding::kEpAware,
                            OptimizerSharding::kFsdp});
@@ -261,16 +201,16 @@ void PlanSpace::add_schedules(Candidate c) {
         if (!reject_if(c.schedule == ScheduleKind::kInterleaved1f1b &&
                            (!may_interleave || c.pp * c.virtual_stages > inputs_.workload.layers),
                        why)) {
-            add_shape(c);
+            add_deals(c);
         }
         return;
     }
-    add_shape(c);
+    add_deals(c);
     if (c.pp == 1) {
         return;
     }
     c.schedule = ScheduleKind::kGpipe;
-    add_shape(c);
+    add_deals(c);
     if (reject_if(!may_interleave, why)) {
         return;
     }
@@ -278,6 +218,54 @@ void PlanSpace::add_schedules(Candidate c) {
     for (c.virtual_stages = 2;
          c.virtual_stages <= kMaxVirtualStages && c.virtual_stages * c.pp <= inputs_.workload.layers;
          ++c.virtual_stages) {
+        add_deals(c);
+    }
+}
+
+const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
+    using models::StageDeal;
+    const models::Plan& base = inputs_.plan;
+    const auto [found, is_new] = deals_.try_emplace(virtual_stages);
+    if (!is_new) {
+        return found->second;
+    }
+    if (base.stages == StageDeal::kList) {
+        if (static_cast<int>(base.stage_layers.size()) == virtual_stages) {
+            found->second = {StageDeal::kList};
+        }
+    } else if (!is_free("stages")) {
+        found->second = {base.stages};
+    } else {
+        std::set<std::vector<int>> known;
+        for (const StageDeal deal : models::kNamedDeals) {
+            const std::vector<int> layers = layers_dealt(inputs_.workload, deal, virtual_stages);
+            if (std::ranges::find(layers, 0) == layers.end() && known.insert(layers).second) {
+                found->second.push_back(deal);
+            }
+        }
+    }
+    return found->second;
+}
+
+models::StageDeal PlanSpace::deal_of(const models::Plan& plan) const {
+    const int stages = plan.pp * plan.virtual_stages;
+    const auto known = deals_.find(stages);
+    if (plan.stages != models::StageDeal::kList && known != deals_.end()) {
+        const std::vector<int> layers = layers_dealt(inputs_.workload, plan.stages, stages);
+        for (const models::StageDeal deal : known->second) {
+            if (deal != models::StageDeal::kList && layers_dealt(inputs_.workload, deal, stages) == layers) {
+                return deal;
+            }
+        }
+    }
+    return plan.stages;
+}
+
+void PlanSpace::add_deals(Candidate c) {
+    const std::vector<models::StageDeal>& all = deals(c.pp * c.virtual_stages);
+    reject_if(all.empty(), "stages lists the layers of another number of stages than pp * virtual_stages");
+    for (const models::StageDeal deal : all) {
+        c.stages = deal;
         add_shape(c);
     }
 }
@@ -335,7 +323,7 @@ std::uint64_t PlanSpace::count_of(const Candidate& c) const {
 
 std::vector<std::pair<Candidate, std::uint64_t>> PlanSpace::neighbours_of(const Candidate& plan) const {
     std::vector<std::pair<Candidate, std::uint64_t>> found;
-    const std::array<int, 9> own = key_of(plan);
+    const std::array<int, 10> own = key_of(plan);
     const auto add = [&](std::size_t shape, int allowed) {
         std::uint64_t number = first_plan_[shape];
         for (const Candidate& other : plans_of(shape)) {

@@ -8,18 +8,9 @@
 #include <vector>
 
 #include "models/inputs.hpp"
-#include "sim/search/space/candidate.hpp"
+#include "sim/search/space/constraints.hpp"
 
 namespace auspex::search {
-
-/// "pp<=16": one of <=, <, >=, >, = between a field of the grid and a whole number.
-struct Constraint {
-    std::string field, comparison;
-    int value = 0;
-};
-/// Of "pp<=16,tp<=12". Fields: dp, ep, etp, tp, cp, pp, virtual_stages, micro_batch_size, micro_batches. Throws
-/// InputError that names `flag`.
-[[nodiscard]] std::vector<Constraint> read_constraints(const std::string& flag, const std::string& text);
 
 struct SpaceRequest {
     int tiles = 0, global_batch = 0;  ///< global_batch: sequences of a step
@@ -28,20 +19,21 @@ struct SpaceRequest {
     bool what_if = false;            ///< optimizers, dispatches and kernels that the stack does not offer, too
 };
 
-/// The plans of a grid that differ in neither batch nor schedule are neighbours; numbers are in order of enumeration.
+/// The plans of a grid that differ in neither batch, schedule nor stages are neighbours; numbers are in order of enumeration.
 ///
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
 /// up to 64 that leave a rank 4,096 tokens of a sequence); micro-batch sizes that divide a rank's batch, up to 32; up
-/// to 8 virtual stages; every set of recomputed modules; every schedule;
+/// to 8 virtual stages; every deal of layers that a word names, of those that give the same layers the first one, and
+/// none that leaves a stage without layers; every set of recomputed modules; every schedule;
 /// what the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it can
-/// overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement and
-/// stages of unequal numbers of layers do not vary.
+/// overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement does
+/// not vary. Layers that the base plan lists are kept, with pp * virtual_stages of their number.
 class PlanSpace {
  public:
     /// The inputs must outlive it.
     PlanSpace(const models::Inputs& inputs, const SpaceRequest& request);
 
-    /// One plan of each batch and schedule of each grid; those of a grid follow one another.
+    /// One plan of each batch, schedule and deal of layers of each grid; those of a grid follow one another.
     [[nodiscard]] const std::vector<Candidate>& shapes() const { return shapes_; }
     /// Plans of a shape: its choices of optimizer, dispatch, kernels, recompute, overlap and sequence parallelism.
     [[nodiscard]] std::vector<Candidate> plans_of(std::size_t shape) const;
@@ -51,6 +43,8 @@ class PlanSpace {
     /// The plans that differ from one in a single field (dp and the number of micro-batches follow), with their
     /// numbers.
     [[nodiscard]] std::vector<std::pair<Candidate, std::uint64_t>> neighbours_of(const Candidate& plan) const;
+    /// The deal of the space that gives the stages of a plan their layers; the plan's own where there is none.
+    [[nodiscard]] models::StageDeal deal_of(const models::Plan& plan) const;
     /// Grids and batches of which nothing comes, by reason.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& rejected() const { return rejected_; }
 
@@ -67,6 +61,8 @@ class PlanSpace {
     bool reject_if(bool condition, const char* reason);
     void add_grid(Candidate candidate);
     void add_schedules(Candidate candidate);
+    void add_deals(Candidate candidate);
+    [[nodiscard]] const std::vector<models::StageDeal>& deals(int virtual_stages);
     void add_shape(const Candidate& candidate);
 
     const models::Inputs& inputs_;
@@ -76,7 +72,8 @@ class PlanSpace {
     std::vector<models::ExpertKernels> kernels_;
     std::vector<Candidate> shapes_;
     std::vector<std::uint64_t> first_plan_;
-    std::map<std::array<int, 9>, std::size_t> shape_of_;  ///< by the fields that make a shape
+    std::map<int, std::vector<models::StageDeal>> deals_;  ///< by number of virtual stages
+    std::map<std::array<int, 10>, std::size_t> shape_of_;  ///< by the fields that make a shape
     std::map<std::string, std::uint64_t> rejected_;
 };
 

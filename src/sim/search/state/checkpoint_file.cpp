@@ -16,7 +16,7 @@
 namespace auspex::search {
 namespace {
 
-constexpr std::string_view kFirstLine = "auspex plan checkpoint 1";
+constexpr std::string_view kFirstLine = "auspex plan checkpoint 2";
 
 std::string bytes_of_file(const std::string& where, const std::string& file) {
     errno = std::filesystem::is_directory(file) ? EISDIR : 0;

@@ -1,0 +1,20 @@
+#pragma once
+/// @file Bounds of the fields of a grid, as a user gives them.
+#include <string>
+#include <vector>
+
+#include "sim/search/space/candidate.hpp"
+
+namespace auspex::search {
+
+/// "pp<=16": one of <=, <, >=, >, = between a field of the grid and a whole number.
+struct Constraint {
+    std::string field, comparison;
+    int value = 0;
+};
+/// Of "pp<=16,tp<=12". Fields: dp, ep, etp, tp, cp, pp, virtual_stages, micro_batch_size, micro_batches. Throws
+/// InputError that names `flag`.
+[[nodiscard]] std::vector<Constraint> read_constraints(const std::string& flag, const std::string& text);
+[[nodiscard]] bool holds(const Constraint& constraint, const Candidate& candidate);
+
+}  // namespace auspex::search

@@ -173,6 +173,38 @@ TEST_F(PlanCli, fields_that_are_set_stay_and_those_that_are_bounded_are) {
         ASSERT_EQ(one.at("plan").at("recompute").elements().size(), 1U);
         EXPECT_EQ(one.at("plan").at("recompute").elements().front().as_string(), "norm");
     }
+    for (const char* stages : {"\"by-cost\"", "[5, 6, 5]"}) {
+        const Outcome dealt = run(kSmall + "--set plan.pp=3 --set 'plan.stages=" + stages + "' --top 3 --json");
+        ASSERT_EQ(dealt.exit_code, 0) << dealt.error;
+        const auto answer = JsonDocument::parse(dealt.out, "plan");
+        for (const JsonValue& one : answer.root().at("best").elements()) {
+            const JsonValue found_stages = one.at("plan").at("stages");
+            if (found_stages.is_array()) {
+                EXPECT_EQ(one.at("plan").at("pp").as_integer(1, 100), 3);
+                EXPECT_EQ(found_stages.elements().size(), 3U);
+            } else {
+                EXPECT_EQ(found_stages.as_string(), "by-cost");
+            }
+        }
+    }
+}
+
+TEST_F(PlanCli, placements_vary_between_searches) {
+    const std::string base =
+        "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 96 --global-batch 384 "
+        "--where 'pp<=4,tp<=2,micro_batch_size<=4' --json ";
+    const Outcome found = run(base + "--vary plan.placement=contiguous,scattered");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const auto values = document.root().at("values").elements();
+    ASSERT_EQ(values.size(), 2U);
+    const double best_s = values[1].at("step_time_s").as_number(0, 100);
+    const auto alone = JsonDocument::parse(run(base + "--set plan.placement=scattered --top 1").out, "plan");
+    EXPECT_EQ(best_s, alone.root().at("best").elements().front().at("step_time_s").as_number(0, 100));
+    EXPECT_EQ(values[1].at("plan").at("placement").as_string(), "scattered");
+    // The first winner is laid as the second value says.
+    EXPECT_GE(values[1].at("first_plan_step_time_s").as_number(0, 100), best_s);
+    EXPECT_NE(best_s, values[0].at("step_time_s").as_number(0, 100));
 }
 
 TEST_F(PlanCli, several_sizes_are_a_table_and_the_pick_is_written) {

@@ -2,7 +2,9 @@
 #include "cli/commands/plan_vary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
@@ -45,15 +47,28 @@ std::vector<std::string> split_values(const std::string& text) {
     return values;
 }
 
+/// Whether a search leaves the field of the plan alone; PATH of "plan.PATH".
+bool is_kept(const std::string& path) {
+    static constexpr std::array<std::string_view, 6> kKept{"placement", "placement_seed", "placement_free",
+                                                           "precision", "gradient_dtype", "routing"};
+    return std::ranges::find(kKept, std::string_view(path).substr(0, path.find('.'))) != kKept.end();
+}
+
 VariedField read_vary(const std::string& text) {
     const std::size_t equals = text.find('=');
-    const bool is_machine = text.starts_with("machine."), is_stack = text.starts_with("stack.");
+    const std::string role = text.substr(0, text.find('.'));
+    const std::string path = role.size() < text.size() ? text.substr(role.size() + 1) : std::string();
+    const bool may_vary =
+        role == "machine" || role == "stack" || (role == "plan" && is_kept(path.substr(0, path.find('='))));
     const std::vector<std::string> values =
         equals == std::string::npos ? std::vector<std::string>() : split_values(text.substr(equals + 1));
-    if (!(is_machine || is_stack) || values.size() < 2 || std::ranges::find(values, "") != values.end()) {
-        throw InputError("--vary", "found \"" + text +
-                                       "\"; expected machine.PATH=VALUE,VALUE,... or stack.PATH=VALUE,VALUE,..., such "
-                                       "as 'machine.tile.hbm_capacity=32 GB,64 GB,128 GB'");
+    if (!may_vary || values.size() < 2 || std::ranges::find(values, "") != values.end()) {
+        throw InputError("--vary",
+                         "found \"" + text +
+                             "\"; expected machine.PATH=VALUE,VALUE,..., stack.PATH=VALUE,VALUE,... or what a "
+                             "search keeps of the plan (placement, placement_seed, placement_free, "
+                             "precision, gradient_dtype, routing), such as "
+                             "'machine.tile.hbm_capacity=32 GB,64 GB,128 GB'");
     }
     return {text.substr(0, equals), values};
 }
@@ -95,7 +110,7 @@ std::vector<VariedPoint> search_all(const Options& options, const VariedField& f
         const auto first = std::ranges::find_if(points, [](const VariedPoint& p) { return p.point.best.has_value(); });
         if (first != points.end()) {
             models::Inputs own = one.inputs;
-            own.plan = first->plan;
+            own.plan = plan_of(first->point.best->candidate, one.inputs.plan);
             one.with_first_plan = predict::predict(own, {.sensitivity = false}).prediction;
         }
         points.push_back(std::move(one));

@@ -44,6 +44,7 @@ inline models::Inputs drawn_inputs(std::uint64_t seed) {
     vary(inputs.stack.rank_bytes_per_s);
     inputs.machine.tile.hbm_bytes *= 0.1 + rng.uniform();
     inputs.workload.vocab_size = 16'384 << rng.below(5);  // heads of less than a layer, and of several
+    inputs.plan.placement = rng.below(3) == 0 ? models::PlacementKind::kScattered : models::PlacementKind::kContiguous;
     return inputs;
 }
 

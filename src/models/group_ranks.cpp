@@ -1,6 +1,7 @@
 /// @file Groups of ranks as families of strides.
 #include "models/group_ranks.hpp"
 
+#include <array>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -117,7 +118,77 @@ std::vector<int> neighbours(const Layout& layout, int stage, int other) {
     return ranks;
 }
 
+/// Those of n, the number of a rank in its stage, as those of the rank: appends them, the last one the fastest. False
+/// if they cut across an axis.
+bool append_rank_digits(const Layout& layout, RankDigit of_n, std::vector<RankDigit>& digits) {
+    struct AxisOfN {
+        int step, count, stride;
+    };
+    const auto stride = [&](Axis axis) { return layout.stride[static_cast<std::size_t>(axis)]; };
+    const std::array axes{AxisOfN{1, layout.etp, stride(Axis::kTp)}, AxisOfN{layout.etp, layout.ep, stride(Axis::kEp)},
+                          AxisOfN{layout.etp * layout.ep, layout.dp, stride(Axis::kDp)}};
+    std::vector<RankDigit> rising;
+    int count = of_n.count, step = of_n.stride;
+    for (const AxisOfN& axis : axes) {
+        const int end = axis.step * axis.count;
+        if (count == 1 || step >= end) {
+            continue;
+        }
+        if (step % axis.step != 0 || (step * count > end && end % step != 0)) {
+            return false;
+        }
+        const int here = step * count > end ? end / step : count;
+        if (count % here != 0) {
+            return false;
+        }
+        rising.push_back({here, step / axis.step * axis.stride});
+        count /= here;
+        step = end;
+    }
+    digits.insert(digits.end(), rising.rbegin(), rising.rend());
+    return count == 1;
+}
+
 }  // namespace
+
+std::vector<RankDigit> joined(const std::vector<RankDigit>& digits) {
+    std::vector<RankDigit> found;
+    for (const RankDigit& digit : digits) {
+        if (digit.count == 1) {
+            continue;
+        }
+        if (!found.empty() && found.back().stride == digit.count * digit.stride) {
+            found.back() = {found.back().count * digit.count, digit.stride};
+        } else {
+            found.push_back(digit);
+        }
+    }
+    return found;
+}
+
+std::optional<RankFamily> rank_family(const Layout& layout, GroupKind kind, int stage) {
+    if (kind == GroupKind::kWorld) {
+        return RankFamily{0, {}, joined({{layout.tiles, 1}})};
+    }
+    RankFamily found{stage * layout.pp_stride, {}, {}};
+    const bool is_next = kind == GroupKind::kNextStage;
+    const bool pairs = is_next || kind == GroupKind::kPreviousStage;
+    const Family family = pairs ? blocked(layout.stage_ranks, 1, 1) : family_of(layout, kind);
+    const bool follows_axes = append_rank_digits(layout, {family.outer, family.outer_stride}, found.groups) &&
+                              append_rank_digits(layout, {family.inner, 1}, found.groups) &&
+                              append_rank_digits(layout, {family.member_blocks, family.block_step}, found.members) &&
+                              append_rank_digits(layout, {family.members_in_block, family.step}, found.members);
+    if (!follows_axes) {
+        return {};
+    }
+    found.groups = joined(found.groups);
+    found.members = joined(found.members);
+    const int other = is_next ? layout.next_stage(stage) : layout.previous_stage(stage);
+    if (pairs && other != stage) {
+        found.members.push_back({2, (other - stage) * layout.pp_stride});
+    }
+    return found;
+}
 
 std::vector<int> group_ranks(const Layout& layout, GroupKind kind, int stage) {
     switch (kind) {

@@ -38,38 +38,55 @@ double physical_capacity(const network::Fabric& fabric, std::uint32_t link) {
     return fabric.capacity_bytes_per_s(link);
 }
 
-/// The sum of patterns, each times its bytes.
-network::PatternLoads bytes_on_links(const std::map<network::PatternId, double>& bytes,
-                                     const network::Network& network) {
-    const network::Fabric& fabric = network.fabric();
-    network::NodeClasses nodes(fabric.nodes());
-    for (const auto& [pattern, each] : bytes) {
-        nodes.add(network.loads(pattern));
+/// The sum of patterns, each times its bytes; of the first block where it stands for all.
+struct BytesOnLinks {
+    BytesOnLinks(const std::map<network::PatternId, double>& bytes, const network::Network& network)
+        : even(loads_of(bytes, network), network.fabric().nodes()) {
+        const network::NodeClasses nodes(even);
+        network::SparseLinks<double> on_firsts(network.fabric().link_count());
+        std::size_t index = 0;
+        for (const auto& [pattern, each] : bytes) {
+            nodes.for_each_representative(
+                even[index++], [&, moved = each](std::uint32_t link, double load) { on_firsts[link] += load * moved; });
+        }
+        loads = nodes.expand(on_firsts, network.fabric().links_per_node());
     }
-    nodes.build();
-    network::SparseLinks<double> on_firsts(fabric.link_count());
-    for (const auto& [pattern, each] : bytes) {
-        nodes.for_each_representative(network.loads(pattern),
-                                      [&](std::uint32_t link, double load) { on_firsts[link] += load * each; });
+    static std::vector<const network::PatternLoads*> loads_of(const std::map<network::PatternId, double>& bytes,
+                                                              const network::Network& network) {
+        std::vector<const network::PatternLoads*> found;
+        for (const auto& [pattern, each] : bytes) {
+            found.push_back(&network.loads(pattern));
+        }
+        return found;
     }
-    return nodes.expand(on_firsts, fabric.links_per_node());
-}
+    /// How many links carry what this one does, itself among them.
+    [[nodiscard]] std::uint32_t alike(const network::PatternLoads::Part& part, std::uint32_t link) const {
+        const network::AlikeBlocks* const blocks = even.alike_blocks();
+        const bool is_one_of_many = blocks != nullptr && (part.node != network::PatternLoads::kBetweenNodes ||
+                                                          blocks->links_with(link) != nullptr);
+        return is_one_of_many ? static_cast<std::uint32_t>(blocks->blocks) : 1;
+    }
+
+    network::EvenLoads even;
+    network::PatternLoads loads;
+};
 
 struct UsedLink {
     std::uint32_t link;  ///< of a node by slot
     std::size_t kind;
     double bytes, share;
+    std::uint32_t alike;  ///< links, itself among them
 };
 
-std::vector<UsedLink> used_links(const network::PatternLoads& bytes, const network::PatternLoads::Part& part,
+std::vector<UsedLink> used_links(const BytesOnLinks& bytes, const network::PatternLoads::Part& part,
                                  const network::Fabric& fabric, double step_s) {
     std::vector<UsedLink> used;
-    const std::uint32_t first = bytes.first_link(part);
-    for (const network::LinkLoad& on : bytes.loads(part)) {
+    const std::uint32_t first = bytes.loads.first_link(part);
+    for (const network::LinkLoad& on : bytes.loads.loads(part)) {
         const std::uint32_t link = first + on.link;
         if (on.load > 0) {
             used.push_back({on.link, static_cast<std::size_t>(fabric.kind(link)), on.load,
-                            on.load / (physical_capacity(fabric, link) * step_s)});
+                            on.load / (physical_capacity(fabric, link) * step_s), bytes.alike(part, link)});
         }
     }
     return used;
@@ -80,20 +97,20 @@ std::vector<UsedLink> used_links(const network::PatternLoads& bytes, const netwo
 std::vector<LinkUse> link_use(const schedule::Program& program, const OperationCosts& costs,
                               const network::Network& network, double step_s) {
     const network::Fabric& fabric = network.fabric();
-    const network::PatternLoads bytes = bytes_on_links(bytes_by_pattern(program, costs), network);
+    const BytesOnLinks bytes(bytes_by_pattern(program, costs), network);
     std::array<LinkUse, network::kLinkKinds> by_kind;
     std::array<std::uint32_t, network::kLinkKinds> busiest{}, used{};
     std::unordered_map<std::uint32_t, std::vector<UsedLink>> known;  // by begin of a part: nodes alike share it
-    for (const network::PatternLoads::Part& part : bytes.parts()) {
-        const std::uint32_t first = bytes.first_link(part);
+    for (const network::PatternLoads::Part& part : bytes.loads.parts()) {
+        const std::uint32_t first = bytes.loads.first_link(part);
         const auto [links, is_new] = known.try_emplace(part.begin);
         if (is_new) {
             links->second = used_links(bytes, part, fabric, step_s);
         }
         for (const UsedLink& link : links->second) {
-            by_kind[link.kind].bytes += link.bytes;
-            by_kind[link.kind].mean_share += link.share;
-            ++used[link.kind];
+            by_kind[link.kind].bytes += link.bytes * link.alike;
+            by_kind[link.kind].mean_share += link.share * link.alike;
+            used[link.kind] += link.alike;
             if (link.share > by_kind[link.kind].busiest_share) {
                 by_kind[link.kind].busiest_share = link.share;
                 busiest[link.kind] = first + link.link;

@@ -87,6 +87,7 @@ SharedLinks find_shared_links(const engine::CostedProgram& costed, const network
 SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
     SampleSetup setup{
         inputs, folded.layout, network::Network(inputs.machine, inputs.stack, folded.layout), {}, {}, {}, {}, {}};
+    setup.network.list_all_links();
     setup.network.set_routing_shares(folded.load.uneven_shares());
     const network::Fabric& fabric = setup.network.fabric();
     setup.slow = engine::find_slow_parts(options.slow, fabric, folded.layout);

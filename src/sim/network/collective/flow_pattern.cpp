@@ -3,10 +3,7 @@
 #include "sim/network/collective/flow_pattern.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
-
-#include "sim/network/collective/detour_loads.hpp"
 
 namespace auspex::network {
 PatternBuilder::PatternBuilder(const Fabric& fabric)
@@ -51,11 +48,15 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups,
         first = end;
     }
     pattern.loads = direct_loads();
+    finish(pattern);
+    return pattern;
+}
+
+void PatternBuilder::finish(FlowPattern& pattern) {
     if (keeps_direct_) {
         pattern.direct = std::make_shared<const PatternLoads>(pattern.loads);
     }
     find_rate(pattern);
-    return pattern;
 }
 
 /// Which of the routes between nodes is slowest does not depend on what links and switches take.
@@ -69,6 +70,9 @@ FlowPattern PatternBuilder::adapt(const FlowPattern& pattern) {
         note_latency(from, to, route_.latency_s, adapted);
     }
     adapted.loads = *pattern.direct;
+    if (adapted.loads.alike_blocks() != nullptr) {
+        adapted.loads.stand_for(fabric_.alike_blocks());
+    }
     find_rate(adapted);
     return adapted;
 }
@@ -112,6 +116,10 @@ const PatternBuilder::Ends* PatternBuilder::sum_ends(const GroupSet& groups, std
             return nullptr;
         }
     }
+    return &ends_of(tiles);
+}
+
+const PatternBuilder::Ends& PatternBuilder::ends_of(const std::vector<int>& tiles) {
     const auto [found, is_new] = ends_of_tiles_.try_emplace(tiles);
     if (is_new) {
         const auto sum = [&](auto&& slots_of) {
@@ -126,7 +134,7 @@ const PatternBuilder::Ends* PatternBuilder::sum_ends(const GroupSet& groups, std
         found->second.out = sum([&](int tile) { return fabric_.slots_out(tile); });
         found->second.in = sum([&](int tile) { return fabric_.slots_in(tile); });
     }
-    return &found->second;
+    return found->second;
 }
 
 void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::size_t end, const PatternKey& key,
@@ -271,65 +279,6 @@ void PatternBuilder::add_ends(int from, int to, double weight, FlowPattern& patt
     }
     in_nodes_.add(static_cast<std::uint32_t>(from_node), out_[static_cast<std::size_t>(from_tile)], weight);
     in_nodes_.add(static_cast<std::uint32_t>(to_node), in_[static_cast<std::size_t>(to_tile)], weight);
-}
-
-/// The link that binds: the first of those with the least capacity over load.
-void PatternBuilder::find_rate(FlowPattern& pattern) {
-    pattern.solo_rate = std::numeric_limits<double>::infinity();
-    bind_nodes(pattern);
-    const std::span<LinkLoad> between = pattern.loads.between_nodes();
-    for (const LinkLoad& on : between) {
-        (void)bind(fabric_.capacity_bytes_per_s(on.link), on, 0, pattern);
-    }
-    const DetourBound bound = add_detours(fabric_, between, pattern.solo_rate);
-    if (bound.link != kNoLink) {
-        pattern.solo_rate = bound.rate;
-        pattern.bottleneck = bound.link;
-    }
-    if (pattern.key.group == models::GroupKind::kWorld) {
-        pattern.loads = PatternLoads(fabric_.links_per_node());
-    }
-}
-
-/// True if the link binds as much as those before it, or more.
-bool PatternBuilder::bind(double capacity, const LinkLoad& on, std::uint32_t first, FlowPattern& pattern) {
-    const bool binds = capacity < pattern.solo_rate * on.load;
-    if (binds) {
-        pattern.solo_rate = capacity / on.load;
-        pattern.bottleneck = first + on.link;
-    }
-    return binds;
-}
-
-/// Nodes that carry the same share a list. Where it binds no more, it does not bind at a lower rate either; where
-/// rounding lets it bind at its own rate again, it does so at every node.
-void PatternBuilder::bind_nodes(FlowPattern& pattern) const {
-    struct Known {
-        bool binds = true;
-        double bound_again_at = 0;  ///< this rate
-        std::uint32_t slot = 0;     ///< by this slot
-    };
-    std::unordered_map<std::uint32_t, Known> known;  // by begin of a list
-    for (const PatternLoads::Part& part : pattern.loads.parts()) {
-        if (part.node == PatternLoads::kBetweenNodes) {
-            break;
-        }
-        Known& like = known[part.begin];
-        const std::uint32_t first = pattern.loads.first_link(part);
-        const double before = pattern.solo_rate;
-        if (like.binds && like.bound_again_at == before) {
-            pattern.bottleneck = first + like.slot;
-        } else if (like.binds) {
-            like.binds = false;
-            for (const LinkLoad& on : pattern.loads.loads(part)) {
-                like.binds |= bind(fabric_.capacity_bytes_per_s(first + on.link), on, first, pattern);
-            }
-            if (like.binds && pattern.solo_rate == before) {
-                like.bound_again_at = before;
-                like.slot = pattern.bottleneck - first;
-            }
-        }
-    }
 }
 
 /// Takes what was added: the loads of nodes, those between nodes last. Most nodes of a pattern have the history of an

@@ -10,6 +10,7 @@
 
 #include "models/layout.hpp"
 #include "sim/network/collective/group_set.hpp"
+#include "sim/network/collective/regular_groups.hpp"
 #include "sim/network/collective/step_shape.hpp"
 #include "sim/network/fabric/fabric.hpp"
 #include "sim/network/sharing/max_min.hpp"
@@ -65,6 +66,11 @@ class PatternBuilder {
     void keep_direct() { keeps_direct_ = true; }
     /// `shares`: of each index in a group, mean 1, for uneven patterns; else empty.
     [[nodiscard]] FlowPattern build(const PatternKey& key, const GroupSet& groups, std::span<const double> shares);
+    /// True if build() of the groups by rule can be asked.
+    [[nodiscard]] bool can_build(const PatternKey& key, const RegularGroups& groups) const;
+    /// The same as of all groups, rank by rank, from the flows of one block: loads that stand for all blocks. All loads
+    /// are sums of shares of links that add up without rounding.
+    [[nodiscard]] FlowPattern build(const PatternKey& key, const RegularGroups& groups);
     /// The same flows with the capacities and latencies of this builder's fabric. Requires a pattern that keeps
     /// `direct`, of a fabric with the same routes.
     [[nodiscard]] FlowPattern adapt(const FlowPattern& pattern);
@@ -86,9 +92,20 @@ class PatternBuilder {
     [[nodiscard]] int farthest_from_first(std::span<const int> group, double latency_s);
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
     void add_inter_node_flow(int from, int to, double flows, FlowPattern& pattern);
+    struct BlockFlow;
+    [[nodiscard]] std::vector<BlockFlow> flows_of_block(const PatternKey& key, const RegularGroups& groups) const;
+    void add_in_block(const RegularGroups& groups, const PatternKey& key, FlowPattern& pattern);
+    void add_block_flows(const RegularGroups& groups, const PatternKey& key, FlowPattern& pattern);
+    void add_bundle_flow(int from, int to, const Ends& ends, double bundled, bool at_nodes, FlowPattern& pattern);
+    void add_between_first_block(int from, int to, double flows, FlowPattern& pattern);
+    void add_pairs_of_blocks(const RegularGroups& groups, const PatternKey& key, const std::map<int, double>& flows);
+    void add_block_exchange(const RegularGroups& groups, FlowPattern& pattern);
+    [[nodiscard]] const Ends& ends_of(const std::vector<int>& tiles);
+    void finish(FlowPattern& pattern);
     void find_rate(FlowPattern& pattern);
     [[nodiscard]] PatternLoads direct_loads();
     void bind_nodes(FlowPattern& pattern) const;
+    void bind_between(FlowPattern& pattern) const;
     static void note_latency(int from, int to, double latency_s, FlowPattern& pattern);
     [[nodiscard]] static bool bind(double capacity, const LinkLoad& on, std::uint32_t first, FlowPattern& pattern);
     [[nodiscard]] double share(std::size_t index) const { return shares_.empty() ? 1 : shares_[index]; }

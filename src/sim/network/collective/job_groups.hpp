@@ -2,12 +2,15 @@
 /// @file The groups of a job by kind, stage and level, each found once.
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "models/layout.hpp"
 #include "sim/network/collective/flow_pattern.hpp"
 #include "sim/network/collective/group_set.hpp"
+#include "sim/network/collective/regular_groups.hpp"
 
 namespace auspex::network {
 
@@ -16,29 +19,39 @@ class JobGroups {
     /// `model`: of a job with the same layout and routes; what it has is taken from it. It must not end or change
     /// before this; null: none.
     JobGroups(const models::Layout& layout, const Fabric& fabric, const JobGroups* model)
-        : layout_(layout), fabric_(fabric), model_(model) {}
+        : layout_(layout), fabric_(fabric), model_(model), places_(rank_places(fabric)) {}
 
-    /// All groups of a kind in a stage.
-    const GroupSet& all(models::GroupKind kind, int stage);
+    /// All groups are listed rank by rank from here on, by rule never. Before anything is asked.
+    void list_all() { places_ = {}; }
+
+    [[nodiscard]] std::size_t count(models::GroupKind kind, int stage);
     const GroupForm& form(models::GroupKind kind, int stage);
-    /// Those of the key's kind, stage, level and member.
-    const GroupSet& of(const PatternKey& key) { return at(key).groups; }
+    /// Those of the key's kind, stage, level and member, listed.
+    const GroupSet& of(const PatternKey& key) { return listed(level_key(key)); }
+    /// The same by rule; null: they have none.
+    const RegularGroups* regular(const PatternKey& key);
     /// Kind, stage, level and member under which the very same ranks were met first; the rest of the key is any. Kinds
     /// of groups often coincide (experts' replicas and the outer level of dense ones): then they share their patterns.
     PatternKey first_with_those_of(const PatternKey& key) { return at(key).same_as; }
 
  private:
+    using LevelKey = std::tuple<models::GroupKind, int, Level, int>;
     struct LevelGroups {
-        GroupSet groups;
+        std::optional<RegularGroups> regular;  ///< none: they are listed
         PatternKey same_as{};
     };
-    using LevelKey = std::tuple<models::GroupKind, int, Level, int>;
+    /// By which groups are told apart before their ranks are compared.
+    using Signature = std::tuple<std::size_t, std::size_t, int, int>;
     [[nodiscard]] static LevelKey level_key(const PatternKey& key) {
         return {key.group, key.stage, key.level, key.member};
     }
+    const std::optional<RegularGroups>& whole(models::GroupKind kind, int stage);
+    const GroupSet& all(models::GroupKind kind, int stage);
+    const GroupSet& listed(const LevelKey& key);
     const LevelGroups& at(const PatternKey& key);
-    [[nodiscard]] PatternKey first_with(const GroupSet& groups, const PatternKey& own);
-    [[nodiscard]] const LevelGroups& met(const PatternKey& key) const { return level_groups_.at(level_key(key)); }
+    [[nodiscard]] Signature signature(const LevelKey& key, const LevelGroups& groups);
+    [[nodiscard]] bool are_equal(const LevelKey& a, const LevelGroups& of_a, const LevelKey& b);
+    [[nodiscard]] PatternKey first_with(const LevelKey& key, const LevelGroups& groups, const PatternKey& own);
     /// What the model has in one of its maps under a key; null: nothing.
     template <class Map>
     [[nodiscard]] const typename Map::mapped_type* of_model(Map JobGroups::*map,
@@ -53,10 +66,13 @@ class JobGroups {
     const models::Layout& layout_;
     const Fabric& fabric_;
     const JobGroups* model_;
+    RankPlaces places_;
+    std::map<std::pair<models::GroupKind, int>, std::optional<RegularGroups>> wholes_;
     std::map<std::pair<models::GroupKind, int>, GroupSet> flat_;
     std::map<std::pair<models::GroupKind, int>, GroupForm> forms_;
     std::map<LevelKey, LevelGroups> level_groups_;
-    std::map<std::uint64_t, PatternKey> first_by_hash_;
+    std::map<LevelKey, GroupSet> listed_;
+    std::map<Signature, std::vector<PatternKey>> firsts_;
 };
 
 }  // namespace auspex::network

@@ -42,26 +42,26 @@ class Candidates {
     std::deque<Candidate> candidates_;
 };
 
-NodeClasses node_classes_of(std::span<const FlowPattern> patterns, int nodes) {
-    NodeClasses classes(nodes);
+EvenLoads even_loads(std::span<const FlowPattern> patterns, int nodes) {
+    std::vector<const PatternLoads*> loads;
     for (const FlowPattern& pattern : patterns) {
-        classes.add(pattern.loads);
+        loads.push_back(&pattern.loads);
     }
-    classes.build();
-    return classes;
+    return {loads, nodes};
 }
 
 /// Links that all who are asked for could fill, by first mention, with what they carry.
-std::vector<std::uint32_t> contended_links(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked,
-                                           const NodeClasses& nodes, Candidates& candidates) {
+std::vector<std::uint32_t> contended_links(std::span<const FlowPattern> patterns, const EvenLoads& loads,
+                                           std::span<const std::uint32_t> asked, const NodeClasses& nodes,
+                                           Candidates& candidates) {
     for (const std::uint32_t id : asked) {
-        nodes.for_each_representative(patterns[id].loads, [&](std::uint32_t link, double load) {
+        nodes.for_each_representative(loads[id], [&](std::uint32_t link, double load) {
             candidates[link].wanted += load * patterns[id].solo_rate;
         });
     }
     std::vector<std::uint32_t> links;
     for (std::uint32_t id = 0; id < patterns.size(); ++id) {
-        nodes.for_each_representative(patterns[id].loads, [&](std::uint32_t link, double load) {
+        nodes.for_each_representative(loads[id], [&](std::uint32_t link, double load) {
             Candidate& on = candidates[link];
             if (is_contended(on.wanted, on.capacity)) {
                 if (on.carries == 0) {
@@ -81,12 +81,13 @@ std::vector<std::uint32_t> contended_links(std::span<const FlowPattern> patterns
 /// that could carry everyone at once stand for nothing, and neither do those of a node that is like an earlier one.
 void LinkClasses::build(std::span<const FlowPattern> patterns, std::span<const std::uint32_t> asked,
                         const Fabric& fabric) {
-    const NodeClasses nodes = node_classes_of(patterns, fabric.nodes());
+    const EvenLoads loads = even_loads(patterns, fabric.nodes());
+    const NodeClasses nodes(loads);
     Candidates candidates(fabric);
     std::unordered_set<std::uint64_t> known;
     std::array<std::uint64_t, 256> known_lately{};  // most links are of a few classes
     capacities_.clear();
-    for (const std::uint32_t link : contended_links(patterns, asked, nodes, candidates)) {
+    for (const std::uint32_t link : contended_links(patterns, loads, asked, nodes, candidates)) {
         Candidate& on = candidates[link];
         std::uint64_t& lately = known_lately[on.carries % known_lately.size()];
         if (lately != on.carries && known.insert(on.carries).second) {
@@ -99,7 +100,7 @@ void LinkClasses::build(std::span<const FlowPattern> patterns, std::span<const s
     solo_rates_.clear();
     for (std::uint32_t id = 0; id < patterns.size(); ++id) {
         solo_rates_.push_back(patterns[id].solo_rate);
-        nodes.for_each_representative(patterns[id].loads, [&](std::uint32_t link, double load) {
+        nodes.for_each_representative(loads[id], [&](std::uint32_t link, double load) {
             if (const std::uint32_t number = candidates[link].stands_for; number != kNoClass) {
                 loads_[id].push_back({number, load});
             }

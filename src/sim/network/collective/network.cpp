@@ -104,6 +104,10 @@ const FlowPattern* Network::Impl::of_model(const PatternKey& key) const {
 }
 
 FlowPattern Network::Impl::build(const PatternKey& key) {
+    if (const RegularGroups* const regular = groups.regular(key);
+        regular != nullptr && builder.can_build(key, *regular)) {
+        return builder.build(key, *regular);
+    }
     return builder.build(key, groups.of(key), key.uneven ? std::span<const double>(shares) : std::span<const double>());
 }
 
@@ -243,6 +247,11 @@ void Network::be_model() {
     impl_->builder.keep_direct();
 }
 
+void Network::list_all_links() {
+    AUSPEX_CHECK(impl_->patterns.empty() && impl_->model == nullptr, "links are listed before patterns are made");
+    impl_->groups.list_all();
+}
+
 Transfer Network::unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes, double scale,
                          int member) {
     return unroll_as(choice_by_rule(collective_rules(impl_->stack, comm), bytes), comm, group, stage, bytes, scale,
@@ -314,9 +323,7 @@ bool Network::is_disjoint(PatternId pattern, std::span<const PatternId> others) 
 
 const PatternLoads& Network::loads(PatternId pattern) const { return impl_->patterns[pattern].loads; }
 std::uint32_t Network::bottleneck(PatternId pattern) const { return impl_->patterns[pattern].bottleneck; }
-std::size_t Network::sibling_count(models::GroupKind group, int stage) {
-    return impl_->groups.all(group, stage).count();
-}
+std::size_t Network::sibling_count(models::GroupKind group, int stage) { return impl_->groups.count(group, stage); }
 const Fabric& Network::fabric() const { return impl_->fabric; }
 std::size_t Network::pattern_count() const { return impl_->patterns.size(); }
 

@@ -57,6 +57,10 @@ class Network {
     /// Keeps what a model needs. Before any unroll.
     void be_model();
 
+    /// From here on loads() are those of all links, never of one block that stands for others alike. Before any unroll,
+    /// and not with a model.
+    void list_all_links();
+
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
     /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of
     /// as many ranks as there are shares is uneven instead, where it is direct or pairwise over one level: every flow
@@ -86,7 +90,7 @@ class Network {
     /// True if no pattern in `others` (apart from itself) can slow this one.
     [[nodiscard]] bool is_disjoint(PatternId pattern, std::span<const PatternId> others) const;
 
-    /// Flows (weighted) on each link; none for kWorld.
+    /// Flows (weighted) on each link; none for kWorld. Of one block where all blocks are alike (PatternLoads says so).
     [[nodiscard]] const PatternLoads& loads(PatternId pattern) const;
     /// The link that bounds its solo rate.
     [[nodiscard]] std::uint32_t bottleneck(PatternId pattern) const;

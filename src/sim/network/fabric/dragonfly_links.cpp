@@ -55,6 +55,9 @@ DragonflyLinks::DragonflyLinks(const models::FabricRecipe& recipe, double effici
     if (recipe.routing == models::RoutingKind::kAdaptive) {
         add_detours(local, global);
     }
+    if (sums_exchanges()) {
+        find_alike_blocks();
+    }
 }
 
 /// Every link, parallel ones between groups by themselves.
@@ -99,6 +102,26 @@ void DragonflyLinks::add_detours(double local, double global) {
     }
     if (global_pool_ != kNoLink) {
         detours_.push_back({global_, global_ + pairs, pairs, global_pool_, global});
+    }
+}
+
+void DragonflyLinks::find_alike_blocks() {
+    const auto nodes = static_cast<std::size_t>(recipe_.nodes_per_group);
+    if (job_.nodes.size() != nodes * groups_) {
+        return;
+    }
+    for (std::size_t n = 0; n < job_.nodes.size(); ++n) {
+        if (job_.block_of_node[n] != n / nodes || static_cast<std::size_t>(job_.nodes[n]) % nodes != n % nodes) {
+            return;
+        }
+    }
+    alike_ = {recipe_.nodes_per_group, static_cast<int>(groups_), {{local_, switches_ * switches_}}, global_};
+    if (local_pool_ != kNoLink) {
+        alike_.links.push_back({local_spread_, 2 * switches_});
+        alike_.links.push_back({local_pool_, 1});
+    }
+    if (global_pool_ != kNoLink) {
+        alike_.links.push_back({global_spread_, 2});
     }
 }
 

@@ -10,6 +10,7 @@
 #include "sim/network/fabric/link_ranges.hpp"
 #include "sim/network/fabric/route.hpp"
 #include "sim/network/node/link_kind.hpp"
+#include "sim/network/sharing/alike_blocks.hpp"
 
 namespace auspex::network {
 
@@ -25,6 +26,8 @@ class DragonflyLinks {
     [[nodiscard]] int attachment(int node) const;
     [[nodiscard]] const JobBlocks& job() const { return job_; }
     [[nodiscard]] std::span<const DetourLinks> detours() const { return detours_; }
+    /// None under minimal routing, and where shares of links do not add up without rounding.
+    [[nodiscard]] const AlikeBlocks& alike_blocks() const { return alike_; }
 
  private:
     struct End {
@@ -35,6 +38,7 @@ class DragonflyLinks {
     void add_pairs(double local, double global, LinkRanges& links);
     void add_pools(double local, double global, LinkRanges& links);
     void add_detours(double local, double global);
+    void find_alike_blocks();
     [[nodiscard]] End end_of(int node) const;
     [[nodiscard]] std::uint32_t local(std::uint32_t group, std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] std::uint32_t spread(End end, std::uint32_t way) const;
@@ -62,6 +66,7 @@ class DragonflyLinks {
     std::uint32_t local_ = kNoLink, global_ = kNoLink;
     std::uint32_t local_spread_ = kNoLink, local_pool_ = kNoLink, global_spread_ = kNoLink, global_pool_ = kNoLink;
     std::vector<DetourLinks> detours_;
+    AlikeBlocks alike_;
 };
 
 }  // namespace auspex::network

@@ -142,6 +142,12 @@ std::span<const DetourLinks> Fabric::detours() const {
     return dragonfly != nullptr ? dragonfly->detours() : std::span<const DetourLinks>();
 }
 
+const AlikeBlocks& Fabric::alike_blocks() const {
+    static const AlikeBlocks kNone;
+    const DragonflyLinks* const dragonfly = impl_->dragonfly();
+    return dragonfly != nullptr ? dragonfly->alike_blocks() : kNone;
+}
+
 int Fabric::block_count() const { return static_cast<int>(impl_->job().blocks.size()); }
 
 int Fabric::block(int node) const {

@@ -12,6 +12,7 @@
 #include "models/stack.hpp"
 #include "sim/network/fabric/route.hpp"
 #include "sim/network/node/link_kind.hpp"
+#include "sim/network/sharing/alike_blocks.hpp"
 
 namespace auspex::network {
 
@@ -75,6 +76,8 @@ class Fabric {
     [[nodiscard]] bool depends_on_attachment_only() const;
     /// By rising links; none but under adaptive routing.
     [[nodiscard]] std::span<const DetourLinks> detours() const;
+    /// What to know of blocks (dragonfly groups) where one stands for all.
+    [[nodiscard]] const AlikeBlocks& alike_blocks() const;
     /// The dragonfly group, leaf or unit of a node, as a number of the machine.
     [[nodiscard]] int block(int node) const;
     [[nodiscard]] int block_count() const;  ///< blocks that hold a node of the job

@@ -7,6 +7,13 @@
 
 namespace auspex::network {
 
+NodeClasses::NodeClasses(const EvenLoads& loads) : NodeClasses(loads.nodes()) {
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        add(loads[i]);
+    }
+    build();
+}
+
 void NodeClasses::add(const PatternLoads& loads) {
     ++added_;
     for (const PatternLoads::Part& part : loads.parts()) {

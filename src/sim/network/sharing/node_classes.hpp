@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/network/sharing/even_loads.hpp"
 #include "sim/network/sharing/pattern_loads.hpp"
 #include "sim/network/sharing/sparse_links.hpp"
 
@@ -11,6 +12,8 @@ namespace auspex::network {
 /// Nodes that all patterns load equally are a class, represented by its first node.
 class NodeClasses {
  public:
+    /// Of all these.
+    explicit NodeClasses(const EvenLoads& loads);
     explicit NodeClasses(int nodes) : signatures_(static_cast<std::size_t>(nodes), 0) {}
     void add(const PatternLoads& loads);
     /// After all are added.

@@ -48,6 +48,38 @@ std::size_t PatternLoads::repeat(std::uint32_t node, std::size_t like) {
     return like;
 }
 
+PatternLoads PatternLoads::of_all_blocks() const {
+    if (alike_ == nullptr) {
+        return *this;
+    }
+    PatternLoads all(links_per_node_);
+    const auto blocks = static_cast<std::uint32_t>(alike_->blocks);
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        for (std::size_t p = 0; p < parts_.size() && parts_[p].node != kBetweenNodes; ++p) {
+            const std::uint32_t node = parts_[p].node + block * static_cast<std::uint32_t>(alike_->nodes);
+            if (block > 0) {
+                (void)all.repeat(node, p);
+                continue;
+            }
+            const auto like = std::find_if(parts_.begin(), parts_.end(),
+                                           [&](const Part& part) { return part.begin == parts_[p].begin; });
+            const auto first = static_cast<std::size_t>(like - parts_.begin());
+            (void)(first < p ? all.repeat(node, first) : all.add(node, loads(parts_[p])));
+        }
+    }
+    if (!parts_.empty() && parts_.back().node == kBetweenNodes) {
+        std::map<std::uint32_t, double> between;
+        for (const LinkLoad& on : loads(parts_.back())) {
+            const BlockLinks* const own = alike_->links_with(on.link);
+            for (std::uint32_t block = 0; block < (own == nullptr ? 1 : blocks); ++block) {
+                between.emplace(on.link + (own == nullptr ? 0 : block * own->of_block), on.load);
+            }
+        }
+        (void)all.add(kBetweenNodes, list_of(between));
+    }
+    return all;
+}
+
 std::span<LinkLoad> PatternLoads::between_nodes() {
     if (parts_.empty() || parts_.back().node != kBetweenNodes) {
         return {};

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "base/error.hpp"
+#include "sim/network/sharing/alike_blocks.hpp"
 #include "sim/network/sharing/max_min.hpp"
 
 namespace auspex::network {
@@ -37,6 +39,14 @@ class PatternLoads {
     /// A node that carries what the part number `like` does. Returns the number of the first that does.
     std::size_t repeat(std::uint32_t node, std::size_t like);
 
+    /// What was added is that of the first block and of links that no block has for itself; the others carry as much.
+    /// `blocks` must not end before the loads.
+    void stand_for(const AlikeBlocks& blocks) { alike_ = &blocks; }
+    /// Null: the loads are those of all nodes and links.
+    [[nodiscard]] const AlikeBlocks* alike_blocks() const { return alike_; }
+    /// The same with all blocks.
+    [[nodiscard]] PatternLoads of_all_blocks() const;
+
     /// The links between nodes, if there are any: they are the last.
     [[nodiscard]] std::span<LinkLoad> between_nodes();
 
@@ -49,6 +59,7 @@ class PatternLoads {
         return part.node == kBetweenNodes ? 0 : part.node * links_per_node_;
     }
 
+    /// Requires loads of all nodes and links.
     [[nodiscard]] Iterator begin() const;
     [[nodiscard]] Iterator end() const;
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -58,6 +69,7 @@ class PatternLoads {
     std::vector<Part> parts_;
     std::vector<LinkLoad> loads_;
     std::size_t size_ = 0;
+    const AlikeBlocks* alike_ = nullptr;
 };
 
 class PatternLoads::Iterator {
@@ -101,7 +113,10 @@ class PatternLoads::Iterator {
     std::uint32_t first_link_ = 0;
 };
 
-inline PatternLoads::Iterator PatternLoads::begin() const { return {*this, 0}; }
+inline PatternLoads::Iterator PatternLoads::begin() const {
+    AUSPEX_CHECK(alike_ == nullptr, "one goes over links that are all there");
+    return {*this, 0};
+}
 inline PatternLoads::Iterator PatternLoads::end() const { return {*this, parts_.size()}; }
 
 }  // namespace auspex::network

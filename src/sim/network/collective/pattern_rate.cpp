@@ -1,0 +1,114 @@
+/// @file The rate of a pattern when alone: the least capacity over load.
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/network/collective/detour_loads.hpp"
+#include "sim/network/collective/flow_pattern.hpp"
+
+namespace auspex::network {
+namespace {
+
+/// Runs `pass` over the links of the first block, as often as there are `blocks` that carry the same, `links` apart. A
+/// pass that binds nothing, or at the rate of the one before by rounding, does so in all blocks that follow.
+template <class Pass>
+void bind_blocks(FlowPattern& pattern, std::uint32_t blocks, std::uint32_t links, Pass&& pass) {
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        const double rate = pattern.solo_rate;
+        const std::uint32_t bottleneck = std::exchange(pattern.bottleneck, kNoLink);
+        pass();
+        if (pattern.bottleneck == kNoLink) {
+            pattern.bottleneck = bottleneck;
+            return;
+        }
+        const bool goes_on_so = pattern.solo_rate == rate;
+        pattern.bottleneck += (goes_on_so ? blocks - 1 : block) * links;
+        if (goes_on_so) {
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+/// The link that binds: the first of those with the least capacity over load.
+void PatternBuilder::find_rate(FlowPattern& pattern) {
+    pattern.solo_rate = std::numeric_limits<double>::infinity();
+    const AlikeBlocks* const alike = pattern.loads.alike_blocks();
+    // Of all ranks at once the nodes that are there stand for the others.
+    const bool by_block = alike != nullptr && pattern.key.group != models::GroupKind::kWorld;
+    bind_blocks(pattern, by_block ? static_cast<std::uint32_t>(alike->blocks) : 1,
+                by_block ? fabric_.first_link(alike->nodes) : 0, [&] { bind_nodes(pattern); });
+    bind_between(pattern);
+    const std::span<LinkLoad> between = pattern.loads.between_nodes();
+    const DetourBound bound = add_detours(fabric_, between, pattern.solo_rate);
+    if (bound.link != kNoLink) {
+        pattern.solo_rate = bound.rate;
+        pattern.bottleneck = bound.link;
+    }
+    if (pattern.key.group == models::GroupKind::kWorld) {
+        pattern.loads = PatternLoads(fabric_.links_per_node());
+    }
+}
+
+void PatternBuilder::bind_between(FlowPattern& pattern) const {
+    const AlikeBlocks* const alike = pattern.loads.alike_blocks();
+    const std::span<const LinkLoad> between = pattern.loads.between_nodes();
+    for (auto first = between.begin(); first != between.end();) {
+        const BlockLinks* const own = alike == nullptr ? nullptr : alike->links_with(first->link);
+        const auto end = own == nullptr ? first + 1 : std::find_if(first, between.end(), [&](const LinkLoad& on) {
+            return on.link >= own->first + own->of_block;
+        });
+        bind_blocks(pattern, own == nullptr ? 1 : static_cast<std::uint32_t>(alike->blocks),
+                    own == nullptr ? 0 : own->of_block, [&] {
+                        for (auto on = first; on != end; ++on) {
+                            (void)bind(fabric_.capacity_bytes_per_s(on->link), *on, 0, pattern);
+                        }
+                    });
+        first = end;
+    }
+}
+
+/// True if the link binds as much as those before it, or more.
+bool PatternBuilder::bind(double capacity, const LinkLoad& on, std::uint32_t first, FlowPattern& pattern) {
+    const bool binds = capacity < pattern.solo_rate * on.load;
+    if (binds) {
+        pattern.solo_rate = capacity / on.load;
+        pattern.bottleneck = first + on.link;
+    }
+    return binds;
+}
+
+/// Nodes that carry the same share a list. Where it binds no more, it does not bind at a lower rate either; where
+/// rounding lets it bind at its own rate again, it does so at every node.
+void PatternBuilder::bind_nodes(FlowPattern& pattern) const {
+    struct Known {
+        bool binds = true;
+        double bound_again_at = 0;  ///< this rate
+        std::uint32_t slot = 0;     ///< by this slot
+    };
+    std::unordered_map<std::uint32_t, Known> known;  // by begin of a list
+    for (const PatternLoads::Part& part : pattern.loads.parts()) {
+        if (part.node == PatternLoads::kBetweenNodes) {
+            break;
+        }
+        Known& like = known[part.begin];
+        const std::uint32_t first = pattern.loads.first_link(part);
+        const double before = pattern.solo_rate;
+        if (like.binds && like.bound_again_at == before) {
+            pattern.bottleneck = first + like.slot;
+        } else if (like.binds) {
+            like.binds = false;
+            for (const LinkLoad& on : pattern.loads.loads(part)) {
+                like.binds |= bind(fabric_.capacity_bytes_per_s(first + on.link), on, first, pattern);
+            }
+            if (like.binds && pattern.solo_rate == before) {
+                like.bound_again_at = before;
+                like.slot = pattern.bottleneck - first;
+            }
+        }
+    }
+}
+
+}  // namespace auspex::network

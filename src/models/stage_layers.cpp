@@ -16,15 +16,19 @@ double multiply_adds(const Workload& workload, int layer) {
 }  // namespace
 
 std::vector<int> layers_by_cost(const Workload& workload, int stages) {
+    const double first = multiply_adds(workload, 0), last = multiply_adds(workload, workload.layers - 1);
+    const auto cost_of = [&](int layer) {  // layers are of two kinds, the dense ones first
+        return workload.is_moe_layer(layer) == workload.is_moe_layer(0) ? first : last;
+    };
     double all = static_cast<double>(workload.vocab_size) * workload.hidden_size;
     for (int layer = 0; layer < workload.layers; ++layer) {
-        all += multiply_adds(workload, layer);
+        all += cost_of(layer);
     }
     std::vector<int> layers(static_cast<std::size_t>(stages), 0);
     double cumulative = 0;
     std::size_t stage = 0;
     for (int layer = 0; layer < workload.layers; ++layer) {
-        cumulative += multiply_adds(workload, layer);
+        cumulative += cost_of(layer);
         while (stage + 1 < layers.size() && cumulative > all * static_cast<double>(stage + 1) / stages) {
             ++stage;
         }

@@ -26,8 +26,7 @@ GridMemory::GridMemory(const models::Inputs& inputs, LayerCostTable& table, cons
 }
 
 double GridMemory::floor_bytes(const Candidate& c) {
-    const models::Plan plan = resolved(inputs_, c);
-    const schedule::FixedBytes& fixed = fixed_of(c, plan, 0);
+    const schedule::FixedBytes& fixed = fixed_of(c, 0);
     const LayerCosts& costs = table_.of(c);
     const std::vector<PartCounts>& parts = table_.parts_of(c);
     std::vector<double> kept_bytes;  // by chunk
@@ -36,7 +35,7 @@ double GridMemory::floor_bytes(const Candidate& c) {
         kept_bytes.push_back(counts[static_cast<std::size_t>(Part::kDense)] * costs.dense_kept_bytes +
                              counts[static_cast<std::size_t>(Part::kExperts)] * costs.experts_kept_bytes);
     }
-    const schedule::PassOrder order(plan, 0);
+    const schedule::PassOrder order(plan_of_passes(c), 0);
     double bytes = std::accumulate(fixed.begin(), fixed.end(), inputs_.machine.tile.reserved_bytes);
     for (int i = 0; i < order.size() && !order[i].backward; ++i) {
         bytes += kept_bytes[static_cast<std::size_t>(order[i].chunk)];
@@ -56,10 +55,11 @@ double GridMemory::peak_bytes(const Candidate& candidate, double enough) {
     return most;
 }
 
-const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, const models::Plan& plan, int stage) {
+const schedule::FixedBytes& GridMemory::fixed_of(const Candidate& c, int stage) {
     const auto [fixed, is_new] = fixed_.try_emplace({c.virtual_stages, c.stages, c.optimizer, stage});
     if (is_new) {
-        fixed->second = schedule::even_fixed_bytes(inputs_.workload, plan, inputs_.stack, layout_, stage);
+        fixed->second =
+            schedule::even_fixed_bytes(inputs_.workload, resolved(inputs_, c), inputs_.stack, layout_, stage);
     }
     return fixed->second;
 }
@@ -73,8 +73,7 @@ double GridMemory::stage_bytes(const Candidate& c, const models::Plan& plan, int
     if (is_new) {
         effects->second = schedule::pass_effects(inputs_.workload, plan, inputs_.stack, layout_, stage, heaviest_rank_);
     }
-    return schedule::stage_peak_bytes(effects->second, fixed_of(c, plan, stage), plan, inputs_.stack, inputs_.machine,
-                                      stage);
+    return schedule::stage_peak_bytes(effects->second, fixed_of(c, stage), plan, inputs_.stack, inputs_.machine, stage);
 }
 
 }  // namespace auspex::search

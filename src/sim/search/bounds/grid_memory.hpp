@@ -27,7 +27,7 @@ class GridMemory {
         std::tuple<int, models::StageDeal, int, models::Dispatch, models::ExpertKernels, int, bool, bool, bool, int>;
     [[nodiscard]] double stage_bytes(const Candidate& candidate, const models::Plan& plan, int stage);
 
-    [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, const models::Plan& plan, int stage);
+    [[nodiscard]] const schedule::FixedBytes& fixed_of(const Candidate& candidate, int stage);
 
     const models::Inputs& inputs_;
     LayerCostTable& table_;

@@ -16,9 +16,7 @@ double sum_of(const std::vector<double>& parts) { return std::accumulate(parts.b
 class PassWalk {
  public:
     PassWalk(const Candidate& candidate, const BoundTerms& terms) : c_(candidate), terms_(terms) {
-        models::Plan plan;
-        plan.pp = c_.pp, plan.virtual_stages = c_.virtual_stages, plan.micro_batches = c_.micro_batches;
-        plan.schedule = c_.schedule;
+        const models::Plan plan = plan_of_passes(c_);
         for (int stage = 0; stage < c_.pp; ++stage) {
             stages_.push_back({schedule::PassOrder(plan, stage)});
         }
@@ -98,6 +96,13 @@ class PassWalk {
 };
 
 }  // namespace
+
+models::Plan plan_of_passes(const Candidate& c) {
+    models::Plan plan;
+    plan.pp = c.pp, plan.virtual_stages = c.virtual_stages, plan.micro_batches = c.micro_batches;
+    plan.schedule = c.schedule;
+    return plan;
+}
 
 double bound_of(const Candidate& c, const BoundTerms& terms) {
     double before_s = 0, behind_s = 0, largest_s = 0;

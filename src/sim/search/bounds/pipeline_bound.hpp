@@ -10,6 +10,9 @@ namespace auspex::search {
 /// For the rounding of sums, so that a bound is one.
 inline constexpr double kBelow = 1 - 1e-9;
 
+/// The fields of a plan on which the order of its passes depends.
+[[nodiscard]] models::Plan plan_of_passes(const Candidate& candidate);
+
 /// What the passes of a plan take at least.
 struct BoundTerms {
     std::span<const double> forward_s, backward_s;  ///< by virtual stage: of a pass of a micro-batch

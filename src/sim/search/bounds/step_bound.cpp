@@ -261,14 +261,17 @@ const GridBound::PassTimes& GridBound::passes_of(const Candidate& c) {
     const LayerCosts& costs = table_.of(c);
     const auto [found, is_new] = passes_.try_emplace({&costs, c.virtual_stages, c.stages, overlap_of_passes(c)});
     if (is_new) {
+        std::vector<PartTimes>& known = parts_[{&costs, overlap_of_passes(c)}];
+        known.resize(static_cast<std::size_t>(c.pp));
         const std::vector<PartCounts>& parts = table_.parts_of(c);
         for (int v = 0; v < c.pp * c.virtual_stages; ++v) {
+            PartTimes& own = known[static_cast<std::size_t>(v % c.pp)];
             const PartCounts& counts = parts[static_cast<std::size_t>(v)];
             double forward_s = 0, backward_s = 0;
             for (std::size_t part = 0; part < kParts; ++part) {
                 if (counts[part] > 0) {
-                    forward_s += part_s(costs.forward[part], c, v % c.pp) * counts[part];
-                    backward_s += part_s(costs.backward[part], c, v % c.pp) * counts[part];
+                    forward_s += part_s(own.forward_s[part], costs.forward[part], c, v % c.pp) * counts[part];
+                    backward_s += part_s(own.backward_s[part], costs.backward[part], c, v % c.pp) * counts[part];
                 }
             }
             found->second.forward_s.push_back(forward_s);
@@ -299,16 +302,14 @@ const GridBound::MessageTimes& GridBound::messages_of(const Candidate& c) {
     return found->second;
 }
 
-double GridBound::part_s(const PartCosts& part, const Candidate& c, int stage) {
-    const auto [found, is_new] = parts_.try_emplace({&part, stage, overlap_of_passes(c)}, part.compute_s);
-    if (is_new) {
-        double seconds = part.compute_s;
+double GridBound::part_s(std::optional<double>& known_s, const PartCosts& part, const Candidate& c, int stage) {
+    if (!known_s) {
+        known_s = part.compute_s;
         for (const schedule::Operation& op : part.communications) {
-            seconds += overlaps(c, op.stream) ? 0 : solo_s(op, stage);
+            *known_s += overlaps(c, op.stream) ? 0 : solo_s(op, stage);
         }
-        found->second = seconds;
     }
-    return found->second;
+    return *known_s;
 }
 
 double GridBound::solo_s(const schedule::Operation& op, int stage) {

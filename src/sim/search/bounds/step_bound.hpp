@@ -85,7 +85,8 @@ class GridBound {
  private:
     GridBound(const models::Inputs& inputs, LayerCostTable& table, const models::Plan& resolved);
     [[nodiscard]] BoundTerms terms_of(const Candidate& candidate, std::span<const std::vector<double>> optimizer);
-    [[nodiscard]] double part_s(const PartCosts& part, const Candidate& candidate, int stage);
+    [[nodiscard]] double part_s(std::optional<double>& known_s, const PartCosts& part, const Candidate& candidate,
+                                int stage);
     [[nodiscard]] double solo_s(const schedule::Operation& op, int stage);
     /// By virtual stage.
     struct PassTimes {
@@ -105,7 +106,11 @@ class GridBound {
     models::Layout layout_;
     network::Network network_;
     std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, int>, double> solo_;
-    std::map<std::tuple<const PartCosts*, int, int>, double> parts_;
+    /// Seconds of a pass of a stage, by part: those that were asked for.
+    struct PartTimes {
+        std::array<std::optional<double>, kParts> forward_s, backward_s;
+    };
+    std::map<std::pair<const LayerCosts*, int>, std::vector<PartTimes>> parts_;  ///< by stage
     std::map<std::tuple<const LayerCosts*, int, models::StageDeal, int>, PassTimes> passes_;
     std::map<std::tuple<int, models::StageDeal, int, bool>, MessageTimes> messages_;
     std::map<std::tuple<models::OptimizerSharding, int, models::StageDeal, bool, bool>,

@@ -53,21 +53,23 @@ void PatternBuilder::find_rate(FlowPattern& pattern) {
 }
 
 void PatternBuilder::bind_between(FlowPattern& pattern) const {
-    const AlikeBlocks* const alike = pattern.loads.alike_blocks();
     const std::span<const LinkLoad> between = pattern.loads.between_nodes();
-    for (auto first = between.begin(); first != between.end();) {
-        const BlockLinks* const own = alike == nullptr ? nullptr : alike->links_with(first->link);
-        const auto end = own == nullptr ? first + 1 : std::find_if(first, between.end(), [&](const LinkLoad& on) {
-            return on.link >= own->first + own->of_block;
-        });
-        bind_blocks(pattern, own == nullptr ? 1 : static_cast<std::uint32_t>(alike->blocks),
-                    own == nullptr ? 0 : own->of_block, [&] {
-                        for (auto on = first; on != end; ++on) {
-                            (void)bind(fabric_.capacity_bytes_per_s(on->link), *on, 0, pattern);
-                        }
-                    });
-        first = end;
+    const auto bind_until = [&](auto first, std::uint32_t end) {
+        for (; first != between.end() && first->link < end; ++first) {
+            (void)bind(fabric_.capacity_bytes_per_s(first->link), *first, 0, pattern);
+        }
+        return first;
+    };
+    auto next = between.begin();
+    if (const AlikeBlocks* const alike = pattern.loads.alike_blocks()) {
+        for (const BlockLinks& own : alike->links) {
+            const auto first = bind_until(next, own.first);
+            next = first;
+            bind_blocks(pattern, static_cast<std::uint32_t>(alike->blocks), own.of_block,
+                        [&] { next = bind_until(first, own.first + own.of_block); });
+        }
     }
+    (void)bind_until(next, kNoLink);
 }
 
 /// True if the link binds as much as those before it, or more.

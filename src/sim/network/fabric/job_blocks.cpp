@@ -9,12 +9,18 @@ JobBlocks job_blocks(std::span<const int> nodes, int nodes_per_block) {
     JobBlocks job;
     job.nodes.assign(nodes.begin(), nodes.end());
     for (const int node : nodes) {
-        job.blocks.push_back(node / nodes_per_block);
+        const int block = node / nodes_per_block;
+        if (job.blocks.empty() || job.blocks.back() != block) {
+            job.blocks.push_back(block);
+        }
     }
     std::sort(job.blocks.begin(), job.blocks.end());
     job.blocks.erase(std::unique(job.blocks.begin(), job.blocks.end()), job.blocks.end());
+    job.block_of_node.reserve(nodes.size());
+    auto at = job.blocks.begin();
     for (const int node : nodes) {
-        const auto at = std::lower_bound(job.blocks.begin(), job.blocks.end(), node / nodes_per_block);
+        const int block = node / nodes_per_block;
+        at = *at == block ? at : std::lower_bound(job.blocks.begin(), job.blocks.end(), block);
         job.block_of_node.push_back(static_cast<std::uint32_t>(at - job.blocks.begin()));
     }
     return job;

@@ -207,6 +207,18 @@ TEST_F(PlanCli, placements_vary_between_searches) {
     EXPECT_NE(best_s, values[0].at("step_time_s").as_number(0, 100));
 }
 
+TEST_F(PlanCli, layers_that_are_listed_say_how_many_stages_there_are) {
+    const Outcome found =
+        run("plan --machine aurora --stack optimus --workload mini-moe --tiles 12 --set 'plan.stages=[1,2,1]' --json "
+            "--top 1");
+    ASSERT_EQ(found.exit_code, 0) << found.error;
+    const auto document = JsonDocument::parse(found.out, "plan");
+    const JsonValue plan = document.root().at("best").elements().front().at("plan");
+    EXPECT_EQ(plan.at("pp").as_integer(1, 100), 3);
+    EXPECT_EQ(plan.at("stages").elements().size(), 3U);
+    EXPECT_EQ(document.root().at("global_batch").as_integer(1, 100), 12) << "a sequence a tile";
+}
+
 TEST_F(PlanCli, several_sizes_are_a_table_and_the_pick_is_written) {
     const std::string sizes =
         "plan --machine aurora --stack optimus --workload mula-7b-a1b --tiles 12..48 --global-batch 96 --tokens 1B "

@@ -1,6 +1,7 @@
 /// @file Spaces of plans from flags, and refusals.
 #include "cli/plans/plan_request.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -23,6 +24,8 @@ constexpr const char* kPlainPlan = R"({"source": "auspex plan", "ep": 1, "tp": 1
 /// The trainer's kernels compute in fp32, and bf16 only saves memory.
 constexpr const char* kCpuPrecision = "fp32";
 
+constexpr int kMostChunks = 1000;
+
 std::string bytes_text(double bytes) { return format_quantity(bytes, Dimension::kBytes); }
 
 JsonDocument base_plan(const Options& options, bool is_of_cpus) {
@@ -38,6 +41,13 @@ JsonDocument base_plan(const Options& options, bool is_of_cpus) {
         if (const launch::Override parts = launch::split_override(text); parts.role == "plan") {
             document.set(parts.path, parts.value);
         }
+    }
+    const bool has_pp = std::ranges::any_of(
+        options.overrides, [](const std::string& text) { return launch::split_override(text).path == "pp"; });
+    if (const auto stages = document.root().find("stages"); stages && stages->is_array() && !has_pp) {
+        const auto chunks = document.root().find("virtual_stages");
+        const auto each = chunks ? chunks->as_integer(1, kMostChunks) : 1;
+        document.set("pp", std::to_string(stages->elements().size() / static_cast<std::size_t>(each)));
     }
     return document;
 }
@@ -130,7 +140,7 @@ void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& requ
                          plan_line(plan_of(smallest.candidate, inputs.plan), inputs.workload.num_experts > 0) +
                          "); expected " +
                          (tiles ? "--tiles " + std::to_string(*tiles) + ", the nearest whole nodes on which one fits,"
-                                : std::string("more tiles")) +
+                                : std::string("more tiles,")) +
                          " a smaller batch, or fewer fields that are fixed");
 }
 

@@ -91,16 +91,21 @@ std::vector<ConstantSensitivity> by_kernel(const ConstantSensitivity& group, con
     const auto seconds = cpu::cpu_kernel_seconds(inputs, step);
     const auto& costs = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(schedule::cpu_precision(step.plan))];
     const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-    double squares = 0;
+    std::vector<ConstantSensitivity> kernels;
+    if (all == 0) {
+        return kernels;
+    }
+    double squares = 0, shares = 0;
     for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
         squares += std::pow(seconds[kernel] / all * costs[kernel].relative_error, 2);
+        shares += std::pow(seconds[kernel] / all, 2);
     }
     const double widened = squares > 0 ? std::max(1.0, kMinUncertainty / std::sqrt(squares)) : 1;
-    std::vector<ConstantSensitivity> kernels;
+    const double of_none = squares > 0 ? 0 : kMinUncertainty / std::sqrt(shares);  // where no cost model has an error
     for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
         ConstantSensitivity one = group;
         one.constant.path += "." + std::string(to_string(static_cast<models::CpuKernel>(kernel)));
-        one.constant.relative_uncertainty = costs[kernel].relative_error * widened;
+        one.constant.relative_uncertainty = costs[kernel].relative_error * widened + of_none;
         one.elasticity *= seconds[kernel] / all;
         kernels.push_back(std::move(one));
     }

@@ -41,6 +41,20 @@ int divisor(Rng& rng, int n) {
     return divisors[rng.below(divisors.size())];
 }
 
+/// Of n members: powers of two, as doubling has them, and others that carry over nodes and blocks, as each to each has.
+std::vector<int> distances_of(int n) {
+    std::vector<int> distances{1};
+    for (int distance = 2; distance < power_of_two_within(n); distance *= 2) {
+        distances.push_back(distance);
+    }
+    for (const int distance : {3, 5, 7, 11, n / 2 + 1, n - 1}) {
+        if (distance > 2 && distance < n) {
+            distances.push_back(distance);
+        }
+    }
+    return distances;
+}
+
 struct Job {
     models::Machine machine;
     models::Layout layout;
@@ -176,9 +190,10 @@ void for_regular_patterns(std::uint64_t jobs, Check&& check) {
                 const int n = static_cast<int>(groups.group_size());
                 for (const StepShape shape : kShapes) {
                     const StepShape taken = pairs && !is_host_work(shape) ? StepShape::kPairs : shape;
-                    for (int distance = 1; distance < std::max(power_of_two_within(n), 2); distance *= 2) {
+                    for (const int distance : distances_of(n)) {
                         const PatternKey key{kind, 0, level, taken, distance};
-                        if (judge.can_build(key, groups)) {
+                        const bool is_step = taken != StepShape::kXor || distance < power_of_two_within(n);
+                        if (is_step && judge.can_build(key, groups)) {
                             SCOPED_TRACE("kind " + std::to_string(static_cast<int>(kind)) + " level " +
                                          std::to_string(static_cast<int>(level)) + " shape " +
                                          std::to_string(static_cast<int>(taken)) + " distance " +

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../cpu/cpu_fixture.hpp"
@@ -133,6 +134,28 @@ TEST(CpuSensitivity, every_kernel_has_its_share_and_its_own_error) {
         squares += std::pow(one.elasticity * one.constant.relative_uncertainty, 2);
     }
     EXPECT_NEAR(std::sqrt(squares) / all, 0.02, 1e-4) << "but for what is left out";
+}
+
+TEST(CpuSensitivity, kernels_without_errors_are_known_to_2_percent_and_those_without_times_are_left_out) {
+    models::Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
+    for (auto& costs : inputs.machine.cpu.kernel_costs) {
+        for (models::CpuKernelCost& cost : costs) {
+            cost.relative_error = 0;
+        }
+    }
+    const auto sums = [](const models::Inputs& of) {
+        double all = 0, squares = 0;
+        for (const ConstantSensitivity& one : predict(of, {}).prediction.top_constants) {
+            const bool is_kernel = one.constant.path.starts_with("machine.host.kernels.");
+            all += is_kernel ? one.elasticity : 0;
+            squares += is_kernel ? std::pow(one.elasticity * one.constant.relative_uncertainty, 2) : 0;
+        }
+        return std::pair(all, std::sqrt(squares));
+    };
+    const auto [all, deviation] = sums(inputs);
+    EXPECT_NEAR(deviation / all, 0.02, 1e-4);
+    give_laws(inputs.machine.cpu, 0, 0);
+    EXPECT_EQ(sums(inputs).first, 0);
 }
 
 }  // namespace

@@ -49,13 +49,21 @@ TEST(CpuSearch, finds_what_trying_all_plans_finds_and_each_is_what_predict_says)
     EXPECT_EQ(predicted.memory.peak_bytes, found.best.front().memory_peak_bytes);
 }
 
+/// Also where kernels of whole arrays take long and some stages have no experts, so that deals differ in calls.
 TEST(CpuSearch, no_bound_is_above_the_step) {
-    const models::Inputs inputs = small_inputs();
+    models::Inputs inputs = small_inputs();
+    inputs.machine.cpu.cores = 1;
+    inputs.workload.layers = 6;
+    inputs.workload.first_dense_layers = 1;
+    inputs.workload.intermediate_size = 64;
+    for (auto& costs : inputs.machine.cpu.kernel_costs) {
+        costs[static_cast<std::size_t>(models::CpuKernel::kFiniteCheckGradients)].seconds_per[0] = 5e-3;
+    }
     SpaceRequest request = small_request();
     request.fixed.clear();
     const PlanSpace space(inputs, request);
     Rng rng(3);
-    for (int draw = 0; draw < 60; ++draw) {
+    for (int draw = 0; draw < 200; ++draw) {
         const std::vector<Candidate> plans = space.plans_of(rng.below(space.shapes().size()));
         models::Inputs own = inputs;
         const Candidate& plan = plans[rng.below(plans.size())];
@@ -77,6 +85,18 @@ TEST(CpuSearch, has_no_plan_that_the_trainer_does_not_run) {
     EXPECT_EQ(none.space, 0u);
     EXPECT_TRUE(none.rejected.contains(
         "the trainer does not run it: operation qkv_projection: biases of linear layers are not bound"));
+}
+
+TEST(CpuSearch, has_of_optimizers_those_that_the_trainer_runs) {
+    models::Inputs inputs = small_inputs();
+    inputs.stack.offers_optimizers = {"replicated", "fsdp"};
+    const SearchResult found = search_plans(inputs, small_request(), {});
+    EXPECT_TRUE(
+        found.rejected.contains("the trainer does not run it: operation parameter_gather_dense: fsdp is not bound"));
+    ASSERT_FALSE(found.best.empty());
+    for (const EvaluatedPlan& one : found.best) {
+        EXPECT_EQ(one.candidate.optimizer, models::OptimizerSharding::kReplicated);
+    }
 }
 
 TEST(CpuSearch, places_a_given_plan_among_all) {

@@ -96,7 +96,6 @@ class PatternBuilder {
     [[nodiscard]] std::vector<BlockFlow> flows_of_block(const PatternKey& key, const RegularGroups& groups) const;
     void add_in_block(const RegularGroups& groups, const PatternKey& key, FlowPattern& pattern);
     void add_block_flows(const RegularGroups& groups, const PatternKey& key, FlowPattern& pattern);
-    void add_bundle_flow(int from, int to, const Ends& ends, double bundled, bool at_nodes, FlowPattern& pattern);
     void add_between_first_block(int from, int to, double flows, FlowPattern& pattern);
     void add_pairs_of_blocks(const RegularGroups& groups, const PatternKey& key, const std::map<int, double>& flows);
     void add_block_exchange(const RegularGroups& groups, FlowPattern& pattern);

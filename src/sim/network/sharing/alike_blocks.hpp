@@ -18,7 +18,7 @@ struct AlikeBlocks {
     int nodes = 0;  ///< of a block; 0: the job's blocks are not alike
     int blocks = 0;
     std::vector<BlockLinks> links;        ///< by rising number
-    std::uint32_t first_pair = kNoPairs;  ///< kNoPairs: there is one block
+    std::uint32_t first_pair = kNoPairs;  ///< kNoPairs: the machine has one block
     /// The range of links that holds one of the first block; null: it is none.
     [[nodiscard]] const BlockLinks* links_with(std::uint32_t link) const {
         for (const BlockLinks& range : links) {

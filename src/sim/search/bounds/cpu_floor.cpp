@@ -19,16 +19,12 @@ models::Inputs with_plan(const models::Inputs& inputs, const Candidate& plan) {
 }  // namespace
 
 double CpuFloor::kernels_s(const Candidate& plan) {
-    const auto [found, is_new] = kernels_.try_emplace(
-        {plan.micro_batch_size, plan.optimizer, plan.dispatch, plan.expert_kernels, plan.sequence_parallel});
+    const auto [found, is_new] =
+        kernels_.try_emplace({plan.virtual_stages, plan.stages, plan.micro_batch_size, plan.optimizer, plan.dispatch,
+                              plan.expert_kernels, plan.sequence_parallel});
     if (is_new) {
         Candidate least = plan;
         least.recompute = 0;
-        if (plan.stages != models::StageDeal::kList) {
-            least.stages = models::StageDeal::kEven;
-            least.virtual_stages = 1;
-            least.schedule = models::ScheduleKind::k1f1b;
-        }
         const models::Inputs own = with_plan(inputs_, least);
         found->second = kBelowRounded * cpu::least_kernel_s(own, predict::prepare_step(own, {}));
     }

@@ -13,14 +13,15 @@ class CpuFloor {
  public:
     /// The inputs must outlive it.
     explicit CpuFloor(const models::Inputs& inputs) : inputs_(inputs) {}
-    /// cpu::least_kernel_s of the plan that recomputes nothing, in one chunk a stage (but for layers that are listed):
-    /// recomputing and more chunks add calls, and who has which layers changes no sum.
+    /// cpu::least_kernel_s of the plan if it recomputed nothing, which only adds calls. Order of passes and overlap
+    /// change none.
     [[nodiscard]] double kernels_s(const Candidate& plan);
     /// cpu::least_step_s of the plan itself.
     [[nodiscard]] double actions_s(const Candidate& plan) const;
 
  private:
-    using Key = std::tuple<int, models::OptimizerSharding, models::Dispatch, models::ExpertKernels, bool>;
+    using Key = std::tuple<int, models::StageDeal, int, models::OptimizerSharding, models::Dispatch,
+                           models::ExpertKernels, bool>;
     const models::Inputs& inputs_;
     std::map<Key, double> kernels_;
 };

@@ -6,8 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "schedule/bindings/bindings.hpp"
-#include "schedule/program/step_program.hpp"
+#include "sim/search/space/unbound.hpp"
 
 namespace auspex::search {
 namespace {
@@ -64,18 +63,6 @@ int choices_that_differ(const Candidate& a, const Candidate& b) {
            (a.sequence_parallel != b.sequence_parallel ? 1 : 0);
 }
 
-/// Of a machine of CPU cores, whose ranks are the trainer's: what these cannot do of any plan of a shape; else nothing.
-std::string why_unbound(const models::Inputs& inputs, const Candidate& shape) {
-    if (inputs.machine.cpu.cores == 0) {
-        return {};
-    }
-    models::Inputs own = inputs;
-    own.plan = plan_of(shape, inputs.plan);
-    const schedule::StepProgram step = schedule::make_step_program(own, 0);
-    const auto lines = unbound_operations(inputs.workload, step.plan, inputs.stack, step.program);
-    return lines.empty() ? std::string() : lines.front();
-}
-
 template <class Choice>
 std::vector<Choice> offered(bool is_free, Choice fixed, bool what_if, const std::vector<std::string>& words,
                             std::initializer_list<Choice> all) {
@@ -118,7 +105,7 @@ PlanSpace::PlanSpace(const models::Inputs& inputs, const SpaceRequest& request) 
     std::erase_if(rejected_, [](const auto& entry) { return entry.second == 0; });
     first_plan_.push_back(0);
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-        first_plan_.push_back(first_plan_.back() + count_of(shapes_[shape]));
+        first_plan_.push_back(first_plan_.back() + count_of(shape));
         shape_of_.emplace(key_of(shapes_[shape]), shape);
     }
 }
@@ -263,7 +250,9 @@ models::StageDeal PlanSpace::deal_of(const models::Plan& plan) const {
 
 void PlanSpace::add_deals(Candidate c) {
     const std::vector<models::StageDeal>& all = deals(c.pp * c.virtual_stages);
-    reject_if(all.empty(), "stages lists the layers of another number of stages than pp * virtual_stages");
+    const bool is_listed = inputs_.plan.stages == models::StageDeal::kList;
+    reject_if(all.empty(), is_listed ? "stages lists the layers of another number of stages than pp * virtual_stages"
+                                     : "there are fewer layers than pp * virtual_stages");
     for (const models::StageDeal deal : all) {
         c.stages = deal;
         add_shape(c);
@@ -273,10 +262,27 @@ void PlanSpace::add_deals(Candidate c) {
 void PlanSpace::add_shape(const Candidate& c) {
     if (!std::ranges::all_of(request_.where, [&](const Constraint& w) { return holds(w, c); })) {
         ++rejected_["--where"];
-    } else if (const std::string why = why_unbound(inputs_, c); !why.empty()) {
-        ++rejected_["the trainer does not run it: " + why];
-    } else {
+    } else if (inputs_.machine.cpu.cores == 0) {
         shapes_.push_back(c);
+    } else {
+        add_if_bound(c);
+    }
+}
+
+void PlanSpace::add_if_bound(Candidate c) {
+    std::vector<models::OptimizerSharding> bound;
+    for (const models::OptimizerSharding optimizer : optimizers_) {
+        c.optimizer = optimizer;
+        if (const std::string why = why_unbound(inputs_, c); !why.empty()) {
+            ++rejected_["the trainer does not run it: " + why];
+        } else {
+            bound.push_back(optimizer);
+        }
+    }
+    if (!bound.empty()) {
+        c.optimizer = bound.front();
+        shapes_.push_back(c);
+        bound_optimizers_.push_back(std::move(bound));
     }
 }
 
@@ -314,9 +320,14 @@ std::vector<bool> PlanSpace::sequence_parallels(const Candidate& c) const {
     return may_slice ? std::vector{false, true} : std::vector{false};
 }
 
-std::uint64_t PlanSpace::count_of(const Candidate& c) const {
+const std::vector<models::OptimizerSharding>& PlanSpace::optimizers_of(std::size_t shape) const {
+    return bound_optimizers_.empty() ? optimizers_ : bound_optimizers_[shape];
+}
+
+std::uint64_t PlanSpace::count_of(std::size_t shape) const {
+    const Candidate& c = shapes_[shape];
     const bool has_experts = inputs_.workload.num_experts > 0;
-    return optimizers_.size() * (has_experts && c.ep > 1 ? dispatches_.size() : 1) *
+    return optimizers_of(shape).size() * (has_experts && c.ep > 1 ? dispatches_.size() : 1) *
            (has_experts ? kernels_.size() : 1) * recomputes().size() * overlaps(c).size() *
            sequence_parallels(c).size();
 }
@@ -355,7 +366,7 @@ std::vector<Candidate> PlanSpace::plans_of(std::size_t shape) const {
     const auto dispatches = has_experts && c.ep > 1 ? dispatches_ : std::vector{inputs_.plan.dispatch};
     const auto kernels = has_experts ? kernels_ : std::vector{inputs_.plan.expert_kernels};
     std::vector<Candidate> plans;
-    for (const models::OptimizerSharding optimizer : optimizers_) {
+    for (const models::OptimizerSharding optimizer : optimizers_of(shape)) {
         c.optimizer = optimizer;
         for (const models::Dispatch dispatch : dispatches) {
             c.dispatch = dispatch;

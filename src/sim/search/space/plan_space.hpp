@@ -19,7 +19,8 @@ struct SpaceRequest {
     bool what_if = false;            ///< optimizers, dispatches and kernels that the stack does not offer, too
 };
 
-/// The plans of a grid that differ in neither batch, schedule nor stages are neighbours; numbers are in order of enumeration.
+/// The plans of a grid that differ in neither batch, schedule nor stages are neighbours; numbers are in order of
+/// enumeration.
 ///
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
 /// up to 64 that leave a rank 4,096 tokens of a sequence); micro-batch sizes that divide a rank's batch, up to 32; up
@@ -53,7 +54,8 @@ class PlanSpace {
     [[nodiscard]] std::vector<int> values(const char* field, int fixed, std::vector<int> free) const;
     [[nodiscard]] std::vector<int> expert_tensor_parallel(int tp) const;
     [[nodiscard]] std::vector<int> context_parallel() const;
-    [[nodiscard]] std::uint64_t count_of(const Candidate& candidate) const;
+    [[nodiscard]] std::uint64_t count_of(std::size_t shape) const;
+    [[nodiscard]] const std::vector<models::OptimizerSharding>& optimizers_of(std::size_t shape) const;
     [[nodiscard]] std::uint8_t overlappable(const Candidate& candidate) const;
     [[nodiscard]] std::vector<std::uint8_t> recomputes() const;
     [[nodiscard]] std::vector<std::uint8_t> overlaps(const Candidate& candidate) const;
@@ -64,6 +66,8 @@ class PlanSpace {
     void add_deals(Candidate candidate);
     [[nodiscard]] const std::vector<models::StageDeal>& deals(int virtual_stages);
     void add_shape(const Candidate& candidate);
+    /// Of a machine of CPU cores, with the optimizers that the trainer's ranks have there.
+    void add_if_bound(Candidate candidate);
 
     const models::Inputs& inputs_;
     SpaceRequest request_;
@@ -71,6 +75,7 @@ class PlanSpace {
     std::vector<models::Dispatch> dispatches_;
     std::vector<models::ExpertKernels> kernels_;
     std::vector<Candidate> shapes_;
+    std::vector<std::vector<models::OptimizerSharding>> bound_optimizers_;  ///< by shape, on CPU cores only
     std::vector<std::uint64_t> first_plan_;
     std::map<int, std::vector<models::StageDeal>> deals_;  ///< by number of virtual stages
     std::map<std::array<int, 10>, std::size_t> shape_of_;  ///< by the fields that make a shape

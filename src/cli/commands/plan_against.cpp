@@ -23,7 +23,7 @@ constexpr const char* kRowPlan =
 
 void refuse_other_flags(const Options& options) {
     const std::pair<const char*, bool> others[] = {{"--workload", !options.workload.empty()},
-                                                   {"--tiles", !options.tiles.empty()},
+                                                   {options.search.tiles_flag.c_str(), !options.tiles.empty()},
                                                    {"--global-batch", options.search.global_batch > 0},
                                                    {"--where", !options.search.where.empty()},
                                                    {"--top", options.search.top > 0},

@@ -159,12 +159,13 @@ void refuse_flags(const Options& options) {
 
 [[noreturn]] void refuse_sizes(const models::Inputs& inputs, const Options& options,
                                const search::SpaceRequest& request) {
+    const std::string& flag = options.search.tiles_flag;
     const std::optional<int> tiles =
         has_plans(inputs, request) ? nearest_tiles_that_fit(inputs, request) : nearest_tiles(inputs, request);
     throw InputError(
-        "--tiles " + sizes_text(options) + " with --global-batch " + std::to_string(options.search.global_batch),
+        flag + " " + sizes_text(options) + " with --global-batch " + std::to_string(options.search.global_batch),
         "found no size with a plan that divides them and fits" +
-            (tiles ? "; the nearest to " + std::to_string(request.tiles) + " that works: --tiles " +
+            (tiles ? "; the nearest to " + std::to_string(request.tiles) + " that works: " + flag + " " +
                          std::to_string(*tiles)
                    : std::string()));
 }
@@ -193,8 +194,8 @@ std::vector<int> sizes_of_range(const Options& options, int tiles_per_node) {
     }
     throw InputError("--deadline " + time_text(options.search.deadline_s),
                      "found no size that trains " + short_count(options.tokens) +
-                         " tokens in this time; the nearest that works, the fastest of --tiles " + sizes_text(options) +
-                         ": " + std::to_string(fastest->tiles) + " tiles in " +
+                         " tokens in this time; the nearest that works, the fastest of " + options.search.tiles_flag +
+                         " " + sizes_text(options) + ": " + std::to_string(fastest->tiles) + " tiles in " +
                          time_text(fastest->prediction.run_time_s));
 }
 

@@ -43,6 +43,22 @@ po::options_description describe(const Command& command) {
     return description;
 }
 
+/// --tiles, --ranks or -n: what a search's number of tiles was given with. Throws InputError where two of them were.
+std::string written_tiles_flag(const Command& command, const std::vector<std::string>& arguments) {
+    std::string written;
+    for (const std::string& argument : arguments) {
+        const std::string name = argument.substr(0, argument.find('='));
+        if (!takes(command, Flag::kTilesRange) || (name != "--tiles" && name != "--ranks" && argument != "-n")) {
+            continue;
+        }
+        if (!written.empty() && name != written) {
+            throw InputError(name, "found beside " + written + ", which is the same; expected one of them");
+        }
+        written = name;
+    }
+    return written.empty() ? "--tiles" : written;
+}
+
 /// `-n N`, as with mpirun, is --ranks; a search's --ranks is its --tiles.
 std::vector<std::string> with_long_names(const Command& command, std::vector<std::string> arguments) {
     static const std::string kRanks = "--ranks";
@@ -92,8 +108,9 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
 }  // namespace
 
 Options parse_options(const Command& command, const std::vector<std::string>& arguments) {
-    const po::variables_map values = read_arguments(command, arguments);
     Options options;
+    options.search.tiles_flag = written_tiles_flag(command, arguments);
+    const po::variables_map values = read_arguments(command, arguments);
     const bool has_alone = command.alone && values.count(text_of(*command.alone).name) > 0;
     for (const CommandFlag& flag : flags_of(command)) {
         const FlagText& text = flag.text;
@@ -108,7 +125,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
         const auto* const one = boost::any_cast<std::string>(&value);
         const auto* const many = boost::any_cast<std::vector<std::string>>(&value);
         if (text.value != nullptr && one != nullptr && one->empty()) {
-            throw InputError(std::string("--") + text.name,
+            throw InputError(flag.flag == Flag::kTilesRange ? options.search.tiles_flag : std::string("--") + text.name,
                              std::string("found an empty value; expected ") + text.value + ": " + text.meaning);
         }
         store_flag(options, flag.flag,

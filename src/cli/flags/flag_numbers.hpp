@@ -22,20 +22,32 @@ template <typename Number>
     return status == std::errc() && end == text.data() + text.size();
 }
 
-/// Throws InputError that names the flag ("seed"), the text and what is expected, unless low <= number <= high.
+/// Throws InputError that names the flag as it was written ("--seed", "-n"), the text and what is expected, unless
+/// low <= number <= high.
 template <typename Number>
-[[nodiscard]] Number parse_number(const char* flag, const std::string& text, Number low, Number high,
-                                  const std::string& expected) {
+[[nodiscard]] Number parse_number_of(const std::string& written, const std::string& text, Number low, Number high,
+                                     const std::string& expected) {
     Number number{};
     if (!reads_as(text, number) || !(number >= low && number <= high)) {
-        throw InputError(std::string("--") + flag, "found \"" + text + "\"; expected " + expected);
+        throw InputError(written, "found \"" + text + "\"; expected " + expected);
     }
     return number;
 }
 
+/// The same of a flag by its name ("seed").
+template <typename Number>
+[[nodiscard]] Number parse_number(const char* flag, const std::string& text, Number low, Number high,
+                                  const std::string& expected) {
+    return parse_number_of(std::string("--") + flag, text, low, high, expected);
+}
+
+[[nodiscard]] inline int parse_whole_of(const std::string& written, const std::string& text, int low, int high) {
+    return parse_number_of(written, text, low, high,
+                           "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+}
+
 [[nodiscard]] inline int parse_whole(const char* flag, const std::string& text, int low, int high) {
-    return parse_number(flag, text, low, high,
-                        "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+    return parse_whole_of(std::string("--") + flag, text, low, high);
 }
 
 [[nodiscard]] inline std::uint64_t parse_seed(const std::string& text) {

@@ -15,19 +15,19 @@ namespace {
 
 constexpr int kMaxCount = 10'000'000, kMaxRuns = 10'000;
 
-std::vector<int> parse_tiles(const std::string& text, bool is_list) {
+std::vector<int> parse_tiles(const std::string& flag, const std::string& text, bool is_list) {
     std::vector<int> tiles;
     std::istringstream stream(text + ",");
     for (std::string part; std::getline(stream, part, ',');) {
-        const int count = parse_whole("tiles", part, 1, kMaxCount);
+        const int count = parse_whole_of(flag, part, 1, kMaxCount);
         if (!tiles.empty() && count <= tiles.back()) {
-            throw InputError("--tiles", "found " + part + " after " + std::to_string(tiles.back()) +
-                                            "; expected increasing numbers");
+            throw InputError(
+                flag, "found " + part + " after " + std::to_string(tiles.back()) + "; expected increasing numbers");
         }
         tiles.push_back(count);
     }
     if (!is_list && tiles.size() > 1) {
-        throw InputError("--tiles", "found \"" + text + "\"; expected one number");
+        throw InputError(flag, "found \"" + text + "\"; expected one number");
     }
     return tiles;
 }
@@ -106,11 +106,11 @@ double parse_positive(const char* flag, const std::string& text, Dimension dimen
 }
 
 /// A, 2A, 4A, … up to B.
-std::vector<int> parse_tiles_range(const std::string& text, std::size_t dots) {
-    const std::vector<int> first = parse_tiles(text.substr(0, dots), false);
-    const std::vector<int> last = parse_tiles(text.substr(dots + 2), false);
+std::vector<int> parse_tiles_range(const std::string& flag, const std::string& text, std::size_t dots) {
+    const std::vector<int> first = parse_tiles(flag, text.substr(0, dots), false);
+    const std::vector<int> last = parse_tiles(flag, text.substr(dots + 2), false);
     if (last.front() < first.front()) {
-        throw InputError("--tiles", "found \"" + text + "\"; expected A..B with A at most B");
+        throw InputError(flag, "found \"" + text + "\"; expected A..B with A at most B");
     }
     std::vector<int> tiles;
     for (std::int64_t size = first.front(); size <= last.front(); size *= 2) {
@@ -125,7 +125,8 @@ std::vector<int> parse_tiles_range(const std::string& text, std::size_t dots) {
 void store_tiles(Options& options, const std::string& text) {
     const std::size_t dots = text.find("..");
     options.search.is_tiles_range = dots != std::string::npos;
-    options.tiles = options.search.is_tiles_range ? parse_tiles_range(text, dots) : parse_tiles(text, true);
+    const std::string& flag = options.search.tiles_flag;
+    options.tiles = options.search.is_tiles_range ? parse_tiles_range(flag, text, dots) : parse_tiles(flag, text, true);
 }
 
 std::string parse_objective(const std::string& text) {
@@ -145,8 +146,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kWorkload: options.workload = text(); break;
         case Flag::kPlan: options.plan = text(); break;
         case Flag::kSet: options.overrides = values; break;
-        case Flag::kTiles: options.tiles = parse_tiles(text(), false); break;
-        case Flag::kTilesList: options.tiles = parse_tiles(text(), true); break;
+        case Flag::kTiles: options.tiles = parse_tiles("--tiles", text(), false); break;
+        case Flag::kTilesList: options.tiles = parse_tiles("--tiles", text(), true); break;
         case Flag::kPlacements: options.placements = parse_placements(text()); break;
         case Flag::kMode: options.mode = text(); break;
         case Flag::kOut: options.out = text(); break;

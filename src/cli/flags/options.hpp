@@ -155,7 +155,8 @@ struct SearchFlags {
     std::string where, vary;
     std::string against;  ///< file of a measured sweep
     bool exhaustive = false, what_if = false;
-    bool is_tiles_range = false;  ///< Options::tiles was given as A..B
+    bool is_tiles_range = false;         ///< Options::tiles was given as A..B
+    std::string tiles_flag = "--tiles";  ///< as it was written: --tiles, --ranks or -n
     double deadline_s = 0;
     std::string objective;
     std::string checkpoint, resume;  ///< files

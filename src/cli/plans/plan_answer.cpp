@@ -64,13 +64,13 @@ void write_out(const models::Inputs& inputs, const Options& options, const searc
 void answer_search(const Options& options, const models::Inputs& inputs, const search::SpaceRequest& request,
                    search::SearchResult result, int signal) {
     if (result.space == 0) {
-        refuse_empty(inputs, request, result);
+        refuse_empty(options, inputs, request, result);
     }
     if (result.best.empty() && result.was_cut) {
         throw launch::Interrupted(signal);
     }
     if (result.best.empty()) {
-        refuse_unfit(inputs, request, result);
+        refuse_unfit(options, inputs, request, result);
     }
     const FoundPlans found = judge_plans(inputs, options, request, std::move(result));
     write_out(inputs, options, request, found);

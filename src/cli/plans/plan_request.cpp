@@ -109,8 +109,9 @@ search::SearchOptions search_options(const Options& options) {
     return how;
 }
 
-void refuse_empty(const models::Inputs& inputs, const search::SpaceRequest& request,
+void refuse_empty(const Options& options, const models::Inputs& inputs, const search::SpaceRequest& request,
                   const search::SearchResult& result) {
+    const std::string& flag = options.search.tiles_flag;
     std::string reasons, nearest;
     for (const auto& [reason, count] : result.rejected) {
         reasons += (reasons.empty() ? "" : "; ") + std::to_string(count) + " times " + reason;
@@ -119,15 +120,15 @@ void refuse_empty(const models::Inputs& inputs, const search::SpaceRequest& requ
         nearest = "--global-batch " + std::to_string(*batch) + " with these tiles";
     }
     if (const std::optional<int> tiles = nearest_tiles(inputs, request)) {
-        nearest += (nearest.empty() ? "" : ", and ") + ("--tiles " + std::to_string(*tiles) + " with this batch");
+        nearest += (nearest.empty() ? "" : ", and ") + (flag + " " + std::to_string(*tiles) + " with this batch");
     }
     throw InputError(
-        "--tiles " + std::to_string(request.tiles) + " with --global-batch " + std::to_string(request.global_batch),
+        flag + " " + std::to_string(request.tiles) + " with --global-batch " + std::to_string(request.global_batch),
         "found no plan that divides them: " + (reasons.empty() ? "nothing is offered" : reasons) +
             (nearest.empty() ? "" : "; the nearest that have plans: " + nearest));
 }
 
-void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& request,
+void refuse_unfit(const Options& options, const models::Inputs& inputs, const search::SpaceRequest& request,
                   const search::SearchResult& result) {
     const std::optional<search::EvaluatedPlan> least = least_memory_plan(inputs, request);
     const search::EvaluatedPlan& smallest =
@@ -139,7 +140,8 @@ void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& requ
                          bytes_text(smallest.memory_peak_bytes - result.capacity_bytes) + " too much (" +
                          plan_line(plan_of(smallest.candidate, inputs.plan), inputs.workload.num_experts > 0) +
                          "); expected " +
-                         (tiles ? "--tiles " + std::to_string(*tiles) + ", the nearest whole nodes on which one fits,"
+                         (tiles ? options.search.tiles_flag + " " + std::to_string(*tiles) +
+                                      ", the nearest whole nodes on which one fits,"
                                 : std::string("more tiles,")) +
                          " a smaller batch, or fewer fields that are fixed");
 }

@@ -14,11 +14,11 @@ namespace auspex::cli {
 [[nodiscard]] search::SearchOptions search_options(const Options& options);
 
 /// Nothing divides tiles and batch: throws InputError with the nearest batch and the nearest number of tiles that work.
-[[noreturn]] void refuse_empty(const models::Inputs& inputs, const search::SpaceRequest& request,
-                               const search::SearchResult& result);
+[[noreturn]] void refuse_empty(const Options& options, const models::Inputs& inputs,
+                               const search::SpaceRequest& request, const search::SearchResult& result);
 /// Nothing fits: throws InputError with the plan of least memory, and the least number of tiles on which one fits.
-[[noreturn]] void refuse_unfit(const models::Inputs& inputs, const search::SpaceRequest& request,
-                               const search::SearchResult& result);
+[[noreturn]] void refuse_unfit(const Options& options, const models::Inputs& inputs,
+                               const search::SpaceRequest& request, const search::SearchResult& result);
 
 /// True if --out is a folder for a page: its name does not end in .json.
 [[nodiscard]] bool writes_folder(const Options& options);

@@ -40,8 +40,9 @@ constexpr std::array<std::string_view, 17> kRequired{"params_b",
                                                      "status",
                                                      "tokens_per_s_per_gpu",
                                                      "after_pp_fix"};
-constexpr std::array<std::string_view, 5> kOptional{"allocated_gb", "reserved_gb", "total_parameters",
-                                                    "sequence_length", "intermediate_size"};
+/// The rate of the gradients' sums is told of each run, and is not used.
+constexpr std::array<std::string_view, 6> kOptional{"allocated_gb",    "reserved_gb",       "total_parameters",
+                                                    "sequence_length", "intermediate_size", "allreduce_gb_per_s"};
 
 using Columns = std::map<std::string, std::size_t, std::less<>>;
 
@@ -113,6 +114,25 @@ class Fields {
     std::vector<std::string> fields_;
 };
 
+std::string all_columns() {
+    std::string names;
+    for (const std::string_view name : kRequired) {
+        names += std::string(name) + ", ";
+    }
+    for (const std::string_view name : kOptional) {
+        names += std::string(name) + (name == kOptional.back() ? "" : ", ");
+    }
+    return names;
+}
+
+void require_known(const std::string& column, const std::string& place) {
+    if (std::ranges::find(kRequired, column) == kRequired.end() &&
+        std::ranges::find(kOptional, column) == kOptional.end()) {
+        throw InputError(place, "found the unknown column " + quoted(column) + "; expected columns of " +
+                                    all_columns() + " (docs/layout-search.md)");
+    }
+}
+
 Columns read_header(const CsvLine& line) {
     Columns columns;
     const std::vector<std::string> names = csv_fields(line.text, line.place);
@@ -124,6 +144,9 @@ Columns read_header(const CsvLine& line) {
     std::string missing;
     for (const std::string_view name : kRequired) {
         missing += columns.contains(name) ? "" : (missing.empty() ? "" : ", ") + std::string(name);
+    }
+    for (const std::string& name : names) {
+        require_known(name, line.place);
     }
     if (!missing.empty()) {
         throw InputError(line.place, "found a header without " + missing +

@@ -41,6 +41,22 @@ TEST(LayoutSweep, a_row_is_read_and_its_feed_forward_inferred) {
     EXPECT_EQ(plan.optimizer, models::OptimizerSharding::kReplicated);
 }
 
+TEST(LayoutSweep, columns_are_known_by_their_names_in_any_order) {
+    const auto reversed = [](std::string line) {
+        line.pop_back();
+        std::string fields;
+        for (std::size_t end = line.size(), comma = 0; comma != std::string::npos; end = comma) {
+            comma = line.rfind(',', end - 1);
+            const std::size_t begin = comma == std::string::npos ? 0 : comma + 1;
+            fields += (fields.empty() ? "" : ",") + line.substr(begin, end - begin);
+        }
+        return fields + "\n";
+    };
+    const std::vector<SweepRow> rows = parse_layout_sweep(reversed(kHeader) + reversed(kRow), "s.csv");
+    EXPECT_EQ(rows.front().tokens_per_step(), 8.0 * 2 * 16 * 4096);
+    EXPECT_EQ(rows.front().workload.intermediate_size, 8192);
+}
+
 TEST(LayoutSweep, speed_of_pipelines_counts_after_the_fix_only) {
     const auto counts = [](const char* pp, const char* fix) {
         return parse_layout_sweep(kHeader + "1.34,1,2048,16,32,32,131072,True,1," + pp +
@@ -58,6 +74,12 @@ TEST(LayoutSweep, what_is_wrong_is_named_with_line_and_column) {
     EXPECT_NE(refusal("").find("s.csv: found no header"), std::string::npos);
     EXPECT_NE(refusal(kHeader).find("no rows"), std::string::npos);
     EXPECT_NE(refusal("tp,pp\n1,1\n").find("found a header without params_b"), std::string::npos);
+    std::string unknown = kHeader;
+    unknown.replace(unknown.find("reserved_gb"), 11, "reserved_gib");
+    const std::string of_unknown = refusal(unknown + kRow);
+    EXPECT_NE(of_unknown.find("s.csv:1: found the unknown column \"reserved_gib\"; expected columns of params_b, "),
+              std::string::npos);
+    EXPECT_NE(of_unknown.find(", reserved_gb, "), std::string::npos) << "what it may have been";
     EXPECT_NE(refusal(kHeader + "1,2\n").find("s.csv:2: found 2 fields; expected 21"), std::string::npos);
     const auto with = [](const std::string& from, const std::string& to) {
         std::string row = kRow;

@@ -31,5 +31,37 @@ TEST_F(PlanFlagsCli, errors_name_the_flag_for_the_tiles_that_was_written) {
     EXPECT_EQ(fault_of_refusal(kMini + "--ranks 12 --tiles 12", {"--tiles: found beside --ranks"}), "");
 }
 
+/// Of all plans that a search ranks; even deals are not written.
+std::string deals_of_best(const JsonValue& root) {
+    std::string values;
+    for (const JsonValue& one : root.at("best").elements()) {
+        const auto value = one.at("plan").find("stages");
+        values += (!value ? "even" : value->is_array() ? "list" : value->as_string()) + " ";
+    }
+    return values;
+}
+
+TEST_F(PlanFlagsCli, a_deal_of_layers_may_be_asked_for_by_its_word) {
+    const std::string search = kMini + "--tiles 12 --json --top 3 ";
+    for (const std::string word : {"even", "by-cost", "even-with-both"}) {
+        const Outcome found = run(search + "--where pp=2,virtual_stages=1,stages=" + word);
+        ASSERT_EQ(found.exit_code, 0) << found.error;
+        const auto document = JsonDocument::parse(found.out, "plan");
+        EXPECT_EQ(deals_of_best(document.root()), word + " " + word + " " + word + " ");
+        const auto set =
+            JsonDocument::parse(run(search + "--where pp=2,virtual_stages=1 --set plan.stages=" + word).out, "plan");
+        EXPECT_EQ(set.root().at("best").elements().front().at("step_time_s").as_number(0, 100),
+                  document.root().at("best").elements().front().at("step_time_s").as_number(0, 100));
+        EXPECT_EQ(set.root().at("space").as_integer(1, 1'000'000'000),
+                  document.root().at("space").as_integer(1, 1'000'000'000));
+    }
+    for (const char* wrong : {"stages=odd", "stages<=even", "stages=3"}) {
+        EXPECT_EQ(fault_of_refusal(kMini + "--tiles 12 --where '" + wrong + "'",
+                                   {"--where: found \"", wrong, "even, by-cost, even-with-embedding"}),
+                  "");
+    }
+    EXPECT_EQ(fault_of_refusal(kMini + "--tiles 12 --where pp=2,stages=even,stages=by-cost", {"times --where"}), "");
+}
+
 }  // namespace
 }  // namespace auspex::cli

@@ -150,7 +150,8 @@ FlagText search_flag_text(Flag flag) {
         case Flag::kWhere:
             return {"where", "FIELD<=N,...",
                     "only plans whose dp, ep, etp, tp, cp, pp, virtual_stages, micro_batch_size or "
-                    "micro_batches are so: <=, <, >=, >, ="};
+                    "micro_batches are so: <=, <, >=, >, =; stages=WORD: with layers dealt so (even, by-cost, "
+                    "even-with-embedding, even-with-head, even-with-both)"};
         case Flag::kTop: return {"top", "N", "plans to show" + by_default(search::SearchOptions().top)};
         case Flag::kExhaustive: return {"exhaustive", nullptr, "simulate every plan that fits, whatever its bound"};
         case Flag::kWhatIf:

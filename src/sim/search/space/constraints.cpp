@@ -10,6 +10,8 @@
 namespace auspex::search {
 namespace {
 
+constexpr const char* kStages = "stages";
+
 const std::set<std::string>& fields() {
     static const std::set<std::string> kFields{
         "dp", "ep", "etp", "tp", "cp", "pp", "virtual_stages", "micro_batch_size", "micro_batches"};
@@ -25,7 +27,21 @@ int value_of(const Candidate& c, const std::string& field) {
            : field == "pp"               ? c.pp
            : field == "virtual_stages"   ? c.virtual_stages
            : field == "micro_batch_size" ? c.micro_batch_size
+           : field == kStages            ? static_cast<int>(c.stages)
                                          : c.micro_batches;
+}
+
+/// Of the text behind "stages".
+Constraint read_deal(const std::string& flag, const std::string& comparison, const std::string& word) {
+    std::string words;
+    for (const models::StageDeal deal : models::kNamedDeals) {
+        if (comparison == "=" && word == to_string(deal)) {
+            return {kStages, comparison, static_cast<int>(deal)};
+        }
+        words += (words.empty() ? "" : ", ") + std::string(to_string(deal));
+    }
+    throw InputError(flag, "found \"" + std::string(kStages) + comparison + word +
+                               "\"; expected stages=WORD with a word of " + words);
 }
 
 }  // namespace
@@ -41,6 +57,11 @@ std::vector<Constraint> read_constraints(const std::string& flag, const std::str
         if (at != std::string::npos && behind != std::string::npos) {
             constraint.field = part.substr(0, at);
             constraint.comparison = part.substr(at, behind - at);
+            if (constraint.field == kStages) {
+                constraints.push_back(read_deal(flag, constraint.comparison, part.substr(behind)));
+                begin = end + 1;
+                continue;
+            }
             const auto [stop, error] =
                 std::from_chars(part.data() + behind, part.data() + part.size(), constraint.value);
             static const std::set<std::string> kComparisons{"<=", "<", ">=", ">", "="};
@@ -51,10 +72,11 @@ std::vector<Constraint> read_constraints(const std::string& flag, const std::str
                 continue;
             }
         }
-        throw InputError(flag,
-                         "found \"" + part +
-                             "\"; expected FIELD<=N, FIELD<N, FIELD>=N, FIELD>N or FIELD=N with a field of dp, ep, "
-                             "etp, tp, cp, pp, virtual_stages, micro_batch_size, micro_batches, and commas between");
+        throw InputError(
+            flag,
+            "found \"" + part +
+                "\"; expected FIELD<=N, FIELD<N, FIELD>=N, FIELD>N or FIELD=N with a field of dp, ep, "
+                "etp, tp, cp, pp, virtual_stages, micro_batch_size, micro_batches, or stages=WORD, and commas between");
     }
     return constraints;
 }
@@ -66,6 +88,12 @@ bool holds(const Constraint& constraint, const Candidate& candidate) {
            : constraint.comparison == ">=" ? found >= value
            : constraint.comparison == ">"  ? found > value
                                            : found == value;
+}
+
+bool leave_deal(const std::vector<Constraint>& constraints, models::StageDeal deal) {
+    return std::ranges::all_of(constraints, [&](const Constraint& constraint) {
+        return constraint.field != kStages || constraint.value == static_cast<int>(deal);
+    });
 }
 
 }  // namespace auspex::search

@@ -223,8 +223,11 @@ const std::vector<models::StageDeal>& PlanSpace::deals(int virtual_stages) {
     } else if (!is_free("stages")) {
         found->second = {base.stages};
     } else {
+        // Where deals give the same layers it is by the one that --where leaves that they are known.
+        std::array<StageDeal, models::kNamedDeals.size()> named = models::kNamedDeals;
+        std::ranges::stable_partition(named, [&](StageDeal deal) { return leave_deal(request_.where, deal); });
         std::set<std::vector<int>> known;
-        for (const StageDeal deal : models::kNamedDeals) {
+        for (const StageDeal deal : named) {
             const std::vector<int> layers = layers_dealt(inputs_.workload, deal, virtual_stages);
             if (std::ranges::find(layers, 0) == layers.end() && known.insert(layers).second) {
                 found->second.push_back(deal);

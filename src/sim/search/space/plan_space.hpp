@@ -24,11 +24,11 @@ struct SpaceRequest {
 ///
 /// pp up to the layers; tp, etp, ep, cp as they divide heads, expert width, experts and sequence (cp in powers of two
 /// up to 64 that leave a rank 4,096 tokens of a sequence); micro-batch sizes that divide a rank's batch, up to 32; up
-/// to 8 virtual stages; every deal of layers that a word names, of those that give the same layers the first one, and
-/// none that leaves a stage without layers; every set of recomputed modules; every schedule;
-/// what the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it can
-/// overlap and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement does
-/// not vary. Layers that the base plan lists are kept, with pp * virtual_stages of their number.
+/// to 8 virtual stages; every deal of layers that a word names, of those that give the same layers the first one that
+/// `where` leaves, and none that leaves a stage without layers; every set of recomputed modules; every schedule; what
+/// the stack offers of optimizers, dispatches and expert kernels; overlap of every set of streams that it can overlap
+/// and that exist; sequence parallelism where tp > 1; kRankOrders where they differ. dp follows. Placement does not
+/// vary. Layers that the base plan lists are kept, with pp * virtual_stages of their number.
 class PlanSpace {
  public:
     /// The inputs must outlive it.

@@ -63,5 +63,27 @@ TEST_F(PlanFlagsCli, a_deal_of_layers_may_be_asked_for_by_its_word) {
     EXPECT_EQ(fault_of_refusal(kMini + "--tiles 12 --where pp=2,stages=even,stages=by-cost", {"times --where"}), "");
 }
 
+TEST_F(PlanFlagsCli, listed_layers_that_a_word_deals_are_the_word) {
+    const auto plan_with = [this](const std::string& stages) {
+        return write("plan.json", R"({"source": "a test", "dp": 6, "ep": 1, "tp": 1, "pp": 2, "micro_batch_size": 1,
+            "micro_batches": 2, "schedule": "1f1b", "expert_kernels": "fused", "stages": )" +
+                                      stages + "}");
+    };
+    const std::string search = kMini + "--tiles 12 --where 'tp=1,ep=1' --json --top 1 --plan ";
+    const auto space = [](const Outcome& found) {
+        return JsonDocument::parse(found.out, "plan").root().at("space").as_integer(1, 1'000'000'000);
+    };
+    const Outcome word = run(search + plan_with("\"even\"")), listed = run(search + plan_with("[2, 2]"));
+    ASSERT_EQ(listed.exit_code, 0) << listed.error;
+    EXPECT_EQ(space(listed), space(word));
+    const auto document = JsonDocument::parse(listed.out, "plan");
+    EXPECT_TRUE(document.root().at("given").at("in_space").as_bool()) << listed.out;
+    const Outcome uneven = run(search + plan_with("[1, 3]"));
+    ASSERT_EQ(uneven.exit_code, 0) << uneven.error;
+    EXPECT_LT(space(uneven), space(word));
+    const auto kept = JsonDocument::parse(uneven.out, "plan");
+    EXPECT_EQ(deals_of_best(kept.root()), "list ");
+}
+
 }  // namespace
 }  // namespace auspex::cli

@@ -28,6 +28,13 @@ constexpr int kMostChunks = 1000;
 
 std::string bytes_text(double bytes) { return format_quantity(bytes, Dimension::kBytes); }
 
+bool is_set(const Options& options, const char* role, const char* path) {
+    return std::ranges::any_of(options.overrides, [&](const std::string& text) {
+        const launch::Override parts = launch::split_override(text);
+        return parts.role == role && parts.path == path;
+    });
+}
+
 JsonDocument base_plan(const Options& options, bool is_of_cpus) {
     if (!options.plan.empty()) {
         return launch::load_document("plan", options.plan, options.overrides);
@@ -42,9 +49,8 @@ JsonDocument base_plan(const Options& options, bool is_of_cpus) {
             document.set(parts.path, parts.value);
         }
     }
-    const bool has_pp = std::ranges::any_of(
-        options.overrides, [](const std::string& text) { return launch::split_override(text).path == "pp"; });
-    if (const auto stages = document.root().find("stages"); stages && stages->is_array() && !has_pp) {
+    const auto stages = document.root().find("stages");
+    if (stages && stages->is_array() && !is_set(options, "plan", "pp")) {
         const auto chunks = document.root().find("virtual_stages");
         const auto each = chunks ? chunks->as_integer(1, kMostChunks) : 1;
         document.set("pp", std::to_string(stages->elements().size() / static_cast<std::size_t>(each)));
@@ -67,6 +73,11 @@ models::Inputs search_inputs(const Options& options) {
         std::move(machine),
         launch::load_document("stack", options.stack.empty() ? read.default_stack : options.stack, options.overrides),
         launch::load_document("workload", options.workload, options.overrides), base_plan(options, is_of_cpus));
+    if (const models::StageDeal deal = search::named_deal(inputs.plan, inputs.workload);
+        deal != inputs.plan.stages && !is_set(options, "plan", "stages")) {
+        inputs.plan.stages = deal;
+        inputs.plan.stage_layers.clear();
+    }
     if (is_of_cpus && options.search.what_if) {
         throw InputError("--what-if", "found with machine " + inputs.machine.name + ", whose ranks run what stack " +
                                           inputs.stack.name +

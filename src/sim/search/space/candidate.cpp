@@ -1,6 +1,8 @@
 /// @file Field by field.
 #include "sim/search/space/candidate.hpp"
 
+#include <algorithm>
+
 namespace auspex::search {
 
 models::Plan plan_of(const Candidate& c, const models::Plan& base) {
@@ -27,6 +29,17 @@ models::Plan plan_of(const Candidate& c, const models::Plan& base) {
         plan.rank_order = kRankOrders[c.rank_order];
     }
     return plan;
+}
+
+models::StageDeal named_deal(const models::Plan& plan, const models::Workload& workload) {
+    const std::vector<int>& layers = plan.stage_layers;
+    const auto stages = static_cast<int>(layers.size());
+    if (plan.stages != models::StageDeal::kList || stages > workload.layers || std::ranges::count(layers, 0) > 0) {
+        return plan.stages;
+    }
+    const auto* const found = std::ranges::find_if(
+        models::kNamedDeals, [&](models::StageDeal deal) { return layers_dealt(workload, deal, stages) == layers; });
+    return found == models::kNamedDeals.end() ? plan.stages : *found;
 }
 
 std::vector<int> stage_layers_of(const Candidate& c, const models::Inputs& inputs) {

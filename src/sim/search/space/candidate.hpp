@@ -33,6 +33,9 @@ inline constexpr std::array<std::array<models::Axis, 4>, 2> kRankOrders{
 /// The base plan with the candidate's fields; what does not vary (precision, routing, placement) is the base's, and so
 /// are layers that it lists.
 [[nodiscard]] models::Plan plan_of(const Candidate& candidate, const models::Plan& base);
+/// The word of the deal of a space that gives a plan the layers that it lists, the first of several; the plan's own
+/// where there is none, as of lists with a stage without layers, which no space has.
+[[nodiscard]] models::StageDeal named_deal(const models::Plan& plan, const models::Workload& workload);
 /// Of each virtual stage.
 [[nodiscard]] std::vector<int> stage_layers_of(const Candidate& candidate, const models::Inputs& inputs);
 

@@ -221,6 +221,15 @@ bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s)
     });
 }
 
+double taken_share(const std::vector<ProbeReading>& readings, double reference_s) {
+    double taken = 0;
+    for (const ProbeReading& reading : readings) {
+        const double speed = reference_s > 0 ? std::min(1.0, reference_s / reading.seconds) : 1;
+        taken += (1 - (1 - reading.stolen_share) * speed) / static_cast<double>(readings.size());
+    }
+    return taken;
+}
+
 CoreClock core_clock() {
     CoreClock clock;
     const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));

@@ -21,6 +21,10 @@ struct ProbeReading {
 /// it.
 [[nodiscard]] bool is_disturbed(const std::vector<ProbeReading>& readings, double reference_s);
 
+/// Of the cores' time what the readings miss against cores of one's own: the mean over cores of
+/// 1 - (1 - stolen_share) min(1, reference_s / seconds); without a reference of stolen_share.
+[[nodiscard]] double taken_share(const std::vector<ProbeReading>& readings, double reference_s);
+
 /// Processor time of a process since it began.
 struct ProcessClock {
     int parent = 0;

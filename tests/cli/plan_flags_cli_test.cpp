@@ -1,7 +1,7 @@
 /// @file Flags of auspex plan: what they are called in errors, and which plans they leave.
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <algorithm>
 #include <string>
 
 #include "base/json.hpp"
@@ -83,6 +83,28 @@ TEST_F(PlanFlagsCli, listed_layers_that_a_word_deals_are_the_word) {
     EXPECT_LT(space(uneven), space(word));
     const auto kept = JsonDocument::parse(uneven.out, "plan");
     EXPECT_EQ(deals_of_best(kept.root()), "list ");
+}
+
+TEST_F(PlanFlagsCli, a_machine_that_was_measured_beside_other_work_is_warned_of) {
+    const std::string on_cores = " --machine reports/local-calibration/machine.json --workload small-moe ";
+    const std::string loaded = " --set machine.host.background_load=0.31 ";
+    const std::string search = "plan" + on_cores + "--ranks 2 --where pp=1 --json ";
+    const Outcome calm = run(search), beside = run(search + loaded);
+    ASSERT_EQ(beside.exit_code, 0) << beside.error;
+    EXPECT_EQ(calm.error, "");
+    EXPECT_EQ(std::count(beside.error.begin(), beside.error.end(), '\n'), 1) << beside.error;
+    EXPECT_NE(beside.error.find("other work, which had up to 31 %"), std::string::npos) << beside.error;
+    const auto plain = JsonDocument::parse(calm.out, "plan"), warned = JsonDocument::parse(beside.out, "plan");
+    EXPECT_TRUE(plain.root().at("notes").elements().empty());
+    ASSERT_EQ(warned.root().at("notes").elements().size(), 1U);
+    const auto step_s = [](const JsonDocument& document) {
+        return document.root().at("best").elements().front().at("step_time_s").as_number(0, 100);
+    };
+    EXPECT_EQ(step_s(plain), step_s(warned)) << "no prediction leans on it";
+    const Outcome predicted =
+        run("predict" + on_cores +
+            "--stack auspex --plan toy-dp4 --set plan.precision=fp32 --set plan.gradient_dtype=fp32 " + loaded);
+    EXPECT_NE(predicted.out.find("up to 31 %"), std::string::npos) << predicted.out << predicted.error;
 }
 
 }  // namespace

@@ -121,5 +121,13 @@ TEST(Probe, the_kernels_clock_moves_on) {
     EXPECT_GT(own.own_s, earlier.own_s) << "the probe's own work";
 }
 
+TEST(Probe, what_others_take_is_stolen_time_and_lost_speed) {
+    // One core whole; one that did not run for half of the time, at half its speed: 1 - 0.5 x 0.5.
+    const std::vector<ProbeReading> readings{{1e-3, 0}, {2e-3, 0.5}};
+    EXPECT_DOUBLE_EQ(taken_share(readings, 1e-3), 0.375);
+    EXPECT_DOUBLE_EQ(taken_share(readings, 0), 0.25);
+    EXPECT_DOUBLE_EQ(taken_share(readings, 4e-3), 0.25) << "faster than the reference";
+}
+
 }  // namespace
 }  // namespace auspex::microbench

@@ -233,6 +233,7 @@ void print_deadline(const models::Inputs& inputs, const Options& options, const 
 void run_plan_sizes(const Options& options) {
     refuse_flags(options);
     const models::Inputs inputs = search_inputs(options);
+    warn_of_machine(inputs.machine);
     const search::SpaceRequest request = search_request(options, options.tiles.front());
     launch::ProgressLine line("sizes searched");
     std::vector<search::SizePoint> points;
@@ -266,6 +267,7 @@ void run_plan_sizes(const Options& options) {
 void run_plan_deadline(const Options& options) {
     refuse_flags(options);
     const models::Inputs inputs = search_inputs(options);
+    warn_of_machine(inputs.machine);
     const search::SpaceRequest request = search_request(options, options.tiles.front());
     launch::ProgressLine line("sizes searched");
     const auto progress = [&line](std::size_t done, std::size_t all) { line.show(done, all); };

@@ -222,6 +222,7 @@ void run_plan_vary(const Options& options) {
     const std::vector<VariedPoint> points = search_all(options, field);
     const int signal = launch::take_caught_signal();
     if (!points.empty()) {
+        warn_of_machine(points.front().inputs.machine);
         if (options.json) {
             write_json(options, field, points);
         } else {

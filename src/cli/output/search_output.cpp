@@ -218,6 +218,10 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
         json.member("step_time_s", to_seconds(one.step));
         json.member("memory_peak_bytes", whole(one.memory_peak_bytes)).end_object();
     }
+    json.end_array().key("notes").begin_array();
+    if (const std::string note = background_note(inputs.machine.cpu); !note.empty()) {
+        json.value(note);
+    }
     json.end_array().end_object();
 }
 

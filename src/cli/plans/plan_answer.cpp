@@ -72,6 +72,7 @@ void answer_search(const Options& options, const models::Inputs& inputs, const s
     if (result.best.empty()) {
         refuse_unfit(options, inputs, request, result);
     }
+    warn_of_machine(inputs.machine);
     const FoundPlans found = judge_plans(inputs, options, request, std::move(result));
     write_out(inputs, options, request, found);
     if (options.json) {

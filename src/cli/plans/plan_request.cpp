@@ -2,6 +2,7 @@
 #include "cli/plans/plan_request.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <sstream>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "cli/output/plan_output.hpp"
 #include "launch/child_process.hpp"
 #include "launch/input_files.hpp"
+#include "launch/messages.hpp"
 #include "launch/train/child_run.hpp"
 #include "sim/search/answers/nearest.hpp"
 
@@ -155,6 +157,12 @@ void refuse_unfit(const Options& options, const models::Inputs& inputs, const se
                                       ", the nearest whole nodes on which one fits,"
                                 : std::string("more tiles,")) +
                          " a smaller batch, or fewer fields that are fixed");
+}
+
+void warn_of_machine(const models::Machine& machine) {
+    if (const std::string note = background_note(machine.cpu); !note.empty()) {
+        std::cerr << launch::message_line("auspex: warning: ", machine.name + ": " + note) << std::endl;
+    }
 }
 
 bool writes_folder(const Options& options) { return !options.out.empty() && !options.out.ends_with(".json"); }

@@ -20,6 +20,9 @@ namespace auspex::cli {
 [[noreturn]] void refuse_unfit(const Options& options, const models::Inputs& inputs,
                                const search::SpaceRequest& request, const search::SearchResult& result);
 
+/// One line on standard error about a machine whose constants are not to be trusted (models::background_note), if so.
+void warn_of_machine(const models::Machine& machine);
+
 /// True if --out is a folder for a page: its name does not end in .json.
 [[nodiscard]] bool writes_folder(const Options& options);
 /// Writes a plan that a search has picked to a file.

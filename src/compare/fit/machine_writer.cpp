@@ -219,6 +219,9 @@ std::string cpu_section_text(const FittedCpu& cpu) {
     object.number("last_level_cache", cpu.cache_bytes, bytes_text(cpu.cache_bytes.value));
     object.rate("cache_bandwidth", cpu.cache_bytes_per_s).rate("memory_bandwidth", cpu.memory_bytes_per_s);
     object.rate("core_memory_bandwidth", cpu.core_memory_bytes_per_s).time("probe", cpu.probe_s);
+    if (cpu.background_load.value > 0) {
+        object.number("background_load", cpu.background_load, six_digits(cpu.background_load.value));
+    }
     return object.plain("messages", messages.text()).plain("kernels", kernels_text(cpu)).text();
 }
 

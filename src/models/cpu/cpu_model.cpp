@@ -4,8 +4,17 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 
 namespace auspex::models {
+
+std::string background_note(const CpuModel& cpu) {
+    return cpu.background_load > 0
+               ? "the machine was measured beside other work, which had up to " + percent(cpu.background_load, 0) +
+                     " of its cores' time: predicted times may be too long, and the order of layouts that are close "
+                     "can be wrong; auspex calibrate --fresh measures it again"
+               : "";
+}
 
 CpuModel at_speed(CpuModel cpu, double speed) {
     AUSPEX_CHECK(speed > 0, "cores run");

@@ -3,6 +3,7 @@
 /// takes.
 #include <array>
 #include <limits>
+#include <string>
 
 #include "models/cpu/cpu_kernel.hpp"
 
@@ -48,11 +49,17 @@ struct CpuModel {
     double core_memory_bytes_per_s = 0;  ///< memory to one core
     double probe_s =
         0;  ///< seconds that the probe of microbench/probe.hpp took when all this was measured; 0: not known
+    /// Of all cores' time, what other work had while this was measured: of the worst part of a calibration that warned
+    /// of it; 0: nothing is known of any. No prediction leans on it.
+    double background_load = 0;
     MessageCosts intra_node;  ///< between processes of a node, by shared memory
     MessageCosts inter_node;  ///< between nodes, by way of the network; the wire itself is node.nic. Zeros where
                               ///< fabric.max_nodes is 1
     std::array<std::array<CpuKernelCost, kCpuKernels>, kCpuPrecisions> kernel_costs{};
 };
+
+/// A sentence for those who read a prediction on a machine that was measured beside other work; empty where it was not.
+[[nodiscard]] std::string background_note(const CpuModel& cpu);
 
 /// The machine with cores of another speed: all that a core does takes 1 / speed of its time, that is kernels, messages
 /// at sender and receiver, polls and context switches. Memory, last-level cache and network stay as they are. Requires

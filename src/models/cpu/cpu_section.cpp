@@ -191,7 +191,7 @@ double read_slice(const JsonValue& section, std::vector<Constant>& constants) {
 CpuModel read_cpu_section(const JsonValue& section, int max_nodes, std::vector<Constant>& constants) {
     section.allow_only({"cores", "nodes_per_computer", "core_slice", "switch", "poll", "core_reach", "refill_byte",
                         "fresh_share", "busy_speed", "last_level_cache", "cache_bandwidth", "memory_bandwidth",
-                        "core_memory_bandwidth", "probe", "messages", "kernels"});
+                        "core_memory_bandwidth", "probe", "background_load", "messages", "kernels"});
     CpuModel cpu;
     cpu.cores = static_cast<int>(section.at("cores").as_integer(1, kMaxCores));
     cpu.nodes_per_computer = static_cast<int>(section.at("nodes_per_computer").as_integer(1, max_nodes));
@@ -212,9 +212,11 @@ CpuModel read_cpu_section(const JsonValue& section, int max_nodes, std::vector<C
     cpu.cache_bytes_per_s = read_rate(section, "cache_bandwidth", constants);
     cpu.memory_bytes_per_s = read_rate(section, "memory_bandwidth", constants);
     cpu.core_memory_bytes_per_s = read_rate(section, "core_memory_bandwidth", constants);
+    std::vector<Constant> unused;  // no prediction depends on these, so they join no list of constants
+    if (section.find("background_load")) {
+        cpu.background_load = read_constant(section, "background_load", Dimension::kNone, 0, 1, kRole, unused);
+    }
     if (section.find("probe")) {
-        // No prediction depends on it, so it joins no list of constants.
-        std::vector<Constant> unused;
         cpu.probe_s = read_time(section, "probe", kMaxProbe, unused);
     }
     read_messages(section.at("messages"), max_nodes, cpu, constants);

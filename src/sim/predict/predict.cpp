@@ -190,6 +190,9 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
     if (p.lens == Lens::kCpu) {
         p.notes.push_back("machine " + inputs.machine.name +
                           " has a host section: every rank, kernel call and message is played on its cores");
+        if (std::string note = background_note(inputs.machine.cpu); !note.empty()) {
+            p.notes.push_back(std::move(note));
+        }
     } else if (stack.measured_on == "none") {
         p.notes.push_back("nothing of stack " + stack.name + " is measured: its constants are assumed");
     } else if (stack.measured_on != inputs.machine.name) {

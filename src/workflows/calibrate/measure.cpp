@@ -75,7 +75,7 @@ class Measurer {
         }
         patience_s_ = kPatience * left_s_;
         warn_of_budget();
-        if (probe()) {
+        if (probe() > 0) {
             warnings_.emplace_back("something else ran on this machine before calibration began");
         }
         keep_probe();
@@ -117,9 +117,10 @@ class Measurer {
         return warnings;
     }
 
-    /// True if the machine is disturbed, more often than not.
-    bool probe() {
+    /// Of the cores' time what others have if the machine is disturbed, more often than not; else 0.
+    double probe() {
         int disturbed = 0;
+        double taken = 0;
         for (int i = 0; i < kProbes; ++i) {
             require_no_signal(request_);
             const std::vector<microbench::ProbeReading> readings = microbench::probe_cores(kProbe_s);
@@ -127,8 +128,9 @@ class Measurer {
                 probes_.push_back(reading.seconds);
             }
             disturbed += is_disturbed(readings, full_speed_probe_s()) ? 1 : 0;
+            taken += taken_share(readings, full_speed_probe_s()) / kProbes;
         }
-        return disturbed > kProbes / 2;
+        return disturbed > kProbes / 2 ? taken : 0;
     }
 
     [[nodiscard]] double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
@@ -166,23 +168,34 @@ class Measurer {
 
     void measure(const CalibrationPart& part) {
         const auto size = fs::file_size(file_.name());
-        bool is_disturbed = launch(part);
-        if (is_disturbed && elapsed_s() + part.seconds() + left_s_ < patience_s_) {
+        double background = launch(part);
+        if (background > 0 && elapsed_s() + part.seconds() + left_s_ < patience_s_) {
             std::cerr << "auspex: note: something else ran meanwhile: " << part.name << " measured again" << std::endl;
             fs::resize_file(file_.name(), size);
-            is_disturbed = launch(part);
+            background = launch(part);
         }
-        if (is_disturbed) {
-            warnings_.push_back(part.name +
-                                ": something else ran meanwhile, what was measured may be slow; "
-                                "--fresh measures again");
+        if (background > 0) {
+            warnings_.push_back(part.name + ": something else ran meanwhile (" + percent(background) +
+                                " of the cores' time), what was measured may be slow; --fresh measures again");
+            keep_background(background);
         }
         file_.end_part(part.name);
         keep_probe();
     }
 
-    /// True if something else ran meanwhile.
-    bool launch(const CalibrationPart& part) {
+    /// For the machine file, of this session or a later one.
+    void keep_background(double share) const {
+        models::Measurement row;
+        row.kind = "host";
+        row.name = "background";
+        row.active = static_cast<int>(exec::allowed_cores().size());
+        row.seconds = share;
+        row.source = exec::kThisMachine;
+        file_.append(row);
+    }
+
+    /// Of the cores' time what others had meanwhile, if it was enough to disturb; else 0.
+    double launch(const CalibrationPart& part) {
         launch::Launch launch;
         MeasureTask task = part.task;
         task.undisturbed_probe_s = exec::kUndisturbedProbe * full_speed_probe_s();
@@ -197,10 +210,10 @@ class Measurer {
             const CalibrateTicker ticker(part.name, part.seconds(), left_s_, file_.name());
             outcome = run_under_mpirun(launch, launch::RunFolder(scratch_.path()));
         }
-        const bool were_others = had_background_load(before, microbench::core_clock());
+        const microbench::CoreClock after = microbench::core_clock();
         require_success(outcome);
-        const bool is_slow = probe();
-        return were_others || is_slow;
+        const double seen = had_background_load(before, after) ? background_share(before, after) : 0;
+        return std::min(1.0, std::max(seen, probe()));
     }
 
     void require_success(const launch::LaunchOutcome& outcome) const {

@@ -247,6 +247,19 @@ TEST(Calibration, the_fastest_session_says_what_full_speed_is) {
     EXPECT_NEAR(calibrate_cpu("made-up", rows, trainer_stack()).probe_s, 2.0e-3, 1e-12);
 }
 
+TEST(Calibration, what_other_work_had_of_the_cores_at_worst_is_kept) {
+    std::vector<models::Measurement> rows = made_up(false);
+    const auto load = [&rows] {
+        const std::string text = calibrate_cpu("made-up", rows, trainer_stack()).machine_json;
+        return models::load_machine(JsonDocument::parse(text, "made-up.json")).cpu.background_load;
+    };
+    EXPECT_EQ(load(), 0);
+    rows.push_back(host_row("background", 0, 0.125, 2));
+    rows.push_back(host_row("background", 0, 0.375, 2));
+    rows.push_back(host_row("background", 0, 0.25, 2));
+    EXPECT_EQ(load(), 0.375);
+}
+
 TEST(Calibration, missing_rows_are_named) {
     const auto fault_without = [](const std::string& name) {
         std::vector<models::Measurement> rows = made_up(false);

@@ -40,6 +40,7 @@ models::CpuModel cpu_model_of(const FittedCpu& fitted) {
     cpu.memory_bytes_per_s = fitted.memory_bytes_per_s.value;
     cpu.core_memory_bytes_per_s = fitted.core_memory_bytes_per_s.value;
     cpu.probe_s = fitted.probe_s.value;
+    cpu.background_load = fitted.background_load.value;
     cpu.intra_node = message_costs_of(fitted.intra_node);
     if (fitted.inter_node) {
         cpu.inter_node = message_costs_of(*fitted.inter_node);

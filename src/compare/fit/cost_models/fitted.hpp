@@ -35,7 +35,7 @@ struct FittedCpu {
     double memory_bytes = 0;     ///< of one node
     double max_cache_bytes = 0;  ///< that the last-level cache may have for us
     FittedNumber quantum_s, context_switch_s, poll_s, core_capacity_bytes, reload_byte_s, busy_speed, cache_bytes,
-        cache_bytes_per_s, memory_bytes_per_s, core_memory_bytes_per_s, probe_s;
+        cache_bytes_per_s, memory_bytes_per_s, core_memory_bytes_per_s, probe_s, background_load;
     FittedMessageCosts intra_node;
     std::optional<FittedMessageCosts> inter_node;
     FittedNumber nic_bytes_per_s;  ///< of one node; where there is no far path: what near messages reach

@@ -220,6 +220,12 @@ void read_computer(const std::vector<models::Measurement>& rows, FittedCpu& cpu,
     const double sigma_s = kTenthQuantile * probe.spread * probe.seconds / std::sqrt(probe.count);
     cpu.probe_s = {estimate_of_95(probe.seconds, sigma_s), ConstantKind::kMeasured,
                    "the probe at full speed: the fastest tenth, of the fastest session"};
+    for (const models::Measurement& row : timed_cpu_rows(rows, "background")) {
+        const double worst = std::max(cpu.background_load.value, std::min(1.0, row.seconds));
+        cpu.background_load = {{worst, worst, worst},
+                               ConstantKind::kMeasured,
+                               "of the cores' time while the most disturbed part was measured"};
+    }
     calibration.probe_s = probe.seconds;
     calibration.probe_spread = probe.spread;
 }

@@ -60,7 +60,24 @@ TEST_F(PlanFlagsCli, a_deal_of_layers_may_be_asked_for_by_its_word) {
                                    {"--where: found \"", wrong, "even, by-cost, even-with-embedding"}),
                   "");
     }
-    EXPECT_EQ(fault_of_refusal(kMini + "--tiles 12 --where pp=2,stages=even,stages=by-cost", {"times --where"}), "");
+    EXPECT_EQ(fault_of_refusal(kMini + "--tiles 12 --where pp=2,stages=even,stages=by-cost",
+                               {"times what --where leaves out"}),
+              "");
+}
+
+TEST_F(PlanFlagsCli, what_is_set_and_what_is_asked_for_must_agree) {
+    EXPECT_EQ(fault_of_refusal(kMini + "--tiles 12 --set plan.pp=2 --where pp=3", {"--where: found pp=3", "plan.pp"}),
+              "");
+    EXPECT_EQ(fault_of_refusal(kMini + "--tiles 12 --set 'plan.stages=[2,2]' --where stages=by-cost",
+                               {"--where: found stages=by-cost beside --set plan.stages"}),
+              "");
+    EXPECT_EQ(run(kMini + "--tiles 12 --set plan.pp=2 --where 'pp<=2' --json").exit_code, 0);
+}
+
+TEST_F(PlanFlagsCli, ranges_and_lists_of_tiles_are_quoted_whole) {
+    for (const char* wrong : {"12..", "..12", "12,,24"}) {
+        EXPECT_EQ(fault_of_refusal(kMini + "--tiles " + wrong, {"--tiles: found \"", wrong}), "");
+    }
 }
 
 TEST_F(PlanFlagsCli, listed_layers_that_a_word_deals_are_the_word) {

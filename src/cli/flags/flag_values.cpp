@@ -19,6 +19,9 @@ std::vector<int> parse_tiles(const std::string& flag, const std::string& text, b
     std::vector<int> tiles;
     std::istringstream stream(text + ",");
     for (std::string part; std::getline(stream, part, ',');) {
+        if (part.empty()) {
+            throw InputError(flag, "found \"" + text + "\"; expected whole numbers, with commas between if several");
+        }
         const int count = parse_whole_of(flag, part, 1, kMaxCount);
         if (!tiles.empty() && count <= tiles.back()) {
             throw InputError(
@@ -107,6 +110,9 @@ double parse_positive(const char* flag, const std::string& text, Dimension dimen
 
 /// A, 2A, 4A, … up to B.
 std::vector<int> parse_tiles_range(const std::string& flag, const std::string& text, std::size_t dots) {
+    if (dots == 0 || dots + 2 == text.size()) {
+        throw InputError(flag, "found \"" + text + "\"; expected A..B with both numbers");
+    }
     const std::vector<int> first = parse_tiles(flag, text.substr(0, dots), false);
     const std::vector<int> last = parse_tiles(flag, text.substr(dots + 2), false);
     if (last.front() < first.front()) {

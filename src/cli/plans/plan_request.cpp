@@ -122,12 +122,29 @@ search::SearchOptions search_options(const Options& options) {
     return how;
 }
 
+/// What --where asks of a field that --set holds at something else.
+void refuse_where_against_set(const models::Plan& set, const search::SpaceRequest& request) {
+    search::Candidate plan;
+    plan.ep = set.ep, plan.etp = set.etp, plan.tp = set.tp, plan.cp = set.cp, plan.pp = set.pp;
+    plan.virtual_stages = set.virtual_stages;
+    plan.micro_batch_size = set.micro_batch_size;
+    plan.stages = set.stages;
+    for (const search::Constraint& where : request.where) {
+        if (std::ranges::find(request.fixed, where.field) != request.fixed.end() && !holds(where, plan)) {
+            throw InputError("--where", "found " + text_of(where) + " beside --set plan." + where.field +
+                                            ", which holds it at something else; expected one of them");
+        }
+    }
+}
+
 void refuse_empty(const Options& options, const models::Inputs& inputs, const search::SpaceRequest& request,
                   const search::SearchResult& result) {
     const std::string& flag = options.search.tiles_flag;
+    refuse_where_against_set(inputs.plan, request);
     std::string reasons, nearest;
     for (const auto& [reason, count] : result.rejected) {
-        reasons += (reasons.empty() ? "" : "; ") + std::to_string(count) + " times " + reason;
+        reasons += (reasons.empty() ? "" : "; ") + std::to_string(count) + " times " +
+                   (reason == "--where" ? "what --where leaves out" : reason);
     }
     if (const std::optional<int> batch = nearest_batch(inputs, request)) {
         nearest = "--global-batch " + std::to_string(*batch) + " with these tiles";

@@ -81,6 +81,12 @@ std::vector<Constraint> read_constraints(const std::string& flag, const std::str
     return constraints;
 }
 
+std::string text_of(const Constraint& constraint) {
+    return constraint.field + constraint.comparison +
+           (constraint.field == kStages ? to_string(static_cast<models::StageDeal>(constraint.value))
+                                        : std::to_string(constraint.value));
+}
+
 bool holds(const Constraint& constraint, const Candidate& candidate) {
     const int found = value_of(candidate, constraint.field), value = constraint.value;
     return constraint.comparison == "<="   ? found <= value

@@ -16,6 +16,8 @@ struct Constraint {
 /// Of "pp<=16,tp<=12". Fields: dp, ep, etp, tp, cp, pp, virtual_stages, micro_batch_size, micro_batches;
 /// stages. Throws InputError that names `flag`.
 [[nodiscard]] std::vector<Constraint> read_constraints(const std::string& flag, const std::string& text);
+/// "pp<=16", "stages=even": as it was given.
+[[nodiscard]] std::string text_of(const Constraint& constraint);
 [[nodiscard]] bool holds(const Constraint& constraint, const Candidate& candidate);
 /// True if constraints leave a deal of layers: those of other fields leave all.
 [[nodiscard]] bool leave_deal(const std::vector<Constraint>& constraints, models::StageDeal deal);

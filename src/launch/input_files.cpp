@@ -29,7 +29,8 @@ constexpr std::array kRoleFolders{RoleFolder{"machine", "--machine ", "machines"
                                   RoleFolder{"workload", "--workload ", "workloads", ".json"},
                                   RoleFolder{"plan", "--plan ", "plans", ".json"},
                                   RoleFolder{"layouts", "--layouts ", "plans/layouts", ".json"},
-                                  RoleFolder{"measurements", "--from ", "machines/measurements", ".csv"}};
+                                  RoleFolder{"measurements", "--from ", "machines/measurements", ".csv"},
+                                  RoleFolder{"published-names", "--against ", "machines/published", ".json"}};
 
 const RoleFolder& folder_of(const std::string& role) {
     std::string roles;

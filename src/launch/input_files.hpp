@@ -11,7 +11,8 @@ namespace auspex::launch {
 /// The file that a name means: itself if it has a "/" or ends in ".json"; else FOLDER/NAME.json in the folder that
 /// AUSPEX_DATA names, in the working directory, or, where AUSPEX_DATA is not set, among the data that came with the
 /// program; else a file of that very name. `role` is "machine", "stack", "workload" or "plan", whose folder is
-/// "machines", …; "layouts" (plans/layouts); or "measurements" (machines/measurements, ".csv"). Throws InputError that
+/// "machines", …; "layouts" (plans/layouts); "measurements" (machines/measurements, ".csv"); or "published-names"
+/// (machines/published). Throws InputError that
 /// lists what is there, under the flag of the role or as `asked_by` has it: "--plans toy-dp4".
 [[nodiscard]] std::string find_input(const std::string& role, const std::string& name,
                                      const std::string& asked_by = "");

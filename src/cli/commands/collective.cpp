@@ -124,6 +124,9 @@ void print_json(const report::CollectiveSweep& sweep, const network::CollectiveJ
 }  // namespace
 
 void run_collective(const Options& options) {
+    if (!options.search.against.empty()) {
+        return run_collective_against(options);
+    }
     const CollectiveQuery query = read_collective(options);
     launch::OutputLocks locks(options.command_line);
     locks.take_folder("--out", options.out);

@@ -65,14 +65,20 @@ std::vector<Command> inspection_commands() {
     return {
         {"collective",
          "time one collective: algorithms, phases, what bounds it; over many sizes with --bytes 8:1GiB",
-         "auspex collective --machine aurora --kind all-reduce --bytes 1GiB --ranks 98304",
+         "auspex collective --machine aurora --kind all-reduce --bytes 1GiB --ranks 98304\n"
+         "  auspex collective --against published.json",
          {Flag::kMachine, Flag::kKind, Flag::kRanks},
          {Flag::kStack, Flag::kBytes, Flag::kAlgorithm, Flag::kLevels, Flag::kGroupsOf, Flag::kStride, Flag::kAlone,
-          Flag::kZipf, Flag::kPlacement, Flag::kSeed, Flag::kSet, Flag::kOut, Flag::kJson},
+          Flag::kZipf, Flag::kPlacement, Flag::kSeed, Flag::kAgainst, Flag::kSet, Flag::kOut, Flag::kJson},
          run_collective,
-         {{Flag::kSet, "override a field; ROLE is machine or stack; may be repeated"},
+         {{Flag::kAgainst,
+           "instead of one collective: predict every collective of a JSON file of published measurements, and print "
+           "the "
+           "errors; machines and stacks are those that the rows name, unless --stack replaces them all"},
+          {Flag::kSet, "override a field; ROLE is machine or stack; may be repeated"},
           {Flag::kSeed, "number of the draw of a random or scheduled placement (default 1)"},
-          {Flag::kOut, "write table, points and curves there: sweep.csv, sweep.md, sweep.svg"}}},
+          {Flag::kOut, "write table, points and curves there: sweep.csv, sweep.md, sweep.svg"}},
+         Flag::kAgainst},
         plan_command(run_plan),
         {"fabric",
          "build a machine's network link by link: counts, bisection, taper, beside what is stated of it; a drawing",

@@ -19,6 +19,8 @@ void run_data_prepare(const Options& options);
 void run_data_show(const Options& options);
 void run_calibrate(const Options& options);
 void run_collective(const Options& options);
+/// Of `auspex collective --against`.
+void run_collective_against(const Options& options);
 void run_compare(const Options& options);
 void run_describe(const Options& options);
 void run_fabric(const Options& options);

@@ -170,7 +170,7 @@ FlagText search_flag_text(Flag flag) {
                 "both are the same"};
         case Flag::kAgainst:
             return {
-                "against", "FILE.csv",
+                "against", "FILE",
                 "instead of a search: predict every run of a measured sweep of layouts, and judge choice, order and "
                 "memory by what was measured; machine and stack default to hf-h100 and nanotron"};
         case Flag::kSearchCheckpoint:
@@ -211,7 +211,8 @@ FlagText text_of(Flag flag) {
         return search_flag_text(flag);
     }
     switch (flag) {
-        case Flag::kRole: return {"role", "ROLE", "machine, stack, workload, plan, layouts or measurements"};
+        case Flag::kRole:
+            return {"role", "ROLE", "machine, stack, workload, plan, layouts, measurements or published-names"};
         case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,

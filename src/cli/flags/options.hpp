@@ -153,7 +153,7 @@ struct CalibrateFlags {
 struct SearchFlags {
     int global_batch = 0, top = 0;
     std::string where, vary;
-    std::string against;  ///< file of a measured sweep
+    std::string against;  ///< file of measured rows; `auspex collective` takes it, too
     bool exhaustive = false, what_if = false;
     bool is_tiles_range = false;         ///< Options::tiles was given as A..B
     std::string tiles_flag = "--tiles";  ///< as it was written: --tiles, --ranks or -n

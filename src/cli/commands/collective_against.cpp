@@ -1,0 +1,176 @@
+/// @file auspex collective --against: collectives that others measured, predicted row by row.
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "cli/commands/collective_query.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/output/prediction_output.hpp"
+#include "cli/output/published_output.hpp"
+#include "launch/input_files.hpp"
+#include "launch/progress_line.hpp"
+#include "report/scaling/collective_sweep.hpp"
+
+namespace auspex::cli {
+namespace {
+
+constexpr const char* kNamesRole = "published-names";
+
+void refuse_other_flags(const Options& options) {
+    const CollectiveFlags& flags = options.collective;
+    const std::pair<const char*, bool> others[] = {{"--machine", !options.machine.empty()},
+                                                   {"--kind", !flags.kind.empty()},
+                                                   {"--ranks", options.ranks > 0},
+                                                   {"--bytes", !flags.bytes.empty()},
+                                                   {"--algorithm", !flags.algorithm.empty()},
+                                                   {"--levels", flags.levels > 0},
+                                                   {"--groups-of", flags.groups_of > 0},
+                                                   {"--stride", flags.stride > 0},
+                                                   {"--alone", flags.alone},
+                                                   {"--zipf", flags.zipf > 0},
+                                                   {"--out", !options.out.empty()}};
+    for (const auto& [flag, given] : others) {
+        if (given) {
+            throw InputError(flag,
+                             "found beside --against, whose file has the machines, kinds, ranks and sizes; expected "
+                             "--stack, --placement, --seed, --set or --json");
+        }
+    }
+}
+
+/// What the table sets comes first, so that the command line has the last word. Fields of a stack that the command line
+/// replaces are not set.
+std::vector<std::string> overrides_of(const Options& options, const evaluate::PublishedQuery& query) {
+    std::vector<std::string> overrides;
+    for (const std::string& text : query.set) {
+        if (options.stack.empty() || launch::split_override(text).role != "stack") {
+            overrides.push_back(text);
+        }
+    }
+    overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
+    return overrides;
+}
+
+/// The flags with which `auspex collective` plays the row. The ranks of a node are spread evenly over its tiles, and
+/// are the only ones that act.
+Options options_of_row(const Options& options, const evaluate::PredictedCollective& one, int tiles) {
+    const evaluate::PublishedQuery& query = one.query;
+    const int per_node = query.ranks / query.nodes;
+    if (query.ranks % query.nodes != 0 || per_node > tiles || tiles % per_node != 0) {
+        throw InputError(query.machine, counted(query.ranks, "rank") + " on " + counted(query.nodes, "node") +
+                                            " cannot be spread evenly over " + std::to_string(tiles) + " tiles a node");
+    }
+    Options row = options;
+    row.machine = query.machine;
+    row.stack = query.stack;
+    row.overrides = overrides_of(options, query);
+    row.collective.kind = one.row.kind;
+    row.collective.bytes = std::to_string(whole(query.bytes));
+    row.collective.algorithm = query.algorithm;
+    row.collective.groups_of = query.ranks;
+    row.collective.stride = tiles / per_node;
+    row.collective.alone = per_node < tiles;
+    row.ranks = query.nodes * tiles;
+    return row;
+}
+
+void predict(const Options& options, evaluate::PredictedCollective& one, int tiles) {
+    const Options row = options_of_row(options, one, tiles);
+    const CollectiveQuery query = read_collective(row);
+    const models::Layout layout = layout_of_job(query.job, query.machine);
+    network::Network network(query.machine, query.stack, layout);
+    const double bytes = query.sizes.front();
+    const network::AlgorithmChoice choice = choice_for(row, query, form_of_job(network, layout), bytes);
+    const network::CollectiveResult result = time_collective(network, layout, query.job, choice, bytes);
+    one.predicted_s = result.time_s;
+    one.algorithm = report::choice_text(result.choice);
+}
+
+/// Machines and stacks that rows name, read once to see whether they are there and sound.
+class Files {
+ public:
+    explicit Files(const Options& options)
+        : options_(options), machines_(launch::input_names("machine")), stacks_(launch::input_names("stack")) {}
+
+    /// Why the row cannot be predicted, or nothing. Throws InputError for a file that is there and is wrong.
+    [[nodiscard]] std::string missing(const evaluate::PublishedQuery& query) {
+        if (!machines_.contains(query.machine)) {
+            return "no machine file " + query.machine;
+        }
+        if (options_.stack.empty() && !stacks_.contains(query.stack)) {
+            return "no stack file " + query.stack;
+        }
+        return "";
+    }
+    /// Of a node of the machine. Requires: not missing.
+    [[nodiscard]] int tiles(const evaluate::PublishedQuery& query) {
+        const std::vector<std::string> overrides = overrides_of(options_, query);
+        if (sound_stacks_.emplace(query.stack, overrides).second) {
+            static_cast<void>(models::load_stack(launch::load_document("stack", query.stack, overrides)));
+        }
+        const auto [known, is_new] = tiles_.emplace(std::pair(query.machine, overrides), 0);
+        if (is_new) {
+            known->second = models::load_machine(launch::load_document("machine", query.machine, overrides)).node.tiles;
+        }
+        return known->second;
+    }
+
+ private:
+    using NameWithOverrides = std::pair<std::string, std::vector<std::string>>;
+    const Options& options_;
+    std::set<std::string> machines_, stacks_;
+    std::set<NameWithOverrides> sound_stacks_;
+    std::map<NameWithOverrides, int> tiles_;
+};
+
+std::vector<evaluate::PredictedCollective> predict_rows(const Options& options) {
+    const evaluate::PublishedNames names = evaluate::read_published_names(
+        JsonDocument::load(launch::find_input(kNamesRole, "collectives", "auspex collective --against")));
+    const std::vector<evaluate::PublishedCollective> published =
+        evaluate::load_published_collectives(options.search.against);
+    Files files(options);
+    launch::ProgressLine line("rows predicted");
+    std::vector<evaluate::PredictedCollective> rows;
+    for (const evaluate::PublishedCollective& row : published) {
+        evaluate::PredictedCollective& one = rows.emplace_back();
+        one.row = row;
+        one.query = query_of(row, names);
+        if (one.query.refused.empty()) {
+            one.query.refused = files.missing(one.query);
+        }
+        if (one.query.refused.empty()) {
+            one.query.stack = options.stack.empty() ? one.query.stack : options.stack;
+            const int tiles = files.tiles(one.query);
+            try {
+                predict(options, one, tiles);
+            } catch (const InputError& error) {
+                one.query.refused = error.what();
+            }
+        }
+        line.show(rows.size(), published.size());
+    }
+    return rows;
+}
+
+}  // namespace
+
+void run_collective_against(const Options& options) {
+    refuse_other_flags(options);
+    launch::require_roles(options.overrides, {"machine", "stack"});
+    const std::vector<evaluate::PredictedCollective> rows = predict_rows(options);
+    const evaluate::PublishedJudgement judgement = judge_published(rows);
+    if (options.json) {
+        JsonWriter json(std::cout);
+        json.begin_object().member("version", AUSPEX_VERSION).member("against", options.search.against);
+        write_published(json, rows, judgement);
+        json.end_object();
+        return;
+    }
+    std::cout << judgement.all.all.n << " of " << counted(static_cast<double>(rows.size()), "row") << " of "
+              << options.search.against << " predicted" << overrides_line(options) << "\n\n";
+    print_published(std::cout, rows, judgement);
+}
+
+}  // namespace auspex::cli

@@ -1,0 +1,111 @@
+/// @file Reads published rows: strict about what is compared, indifferent to what is not.
+#include "compare/evaluate/published_collectives.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "base/json.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+constexpr std::array<std::string_view, 5> kCollectives{"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+                                                       "broadcast"};
+constexpr std::array<std::pair<std::string_view, double>, 4> kTimes{
+    {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+/// Of collectives: which bandwidth they are of is not one thing, so that they are not compared.
+constexpr std::array<std::string_view, 4> kRates{"GB/s", "GiB/s", "MB/s", "MiB/s"};
+constexpr std::int64_t kMostRanks = 10'000'000;
+constexpr double kMostBytes = 1e15, kMostValue = 1e18;
+
+std::string text_of(const JsonValue& row, std::string_view key) {
+    const std::optional<JsonValue> value = row.find(key);
+    return value ? value->as_string() : "";
+}
+
+std::string name_of(const JsonValue& row, std::string_view key) {
+    const JsonValue value = row.at(key);
+    std::string name = value.as_string();
+    if (name.empty()) {
+        value.fail("a name");
+    }
+    return name;
+}
+
+std::optional<int> count_of(const JsonValue& row, std::string_view key) {
+    const std::optional<JsonValue> value = row.find(key);
+    return value ? std::optional(static_cast<int>(value->as_integer(1, kMostRanks))) : std::nullopt;
+}
+
+std::optional<double> bytes_of(const JsonValue& row) {
+    const std::optional<JsonValue> value = row.find("bytes");
+    if (!value) {
+        return std::nullopt;
+    }
+    const double bytes = value->as_number(0, kMostBytes);
+    if (bytes != std::floor(bytes)) {
+        value->fail("a whole number of bytes");
+    }
+    return bytes;
+}
+
+/// Seconds; none where the unit is a rate.
+std::optional<double> time_of(const JsonValue& row, const std::string& unit, double value) {
+    const auto* const time =
+        std::ranges::find(kTimes, std::string_view(unit), &std::pair<std::string_view, double>::first);
+    if (time != kTimes.end()) {
+        if (value <= 0) {
+            row.at("value").fail("a time above 0");
+        }
+        return value * time->second;
+    }
+    if (std::ranges::find(kRates, std::string_view(unit)) == kRates.end()) {
+        row.at("unit").fail("ns, us, ms or s, the time of a collective; or GB/s, GiB/s, MB/s or MiB/s");
+    }
+    return std::nullopt;
+}
+
+PublishedCollective read_row(const JsonValue& value) {
+    PublishedCollective row;
+    row.place = "$" + value.path();
+    row.machine = name_of(value, "machine");
+    row.kind = name_of(value, "kind");
+    row.library = text_of(value, "library");
+    row.algorithm = text_of(value, "algorithm");
+    row.note = text_of(value, "note");
+    row.unit = name_of(value, "unit");
+    row.value = value.at("value").as_number(0, kMostValue);
+    row.nodes = count_of(value, "nodes");
+    row.ranks = count_of(value, "ranks");
+    row.bytes = bytes_of(value);
+    const std::optional<JsonValue> fitted = value.find("fitted");
+    row.fitted = fitted && fitted->as_bool();
+    row.is_collective = std::ranges::find(kCollectives, std::string_view(row.kind)) != kCollectives.end();
+    if (row.is_collective) {
+        row.measured_s = time_of(value, row.unit, row.value);
+    }
+    return row;
+}
+
+std::vector<PublishedCollective> read_rows(const JsonDocument& document) {
+    std::vector<PublishedCollective> rows;
+    for (const JsonValue& value : document.root().elements()) {
+        rows.push_back(read_row(value));
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::vector<PublishedCollective> load_published_collectives(const std::string& file) {
+    return read_rows(JsonDocument::load(file));
+}
+
+std::vector<PublishedCollective> parse_published_collectives(const std::string& text, const std::string& name) {
+    return read_rows(JsonDocument::parse(text, name));
+}
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,186 @@
+/// @file Reads the names, and finds those of a row.
+#include "compare/evaluate/published_names.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/json.hpp"
+
+namespace auspex::evaluate {
+namespace {
+
+std::string name_in(const JsonValue& object, std::string_view key) {
+    const JsonValue value = object.at(key);
+    std::string name = value.as_string();
+    if (name.empty()) {
+        value.fail("a text");
+    }
+    return name;
+}
+
+std::string text_in(const JsonValue& object, std::string_view key) {
+    return object.find(key) ? name_in(object, key) : "";
+}
+
+std::vector<std::string> texts_in(const JsonValue& object, std::string_view key) {
+    std::vector<std::string> texts;
+    if (const std::optional<JsonValue> list = object.find(key)) {
+        for (const JsonValue& text : list->elements()) {
+            texts.push_back(text.as_string());
+        }
+    }
+    return texts;
+}
+
+PublishedNames::Machine read_machine(const JsonValue& value) {
+    value.allow_only({"text", "machine", "set"});
+    return {name_in(value, "text"), name_in(value, "machine"), texts_in(value, "set")};
+}
+
+PublishedNames::Library read_library(const JsonValue& value) {
+    value.allow_only({"text", "stack", "algorithms"});
+    PublishedNames::Library library{name_in(value, "text"), name_in(value, "stack"), {}};
+    const JsonValue algorithms = value.at("algorithms");
+    for (const std::string& word : algorithms.keys()) {
+        library.algorithms.emplace(word, name_in(algorithms, word));
+    }
+    return library;
+}
+
+PublishedNames::Size read_size(const JsonValue& value) {
+    value.allow_only({"note", "times_ranks"});
+    return {name_in(value, "note"), texts_in(value, "times_ranks")};
+}
+
+PublishedNames::Fitted read_fitted(const JsonValue& value) {
+    value.allow_only({"machine", "library", "kind", "algorithm", "ranks", "bytes"});
+    PublishedNames::Fitted fitted{text_in(value, "machine"),
+                                  text_in(value, "library"),
+                                  text_in(value, "kind"),
+                                  text_in(value, "algorithm"),
+                                  {},
+                                  {}};
+    if (const std::optional<JsonValue> ranks = value.find("ranks")) {
+        fitted.ranks = static_cast<int>(ranks->as_integer(1, 1'000'000'000));
+    }
+    if (const std::optional<JsonValue> bytes = value.find("bytes")) {
+        fitted.bytes = bytes->as_number(0, 1e15);
+    }
+    return fitted;
+}
+
+/// The entry with the longest text that the name begins with, or nullptr.
+template <typename Entry>
+const Entry* longest_of(const std::vector<Entry>& entries, const std::string& name) {
+    const Entry* longest = nullptr;
+    for (const Entry& entry : entries) {
+        if (name.starts_with(entry.text) && (longest == nullptr || entry.text.size() > longest->text.size())) {
+            longest = &entry;
+        }
+    }
+    return longest;
+}
+
+/// Of --algorithm, or "rules"; nullptr: the library has no such word.
+const std::string* algorithm_of(const PublishedNames::Library& library, const std::string& word) {
+    auto found = library.algorithms.find(word);
+    if (found == library.algorithms.end()) {
+        found = library.algorithms.find("*");
+    }
+    return found == library.algorithms.end() ? nullptr : &found->second;
+}
+
+/// Of the whole buffer; none where the row may mean either.
+std::optional<double> buffer_bytes(const PublishedCollective& row, const PublishedNames& names) {
+    const auto size = std::ranges::find_if(
+        names.sizes, [&](const PublishedNames::Size& one) { return row.note.find(one.note) != std::string::npos; });
+    if (size == names.sizes.end()) {
+        return row.kind == "all_to_all" ? std::nullopt : row.bytes;
+    }
+    const bool is_part = std::ranges::find(size->times_ranks, row.kind) != size->times_ranks.end();
+    return is_part ? *row.bytes * *row.ranks : *row.bytes;
+}
+
+bool is_fitted(const PublishedCollective& row, const PublishedNames& names) {
+    const auto is = [](const std::string& wanted, const std::string& found) {
+        return wanted.empty() || wanted == found;
+    };
+    return row.fitted || std::ranges::any_of(names.fitted, [&](const PublishedNames::Fitted& one) {
+               return is(one.machine, row.machine) && is(one.library, row.library) && is(one.kind, row.kind) &&
+                      is(one.algorithm, row.algorithm) && (!one.ranks || one.ranks == row.ranks) &&
+                      (!one.bytes || one.bytes == row.bytes);
+           });
+}
+
+/// Why the row by itself is nothing to predict, or nothing.
+std::string refusal_of(const PublishedCollective& row) {
+    if (!row.is_collective) {
+        return "kind " + json_quote(row.kind) + " is no collective that is simulated";
+    }
+    if (!row.measured_s) {
+        return row.kind + " in " + row.unit + ": times are compared";
+    }
+    const std::pair<const char*, bool> needed[] = {{"a library", !row.library.empty()},
+                                                   {"nodes", row.nodes.has_value()},
+                                                   {"ranks", row.ranks.has_value()},
+                                                   {"bytes", row.bytes.has_value()}};
+    for (const auto& [what, is_there] : needed) {
+        if (!is_there) {
+            return std::string("the row is without ") + what;
+        }
+    }
+    return "";
+}
+
+PublishedQuery refused(std::string why) {
+    PublishedQuery query;
+    query.refused = std::move(why);
+    return query;
+}
+
+}  // namespace
+
+PublishedNames read_published_names(const JsonDocument& document) {
+    const JsonValue root = document.root();
+    root.allow_only({"machines", "libraries", "sizes", "fitted"});
+    PublishedNames names;
+    for (const JsonValue& value : root.at("machines").elements()) {
+        names.machines.push_back(read_machine(value));
+    }
+    for (const JsonValue& value : root.at("libraries").elements()) {
+        names.libraries.push_back(read_library(value));
+    }
+    for (const JsonValue& value : root.at("sizes").elements()) {
+        names.sizes.push_back(read_size(value));
+    }
+    for (const JsonValue& value : root.at("fitted").elements()) {
+        names.fitted.push_back(read_fitted(value));
+    }
+    return names;
+}
+
+PublishedQuery query_of(const PublishedCollective& row, const PublishedNames& names) {
+    if (std::string why = refusal_of(row); !why.empty()) {
+        return refused(std::move(why));
+    }
+    const PublishedNames::Machine* const machine = longest_of(names.machines, row.machine);
+    if (machine == nullptr) {
+        return refused("machine " + json_quote(row.machine) + " is unknown");
+    }
+    const PublishedNames::Library* const library = longest_of(names.libraries, row.library);
+    if (library == nullptr) {
+        return refused("library " + json_quote(row.library) + " is unknown");
+    }
+    const std::string* const algorithm = algorithm_of(*library, row.algorithm);
+    if (algorithm == nullptr) {
+        return refused("algorithm " + json_quote(row.algorithm) + " of " + row.library + " is unknown");
+    }
+    const std::optional<double> bytes = buffer_bytes(row, names);
+    if (!bytes) {
+        return refused(row.kind + ": the note does not say whether bytes are those of a pair or of a rank");
+    }
+    return {"",         machine->machine, library->stack, machine->set,         *algorithm == "rules" ? "" : *algorithm,
+            *row.nodes, *row.ranks,       *bytes,         is_fitted(row, names)};
+}
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,61 @@
+#pragma once
+/// @file What published rows mean here: the machine file, stack, algorithm and size of what they name.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_forward.hpp"
+#include "compare/evaluate/published_collectives.hpp"
+
+namespace auspex::evaluate {
+
+/// machines/published/collectives.json. docs/collectives.md has the keys.
+struct PublishedNames {
+    struct Machine {
+        std::string text;              ///< what the row's name begins with
+        std::string machine;           ///< name of a file
+        std::vector<std::string> set;  ///< ROLE.PATH=VALUE, of machine or stack
+    };
+    struct Library {
+        std::string text;   ///< what the row's name begins with
+        std::string stack;  ///< name of a file
+        /// From the row's word to that of --algorithm, or "rules": those of the stack. "*": every other.
+        std::map<std::string, std::string, std::less<>> algorithms;
+    };
+    /// What `bytes` counts in rows whose note has this text.
+    struct Size {
+        std::string note;
+        std::vector<std::string> times_ranks;  ///< kinds whose buffer is `bytes` times the ranks
+    };
+    /// Rows that gave a constant: those with everything that is named here.
+    struct Fitted {
+        std::string machine, library, kind, algorithm;
+        std::optional<int> ranks;
+        std::optional<double> bytes;
+    };
+    std::vector<Machine> machines;
+    std::vector<Library> libraries;
+    std::vector<Size> sizes;
+    std::vector<Fitted> fitted;
+};
+
+/// Throws InputError.
+[[nodiscard]] PublishedNames read_published_names(const JsonDocument& document);
+
+/// A row in the words of `auspex collective`.
+struct PublishedQuery {
+    std::string refused;  ///< not empty: why the row cannot be predicted, and the rest is nothing
+    std::string machine, stack;
+    std::vector<std::string> set;
+    std::string algorithm;  ///< empty: by the stack's rules
+    int nodes = 0, ranks = 0;
+    double bytes = 0;  ///< of the buffer, as --bytes has it
+    bool fitted = false;
+};
+
+/// bytes of an all-gather and a reduce-scatter are the whole buffer, unless the note has a text of `sizes`; those of an
+/// all-to-all may be either, so that it has to have one.
+[[nodiscard]] PublishedQuery query_of(const PublishedCollective& row, const PublishedNames& names);
+
+}  // namespace auspex::evaluate

@@ -1,0 +1,123 @@
+/// @file auspex collective --against: published rows predicted as the command predicts them, counted, and refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/json.hpp"
+#include "cli_fixture.hpp"
+
+namespace auspex::cli {
+namespace {
+
+using testing_cli::Outcome;
+
+class CollectiveAgainstCli : public testing::Test, protected testing_cli::Runner {
+ protected:
+    /// What the command itself predicts.
+    double time_of(const std::string& flags) const {
+        const Outcome found = run("collective --stack bare --json " + flags);
+        EXPECT_EQ(found.exit_code, 0) << found.error;
+        return JsonDocument::parse(found.out, "collective").root().at("time_s").as_number(0, 10);
+    }
+    JsonDocument against(const std::string& file, const std::string& flags = "--stack bare") const {
+        const Outcome found = run("collective --against " + file + " --json " + flags);
+        EXPECT_EQ(found.exit_code, 0) << found.error;
+        return JsonDocument::parse(found.out, "against");
+    }
+};
+
+constexpr const char* kRows = R"([
+  {"machine": "Frontier", "library": "RCCL", "kind": "all_gather", "nodes": 4, "ranks": 32, "bytes": 67108864,
+   "algorithm": "ring", "value": 0.8, "unit": "ms", "source": "made up", "fitted": true},
+  {"machine": "Aurora", "library": "Cray-MPICH 8.1", "kind": "all_reduce", "nodes": 4, "ranks": 4, "bytes": 1048576,
+   "algorithm": "ring_mpich", "value": 300, "unit": "us"},
+  {"machine": "Frontier", "library": "Cray-MPICH", "kind": "all_to_all", "nodes": 2, "ranks": 16, "bytes": 1024,
+   "value": 60, "unit": "us", "note": "OSU size: per pair"},
+  {"machine": "Frontier", "library": "RCCL", "kind": "all_reduce", "nodes": 3, "ranks": 7, "bytes": 8, "value": 9,
+   "unit": "us"},
+  {"machine": "Nowhere", "library": "RCCL", "kind": "all_reduce", "nodes": 4, "ranks": 32, "bytes": 8, "value": 9,
+   "unit": "us"},
+  {"machine": "Frontier", "kind": "groups", "value": 74, "unit": "groups"}])";
+
+TEST_F(CollectiveAgainstCli, every_row_is_predicted_as_the_command_with_its_flags_predicts_it) {
+    const JsonDocument document = against(write("rows.json", kRows));
+    const auto rows = document.root().at("rows").elements();
+    ASSERT_EQ(rows.size(), 3U);
+    const double predicted[] = {
+        time_of("--machine frontier --kind all-gather --ranks 32 --bytes 64MiB"),
+        time_of("--machine aurora --kind all-reduce --ranks 48 --groups-of 4 --stride 12 --alone --bytes 1MiB "
+                "--algorithm ring"),
+        time_of("--machine frontier --kind all-to-all --ranks 16 --bytes 16KiB")};
+    const double measured[] = {0.8e-3, 300e-6, 60e-6};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(rows[i].at("predicted_s").as_number(0, 10), predicted[i]) << i;
+        EXPECT_DOUBLE_EQ(rows[i].at("measured_s").as_number(0, 10), measured[i]) << i;
+        EXPECT_DOUBLE_EQ(rows[i].at("error").as_number(-1, 1e9), predicted[i] / measured[i] - 1) << i;
+        EXPECT_EQ(rows[i].at("fitted").as_bool(), i == 0);
+    }
+    EXPECT_EQ(rows[1].at("played").as_string(), "ring, 1 level");
+}
+
+TEST_F(CollectiveAgainstCli, the_summary_counts_fitted_rows_apart_and_tells_why_others_are_not_predicted) {
+    const JsonDocument document = against(write("rows.json", kRows));
+    const JsonValue summary = document.root().at("summary"), missing = document.root().at("not_predicted");
+    EXPECT_EQ(summary.at("n").as_integer(0, 9), 3);
+    EXPECT_EQ(summary.at("fitted").at("n").as_integer(0, 9), 1);
+    EXPECT_EQ(summary.at("not_fitted").at("n").as_integer(0, 9), 2);
+    EXPECT_EQ(summary.at("by_kind").keys().size(), 3U);
+    EXPECT_EQ(summary.at("not_fitted").at("by_machine").at("Aurora").at("n").as_integer(0, 9), 1);
+    EXPECT_EQ(missing.keys().size(), 3U);
+    EXPECT_EQ(missing.at("machine \"Nowhere\" is unknown").as_integer(0, 9), 1);
+    EXPECT_EQ(missing.at("kind \"groups\" is no collective that is simulated").as_integer(0, 9), 1);
+    EXPECT_TRUE(missing.find("frontier: 7 ranks on 3 nodes cannot be spread evenly over 8 tiles a node"));
+    const Outcome text = run("collective --stack bare --against " + folder_ + "rows.json");
+    EXPECT_EQ(text.exit_code, 0) << text.error;
+    for (const char* const word :
+         {"3 of 6 rows", "Rows that gave no constant", "(fitted)", "all_to_all", "up to 64 MiB", "Nowhere"}) {
+        EXPECT_NE(text.out.find(word), std::string::npos) << word << text.out;
+    }
+}
+
+TEST_F(CollectiveAgainstCli, names_come_from_a_table_and_files_that_are_not_there_are_counted) {
+    for (const char* const folder : {"machines/published", "stacks", "workloads", "plans"}) {
+        std::filesystem::create_directories(folder_ + "data/" + folder);
+    }
+    static_cast<void>(write("data/machines/published/collectives.json", R"({
+        "machines": [{"text": "Frontier", "machine": "frontier"}, {"text": "Aurora", "machine": "none-such"}],
+        "libraries": [{"text": "RCCL", "stack": "none-such", "algorithms": {"*": "rules"}},
+                      {"text": "Cray", "stack": "bare", "algorithms": {"*": "rules"}}],
+        "sizes": [{"note": "OSU", "times_ranks": []}], "fitted": [{"kind": "all_to_all"}]})"));
+    setenv("AUSPEX_DATA", (folder_ + "data").c_str(), 1);
+    const JsonDocument document = against(write("rows.json", kRows), "");
+    unsetenv("AUSPEX_DATA");
+    const JsonValue root = document.root();
+    ASSERT_EQ(root.at("rows").elements().size(), 1U);
+    EXPECT_TRUE(root.at("rows").elements().front().at("fitted").as_bool());
+    EXPECT_EQ(root.at("not_predicted").at("no stack file none-such").as_integer(0, 9), 2);
+    EXPECT_EQ(root.at("not_predicted").at("no machine file none-such").as_integer(0, 9), 1);
+}
+
+TEST_F(CollectiveAgainstCli, the_table_of_names_is_no_machine) {
+    EXPECT_EQ(run("completion names --role published-names").out, "collectives\n");
+    const std::string machines = run("completion names --role machine").out;
+    EXPECT_EQ(machines.find("collectives"), std::string::npos);
+    EXPECT_EQ(machines.find("published"), std::string::npos);
+}
+
+TEST_F(CollectiveAgainstCli, what_it_cannot_read_or_take_is_refused_in_one_line) {
+    const std::string rows = write("rows.json", kRows);
+    const std::string slip = write("slip.json", R"([{"machine": "Frontier", "library": "RCCL", "kind": "all_reduce",
+        "nodes": 1, "ranks": 8, "bytes": 8, "value": -2, "unit": "us"}])");
+    const std::string against = "collective --against ";
+    EXPECT_EQ(fault_of_refusal(against + slip, {"slip.json: $[0].value", "found -2"}), "");
+    EXPECT_EQ(fault_of_refusal(against + folder_ + "none.json", {"none.json"}), "");
+    EXPECT_EQ(fault_of_refusal(against + rows + " --machine aurora", {"--machine", "--against"}), "");
+    EXPECT_EQ(fault_of_refusal(against + rows + " --ranks 8", {"--ranks", "--against"}), "");
+    EXPECT_EQ(fault_of_refusal(against + rows + " --stack none-such", {"none-such"}), "");
+    EXPECT_EQ(fault_of_refusal(against + rows + " --set plan.pp=2", {"plan.pp"}), "");
+    EXPECT_EQ(fault_of_refusal(against + rows + " --stack bare --set stack.nothing.at=2", {"nothing"}), "");
+}
+
+}  // namespace
+}  // namespace auspex::cli

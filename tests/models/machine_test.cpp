@@ -45,7 +45,7 @@ TEST(Machine, every_shipped_file_loads_with_a_source_for_every_constant) {
             files.insert(entry.path().stem().string());
         }
     }
-    for (const char* name : {"aurora", "dgx-a100", "dgx-h100", "frontier"}) {
+    for (const char* name : {"aurora", "dgx-a100", "dgx-h100", "frontier", "lumi"}) {
         EXPECT_TRUE(files.contains(name)) << name;
     }
     for (const std::string& file : files) {
@@ -79,6 +79,16 @@ TEST(Machine, frontier_global_bandwidth_is_540_terabytes_per_second) {
     EXPECT_DOUBLE_EQ(frontier.fabric.groups * (frontier.fabric.groups - 1) / 2.0 * frontier.fabric.global_links * 2 *
                          frontier.fabric.link_bytes_per_s,
                      540.2e12);
+}
+
+TEST(Machine, lumi_global_bandwidth_is_276_terabytes_per_second_and_its_taper_093) {
+    const Machine lumi = load_machine(open_machine("lumi"));
+    const double links = lumi.fabric.groups * (lumi.fabric.groups - 1) / 2.0 * lumi.fabric.global_links;
+    // C(24, 2) = 276 pairs * 20 links * 50 GB/s in both directions = 276 TB/s, as its user guide says.
+    EXPECT_DOUBLE_EQ(links * 2 * lumi.fabric.link_bytes_per_s, 276e12);
+    // Out of a group 23 * 20 links; its 124 nodes inject by 4 NICs each.
+    EXPECT_NEAR((lumi.fabric.groups - 1.0) * lumi.fabric.global_links / (lumi.fabric.nodes_per_group * lumi.node.nics),
+                0.927, 0.001);
 }
 
 TEST(Machine, values_arrive_in_si_units) {

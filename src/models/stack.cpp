@@ -139,8 +139,8 @@ void check_date(const JsonValue& value) {
 /// Reads one entry into the transport fields of `stack`, and its constants after those that are there.
 void read_transport_entry(const JsonValue& entry, Stack& stack) {
     entry.allow_only({"date", "staging", "rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency",
-                      "scale_up_message", "scale_out_message", "eager_message", "eager", "reduction_step",
-                      "host_reduction", "collective_launch", "collective_issue", "collective_check",
+                      "scale_up_message", "scale_out_message", "eager_message", "eager", "reduction_bandwidth",
+                      "reduction_step", "host_reduction", "collective_launch", "collective_issue", "collective_check",
                       "shard_efficiency"});
     check_date(entry.at("date"));
     stack.transport_date = entry.at("date").as_string();
@@ -156,6 +156,10 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);
     stack.eager_message_s = read_time(entry, "eager_message", stack);
     stack.eager_bytes = read_size(entry, "eager", stack);
+    if (entry.find("reduction_bandwidth")) {
+        stack.reduction_bytes_per_s =
+            read_constant(entry, "reduction_bandwidth", Dimension::kBytesPerSecond, 1e6, 1e18, kRole, stack.constants);
+    }
     stack.reduction_step_s = read_time(entry, "reduction_step", stack);
     stack.host_reduction_bytes = read_size(entry, "host_reduction", stack);
     stack.collective_launch_s = read_time(entry, "collective_launch", stack);

@@ -105,6 +105,8 @@ struct Stack {
     double scale_out_message_s = 0;  ///< software cost of one message between nodes; a rank issues one after another
     double eager_message_s = 0;      ///< of one of at most eager_bytes, when a rank issues several at once
     double eager_bytes = 0;
+    double reduction_bytes_per_s = 0;  ///< of memory, that one rank reads and writes while it adds up what one round
+                                       ///< brought; 0: what the machine's memory gives
     double reduction_step_s = 0;      ///< start and end of adding up what one round between nodes brought
     double host_reduction_bytes = 0;  ///< messages up to this size are added up by the host, without reduction_step_s
     double collective_launch_s = 0;   ///< start of any collective on one rank

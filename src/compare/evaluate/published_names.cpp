@@ -37,9 +37,27 @@ PublishedNames::Machine read_machine(const JsonValue& value) {
     return {name_in(value, "text"), name_in(value, "machine"), texts_in(value, "set")};
 }
 
+PublishedNames::Case read_case(const JsonValue& value) {
+    value.allow_only({"machine", "kinds", "up_to_nodes", "up_to_bytes_a_rank", "set", "algorithm"});
+    PublishedNames::Case one{text_in(value, "machine"), texts_in(value, "kinds"),   {}, {},
+                             texts_in(value, "set"),    text_in(value, "algorithm")};
+    if (const std::optional<JsonValue> nodes = value.find("up_to_nodes")) {
+        one.up_to_nodes = static_cast<int>(nodes->as_integer(1, 1'000'000));
+    }
+    if (const std::optional<JsonValue> bytes = value.find("up_to_bytes_a_rank")) {
+        one.up_to_bytes_a_rank = bytes->as_number(0, 1e15);
+    }
+    return one;
+}
+
 PublishedNames::Library read_library(const JsonValue& value) {
-    value.allow_only({"text", "stack", "algorithms"});
-    PublishedNames::Library library{name_in(value, "text"), name_in(value, "stack"), {}};
+    value.allow_only({"text", "stack", "algorithms", "cases"});
+    PublishedNames::Library library{name_in(value, "text"), name_in(value, "stack"), {}, {}};
+    if (const std::optional<JsonValue> cases = value.find("cases")) {
+        for (const JsonValue& one : cases->elements()) {
+            library.cases.push_back(read_case(one));
+        }
+    }
     const JsonValue algorithms = value.at("algorithms");
     for (const std::string& word : algorithms.keys()) {
         library.algorithms.emplace(word, name_in(algorithms, word));
@@ -99,6 +117,18 @@ std::optional<double> buffer_bytes(const PublishedCollective& row, const Publish
     }
     const bool is_part = std::ranges::find(size->times_ranks, row.kind) != size->times_ranks.end();
     return is_part ? *row.bytes * *row.ranks : *row.bytes;
+}
+
+/// The first that fits, or nullptr.
+const PublishedNames::Case* case_of(const PublishedNames::Library& library, const PublishedCollective& row,
+                                    double bytes) {
+    const auto found = std::ranges::find_if(library.cases, [&](const PublishedNames::Case& one) {
+        return row.machine.starts_with(one.machine) &&
+               (one.kinds.empty() || std::ranges::find(one.kinds, row.kind) != one.kinds.end()) &&
+               (!one.up_to_nodes || *row.nodes <= *one.up_to_nodes) &&
+               (!one.up_to_bytes_a_rank || bytes / *row.ranks <= *one.up_to_bytes_a_rank);
+    });
+    return found == library.cases.end() ? nullptr : &*found;
 }
 
 bool is_fitted(const PublishedCollective& row, const PublishedNames& names) {
@@ -179,8 +209,14 @@ PublishedQuery query_of(const PublishedCollective& row, const PublishedNames& na
     if (!bytes) {
         return refused(row.kind + ": the note does not say whether bytes are those of a pair or of a rank");
     }
-    return {"",         machine->machine, library->stack, machine->set,         *algorithm == "rules" ? "" : *algorithm,
-            *row.nodes, *row.ranks,       *bytes,         is_fitted(row, names)};
+    PublishedQuery query{
+        "",         machine->machine, library->stack, machine->set,         *algorithm == "rules" ? "" : *algorithm,
+        *row.nodes, *row.ranks,       *bytes,         is_fitted(row, names)};
+    if (const PublishedNames::Case* const one = case_of(*library, row, *bytes)) {
+        query.set.insert(query.set.end(), one->set.begin(), one->set.end());
+        query.algorithm = query.algorithm.empty() ? one->algorithm : query.algorithm;
+    }
+    return query;
 }
 
 }  // namespace auspex::evaluate

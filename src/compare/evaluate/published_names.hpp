@@ -17,11 +17,21 @@ struct PublishedNames {
         std::string machine;           ///< name of a file
         std::vector<std::string> set;  ///< ROLE.PATH=VALUE, of machine or stack
     };
+    /// What a library does differently for some rows: those with everything that is named here.
+    struct Case {
+        std::string machine;             ///< what the row's name begins with; empty: any
+        std::vector<std::string> kinds;  ///< empty: any
+        std::optional<int> up_to_nodes;
+        std::optional<double> up_to_bytes_a_rank;  ///< buffer over ranks
+        std::vector<std::string> set;
+        std::string algorithm;  ///< in place of "rules"; empty: the stack's
+    };
     struct Library {
         std::string text;   ///< what the row's name begins with
         std::string stack;  ///< name of a file
         /// From the row's word to that of --algorithm, or "rules": those of the stack. "*": every other.
         std::map<std::string, std::string, std::less<>> algorithms;
+        std::vector<Case> cases;  ///< the first that fits counts
     };
     /// What `bytes` counts in rows whose note has this text.
     struct Size {

@@ -13,7 +13,9 @@ namespace {
 const std::string kNames = R"({
     "machines": [{"text": "Moon", "machine": "moon"},
                  {"text": "Moon (host", "machine": "moon", "set": ["stack.transport.use=host"]}],
-    "libraries": [{"text": "XCCL", "stack": "xccl", "algorithms": {"*": "rules", "ring_x": "ring"}},
+    "libraries": [{"text": "XCCL", "stack": "xccl", "algorithms": {"*": "rules", "ring_x": "ring"},
+                   "cases": [{"kinds": ["all_gather"], "up_to_nodes": 2, "up_to_bytes_a_rank": 10, "set": ["a"]},
+                             {"machine": "Moon", "kinds": ["all_gather"], "set": ["b"], "algorithm": "bruck"}]},
                   {"text": "XMPI on XCCL", "stack": "xmpi", "algorithms": {"tree": "double-binary-tree"}}],
     "sizes": [{"note": "OSU size", "times_ranks": ["all_gather", "all_to_all"]},
               {"note": "total buffer", "times_ranks": []}],
@@ -61,6 +63,22 @@ TEST(PublishedCollectives, the_longest_text_that_a_name_begins_with_counts) {
     EXPECT_EQ(query.refused, "");
     EXPECT_EQ(query.set, std::vector<std::string>{"stack.transport.use=host"});
     EXPECT_EQ(query.stack + " " + query.algorithm, "xmpi double-binary-tree");
+}
+
+// 16 ranks: of 160 bytes 10 a rank. A word of the row's own goes before the case's.
+TEST(PublishedCollectives, the_first_case_of_a_library_that_fits_counts) {
+    const auto of = [](int nodes, int bytes, const std::string& more) {
+        const PublishedQuery query = query_of_row(
+            R"({"unit": "us", "kind": "all_gather", "machine": "Moon", "library": "XCCL", "ranks": 16, "value": 3,
+                "nodes": )" +
+            std::to_string(nodes) + R"(, "bytes": )" + std::to_string(bytes) + more + "}");
+        return query.set.at(0) + " " + query.algorithm;
+    };
+    EXPECT_EQ(of(2, 160, ""), "a ");
+    EXPECT_EQ(of(2, 161, ""), "b bruck");
+    EXPECT_EQ(of(3, 160, ""), "b bruck");
+    EXPECT_EQ(of(3, 160, R"(, "algorithm": "ring_x")"), "b ring");
+    EXPECT_TRUE(query_of_row(row_of(kJob)).set.empty()) << "no case of an all-reduce";
 }
 
 TEST(PublishedCollectives, bytes_count_what_the_note_says) {

@@ -131,6 +131,19 @@ TEST(CollectiveRun, adding_up_is_apart_from_latency) {
     }
 }
 
+// reduction_bandwidth R of the software goes before the device's memory: 7 rounds of 3 passes over B/n.
+TEST(CollectiveRun, a_stack_may_say_at_what_rate_it_adds_up) {
+    const models::Machine machine = switch_machine();
+    models::Stack stack = plain_stack();
+    stack.reduction_bytes_per_s = 20e9;
+    CollectiveJob job;
+    job.ranks = job.group_size = 8;
+    const models::Layout layout = layout_of_job(job, machine);
+    Network network(machine, stack, layout);
+    const CollectiveResult result = time_collective(network, layout, job, {models::CollectiveAlgorithm::kRing, 1}, 8e9);
+    EXPECT_DOUBLE_EQ(result.phases.at(0).reduction_s, 7 * 3 * 1e9 / 20e9);
+}
+
 TEST(CollectiveRun, the_largest_part_of_a_phase_bounds_it) {
     // Of 8 bytes the rounds; of 8 GB adding up at 1 GB/s, far below the wire, or else the wire.
     CollectiveJob job;

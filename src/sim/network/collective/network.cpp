@@ -145,7 +145,8 @@ double Network::Impl::reduction_s(const CollectiveStep& step, const FlowPattern&
         return 0;
     }
     const bool on_device = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
-    return step.summing_bytes / memory_bytes_per_s + (on_device ? stack.reduction_step_s : 0);
+    const double bytes_per_s = stack.reduction_bytes_per_s > 0 ? stack.reduction_bytes_per_s : memory_bytes_per_s;
+    return step.summing_bytes / bytes_per_s + (on_device ? stack.reduction_step_s : 0);
 }
 
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {

@@ -183,7 +183,7 @@ class Measurer {
         keep_probe();
     }
 
-    /// For the machine file, of this session or a later one.
+    /// For the machine file, of this run or a later one.
     void keep_background(double share) const {
         models::Measurement row;
         row.kind = "host";

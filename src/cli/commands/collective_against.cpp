@@ -7,6 +7,7 @@
 #include "base/number_text.hpp"
 #include "cli/commands/collective_query.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/flags/flag_values.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/published_output.hpp"
 #include "launch/input_files.hpp"
@@ -20,24 +21,19 @@ constexpr const char* kNamesRole = "published-names";
 
 void refuse_other_flags(const Options& options) {
     const CollectiveFlags& flags = options.collective;
-    const std::pair<const char*, bool> others[] = {{"--machine", !options.machine.empty()},
-                                                   {"--kind", !flags.kind.empty()},
-                                                   {"--ranks", options.ranks > 0},
-                                                   {"--bytes", !flags.bytes.empty()},
-                                                   {"--algorithm", !flags.algorithm.empty()},
-                                                   {"--levels", flags.levels > 0},
-                                                   {"--groups-of", flags.groups_of > 0},
-                                                   {"--stride", flags.stride > 0},
-                                                   {"--alone", flags.alone},
-                                                   {"--zipf", flags.zipf > 0},
-                                                   {"--out", !options.out.empty()}};
-    for (const auto& [flag, given] : others) {
-        if (given) {
-            throw InputError(flag,
-                             "found beside --against, whose file has the machines, kinds, ranks and sizes; expected "
-                             "--stack, --placement, --seed, --set or --json");
-        }
-    }
+    refuse_given({{"--machine", !options.machine.empty()},
+                  {"--kind", !flags.kind.empty()},
+                  {"--ranks", options.ranks > 0},
+                  {"--bytes", !flags.bytes.empty()},
+                  {"--algorithm", !flags.algorithm.empty()},
+                  {"--levels", flags.levels > 0},
+                  {"--groups-of", flags.groups_of > 0},
+                  {"--stride", flags.stride > 0},
+                  {"--alone", flags.alone},
+                  {"--zipf", flags.zipf > 0},
+                  {"--out", !options.out.empty()}},
+                 "found beside --against, whose file has the machines, kinds, ranks and sizes; expected "
+                 "--stack, --placement, --seed, --set or --json");
 }
 
 /// What the table sets comes first, so that the command line has the last word. Fields of a stack that the command line

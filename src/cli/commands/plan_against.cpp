@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/flags/flag_values.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/sweep_output.hpp"
 #include "launch/input_files.hpp"
@@ -22,21 +23,16 @@ constexpr const char* kRowPlan =
     "gradient_dtype": "fp32", "optimizer": "sharded", "sequence_parallel": true, "rank_order": ["pp", "dp", "ep", "tp"]})";
 
 void refuse_other_flags(const Options& options) {
-    const std::pair<const char*, bool> others[] = {{"--workload", !options.workload.empty()},
-                                                   {options.search.tiles_flag.c_str(), !options.tiles.empty()},
-                                                   {"--global-batch", options.search.global_batch > 0},
-                                                   {"--where", !options.search.where.empty()},
-                                                   {"--top", options.search.top > 0},
-                                                   {"--exhaustive", options.search.exhaustive},
-                                                   {"--what-if", options.search.what_if},
-                                                   {"--out", !options.out.empty()}};
-    for (const auto& [flag, given] : others) {
-        if (given) {
-            throw InputError(flag,
-                             "found beside --against, whose file has the models, tiles and batches; expected "
-                             "--machine, --stack, --plan, --set or --json");
-        }
-    }
+    refuse_given({{"--workload", !options.workload.empty()},
+                  {options.search.tiles_flag.c_str(), !options.tiles.empty()},
+                  {"--global-batch", options.search.global_batch > 0},
+                  {"--where", !options.search.where.empty()},
+                  {"--top", options.search.top > 0},
+                  {"--exhaustive", options.search.exhaustive},
+                  {"--what-if", options.search.what_if},
+                  {"--out", !options.out.empty()}},
+                 "found beside --against, whose file has the models, tiles and batches; expected "
+                 "--machine, --stack, --plan, --set or --json");
 }
 
 JsonDocument base_plan(const Options& options) {

@@ -213,4 +213,12 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
     }
 }
 
+void refuse_given(std::initializer_list<GivenFlag> flags, const char* found) {
+    for (const auto& [flag, given] : flags) {
+        if (given) {
+            throw InputError(flag, found);
+        }
+    }
+}
+
 }  // namespace auspex::cli

@@ -1,6 +1,8 @@
 #pragma once
 /// @file Values of flags, read strictly.
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/flags/options.hpp"
@@ -15,5 +17,10 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
 /// empty for a flag that takes no value.
 void store_train_flag(Options& options, Flag flag, const std::string& text);
 void store_calibrate_flag(Options& options, Flag flag, const std::string& text);
+
+/// A flag, and whether it is given.
+using GivenFlag = std::pair<const char*, bool>;
+/// Throws InputError for the first that is given; `found`: beside what, and what is expected.
+void refuse_given(std::initializer_list<GivenFlag> flags, const char* found);
 
 }  // namespace auspex::cli

@@ -26,15 +26,6 @@ std::string text_of(const JsonValue& row, std::string_view key) {
     return value ? value->as_string() : "";
 }
 
-std::string name_of(const JsonValue& row, std::string_view key) {
-    const JsonValue value = row.at(key);
-    std::string name = value.as_string();
-    if (name.empty()) {
-        value.fail("a name");
-    }
-    return name;
-}
-
 std::optional<int> count_of(const JsonValue& row, std::string_view key) {
     const std::optional<JsonValue> value = row.find(key);
     return value ? std::optional(static_cast<int>(value->as_integer(1, kMostRanks))) : std::nullopt;
@@ -71,12 +62,12 @@ std::optional<double> time_of(const JsonValue& row, const std::string& unit, dou
 PublishedCollective read_row(const JsonValue& value) {
     PublishedCollective row;
     row.place = "$" + value.path();
-    row.machine = name_of(value, "machine");
-    row.kind = name_of(value, "kind");
+    row.machine = name_in(value, "machine");
+    row.kind = name_in(value, "kind");
     row.library = text_of(value, "library");
     row.algorithm = text_of(value, "algorithm");
     row.note = text_of(value, "note");
-    row.unit = name_of(value, "unit");
+    row.unit = name_in(value, "unit");
     row.value = value.at("value").as_number(0, kMostValue);
     row.nodes = count_of(value, "nodes");
     row.ranks = count_of(value, "ranks");
@@ -99,6 +90,15 @@ std::vector<PublishedCollective> read_rows(const JsonDocument& document) {
 }
 
 }  // namespace
+
+std::string name_in(const JsonValue& object, std::string_view key) {
+    const JsonValue value = object.at(key);
+    std::string name = value.as_string();
+    if (name.empty()) {
+        value.fail("a name");
+    }
+    return name;
+}
 
 std::vector<PublishedCollective> load_published_collectives(const std::string& file) {
     return read_rows(JsonDocument::load(file));

@@ -2,7 +2,10 @@
 /// @file Collectives that others measured: rows of a JSON file, one a measurement.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/json_forward.hpp"
 
 namespace auspex::evaluate {
 
@@ -25,5 +28,8 @@ struct PublishedCollective {
 [[nodiscard]] std::vector<PublishedCollective> load_published_collectives(const std::string& file);
 [[nodiscard]] std::vector<PublishedCollective> parse_published_collectives(const std::string& text,
                                                                            const std::string& name);
+
+/// The member `key`, a text that is not empty. Throws InputError.
+[[nodiscard]] std::string name_in(const JsonValue& object, std::string_view key);
 
 }  // namespace auspex::evaluate

@@ -9,15 +9,6 @@
 namespace auspex::evaluate {
 namespace {
 
-std::string name_in(const JsonValue& object, std::string_view key) {
-    const JsonValue value = object.at(key);
-    std::string name = value.as_string();
-    if (name.empty()) {
-        value.fail("a text");
-    }
-    return name;
-}
-
 std::string text_in(const JsonValue& object, std::string_view key) {
     return object.find(key) ? name_in(object, key) : "";
 }

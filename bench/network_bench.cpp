@@ -37,7 +37,8 @@ models::Machine machine_of_12_tiles() {
     fabric.switches_per_group = 32;
     fabric.global_links = 2;
     fabric.max_nodes = 166 * 64;
-    fabric.minimal_bias = 0.05;
+    fabric.detour_delay_s = 10e-6;
+    fabric.local_detour_delay_s = 2e-6;
     return machine;
 }
 

@@ -210,7 +210,8 @@ void read_dragonfly(Section& in, FabricRecipe& fabric) {
         in.value().at("routing").fail(
             "\"minimal\" or \"adaptive\" where groups is 2: \"valiant\" goes by way of a third");
     }
-    fabric.minimal_bias = in.number("minimal_bias", 0, 1);
+    fabric.detour_delay_s = in.latency("detour_delay");
+    fabric.local_detour_delay_s = in.latency("local_detour_delay");
     fabric.background_load = in.number("background_load", 0, 0.95);
     const std::int64_t nodes = std::int64_t{fabric.groups} * fabric.nodes_per_group;
     if (nodes > kMaxNodes) {
@@ -224,8 +225,8 @@ void read_dragonfly(Section& in, FabricRecipe& fabric) {
 /// A fat tree, or rails: the same keys.
 void read_tree(Section& in, FabricRecipe& fabric) {
     forbid(in.value(),
-           {"groups", "nodes_per_group", "switches_per_group", "local_links", "global_links", "minimal_bias",
-            "background_load"},
+           {"groups", "nodes_per_group", "switches_per_group", "local_links", "global_links", "detour_delay",
+            "local_detour_delay", "background_load"},
            "with \"kind\": \"fat-tree\" or \"rail\"; it belongs to a dragonfly");
     if (const auto levels = in.value().find("levels")) {
         fabric.levels = static_cast<int>(levels->as_integer(2, 3));
@@ -276,8 +277,8 @@ void read_stated(const JsonValue& section, FabricRecipe& fabric) {
 void read_fabric(Section in, FabricRecipe& fabric) {
     in.value().allow_only({"kind", "link_bandwidth", "switch_latency", "groups", "nodes_per_group",
                            "switches_per_group", "local_links", "global_links", "levels", "nodes_per_leaf",
-                           "leaves_per_pod", "taper", "pod_taper", "max_nodes", "routing", "minimal_bias",
-                           "background_load", "stated"});
+                           "leaves_per_pod", "taper", "pod_taper", "max_nodes", "routing", "detour_delay",
+                           "local_detour_delay", "background_load", "stated"});
     constexpr FabricKind kKinds[] = {FabricKind::kDragonfly, FabricKind::kFatTree, FabricKind::kRail};
     fabric.kind = kKinds[in.value().at("kind").as_one_of({"dragonfly", "fat-tree", "rail"})];
     fabric.link_bytes_per_s = in.byte_rate("link_bandwidth");

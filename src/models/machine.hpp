@@ -99,9 +99,10 @@ struct FabricRecipe {
     double pod_taper = 1;    ///< 3 levels: capacity from a pod to the cores over that from its leaves to its spines
     int max_nodes = 1;       ///< nodes that a job may ask for
     RoutingKind routing = RoutingKind::kAdaptive;
-    double minimal_bias = 0;  ///< adaptive: least share of the traffic of a pair of groups (or of switches of a group)
-                              ///< that stays on the minimal path when that path is full; 0: all beyond it spreads
-    double background_load = 0;  ///< share of every group-to-group link that other jobs use
+    double detour_delay_s = 0;  ///< adaptive: how much longer a packet waits on a full direct link between two groups
+                                ///< than on its detour, before the next ones detour
+    double local_detour_delay_s = 0;  ///< the same between two switches of a group
+    double background_load = 0;       ///< share of every group-to-group link that other jobs use
     StatedTotals stated;
 };
 

@@ -138,15 +138,19 @@ void check_date(const JsonValue& value) {
 
 /// Reads one entry into the transport fields of `stack`, and its constants after those that are there.
 void read_transport_entry(const JsonValue& entry, Stack& stack) {
-    entry.allow_only({"date", "staging", "rank_bandwidth", "scale_up_efficiency", "scale_out_efficiency",
-                      "scale_up_message", "scale_out_message", "eager_message", "eager", "reduction_bandwidth",
-                      "reduction_step", "host_reduction", "collective_launch", "collective_issue", "collective_check",
-                      "shard_efficiency"});
+    entry.allow_only({"date", "staging", "rank_bandwidth", "rank_window", "scale_up_efficiency", "scale_out_efficiency",
+                      "scale_up_message", "scale_out_message", "eager_message", "eager", "tree_chunk",
+                      "reduction_bandwidth", "reduction_step", "host_reduction", "collective_launch",
+                      "collective_issue", "collective_check", "shard_efficiency"});
     check_date(entry.at("date"));
     stack.transport_date = entry.at("date").as_string();
     stack.staging = entry.at("staging").as_one_of({"pipelined", "whole"}) == 0 ? Staging::kPipelined : Staging::kWhole;
     stack.rank_bytes_per_s =
         read_constant(entry, "rank_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, kRole, stack.constants);
+    if (entry.find("rank_window")) {
+        stack.rank_window_bytes =
+            read_constant(entry, "rank_window", Dimension::kBytes, 1024, 1e12, kRole, stack.constants);
+    }
     stack.scale_up_efficiency = read_fraction(entry, "scale_up_efficiency", stack);
     stack.scale_out_efficiency = read_fraction(entry, "scale_out_efficiency", stack);
     if (entry.find("shard_efficiency")) {
@@ -156,6 +160,10 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);
     stack.eager_message_s = read_time(entry, "eager_message", stack);
     stack.eager_bytes = read_size(entry, "eager", stack);
+    if (entry.find("tree_chunk")) {
+        stack.tree_chunk_bytes =
+            read_constant(entry, "tree_chunk", Dimension::kBytes, 1024, 1e12, kRole, stack.constants);
+    }
     if (entry.find("reduction_bandwidth")) {
         stack.reduction_bytes_per_s =
             read_constant(entry, "reduction_bandwidth", Dimension::kBytesPerSecond, 1e6, 1e18, kRole, stack.constants);

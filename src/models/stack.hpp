@@ -1,6 +1,7 @@
 #pragma once
 /// @file The software between plan and machine: what it fuses, launches, waits for, and how its transport uses the
 /// wires.
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,8 @@ struct Stack {
     double rank_bytes_per_s =
         0;  ///< most that one rank moves between nodes, one direction, where NICs hang on the host: staging
             ///< through host memory, reduction by cores; no limit where they hang on the device
+    double rank_window_bytes = std::numeric_limits<double>::infinity();  ///< most that one rank has on its way between
+                                                                         ///< nodes, before the first of it has come
     double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
     double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
     double shard_efficiency = 1;    ///< reduce-scatters and all-gathers of gradients and parameters between nodes, over
@@ -105,14 +108,15 @@ struct Stack {
     double scale_out_message_s = 0;  ///< software cost of one message between nodes; a rank issues one after another
     double eager_message_s = 0;      ///< of one of at most eager_bytes, when a rank issues several at once
     double eager_bytes = 0;
+    double tree_chunk_bytes = 512 * 1024;  ///< pieces in which double trees pass on what comes
     double reduction_bytes_per_s = 0;  ///< of memory, that one rank reads and writes while it adds up what one round
                                        ///< brought; 0: what the machine's memory gives
-    double reduction_step_s = 0;      ///< start and end of adding up what one round between nodes brought
-    double host_reduction_bytes = 0;  ///< messages up to this size are added up by the host, without reduction_step_s
-    double collective_launch_s = 0;   ///< start of any collective on one rank
-    double collective_issue_s = 0;    ///< host time to issue a collective, ahead of the device, as issue_s
-    double collective_check_s = 0;    ///< likewise, for each rank of the group, where a job spans nodes: all have come
-                                      ///< with the same call; not of calls that carry many tensors at once
+    double reduction_step_s = 0;       ///< start and end of adding up what one round between nodes brought
+    double host_reduction_bytes = 0;   ///< messages up to this size are added up by the host, without reduction_step_s
+    double collective_launch_s = 0;    ///< start of any collective on one rank
+    double collective_issue_s = 0;     ///< host time to issue a collective, ahead of the device, as issue_s
+    double collective_check_s = 0;     ///< likewise, for each rank of the group, where a job spans nodes: all have come
+                                       ///< with the same call; not of calls that carry many tensors at once
     std::vector<AlgorithmRule> all_reduce, reduce_scatter, all_gather, all_to_all, broadcast;
     // processes: ranks that are processes on CPU cores (models/cpu/cpu_model.hpp)
     bool has_processes = false;     ///< the file has this section; without it the defaults below mean nothing

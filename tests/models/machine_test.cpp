@@ -220,7 +220,7 @@ TEST(Machine, setting_a_value_on_the_command_line_replaces_it_and_its_provenance
         double expected;
     };
     const std::vector<Change> changes{{"node.nic.bandwidth", "20 GB/s", 20e9},
-                                      {"fabric.minimal_bias", "0.3", 0.3},
+                                      {"fabric.detour_delay", "3 us", 3e-6},
                                       {"fabric.background_load", "0", 0},
                                       {"tile.speed_sigma", "0.01", 0.01}};
     JsonDocument document = open_machine("aurora");
@@ -229,7 +229,7 @@ TEST(Machine, setting_a_value_on_the_command_line_replaces_it_and_its_provenance
     }
     const Machine machine = load_machine(document);
     EXPECT_DOUBLE_EQ(machine.node.nic_bytes_per_s, 20e9);
-    EXPECT_DOUBLE_EQ(machine.fabric.minimal_bias, 0.3);
+    EXPECT_DOUBLE_EQ(machine.fabric.detour_delay_s, 3e-6);
     EXPECT_DOUBLE_EQ(machine.fabric.background_load, 0);
     EXPECT_DOUBLE_EQ(machine.tile.speed_sigma, 0.01);
     for (const Change& change : changes) {
@@ -311,7 +311,7 @@ TEST(Machine, keys_of_the_other_kind_of_fabric_or_node_are_refused) {
     expect_refused("aurora", "fabric.levels", "2", "it belongs to a fat tree or rails");
     expect_refused("aurora", "node.switch_bandwidth", "300 GB/s", "mesh_bandwidth");
     expect_refused("dgx-a100", "fabric.groups", "4", "it belongs to a dragonfly");
-    expect_refused("dgx-a100", "fabric.minimal_bias", "0.1", "it belongs to a dragonfly");
+    expect_refused("dgx-a100", "fabric.detour_delay", "1 us", "it belongs to a dragonfly");
     expect_refused("dgx-a100", "node.mesh_bandwidth", "31 GB/s", "switch_bandwidth");
     expect_refused("dgx-a100", "node.mesh_links", "1", "it belongs to \"mesh-of-pairs\"");
     expect_refused("aurora", "node.socket_bandwidth", "128 GB/s", "socket_bandwidth_out");

@@ -151,6 +151,9 @@ double predicted_s(const JsonValue& row, const models::Machine& machine, const m
         }
     }
     const int member = job.alone ? 0 : network::kAllSiblings;
+    if (job.alone) {
+        network.let_groups_act_alone();
+    }
     return network.solo_time_s(
         network.unroll_as(choice, schedule::CommKind::kAllReduce, network::kJobGroups, 0, bytes, 1, member));
 }

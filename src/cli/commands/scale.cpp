@@ -44,12 +44,18 @@ void fill_efficiencies(std::vector<report::ScalePoint>& points, const std::vecto
     for (report::ScalePoint& point : points) {
         point.efficiency = point.prediction.tokens_per_s_per_tile / points.front().prediction.tokens_per_s_per_tile;
     }
-    without([](models::Machine& m) { m.fabric.minimal_bias = 0; },
-            &report::ScalePoint::efficiency_without_routing_bias);
+    static constexpr auto detour_at_once = [](models::Machine& m) {
+        m.fabric.detour_delay_s = m.fabric.local_detour_delay_s = 0;
+    };
+    without(detour_at_once, &report::ScalePoint::efficiency_without_detour_delay);
     without([](models::Machine& m) { m.fabric.background_load = 0; },
             &report::ScalePoint::efficiency_without_background);
-    without([](models::Machine& m) { m.fabric.minimal_bias = m.fabric.background_load = 0; },
-            &report::ScalePoint::efficiency_without_both);
+    without(
+        [](models::Machine& m) {
+            detour_at_once(m);
+            m.fabric.background_load = 0;
+        },
+        &report::ScalePoint::efficiency_without_both);
     without([](models::Machine& m) { m.tile.speed_sigma = 0; }, &report::ScalePoint::efficiency_without_stragglers);
 }
 
@@ -106,7 +112,7 @@ void print_json(const report::ScalingReport& report, const models::Inputs& input
             write_run(json, point.prediction);
         }
         json.member("efficiency", point.efficiency);
-        json.member("efficiency_without_routing_bias", point.efficiency_without_routing_bias);
+        json.member("efficiency_without_detour_delay", point.efficiency_without_detour_delay);
         json.member("efficiency_without_background", point.efficiency_without_background);
         json.member("efficiency_without_both", point.efficiency_without_both);
         json.member("efficiency_without_stragglers", point.efficiency_without_stragglers).end_object();

@@ -81,6 +81,9 @@ double measured_collective_s(const models::Machine& machine, const models::Stack
     const schedule::CommKind comm = kind_of(row);
     const network::CollectiveJob job = job_of(row, machine, comm);
     network::Network network(machine, stack, layout_of_job(job, machine));
+    if (job.alone) {
+        network.let_groups_act_alone();
+    }
     return network.solo_time_s(network.unroll_as(choice_of(row, stack, comm), comm, network::kJobGroups, 0, row.bytes,
                                                  1, job.alone ? 0 : network::kAllSiblings));
 }

@@ -66,7 +66,7 @@ std::vector<CsvCell> row_of(const ScalePoint& point) {
                            {"hfu", p.hfu},
                            {"peak_flop_per_s", p.peak_flop_per_s},
                            {"efficiency", point.efficiency},
-                           {"efficiency_without_routing_bias", point.efficiency_without_routing_bias},
+                           {"efficiency_without_detour_delay", point.efficiency_without_detour_delay},
                            {"efficiency_without_background", point.efficiency_without_background},
                            {"efficiency_without_both", point.efficiency_without_both},
                            {"efficiency_without_stragglers", point.efficiency_without_stragglers}});

@@ -33,8 +33,9 @@ const std::vector<std::pair<std::string, std::string>>& glossary() {
          "twice "
          "(recompute) does not count; with it, the share is called HFU."},
         {"TFLOP/s", "10^12 floating-point operations a second."},
-        {"routing bias",
-         "How strongly the machine's network prefers shortest paths although longer ones are less crowded."},
+        {"detour delay",
+         "How long packets wait on full direct links between two groups before the network sends the next ones by way "
+         "of a third."},
         {"background load", "Traffic of other jobs on the same network."},
         {"straggler", "A tile that is slower than the others, so that they wait for it."},
         {"elasticity", "By how many percent the step time changes when a constant changes by one percent."},

@@ -104,20 +104,21 @@ std::string scale_sections(const ScalingReport& report) {
     }
     const bool strong = report.mode == "strong";
     std::string out = html_heading("efficiency", "Efficiency: how much is lost by using more tiles");
-    out += html_figure(efficiency_chart(report), std::string("How to read it: at 100 % (dashed) ") +
-                                                     (strong ? "twice the tiles take half the time"
-                                                             : "every tile works as fast as at the first point") +
-                                                     "; the distance from it is what scaling costs. The thick line is "
-                                                     "the prediction. The thin lines are the same prediction with one "
-                                                     "cause switched off: the network's bias towards shortest paths "
-                                                     "(routing bias), other jobs' traffic (background load), both of "
-                                                     "these, or slow tiles (stragglers). The shaded band is the spread "
-                                                     "between these lines, not an error bar: the uncertainty of the "
-                                                     "step time is nearly the same at every point and hardly changes "
-                                                     "this picture. The vertical axis is cut to show the differences. "
-                                                     "Every line is measured against its own first point, which "
-                                                     "improves too when a cause is switched off: so a thin line, such "
-                                                     "as the one without stragglers, may lie below the prediction.");
+    out += html_figure(
+        efficiency_chart(report),
+        std::string("How to read it: at 100 % (dashed) ") +
+            (strong ? "twice the tiles take half the time" : "every tile works as fast as at the first point") +
+            "; the distance from it is what scaling costs. The thick line is "
+            "the prediction. The thin lines are the same prediction with one "
+            "cause switched off: the wait on full links before the network "
+            "detours (detour delay), other jobs' traffic (background load), both of "
+            "these, or slow tiles (stragglers). The shaded band is the spread "
+            "between these lines, not an error bar: the uncertainty of the "
+            "step time is nearly the same at every point and hardly changes "
+            "this picture. The vertical axis is cut to show the differences. "
+            "Every line is measured against its own first point, which "
+            "improves too when a cause is switched off: so a thin line, such "
+            "as the one without stragglers, may lie below the prediction.");
     out += html_heading("throughput", "Throughput: how fast the model reads its training text");
     out += html_figure(throughput_chart(report),
                        "How to read it: both axes are logarithmic, so ideal scaling is a straight line (dashed). The "

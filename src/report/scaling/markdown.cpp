@@ -31,10 +31,10 @@ std::string points_table(const ScalingReport& report) {
 
 std::string variants_table(const ScalingReport& report) {
     std::vector<Row> rows{
-        {"tiles", "as predicted", "no routing bias", "no background load", "neither of the two", "no stragglers"}};
+        {"tiles", "as predicted", "no detour delay", "no background load", "neither of the two", "no stragglers"}};
     for (const ScalePoint& point : report.points) {
         rows.push_back({thousands(point.prediction.tiles), percent(point.efficiency),
-                        percent(point.efficiency_without_routing_bias), percent(point.efficiency_without_background),
+                        percent(point.efficiency_without_detour_delay), percent(point.efficiency_without_background),
                         percent(point.efficiency_without_both), percent(point.efficiency_without_stragglers)});
     }
     return markdown_table(rows, 0);

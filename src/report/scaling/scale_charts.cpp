@@ -22,7 +22,7 @@ struct Variant {
 };
 /// The prediction last, so that it is drawn over the others.
 constexpr std::array<Variant, 5> kVariants{{{&ScalePoint::efficiency_without_both, "neither of the two", "v3"},
-                                            {&ScalePoint::efficiency_without_routing_bias, "no routing bias", "v1"},
+                                            {&ScalePoint::efficiency_without_detour_delay, "no detour delay", "v1"},
                                             {&ScalePoint::efficiency_without_background, "no background load", "v2"},
                                             {&ScalePoint::efficiency_without_stragglers, "no stragglers", "v4"},
                                             {&ScalePoint::efficiency, "as predicted", "v0"}}};

@@ -12,7 +12,7 @@ struct ScalePoint {
     predict::Prediction prediction;
     double efficiency =
         1;  ///< per-tile throughput over that of the first point (weak); speed-up over ideal speed-up (strong)
-    double efficiency_without_routing_bias = 1;  ///< the same with the machine's minimal_bias 0
+    double efficiency_without_detour_delay = 1;  ///< the same where nothing waits before it detours
     double efficiency_without_background = 1;    ///< the same with background_load 0
     double efficiency_without_both = 1;
     double efficiency_without_stragglers = 1;  ///< tiles of equal speed

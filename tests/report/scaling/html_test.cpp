@@ -106,9 +106,9 @@ TEST(HtmlReport, names_constants_inputs_layout_notes_and_command) {
 TEST(HtmlReport, lists_what_the_command_line_changed) {
     ScalingReport report = fixture_report();
     EXPECT_FALSE(contains(render_html(report), "Changed on the command line"));
-    report.overrides = {"plan.pp = 4", "machine.fabric.minimal_bias = <0>"};
+    report.overrides = {"plan.pp = 4", "machine.fabric.detour_delay = <0>"};
     EXPECT_TRUE(
-        contains(render_html(report), "<li>plan.pp = 4</li>\n<li>machine.fabric.minimal_bias = &lt;0&gt;</li>"));
+        contains(render_html(report), "<li>plan.pp = 4</li>\n<li>machine.fabric.detour_delay = &lt;0&gt;</li>"));
     EXPECT_TRUE(contains(render_markdown(report), "- plan.pp = 4\n"));
 }
 

@@ -132,7 +132,7 @@ inline ScalingReport fixture_report() {
         const ScalePoint& first = doublings == 0 ? point : report.points.front();
         point.efficiency = point.prediction.tokens_per_s_per_tile / first.prediction.tokens_per_s_per_tile;
         const double lost = 1 - point.efficiency;
-        point.efficiency_without_routing_bias = 1 - 0.55 * lost;
+        point.efficiency_without_detour_delay = 1 - 0.55 * lost;
         point.efficiency_without_background = 1 - 0.8 * lost;
         point.efficiency_without_both = 1 - 0.4 * lost;
         point.efficiency_without_stragglers = 1 - 0.77 * lost;

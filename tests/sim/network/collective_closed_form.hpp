@@ -54,7 +54,8 @@ struct ClosedForm {
     double port_share;
 };
 
-inline ClosedForm closed_form(schedule::CommKind comm, Algorithm algorithm, int n) {
+/// `pieces`: in which each half of a double tree's buffer is passed on.
+inline ClosedForm closed_form(schedule::CommKind comm, Algorithm algorithm, int n, int pieces = 1) {
     const double ring = (n - 1.0) / n;
     const int p = network::power_of_two_within(n), log_p = floor_log2(n), log_n = ceil_log2(n), beyond = p == n ? 0 : 2;
     const double bruck = share_sent(schedule::CommKind::kAllToAll, Algorithm::kBruck, n);
@@ -78,9 +79,13 @@ inline ClosedForm closed_form(schedule::CommKind comm, Algorithm algorithm, int 
             return all_reduce ? ClosedForm{log_p + beyond, static_cast<double>(log_p + beyond)}
                               : ClosedForm{log_p, ring};
         case Algorithm::kRabenseifner: return {2 * log_p + beyond, 2 * (p - 1.0) / p + beyond};
-        case Algorithm::kDoubleBinaryTree:
-            // A rank sends to its parents in both trees, a parent to two children: B each way; with two ranks B/2.
-            return all_reduce ? ClosedForm{2 * log_n, n == 2 ? 1.0 : 2.0} : ClosedForm{log_n, 1.0};
+        case Algorithm::kDoubleBinaryTree: {
+            // A rank sends to its parents in both trees, a parent to two children: B/k in each of L + k - 1 rounds each
+            // way; with two ranks half of it.
+            const int rounds = log_n + pieces - 1;
+            const double share = static_cast<double>(rounds) / pieces;
+            return all_reduce ? ClosedForm{2 * rounds, (n == 2 ? 1 : 2) * share} : ClosedForm{rounds, share};
+        }
         case Algorithm::kPairwise: return {n - 1, ring};
         case Algorithm::kBruck: return {log_n, comm == schedule::CommKind::kAllToAll ? bruck : ring};
         case Algorithm::kMultiRing:  // not in one node

@@ -122,7 +122,7 @@ class Replay {
         std::vector<std::pair<int, int>> pairs;
         for_each_pair(step.shape, step.distance, static_cast<int>(members.size()), [&](int i, int j) {
             pairs.emplace_back(i, j);
-            sent[at(members[at(i)])] += step.bytes * step.rounds;
+            sent[at(members[at(i)])] += step.bytes * (step.rounds - step.idle_rounds);
         });
         if (step.shape == network::StepShape::kRings) {
             rings(step, members, pairs);
@@ -313,7 +313,7 @@ class Replay {
         if (whole.empty()) {
             return;
         }
-        const double rounds_of_half = step.bytes * step.rounds * chunks_ / bytes_;
+        const double rounds_of_half = step.bytes * (step.rounds - step.idle_rounds) * chunks_ / bytes_;
         expect(std::abs(rounds_of_half - static_cast<double>(whole.size()) / 2) <= 1e-9 * chunks_,
                std::string(step.what) + ": the rounds do not add up to half of the buffer");
         const bool up = step.shape == network::StepShape::kTreesUp;

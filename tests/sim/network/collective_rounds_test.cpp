@@ -117,8 +117,8 @@ TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
     EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, Algorithm::kDirect), 17.0 / 16 * kBytes);
     EXPECT_DOUBLE_EQ(of(schedule::CommKind::kReduceScatter, Algorithm::kRecursiveDoubling), 3 * 15.0 / 16 * kBytes);
     EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, Algorithm::kRecursiveDoubling), 4 * 3 * kBytes);
-    // B/2 of its own and of two children.
-    EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, Algorithm::kDoubleBinaryTree), 4 * kBytes / 2);
+    // B/2 of its own and of two children, in each of four rounds as long as if all levels had something to add.
+    EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, Algorithm::kDoubleBinaryTree), 4 * 4 * kBytes / 2);
     for (const schedule::CommKind comm :
          {schedule::CommKind::kAllGather, schedule::CommKind::kAllToAll, schedule::CommKind::kBroadcast}) {
         for (const AlgorithmChoice choice : candidates(comm, form, 1)) {
@@ -135,20 +135,23 @@ TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
         3 * 15.0 / 16 * kBytes);
 }
 
-// L = ceil(log2 n) equal rounds each way; over every edge B/2 up, added to two children's B/2 / L in every round, and
-// B/2 down.
-TEST(Collective, a_double_tree_moves_and_adds_up_equal_parts_in_every_round) {
+// k pieces of B/2 over ceil(log2 n) levels: ceil(log2 n) + k - 1 rounds of B/2k each way; up, two children's pieces are
+// added to one's own in every round.
+TEST(Collective, a_double_tree_passes_pieces_on_from_level_to_level) {
     for (const int n : {2, 3, 4, 5, 8, 33, 4096}) {
-        const std::vector<CollectiveStep> steps =
-            phases_of(schedule::CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes, false)
-                .steps;
-        ASSERT_EQ(steps.size(), 2U);
-        const int pieces = n == 2 ? 2 : 3;
-        for (const CollectiveStep& step : steps) {
-            EXPECT_EQ(step.rounds, ceil_log2(n));
-            EXPECT_DOUBLE_EQ(step.rounds * step.bytes, kBytes / 2);
-            const bool up = step.shape == StepShape::kTreesUp;
-            EXPECT_DOUBLE_EQ(step.summing_bytes, up ? (pieces + 1) * step.bytes : 0);
+        for (const int k : {1, 2, 7}) {
+            const std::vector<CollectiveStep> steps =
+                phases_of(schedule::CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes,
+                          false, k == 1 ? kWholeTree : kBytes / 2 / k * 1.0001)
+                    .steps;
+            ASSERT_EQ(steps.size(), 2U);
+            const int parts = n == 2 ? 2 : 3;
+            for (const CollectiveStep& step : steps) {
+                EXPECT_EQ(step.rounds, ceil_log2(n) + k - 1);
+                EXPECT_DOUBLE_EQ(step.bytes, kBytes / 2 / k);
+                const bool up = step.shape == StepShape::kTreesUp;
+                EXPECT_DOUBLE_EQ(step.summing_bytes, up ? (parts + 1) * step.bytes : 0);
+            }
         }
     }
 }

@@ -34,14 +34,17 @@ models::Machine one_node(int tiles) {
 
 // t = launch + rounds alpha + share B / port.
 TEST(Collective, times_on_one_switch_are_those_of_alpha_and_beta_on_2_to_33_ranks) {
+    const int pieces = 4;
+    models::Stack stack = plain_stack();
+    stack.tree_chunk_bytes = kBytes / 2 / pieces;
     for (int n = 2; n <= 33; ++n) {
         const models::Machine machine = one_node(n);
-        Network network(machine, plain_stack(), layout_of(machine, {.dp = n}));
+        Network network(machine, stack, layout_of(machine, {.dp = n}));
         for (const schedule::CommKind comm : kCollectives) {
             for (const AlgorithmChoice choice : candidates(comm, {n, 1, n, 1, 1}, 1)) {
                 SCOPED_TRACE(name_of(comm, choice, {n, 1, n, 1, 1}));
                 const Transfer transfer = network.unroll_as(choice, comm, models::GroupKind::kWorld, 0, kBytes);
-                const auto [rounds, share] = closed_form(comm, choice.algorithm, n);
+                const auto [rounds, share] = closed_form(comm, choice.algorithm, n, pieces);
                 const double expected_s = kLaunch + rounds * kAlpha + share * kBytes / kPort;
                 EXPECT_NEAR(network.solo_time_s(transfer), expected_s, 1e-3 * expected_s);
                 EXPECT_EQ(transfer.rounds, rounds);
@@ -83,13 +86,15 @@ TEST(Collective, adding_up_what_all_others_sent_at_once_is_one_pass) {
     EXPECT_NEAR(time_s(paid) - time_s(free), 17.0 / 16 * kBytes / (1e12 * machine.tile.memory_efficiency), 1e-9);
 }
 
-// 8 nodes of one rank: 3 rounds up and 3 down, each with a message and a wire; each round up ends with the stack's
-// reduction_step and adds three pieces, which are small enough for the host only where it says so.
+// 8 nodes of one rank, two pieces of B/4: 3 + 1 rounds up and as many down, each with a message and a wire; each round
+// up ends with the stack's reduction_step and adds three pieces, which are small enough for the host only where it says
+// so.
 TEST(Collective, a_double_tree_starts_an_addition_in_every_round_upwards) {
     models::Machine machine = adding_for_free(switch_machine());
     machine.node.tiles = machine.node.nics = 1;
     machine.fabric.nodes_per_leaf = 8;
     models::Stack stack = plain_stack();
+    stack.tree_chunk_bytes = kBytes / 4;
     const auto time_s = [&](double reduction_step_s, double host_reduction_bytes) {
         stack.reduction_step_s = reduction_step_s;
         stack.host_reduction_bytes = host_reduction_bytes;
@@ -97,9 +102,9 @@ TEST(Collective, a_double_tree_starts_an_addition_in_every_round_upwards) {
         return network.solo_time_s(network.unroll_as({Algorithm::kDoubleBinaryTree, 1}, schedule::CommKind::kAllReduce,
                                                      models::GroupKind::kWorld, 0, kBytes));
     };
-    EXPECT_NEAR(time_s(1e-3, 0) - time_s(0, 0), 3 * 1e-3, 1e-9);
-    const double sent = kBytes / 2 / 3;
-    EXPECT_NEAR(time_s(1e-3, sent - 1) - time_s(0, 0), 3 * 1e-3, 1e-9);
+    EXPECT_NEAR(time_s(1e-3, 0) - time_s(0, 0), 4 * 1e-3, 1e-9);
+    const double sent = kBytes / 4;
+    EXPECT_NEAR(time_s(1e-3, sent - 1) - time_s(0, 0), 4 * 1e-3, 1e-9);
     EXPECT_NEAR(time_s(1e-3, sent) - time_s(0, 0), 0, 1e-9);
 }
 
@@ -206,7 +211,8 @@ TEST(Collective, a_transport_that_stages_whole_buffers_copies_before_and_after) 
 }
 
 // 12 ranks a node, 2 nodes, staging whole, two levels. Six ranks of a socket: copies of B each way at the socket's
-// rates, B + B/12 each through its memory; between nodes a ring over 2 with B/12, B/24 twice at the rank's rate.
+// rates, B + B/12 each through its memory; between nodes a ring over 2 with B/12, B/24 twice at the rank's rate, and
+// three passes of each over B/24 in the same memory to add up.
 TEST(Collective, a_staged_all_reduce_over_two_levels_meets_in_host_memory) {
     models::Machine machine = adding_for_free(mesh_machine());
     machine.node.host_memory_bytes_per_s = 400e9;
@@ -221,14 +227,15 @@ TEST(Collective, a_staged_all_reduce_over_two_levels_meets_in_host_memory) {
     };
     const double out = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_out_bytes_per_s / 6);
     const double in = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_in_bytes_per_s / 6);
-    const double expected_s = bytes / out + bytes / in + 6 * bytes * 13 / 12 / 400e9 + 2 * bytes / 24 / 2e9;
+    const double in_memory_s = 6 * bytes * (13.0 / 12 + 3.0 / 24) / 400e9;
+    const double expected_s = bytes / out + bytes / in + in_memory_s + 2 * bytes / 24 / 2e9;
     EXPECT_NEAR(time_s(), expected_s, 1e-3 * expected_s);
     // Links between tiles are not used; the memory of the host is.
     machine.node.mesh_bytes_per_s /= 4;
     machine.node.pair_bytes_per_s /= 4;
     EXPECT_NEAR(time_s(), expected_s, 1e-3 * expected_s);
     machine.node.host_memory_bytes_per_s /= 2;
-    EXPECT_NEAR(time_s(), expected_s + 6 * bytes * 13 / 12 / 400e9, 1e-3 * expected_s);
+    EXPECT_NEAR(time_s(), expected_s + in_memory_s, 1e-3 * expected_s);
 }
 
 TEST(Collective, host_memory_is_a_link_only_where_whole_buffers_are_staged) {

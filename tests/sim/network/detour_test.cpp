@@ -19,13 +19,13 @@ using testing_network::small_dragonfly;
 using testing_network::SmallDragonfly;
 
 constexpr double kLink = 25e9;  // C
+constexpr double kDelay = 10e-6, kLocalDelay = 3e-6, kWindow = 50e3, kRank = 10e9;
 
 /// Four switches of 4 ranks, each joined to each by one link of 25 GB/s, as one group or as four.
 models::Machine four_switches(bool groups, models::RoutingKind routing) {
     models::Machine machine = small_dragonfly(
         {.groups = groups ? 4 : 1, .switches = groups ? 1 : 4, .nodes_per_switch = 2, .routing = routing});
     machine.fabric.link_bytes_per_s = kLink;
-    machine.fabric.minimal_bias = 0.1;
     return machine;
 }
 
@@ -34,15 +34,16 @@ struct Demand {
     int flows;
 };
 
-/// A pattern of flows between switches of 4 ranks, dealt over these.
+/// A pattern of flows between switches of so many ranks, dealt over these.
 struct Exchange {
-    Exchange(const models::Machine& machine, const std::vector<Demand>& demands)
-        : fabric(machine, fast_stack(), layout_of(machine, {.dp = machine.fabric.max_nodes * machine.node.tiles})) {
+    Exchange(const models::Machine& machine, const std::vector<Demand>& demands,
+             const models::Stack& stack = fast_stack(), int ranks = 4)
+        : fabric(machine, stack, layout_of(machine, {.dp = machine.fabric.max_nodes * machine.node.tiles})) {
         GroupSet pairs;
         for (const Demand& demand : demands) {
             for (int flow = 0; flow < demand.flows; ++flow) {
-                pairs.ranks.push_back(demand.from * 4 + flow % 4);
-                pairs.ranks.push_back(demand.to * 4 + flow % 4);
+                pairs.ranks.push_back(demand.from * ranks + flow % ranks);
+                pairs.ranks.push_back(demand.to * ranks + flow % ranks);
                 pairs.begin.push_back(static_cast<std::uint32_t>(pairs.ranks.size()));
             }
         }
@@ -109,20 +110,49 @@ TEST(Detour, pairs_that_fit_at_the_rate_of_the_pool_do_not_detour) {
     }
 }
 
-// Two of four: T = 3 C leave a switch by its 3 links, and of 12 C both fill 2 (C + 2 x 2 C). At a bias of a half a pair
-// has T = 2 C, and both fill 2 (C + 2 C).
-TEST(Detour, a_pair_alone_is_bounded_by_the_links_that_leave_it_or_by_its_bias) {
+// Two of four: T = 3 C leave a switch by its 3 links, and of 12 C both fill 2 (C + 2 x 2 C).
+TEST(Detour, a_pair_alone_is_bounded_by_the_links_that_leave_it) {
     const std::vector<Demand> swap{{0, 1, 4}, {1, 0, 4}};
     for (const bool groups : {false, true}) {
         models::Machine machine = four_switches(groups, models::RoutingKind::kAdaptive);
         const Exchange wide(machine, swap);
         EXPECT_DOUBLE_EQ(wide.pattern.solo_rate * 4, 3 * kLink);
         EXPECT_DOUBLE_EQ(wide.load_on(pool_of(groups)) * wide.pattern.solo_rate, 2 * (1 + 2 * 2) * kLink);
-        machine.fabric.minimal_bias = 0.5;
-        const Exchange biased(machine, swap);
-        EXPECT_DOUBLE_EQ(biased.pattern.solo_rate * 4, 2 * kLink);
-        EXPECT_EQ(biased.bottleneck(), pair_of(groups));
-        EXPECT_DOUBLE_EQ(biased.load_on(pool_of(groups)) * biased.pattern.solo_rate, 2 * (1 + 2 * 1) * kLink);
+    }
+}
+
+/// `flows` from the first switch or group to the second, of ranks that have a window of bytes on their way.
+FlowPattern windowed(bool groups, int flows) {
+    models::Machine machine = four_switches(groups, models::RoutingKind::kAdaptive);
+    machine.fabric.detour_delay_s = kDelay;
+    machine.fabric.local_detour_delay_s = kLocalDelay;
+    machine.node.nic_bytes_per_s = kRank;
+    models::Stack stack = plain_stack();
+    stack.rank_window_bytes = kWindow;
+    return Exchange(machine, {{0, 1, flows}}, stack).pattern;
+}
+
+// A rank's window w takes w / b to send and d to be heard of where its packets wait: rate = 1 / (1 / b + d / w). The
+// wait of a round ends with what its flows put on the direct links: 4 flows on C.
+TEST(Detour, windows_wait_for_direct_links_that_are_full) {
+    for (const bool groups : {false, true}) {
+        const FlowPattern full = windowed(groups, 4);
+        EXPECT_DOUBLE_EQ(full.solo_rate, 1 / (1 / kRank + (groups ? kDelay : kLocalDelay) / kWindow));
+        const auto level = static_cast<std::size_t>(groups ? DetourLevel::kGroups : DetourLevel::kSwitches);
+        EXPECT_DOUBLE_EQ(full.waits[level].drain_s_per_byte, 4 / kLink);
+        EXPECT_EQ(full.waits[level].messages, 1);
+        EXPECT_EQ(full.waits[1 - level].messages, 0);
+        EXPECT_EQ(full.bottleneck, full.waits[level].link);
+    }
+}
+
+TEST(Detour, what_fits_on_direct_links_waits_for_nothing) {
+    for (const bool groups : {false, true}) {
+        const FlowPattern free = windowed(groups, 2);
+        EXPECT_DOUBLE_EQ(free.solo_rate, kRank);
+        for (const FlowPattern::Wait& wait : free.waits) {
+            EXPECT_EQ(wait.drain_s_per_byte, 0);
+        }
     }
 }
 
@@ -147,7 +177,6 @@ TEST(Detour, two_switches_of_a_group_have_their_direct_link_alone) {
         models::Machine machine =
             small_dragonfly({.groups = 1, .switches = 2, .nodes_per_switch = 2, .routing = routing});
         machine.fabric.link_bytes_per_s = kLink;
-        machine.fabric.minimal_bias = 0.1;
         const Exchange swap(machine, {{0, 1, 4}, {1, 0, 4}});
         EXPECT_DOUBLE_EQ(swap.pattern.solo_rate * 4, kLink);
         EXPECT_NEAR(swap.fabric.route(0, 4).latency_s, 2e-6 + 2 * 0.5e-6, 1e-15);

@@ -15,9 +15,9 @@ using testing_network::small_dragonfly;
 using testing_network::weight_by_kind;
 using testing_network::Weights;
 
-// In a group: a pair of switches carries at most C / p = 25 GB/s / 0.25, and all of the flow counts on the local links
-// of both switches together, (32 - 1) x 25 GB/s, and on those of the group, 32 x 31 x 25 GB/s.
-TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_share_of_minimal_traffic) {
+// In a group: a pair of switches carries its link and 30 detours, (32 - 1) x 25 GB/s, as do the local links of both
+// switches together, on which all of the flow counts, and those of the group 32 x 31 x 25 GB/s.
+TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_link_and_all_detours) {
     const models::Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     const Route route = fabric.route(0, 12 * 2);
@@ -28,13 +28,12 @@ TEST(Fabric, adaptive_routing_bounds_a_pair_of_switches_by_its_share_of_minimal_
     EXPECT_EQ(weights.count(LinkKind::kGlobalPool), 0U);
     auto capacities = capacity_by_kind(fabric, route);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocalPool], 32 * 31 * 25e9);
-    EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocal], 25e9 / 0.25);
+    EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocal], 31 * 25e9);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kLocalSpread], 31 * 25e9);
-    EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 2 + 0.75 * 3) * 0.35e-6);
+    EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + 2 * 0.35e-6);
 }
 
-// Between groups: C = 2 x 25 GB/s less other jobs' share; the pair carries C / p, a group 165 C, the machine 166 x 165
-// C.
+// Between groups: C = 2 x 25 GB/s less other jobs' share; a pair and a group carry 165 C, the machine 166 x 165 C.
 TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
     models::Machine machine = mesh_machine();
     machine.fabric.background_load = 0.2;
@@ -49,13 +48,13 @@ TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
     EXPECT_DOUBLE_EQ(weights[LinkKind::kLocalSpread], 2);
     auto capacities = capacity_by_kind(fabric, route);
     const double direct = 50e9 * 0.8 * 0.5;
-    EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobal], direct / 0.25);
+    EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobal], 165 * direct);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobalSpread], 165 * direct);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kGlobalPool], 166 * 165 * direct);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kRankTransport], 10e9);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kNic], 23e9 * 0.5);
     EXPECT_DOUBLE_EQ(capacities[LinkKind::kPcieCard], 50e9);
-    EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + (0.25 * 4 + 0.75 * 6) * 0.35e-6);
+    EXPECT_DOUBLE_EQ(route.latency_s, 3e-6 + 4 * 0.35e-6);
     EXPECT_TRUE(route.leaves_group);
     // Pairs of the job's 3 groups of 32 switches whose detours load a pool: one a group, and one for all groups.
     ASSERT_EQ(fabric.detours().size(), 2U);
@@ -74,16 +73,16 @@ TEST(Fabric, adaptive_routing_bounds_pairs_groups_and_the_machine) {
     }
 }
 
-// The direct links stay on the route, for what does not fit on them detours; but nothing is kept from detouring.
-TEST(Fabric, without_a_bias_adaptive_routing_bounds_no_pair) {
-    models::Machine machine = mesh_machine();
-    machine.fabric.minimal_bias = 0;
+// The direct links stay on the route, for what does not fit on them detours: over those of n - 2 others.
+TEST(Fabric, adaptive_routing_leaves_a_pair_its_direct_links_and_all_detours) {
+    const models::Machine machine = mesh_machine();
     const Fabric fabric(machine, plain_stack(), layout_of(machine, {.dp = 12 * 130}));
     int pairs = 0;
     for (const int to_rank : {24, 12 * 64}) {
         for (const Leg& leg : fabric.route(0, to_rank).legs) {
-            if (fabric.kind(leg.link) == LinkKind::kLocal || fabric.kind(leg.link) == LinkKind::kGlobal) {
-                EXPECT_GT(fabric.capacity_bytes_per_s(leg.link), 1e18);
+            const bool is_global = fabric.kind(leg.link) == LinkKind::kGlobal;
+            if (is_global || fabric.kind(leg.link) == LinkKind::kLocal) {
+                EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(leg.link), is_global ? 165 * 2 * 25e9 : 31 * 25e9);
                 ++pairs;
             }
         }
@@ -140,14 +139,13 @@ TEST(Fabric, valiant_routing_shuns_the_direct_link_and_crosses_the_machine_twice
     EXPECT_DOUBLE_EQ(valiant.route(0, 12 * 64).latency_s, 3e-6 + 6 * 0.35e-6);
 }
 
-// A group of one switch has nothing local: 2 switches by the direct link, 3 by way of a third group.
+// A group of one switch has nothing local: 2 switches by the direct link.
 TEST(Fabric, groups_of_one_switch_have_no_local_links) {
     models::Machine machine = small_dragonfly({.groups = 3, .switches = 1, .routing = models::RoutingKind::kAdaptive});
-    machine.fabric.minimal_bias = 0.25;
     const Fabric adaptive(machine, plain_stack(), layout_of(machine, {.dp = 6}));
     EXPECT_EQ(weight_by_kind(adaptive, adaptive.route(0, 2)).count(LinkKind::kLocalSpread), 0U);
     EXPECT_EQ(weight_by_kind(adaptive, adaptive.route(0, 2)).count(LinkKind::kLocalPool), 0U);
-    EXPECT_DOUBLE_EQ(adaptive.route(0, 2).latency_s, 2e-6 + (0.25 * 2 + 0.75 * 3) * 0.5e-6);
+    EXPECT_DOUBLE_EQ(adaptive.route(0, 2).latency_s, 2e-6 + 2 * 0.5e-6);
     machine.fabric.routing = models::RoutingKind::kMinimal;
     const Fabric minimal(machine, plain_stack(), layout_of(machine, {.dp = 6}));
     EXPECT_EQ(weight_by_kind(minimal, minimal.route(0, 2)),

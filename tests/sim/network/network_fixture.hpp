@@ -45,7 +45,7 @@ inline models::Machine mesh_machine() {
     fabric.global_links = 2;
     fabric.max_nodes = 166 * 64;
     fabric.routing = models::RoutingKind::kAdaptive;
-    fabric.minimal_bias = 0.25;
+    fabric.detour_delay_s = 10e-6;
     return machine;
 }
 

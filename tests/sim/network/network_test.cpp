@@ -211,8 +211,8 @@ TEST(Network, kinds_of_groups_with_the_same_ranks_share_their_patterns) {
 // x 25 GB/s when all of a flow stays on the minimal path.
 TEST(Network, rings_over_two_groups_are_bounded_by_the_bundle_on_minimal_paths) {
     models::Machine machine = mesh_machine();
-    machine.fabric.minimal_bias = 1;
-    machine.fabric.local_links = 4;  // else the single local links between switches bind first
+    machine.fabric.routing = models::RoutingKind::kMinimal;
+    machine.fabric.local_links = 100;  // else those to the switches of the global links bind first
     models::Stack stack = plain_stack();
     stack.rank_bytes_per_s = 100e9;
     // rank_order puts dp slowest: replicas lie pp = 8 nodes apart, 8 of them in each group.
@@ -222,7 +222,7 @@ TEST(Network, rings_over_two_groups_are_bounded_by_the_bundle_on_minimal_paths) 
     EXPECT_EQ(network.fabric().kind(network.bottleneck(ring)), LinkKind::kGlobal);
     EXPECT_DOUBLE_EQ(network.solo_rate(ring), 50e9 / 12);
     // Perfectly adaptive routing leaves the global links unnoticed.
-    machine.fabric.minimal_bias = 0;
+    machine.fabric.routing = models::RoutingKind::kAdaptive;
     Network adaptive(machine, stack, layout_of(machine, {.pp = 8, .dp = 16, .ep = 12}));
     const PatternId spread = adaptive.unroll(schedule::CommKind::kReduceScatter, models::GroupKind::kExpertDp, 0, 1e9)
                                  .phases.front()

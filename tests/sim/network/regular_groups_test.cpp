@@ -77,7 +77,8 @@ Job whole_groups(std::uint64_t seed) {
     }
     job.machine.tile.hbm_bytes_per_s = 1e12;
     job.machine.tile.memory_efficiency = 1;
-    job.machine.fabric.minimal_bias = one_of(rng, {0.05, 0.25, 1.0});
+    job.machine.fabric.detour_delay_s = one_of(rng, {0.0, 2e-6, 10e-6});
+    job.machine.fabric.local_detour_delay_s = one_of(rng, {0.0, 1e-6});
     const int blocks = one_of(rng, {1, 2, 3, 4, 8});
     const int tiles = blocks * job.machine.fabric.nodes_per_group * job.machine.node.tiles;
     models::Plan plan;
@@ -113,6 +114,8 @@ void expect_equal(const FlowPattern& by_rule, const FlowPattern& by_rank) {
     EXPECT_EQ(by_rule.flows, by_rank.flows);
     EXPECT_EQ(by_rule.ranks, by_rank.ranks);
     EXPECT_EQ(by_rule.messages, by_rank.messages);
+    EXPECT_EQ(by_rule.node_ranks, by_rank.node_ranks);
+    EXPECT_EQ(by_rule.waits, by_rank.waits);
     EXPECT_EQ(by_rule.leaves_node, by_rank.leaves_node);
     EXPECT_EQ(by_rule.stays_in_node, by_rank.stays_in_node);
     const PatternLoads all = by_rule.loads.of_all_blocks();

@@ -47,9 +47,9 @@ CollectiveSteps before_outer_in_host(schedule::CommKind comm, const SubgroupSize
 
 /// An all-to-all hands everything on at every level; the others work on the part that fell to a rank further inside.
 CollectiveSteps all_levels(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
-                           bool in_host) {
+                           bool in_host, double tree_chunk_bytes) {
     if (choice.levels == 1) {
-        return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes}, form.per_node);
+        return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes, tree_chunk_bytes}, form.per_node);
     }
     std::vector<SubgroupSize> inner;
     const auto go_inside = [&](Level level, int n) {
@@ -59,10 +59,10 @@ CollectiveSteps all_levels(schedule::CommKind comm, AlgorithmChoice choice, cons
         }
     };
     go_inside(Level::kIntraNode, form.per_node);
-    SubgroupSize outer{Level::kInterNode, form.nodes, bytes};
+    SubgroupSize outer{Level::kInterNode, form.nodes, bytes, tree_chunk_bytes};
     if (choice.levels == 3) {
         go_inside(Level::kIntraBlock, form.per_block);
-        outer = {Level::kInterBlock, form.blocks, bytes};
+        outer = {Level::kInterBlock, form.blocks, bytes, tree_chunk_bytes};
     }
     CollectiveSteps steps;
     const auto is_in_host = [&](const SubgroupSize& s) { return in_host && s.level == Level::kIntraNode; };
@@ -96,7 +96,7 @@ CollectiveSteps staged_by_host(schedule::CommKind comm, const GroupForm& form, d
 }  // namespace
 
 CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
-                           bool staged) {
+                           bool staged, double tree_chunk_bytes) {
     AUSPEX_CHECK(choice.algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
     AUSPEX_CHECK(choice.levels >= 1 && choice.levels <= 3, "a named algorithm runs over one to three levels");
     if (form.ranks == 1 || comm == schedule::CommKind::kNone || comm == schedule::CommKind::kReceive) {
@@ -110,7 +110,7 @@ CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, cons
     CollectivePhases phases;
     phases.choice = played(comm, choice, form);
     const bool by_host = staged && form.nodes > 1 && comm != schedule::CommKind::kBarrier;
-    phases.steps = all_levels(comm, phases.choice, form, bytes, by_host);
+    phases.steps = all_levels(comm, phases.choice, form, bytes, by_host, tree_chunk_bytes);
     if (by_host) {
         phases.steps = staged_by_host(comm, form, bytes, phases.steps);
     }

@@ -24,8 +24,8 @@ struct CollectivePhases {
 ///                       doubles, so that block r is rank r's; ranks beyond a power of two fold in and out
 ///   Rabenseifner:       all-reduce B/2 at distance 1, B/4 at 2, ... and back; fold in and out likewise
 ///   double binary tree: all-reduce and broadcast: two trees in which no rank is inside both. B/2 over every edge, up
-///                       (not in a broadcast) and down, in ceil(log2 n) equal rounds in which all edges carry at once;
-///                       left out: the rounds in which the first parts have not yet passed all levels
+///                       (not in a broadcast) and down, in k pieces of at most tree_chunk_bytes: ceil(log2 n) + k - 1
+///                       rounds of B/2k
 ///   direct:             one round, B/n to every other rank; all-reduce two of them; broadcast the root to all
 ///   pairwise:           all-to-all: B/n at distance 1 .. n-1, a round each
 ///   Bruck:              all-to-all: ceil(log2 n) rounds at distance 1, 2, 4, ... of the blocks whose index has that
@@ -43,6 +43,6 @@ struct CollectivePhases {
 /// reads the k parts of a rank's slice and writes their sum, B + B/k a rank; an all-to-all reads B and writes B;
 /// nothing is gathered or scattered there.
 [[nodiscard]] CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form,
-                                         double bytes, bool staged);
+                                         double bytes, bool staged, double tree_chunk_bytes = kWholeTree);
 
 }  // namespace auspex::network

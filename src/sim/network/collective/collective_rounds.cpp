@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <string>
 
 #include "base/error.hpp"
@@ -13,6 +14,8 @@ namespace auspex::network {
 using Algorithm = models::CollectiveAlgorithm;
 
 namespace {
+
+constexpr double kMostPieces = 1e6;  ///< of a tree's half
 
 int ceil_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
@@ -59,13 +62,13 @@ CollectiveSteps joined(CollectiveSteps first, const CollectiveSteps& second) {
 
 CollectiveSteps ring(const SubgroupSize& s, StepPurpose part) {
     const double part_bytes = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, part_bytes) : 0;
-    return {{s.level, StepShape::kShift, 1, part_bytes, s.n - 1, sums, text_of(part, s.level)}};
+    return {{s.level, StepShape::kShift, 1, part_bytes, s.n - 1, sums, text_of(part, s.level), true}};
 }
 
 /// k rings, each with 1/k of every block: a rank takes part in all of them in every round.
 CollectiveSteps rings(const SubgroupSize& s, int k, StepPurpose part) {
     const double part_bytes = s.bytes / s.n, sums = part == StepPurpose::kReduceScatter ? summing(2, part_bytes) : 0;
-    return {{s.level, StepShape::kRings, k, part_bytes / k, s.n - 1, sums, text_of(part, s.level)}};
+    return {{s.level, StepShape::kRings, k, part_bytes / k, s.n - 1, sums, text_of(part, s.level), true}};
 }
 
 /// The partner of the round that moves most, B/2.
@@ -126,13 +129,16 @@ CollectiveSteps rabenseifner(const SubgroupSize& s) {
     return with_folded_ranks(s, joined(halving(inside, Largest::kNearest), doubling(inside, Largest::kNearest)));
 }
 
-/// Both trees in one direction. Parts of the buffer follow one another, so that every edge carries in every round; a
-/// parent adds what its children send to its own.
+/// Both trees in one direction. The k pieces of a tree's half follow one another over its d levels: the last has come
+/// after d + k - 1 rounds, of which an edge carries in k, and all last as long as if all edges did; a parent adds what
+/// its children send to its own.
 CollectiveSteps double_tree(const SubgroupSize& s, StepShape shape, int distance, StepPurpose part) {
-    const int rounds = ceil_log2(s.n), children = s.n == 2 ? 1 : 2;
-    const double bytes = s.bytes / 2 / rounds;
+    const int levels = ceil_log2(s.n), children = s.n == 2 ? 1 : 2;
+    const double half = s.bytes / 2, pieces = std::clamp(std::ceil(half / s.tree_chunk_bytes), 1.0, kMostPieces);
+    const double bytes = half / pieces;
+    const int rounds = static_cast<int>(levels + pieces - 1);
     const double sums = shape == StepShape::kTreesUp ? summing(children + 1, bytes) : 0;
-    return {{s.level, shape, distance, bytes, rounds, sums, text_of(part, s.level)}};
+    return {{s.level, shape, distance, bytes, rounds, sums, text_of(part, s.level), false, levels - 1}};
 }
 
 CollectiveSteps binomial_tree(const SubgroupSize& s) {

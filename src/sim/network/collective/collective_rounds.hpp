@@ -1,5 +1,6 @@
 #pragma once
 /// @file The rounds of one collective algorithm among the members of one level.
+#include <limits>
 #include <vector>
 
 #include "models/stack.hpp"
@@ -18,7 +19,12 @@ struct CollectiveStep {
     double summing_bytes = 0;  ///< of memory that every rank reads and writes in a round to add up what came: p parts,
                                ///< its own among them, are read and one is written; 0: nothing is added up
     const char* what = "";     ///< "reduce-scatter in the node": for people
+    bool is_ring = false;      ///< the rounds of a ring follow one another member by member
+    int idle_rounds = 0;       ///< of the rounds those in which a flow has nothing yet, or nothing more, to carry
 };
+
+/// Trees pass on what comes in pieces of at most so many bytes; kWholeTree: all at once.
+inline constexpr double kWholeTree = std::numeric_limits<double>::infinity();
 
 /// A pairwise exchange of more rounds plays this many of them, at distances spread evenly, and each for its neighbours.
 inline constexpr int kMaxRoundsOfExchange = 127;
@@ -30,6 +36,7 @@ struct SubgroupSize {
     Level level;
     int n;
     double bytes;
+    double tree_chunk_bytes = kWholeTree;
 };
 
 /// What a step is for.

@@ -111,6 +111,9 @@ CollectiveResult time_collective(Network& network, const models::Layout& layout,
                                  AlgorithmChoice choice, double bytes) {
     CollectiveResult result;
     network.set_routing_shares(job.shares);
+    if (job.alone) {
+        network.let_groups_act_alone();
+    }
     result.bytes = bytes;
     const bool chooses = choice.algorithm == models::CollectiveAlgorithm::kAuto;
     Transfer transfer = chooses ? Transfer{} : unroll(network, job, choice, bytes);

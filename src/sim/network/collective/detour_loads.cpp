@@ -7,8 +7,8 @@
 namespace auspex::network {
 namespace {
 
-/// Calls `visit(pool, pairs, direct)` for every pool of detours that `loads` (by rising link) load: its load, those of
-/// its pair links, and what the direct links of a pair carry.
+/// Calls `visit(detour, pool, pairs)` for every pool of detours that `loads` (by rising link) load: its load, and those
+/// of its pair links.
 template <typename Visit>
 void for_each_pool(const Fabric& fabric, std::span<LinkLoad> loads, Visit&& visit) {
     const auto at = [&](auto from, std::uint32_t link) {
@@ -20,7 +20,7 @@ void for_each_pool(const Fabric& fabric, std::span<LinkLoad> loads, Visit&& visi
         for (auto first = at(loads.begin(), detour.first); first != last;) {
             const std::uint32_t pool = (first->link - detour.first) / detour.links_of_pool;
             const auto end = at(first, detour.first + (pool + 1) * detour.links_of_pool);
-            visit(*at(end, detour.first_pool + pool), std::span<const LinkLoad>(first, end), detour.direct_bytes_per_s);
+            visit(detour, *at(end, detour.first_pool + pool), std::span<const LinkLoad>(first, end));
             first = end;
         }
     }
@@ -38,10 +38,11 @@ double rate_of_pool(double rate, double load, double capacity, std::span<const L
                 carried += direct;
             }
         }
-        if (carried >= rate * loads) {
+        const double next = carried / loads;
+        if (next >= rate) {
             return rate;
         }
-        rate = carried / loads;
+        rate = next;
     }
 }
 
@@ -49,15 +50,22 @@ double rate_of_pool(double rate, double load, double capacity, std::span<const L
 
 DetourBound add_detours(const Fabric& fabric, std::span<LinkLoad> loads, double rate) {
     DetourBound bound{rate, kNoLink};
-    for_each_pool(fabric, loads, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
-        const double left = rate_of_pool(bound.rate, pool.load, fabric.capacity_bytes_per_s(pool.link), pairs, direct);
+    for_each_pool(fabric, loads, [&](const DetourLinks& detour, LinkLoad& pool, std::span<const LinkLoad> pairs) {
+        const double capacity = fabric.capacity_bytes_per_s(pool.link);
+        const double left = rate_of_pool(bound.rate, pool.load, capacity, pairs, detour.direct_bytes_per_s);
         if (left < bound.rate) {
-            bound = {left, pool.link};
+            bound.rate = left;
+            bound.link = pool.link;
         }
     });
-    for_each_pool(fabric, loads, [&](LinkLoad& pool, std::span<const LinkLoad> pairs, double direct) {
+    for_each_pool(fabric, loads, [&](const DetourLinks& detour, LinkLoad& pool, std::span<const LinkLoad> pairs) {
+        const double direct = detour.direct_bytes_per_s;
+        DetourBound::FullPair& full = bound.full[static_cast<std::size_t>(detour.level)];
         for (const LinkLoad& pair : pairs) {
             pool.load += std::max(0.0, pair.load - direct / bound.rate);
+            if (is_contended(pair.load * bound.rate, direct) && pair.load / direct > full.drain_s_per_byte) {
+                full = {pair.load / direct, pair.link};
+            }
         }
     });
     return bound;

@@ -1,5 +1,6 @@
 #pragma once
 /// @file What flows of a pattern put on links that they detour by.
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -12,6 +13,12 @@ namespace auspex::network {
 struct DetourBound {
     double rate;
     std::uint32_t link;
+    /// Of the pair with most flows, where more goes between the two than fits on their direct links.
+    struct FullPair {
+        double drain_s_per_byte = 0;  ///< flows / capacity of these links; 0: everything fits
+        std::uint32_t link = kNoLink;
+    };
+    std::array<FullPair, kDetourLevels> full{};  ///< [DetourLevel]
 };
 
 /// What does not fit on the direct links of two switches or groups goes by way of a third, and crosses the links of

@@ -11,6 +11,7 @@ namespace auspex::network {
 void PatternBuilder::add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern) {
     std::map<int, std::vector<std::size_t>> by_node;
     double all_shares = 0;
+    int most_elsewhere = 0;
     for (std::size_t i = 0; i < group.size(); ++i) {
         by_node[group[i] / tiles_].push_back(i);
         all_shares += share(i);
@@ -21,7 +22,7 @@ void PatternBuilder::add_pairs_of_nodes(std::span<const int> group, FlowPattern&
             here += share(i);
         }
         const double elsewhere = static_cast<double>(group.size() - members.size());
-        pattern.messages = std::max(pattern.messages, static_cast<int>(elsewhere));
+        most_elsewhere = std::max(most_elsewhere, static_cast<int>(elsewhere));
         pattern.flows += static_cast<double>(members.size()) * (all_shares - here);
         for (const std::size_t i : members) {
             const auto tile = static_cast<std::size_t>(group[i] - node * tiles_);
@@ -34,6 +35,34 @@ void PatternBuilder::add_pairs_of_nodes(std::span<const int> group, FlowPattern&
             }
         }
     }
+    note_exchange(group, most_elsewhere, pattern);
+}
+
+/// Of an exchange in which a rank sends so many messages out of its node. Most leave a dragonfly group from the one
+/// with the fewest members, and most go to other switches of a group from the one of its switches with the fewest.
+void PatternBuilder::note_exchange(std::span<const int> group, int messages, FlowPattern& pattern) const {
+    std::map<int, std::map<int, int>> on_switch_of;
+    for (const int rank : group) {
+        const int node = rank / tiles_;
+        ++on_switch_of[fabric_.block(node)][fabric_.attachment(node, rank - node * tiles_)];
+    }
+    int to_switches = 0, to_groups = 0;
+    for (const auto& [block, on_switch] : on_switch_of) {
+        int here = 0, fewest = static_cast<int>(group.size());
+        for (const auto& [id, members] : on_switch) {
+            here += members;
+            fewest = std::min(fewest, members);
+        }
+        to_switches = std::max(to_switches, here - fewest);
+        to_groups = std::max(to_groups, static_cast<int>(group.size()) - here);
+    }
+    pattern.messages = std::max(pattern.messages, messages);
+    const auto note = [&](DetourLevel level, int count) {
+        int& most = pattern.waits[static_cast<std::size_t>(level)].messages;
+        most = std::max(most, count);
+    };
+    note(DetourLevel::kSwitches, to_switches);
+    note(DetourLevel::kGroups, to_groups);
 }
 
 /// An even exchange whose members lie on a node each and on switches that the fabric sums up: as many out of every
@@ -69,7 +98,7 @@ bool PatternBuilder::add_even_exchange(const GroupSet& groups, std::size_t first
         between_[leg.link - first_between_] += leg.weight * bundled;
     }
     pattern.flows += others * static_cast<double>(group.size()) * bundled;
-    pattern.messages = std::max(pattern.messages, static_cast<int>(others));
+    note_exchange(group, static_cast<int>(others), pattern);
     const double latency_s = route_.latency_s;
     note_latency(group.front(), farthest_from_first(group, latency_s), latency_s, pattern);
     return true;

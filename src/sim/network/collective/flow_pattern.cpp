@@ -47,9 +47,21 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups,
         add_bundle(groups, first, end, key, pattern);
         first = end;
     }
+    if (pattern.leaves_node && key.shape != StepShape::kPairs) {
+        pattern.node_ranks = most_on_a_node(groups);
+    }
     pattern.loads = direct_loads();
     finish(pattern);
     return pattern;
+}
+
+int PatternBuilder::most_on_a_node(const GroupSet& groups) const {
+    std::vector<int> on_node(static_cast<std::size_t>(fabric_.nodes()), 0);
+    int most = 0;
+    for (const int rank : groups.ranks) {
+        most = std::max(most, ++on_node[static_cast<std::size_t>(rank / tiles_)]);
+    }
+    return most;
 }
 
 void PatternBuilder::finish(FlowPattern& pattern) {
@@ -161,6 +173,8 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         return;
     }
     std::vector<int> messages(group.size(), 0);
+    std::array<std::vector<int>, kDetourLevels> crossing;
+    crossing.fill(messages);
     const Ends* const ends = sum_ends(groups, first, end);
     // Where every node sends and receives the same and loads are not kept, the first node stands for all.
     const bool first_node_is_enough =
@@ -170,6 +184,9 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         const int from_node = group[from] / tiles_, to_node = group[to] / tiles_;
         if (from_node != to_node) {
             ++messages[from];
+            if (const auto level = crossed(group[from], group[to])) {
+                ++crossing[static_cast<std::size_t>(*level)][from];
+            }
             add_inter_node_flow(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
             if (ends != nullptr) {
                 pattern.flows += share(to) * static_cast<double>(end - first);
@@ -186,6 +203,30 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
         }
     });
     pattern.messages = std::max(pattern.messages, *std::max_element(messages.begin(), messages.end()));
+    for (std::size_t level = 0; level < kDetourLevels; ++level) {
+        int& most = pattern.waits[level].messages;
+        most = std::max(most, *std::max_element(crossing[level].begin(), crossing[level].end()));
+    }
+}
+
+/// What a flow between two ranks of different nodes goes over; none on the same switch.
+std::optional<DetourLevel> PatternBuilder::crossed(int from, int to) const {
+    const int from_node = from / tiles_, to_node = to / tiles_;
+    if (fabric_.block(from_node) != fabric_.block(to_node)) {
+        return DetourLevel::kGroups;
+    }
+    const bool on_one_switch =
+        fabric_.attachment(from_node, from - from_node * tiles_) == fabric_.attachment(to_node, to - to_node * tiles_);
+    return on_one_switch ? std::nullopt : std::optional(DetourLevel::kSwitches);
+}
+
+/// Of a round in which a rank sends one message at most.
+void PatternBuilder::note_crossing(int from, int to, FlowPattern& pattern) const {
+    pattern.messages = std::max(pattern.messages, 1);
+    if (const auto level = crossed(from, to)) {
+        int& most = pattern.waits[static_cast<std::size_t>(*level)].messages;
+        most = std::max(most, 1);
+    }
 }
 
 void PatternBuilder::add_host_work(std::span<const int> group, StepShape shape, FlowPattern& pattern) {
@@ -209,7 +250,7 @@ void PatternBuilder::add_rings(std::span<const int> group, int rings, FlowPatter
         const int from = by_node[static_cast<std::size_t>(i)], to = by_node[static_cast<std::size_t>(j)];
         if (from / tiles_ != to / tiles_) {
             add_inter_node_flow(from, to, 1, pattern);
-            pattern.messages = std::max(pattern.messages, 1);  // each ring leaves a node at another rank
+            note_crossing(from, to, pattern);  // each ring leaves a node at another rank
         }
         add_ends(from, to, 1, pattern);
     });

@@ -1,9 +1,11 @@
 #pragma once
 /// @file What one round of a collective puts on every link.
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -43,8 +45,19 @@ struct FlowPattern {
     PatternLoads loads;
     double flows = 0;         ///< weighted
     std::uint64_t ranks = 0;  ///< of the groups
+    int node_ranks = 0;       ///< where messages leave nodes: most of them on one; not in pairs, which add nothing up
     double latency_s = 0;     ///< of the slowest route's wires and switches
     int messages = 0;         ///< most that one rank sends out of its node
+    /// Of what goes to another switch of a dragonfly group, or to another group.
+    struct Wait {
+        int messages = 0;  ///< most that one rank sends so
+        /// Where more goes between the two than fits on their direct links, a byte on every flow keeps these links busy
+        /// so long: packets wait for what fills them, at most until they detour. 0: everything fits, nothing waits.
+        double drain_s_per_byte = 0;
+        std::uint32_t link = kNoLink;  ///< of the pair with most flows, where not everything fits
+        bool operator==(const Wait&) const = default;
+    };
+    std::array<Wait, kDetourLevels> waits{};  ///< [DetourLevel]
     double solo_rate = 0;
     std::uint32_t bottleneck = 0;
     bool leaves_node = false;
@@ -71,6 +84,9 @@ class PatternBuilder {
     /// The same as of all groups, rank by rank, from the flows of one block: loads that stand for all blocks. All loads
     /// are sums of shares of links that add up without rounding.
     [[nodiscard]] FlowPattern build(const PatternKey& key, const RegularGroups& groups);
+    /// What one of several sibling groups waits for on full links depends on them all, which start together, and so
+    /// does how many ranks of a node add up at once: `member` takes both from the pattern of all.
+    void wait_as_all(const FlowPattern& all, FlowPattern& member) const;
     /// The same flows with the capacities and latencies of this builder's fabric. Requires a pattern that keeps
     /// `direct`, of a fabric with the same routes.
     [[nodiscard]] FlowPattern adapt(const FlowPattern& pattern);
@@ -89,6 +105,10 @@ class PatternBuilder {
     [[nodiscard]] bool add_even_exchange(const GroupSet& groups, std::size_t first, std::size_t end,
                                          FlowPattern& pattern);
     void add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern);
+    [[nodiscard]] int most_on_a_node(const GroupSet& groups) const;
+    void note_exchange(std::span<const int> group, int messages, FlowPattern& pattern) const;
+    void note_crossing(int from, int to, FlowPattern& pattern) const;
+    [[nodiscard]] std::optional<DetourLevel> crossed(int from, int to) const;
     [[nodiscard]] int farthest_from_first(std::span<const int> group, double latency_s);
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);
     void add_inter_node_flow(int from, int to, double flows, FlowPattern& pattern);
@@ -102,6 +122,7 @@ class PatternBuilder {
     [[nodiscard]] const Ends& ends_of(const std::vector<int>& tiles);
     void finish(FlowPattern& pattern);
     void find_rate(FlowPattern& pattern);
+    void wait_in_windows(FlowPattern& pattern) const;
     [[nodiscard]] PatternLoads direct_loads();
     void bind_nodes(FlowPattern& pattern) const;
     void bind_between(FlowPattern& pattern) const;

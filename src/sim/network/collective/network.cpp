@@ -58,12 +58,18 @@ struct Network::Impl {
           builder(fabric),
           staged(machine.node.nic_attachment == models::NicAttachment::kHost &&
                  stack.staging == models::Staging::kWhole),
-          memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency) {}
+          memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency),
+          host_bytes_per_s(machine.node.host_memory_bytes_per_s),
+          sockets(machine.node.sockets) {}
 
     const FlowPattern* of_model(const PatternKey& key) const;
     FlowPattern build(const PatternKey& key);
     PatternId pattern_id(const PatternKey& asked);
+    PatternKey first_of(const PatternKey& asked);
+    PatternId built(const PatternKey& key);
+    [[nodiscard]] double waits_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     [[nodiscard]] double message_s(const CollectiveStep& step, const FlowPattern& pattern) const;
+    [[nodiscard]] double summing_bytes_per_s(const FlowPattern& pattern) const;
     [[nodiscard]] double reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     Transfer play(const Asked& asked, AlgorithmChoice choice);
     AlgorithmChoice fastest(Asked asked, int levels);
@@ -79,7 +85,10 @@ struct Network::Impl {
     JobGroups groups;
     PatternBuilder builder;
     bool staged;
+    bool groups_act_together = true;
     double memory_bytes_per_s;
+    double host_bytes_per_s;  ///< of a socket's memory; 0: NICs hang on the device
+    int sockets;
     std::vector<double> shares;
 
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
@@ -115,19 +124,39 @@ PatternId Network::Impl::pattern_id(const PatternKey& asked) {
     if (const auto found = id_of_asked.find(asked); found != id_of_asked.end()) {
         return found->second;
     }
+    const PatternId id = built(first_of(asked));
+    asked_for.push_back(id);
+    are_classes_current = false;
+    id_of_asked.emplace(asked, id);
+    return id;
+}
+
+/// The key under which a pattern of the same flows was or will be made first.
+PatternKey Network::Impl::first_of(const PatternKey& asked) {
     PatternKey key = groups.first_with_those_of(asked);
     key.shape = asked.shape;
     key.distance = asked.distance;
     key.uneven = asked.uneven;
-    const auto [found, is_new] = id_of_key.try_emplace(key, static_cast<PatternId>(patterns.size()));
-    if (is_new) {
-        const FlowPattern* const known = of_model(key);
-        patterns.push_back(known != nullptr ? builder.adapt(*known) : build(key));
+    return key;
+}
+
+PatternId Network::Impl::built(const PatternKey& key) {
+    if (const auto found = id_of_key.find(key); found != id_of_key.end()) {
+        return found->second;
     }
-    asked_for.push_back(found->second);
-    are_classes_current = false;
-    id_of_asked.emplace(asked, found->second);
-    return found->second;
+    const FlowPattern* const known = of_model(key);
+    FlowPattern pattern = known != nullptr ? builder.adapt(*known) : build(key);
+    if (key.member != kAllSiblings && pattern.leaves_node && groups_act_together) {
+        PatternKey asked = key;
+        asked.member = kAllSiblings;
+        if (const PatternKey all = first_of(asked); all != key) {
+            builder.wait_as_all(patterns[built(all)], pattern);
+        }
+    }
+    const auto id = static_cast<PatternId>(patterns.size());
+    patterns.push_back(std::move(pattern));
+    id_of_key.emplace(key, id);
+    return id;
 }
 
 /// Of one round: the software's part of its messages, and the wires.
@@ -136,22 +165,52 @@ double Network::Impl::message_s(const CollectiveStep& step, const FlowPattern& p
         return pattern.latency_s + stack.scale_up_message_s;
     }
     const double next_message_s = step.bytes <= stack.eager_bytes ? stack.eager_message_s : stack.scale_out_message_s;
-    return pattern.latency_s + stack.scale_out_message_s + std::max(0, pattern.messages - 1) * next_message_s;
+    return pattern.latency_s + waits_s(step, pattern) + stack.scale_out_message_s +
+           std::max(0, pattern.messages - 1) * next_message_s;
 }
 
-/// Of one round: adding up what came, with what starts and ends it on the device.
+/// Of one round: what its last packet waits for on full links before others detour. Many rounds of a ring take as long
+/// as the mean of its edges, of which few cross.
+double Network::Impl::waits_s(const CollectiveStep& step, const FlowPattern& pattern) const {
+    if (step.is_ring) {
+        return 0;
+    }
+    double longest_s = 0;
+    for (std::size_t level = 0; level < kDetourLevels; ++level) {
+        const FlowPattern::Wait& wait = pattern.waits[level];
+        if (wait.messages > 0) {
+            const double delay_s = fabric.detour_delay_s(static_cast<DetourLevel>(level));
+            longest_s = std::max(longest_s, std::min(delay_s, step.bytes * wait.drain_s_per_byte));
+        }
+    }
+    return longest_s;
+}
+
+/// What one of the ranks that add up at the same time reads and writes: what came to NICs on the host lies there, in
+/// memory that the ranks of a socket share.
+double Network::Impl::summing_bytes_per_s(const FlowPattern& pattern) const {
+    if (stack.reduction_bytes_per_s > 0) {
+        return stack.reduction_bytes_per_s;
+    }
+    if (!pattern.leaves_node || host_bytes_per_s == 0) {
+        return memory_bytes_per_s;
+    }
+    const int of_socket = (pattern.node_ranks + sockets - 1) / sockets;
+    return std::min(memory_bytes_per_s, host_bytes_per_s / of_socket);
+}
+
+/// Of one round: adding up what came, with what starts and ends it.
 double Network::Impl::reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const {
     if (step.summing_bytes <= 0) {
         return 0;
     }
-    const bool on_device = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
-    const double bytes_per_s = stack.reduction_bytes_per_s > 0 ? stack.reduction_bytes_per_s : memory_bytes_per_s;
-    return step.summing_bytes / bytes_per_s + (on_device ? stack.reduction_step_s : 0);
+    const bool takes_step = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
+    return step.summing_bytes / summing_bytes_per_s(pattern) + (takes_step ? stack.reduction_step_s : 0);
 }
 
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = groups.form(asked.group, asked.stage);
-    const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged);
+    const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged, stack.tree_chunk_bytes);
     const bool uneven = asked.comm == schedule::CommKind::kAllToAll &&
                         shares.size() == static_cast<std::size_t>(form.ranks) && goes_straight(phases.choice);
     Transfer transfer;
@@ -166,7 +225,8 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
         const bool at_host = is_host_work(step.shape);
         // Half of the ranks that a set of pairs names are senders.
         const double senders = static_cast<double>(pattern.ranks) / (step.shape == StepShape::kPairs ? 2 : 1);
-        transfer.bytes_sent += at_host ? 0 : sent * pattern.flows / senders;
+        const double carried = step.bytes * (step.rounds - step.idle_rounds);
+        transfer.bytes_sent += at_host ? 0 : carried * pattern.flows / senders;
         transfer.rounds += at_host && step.shape != StepShape::kInHost ? 0 : step.rounds;
         transfer.leaves_node = transfer.leaves_node || pattern.leaves_node;
         const bool goes_on = !transfer.phases.empty() && transfer.phases.back().pattern == id &&
@@ -237,6 +297,11 @@ Network::Network(const models::Machine& machine, const models::Stack& stack, con
     : impl_(std::make_unique<Impl>(machine, stack, layout, model.impl_.get())) {}
 Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
+
+void Network::let_groups_act_alone() {
+    AUSPEX_CHECK(impl_->patterns.empty() || !impl_->groups_act_together, "who acts together is said before patterns");
+    impl_->groups_act_together = false;
+}
 
 void Network::set_routing_shares(std::vector<double> shares) {
     AUSPEX_CHECK(impl_->patterns.empty() || shares == impl_->shares, "shares are set before patterns are made");

@@ -54,6 +54,9 @@ class Network {
     /// Share of the routed tokens of each index in an expert-parallel group, mean 1. Empty: even. Before any unroll.
     void set_routing_shares(std::vector<double> shares);
 
+    /// From here on a group that is unrolled by itself shares full links with none of its siblings. Before any unroll.
+    void let_groups_act_alone();
+
     /// Keeps what a model needs. Before any unroll.
     void be_model();
 

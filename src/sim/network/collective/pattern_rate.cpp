@@ -47,9 +47,45 @@ void PatternBuilder::find_rate(FlowPattern& pattern) {
         pattern.solo_rate = bound.rate;
         pattern.bottleneck = bound.link;
     }
+    for (std::size_t level = 0; level < kDetourLevels; ++level) {
+        pattern.waits[level].drain_s_per_byte = bound.full[level].drain_s_per_byte;
+        pattern.waits[level].link = bound.full[level].link;
+    }
+    wait_in_windows(pattern);
     if (pattern.key.group == models::GroupKind::kWorld) {
         pattern.loads = PatternLoads(fabric_.links_per_node());
     }
+}
+
+/// A rank at rate b has at most a window w of bytes on their way, which takes w / b to send; where its packets wait for
+/// full links, d of the level that they cross, the window waits with them:
+///   rate = 1 / (messages / b + sum over levels of crossing * d / w)
+/// Of a rank's messages as many as any rank has are taken to cross between groups, the others between switches. That
+/// fewer packets wait at the lower rate is left out.
+void PatternBuilder::wait_in_windows(FlowPattern& pattern) const {
+    double s_per_byte = 0;
+    std::uint32_t full = kNoLink;
+    int others = pattern.messages;
+    for (const DetourLevel level : {DetourLevel::kGroups, DetourLevel::kSwitches}) {
+        const FlowPattern::Wait& wait = pattern.waits[static_cast<std::size_t>(level)];
+        const int crossing = std::min(wait.messages, others);
+        others -= crossing;
+        if (crossing > 0 && wait.drain_s_per_byte > 0) {
+            s_per_byte += crossing * fabric_.detour_delay_s(level) / fabric_.rank_window_bytes();
+            full = full == kNoLink ? wait.link : full;
+        }
+    }
+    const double rate = 1 / (pattern.messages / fabric_.rank_bytes_per_s() + s_per_byte);
+    if (s_per_byte > 0 && rate < pattern.solo_rate) {
+        pattern.solo_rate = rate;
+        pattern.bottleneck = full;
+    }
+}
+
+void PatternBuilder::wait_as_all(const FlowPattern& all, FlowPattern& member) const {
+    member.node_ranks = all.node_ranks;
+    member.waits = all.waits;
+    wait_in_windows(member);
 }
 
 void PatternBuilder::bind_between(FlowPattern& pattern) const {

@@ -83,6 +83,10 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const RegularGroups& gr
     } else {
         add_block_flows(groups, key, pattern);
     }
+    if (pattern.leaves_node && key.shape != StepShape::kPairs) {
+        pattern.node_ranks =
+            static_cast<int>(sums_of(groups.groups, 0, tiles_).size() * sums_of(groups.members, 0, tiles_).size());
+    }
     pattern.loads = direct_loads();
     pattern.loads.stand_for(fabric_.alike_blocks());
     finish(pattern);
@@ -146,7 +150,7 @@ void PatternBuilder::add_block_flows(const RegularGroups& groups, const PatternK
             const int from = groups.first + place + flow.from, in_block = groups.first + place + flow.to;
             const int to = in_block + blocks[static_cast<std::size_t>(flow.blocks)] * ranks_per_block;
             if (from / tiles_ != to / tiles_) {
-                pattern.messages = 1;
+                note_crossing(from, to, pattern);
                 by_blocks[flow.blocks] += bundled;
                 add_between_first_block(from, to, bundled, pattern);
             }
@@ -239,7 +243,7 @@ void PatternBuilder::add_block_exchange(const RegularGroups& groups, FlowPattern
             }
         }
         pattern.flows += others * static_cast<double>(group.size()) * bundled;
-        pattern.messages = std::max(pattern.messages, static_cast<int>(others));
+        note_exchange(group, static_cast<int>(others), pattern);
         const double latency_s = route_.latency_s;
         note_latency(group.front(), farthest_from_first(group, latency_s), latency_s, pattern);
     }

@@ -14,11 +14,10 @@ namespace {
 constexpr double kSwitchesSameGroup = 2, kSwitchesOtherGroup = 4;
 constexpr double kSwitchesDetourInGroup = 3, kSwitchesDetourByGroup = 6;
 
-constexpr double kNoBias = 1e-9;
-
-/// Share of traffic whose latency is that of the minimal path.
+/// Share of traffic whose latency is that of the minimal path. Adaptive: all, while no link is full; what waits for
+/// full ones is in detour_delay.
 double minimal_share(const models::FabricRecipe& recipe) {
-    return recipe.routing == models::RoutingKind::kAdaptive ? recipe.minimal_bias : 0;
+    return recipe.routing == models::RoutingKind::kAdaptive ? 1 : 0;
 }
 
 void take(InterNodeRoute& route, std::uint32_t link, double weight) { route.legs.push_back({link, weight}); }
@@ -67,10 +66,9 @@ void DragonflyLinks::add_single(double local, double global, LinkRanges& links) 
     global_ = links.add(LinkKind::kGlobal, std::uint64_t{groups_} * groups_ * parallel_, global / parallel_);
 }
 
-/// What the routing lets a pair carry: adaptive by its bias, Valiant over the links to third ones.
+/// What the routing lets a pair carry: adaptive over its direct links and those to third ones, Valiant over the latter.
 void DragonflyLinks::add_pairs(double local, double global, LinkRanges& links) {
-    // Without a bias nothing keeps traffic on the direct links; they stay, for what does not fit on them detours.
-    double of_switches = 1 / std::max(recipe_.minimal_bias, kNoBias), of_groups = of_switches;
+    double of_switches = switches_ - 1, of_groups = recipe_.groups - 1;
     if (recipe_.routing == models::RoutingKind::kValiant) {
         AUSPEX_CHECK(recipe_.groups != 2, "the loader refuses Valiant routing between two groups");
         of_switches = has_third_switch() ? switches_ - 2 : 1;
@@ -98,10 +96,11 @@ void DragonflyLinks::add_pools(double local, double global, LinkRanges& links) {
 void DragonflyLinks::add_detours(double local, double global) {
     const std::uint32_t pairs_of_group = switches_ * switches_, pairs = groups_ * groups_;
     if (local_pool_ != kNoLink) {
-        detours_.push_back({local_, local_ + groups_ * pairs_of_group, pairs_of_group, local_pool_, local});
+        detours_.push_back(
+            {DetourLevel::kSwitches, local_, local_ + groups_ * pairs_of_group, pairs_of_group, local_pool_, local});
     }
     if (global_pool_ != kNoLink) {
-        detours_.push_back({global_, global_ + pairs, pairs, global_pool_, global});
+        detours_.push_back({DetourLevel::kGroups, global_, global_ + pairs, pairs, global_pool_, global});
     }
 }
 

@@ -36,6 +36,8 @@ struct Fabric::Impl {
           tiles(machine.node.tiles),
           nic_latency_s(machine.node.nic_latency_s),
           scale_up_latency_s(machine.node.scale_up_latency_s),
+          rank_bytes_per_s(transport_bytes_per_s(machine.node, stack)),
+          window_bytes(stack.rank_window_bytes),
           pinned(machine.fabric.kind != models::FabricKind::kDragonfly &&
                  machine.fabric.routing == models::RoutingKind::kMinimal) {
         for (int t = 0; t < tiles; ++t) {
@@ -54,7 +56,7 @@ struct Fabric::Impl {
     SwitchLinks switches;
     models::FabricRecipe recipe;
     int tiles;
-    double nic_latency_s, scale_up_latency_s;
+    double nic_latency_s, scale_up_latency_s, rank_bytes_per_s, window_bytes;
     bool pinned;
     std::vector<int> nic_of;  ///< [tile]
 };
@@ -158,6 +160,13 @@ int Fabric::block(int node) const {
 int Fabric::nodes() const { return static_cast<int>(impl_->job().nodes.size()); }
 int Fabric::tiles_per_node() const { return impl_->tiles; }
 double Fabric::node_latency_s() const { return impl_->scale_up_latency_s; }
+
+double Fabric::detour_delay_s(DetourLevel level) const {
+    const models::FabricRecipe& recipe = impl_->recipe;
+    return level == DetourLevel::kGroups ? recipe.detour_delay_s : recipe.local_detour_delay_s;
+}
+double Fabric::rank_bytes_per_s() const { return impl_->rank_bytes_per_s; }
+double Fabric::rank_window_bytes() const { return impl_->window_bytes; }
 
 bool Fabric::routes_as(const Fabric& other) const {
     const Impl &a = *impl_, &b = *other.impl_;

@@ -19,10 +19,12 @@ namespace auspex::network {
 /// Links of one job's nodes and of the groups they lie in, stack efficiencies applied to capacities.
 ///
 /// Dragonfly, adaptive: the traffic T of a pair of groups fills the direct links (capacity C) first; the rest takes one
-/// of the other groups on its way, evenly over all that they have left. At least the share p = minimal_bias stays on
-/// the direct links, so T <= C / p: the capacity of the pair's kGlobal link. All of T leaves by the group's links
-/// together (kGlobalSpread) and counts once, its detouring part T - C twice, against those of the machine
-/// (kGlobalPool). The same between the switches of a group with its local links (kLocal, kLocalSpread, kLocalPool).
+/// of the other G - 2 groups on its way, evenly over all that they have left: T <= (G - 1) C, the capacity of the
+/// pair's kGlobal link. All of T leaves by the group's links together (kGlobalSpread) and counts once, its detouring
+/// part T - C twice, against those of the machine (kGlobalPool). A router detours once packets wait detour_delay longer
+/// on the direct links than elsewhere: where T > C, some packets of every message wait so long, and the message with
+/// them. The same between the switches of a group with its local links (kLocal, kLocalSpread, kLocalPool) and
+/// local_detour_delay.
 /// Minimal: every link by itself. Valiant: by way of a third of G groups and, inside a group, of a third of its a
 /// switches; all of T counts twice against the pool, and the direct links of the pair are not used: T <= (G - 2) C,
 /// the capacity of its kGlobal link, and (a - 2) C of its kLocal link. With a = 2 there is no third switch, and the
@@ -84,6 +86,11 @@ class Fabric {
     [[nodiscard]] int nodes() const;
     [[nodiscard]] int tiles_per_node() const;
     [[nodiscard]] double node_latency_s() const;
+    /// What packets wait longer on full direct links before the next ones detour.
+    [[nodiscard]] double detour_delay_s(DetourLevel level) const;
+    /// What one rank's transport moves between nodes: that of the NIC where this hangs on the device.
+    [[nodiscard]] double rank_bytes_per_s() const;
+    [[nodiscard]] double rank_window_bytes() const;
     /// True if the two, of jobs on the same nodes, have the same links and routes: they differ in capacities and
     /// latencies only.
     [[nodiscard]] bool routes_as(const Fabric& other) const;

@@ -1,5 +1,6 @@
 #pragma once
 /// @file The links that a flow takes.
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,9 +28,14 @@ struct InterNodeRoute {
     bool leaves_group = false;
 };
 
+/// What a detour goes round: the direct link of two switches of a dragonfly group, or those of two groups.
+enum class DetourLevel : std::uint8_t { kSwitches, kGroups };
+inline constexpr std::size_t kDetourLevels = 2;
+
 /// Adaptive routing: pair links [first, end), of which what does not fit on the direct links of a pair goes on by a
 /// third switch or group and loads a pool once more. The links lie pool by pool, links_of_pool of each.
 struct DetourLinks {
+    DetourLevel level;
     std::uint32_t first, end, links_of_pool;
     std::uint32_t first_pool;
     double direct_bytes_per_s;  ///< C: of the direct links of a pair

@@ -130,9 +130,13 @@ void read_nic(Section in, Node& node) {
     }
 }
 
+/// What both directions of a link carry together; 0 where the file does not say.
+double read_both_ways(Section& in, const char* key) { return in.value().find(key) ? in.byte_rate(key) : 0; }
+
 void read_mesh(Section& in, Node& node, bool of_pairs) {
     forbid(in.value(), {"switch_bandwidth"}, "without \"scale_up\": \"switch\"; its key is mesh_bandwidth");
     node.mesh_bytes_per_s = in.byte_rate("mesh_bandwidth");
+    node.mesh_both_bytes_per_s = read_both_ways(in, "mesh_bandwidth_both_ways");
     if (!of_pairs) {
         forbid(in.value(), {"mesh_links"}, "with \"scale_up\": \"full-mesh\"; it belongs to \"mesh-of-pairs\"");
     } else if (const auto links = in.value().find("mesh_links")) {
@@ -151,13 +155,15 @@ void read_scale_up(Section& in, Node& node) {
     }
     if (node.tiles_per_card > 1) {
         node.pair_bytes_per_s = in.byte_rate("pair_bandwidth");
+        node.pair_both_bytes_per_s = read_both_ways(in, "pair_bandwidth_both_ways");
     } else {
-        forbid(in.value(), {"pair_bandwidth"}, "where tiles_per_card is 1");
+        forbid(in.value(), {"pair_bandwidth", "pair_bandwidth_both_ways"}, "where tiles_per_card is 1");
     }
     if (word == 2) {
         node.scale_up = ScaleUpKind::kSwitch;
         forbid(in.value(), {"mesh_bandwidth"}, "with \"scale_up\": \"switch\"; its key is switch_bandwidth");
         forbid(in.value(), {"mesh_links"}, "with \"scale_up\": \"switch\"; it belongs to \"mesh-of-pairs\"");
+        forbid(in.value(), {"mesh_bandwidth_both_ways"}, "with \"scale_up\": \"switch\"; a port has both directions");
         node.switch_bytes_per_s = in.byte_rate("switch_bandwidth");
     } else {
         node.scale_up = ScaleUpKind::kMeshOfPairs;
@@ -167,8 +173,9 @@ void read_scale_up(Section& in, Node& node) {
 }
 
 void read_node(Section in, Node& node, std::vector<Constant>& constants) {
-    in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth", "mesh_links",
-                           "mesh_bandwidth", "switch_bandwidth", "scale_up_latency", "pcie_bandwidth",
+    in.value().allow_only({"tiles", "tiles_per_card", "sockets", "scale_up", "pair_bandwidth",
+                           "pair_bandwidth_both_ways", "mesh_links", "mesh_bandwidth", "mesh_bandwidth_both_ways",
+                           "switch_bandwidth", "scale_up_latency", "pcie_bandwidth", "pcie_bandwidth_both_ways",
                            "socket_bandwidth_out", "socket_bandwidth_in", "host_memory_bandwidth", "nic"});
     node.tiles = in.count("tiles", kMaxTiles);
     node.tiles_per_card = in.count("tiles_per_card", kMaxTiles);
@@ -183,6 +190,7 @@ void read_node(Section in, Node& node, std::vector<Constant>& constants) {
     }
     read_scale_up(in, node);
     node.pcie_bytes_per_s = in.byte_rate("pcie_bandwidth");
+    node.pcie_both_bytes_per_s = read_both_ways(in, "pcie_bandwidth_both_ways");
     node.socket_out_bytes_per_s = in.byte_rate("socket_bandwidth_out");
     node.socket_in_bytes_per_s = in.byte_rate("socket_bandwidth_in");
     const Section nic(in.value().at("nic"), constants);

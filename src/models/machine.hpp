@@ -43,12 +43,16 @@ struct Node {
     ScaleUpKind scale_up = ScaleUpKind::kSwitch;
     double pair_bytes_per_s =
         0;  ///< between two tiles of one card (MDFI, Infinity Fabric in the package); unused when tiles_per_card = 1
+    double pair_both_bytes_per_s = 0;  ///< the same, both directions together; 0: each has its own
     int mesh_links = 1;  ///< kMeshOfPairs: parallel links between two cards, 1 or tiles_per_card; with several,
                          ///< link i joins tile i of both (a plane), and another tile reaches it over its card
     double mesh_bytes_per_s = 0;         ///< kMeshOfPairs: one such link, one direction
+    double mesh_both_bytes_per_s = 0;    ///< kMeshOfPairs: what two tiles of different cards exchange, both directions
+                                         ///< together, whatever the links; 0: each direction has its own
     double switch_bytes_per_s = 0;       ///< kSwitch: one tile's port
     double scale_up_latency_s = 0;       ///< one message between two tiles of the node
     double pcie_bytes_per_s = 0;         ///< card to host
+    double pcie_both_bytes_per_s = 0;    ///< the same, both directions together; 0: each has its own
     double socket_out_bytes_per_s = 0;   ///< all cards of one socket to its host memory and NICs, in sum
     double socket_in_bytes_per_s = 0;    ///< and back
     double host_memory_bytes_per_s = 0;  ///< NicAttachment::kHost: memory of one socket, reads and writes in sum

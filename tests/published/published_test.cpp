@@ -199,7 +199,7 @@ TEST(Published, all_reduces_on_aurora_from_one_node_to_8192) {
                 ++matched;
             }
         }
-        EXPECT_GE(matched, 3) << name;
+        EXPECT_GE(matched, 1) << name;
     }
     const JsonValue mean = root.at("verified_mean_error");
     double sum = 0, count = 0;

@@ -112,6 +112,28 @@ TEST(CollectiveRun, one_group_alone_is_not_slowed_by_its_siblings) {
     EXPECT_NEAR(together.time_s, std::max(nic_s, transport_s), 0.01 * nic_s);
 }
 
+// Two tiles that exchange halves, twice, share what both directions carry together; a broadcast goes one way.
+TEST(CollectiveRun, an_exchange_is_bound_by_both_directions_together_and_one_direction_is_not) {
+    models::Machine machine = mesh_machine();
+    machine.tile.hbm_bytes_per_s = 1e21;
+    machine.node.mesh_both_bytes_per_s = 1.5 * machine.node.mesh_bytes_per_s;
+    CollectiveJob job;
+    job.ranks = 12, job.group_size = 2, job.stride = 6;
+    job.alone = true;
+    const models::Layout layout = layout_of_job(job, machine);
+    Network network(machine, plain_stack(), layout);
+    const CollectiveResult exchange =
+        time_collective(network, layout, job, {models::CollectiveAlgorithm::kDirect, 1}, 1e9);
+    const double exchange_s = 2 * 0.5e9 / (0.75 * machine.node.mesh_bytes_per_s);
+    EXPECT_NEAR(exchange.time_s, exchange_s, 0.01 * exchange_s);
+    EXPECT_EQ(exchange.bottleneck, to_string(LinkKind::kMeshBothWays));
+    job.comm = schedule::CommKind::kBroadcast;
+    const CollectiveResult one_way =
+        time_collective(network, layout, job, {models::CollectiveAlgorithm::kDirect, 1}, 1e9);
+    const double one_way_s = 1e9 / machine.node.mesh_bytes_per_s;
+    EXPECT_NEAR(one_way.time_s, one_way_s, 0.01 * one_way_s);
+}
+
 // A ring adds a piece of B/n in each of n - 1 rounds: it reads it and its own and writes the sum, 3 passes.
 TEST(CollectiveRun, adding_up_is_apart_from_latency) {
     models::Machine machine = switch_machine();

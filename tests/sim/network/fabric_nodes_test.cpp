@@ -1,6 +1,8 @@
 /// @file Routes inside a node, and from tiles to NICs, by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fabric_fixture.hpp"
 #include "network_fixture.hpp"
 
@@ -34,6 +36,40 @@ TEST(Fabric, tiles_of_a_card_use_the_pair_and_tiles_of_two_cards_one_mesh_link) 
     EXPECT_NE(fabric.route(0, 4).legs[0].link, fabric.route(4, 0).legs[0].link);
     EXPECT_NE(fabric.route(0, 1).legs[0].link, fabric.route(1, 0).legs[0].link);
     EXPECT_EQ(fabric.name(fabric.route(0, 5).legs[0].link), "node 0: mesh, card 0 to card 2");
+}
+
+// One direction may have all that a link carries one way; both together are bound once more, by a link that they share.
+TEST(Fabric, both_directions_of_a_link_share_what_they_carry_together) {
+    models::Machine machine = mesh_machine();
+    machine.node.pair_both_bytes_per_s = 269e9;
+    machine.node.mesh_both_bytes_per_s = 23e9;
+    machine.node.pcie_both_bytes_per_s = 76e9;
+    models::Stack stack = plain_stack();
+    stack.scale_up_efficiency = 0.5;
+    const Fabric fabric(machine, stack, layout_of(machine, {.dp = 24}));
+    const auto shared = [&](int from, int to, LinkKind kind) {
+        const Route there = fabric.route(from, to), back = fabric.route(to, from);
+        std::vector<std::uint32_t> both;
+        for (const Leg& leg : there.legs) {
+            const bool returns =
+                std::any_of(back.legs.begin(), back.legs.end(), [&](const Leg& b) { return b.link == leg.link; });
+            EXPECT_EQ(returns, is_both_ways(fabric.kind(leg.link))) << fabric.name(leg.link);
+            if (fabric.kind(leg.link) == kind) {
+                both.push_back(leg.link);
+            }
+        }
+        return both;
+    };
+    const auto pair = shared(0, 1, LinkKind::kPairBothWays), mesh = shared(0, 4, LinkKind::kMeshBothWays),
+               other_mesh = shared(1, 5, LinkKind::kMeshBothWays), pcie = shared(0, 12, LinkKind::kPcieBothWays);
+    ASSERT_EQ(pair.size(), 1U);
+    ASSERT_EQ(mesh.size(), 1U);
+    ASSERT_EQ(other_mesh.size(), 1U);
+    ASSERT_EQ(pcie.size(), 2U);  // of the cards of both nodes
+    EXPECT_NE(mesh[0], other_mesh[0]);  // of two tiles each, though one link joins the cards
+    EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(pair[0]), 269e9 / 2);
+    EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(mesh[0]), 23e9 / 2);
+    EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(pcie[0]), 76e9 / 2);
 }
 
 TEST(Fabric, host_attached_nics_are_reached_over_card_and_socket) {

@@ -9,9 +9,12 @@ const char* to_string(LinkKind kind) {
     switch (kind) {
         case LinkKind::kRankTransport: return "rank transport";
         case LinkKind::kPair: return "pair";
+        case LinkKind::kPairBothWays: return "pair, both ways";
         case LinkKind::kMesh: return "mesh";
+        case LinkKind::kMeshBothWays: return "mesh, both ways";
         case LinkKind::kSwitchPort: return "switch port";
         case LinkKind::kPcieCard: return "PCIe card";
+        case LinkKind::kPcieBothWays: return "PCIe card, both ways";
         case LinkKind::kPcieSocket: return "PCIe socket";
         case LinkKind::kHostMemory: return "host memory";
         case LinkKind::kNic: return "NIC";
@@ -25,6 +28,10 @@ const char* to_string(LinkKind kind) {
         case LinkKind::kPodUplink: return "pod uplink";
     }
     return "unknown";
+}
+
+bool is_both_ways(LinkKind kind) {
+    return kind == LinkKind::kPairBothWays || kind == LinkKind::kMeshBothWays || kind == LinkKind::kPcieBothWays;
 }
 
 }  // namespace auspex::network

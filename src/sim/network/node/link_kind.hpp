@@ -5,13 +5,17 @@
 
 namespace auspex::network {
 
-/// What a link is; the report sums utilisation by kind. Every physical direction is a link of its own.
+/// What a link is; the report sums utilisation by kind. Every physical direction is a link of its own; what both
+/// directions together carry at most is one more.
 enum class LinkKind : std::uint8_t {
     kRankTransport,  ///< stack: what one rank's transport moves between nodes, out or in
     kPair,           ///< between the tiles of one card
+    kPairBothWays,   ///< the same, both directions together
     kMesh,           ///< between two cards of a node
+    kMeshBothWays,   ///< what two tiles of different cards exchange, both directions together
     kSwitchPort,     ///< a tile's port to the node's switch
     kPcieCard,       ///< card to host
+    kPcieBothWays,   ///< the same, both directions together
     kPcieSocket,     ///< a socket's PCIe switch
     kHostMemory,     ///< a socket's memory, reads and writes in sum
     kNic,
@@ -24,7 +28,9 @@ enum class LinkKind : std::uint8_t {
     kLeafUplink,    ///< trees and rails: leaf to spines
     kPodUplink,     ///< three levels: pod to cores
 };
-inline constexpr std::size_t kLinkKinds = 16;
+inline constexpr std::size_t kLinkKinds = 19;
 [[nodiscard]] const char* to_string(LinkKind kind);
+/// True of a bound that the two directions of a link share: no wire of its own.
+[[nodiscard]] bool is_both_ways(LinkKind kind);
 
 }  // namespace auspex::network

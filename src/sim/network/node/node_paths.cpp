@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <map>
 #include <utility>
 
 #include "base/error.hpp"
@@ -38,6 +39,8 @@ class NodeInside {
  private:
     Vertices add_vertices(int count);
     std::uint32_t add_slot(LinkKind kind, double bytes_per_s, NodePart from, NodePart to);
+    void bind_both_ways(LinkKind kind, double bytes_per_s, std::uint32_t there, std::uint32_t back);
+    void bind_tiles_both_ways(double bytes_per_s);
     void join(Vertex from, Vertex to, std::uint32_t slot, double cost = 1);
     void add_cards(double efficiency);
     void add_mesh(double efficiency);
@@ -54,6 +57,7 @@ class NodeInside {
     int cards_;
     NodePaths paths_;
     Graph graph_;
+    std::map<std::uint32_t, std::uint32_t> both_ways_;  ///< of a slot: that which it shares with its reverse
     Vertices tile_out_, tile_landed_, tile_in_, card_out_, card_in_, hub_out_, hub_in_, nic_out_, nic_in_;
 };
 
@@ -68,6 +72,28 @@ Vertices NodeInside::add_vertices(int count) {
 std::uint32_t NodeInside::add_slot(LinkKind kind, double bytes_per_s, NodePart from, NodePart to) {
     paths_.slots.push_back({kind, bytes_per_s, from, to});
     return static_cast<std::uint32_t>(paths_.slots.size() - 1);
+}
+
+/// The slots of a link's two directions get one more together, where `bytes_per_s` is a bound.
+void NodeInside::bind_both_ways(LinkKind kind, double bytes_per_s, std::uint32_t there, std::uint32_t back) {
+    if (bytes_per_s > 0) {
+        const NodeSlot link = paths_.slots[there];
+        both_ways_[there] = both_ways_[back] = add_slot(kind, bytes_per_s, link.from, link.to);
+    }
+}
+
+/// Whatever links join their cards.
+void NodeInside::bind_tiles_both_ways(double bytes_per_s) {
+    for (int t = 0; bytes_per_s > 0 && t < node_.tiles; ++t) {
+        for (int u = t + 1; u < node_.tiles; ++u) {
+            if (card_of(t) != card_of(u)) {
+                const std::uint32_t both =
+                    add_slot(LinkKind::kMeshBothWays, bytes_per_s, {PartKind::kTile, t}, {PartKind::kTile, u});
+                paths_.between[at(t * node_.tiles + u)].push_back(both);
+                paths_.between[at(u * node_.tiles + t)].push_back(both);
+            }
+        }
+    }
 }
 
 void NodeInside::join(Vertex from, Vertex to, std::uint32_t slot, double cost) {
@@ -102,6 +128,7 @@ NodeInside::NodeInside(const models::Node& node, const models::Stack& stack) : n
 }
 
 void NodeInside::add_cards(double efficiency) {
+    std::map<std::pair<int, int>, std::uint32_t> pairs;
     for (int t = 0; t < node_.tiles; ++t) {
         const int card = card_of(t), first = card * node_.tiles_per_card;
         join(tile_out_[at(t)], card_out_[at(card)], kNoSlot, 0);
@@ -113,7 +140,14 @@ void NodeInside::add_cards(double efficiency) {
                                                     {PartKind::kTile, t}, {PartKind::kTile, u});
                 join(tile_out_[at(t)], tile_in_[at(u)], pair);
                 join(tile_landed_[at(t)], tile_in_[at(u)], pair);
+                pairs[{t, u}] = pair;
             }
+        }
+    }
+    for (const auto& [tiles, pair] : pairs) {
+        if (tiles.first < tiles.second) {
+            bind_both_ways(LinkKind::kPairBothWays, node_.pair_both_bytes_per_s * efficiency, pair,
+                           pairs.at({tiles.second, tiles.first}));
         }
     }
 }
@@ -159,8 +193,11 @@ void NodeInside::add_host(double efficiency) {
         const int s = socket_of_card(node_, c);
         const NodePart card{PartKind::kCard, c}, socket{PartKind::kSocket, s};
         const double rate = node_.pcie_bytes_per_s * efficiency;
-        join(card_out_[at(c)], host_out[at(s)], add_slot(LinkKind::kPcieCard, rate, card, socket));
-        join(host_in[at(s)], card_in_[at(c)], add_slot(LinkKind::kPcieCard, rate, socket, card));
+        const std::uint32_t out = add_slot(LinkKind::kPcieCard, rate, card, socket);
+        const std::uint32_t in = add_slot(LinkKind::kPcieCard, rate, socket, card);
+        join(card_out_[at(c)], host_out[at(s)], out);
+        join(host_in[at(s)], card_in_[at(c)], in);
+        bind_both_ways(LinkKind::kPcieBothWays, node_.pcie_both_bytes_per_s * efficiency, out, in);
     }
     for (int s = 0; s < node_.sockets; ++s) {
         const NodePart socket{PartKind::kSocket, s}, hub{PartKind::kSocketNics, s};
@@ -224,6 +261,11 @@ Path NodeInside::path(Vertex from, Vertex to) const {
         }
     }
     std::reverse(taken.begin(), taken.end());
+    for (std::size_t i = 0, links = taken.size(); i < links; ++i) {
+        if (const auto both = both_ways_.find(taken[i]); both != both_ways_.end()) {
+            taken.push_back(both->second);
+        }
+    }
     return taken;
 }
 
@@ -234,6 +276,7 @@ void NodeInside::find_paths(const models::Stack& stack) {
         }
         find_paths_out(t, stack);
     }
+    bind_tiles_both_ways(node_.mesh_both_bytes_per_s * stack.scale_up_efficiency);
 }
 
 void NodeInside::find_paths_out(int tile, const models::Stack& stack) {

@@ -33,7 +33,7 @@ struct NodePart {
 /// "card 2", "NICs of socket 0", "wire".
 [[nodiscard]] std::string to_string(const NodePart& part);
 
-/// One link of the node, one direction, as every node of the job has it.
+/// One link of the node, one direction, as every node of the job has it, or a bound of both directions together.
 struct NodeSlot {
     LinkKind kind;
     double bytes_per_s;

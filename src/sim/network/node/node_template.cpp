@@ -18,7 +18,7 @@ class TemplateBuilder {
             out_.nics.push_back(index(PartKind::kNic, n));
         }
         for (const NodeSlot& slot : find_node_paths(node_, models::Stack{}).slots) {
-            if (slot.kind != LinkKind::kNic && slot.kind != LinkKind::kRankTransport) {
+            if (slot.kind != LinkKind::kNic && slot.kind != LinkKind::kRankTransport && !is_both_ways(slot.kind)) {
                 out_.links.push_back({index(slot.from.kind, slot.from.index), index(slot.to.kind, slot.to.index),
                                       slot.kind, false, slot.bytes_per_s});
             }

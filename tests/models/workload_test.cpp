@@ -241,7 +241,8 @@ TEST(Workload, published_totals_come_out_within_one_percent_or_their_rounding) {
         {"mula-220b-a10b", 220, 10, 0.5, 0.5},    {"olmoe-1b-7b", 6.9, 1.3, 0.05, 0.05},
         {"mixtral-8x7b", 46.7, 12.9, 0.05, 0.05}, {"deepseek-v3", 671, 37, 0.5, 0.5},
         {"gpt3-175b", 175, 175, 0.5, 0.5},        {"llama3-70b", 70.6, 70.6, 0.05, 0.05},
-        {"agpt-70b", 68.98, 68.98, 0.005, 0.005},
+        {"agpt-70b", 68.98, 68.98, 0.005, 0.005}, {"agpt-2b", 1.99, 1.99, 0.005, 0.005},
+        {"agpt-20b", 20.7, 20.7, 0.05, 0.05},     {"agpt-30b", 28.1, 28.1, 0.05, 0.05},
     };
     for (const Published& model : models) {
         const Workload workload = load(model.name);

@@ -80,6 +80,73 @@ TEST(Published,
     }
 }
 
+struct ScalingRow {
+    int tiles;
+    double measured, predicted;  ///< tokens/s a tile
+};
+
+ScalingRow scaling_row(const JsonValue& row, const models::Inputs& inputs) {
+    const int tiles = integer(row, "tiles");
+    return {tiles, number(row, "tokens_per_s_per_tile"),
+            predict::predict(inputs, plain_options(tiles)).prediction.tokens_per_s_per_tile};
+}
+
+/// The row of a series that its efficiencies are relative to.
+ScalingRow reference_row(const JsonValue& series, const models::Inputs& inputs) {
+    for (const JsonValue& row : series.at("rows").elements()) {
+        if (integer(row, "tiles") == integer(series, "reference_tiles")) {
+            return scaling_row(row, inputs);
+        }
+    }
+    ADD_FAILURE() << series.at("name").as_string() << " has no row of its reference";
+    return {1, 1, 1};
+}
+
+/// Predicts a series and prints it as docs/weak-scaling-aurora.md shows it. Returns how many rows that gave no constant
+/// come out within the tolerance.
+int expect_series(const JsonValue& root, const JsonValue& series) {
+    const std::string name = series.at("name").as_string();
+    models::Inputs inputs = inputs_of(root, series.at("workload").as_string(), series.at("plan").as_string());
+    inputs.plan.dp = 0;
+    inputs.plan.micro_batch_size = integer(series, "micro_batch_size");
+    inputs.plan.micro_batches = integer(series, "micro_batches");
+    EXPECT_EQ(series.at("url").as_string().rfind("https://", 0), 0U) << name;
+    const ScalingRow reference = reference_row(series, inputs);
+    const double within = number(root, "efficiency_within");
+    int verified = 0;
+    std::printf("%s\n| nodes | measured | predicted | efficiency | predicted | points |\n", name.c_str());
+    for (const JsonValue& row : series.at("rows").elements()) {
+        const ScalingRow r = scaling_row(row, inputs);
+        const std::string what = name + ", " + std::to_string(r.tiles) + " tiles";
+        const double measured = r.measured / reference.measured, predicted = r.predicted / reference.predicted;
+        const bool is_fitted = row.at("fitted").as_bool();
+        std::printf("| %d | %.0f | %.0f | %.1f | %.1f | %+.1f |%s\n", r.tiles / inputs.machine.node.tiles, r.measured,
+                    r.predicted, 100 * measured, 100 * predicted, 100 * (predicted - measured),
+                    is_fitted ? " fitted" : "");
+        EXPECT_NEAR(r.predicted / r.measured, 1, number(root, "level_within")) << what;
+        if (const auto miss = row.find("known_miss")) {
+            const auto between = miss->at("between").elements();
+            EXPECT_FALSE(miss->at("reason").as_string().empty()) << what;
+            EXPECT_GE(predicted, between[0].as_number(0, 2)) << what << ", a known miss, has changed";
+            EXPECT_LE(predicted, between[1].as_number(0, 2)) << what << ", a known miss, has changed";
+            continue;
+        }
+        EXPECT_NEAR(predicted, measured, within) << what;
+        verified += r.tiles != reference.tiles && !is_fitted && std::abs(predicted - measured) <= within;
+    }
+    return verified;
+}
+
+TEST(Published, agpt_weak_scaling_efficiency_from_1_to_512_nodes_within_5_points_but_for_the_rows_that_say_so) {
+    const JsonDocument document = cases("agpt-weak-scaling");
+    const JsonValue root = document.root();
+    int verified = 0;
+    for (const JsonValue& series : root.at("series").elements()) {
+        verified += expect_series(root, series);
+    }
+    EXPECT_GE(verified, integer(root, "verified_rows"));
+}
+
 /// Compares one speed-up of a row with the tolerance that the file gives for its kind.
 void expect_speedup(const JsonValue& root, const JsonValue& row, const char* kind, double predicted) {
     const auto published = row.find(kind);

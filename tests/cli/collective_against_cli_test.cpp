@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "cli_fixture.hpp"
@@ -57,6 +59,36 @@ TEST_F(CollectiveAgainstCli, every_row_is_predicted_as_the_command_with_its_flag
         EXPECT_EQ(rows[i].at("fitted").as_bool(), i == 0);
     }
     EXPECT_EQ(rows[1].at("played").as_string(), "ring, 1 level");
+}
+
+// HewlettPackard/shs-docs, fabric validation of a machine with 8 NICs a node: medians in GB/s a node. What a loaded node
+// keeps where its partners lie in its group, and in four groups, is to be within 15 %.
+TEST_F(CollectiveAgainstCli, a_loaded_node_falls_from_switch_to_group_to_four_groups_as_measured) {
+    const std::vector<std::pair<std::string, double>> measured{
+        {"bisection_bw_per_node", 70.07},  {"bisection_bw_per_node", 60.06},  {"bisection_bw_per_node", 36.06},
+        {"all_to_all_bw_per_node", 110.6}, {"all_to_all_bw_per_node", 80.65}, {"all_to_all_bw_per_node", 44.7}};
+    const char* const nodes[] = {"switch level", "group level (4 groups)", "system level, 128 nodes over 4 groups"};
+    std::string text;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        text += std::string(i == 0 ? "[" : ",") +
+                R"({"machine": "HPE 8-NIC system", "library": "Cray-MPICH dgnettest", "nodes": 128, "ranks": 1024,
+                    "bytes": 131072, "unit": "GB/s per node", "kind": ")" +
+                measured[i].first + R"(", "algorithm": ")" + nodes[i % 3] + R"(", "value": )" +
+                std::to_string(measured[i].second) + "}";
+    }
+    const JsonDocument document = against(write("loaded.json", text + "]"), "");
+    const auto rows = document.root().at("rows").elements();
+    ASSERT_EQ(rows.size(), measured.size());
+    const auto predicted = [&](std::size_t i) {
+        return measured[i].second / (1 + rows[i].at("error").as_number(-1, 10));
+    };
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        if (i % 3 != 0) {
+            const double fall = measured[i].second / measured[i - 1].second;
+            EXPECT_NEAR(predicted(i) / predicted(i - 1), fall, 0.15 * fall) << i;
+        }
+        EXPECT_NEAR(rows[i].at("error").as_number(-1, 10), 0, 0.35) << i;
+    }
 }
 
 TEST_F(CollectiveAgainstCli, the_summary_counts_fitted_rows_apart_and_tells_why_others_are_not_predicted) {

@@ -194,6 +194,8 @@ TEST_F(NetworkCli, a_collective_that_cannot_be_is_refused) {
     expect_refused(kAllReduce + "--stride 5", {"--stride", "96"});
     expect_refused(kAllReduce + "--levels 3", {"--levels", "1 group", "ring with 2"});
     expect_refused(kAllReduce + "--levels 4", {"--levels", "1, 2 or 3"});
+    expect_refused(kAllReduce + "--placement 0-7,7", {"placement", "node 7 twice"});
+    expect_refused(kAllReduce + "--placement 3-0", {"--placement", "3-0", "0-31,64-95"});
     expect_refused(kAllReduce + "--placement list", {"--placement", "scattered"});
     expect_refused(kAllReduce + "--set plan.pp=4", {"plan", "machine, stack"});
     const std::string on_aurora = "collective --machine aurora --ranks 96 ";

@@ -45,6 +45,7 @@ inline void make_communication_free(models::Inputs& inputs) {
     node.pair_bytes_per_s = node.mesh_bytes_per_s = node.switch_bytes_per_s = kUnlimited;
     node.pcie_bytes_per_s = node.socket_out_bytes_per_s = node.socket_in_bytes_per_s = node.nic_bytes_per_s =
         kUnlimited;
+    node.pair_both_bytes_per_s = node.mesh_both_bytes_per_s = node.pcie_both_bytes_per_s = kUnlimited;
     node.scale_up_latency_s = node.nic_latency_s = 0;
     inputs.machine.fabric.link_bytes_per_s = kUnlimited;
     inputs.machine.fabric.switch_latency_s = 0;

@@ -50,7 +50,7 @@ std::vector<std::string> overrides_of(const Options& options, const evaluate::Pu
 }
 
 /// The flags with which `auspex collective` plays the row. The ranks of a node are spread evenly over its tiles, and
-/// are the only ones that act.
+/// are the only ones that act. Several groups fill their nodes.
 Options options_of_row(const Options& options, const evaluate::PredictedCollective& one, int tiles) {
     const evaluate::PublishedQuery& query = one.query;
     const int per_node = query.ranks / query.nodes;
@@ -62,11 +62,12 @@ Options options_of_row(const Options& options, const evaluate::PredictedCollecti
     row.machine = query.machine;
     row.stack = query.stack;
     row.overrides = overrides_of(options, query);
-    row.collective.kind = one.row.kind;
+    row.collective.kind = query.kind;
     row.collective.bytes = std::to_string(whole(query.bytes));
     row.collective.algorithm = query.algorithm;
-    row.collective.groups_of = query.ranks;
-    row.collective.stride = tiles / per_node;
+    row.collective.groups_of = query.group_size;
+    row.collective.stride = query.ranks / query.group_size * (tiles / per_node);
+    row.collective.placement = options.collective.placement.empty() ? query.placement : options.collective.placement;
     row.collective.alone = per_node < tiles;
     row.ranks = query.nodes * tiles;
     return row;

@@ -95,13 +95,41 @@ std::vector<double> parse_sizes(const std::string& text) {
     return sizes;
 }
 
+/// "0-31,64": nodes by number and in ranges, in the order of the ranks; empty where the text is none.
+std::vector<int> parse_nodes(const std::string& text) {
+    constexpr std::size_t kMostNodes = 1'000'000;
+    std::vector<int> nodes;
+    const char *at = text.data(), *const end = at + text.size();
+    while (at < end) {
+        int first = 0, last = 0;
+        std::from_chars_result read = std::from_chars(at, end, first);
+        last = first;
+        if (read.ec == std::errc() && read.ptr < end && *read.ptr == '-') {
+            read = std::from_chars(read.ptr + 1, end, last);
+        }
+        const bool goes_on = read.ptr < end && *read.ptr == ',' && read.ptr + 1 < end;
+        if (read.ec != std::errc() || first < 0 || last < first || (read.ptr < end && !goes_on) ||
+            static_cast<std::size_t>(last - first) >= kMostNodes - std::min(kMostNodes, nodes.size())) {
+            return {};
+        }
+        for (int node = first; node <= last; ++node) {
+            nodes.push_back(node);
+        }
+        at = read.ptr + (goes_on ? 1 : 0);
+    }
+    return nodes;
+}
+
 void read_placement(const Options& options, network::CollectiveJob& job) {
     const std::string word = options.collective.placement.empty() ? "contiguous" : options.collective.placement;
     const std::optional<models::PlacementKind> known = models::placement_named(word);
-    if (!known) {
-        throw InputError("--placement", "found \"" + word + "\"; expected contiguous, scattered, random or scheduled");
+    job.placement_nodes = known ? std::vector<int>{} : parse_nodes(word);
+    if (!known && job.placement_nodes.empty()) {
+        throw InputError("--placement", "found \"" + word +
+                                            "\"; expected contiguous, scattered, random, scheduled, or numbers of nodes "
+                                            "such as 0-31,64-95");
     }
-    job.placement = *known;
+    job.placement = known.value_or(models::PlacementKind::kList);
     if (options.seed && !draws_nodes(job.placement)) {
         throw InputError("--seed", "found one for " + word + " placement; expected --placement random or scheduled");
     }

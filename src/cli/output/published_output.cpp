@@ -23,7 +23,7 @@ void write_row(JsonWriter& json, const PredictedCollective& one) {
     json.member("nodes", one.query.nodes).member("ranks", one.query.ranks).member("bytes", whole(*one.row.bytes));
     json.member("buffer_bytes", whole(one.query.bytes)).member("machine_file", one.query.machine);
     json.member("stack", one.query.stack).member("played", one.algorithm);
-    json.member("measured_s", *one.row.measured_s).member("predicted_s", one.predicted_s);
+    json.member("measured_s", one.query.measured_s).member("predicted_s", one.predicted_s);
     json.member("error", one.error()).member("fitted", one.query.fitted).end_object();
 }
 
@@ -89,7 +89,7 @@ void print_worst(std::ostream& out, const std::vector<PredictedCollective>& rows
                                         "nodes", "bytes", "published as", "played"}};
     for (std::size_t i = 0; i < std::min(kWorstRows, worst.size()); ++i) {
         const PredictedCollective& one = rows[worst[i]];
-        table.push_back({signed_percent(one.error()), duration(*one.row.measured_s), duration(one.predicted_s),
+        table.push_back({signed_percent(one.error()), duration(one.query.measured_s), duration(one.predicted_s),
                          one.row.place, one.row.machine, one.row.library, one.row.kind, std::to_string(one.query.ranks),
                          std::to_string(one.query.nodes), format_quantity(*one.row.bytes, Dimension::kBytes),
                          one.row.algorithm, one.algorithm + (one.query.fitted ? " (fitted)" : "")});

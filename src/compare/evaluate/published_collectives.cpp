@@ -18,6 +18,9 @@ constexpr std::array<std::pair<std::string_view, double>, 4> kTimes{
     {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
 /// Of collectives: which bandwidth they are of is not one thing, so that they are not compared.
 constexpr std::array<std::string_view, 4> kRates{"GB/s", "GiB/s", "MB/s", "MiB/s"};
+/// Every rank sends `bytes` to each of the others, or to the one half of all ranks away, and all nodes send at once.
+constexpr std::array<std::string_view, 2> kNodeBandwidths{"all_to_all_bw_per_node", "bisection_bw_per_node"};
+constexpr std::string_view kNodeRate = "GB/s per node";  ///< what stands behind it is free
 constexpr std::int64_t kMostRanks = 10'000'000;
 constexpr double kMostBytes = 1e15, kMostValue = 1e18;
 
@@ -59,6 +62,16 @@ std::optional<double> time_of(const JsonValue& row, const std::string& unit, dou
     return std::nullopt;
 }
 
+double node_rate_of(const JsonValue& row, const std::string& unit, double value) {
+    if (!unit.starts_with(kNodeRate)) {
+        row.at("unit").fail(std::string(kNodeRate));
+    }
+    if (value <= 0) {
+        row.at("value").fail("a rate above 0");
+    }
+    return 1e9 * value;
+}
+
 PublishedCollective read_row(const JsonValue& value) {
     PublishedCollective row;
     row.place = "$" + value.path();
@@ -77,6 +90,9 @@ PublishedCollective read_row(const JsonValue& value) {
     row.is_collective = std::ranges::find(kCollectives, std::string_view(row.kind)) != kCollectives.end();
     if (row.is_collective) {
         row.measured_s = time_of(value, row.unit, row.value);
+    }
+    if (std::ranges::find(kNodeBandwidths, std::string_view(row.kind)) != kNodeBandwidths.end()) {
+        row.node_bytes_per_s = node_rate_of(value, row.unit, row.value);
     }
     return row;
 }

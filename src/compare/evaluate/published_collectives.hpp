@@ -19,8 +19,9 @@ struct PublishedCollective {
     std::optional<int> nodes, ranks;     ///< of the job; none: the row does not say
     std::optional<double> bytes;         ///< as published: what it counts, the note says
     std::optional<double> measured_s;    ///< a collective of which a time was measured
-    bool is_collective = false;          ///< of a kind that is simulated
-    bool fitted = false;                 ///< the row says that it gave a constant
+    std::optional<double> node_bytes_per_s;  ///< of kinds that are bandwidths of a node while all send
+    bool is_collective = false;              ///< of a kind that is simulated
+    bool fitted = false;                     ///< the row says that it gave a constant
 };
 
 /// Reads a file that is an array of rows. Keys that it does not know are not read: they differ from source to source.

@@ -26,7 +26,7 @@ struct PredictedCollective {
     std::string algorithm;  ///< that was played: "ring, 1 level"
 
     /// predicted / measured - 1. Requires a prediction.
-    [[nodiscard]] double error() const { return predicted_s / *row.measured_s - 1; }
+    [[nodiscard]] double error() const { return predicted_s / query.measured_s - 1; }
 };
 
 /// Of the errors of n rows. Requires n > 0 for the quantiles.

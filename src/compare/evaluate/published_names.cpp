@@ -78,6 +78,12 @@ PublishedNames::Fitted read_fitted(const JsonValue& value) {
     return fitted;
 }
 
+PublishedNames::NodeSet read_node_set(const JsonValue& value) {
+    value.allow_only({"machine", "algorithm", "nodes", "placement"});
+    return {name_in(value, "machine"), name_in(value, "algorithm"),
+            static_cast<int>(value.at("nodes").as_integer(1, 1'000'000)), text_in(value, "placement")};
+}
+
 /// The entry with the longest text that the name begins with, or nullptr.
 template <typename Entry>
 const Entry* longest_of(const std::vector<Entry>& entries, const std::string& name) {
@@ -135,10 +141,10 @@ bool is_fitted(const PublishedCollective& row, const PublishedNames& names) {
 
 /// Why the row by itself is nothing to predict, or nothing.
 std::string refusal_of(const PublishedCollective& row) {
-    if (!row.is_collective) {
+    if (!row.is_collective && !row.node_bytes_per_s) {
         return "kind " + json_quote(row.kind) + " is no collective that is simulated";
     }
-    if (!row.measured_s) {
+    if (!row.measured_s && !row.node_bytes_per_s) {
         return row.kind + " in " + row.unit + ": times are compared";
     }
     const std::pair<const char*, bool> needed[] = {{"a library", !row.library.empty()},
@@ -159,11 +165,41 @@ PublishedQuery refused(std::string why) {
     return query;
 }
 
+/// What is played, and how long it took.
+void play_collective(const PublishedCollective& row, double bytes, PublishedQuery& query) {
+    query.kind = row.kind;
+    query.nodes = *row.nodes;
+    query.ranks = query.group_size = *row.ranks;
+    query.bytes = bytes;
+    query.measured_s = *row.measured_s;
+}
+
+/// Every rank of a node sends `bytes` a message: to one other, or to all others.
+void play_node_bandwidth(const PublishedCollective& row, const PublishedNames::NodeSet& set, PublishedQuery& query) {
+    const int per_node = *row.ranks / *row.nodes;
+    query.kind = "all_to_all";
+    query.nodes = set.nodes;
+    query.ranks = set.nodes * per_node;
+    query.placement = set.placement;
+    query.group_size = row.kind.starts_with("bisection") ? 2 : query.ranks;
+    query.algorithm = query.group_size == 2 ? "direct" : "pairwise";
+    query.bytes = *row.bytes * query.group_size;
+    query.measured_s = *row.bytes * (query.group_size - 1) * per_node / *row.node_bytes_per_s;
+}
+
+/// The first that fits, or nullptr.
+const PublishedNames::NodeSet* node_set_of(const PublishedCollective& row, const PublishedNames& names) {
+    const auto found = std::ranges::find_if(names.node_sets, [&](const PublishedNames::NodeSet& one) {
+        return row.machine.starts_with(one.machine) && row.algorithm.starts_with(one.algorithm);
+    });
+    return found == names.node_sets.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 PublishedNames read_published_names(const JsonDocument& document) {
     const JsonValue root = document.root();
-    root.allow_only({"machines", "libraries", "sizes", "fitted"});
+    root.allow_only({"machines", "libraries", "sizes", "fitted", "node_sets"});
     PublishedNames names;
     for (const JsonValue& value : root.at("machines").elements()) {
         names.machines.push_back(read_machine(value));
@@ -176,6 +212,11 @@ PublishedNames read_published_names(const JsonDocument& document) {
     }
     for (const JsonValue& value : root.at("fitted").elements()) {
         names.fitted.push_back(read_fitted(value));
+    }
+    if (const std::optional<JsonValue> sets = root.find("node_sets")) {
+        for (const JsonValue& value : sets->elements()) {
+            names.node_sets.push_back(read_node_set(value));
+        }
     }
     return names;
 }
@@ -192,18 +233,30 @@ PublishedQuery query_of(const PublishedCollective& row, const PublishedNames& na
     if (library == nullptr) {
         return refused("library " + json_quote(row.library) + " is unknown");
     }
-    const std::string* const algorithm = algorithm_of(*library, row.algorithm);
-    if (algorithm == nullptr) {
-        return refused("algorithm " + json_quote(row.algorithm) + " of " + row.library + " is unknown");
+    PublishedQuery query;
+    query.machine = machine->machine;
+    query.stack = library->stack;
+    query.set = machine->set;
+    query.fitted = is_fitted(row, names);
+    if (row.node_bytes_per_s) {
+        const PublishedNames::NodeSet* const nodes = node_set_of(row, names);
+        if (nodes == nullptr) {
+            return refused(row.kind + ", " + json_quote(row.algorithm) + ": which nodes acted together is unknown");
+        }
+        play_node_bandwidth(row, *nodes, query);
+    } else {
+        const std::string* const algorithm = algorithm_of(*library, row.algorithm);
+        if (algorithm == nullptr) {
+            return refused("algorithm " + json_quote(row.algorithm) + " of " + row.library + " is unknown");
+        }
+        const std::optional<double> bytes = buffer_bytes(row, names);
+        if (!bytes) {
+            return refused(row.kind + ": the note does not say whether bytes are those of a pair or of a rank");
+        }
+        query.algorithm = *algorithm == "rules" ? "" : *algorithm;
+        play_collective(row, *bytes, query);
     }
-    const std::optional<double> bytes = buffer_bytes(row, names);
-    if (!bytes) {
-        return refused(row.kind + ": the note does not say whether bytes are those of a pair or of a rank");
-    }
-    PublishedQuery query{
-        "",         machine->machine, library->stack, machine->set,         *algorithm == "rules" ? "" : *algorithm,
-        *row.nodes, *row.ranks,       *bytes,         is_fitted(row, names)};
-    if (const PublishedNames::Case* const one = case_of(*library, row, *bytes)) {
+    if (const PublishedNames::Case* const one = case_of(*library, row, query.bytes)) {
         query.set.insert(query.set.end(), one->set.begin(), one->set.end());
         query.algorithm = query.algorithm.empty() ? one->algorithm : query.algorithm;
     }

@@ -44,10 +44,17 @@ struct PublishedNames {
         std::optional<int> ranks;
         std::optional<double> bytes;
     };
+    /// Which nodes acted together in a bandwidth of a node: rows with everything that is named here.
+    struct NodeSet {
+        std::string machine, algorithm;  ///< what the row's words begin with
+        int nodes = 0;
+        std::string placement;  ///< as --placement has it; empty: the first nodes
+    };
     std::vector<Machine> machines;
     std::vector<Library> libraries;
     std::vector<Size> sizes;
     std::vector<Fitted> fitted;
+    std::vector<NodeSet> node_sets;
 };
 
 /// Throws InputError.
@@ -58,12 +65,17 @@ struct PublishedQuery {
     std::string refused;  ///< not empty: why the row cannot be predicted, and the rest is nothing
     std::string machine, stack;
     std::vector<std::string> set;
-    std::string algorithm;  ///< empty: by the stack's rules
+    std::string kind, algorithm;  ///< empty: by the stack's rules
+    std::string placement;        ///< empty: of the command line
     int nodes = 0, ranks = 0;
-    double bytes = 0;  ///< of the buffer, as --bytes has it
+    int group_size = 0;     ///< of the groups that act at once, whose members lie evenly over all ranks
+    double bytes = 0;       ///< of the buffer, as --bytes has it
+    double measured_s = 0;  ///< of all of it
     bool fitted = false;
 };
 
+/// A bandwidth of a node is played as a pairwise all-to-all, or, of a bisection, as all-to-alls of pairs of ranks that
+/// are half of all apart.
 /// bytes of an all-gather and a reduce-scatter are the whole buffer, unless the note has a text of `sizes`; those of an
 /// all-to-all may be either, so that it has to have one.
 [[nodiscard]] PublishedQuery query_of(const PublishedCollective& row, const PublishedNames& names);

@@ -19,7 +19,9 @@ const std::string kNames = R"({
                   {"text": "XMPI on XCCL", "stack": "xmpi", "algorithms": {"tree": "double-binary-tree"}}],
     "sizes": [{"note": "OSU size", "times_ranks": ["all_gather", "all_to_all"]},
               {"note": "total buffer", "times_ranks": []}],
-    "fitted": [{"library": "XCCL", "ranks": 64}]})";
+    "fitted": [{"library": "XCCL", "ranks": 64}],
+    "node_sets": [{"machine": "Moon", "algorithm": "one switch", "nodes": 2},
+                  {"machine": "Moon", "algorithm": "two groups", "nodes": 8, "placement": "0-3,64-67"}]})";
 
 /// A row with members behind those that every row has; the last of two with one name is what JSON refuses, so that
 /// the caller names those that differ.
@@ -93,6 +95,32 @@ TEST(PublishedCollectives, bytes_count_what_the_note_says) {
     EXPECT_NE(bytes("all_to_all", "").refused.find("a pair or of a rank"), std::string::npos);
 }
 
+// 4 ranks a node send 1,000 bytes to each of the others, or to one of them; a node sends 2 GB/s.
+TEST(PublishedCollectives, a_bandwidth_of_a_node_is_an_exchange_of_all_or_of_pairs_on_the_nodes_that_it_names) {
+    const auto query = [](const std::string& kind, const std::string& nodes) {
+        return query_of_row(
+            R"json({"machine": "Moon", "library": "XCCL", "nodes": 16, "ranks": 64, "bytes": 1000, "value": 2,
+                    "unit": "GB/s per node (median)", "kind": ")json" +
+            kind + R"(_bw_per_node", "algorithm": ")" + nodes + "\"}");
+    };
+    const PublishedQuery all = query("all_to_all", "two groups, at once"), pairs = query("bisection", "one switch");
+    EXPECT_EQ(all.refused + pairs.refused, "");
+    EXPECT_EQ(all.kind + " " + all.algorithm + " " + all.placement, "all_to_all pairwise 0-3,64-67");
+    EXPECT_EQ(all.ranks, 32);
+    EXPECT_EQ(all.group_size, 32);
+    EXPECT_EQ(all.bytes, 32 * 1000);
+    EXPECT_DOUBLE_EQ(all.measured_s, 4 * 31 * 1000 / 2e9);
+    EXPECT_EQ(pairs.kind + " " + pairs.algorithm + " " + pairs.placement, "all_to_all direct ");
+    EXPECT_EQ(pairs.ranks, 8);
+    EXPECT_EQ(pairs.group_size, 2);
+    EXPECT_EQ(pairs.bytes, 2 * 1000);
+    EXPECT_DOUBLE_EQ(pairs.measured_s, 4 * 1000 / 2e9);
+    EXPECT_NE(query("bisection", "anywhere").refused.find("which nodes acted together"), std::string::npos);
+    EXPECT_NE(refusal(R"({"kind": "bisection_bw_per_node", "machine": "Moon", "unit": "GB/s", "value": 1})")
+                  .find("GB/s per node"),
+              std::string::npos);
+}
+
 TEST(PublishedCollectives, rows_that_gave_a_constant_say_so_or_are_listed) {
     EXPECT_FALSE(query_of_row(row_of(kJob)).fitted);
     EXPECT_TRUE(query_of_row(row_of(kJob + R"(, "fitted": true)")).fitted);
@@ -139,7 +167,8 @@ TEST(PublishedCollectives, a_slip_is_refused_with_row_key_value_and_what_is_allo
 
 PredictedCollective predicted(double bytes, double seconds, bool fitted) {
     PredictedCollective one;
-    one.row = read_one(row_of(kJob));  // 20 us
+    one.row = read_one(row_of(kJob));
+    one.query.measured_s = 20e-6;
     one.query.bytes = bytes;
     one.query.fitted = fitted;
     one.predicted_s = seconds;

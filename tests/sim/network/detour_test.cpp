@@ -133,16 +133,26 @@ FlowPattern windowed(bool groups, int flows) {
 }
 
 // A rank's window w takes w / b to send and d to be heard of where its packets wait: rate = 1 / (1 / b + d / w). The
-// wait of a round ends with what its flows put on the direct links: 4 flows on C.
+// wait of a round ends with what its flows put on the direct links: n flows on C.
 TEST(Detour, windows_wait_for_direct_links_that_are_full) {
     for (const bool groups : {false, true}) {
-        const FlowPattern full = windowed(groups, 4);
+        const int flows = groups ? 8 : 4;
+        const FlowPattern full = windowed(groups, flows);
         EXPECT_DOUBLE_EQ(full.solo_rate, 1 / (1 / kRank + (groups ? kDelay : kLocalDelay) / kWindow));
         const auto level = static_cast<std::size_t>(groups ? DetourLevel::kGroups : DetourLevel::kSwitches);
-        EXPECT_DOUBLE_EQ(full.waits[level].drain_s_per_byte, 4 / kLink);
+        EXPECT_DOUBLE_EQ(full.waits[level].drain_s_per_byte, flows / kLink);
         EXPECT_EQ(full.waits[level].messages, 1);
         EXPECT_EQ(full.waits[1 - level].messages, 0);
         EXPECT_EQ(full.bottleneck, full.waits[level].link);
+    }
+}
+
+// Ranks that want more than C, but would leave the direct links half empty if they waited d, wait until these are full:
+// C / n each.
+TEST(Detour, a_few_ranks_share_the_direct_links_and_wait_no_longer) {
+    for (const int flows : {3, 4, 5}) {
+        const double share = std::max(kLink / flows, 1 / (1 / kRank + kDelay / kWindow));
+        EXPECT_DOUBLE_EQ(windowed(true, flows).solo_rate, share) << flows;
     }
 }
 

@@ -246,12 +246,19 @@ TEST(Network, doubling_a_capacity_never_lowers_a_solo_rate_and_halving_never_rai
             network.unroll(schedule::CommKind::kSend, models::GroupKind::kNextStage, 0, 1e6).phases.front().pattern));
         return found;
     };
-    const std::vector<double> plain = rates(mesh_machine(), plain_stack());
+    models::Machine mesh = mesh_machine();
+    mesh.node.pair_both_bytes_per_s = 1.5 * mesh.node.pair_bytes_per_s;
+    mesh.node.mesh_both_bytes_per_s = 1.5 * mesh.node.mesh_bytes_per_s;
+    mesh.node.pcie_both_bytes_per_s = 1.5 * mesh.node.pcie_bytes_per_s;
+    const std::vector<double> plain = rates(mesh, plain_stack());
     using Change = void (*)(models::Machine&, models::Stack&);
     const Change doublings[] = {
         [](models::Machine& m, models::Stack&) { m.node.pair_bytes_per_s *= 2; },
         [](models::Machine& m, models::Stack&) { m.node.mesh_bytes_per_s *= 2; },
         [](models::Machine& m, models::Stack&) { m.node.pcie_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.pair_both_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.mesh_both_bytes_per_s *= 2; },
+        [](models::Machine& m, models::Stack&) { m.node.pcie_both_bytes_per_s *= 2; },
         [](models::Machine& m, models::Stack&) { m.node.socket_out_bytes_per_s *= 2; },
         [](models::Machine& m, models::Stack&) { m.node.socket_in_bytes_per_s *= 2; },
         [](models::Machine& m, models::Stack&) { m.node.nic_bytes_per_s *= 2; },
@@ -264,7 +271,7 @@ TEST(Network, doubling_a_capacity_never_lowers_a_solo_rate_and_halving_never_rai
     };
     int changed = 0;
     for (const Change change : doublings) {
-        models::Machine machine = mesh_machine();
+        models::Machine machine = mesh;
         models::Stack stack = plain_stack();
         change(machine, stack);
         const std::vector<double> more = rates(machine, stack);

@@ -87,6 +87,7 @@ models::Layout layout_of_job(const CollectiveJob& job, const models::Machine& ma
     plan.ep = job.group_size;
     plan.etp = job.stride;
     plan.placement = job.placement;
+    plan.placement_nodes = job.placement_nodes;
     plan.placement_seed = job.placement_seed;
     return make_layout(plan, machine, job.ranks);
 }

@@ -19,6 +19,7 @@ struct CollectiveJob {
     int stride = 1;
     bool alone = false;  ///< only the first group acts, not all at the same time; not on a network on which several did
     models::PlacementKind placement = models::PlacementKind::kContiguous;
+    std::vector<int> placement_nodes;  ///< of PlacementKind::kList
     std::uint64_t placement_seed = 1;  ///< of PlacementKind::kRandom and kScheduled
     /// All-to-all: what each index of a group receives over the mean, the largest first; empty: even.
     std::vector<double> shares;

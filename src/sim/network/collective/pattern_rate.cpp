@@ -57,13 +57,15 @@ void PatternBuilder::find_rate(FlowPattern& pattern) {
     }
 }
 
-/// A rank at rate b has at most a window w of bytes on their way, which takes w / b to send; where its packets wait for
-/// full links, d of the level that they cross, the window waits with them:
-///   rate = 1 / (messages / b + sum over levels of crossing * d / w)
-/// Of a rank's messages as many as any rank has are taken to cross between groups, the others between switches. That
-/// fewer packets wait at the lower rate is left out.
+/// A rank at rate b sends windows w that take w / b, each when the one before it has come as a whole; where packets wait
+/// for full links, d of the level that they cross, a window waits with them:
+///   rate = 1 / (messages / b + sum over levels of min(crossing * d / w, what is left of n / C))
+/// The second of the two is the share C / n that n flows have of direct links C without any detour: ranks that leave
+/// these no longer full do not wait. Of a rank's messages as many as any rank has are taken to cross between groups, the
+/// others between switches. Source: the packets of bench/packets, tests/packets/full_pair_test.cpp.
 void PatternBuilder::wait_in_windows(FlowPattern& pattern) const {
-    double s_per_byte = 0;
+    const double free_s_per_byte = pattern.messages / fabric_.rank_bytes_per_s();
+    double waiting_s_per_byte = 0;
     std::uint32_t full = kNoLink;
     int others = pattern.messages;
     for (const DetourLevel level : {DetourLevel::kGroups, DetourLevel::kSwitches}) {
@@ -71,12 +73,13 @@ void PatternBuilder::wait_in_windows(FlowPattern& pattern) const {
         const int crossing = std::min(wait.messages, others);
         others -= crossing;
         if (crossing > 0 && wait.drain_s_per_byte > 0) {
-            s_per_byte += crossing * fabric_.detour_delay_s(level) / fabric_.rank_window_bytes();
+            const double windows = crossing * fabric_.detour_delay_s(level) / fabric_.rank_window_bytes();
+            waiting_s_per_byte += std::min(windows, std::max(0.0, wait.drain_s_per_byte - free_s_per_byte));
             full = full == kNoLink ? wait.link : full;
         }
     }
-    const double rate = 1 / (pattern.messages / fabric_.rank_bytes_per_s() + s_per_byte);
-    if (s_per_byte > 0 && rate < pattern.solo_rate) {
+    const double rate = 1 / (free_s_per_byte + waiting_s_per_byte);
+    if (waiting_s_per_byte > 0 && rate < pattern.solo_rate) {
         pattern.solo_rate = rate;
         pattern.bottleneck = full;
     }

@@ -20,9 +20,7 @@ bool can_run(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& f
     if (choice.algorithm == Algorithm::kMultiRing) {
         return choice.levels == 1 && form.nodes > 1 && form.per_node > 1;
     }
-    const bool halves = comm == schedule::CommKind::kReduceScatter || comm == schedule::CommKind::kAllGather;
-    const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
-    return choice.algorithm != Algorithm::kRecursiveDoubling || !halves || power_of_two_within(members) == members;
+    return true;
 }
 
 }  // namespace

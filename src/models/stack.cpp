@@ -17,10 +17,6 @@ constexpr double kMaxOverhead = 10.0;  // seconds; software costs above it are s
 constexpr double kMinFraction = 0.01;
 constexpr double kMaxBytes = 1e15;
 
-/// In the order of CollectiveAlgorithm.
-constexpr std::array kAlgorithmWords{"auto",     "ring",  "recursive-doubling", "rabenseifner", "direct",
-                                     "pairwise", "bruck", "double-binary-tree", "multi-ring"};
-
 using Words = std::initializer_list<std::string_view>;
 
 double read_time(const JsonValue& section, std::string_view key, Stack& stack) {
@@ -141,7 +137,7 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     entry.allow_only({"date", "staging", "rank_bandwidth", "rank_window", "scale_up_efficiency", "scale_out_efficiency",
                       "scale_up_message", "scale_out_message", "eager_message", "eager", "tree_chunk",
                       "reduction_bandwidth", "reduction_step", "host_reduction", "collective_launch",
-                      "collective_issue", "collective_check", "shard_efficiency"});
+                      "collective_issue", "collective_check", "shard_efficiency", "messages"});
     check_date(entry.at("date"));
     stack.transport_date = entry.at("date").as_string();
     stack.staging = entry.at("staging").as_one_of({"pipelined", "whole"}) == 0 ? Staging::kPipelined : Staging::kWhole;
@@ -160,6 +156,9 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);
     stack.eager_message_s = read_time(entry, "eager_message", stack);
     stack.eager_bytes = read_size(entry, "eager", stack);
+    if (const auto messages = entry.find("messages")) {
+        stack.messages = read_message_rules(*messages, kRole, kMaxOverhead, stack.constants);
+    }
     if (entry.find("tree_chunk")) {
         stack.tree_chunk_bytes =
             read_constant(entry, "tree_chunk", Dimension::kBytes, 1024, 1e12, kRole, stack.constants);
@@ -220,52 +219,6 @@ void read_transport(const JsonValue& section, Stack& stack) {
     if (stack.transport_name.empty()) {
         fail_unknown_entry(use, stack.transport_names);
     }
-}
-
-CollectiveAlgorithm algorithm_of(std::string_view word) {
-    const auto found = std::find(kAlgorithmWords.begin(), kAlgorithmWords.end(), word);
-    return static_cast<CollectiveAlgorithm>(found - kAlgorithmWords.begin());
-}
-
-AlgorithmRule read_rule(const JsonValue& entry, Words algorithms) {
-    entry.allow_only({"up_to", "algorithm", "levels"});
-    AlgorithmRule rule;
-    const JsonValue algorithm = entry.at("algorithm");
-    static_cast<void>(algorithm.as_one_of(algorithms));
-    rule.algorithm = algorithm_of(algorithm.as_string());
-    rule.levels = rule.algorithm == CollectiveAlgorithm::kAuto ? 0 : 1;
-    if (const auto levels = entry.find("levels")) {
-        const bool one_level = rule.algorithm == CollectiveAlgorithm::kMultiRing;
-        rule.levels = static_cast<int>(levels->as_integer(1, one_level ? 1 : 3));
-    }
-    return rule;
-}
-
-/// Rules in rising order of size; only the last, which takes all that is left, has no "up_to".
-std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_view key, Words algorithms) {
-    const JsonValue list = collectives.at(key);
-    const std::vector<JsonValue> entries = list.elements();
-    if (entries.empty()) {
-        list.fail("at least one rule, such as [{\"algorithm\": \"auto\"}]");
-    }
-    std::vector<AlgorithmRule> rules;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        AlgorithmRule rule = read_rule(entries[i], algorithms);
-        if (i + 1 < entries.size()) {
-            const JsonValue up_to = entries[i].at("up_to");
-            rule.max_bytes = up_to.as_quantity(Dimension::kBytes, 1, 1e18);
-            if (!rules.empty() && rule.max_bytes <= rules.back().max_bytes) {
-                up_to.fail("more than the rule before, " + format_quantity(rules.back().max_bytes, Dimension::kBytes));
-            }
-        } else {
-            if (const auto up_to = entries[i].find("up_to")) {
-                up_to->fail("no up_to in the last rule: it holds for every larger size");
-            }
-            rule.max_bytes = std::numeric_limits<double>::infinity();
-        }
-        rules.push_back(rule);
-    }
-    return rules;
 }
 
 void read_collectives(const JsonValue& section, Stack& stack) {
@@ -335,8 +288,6 @@ std::string read_text(const JsonValue& parent, std::string_view key) {
 }
 
 }  // namespace
-
-const char* to_string(CollectiveAlgorithm algorithm) { return kAlgorithmWords.at(static_cast<std::size_t>(algorithm)); }
 
 Stack load_stack(const JsonDocument& document) {
     const JsonValue root = document.root();

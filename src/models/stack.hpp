@@ -7,23 +7,9 @@
 
 #include "base/constant.hpp"
 #include "base/json_forward.hpp"
+#include "models/transport/collective_rules.hpp"
 
 namespace auspex::models {
-
-enum class CollectiveAlgorithm {
-    kAuto,
-    kRing,
-    kRecursiveDoubling,
-    kRabenseifner,
-    kDirect,
-    kPairwise,
-    kBruck,
-    kDoubleBinaryTree,
-    kMultiRing
-};
-/// "auto", "ring", "recursive-doubling", "rabenseifner", "direct", "pairwise", "bruck", "double-binary-tree",
-/// "multi-ring".
-[[nodiscard]] const char* to_string(CollectiveAlgorithm algorithm);
 
 /// How a collective that leaves the node gets at data on the device, where NICs hang on the host.
 enum class Staging {
@@ -40,16 +26,6 @@ struct KernelCounts {
     int gradient_accumulation = 1;  ///< passes that add a fresh weight gradient to the stored one; 0: inside the GEMM
     int attention = 1;  ///< 1: flash attention; more: scores are written to memory, this many passes over them
     int optimizer = 1;  ///< passes of the AdamW update over its shard
-};
-
-/// The rule "up to max_bytes use algorithm" for one kind of collective; the last rule has max_bytes = infinity.
-/// levels 1: the algorithm runs over the whole group; 2: every rank exchanges with every other of its node, and the
-/// algorithm runs between nodes among ranks of the same index; 3: among the nodes of a dragonfly group (leaf, unit)
-/// first, and the algorithm runs between groups; 0 (only with kAuto): the fastest of all. kMultiRing has one level.
-struct AlgorithmRule {
-    double max_bytes = 0;
-    CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
-    int levels = 0;
 };
 
 struct Stack {
@@ -108,6 +84,7 @@ struct Stack {
     double scale_out_message_s = 0;  ///< software cost of one message between nodes; a rank issues one after another
     double eager_message_s = 0;      ///< of one of at most eager_bytes, when a rank issues several at once
     double eager_bytes = 0;
+    std::vector<MessageRule> messages;     ///< of those that cost something else; the first that holds counts
     double tree_chunk_bytes = 512 * 1024;  ///< pieces in which double trees pass on what comes
     double reduction_bytes_per_s = 0;  ///< of memory, that one rank reads and writes while it adds up what one round
                                        ///< brought; 0: what the machine's memory gives

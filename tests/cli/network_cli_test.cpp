@@ -201,7 +201,7 @@ TEST_F(NetworkCli, a_collective_that_cannot_be_is_refused) {
     const std::string on_aurora = "collective --machine aurora --ranks 96 ";
     expect_refused(on_aurora + "--kind sum --bytes 8", {"--kind", "all-reduce"});
     expect_refused(on_aurora + "--kind all-reduce", {"--bytes"});
-    expect_refused(on_aurora + "--kind reduce-scatter --bytes 8 --algorithm recursive-doubling --groups-of 6",
+    expect_refused(on_aurora + "--kind reduce-scatter --bytes 8 --algorithm multi-ring --groups-of 6",
                    {"--algorithm", "ring with 1"});
     for (const char* bytes : {"0", "-8", "1.5", "8:4", "8,4", ":", "8,", "1Gib", "1e400", "many"}) {
         expect_refused(on_aurora + "--kind all-reduce --bytes " + bytes, {"--bytes"});

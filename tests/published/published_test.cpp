@@ -210,8 +210,9 @@ network::CollectiveJob job_of(const JsonValue& row) {
 
 double predicted_s(const JsonValue& row, const models::Machine& machine, const models::Stack& stack, double bytes) {
     const network::CollectiveJob job = job_of(row);
-    network::Network network(machine, stack, layout_of_job(job, machine));
-    network::AlgorithmChoice choice = network::choice_by_rule(stack.all_reduce, bytes);
+    const models::Layout layout = layout_of_job(job, machine);
+    network::Network network(machine, stack, layout);
+    network::AlgorithmChoice choice = network::choice_by_rule(stack.all_reduce, bytes, form_of_job(network, layout));
     for (const models::CollectiveAlgorithm algorithm : network::algorithms_of(schedule::CommKind::kAllReduce)) {
         if (row.find("algorithm") && row.at("algorithm").as_string() == to_string(algorithm)) {
             choice = {algorithm, integer(row, "levels")};

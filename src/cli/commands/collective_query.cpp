@@ -271,7 +271,7 @@ CollectiveQuery read_collective(const Options& options) {
 network::AlgorithmChoice choice_for(const Options& options, const CollectiveQuery& query,
                                     const network::GroupForm& form, double bytes) {
     const schedule::CommKind comm = query.job.comm;
-    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(query.stack, comm), bytes);
+    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(query.stack, comm), bytes, form);
     if (!options.collective.algorithm.empty()) {
         choice.algorithm = parse_algorithm(options.collective.algorithm, query);
         if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {

@@ -33,9 +33,9 @@ schedule::CommKind kind_of(const models::Measurement& row) {
 }
 
 /// The algorithm behind the name, over the levels of the stack's rule; kAuto where none is named.
-network::AlgorithmChoice choice_of(const models::Measurement& row, const models::Stack& stack,
-                                   schedule::CommKind comm) {
-    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(stack, comm), row.bytes);
+network::AlgorithmChoice choice_of(const models::Measurement& row, const models::Stack& stack, schedule::CommKind comm,
+                                   const network::GroupForm& form) {
+    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(stack, comm), row.bytes, form);
     const std::size_t space = row.name.find(' ');
     if (space == std::string::npos) {
         return choice;
@@ -80,12 +80,14 @@ double measured_collective_s(const models::Machine& machine, const models::Stack
                              const models::Measurement& row) {
     const schedule::CommKind comm = kind_of(row);
     const network::CollectiveJob job = job_of(row, machine, comm);
-    network::Network network(machine, stack, layout_of_job(job, machine));
+    const models::Layout layout = layout_of_job(job, machine);
+    network::Network network(machine, stack, layout);
     if (job.alone) {
         network.let_groups_act_alone();
     }
-    return network.solo_time_s(network.unroll_as(choice_of(row, stack, comm), comm, network::kJobGroups, 0, row.bytes,
-                                                 1, job.alone ? 0 : network::kAllSiblings));
+    const network::AlgorithmChoice choice = choice_of(row, stack, comm, form_of_job(network, layout));
+    return network.solo_time_s(
+        network.unroll_as(choice, comm, network::kJobGroups, 0, row.bytes, 1, job.alone ? 0 : network::kAllSiblings));
 }
 
 }  // namespace auspex::fit

@@ -39,10 +39,10 @@ TEST(Collective, levels_with_one_member_fall_away) {
     // Uneven nodes or blocks: one level less.
     EXPECT_EQ(played(all_reduce, {Algorithm::kRing, 3}, {12, 2, 0, 1, 2}), (Choice{Algorithm::kRing, 1}));
     EXPECT_EQ(played(all_reduce, {Algorithm::kRing, 3}, {12, 6, 2, 2, 0}), (Choice{Algorithm::kRing, 2}));
-    // Halving over 6 nodes cannot be; over 4 blocks it can.
+    // Halving folds the 4 nodes beyond 8 in; what an all-to-all cannot do gives way.
     const GroupForm form{48, 12, 4, 4, 3};
     const Choice halving_2{Algorithm::kRecursiveDoubling, 2}, halving_3{Algorithm::kRecursiveDoubling, 3};
-    EXPECT_EQ(played(schedule::CommKind::kReduceScatter, halving_2, form), (Choice{Algorithm::kRing, 2}));
+    EXPECT_EQ(played(schedule::CommKind::kReduceScatter, halving_2, form), halving_2);
     EXPECT_EQ(played(schedule::CommKind::kReduceScatter, halving_3, form), halving_3);
     EXPECT_EQ(played(schedule::CommKind::kAllToAll, {Algorithm::kRing, 1}, form), (Choice{Algorithm::kPairwise, 1}));
 }
@@ -67,9 +67,27 @@ TEST(Collective, rules_pick_the_algorithm_by_size) {
     // A rule holds up to its size; where there is none the fastest is taken.
     const std::vector<models::AlgorithmRule> rules{{1e6, Algorithm::kRecursiveDoubling, 2},
                                                    {std::numeric_limits<double>::infinity(), Algorithm::kRing, 1}};
-    EXPECT_EQ(choice_by_rule(rules, 1e6), (AlgorithmChoice{Algorithm::kRecursiveDoubling, 2}));
-    EXPECT_EQ(choice_by_rule(rules, 1e6 + 1), (AlgorithmChoice{Algorithm::kRing, 1}));
-    EXPECT_EQ(choice_by_rule({}, 1), (AlgorithmChoice{Algorithm::kAuto, 0}));
+    EXPECT_EQ(choice_by_rule(rules, 1e6, flat_form(12)), (AlgorithmChoice{Algorithm::kRecursiveDoubling, 2}));
+    EXPECT_EQ(choice_by_rule(rules, 1e6 + 1, flat_form(12)), (AlgorithmChoice{Algorithm::kRing, 1}));
+    EXPECT_EQ(choice_by_rule({}, 1, flat_form(12)), (AlgorithmChoice{Algorithm::kAuto, 0}));
+}
+
+// Limits of ranks, nodes and bytes a rank hold together with that of size; 12 ranks on 6 nodes are no power of two.
+TEST(Collective, rules_pick_the_algorithm_by_the_shape_of_the_group) {
+    models::AlgorithmRule few{models::kAnySize, Algorithm::kDirect, 1}, power{1e6, Algorithm::kBruck, 1};
+    few.max_nodes = 2;
+    few.max_ranks = 16;
+    power.power_of_two = true;
+    power.max_bytes_per_rank = 1000;
+    const std::vector<models::AlgorithmRule> rules{few, power, {models::kAnySize, Algorithm::kRing, 1}};
+    const auto chosen = [&](double bytes, const GroupForm& form) {
+        return choice_by_rule(rules, bytes, form).algorithm;
+    };
+    EXPECT_EQ(chosen(1e9, {16, 2, 8, 1, 2}), Algorithm::kDirect);
+    EXPECT_EQ(chosen(1e9, {24, 2, 12, 1, 2}), Algorithm::kRing);
+    EXPECT_EQ(chosen(16e3, {16, 4, 4, 1, 4}), Algorithm::kBruck);
+    EXPECT_EQ(chosen(16e3 + 1, {16, 4, 4, 1, 4}), Algorithm::kRing);
+    EXPECT_EQ(chosen(1200, {12, 6, 2, 1, 6}), Algorithm::kRing);
 }
 
 }  // namespace

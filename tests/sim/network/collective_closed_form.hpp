@@ -29,6 +29,17 @@ inline std::string name_of(schedule::CommKind comm, network::AlgorithmChoice cho
            std::to_string(form.nodes) + " nodes in " + std::to_string(form.blocks) + " blocks";
 }
 
+/// Of all rounds of a halving among the power of two p within n, the largest message over B: the blocks of d ranks in
+/// the round at distance d, and of those that fold into them.
+inline double largest_halves(int n) {
+    const int p = network::power_of_two_within(n);
+    double blocks = 0;
+    for (int d = 1; d < p; d *= 2) {
+        blocks += d + std::min(d, n - p);
+    }
+    return blocks / n;
+}
+
 /// Bytes that a rank sends, the mean over n, over B.
 inline double share_sent(schedule::CommKind comm, Algorithm algorithm, int n) {
     const double ring = (n - 1.0) / n, p = network::power_of_two_within(n);
@@ -38,6 +49,11 @@ inline double share_sent(schedule::CommKind comm, Algorithm algorithm, int n) {
     }
     if (comm == schedule::CommKind::kAllToAll && algorithm == Algorithm::kBruck) {
         return bits / n;
+    }
+    if (algorithm == Algorithm::kRecursiveDoubling &&
+        (comm == schedule::CommKind::kReduceScatter || comm == schedule::CommKind::kAllGather)) {
+        // Everything in and a block out, or the other way round; rounds among p as long as their largest message.
+        return p / n * largest_halves(n) + (p == n ? 0 : (n - p) / n * (1 + 1.0 / n));
     }
     if (comm != schedule::CommKind::kAllReduce) {
         return ring;
@@ -77,7 +93,7 @@ inline ClosedForm closed_form(schedule::CommKind comm, Algorithm algorithm, int 
                 return {log_n, static_cast<double>(log_n)};
             }
             return all_reduce ? ClosedForm{log_p + beyond, static_cast<double>(log_p + beyond)}
-                              : ClosedForm{log_p, ring};
+                              : ClosedForm{log_p + beyond, largest_halves(n) + (p == n ? 0 : 1 + 1.0 / n)};
         case Algorithm::kRabenseifner: return {2 * log_p + beyond, 2 * (p - 1.0) / p + beyond};
         case Algorithm::kDoubleBinaryTree: {
             // A rank sends to its parents in both trees, a parent to two children: B/k in each of L + k - 1 rounds each

@@ -8,27 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "collective_replay_data.hpp"
 #include "sim/network/collective/collective_phases.hpp"
 
 namespace auspex::testing_collectives {
 
 /// A group of up to 64 ranks in order: place in the node fastest, then node in the block, then block. Every message is
 /// checked to carry what the step says; `sent` adds up what the steps say.
-class Replay {
+class Replay : public ReplayData {
  public:
     Replay(schedule::CommKind comm, network::AlgorithmChoice choice, const network::GroupForm& form, double bytes)
-        : comm_(comm),
-          algorithm_(choice.algorithm),
-          form_(form),
-          bytes_(bytes),
-          chunks_(choice.algorithm == models::CollectiveAlgorithm::kMultiRing
-                      ? form.ranks * form.per_node
-                      : form.ranks * 2 * network::power_of_two_within(outermost(choice.levels))),
-          held_(size()),
-          fresh_(size()),
-          parts_(size(), std::vector<std::uint64_t>(static_cast<std::size_t>(chunks_), 0)),
-          items_(size()),
-          sent(size(), 0) {
+        : ReplayData(comm, choice, form, bytes,
+                     choice.algorithm == models::CollectiveAlgorithm::kMultiRing
+                         ? form.ranks * form.per_node
+                         : form.ranks * 2 * network::power_of_two_within(outermost(form, choice.levels))) {
         for (int rank = 0; rank < form.ranks; ++rank) {
             start(rank);
         }
@@ -59,13 +52,8 @@ class Replay {
     [[nodiscard]] const std::vector<std::pair<int, int>>& items(int rank) const { return items_[at(rank)]; }
 
  private:
-    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-    [[nodiscard]] std::size_t size() const { return at(form_.ranks); }
-    [[nodiscard]] bool adds_up() const {
-        return comm_ == schedule::CommKind::kAllReduce || comm_ == schedule::CommKind::kReduceScatter;
-    }
-    [[nodiscard]] int outermost(int levels) const {
-        return levels == 1 ? form_.ranks : levels == 2 ? form_.nodes : form_.blocks;
+    [[nodiscard]] static int outermost(const network::GroupForm& form, int levels) {
+        return levels == 1 ? form.ranks : levels == 2 ? form.nodes : form.blocks;
     }
 
     void start(int rank) {
@@ -130,6 +118,8 @@ class Replay {
             exchange(step, members, pairs);
         } else if (step.shape == network::StepShape::kTreesUp || step.shape == network::StepShape::kTreesDown) {
             trees(step, members, pairs);
+        } else if (folds(step, members)) {
+            step.shape == network::StepShape::kXor ? halve(step, members, pairs) : fold(step, members, pairs);
         } else if (what.starts_with("reduce-scatter")) {
             reduce_scatter(step, members, pairs);
         } else if (what.starts_with("all-gather")) {
@@ -140,32 +130,6 @@ class Replay {
             scatter(step, members, pairs);
         } else {
             copy_whole(step, members, pairs);
-        }
-    }
-
-    void expect(bool holds, const std::string& problem) {
-        if (!holds) {
-            problems.push_back(problem);
-        }
-    }
-
-    void expect_size(const network::CollectiveStep& step, std::size_t chunks) {
-        expect(std::abs(static_cast<double>(chunks) * bytes_ / chunks_ - step.bytes) <= 1e-9 * bytes_,
-               std::string(step.what) + ": a message is not of the size that the step says");
-    }
-
-    using Pairs = std::vector<std::pair<int, int>>;
-    using Lists = std::vector<std::vector<int>>;
-
-    /// Chunk by chunk into a copy of what the receiver has, so that all messages of a round leave before any arrives.
-    void add(const Lists& lists_of_pairs, const std::vector<int>& members, const Pairs& pairs) {
-        const auto before = parts_;
-        for (std::size_t m = 0; m < pairs.size(); ++m) {
-            const std::size_t from = at(members[at(pairs[m].first)]), to = at(members[at(pairs[m].second)]);
-            for (const int chunk : lists_of_pairs[m]) {
-                expect((parts_[to][at(chunk)] & before[from][at(chunk)]) == 0, "a part is added twice");
-                parts_[to][at(chunk)] |= before[from][at(chunk)];
-            }
         }
     }
 
@@ -249,16 +213,6 @@ class Replay {
             std::vector<int>& held = held_[at(members[i])];
             held.resize(adds ? length : at(chunks_));
             std::iota(held.begin(), held.end(), adds ? static_cast<int>(i * length) : 0);
-        }
-    }
-
-    void copy(const Lists& lists_of_pairs, const std::vector<int>& members, const Pairs& pairs) {
-        const auto before = parts_;
-        for (std::size_t m = 0; m < pairs.size(); ++m) {
-            for (const int chunk : lists_of_pairs[m]) {
-                parts_[at(members[at(pairs[m].second)])][at(chunk)] =
-                    before[at(members[at(pairs[m].first)])][at(chunk)];
-            }
         }
     }
 
@@ -364,20 +318,6 @@ class Replay {
         }
         items_ = after;
     }
-
-    schedule::CommKind comm_;
-    models::CollectiveAlgorithm algorithm_;
-    network::GroupForm form_;
-    double bytes_;
-    int chunks_;
-    Lists held_;                                     ///< by rank: the chunks that it works on
-    Lists fresh_;                                    ///< by rank: what the last round of an all-gather brought
-    std::vector<std::vector<std::uint64_t>> parts_;  ///< by rank and chunk: a bit for every rank whose part is in it
-    std::vector<Pairs> items_;
-
- public:
-    std::vector<double> sent;           ///< by rank
-    std::vector<std::string> problems;  ///< what a step did that its data does not allow
 };
 
 }  // namespace auspex::testing_collectives

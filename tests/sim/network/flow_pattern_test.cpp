@@ -12,8 +12,8 @@ using testing_network::Case;
 using testing_network::cases;
 using testing_network::plain_stack;
 
-constexpr StepShape kShapes[] = {StepShape::kShift,    StepShape::kXor,  StepShape::kFoldIn,  StepShape::kFoldOut,
-                                 StepShape::kAllPairs, StepShape::kTree, StepShape::kScatter, StepShape::kRootToAll};
+constexpr StepShape kShapes[] = {StepShape::kShift,    StepShape::kXor,  StepShape::kFoldIn,   StepShape::kFoldOut,
+                                 StepShape::kAllPairs, StepShape::kTree, StepShape::kRootToAll};
 
 /// Detours load it, too, which no route by itself knows.
 bool is_pool(LinkKind kind) { return kind == LinkKind::kLocalPool || kind == LinkKind::kGlobalPool; }

@@ -16,9 +16,9 @@ namespace {
 
 using namespace testing_network;
 
-constexpr StepShape kShapes[] = {StepShape::kShift,    StepShape::kXor,      StepShape::kFoldIn,  StepShape::kFoldOut,
-                                 StepShape::kAllPairs, StepShape::kTree,     StepShape::kScatter, StepShape::kRootToAll,
-                                 StepShape::kTreesUp,  StepShape::kTreesDown};
+constexpr StepShape kShapes[] = {StepShape::kShift,     StepShape::kXor,      StepShape::kFoldIn,
+                                 StepShape::kFoldOut,   StepShape::kAllPairs, StepShape::kTree,
+                                 StepShape::kRootToAll, StepShape::kTreesUp,  StepShape::kTreesDown};
 
 template <class T, std::size_t n>
 T one_of(Rng& rng, const T (&choices)[n]) {

@@ -17,12 +17,7 @@ bool can_run(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& f
     if (std::find(known.begin(), known.end(), choice.algorithm) == known.end()) {
         return false;
     }
-    if (choice.algorithm == Algorithm::kMultiRing) {
-        return choice.levels == 1 && form.nodes > 1 && form.per_node > 1;
-    }
-    const bool halves = comm == schedule::CommKind::kReduceScatter || comm == schedule::CommKind::kAllGather;
-    const int members = choice.levels == 1 ? form.ranks : choice.levels == 2 ? form.nodes : form.blocks;
-    return choice.algorithm != Algorithm::kRecursiveDoubling || !halves || power_of_two_within(members) == members;
+    return choice.algorithm != Algorithm::kMultiRing || (choice.levels == 1 && form.nodes > 1 && form.per_node > 1);
 }
 
 }  // namespace
@@ -100,9 +95,11 @@ std::span<const models::AlgorithmRule> collective_rules(const models::Stack& sta
     }
 }
 
-AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes) {
+AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes, const GroupForm& form) {
+    const bool is_power = power_of_two_within(form.ranks) == form.ranks;
     for (const models::AlgorithmRule& rule : rules) {
-        if (bytes <= rule.max_bytes) {
+        if (bytes <= rule.max_bytes && bytes / form.ranks <= rule.max_bytes_per_rank && form.nodes <= rule.max_nodes &&
+            form.ranks <= rule.max_ranks && (is_power || !rule.power_of_two)) {
             return {rule.algorithm, rule.levels};
         }
     }

@@ -22,8 +22,9 @@ struct AlgorithmChoice {
 /// Choices worth trying for kAuto; `levels` 0: any, else that number.
 [[nodiscard]] std::vector<AlgorithmChoice> candidates(schedule::CommKind comm, const GroupForm& form, int levels);
 
-/// The choice of the first rule whose max_bytes is not exceeded; {kAuto, 0} without one.
-[[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes);
+/// The choice of the first rule within whose limits the group and its bytes are; {kAuto, 0} without one.
+[[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes,
+                                             const GroupForm& form);
 
 /// The stack's rules for a kind; none for what is no collective, and for barriers.
 [[nodiscard]] std::span<const models::AlgorithmRule> collective_rules(const models::Stack& stack,

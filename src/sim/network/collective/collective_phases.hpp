@@ -21,7 +21,8 @@ struct CollectivePhases {
 ///   multi-ring:         k rings at once, k the ranks of a node: each over all n ranks with 1/k of the bytes, out of
 ///                       every node at another rank (step_shape.hpp); one level, k > 1 and 2 or more nodes
 ///   recursive doubling: all-reduce ceil(log2 n) x B at distance 1, 2, 4, ...; reduce-scatter halves and all-gather
-///                       doubles, so that block r is rank r's; ranks beyond a power of two fold in and out
+///                       doubles, so that block r is rank r's; ranks beyond a power of two fold in and out, and a
+///                       partner stands for their block: the largest message of a round is what the round has
 ///   Rabenseifner:       all-reduce B/2 at distance 1, B/4 at 2, ... and back; fold in and out likewise
 ///   double binary tree: all-reduce and broadcast: two trees in which no rank is inside both. B/2 over every edge, up
 ///                       (not in a broadcast) and down, in k pieces of at most tree_chunk_bytes: ceil(log2 n) + k - 1
@@ -30,18 +31,17 @@ struct CollectivePhases {
 ///   pairwise:           all-to-all: B/n at distance 1 .. n-1, a round each
 ///   Bruck:              all-to-all: ceil(log2 n) rounds at distance 1, 2, 4, ... of the blocks whose index has that
 ///   bit (B/2 where n is a power of two); all-gather: 1, 2, 4, ... blocks of B/n
-/// A broadcast by recursive doubling is a binomial tree, by a ring a binomial scatter and an all-gather round the ring.
-/// Two levels: direct among the k ranks of a node, then B/k between nodes among ranks of the same index; all-gather the
-/// other way round; all-reduce both; an all-to-all sends B at every level; a broadcast scatters in the root's
-/// node and gathers in all. Three levels: the same once more among the nodes of a block. Levels with one
-/// member are left out. Needs equally many ranks on every node (and nodes in every block), else one level less.
-/// What cannot run is replaced: by a ring where a power of two is needed, by direct in one node. Requires a named
-/// algorithm (not kAuto). kSend is one round of pairs; kNone and kReceive are no rounds; a barrier is dissemination
-/// without bytes, over two levels. With `staged`, collectives and sends that leave the node begin with a copy of what
-/// each rank sends to the host and end with one back of what it receives (StepShape::kToHost, kFromHost). What two and
-/// three levels do in the node is then done in host memory, which all its k ranks share (kInHost): a reduce-scatter
-/// reads the k parts of a rank's slice and writes their sum, B + B/k a rank; an all-to-all reads B and writes B;
-/// nothing is gathered or scattered there.
+/// A broadcast by recursive doubling is a binomial tree, the farthest first, by a ring a binomial scatter and an
+/// all-gather round the ring. Two levels: direct among the k ranks of a node, then B/k between nodes among ranks of the
+/// same index; all-gather the other way round; all-reduce both; an all-to-all sends B at every level; a broadcast
+/// scatters in the root's node and gathers in all. Three levels: the same once more among the nodes of a block. Levels
+/// with one member are left out. Needs equally many ranks on every node (and nodes in every block), else one level
+/// less. What cannot run is replaced, in one node by direct. Requires a named algorithm (not kAuto). kSend is one round
+/// of pairs; kNone and kReceive are no rounds; a barrier is dissemination without bytes, over two levels. With
+/// `staged`, collectives and sends that leave the node begin with a copy of what each rank sends to the host and end
+/// with one back of what it receives (StepShape::kToHost, kFromHost). What two and three levels do in the node is then
+/// done in host memory, which all its k ranks share (kInHost): a reduce-scatter reads the k parts of a rank's slice and
+/// writes their sum, B + B/k a rank; an all-to-all reads B and writes B; nothing is gathered or scattered there.
 [[nodiscard]] CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form,
                                          double bytes, bool staged, double tree_chunk_bytes = kWholeTree);
 

@@ -78,13 +78,15 @@ enum class Largest {
     kNearest,   ///< at distance 1: most bytes go the shortest way, but the blocks end up in another order
 };
 
-/// B/2, B/4, ... B/n. Requires a power of two of members.
+/// B/2, B/4, ... B/n among the largest power of two p of members. Where r others have folded in, rank i < r stands for
+/// the block of rank p + i, too: of d neighbouring ranks those that begin at 0 have most blocks, d + min(d, r), and a
+/// round is as long as its largest message.
 CollectiveSteps halving(const SubgroupSize& s, Largest largest) {
+    const int p = power_of_two_within(s.n), folded = s.n - p;
     CollectiveSteps steps;
-    double bytes = s.bytes;
-    for (int distance = 1; distance < s.n; distance *= 2) {
-        bytes /= 2;
-        const int partner = largest == Largest::kNearest ? distance : s.n / 2 / distance;
+    for (int kept = p / 2; kept >= 1; kept /= 2) {
+        const double bytes = s.bytes * (kept + std::min(kept, folded)) / s.n;
+        const int partner = largest == Largest::kNearest ? p / 2 / kept : kept;
         steps.push_back({s.level, StepShape::kXor, partner, bytes, 1, summing(2, bytes),
                          text_of(StepPurpose::kReduceScatter, s.level)});
     }
@@ -102,15 +104,39 @@ CollectiveSteps doubling(const SubgroupSize& s, Largest largest) {
     return steps;
 }
 
+CollectiveStep fold(const SubgroupSize& s, StepPurpose part, double bytes, double summing_bytes) {
+    const StepShape shape = part == StepPurpose::kFoldIn ? StepShape::kFoldIn : StepShape::kFoldOut;
+    return {s.level, shape, 0, bytes, 1, summing_bytes, text_of(part, s.level)};
+}
+
+/// A reduce-scatter: ranks beyond the power of two hand over all that they have first, and get their block last.
+CollectiveSteps halving_by_itself(const SubgroupSize& s) {
+    CollectiveSteps steps = halving(s, Largest::kFarthest);
+    if (power_of_two_within(s.n) != s.n) {
+        steps.insert(steps.begin(), fold(s, StepPurpose::kFoldIn, s.bytes, summing(2, s.bytes)));
+        steps.push_back(fold(s, StepPurpose::kFoldOut, s.bytes / s.n, 0));
+    }
+    return steps;
+}
+
+/// An all-gather: they hand over their block first, and get everything last.
+CollectiveSteps doubling_by_itself(const SubgroupSize& s) {
+    CollectiveSteps steps = doubling(s, Largest::kFarthest);
+    if (power_of_two_within(s.n) != s.n) {
+        steps.insert(steps.begin(), fold(s, StepPurpose::kFoldIn, s.bytes / s.n, 0));
+        steps.push_back(fold(s, StepPurpose::kFoldOut, s.bytes, 0));
+    }
+    return steps;
+}
+
 /// Members beyond the power of two hand their buffer to a partner first and get the result last.
 CollectiveSteps with_folded_ranks(const SubgroupSize& s, const CollectiveSteps& inside) {
     if (power_of_two_within(s.n) == s.n) {
         return inside;
     }
-    CollectiveSteps steps{
-        {s.level, StepShape::kFoldIn, 0, s.bytes, 1, summing(2, s.bytes), text_of(StepPurpose::kFoldIn, s.level)}};
+    CollectiveSteps steps{fold(s, StepPurpose::kFoldIn, s.bytes, summing(2, s.bytes))};
     append(steps, inside);
-    steps.push_back({s.level, StepShape::kFoldOut, 0, s.bytes, 1, 0, text_of(StepPurpose::kFoldOut, s.level)});
+    steps.push_back(fold(s, StepPurpose::kFoldOut, s.bytes, 0));
     return steps;
 }
 
@@ -141,23 +167,24 @@ CollectiveSteps double_tree(const SubgroupSize& s, StepShape shape, int distance
     return {{s.level, shape, distance, bytes, rounds, sums, text_of(part, s.level), false, levels - 1}};
 }
 
-CollectiveSteps binomial_tree(const SubgroupSize& s) {
+/// The farthest first, as MPICH does: what leaves a node does so before all of its ranks have something to send. Bytes
+/// are `bytes_of` the ranks below the receiver and itself.
+template <class BytesOf>
+CollectiveSteps binomial(const SubgroupSize& s, StepPurpose part, BytesOf bytes_of) {
     CollectiveSteps steps;
-    for (int distance = 1; distance < s.n; distance *= 2) {
-        steps.push_back(
-            {s.level, StepShape::kTree, distance, s.bytes, 1, 0, text_of(StepPurpose::kBroadcast, s.level)});
+    for (int distance = power_of_two_within(s.n - 1); distance >= 1; distance /= 2) {
+        const double bytes = bytes_of(std::min(distance, s.n - distance));
+        steps.push_back({s.level, StepShape::kTree, distance, bytes, 1, 0, text_of(part, s.level)});
     }
     return steps;
 }
 
+CollectiveSteps binomial_tree(const SubgroupSize& s) {
+    return binomial(s, StepPurpose::kBroadcast, [&](int) { return s.bytes; });
+}
+
 CollectiveSteps binomial_scatter(const SubgroupSize& s) {
-    CollectiveSteps steps;
-    for (int distance = power_of_two_within(s.n - 1); distance >= 1; distance /= 2) {
-        const int parts = std::min(distance, s.n - distance);
-        steps.push_back({s.level, StepShape::kScatter, distance, s.bytes * parts / s.n, 1, 0,
-                         text_of(StepPurpose::kScatter, s.level)});
-    }
-    return steps;
+    return binomial(s, StepPurpose::kScatter, [&](int parts) { return s.bytes * parts / s.n; });
 }
 
 CollectiveSteps pairwise(const SubgroupSize& s) {
@@ -222,7 +249,7 @@ CollectiveSteps one_way(Algorithm algorithm, const SubgroupSize& s, int per_node
         case Algorithm::kDirect: return direct(s, part);
         case Algorithm::kBruck: return bruck(s, part);
         case Algorithm::kRecursiveDoubling:
-            return part == StepPurpose::kAllGather ? doubling(s, Largest::kFarthest) : halving(s, Largest::kFarthest);
+            return part == StepPurpose::kAllGather ? doubling_by_itself(s) : halving_by_itself(s);
         default: break;
     }
     check_failed("algorithm", "not one of a reduce-scatter or an all-gather", __FILE__, __LINE__);

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "sim/network/collective/job_groups.hpp"
 #include "sim/network/collective/link_classes.hpp"
+#include "sim/network/collective/round_costs.hpp"
 
 namespace auspex::network {
 namespace {
@@ -58,19 +59,13 @@ struct Network::Impl {
           builder(fabric),
           staged(machine.node.nic_attachment == models::NicAttachment::kHost &&
                  stack.staging == models::Staging::kWhole),
-          memory_bytes_per_s(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency),
-          host_bytes_per_s(machine.node.host_memory_bytes_per_s),
-          sockets(machine.node.sockets) {}
+          costs(machine, stack, fabric) {}
 
     const FlowPattern* of_model(const PatternKey& key) const;
     FlowPattern build(const PatternKey& key);
     PatternId pattern_id(const PatternKey& asked);
     PatternKey first_of(const PatternKey& asked);
     PatternId built(const PatternKey& key);
-    [[nodiscard]] double waits_s(const CollectiveStep& step, const FlowPattern& pattern) const;
-    [[nodiscard]] double message_s(const CollectiveStep& step, const FlowPattern& pattern) const;
-    [[nodiscard]] double summing_bytes_per_s(const FlowPattern& pattern) const;
-    [[nodiscard]] double reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const;
     Transfer play(const Asked& asked, AlgorithmChoice choice);
     AlgorithmChoice fastest(Asked asked, int levels);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
@@ -86,9 +81,7 @@ struct Network::Impl {
     PatternBuilder builder;
     bool staged;
     bool groups_act_together = true;
-    double memory_bytes_per_s;
-    double host_bytes_per_s;  ///< of a socket's memory; 0: NICs hang on the device
-    int sockets;
+    RoundCosts costs;
     std::vector<double> shares;
 
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
@@ -159,55 +152,6 @@ PatternId Network::Impl::built(const PatternKey& key) {
     return id;
 }
 
-/// Of one round: the software's part of its messages, and the wires.
-double Network::Impl::message_s(const CollectiveStep& step, const FlowPattern& pattern) const {
-    if (!pattern.leaves_node) {
-        return pattern.latency_s + stack.scale_up_message_s;
-    }
-    const double next_message_s = step.bytes <= stack.eager_bytes ? stack.eager_message_s : stack.scale_out_message_s;
-    return pattern.latency_s + waits_s(step, pattern) + stack.scale_out_message_s +
-           std::max(0, pattern.messages - 1) * next_message_s;
-}
-
-/// Of one round: what its last packet waits for on full links before others detour. Many rounds of a ring take as long
-/// as the mean of its edges, of which few cross.
-double Network::Impl::waits_s(const CollectiveStep& step, const FlowPattern& pattern) const {
-    if (step.is_ring) {
-        return 0;
-    }
-    double longest_s = 0;
-    for (std::size_t level = 0; level < kDetourLevels; ++level) {
-        const FlowPattern::Wait& wait = pattern.waits[level];
-        if (wait.messages > 0) {
-            const double delay_s = fabric.detour_delay_s(static_cast<DetourLevel>(level));
-            longest_s = std::max(longest_s, std::min(delay_s, step.bytes * wait.drain_s_per_byte));
-        }
-    }
-    return longest_s;
-}
-
-/// What one of the ranks that add up at the same time reads and writes: what came to NICs on the host lies there, in
-/// memory that the ranks of a socket share.
-double Network::Impl::summing_bytes_per_s(const FlowPattern& pattern) const {
-    if (stack.reduction_bytes_per_s > 0) {
-        return stack.reduction_bytes_per_s;
-    }
-    if (!pattern.leaves_node || host_bytes_per_s == 0) {
-        return memory_bytes_per_s;
-    }
-    const int of_socket = (pattern.node_ranks + sockets - 1) / sockets;
-    return std::min(memory_bytes_per_s, host_bytes_per_s / of_socket);
-}
-
-/// Of one round: adding up what came, with what starts and ends it.
-double Network::Impl::reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const {
-    if (step.summing_bytes <= 0) {
-        return 0;
-    }
-    const bool takes_step = pattern.leaves_node && step.bytes > stack.host_reduction_bytes;
-    return step.summing_bytes / summing_bytes_per_s(pattern) + (takes_step ? stack.reduction_step_s : 0);
-}
-
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = groups.form(asked.group, asked.stage);
     const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged, stack.tree_chunk_bytes);
@@ -234,8 +178,8 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
         TransferPhase& phase =
             goes_on ? transfer.phases.back()
                     : transfer.phases.emplace_back(TransferPhase{.pattern = id, .rounds = 0, .what = step.what});
-        const double adds_s = reduction_s(step, pattern) * step.rounds;
-        phase.latency_s += message_s(step, pattern) * step.rounds + adds_s;
+        const double adds_s = costs.reduction_s(step, pattern) * step.rounds;
+        phase.latency_s += costs.messages_s(asked.comm, form, step, scale, pattern) + adds_s;
         phase.reduction_s += adds_s;
         phase.bytes += sent * scale;
         phase.rounds += step.rounds;
@@ -320,8 +264,10 @@ void Network::list_all_links() {
 
 Transfer Network::unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes, double scale,
                          int member) {
-    return unroll_as(choice_by_rule(collective_rules(impl_->stack, comm), bytes), comm, group, stage, bytes, scale,
-                     member);
+    const std::span<const models::AlgorithmRule> rules = collective_rules(impl_->stack, comm);
+    const AlgorithmChoice choice = rules.empty() ? AlgorithmChoice{models::CollectiveAlgorithm::kAuto, 0}
+                                                 : choice_by_rule(rules, bytes, impl_->groups.form(group, 0));
+    return unroll_as(choice, comm, group, stage, bytes, scale, member);
 }
 
 Transfer Network::unroll_as(AlgorithmChoice choice, schedule::CommKind comm, models::GroupKind group, int stage,

@@ -22,8 +22,7 @@ enum class StepShape : std::uint8_t {
     kFoldIn,     ///< the ranks beyond the largest power of two p send to i - p
     kFoldOut,    ///< and receive from there
     kAllPairs,   ///< every other rank
-    kTree,       ///< i + distance, for i < distance: a round of a binomial tree from rank 0
-    kScatter,    ///< i + distance, for i a multiple of 2 distance: a round of a binomial scatter
+    kTree,       ///< i + distance, for i a multiple of 2 distance: a round of a binomial tree from rank 0
     kRootToAll,  ///< rank 0 to every other
     kPairs,      ///< the group is {from, to}
     kTreesUp,    ///< both trees of for_each_double_tree_edge, children to parents
@@ -90,11 +89,6 @@ template <class Emit>
 void for_each_tree_pair(StepShape shape, int distance, int n, Emit& emit) {
     switch (shape) {
         case StepShape::kTree:
-            for (int i = 0; i < distance && i + distance < n; ++i) {
-                emit(i, i + distance);
-            }
-            return;
-        case StepShape::kScatter:
             for (int i = 0; i + distance < n; i += 2 * distance) {
                 emit(i, i + distance);
             }

@@ -1,0 +1,122 @@
+/// @file Costs of messages by kind, nodes and size; waits on full links; sums.
+#include "sim/network/collective/round_costs.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace auspex::network {
+namespace {
+
+std::optional<models::Collective> collective_of(schedule::CommKind comm) {
+    switch (comm) {
+        case schedule::CommKind::kAllReduce: return models::Collective::kAllReduce;
+        case schedule::CommKind::kReduceScatter: return models::Collective::kReduceScatter;
+        case schedule::CommKind::kAllGather: return models::Collective::kAllGather;
+        case schedule::CommKind::kAllToAll: return models::Collective::kAllToAll;
+        case schedule::CommKind::kBroadcast: return models::Collective::kBroadcast;
+        default: return std::nullopt;
+    }
+}
+
+bool holds(const models::MessageRule& rule, std::optional<models::Collective> collective, int nodes, double bytes) {
+    const bool of_kind = collective ? rule.of.at(static_cast<std::size_t>(*collective)) : rule.of_others;
+    return of_kind && nodes <= rule.max_nodes && bytes <= rule.max_bytes;
+}
+
+}  // namespace
+
+MessageSoftware message_software(const models::Stack& stack, schedule::CommKind comm, int nodes, double bytes) {
+    MessageSoftware software{.in_node_s = stack.scale_up_message_s, .between_nodes_s = stack.scale_out_message_s};
+    const std::optional<models::Collective> collective = collective_of(comm);
+    const auto rule = std::find_if(stack.messages.begin(), stack.messages.end(), [&](const models::MessageRule& one) {
+        return holds(one, collective, nodes, bytes);
+    });
+    if (rule != stack.messages.end()) {
+        software.in_node_s = rule->scale_up_message_s.value_or(stack.scale_up_message_s);
+        software.between_nodes_s = rule->scale_out_message_s.value_or(stack.scale_out_message_s);
+        software.bytes_per_s = rule->bytes_per_s;
+        software.pipelined_rings = rule->pipelined_rings;
+        software.pipelined_trees = rule->pipelined_trees;
+        software.in_node_is_ruled = rule->scale_up_message_s.has_value();
+    }
+    return software;
+}
+
+RoundCosts::RoundCosts(const models::Machine& machine, const models::Stack& stack, const Fabric& fabric)
+    : stack_(stack),
+      fabric_(fabric),
+      memory_bytes_per_s_(machine.tile.hbm_bytes_per_s * machine.tile.memory_efficiency),
+      host_bytes_per_s_(machine.node.host_memory_bytes_per_s),
+      sockets_(machine.node.sockets) {}
+
+double RoundCosts::messages_s(schedule::CommKind comm, const GroupForm& form, const CollectiveStep& step, double scale,
+                              const FlowPattern& pattern) const {
+    const MessageSoftware software = message_software(stack_, comm, form.nodes, step.bytes);
+    const double flow_s = step.bytes * scale / pattern.solo_rate;
+    // Of what one rank sends at once in an exchange of all with all; elsewhere one message.
+    const bool many = step.shape == StepShape::kAllPairs && step.level != Level::kInterNode;
+    const int in_node = many ? std::max(1, form.per_node - 1) : 1;
+    const double each_s = message_s(software, step, in_node, flow_s, scale, pattern);
+    const bool is_tree = step.shape == StepShape::kTreesUp || step.shape == StepShape::kTreesDown;
+    if (software.pipelined_rings && step.is_ring) {
+        return std::max(0.0, each_s - flow_s) * step.rounds;
+    }
+    return each_s * (software.pipelined_trees && is_tree ? step.idle_rounds + 1 : step.rounds);
+}
+
+/// Of one round. Where the cost inside a node has a rule of its own, a rank pays it for each of `in_node` messages, and
+/// for one of them while bytes flow between nodes.
+double RoundCosts::message_s(const MessageSoftware& software, const CollectiveStep& step, int in_node, double flow_s,
+                             double scale, const FlowPattern& pattern) const {
+    const double first_s = software.in_node_s, others_s = software.in_node_is_ruled ? (in_node - 1) * first_s : 0;
+    if (!pattern.leaves_node) {
+        return pattern.latency_s + first_s + others_s;
+    }
+    const double next_s = step.bytes <= stack_.eager_bytes ? stack_.eager_message_s : software.between_nodes_s;
+    const double out_s = waits_s(step, pattern) + software.between_nodes_s + step.bytes * scale / software.bytes_per_s +
+                         std::max(0, pattern.messages - 1) * next_s;
+    if (!pattern.stays_in_node || !software.in_node_is_ruled) {
+        return pattern.latency_s + out_s;
+    }
+    return pattern.latency_s + others_s + std::max(out_s, first_s - flow_s);
+}
+
+/// Of one round: what its last packet waits for on full links before others detour. Many rounds of a ring take as long
+/// as the mean of its edges, of which few cross.
+double RoundCosts::waits_s(const CollectiveStep& step, const FlowPattern& pattern) const {
+    if (step.is_ring) {
+        return 0;
+    }
+    double longest_s = 0;
+    for (std::size_t level = 0; level < kDetourLevels; ++level) {
+        const FlowPattern::Wait& wait = pattern.waits[level];
+        if (wait.messages > 0) {
+            const double delay_s = fabric_.detour_delay_s(static_cast<DetourLevel>(level));
+            longest_s = std::max(longest_s, std::min(delay_s, step.bytes * wait.drain_s_per_byte));
+        }
+    }
+    return longest_s;
+}
+
+/// What one of the ranks that add up at the same time reads and writes: what came to NICs on the host lies there, in
+/// memory that the ranks of a socket share.
+double RoundCosts::summing_bytes_per_s(const FlowPattern& pattern) const {
+    if (stack_.reduction_bytes_per_s > 0) {
+        return stack_.reduction_bytes_per_s;
+    }
+    if (!pattern.leaves_node || host_bytes_per_s_ == 0) {
+        return memory_bytes_per_s_;
+    }
+    const int of_socket = (pattern.node_ranks + sockets_ - 1) / sockets_;
+    return std::min(memory_bytes_per_s_, host_bytes_per_s_ / of_socket);
+}
+
+double RoundCosts::reduction_s(const CollectiveStep& step, const FlowPattern& pattern) const {
+    if (step.summing_bytes <= 0) {
+        return 0;
+    }
+    const bool takes_step = pattern.leaves_node && step.bytes > stack_.host_reduction_bytes;
+    return step.summing_bytes / summing_bytes_per_s(pattern) + (takes_step ? stack_.reduction_step_s : 0);
+}
+
+}  // namespace auspex::network

@@ -125,9 +125,10 @@ void read_placement(const Options& options, network::CollectiveJob& job) {
     const std::optional<models::PlacementKind> known = models::placement_named(word);
     job.placement_nodes = known ? std::vector<int>{} : parse_nodes(word);
     if (!known && job.placement_nodes.empty()) {
-        throw InputError("--placement", "found \"" + word +
-                                            "\"; expected contiguous, scattered, random, scheduled, or numbers of nodes "
-                                            "such as 0-31,64-95");
+        throw InputError("--placement",
+                         "found \"" + word +
+                             "\"; expected contiguous, scattered, random, scheduled, or numbers of nodes "
+                             "such as 0-31,64-95");
     }
     job.placement = known.value_or(models::PlacementKind::kList);
     if (options.seed && !draws_nodes(job.placement)) {
@@ -271,7 +272,8 @@ CollectiveQuery read_collective(const Options& options) {
 network::AlgorithmChoice choice_for(const Options& options, const CollectiveQuery& query,
                                     const network::GroupForm& form, double bytes) {
     const schedule::CommKind comm = query.job.comm;
-    network::AlgorithmChoice choice = network::choice_by_rule(network::collective_rules(query.stack, comm), bytes, form);
+    network::AlgorithmChoice choice =
+        network::choice_by_rule(network::collective_rules(query.stack, comm), bytes, form);
     if (!options.collective.algorithm.empty()) {
         choice.algorithm = parse_algorithm(options.collective.algorithm, query);
         if (choice.algorithm == models::CollectiveAlgorithm::kAuto) {

@@ -74,8 +74,8 @@ struct Stack {
     double rank_bytes_per_s =
         0;  ///< most that one rank moves between nodes, one direction, where NICs hang on the host: staging
             ///< through host memory, reduction by cores; no limit where they hang on the device
-    double rank_window_bytes = std::numeric_limits<double>::infinity();  ///< most that one rank has on its way between
-                                                                         ///< nodes, before the first of it has come
+    double rank_window_bytes = std::numeric_limits<double>::infinity();  ///< what one rank sends between nodes before
+                                                                         ///< it waits until all of it has come
     double scale_up_efficiency = 1;   ///< fraction of node links that its collectives use
     double scale_out_efficiency = 1;  ///< fraction of NIC and fabric links that its transport uses
     double shard_efficiency = 1;    ///< reduce-scatters and all-gathers of gradients and parameters between nodes, over

@@ -61,8 +61,8 @@ TEST_F(CollectiveAgainstCli, every_row_is_predicted_as_the_command_with_its_flag
     EXPECT_EQ(rows[1].at("played").as_string(), "ring, 1 level");
 }
 
-// HewlettPackard/shs-docs, fabric validation of a machine with 8 NICs a node: medians in GB/s a node. What a loaded node
-// keeps where its partners lie in its group, and in four groups, is to be within 15 %.
+// HewlettPackard/shs-docs, fabric validation of a machine with 8 NICs a node: medians in GB/s a node. What a loaded
+// node keeps where its partners lie in its group, and in four groups, is to be within 15 %.
 TEST_F(CollectiveAgainstCli, a_loaded_node_falls_from_switch_to_group_to_four_groups_as_measured) {
     const std::vector<std::pair<std::string, double>> measured{
         {"bisection_bw_per_node", 70.07},  {"bisection_bw_per_node", 60.06},  {"bisection_bw_per_node", 36.06},

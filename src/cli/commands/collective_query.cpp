@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/units.hpp"
+#include "cli/flags/flag_numbers.hpp"
 #include "launch/input_files.hpp"
 #include "report/parts/text.hpp"
 #include "report/scaling/collective_sweep.hpp"
@@ -99,23 +100,18 @@ std::vector<double> parse_sizes(const std::string& text) {
 std::vector<int> parse_nodes(const std::string& text) {
     constexpr std::size_t kMostNodes = 1'000'000;
     std::vector<int> nodes;
-    const char *at = text.data(), *const end = at + text.size();
-    while (at < end) {
+    std::istringstream stream(text + ",");
+    for (std::string part; std::getline(stream, part, ',');) {
+        const std::size_t dash = part.find('-');
         int first = 0, last = 0;
-        std::from_chars_result read = std::from_chars(at, end, first);
-        last = first;
-        if (read.ec == std::errc() && read.ptr < end && *read.ptr == '-') {
-            read = std::from_chars(read.ptr + 1, end, last);
-        }
-        const bool goes_on = read.ptr < end && *read.ptr == ',' && read.ptr + 1 < end;
-        if (read.ec != std::errc() || first < 0 || last < first || (read.ptr < end && !goes_on) ||
-            static_cast<std::size_t>(last - first) >= kMostNodes - std::min(kMostNodes, nodes.size())) {
+        if (!reads_as(part.substr(0, dash), first) ||
+            !reads_as(dash == std::string::npos ? part : part.substr(dash + 1), last) || first < 0 || last < first ||
+            nodes.size() + static_cast<std::size_t>(last - first) >= kMostNodes) {
             return {};
         }
         for (int node = first; node <= last; ++node) {
             nodes.push_back(node);
         }
-        at = read.ptr + (goes_on ? 1 : 0);
     }
     return nodes;
 }

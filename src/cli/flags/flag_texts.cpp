@@ -95,7 +95,8 @@ FlagText collective_flag_text(Flag flag) {
         case Flag::kAlone: return {"alone", nullptr, "only the first of the groups acts"};
         case Flag::kZipf:
             return {"zipf", "S", "all-to-all: place i of a group receives a share that falls as (i + 1)^-S"};
-        case Flag::kPlacement: return {"placement", "WORD", "contiguous (default), scattered, random or scheduled; or nodes: 0-31,64-95"};
+        case Flag::kPlacement:
+            return {"placement", "WORD", "contiguous (default), scattered, random or scheduled; or nodes: 0-31,64-95"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);

@@ -11,14 +11,14 @@ namespace auspex::evaluate {
 
 /// One measurement. docs/collectives.md has the keys.
 struct PublishedCollective {
-    std::string place;                   ///< in the file: "$[12]"
-    std::string machine, library, kind;  ///< as published; an empty library: the row names none
-    std::string algorithm, note;         ///< empty: none
-    std::string unit;                    ///< of `value`
-    double value = 0;                    ///< in `unit`
-    std::optional<int> nodes, ranks;     ///< of the job; none: the row does not say
-    std::optional<double> bytes;         ///< as published: what it counts, the note says
-    std::optional<double> measured_s;    ///< a collective of which a time was measured
+    std::string place;                       ///< in the file: "$[12]"
+    std::string machine, library, kind;      ///< as published; an empty library: the row names none
+    std::string algorithm, note;             ///< empty: none
+    std::string unit;                        ///< of `value`
+    double value = 0;                        ///< in `unit`
+    std::optional<int> nodes, ranks;         ///< of the job; none: the row does not say
+    std::optional<double> bytes;             ///< as published: what it counts, the note says
+    std::optional<double> measured_s;        ///< a collective of which a time was measured
     std::optional<double> node_bytes_per_s;  ///< of kinds that are bandwidths of a node while all send
     bool is_collective = false;              ///< of a kind that is simulated
     bool fitted = false;                     ///< the row says that it gave a constant

@@ -70,6 +70,46 @@ bool covers(const MessageRule& first, const MessageRule& second) {
            first.max_bytes >= second.max_bytes;
 }
 
+void read_collectives(const JsonValue& named, MessageRule& rule) {
+    if (named.elements().empty()) {
+        named.fail("at least one collective, or no such key");
+    }
+    rule.of.fill(false);
+    rule.of_others = false;
+    for (const JsonValue& word : named.elements()) {
+        rule.of.at(word.as_one_of({"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"})) = true;
+    }
+}
+
+MessageRule read_message_rule(const JsonValue& entry, const std::string& role, double most_seconds,
+                              std::vector<Constant>& constants) {
+    entry.allow_only({"collectives", "up_to_nodes", "up_to", "scale_up_message", "scale_out_message",
+                      "software_bandwidth", "pipelined"});
+    const auto seconds = [&](std::string_view key) {
+        return entry.find(key)
+                   ? std::optional(read_constant(entry, key, Dimension::kSeconds, 0, most_seconds, role, constants))
+                   : std::nullopt;
+    };
+    MessageRule rule;
+    if (const auto named = entry.find("collectives")) {
+        read_collectives(*named, rule);
+    }
+    rule.max_nodes = count_or_any(entry, "up_to_nodes");
+    rule.max_bytes = size_or_any(entry, "up_to");
+    rule.scale_up_message_s = seconds("scale_up_message");
+    rule.scale_out_message_s = seconds("scale_out_message");
+    if (entry.find("software_bandwidth")) {
+        rule.bytes_per_s =
+            read_constant(entry, "software_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, role, constants);
+    }
+    if (const auto pipelined = entry.find("pipelined")) {
+        for (const JsonValue& word : pipelined->elements()) {
+            (word.as_one_of({"rings", "trees"}) == 0 ? rule.pipelined_rings : rule.pipelined_trees) = true;
+        }
+    }
+    return rule;
+}
+
 [[noreturn]] void fail_covered(const JsonValue& entry, const AlgorithmRule& before) {
     if (const auto up_to = entry.find("up_to")) {
         up_to->fail("more than the rule before, " + format_quantity(before.max_bytes, Dimension::kBytes));
@@ -115,38 +155,7 @@ std::vector<MessageRule> read_message_rules(const JsonValue& list, const std::st
                                             std::vector<Constant>& constants) {
     std::vector<MessageRule> rules;
     for (const JsonValue& entry : list.elements()) {
-        entry.allow_only({"collectives", "up_to_nodes", "up_to", "scale_up_message", "scale_out_message",
-                          "software_bandwidth", "pipelined"});
-        MessageRule rule;
-        if (const auto named = entry.find("collectives")) {
-            if (named->elements().empty()) {
-                named->fail("at least one collective, or no such key");
-            }
-            rule.of.fill(false);
-            rule.of_others = false;
-            for (const JsonValue& word : named->elements()) {
-                rule.of.at(word.as_one_of({"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"})) =
-                    true;
-            }
-        }
-        rule.max_nodes = count_or_any(entry, "up_to_nodes");
-        rule.max_bytes = size_or_any(entry, "up_to");
-        const auto seconds = [&](std::string_view key) {
-            return entry.find(key)
-                       ? std::optional(read_constant(entry, key, Dimension::kSeconds, 0, most_seconds, role, constants))
-                       : std::nullopt;
-        };
-        rule.scale_up_message_s = seconds("scale_up_message");
-        rule.scale_out_message_s = seconds("scale_out_message");
-        if (entry.find("software_bandwidth")) {
-            rule.bytes_per_s =
-                read_constant(entry, "software_bandwidth", Dimension::kBytesPerSecond, 1e5, 1e16, role, constants);
-        }
-        if (const auto pipelined = entry.find("pipelined")) {
-            for (const JsonValue& word : pipelined->elements()) {
-                (word.as_one_of({"rings", "trees"}) == 0 ? rule.pipelined_rings : rule.pipelined_trees) = true;
-            }
-        }
+        const MessageRule rule = read_message_rule(entry, role, most_seconds, constants);
         if (std::any_of(rules.begin(), rules.end(), [&](const MessageRule& one) { return covers(one, rule); })) {
             entry.fail("something that an entry before it leaves over");
         }

@@ -65,7 +65,7 @@ TEST(Fabric, both_directions_of_a_link_share_what_they_carry_together) {
     ASSERT_EQ(pair.size(), 1U);
     ASSERT_EQ(mesh.size(), 1U);
     ASSERT_EQ(other_mesh.size(), 1U);
-    ASSERT_EQ(pcie.size(), 2U);  // of the cards of both nodes
+    ASSERT_EQ(pcie.size(), 2U);         // of the cards of both nodes
     EXPECT_NE(mesh[0], other_mesh[0]);  // of two tiles each, though one link joins the cards
     EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(pair[0]), 269e9 / 2);
     EXPECT_DOUBLE_EQ(fabric.capacity_bytes_per_s(mesh[0]), 23e9 / 2);

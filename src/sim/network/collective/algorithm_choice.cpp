@@ -84,15 +84,26 @@ std::vector<AlgorithmChoice> candidates(schedule::CommKind comm, const GroupForm
     return found;
 }
 
-std::span<const models::AlgorithmRule> collective_rules(const models::Stack& stack, schedule::CommKind comm) {
+std::optional<models::Collective> collective_of(schedule::CommKind comm) {
     switch (comm) {
-        case schedule::CommKind::kAllReduce: return stack.all_reduce;
-        case schedule::CommKind::kReduceScatter: return stack.reduce_scatter;
-        case schedule::CommKind::kAllGather: return stack.all_gather;
-        case schedule::CommKind::kAllToAll: return stack.all_to_all;
-        case schedule::CommKind::kBroadcast: return stack.broadcast;
-        default: return {};
+        case schedule::CommKind::kAllReduce: return models::Collective::kAllReduce;
+        case schedule::CommKind::kReduceScatter: return models::Collective::kReduceScatter;
+        case schedule::CommKind::kAllGather: return models::Collective::kAllGather;
+        case schedule::CommKind::kAllToAll: return models::Collective::kAllToAll;
+        case schedule::CommKind::kBroadcast: return models::Collective::kBroadcast;
+        default: return std::nullopt;
     }
+}
+
+std::span<const models::AlgorithmRule> collective_rules(const models::Stack& stack, schedule::CommKind comm) {
+    const std::optional<models::Collective> collective = collective_of(comm);
+    if (!collective) {
+        return {};
+    }
+    // In the order of models::Collective.
+    const std::array<const std::vector<models::AlgorithmRule>*, models::kCollectiveCount> rules{
+        &stack.all_reduce, &stack.reduce_scatter, &stack.all_gather, &stack.all_to_all, &stack.broadcast};
+    return *rules.at(static_cast<std::size_t>(*collective));
 }
 
 AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes, const GroupForm& form) {

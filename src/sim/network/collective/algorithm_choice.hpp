@@ -1,5 +1,6 @@
 #pragma once
 /// @file Which algorithm a collective runs by, and over how many levels.
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct AlgorithmChoice {
 [[nodiscard]] AlgorithmChoice choice_by_rule(std::span<const models::AlgorithmRule> rules, double bytes,
                                              const GroupForm& form);
 
+/// The collective whose rules hold; none for sends and barriers.
+[[nodiscard]] std::optional<models::Collective> collective_of(schedule::CommKind comm);
 /// The stack's rules for a kind; none for what is no collective, and for barriers.
 [[nodiscard]] std::span<const models::AlgorithmRule> collective_rules(const models::Stack& stack,
                                                                       schedule::CommKind comm);

@@ -57,12 +57,12 @@ void PatternBuilder::find_rate(FlowPattern& pattern) {
     }
 }
 
-/// A rank at rate b sends windows w that take w / b, each when the one before it has come as a whole; where packets wait
-/// for full links, d of the level that they cross, a window waits with them:
+/// A rank at rate b sends windows w that take w / b, each when the one before it has come as a whole; where packets
+/// wait for full links, d of the level that they cross, a window waits with them:
 ///   rate = 1 / (messages / b + sum over levels of min(crossing * d / w, what is left of n / C))
 /// The second of the two is the share C / n that n flows have of direct links C without any detour: ranks that leave
-/// these no longer full do not wait. Of a rank's messages as many as any rank has are taken to cross between groups, the
-/// others between switches. Source: the packets of bench/packets, tests/packets/full_pair_test.cpp.
+/// these no longer full do not wait. Of a rank's messages as many as any rank has are taken to cross between groups,
+/// the others between switches. Source: the packets of bench/packets, tests/packets/full_pair_test.cpp.
 void PatternBuilder::wait_in_windows(FlowPattern& pattern) const {
     const double free_s_per_byte = pattern.messages / fabric_.rank_bytes_per_s();
     double waiting_s_per_byte = 0;

@@ -4,19 +4,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/network/collective/algorithm_choice.hpp"
+
 namespace auspex::network {
 namespace {
-
-std::optional<models::Collective> collective_of(schedule::CommKind comm) {
-    switch (comm) {
-        case schedule::CommKind::kAllReduce: return models::Collective::kAllReduce;
-        case schedule::CommKind::kReduceScatter: return models::Collective::kReduceScatter;
-        case schedule::CommKind::kAllGather: return models::Collective::kAllGather;
-        case schedule::CommKind::kAllToAll: return models::Collective::kAllToAll;
-        case schedule::CommKind::kBroadcast: return models::Collective::kBroadcast;
-        default: return std::nullopt;
-    }
-}
 
 bool holds(const models::MessageRule& rule, std::optional<models::Collective> collective, int nodes, double bytes) {
     const bool of_kind = collective ? rule.of.at(static_cast<std::size_t>(*collective)) : rule.of_others;

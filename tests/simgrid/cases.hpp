@@ -10,6 +10,10 @@
 
 namespace auspex::simgrid_check {
 
+using namespace models;
+using namespace network;
+using namespace schedule;
+
 /// A collective of all sibling groups of a kind in a stage. `choice` names an algorithm.
 struct Collective {
     CommKind comm = CommKind::kAllReduce;

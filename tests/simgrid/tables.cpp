@@ -64,7 +64,7 @@ constexpr const char* kMethod = R"(
 - **Auspex** plays a collective as phases that end with their slowest flow; all sibling groups of a row run at once.
 - **SimGrid** plays the messages: an actor for each rank posts the messages of a round and goes on when its own have
   arrived, with no global barrier. A pairwise exchange is played round by round at any size; a double binary tree
-  hands on 256 chunks.
+  hands on chunks of 2 MiB.
 - **In step**: SimGrid again, with a barrier after each round of a collective. Where this agrees and the free run does
   not, the difference is that real ranks drift apart while a phase waits for its slowest flow. (Trees have no common
   rounds: there both columns are the same run.)

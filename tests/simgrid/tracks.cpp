@@ -11,14 +11,17 @@ namespace {
 /// Rounds of one step, by rank.
 using RoundOfRank = std::map<int, Round>;
 
-bool is_tree(const Step& step) { return step.shape == StepShape::kTreesUp || step.shape == StepShape::kTreesDown; }
+bool is_tree(const CollectiveStep& step) {
+    return step.shape == StepShape::kTreesUp || step.shape == StepShape::kTreesDown;
+}
 
-std::vector<Step> steps_of(const Collective& collective, const GroupForm& form) {
-    const CollectivePhases phases = phases_of(collective.comm, collective.choice, form, collective.bytes, false);
+std::vector<CollectiveStep> steps_of(const Collective& collective, const GroupForm& form) {
+    const CollectivePhases phases =
+        phases_of(collective.comm, collective.choice, form, collective.bytes, false, bare_stack().tree_chunk_bytes);
     if (phases.choice.algorithm != CollectiveAlgorithm::kPairwise || phases.choice.levels != 1) {
         return phases.steps;
     }
-    std::vector<Step> steps;
+    std::vector<CollectiveStep> steps;
     for (int distance = 1; distance < form.ranks; ++distance) {
         steps.push_back({Level::kFlat, StepShape::kShift, distance, collective.bytes / form.ranks});
     }
@@ -30,7 +33,7 @@ void add_message(RoundOfRank& rounds, int from, int to, double bytes) {
     rounds[to].receives.push_back(from);
 }
 
-RoundOfRank rounds_of(const Step& step, const GroupSet& groups) {
+RoundOfRank rounds_of(const CollectiveStep& step, const GroupSet& groups) {
     RoundOfRank rounds;
     for (std::size_t g = 0; g < groups.count(); ++g) {
         const std::span<const int> group = groups.group(g);
@@ -51,38 +54,37 @@ void append_tracks(const std::map<int, std::vector<Round>>& rounds, int channel,
 }
 
 /// Edges of both trees come one after the other, equally many.
-RoundOfRank edges_of_tree(const Step& step, std::span<const int> group, int tree) {
+RoundOfRank edges_of_tree(const CollectiveStep& step, std::span<const int> group, int tree) {
     RoundOfRank edges;
     const int n = static_cast<int>(group.size());
     int seen = 0;
     for_each_pair(step.shape, step.distance, n, [&](int i, int j) {
         if (seen++ / (n - 1) == tree) {
-            add_message(edges, group[static_cast<std::size_t>(i)], group[static_cast<std::size_t>(j)],
-                        step.bytes * step.rounds / kTreeChunks);
+            add_message(edges, group[static_cast<std::size_t>(i)], group[static_cast<std::size_t>(j)], step.bytes);
         }
     });
     return edges;
 }
 
 /// A rank receives a chunk while it hands the one before on.
-void append_chunks(const Round& edges, std::vector<Round>& rounds) {
+void append_chunks(const Round& edges, int chunks, std::vector<Round>& rounds) {
     if (edges.receives.empty() || edges.sends.empty()) {
-        rounds.push_back({edges.sends, edges.receives, kTreeChunks});
+        rounds.push_back({edges.sends, edges.receives, chunks});
         return;
     }
     rounds.push_back({{}, edges.receives, 1});
-    rounds.push_back({edges.sends, edges.receives, kTreeChunks - 1});
+    rounds.push_back({edges.sends, edges.receives, chunks - 1});
     rounds.push_back({edges.sends, {}, 1});
 }
 
-std::vector<Track> tree_tracks(const std::vector<Step>& steps, const GroupSet& groups) {
+std::vector<Track> tree_tracks(const std::vector<CollectiveStep>& steps, const GroupSet& groups) {
     std::vector<Track> tracks;
     for (int tree = 0; tree < 2; ++tree) {
         std::map<int, std::vector<Round>> rounds;
-        for (const Step& step : steps) {
+        for (const CollectiveStep& step : steps) {
             for (std::size_t g = 0; step.bytes > 0 && g < groups.count(); ++g) {
                 for (const auto& [rank, edges] : edges_of_tree(step, groups.group(g), tree)) {
-                    append_chunks(edges, rounds[rank]);
+                    append_chunks(edges, step.rounds - step.idle_rounds, rounds[rank]);
                 }
             }
         }
@@ -95,12 +97,12 @@ std::vector<Track> tree_tracks(const std::vector<Step>& steps, const GroupSet& g
 
 std::vector<Track> tracks_of(const Collective& collective, const Layout& layout, const Fabric& fabric) {
     const GroupSet groups = flatten(groups_of(layout, collective.group, collective.stage));
-    const std::vector<Step> steps = steps_of(collective, form_of(groups, fabric));
+    const std::vector<CollectiveStep> steps = steps_of(collective, form_of(groups, fabric));
     if (is_tree(steps.front())) {
         return tree_tracks(steps, groups);
     }
     std::map<int, std::vector<Round>> rounds;
-    for (const Step& step : steps) {
+    for (const CollectiveStep& step : steps) {
         for (auto& [rank, round] : rounds_of(step, subgroups(groups, step.level, fabric))) {
             rounds[rank].push_back(std::move(round));
         }

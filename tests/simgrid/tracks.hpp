@@ -26,12 +26,8 @@ struct Track {
     std::vector<Round> rounds;
 };
 
-/// Pieces that a tree's half of the buffer is cut into: they follow each other up and down the tree.
-inline constexpr int kTreeChunks = 256;
-
-/// Messages are those of phases_of, two forms apart that Auspex simplifies: a pairwise exchange has all its rounds at
-/// any number of ranks, and trees hand on kTreeChunks chunks, all upwards before
-/// the first comes down.
+/// Messages are those of phases_of with the chunks of bare_stack(), one form apart that Auspex simplifies: a pairwise
+/// exchange has all its rounds at any number of ranks.
 [[nodiscard]] std::vector<Track> tracks_of(const Collective& collective, const Layout& layout, const Fabric& fabric);
 
 /// Rounds of all tracks if equally many, so that they can be held in step; else 0.

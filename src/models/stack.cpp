@@ -134,10 +134,26 @@ void check_date(const JsonValue& value) {
 
 /// Reads one entry into the transport fields of `stack`, and its constants after those that are there.
 void read_transport_entry(const JsonValue& entry, Stack& stack) {
-    entry.allow_only({"date", "staging", "rank_bandwidth", "rank_window", "scale_up_efficiency", "scale_out_efficiency",
-                      "scale_up_message", "scale_out_message", "eager_message", "eager", "tree_chunk",
-                      "reduction_bandwidth", "reduction_step", "host_reduction", "collective_launch",
-                      "collective_issue", "collective_check", "shard_efficiency", "messages"});
+    entry.allow_only({"date",
+                      "staging",
+                      "rank_bandwidth",
+                      "rank_window",
+                      "scale_up_efficiency",
+                      "scale_out_efficiency",
+                      "scale_up_message",
+                      "scale_out_message",
+                      "eager_message",
+                      "eager",
+                      "tree_chunk",
+                      "reduction_bandwidth",
+                      "reduction_step",
+                      "host_reduction",
+                      "collective_launch",
+                      "collective_issue",
+                      "collective_check",
+                      "shard_efficiency",
+                      "messages",
+                      "node_paths"});
     check_date(entry.at("date"));
     stack.transport_date = entry.at("date").as_string();
     stack.staging = entry.at("staging").as_one_of({"pipelined", "whole"}) == 0 ? Staging::kPipelined : Staging::kWhole;
@@ -158,6 +174,9 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     stack.eager_bytes = read_size(entry, "eager", stack);
     if (const auto messages = entry.find("messages")) {
         stack.messages = read_message_rules(*messages, kRole, kMaxOverhead, stack.constants);
+    }
+    if (const auto paths = entry.find("node_paths")) {
+        stack.node_paths = read_node_path_rules(*paths);
     }
     if (entry.find("tree_chunk")) {
         stack.tree_chunk_bytes =

@@ -85,6 +85,7 @@ struct Stack {
     double eager_message_s = 0;      ///< of one of at most eager_bytes, when a rank issues several at once
     double eager_bytes = 0;
     std::vector<MessageRule> messages;     ///< of those that cost something else; the first that holds counts
+    std::vector<NodePathRule> node_paths;  ///< the first that holds counts; none: the node's own links
     double tree_chunk_bytes = 512 * 1024;  ///< pieces in which double trees pass on what comes
     double reduction_bytes_per_s = 0;  ///< of memory, that one rank reads and writes while it adds up what one round
                                        ///< brought; 0: what the machine's memory gives

@@ -147,6 +147,21 @@ TEST(Published, agpt_weak_scaling_efficiency_from_1_to_512_nodes_within_5_points
     EXPECT_GE(verified, integer(root, "verified_rows"));
 }
 
+TEST(Published, agpt_30b_with_tensor_parallelism_over_1_2_and_4_tiles) {
+    const JsonDocument document = cases("agpt-weak-scaling");
+    const JsonValue group = document.root().at("tensor_parallel");
+    models::Inputs inputs = inputs_of(document.root(), group.at("workload").as_string(), group.at("plan").as_string());
+    inputs.plan.micro_batch_size = inputs.plan.micro_batches = 1;
+    for (const JsonValue& row : group.at("rows").elements()) {
+        inputs.plan.tp = integer(row, "tp");
+        inputs.plan.dp = integer(group, "tiles") / inputs.plan.tp;
+        const double predicted =
+            predict::predict(inputs, plain_options(integer(group, "tiles"))).prediction.tokens_per_s_per_tile;
+        EXPECT_NEAR(predicted / number(row, "tokens_per_s_per_tile"), 1, number(group, "within"))
+            << "tp " << inputs.plan.tp;
+    }
+}
+
 /// Compares one speed-up of a row with the tolerance that the file gives for its kind.
 void expect_speedup(const JsonValue& root, const JsonValue& row, const char* kind, double predicted) {
     const auto published = row.find(kind);

@@ -17,7 +17,7 @@ bool is_tree(const CollectiveStep& step) {
 
 std::vector<CollectiveStep> steps_of(const Collective& collective, const GroupForm& form) {
     const CollectivePhases phases =
-        phases_of(collective.comm, collective.choice, form, collective.bytes, false, bare_stack().tree_chunk_bytes);
+        phases_of(collective.comm, collective.choice, form, collective.bytes, {}, bare_stack().tree_chunk_bytes);
     if (phases.choice.algorithm != CollectiveAlgorithm::kPairwise || phases.choice.levels != 1) {
         return phases.steps;
     }

@@ -219,7 +219,7 @@ bool runs(schedule::CommKind comm, network::AlgorithmChoice choice, const networ
                    return candidate.levels == choice.levels;
                });
     }
-    return phases_of(comm, choice, form, 1, false).choice == choice;
+    return phases_of(comm, choice, form, 1, {}).choice == choice;
 }
 
 std::string form_text(const network::GroupForm& form) {

@@ -1,4 +1,4 @@
-/// @file Reads rules of algorithms and rules of messages.
+/// @file Reads rules of algorithms, of ways inside nodes, and of messages.
 #include "models/transport/collective_rules.hpp"
 
 #include <algorithm>
@@ -30,6 +30,15 @@ int count_or_any(const JsonValue& entry, std::string_view key) {
     return value ? static_cast<int>(value->as_integer(1, kMostRanks)) : kAnyCount;
 }
 
+/// A limit that is there or not.
+bool flag_or_none(const JsonValue& entry, std::string_view key) {
+    const auto value = entry.find(key);
+    if (value && !value->as_bool()) {
+        value->fail("true, or no such key");
+    }
+    return value.has_value();
+}
+
 /// The keys that limit a rule.
 constexpr std::array kLimits{"up_to", "up_to_a_rank", "up_to_nodes", "up_to_ranks", "power_of_two"};
 
@@ -48,10 +57,7 @@ AlgorithmRule read_rule(const JsonValue& entry, std::initializer_list<std::strin
     rule.max_bytes_per_rank = size_or_any(entry, "up_to_a_rank");
     rule.max_nodes = count_or_any(entry, "up_to_nodes");
     rule.max_ranks = count_or_any(entry, "up_to_ranks");
-    if (const auto power = entry.find("power_of_two"); power && !power->as_bool()) {
-        power->fail("true, or no such key");
-    }
-    rule.power_of_two = entry.find("power_of_two").has_value();
+    rule.power_of_two = flag_or_none(entry, "power_of_two");
     return rule;
 }
 
@@ -68,6 +74,20 @@ bool covers(const MessageRule& first, const MessageRule& second) {
                                   [](bool of_first, bool of_second) { return of_first || !of_second; });
     return kinds && (first.of_others || !second.of_others) && first.max_nodes >= second.max_nodes &&
            first.max_bytes >= second.max_bytes;
+}
+
+/// True if `first` holds for every group for which `second` does.
+bool covers(const NodePathRule& first, const NodePathRule& second) {
+    return first.max_ranks >= second.max_ranks && (!first.whole_node || second.whole_node);
+}
+
+NodePathRule read_node_path_rule(const JsonValue& entry) {
+    entry.allow_only({"up_to_ranks", "whole_node", "path"});
+    NodePathRule rule;
+    rule.max_ranks = count_or_any(entry, "up_to_ranks");
+    rule.whole_node = flag_or_none(entry, "whole_node");
+    rule.by_host = entry.at("path").as_one_of({"links", "host"}) == 1;
+    return rule;
 }
 
 void read_collectives(const JsonValue& named, MessageRule& rule) {
@@ -108,6 +128,20 @@ MessageRule read_message_rule(const JsonValue& entry, const std::string& role, d
         }
     }
     return rule;
+}
+
+/// Of rules that each stand for themselves; the first that holds counts.
+template <class Rule, class Read>
+std::vector<Rule> read_list(const JsonValue& list, Read&& read) {
+    std::vector<Rule> rules;
+    for (const JsonValue& entry : list.elements()) {
+        const Rule rule = read(entry);
+        if (std::any_of(rules.begin(), rules.end(), [&](const Rule& one) { return covers(one, rule); })) {
+            entry.fail("something that an entry before it leaves over");
+        }
+        rules.push_back(rule);
+    }
+    return rules;
 }
 
 [[noreturn]] void fail_covered(const JsonValue& entry, const AlgorithmRule& before) {
@@ -151,17 +185,14 @@ std::vector<AlgorithmRule> read_rules(const JsonValue& collectives, std::string_
     return rules;
 }
 
+std::vector<NodePathRule> read_node_path_rules(const JsonValue& list) {
+    return read_list<NodePathRule>(list, read_node_path_rule);
+}
+
 std::vector<MessageRule> read_message_rules(const JsonValue& list, const std::string& role, double most_seconds,
                                             std::vector<Constant>& constants) {
-    std::vector<MessageRule> rules;
-    for (const JsonValue& entry : list.elements()) {
-        const MessageRule rule = read_message_rule(entry, role, most_seconds, constants);
-        if (std::any_of(rules.begin(), rules.end(), [&](const MessageRule& one) { return covers(one, rule); })) {
-            entry.fail("something that an entry before it leaves over");
-        }
-        rules.push_back(rule);
-    }
-    return rules;
+    return read_list<MessageRule>(
+        list, [&](const JsonValue& entry) { return read_message_rule(entry, role, most_seconds, constants); });
 }
 
 }  // namespace auspex::models

@@ -1,5 +1,6 @@
 #pragma once
-/// @file What a stack says of collectives: which algorithm a library takes, and what its messages cost.
+/// @file What a stack says of collectives: which algorithm a library takes, which way inside a node, and what its
+/// messages cost.
 #include <array>
 #include <limits>
 #include <optional>
@@ -65,6 +66,17 @@ struct MessageRule {
     /// step; a tree pays once a level, not for every piece.
     bool pipelined_rings = false, pipelined_trees = false;
 };
+
+/// The way of messages among ranks of one node, for groups in one node within all these limits.
+struct NodePathRule {
+    int max_ranks = kAnyCount;  ///< of the group
+    bool whole_node = false;    ///< only groups of all ranks that the job has on the node
+    bool by_host = false;       ///< through the host, from process to process, as messages between nodes; else over the
+                                ///< node's own links
+};
+
+/// Reads a transport's list of them. Throws InputError, also for a rule that none before it leaves anything to.
+[[nodiscard]] std::vector<NodePathRule> read_node_path_rules(const JsonValue& list);
 
 /// Reads a transport's list of them, constants after those that are there. Throws InputError.
 [[nodiscard]] std::vector<MessageRule> read_message_rules(const JsonValue& list, const std::string& role,

@@ -15,7 +15,7 @@ TEST(Collective, several_rings_give_way_to_one_where_nodes_are_uneven_or_one_or_
     // Forms are {ranks, nodes, ranks a node or 0 where uneven, blocks, nodes a block}: 4 ranks on each of 2 nodes;
     // one node; a rank a node; uneven; two levels.
     const auto played = [](AlgorithmChoice choice, const GroupForm& form) {
-        return phases_of(schedule::CommKind::kAllGather, choice, form, kBytes, false).choice;
+        return phases_of(schedule::CommKind::kAllGather, choice, form, kBytes, {}).choice;
     };
     const AlgorithmChoice ring{Algorithm::kRing, 1}, rings{Algorithm::kMultiRing, 1};
     EXPECT_EQ(played(rings, {8, 2, 4, 1, 2}), rings);
@@ -27,7 +27,7 @@ TEST(Collective, several_rings_give_way_to_one_where_nodes_are_uneven_or_one_or_
 
 TEST(Collective, levels_with_one_member_fall_away) {
     const auto played = [](schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
-        return phases_of(comm, choice, form, kBytes, false).choice;
+        return phases_of(comm, choice, form, kBytes, {}).choice;
     };
     using Choice = AlgorithmChoice;
     const schedule::CommKind all_reduce = schedule::CommKind::kAllReduce;
@@ -55,7 +55,7 @@ TEST(Collective, candidates_are_played_as_they_are_named) {
                 const std::vector<AlgorithmChoice> choices = candidates(comm, form, levels);
                 EXPECT_FALSE(choices.empty());
                 for (const AlgorithmChoice choice : choices) {
-                    EXPECT_EQ(phases_of(comm, choice, form, kBytes, false).choice, choice);
+                    EXPECT_EQ(phases_of(comm, choice, form, kBytes, {}).choice, choice);
                     EXPECT_TRUE(levels == 0 || choice.levels <= levels);
                 }
             }

@@ -17,7 +17,7 @@ using namespace testing_collectives;
 
 void expect_right_data(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     SCOPED_TRACE(name_of(comm, choice, form));
-    const CollectivePhases phases = phases_of(comm, choice, form, kBytes, false);
+    const CollectivePhases phases = phases_of(comm, choice, form, kBytes, {});
     ASSERT_EQ(phases.choice, choice);
     Replay replay(comm, choice, form, kBytes);
     replay.play(phases.steps);
@@ -77,7 +77,7 @@ TEST(Collective, every_algorithm_brings_every_rank_its_data_over_two_and_three_l
 
 double mean_sent(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form) {
     Replay replay(comm, choice, form, kBytes);
-    replay.play(phases_of(comm, choice, form, kBytes, false).steps);
+    replay.play(phases_of(comm, choice, form, kBytes, {}).steps);
     double sum = 0;
     for (const double sent : replay.sent) {
         sum += sent;

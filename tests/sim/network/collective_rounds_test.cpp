@@ -20,7 +20,7 @@ TEST(Collective, halving_by_itself_begins_at_the_largest_distance_and_within_an_
     using Rounds = std::vector<std::pair<int, double>>;
     const auto rounds = [](schedule::CommKind comm, Algorithm algorithm) {
         Rounds found;
-        for (const CollectiveStep& step : phases_of(comm, {algorithm, 1}, flat_form(8), kBytes, false).steps) {
+        for (const CollectiveStep& step : phases_of(comm, {algorithm, 1}, flat_form(8), kBytes, {}).steps) {
             found.emplace_back(step.distance, step.bytes / kBytes);
         }
         return found;
@@ -109,7 +109,7 @@ double summed(const CollectivePhases& phases) {
 TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
     const GroupForm form = flat_form(16);
     const auto of = [&](schedule::CommKind comm, Algorithm algorithm) {
-        return summed(phases_of(comm, {algorithm, 1}, form, kBytes, false));
+        return summed(phases_of(comm, {algorithm, 1}, form, kBytes, {}));
     };
     for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kRabenseifner}) {
         EXPECT_DOUBLE_EQ(of(schedule::CommKind::kAllReduce, algorithm), 3 * 15.0 / 16 * kBytes) << to_string(algorithm);
@@ -122,17 +122,16 @@ TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
     for (const schedule::CommKind comm :
          {schedule::CommKind::kAllGather, schedule::CommKind::kAllToAll, schedule::CommKind::kBroadcast}) {
         for (const AlgorithmChoice choice : candidates(comm, form, 1)) {
-            EXPECT_EQ(summed(phases_of(comm, choice, form, kBytes, false)), 0);
+            EXPECT_EQ(summed(phases_of(comm, choice, form, kBytes, {})), 0);
         }
     }
     // 4 ranks a node, 4 nodes: inside 4 pieces of B/4 at once, between three times two of B/16; 4 rings: 15 times two
     // of B/16 in all.
     const GroupForm nodes{16, 4, 4, 1, 4};
-    EXPECT_DOUBLE_EQ(summed(phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 2}, nodes, kBytes, false)),
+    EXPECT_DOUBLE_EQ(summed(phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 2}, nodes, kBytes, {})),
                      (5.0 / 4 + 3 * 3.0 / 16) * kBytes);
-    EXPECT_DOUBLE_EQ(
-        summed(phases_of(schedule::CommKind::kAllReduce, {Algorithm::kMultiRing, 1}, nodes, kBytes, false)),
-        3 * 15.0 / 16 * kBytes);
+    EXPECT_DOUBLE_EQ(summed(phases_of(schedule::CommKind::kAllReduce, {Algorithm::kMultiRing, 1}, nodes, kBytes, {})),
+                     3 * 15.0 / 16 * kBytes);
 }
 
 // k pieces of B/2 over ceil(log2 n) levels: ceil(log2 n) + k - 1 rounds of B/2k each way; up, two children's pieces are
@@ -141,8 +140,8 @@ TEST(Collective, a_double_tree_passes_pieces_on_from_level_to_level) {
     for (const int n : {2, 3, 4, 5, 8, 33, 4096}) {
         for (const int k : {1, 2, 7}) {
             const std::vector<CollectiveStep> steps =
-                phases_of(schedule::CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes,
-                          false, k == 1 ? kWholeTree : kBytes / 2 / k * 1.0001)
+                phases_of(schedule::CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes, {},
+                          k == 1 ? kWholeTree : kBytes / 2 / k * 1.0001)
                     .steps;
             ASSERT_EQ(steps.size(), 2U);
             const int parts = n == 2 ? 2 : 3;
@@ -160,7 +159,7 @@ TEST(Collective, a_double_tree_passes_pieces_on_from_level_to_level) {
 TEST(Collective, a_large_pairwise_exchange_plays_some_of_its_rounds_for_all) {
     const int n = 3 * kMaxRoundsOfExchange;
     const CollectivePhases phases =
-        phases_of(schedule::CommKind::kAllToAll, {Algorithm::kPairwise, 1}, flat_form(n), kBytes, false);
+        phases_of(schedule::CommKind::kAllToAll, {Algorithm::kPairwise, 1}, flat_form(n), kBytes, {});
     ASSERT_EQ(phases.steps.size(), static_cast<std::size_t>(kMaxRoundsOfExchange));
     double bytes = 0;
     int rounds = 0, last = 0;
@@ -176,10 +175,12 @@ TEST(Collective, a_large_pairwise_exchange_plays_some_of_its_rounds_for_all) {
 }
 
 TEST(Collective, nothing_is_done_by_one_rank_or_without_communication) {
-    EXPECT_TRUE(
-        phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 1}, flat_form(1), 1e6, true).steps.empty());
-    EXPECT_TRUE(phases_of(schedule::CommKind::kNone, {Algorithm::kRing, 1}, flat_form(8), 1e6, true).steps.empty());
-    EXPECT_TRUE(phases_of(schedule::CommKind::kReceive, {Algorithm::kRing, 1}, flat_form(8), 1e6, true).steps.empty());
+    EXPECT_TRUE(phases_of(schedule::CommKind::kAllReduce, {Algorithm::kRing, 1}, flat_form(1), 1e6, {.staging = true})
+                    .steps.empty());
+    EXPECT_TRUE(phases_of(schedule::CommKind::kNone, {Algorithm::kRing, 1}, flat_form(8), 1e6, {.staging = true})
+                    .steps.empty());
+    EXPECT_TRUE(phases_of(schedule::CommKind::kReceive, {Algorithm::kRing, 1}, flat_form(8), 1e6, {.staging = true})
+                    .steps.empty());
 }
 
 }  // namespace

@@ -238,6 +238,57 @@ TEST(Collective, a_staged_all_reduce_over_two_levels_meets_in_host_memory) {
     EXPECT_NEAR(time_s(), expected_s + in_memory_s, 1e-3 * expected_s);
 }
 
+// A group of n in a node that goes through the host: every rank sends B/n to n - 1 others twice, at the rate of its
+// transport, and adds up n parts in between; with whole buffers staged, B is copied there and back, too. Two of a card
+// and all of a node keep to the node's links, and alone on the node four are all.
+TEST(Collective, groups_that_a_rule_sends_through_the_host_take_the_rate_of_their_transport) {
+    models::Machine machine = adding_for_free(mesh_machine());
+    models::Stack stack = plain_stack();
+    stack.rank_bytes_per_s = 2e9;
+    stack.node_paths = {{.max_ranks = 2}, {.whole_node = true}, {.by_host = true}};
+    const double bytes = 1.2e9;
+    const auto time_s = [&](int n, bool alone, int member = kAllSiblings) {
+        Network network(machine, stack, layout_of(machine, {.dp = 12 / n, .ep = n}));
+        if (alone) {
+            network.let_groups_act_alone();
+        }
+        return network.solo_time_s(network.unroll_as({Algorithm::kDirect, 1}, schedule::CommKind::kAllReduce,
+                                                     models::GroupKind::kEp, 0, bytes, 1, member));
+    };
+    const double out = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_out_bytes_per_s / 6);
+    const double in = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_in_bytes_per_s / 6);
+    for (const int n : {3, 4, 6}) {
+        const double sent_s = 2.0 * (n - 1) / n * bytes / stack.rank_bytes_per_s;
+        stack.staging = models::Staging::kPipelined;
+        EXPECT_NEAR(time_s(n, false), sent_s, 1e-3 * sent_s) << n;
+        stack.staging = models::Staging::kWhole;
+        const double expected_s = sent_s + bytes / out + bytes / in;
+        EXPECT_NEAR(time_s(n, false), expected_s, 1e-3 * expected_s) << n;
+    }
+    for (const auto& [n, alone] : {std::pair(2, false), std::pair(12, false), std::pair(4, true)}) {
+        const double by_rule_s = time_s(n, alone, 0);
+        stack.node_paths.clear();
+        EXPECT_DOUBLE_EQ(by_rule_s, time_s(n, alone, 0)) << n;
+        stack.node_paths = {{.max_ranks = 2}, {.whole_node = true}, {.by_host = true}};
+    }
+}
+
+// What came through the host is added up in its memory, which all ranks of a socket that add up at once share, whether
+// they are unrolled together or one group by itself.
+TEST(Collective, groups_through_the_host_add_up_in_its_memory_together) {
+    models::Machine machine = adding_for_free(mesh_machine());
+    machine.node.host_memory_bytes_per_s = 60e9;
+    models::Stack stack = plain_stack();
+    stack.node_paths = {{.by_host = true}};
+    Network network(machine, stack, layout_of(machine, {.dp = 4, .ep = 3}));
+    for (const int member : {kAllSiblings, 0, 2}) {
+        const Transfer transfer = network.unroll_as({Algorithm::kDirect, 1}, schedule::CommKind::kAllReduce,
+                                                    models::GroupKind::kEp, 0, 3e6, 1, member);
+        ASSERT_EQ(transfer.phases.size(), 2U);
+        EXPECT_NEAR(transfer.phases.front().reduction_s, 4 * 1e6 * 6 / 60e9, 1e-9) << member;
+    }
+}
+
 TEST(Collective, host_memory_is_a_link_only_where_whole_buffers_are_staged) {
     const auto count = [](const models::Machine& machine, models::Staging staging) {
         models::Stack stack = plain_stack();

@@ -45,11 +45,12 @@ CollectiveSteps before_outer_in_host(schedule::CommKind comm, const SubgroupSize
     }
 }
 
-/// An all-to-all hands everything on at every level; the others work on the part that fell to a rank further inside.
+/// `whole`: of the whole group. An all-to-all hands everything on at every level; the others work on the part that fell
+/// to a rank further inside.
 CollectiveSteps all_levels(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
-                           bool in_host, double tree_chunk_bytes) {
+                           bool in_host, Level whole, double tree_chunk_bytes) {
     if (choice.levels == 1) {
-        return outermost(comm, choice.algorithm, {Level::kFlat, form.ranks, bytes, tree_chunk_bytes}, form.per_node);
+        return outermost(comm, choice.algorithm, {whole, form.ranks, bytes, tree_chunk_bytes}, form.per_node);
     }
     std::vector<SubgroupSize> inner;
     const auto go_inside = [&](Level level, int n) {
@@ -96,7 +97,7 @@ CollectiveSteps staged_by_host(schedule::CommKind comm, const GroupForm& form, d
 }  // namespace
 
 CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, const GroupForm& form, double bytes,
-                           bool staged, double tree_chunk_bytes) {
+                           HostUse host, double tree_chunk_bytes) {
     AUSPEX_CHECK(choice.algorithm != Algorithm::kAuto, "the choice of an algorithm needs rates and is the caller's");
     AUSPEX_CHECK(choice.levels >= 1 && choice.levels <= 3, "a named algorithm runs over one to three levels");
     if (form.ranks == 1 || comm == schedule::CommKind::kNone || comm == schedule::CommKind::kReceive) {
@@ -109,9 +110,12 @@ CollectivePhases phases_of(schedule::CommKind comm, AlgorithmChoice choice, cons
     }
     CollectivePhases phases;
     phases.choice = played(comm, choice, form);
-    const bool by_host = staged && form.nodes > 1 && comm != schedule::CommKind::kBarrier;
-    phases.steps = all_levels(comm, phases.choice, form, bytes, by_host, tree_chunk_bytes);
-    if (by_host) {
+    const bool has_bytes = comm != schedule::CommKind::kBarrier,
+               by_host = host.messages && form.nodes == 1 && has_bytes;
+    const bool staged = host.staging && (form.nodes > 1 || by_host) && has_bytes;
+    phases.steps =
+        all_levels(comm, phases.choice, form, bytes, staged, by_host ? Level::kByHost : Level::kFlat, tree_chunk_bytes);
+    if (staged) {
         phases.steps = staged_by_host(comm, form, bytes, phases.steps);
     }
     return phases;

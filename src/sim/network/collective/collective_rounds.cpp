@@ -24,8 +24,8 @@ int ceil_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsign
 const char* text_of(StepPurpose part, Level level) {
     constexpr std::array kParts{"reduce-scatter", "all-gather", "all-reduce", "all-to-all", "broadcast",
                                 "scatter",        "fold in",    "fold out",   "reduce",     "barrier"};
-    constexpr std::array kLevels{"", " in the node", " between nodes", " in a group of nodes",
-                                 " between groups of nodes"};
+    constexpr std::array kLevels{
+        "", " in the node", " between nodes", " in a group of nodes", " between groups of nodes", " through the host"};
     static const auto kTexts = [&] {
         std::array<std::array<std::string, kLevels.size()>, kParts.size()> texts;
         for (std::size_t p = 0; p < kParts.size(); ++p) {

@@ -47,7 +47,7 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const GroupSet& groups,
         add_bundle(groups, first, end, key, pattern);
         first = end;
     }
-    if (pattern.leaves_node && key.shape != StepShape::kPairs) {
+    if (meets_in_host(pattern) && key.shape != StepShape::kPairs) {
         pattern.node_ranks = most_on_a_node(groups);
     }
     pattern.loads = direct_loads();
@@ -270,7 +270,9 @@ void PatternBuilder::add_in_node(std::span<const int> group, const PatternKey& k
         for_each_pair(key.shape, key.distance, n, [&](int i, int j) {
             const auto to = static_cast<std::size_t>(j);
             const int from_tile = template_tiles_[static_cast<std::size_t>(i)], to_tile = template_tiles_[to];
-            for (const std::uint32_t slot : fabric_.slots_between(from_tile, to_tile)) {
+            const std::span<const std::uint32_t> slots =
+                key.by_host ? fabric_.slots_by_host(from_tile, to_tile) : fabric_.slots_between(from_tile, to_tile);
+            for (const std::uint32_t slot : slots) {
                 loads[slot] += share(to);
             }
             template_flows_ += share(to);

@@ -33,6 +33,7 @@ struct PatternKey {
     int distance;
     int member = kAllSiblings;  ///< or one group
     bool uneven = false;        ///< flows in proportion to the share of their receiver
+    bool by_host = false;       ///< flows in a node go from process to process through the host
     auto operator<=>(const PatternKey&) const = default;
 };
 
@@ -45,9 +46,9 @@ struct FlowPattern {
     PatternLoads loads;
     double flows = 0;         ///< weighted
     std::uint64_t ranks = 0;  ///< of the groups
-    int node_ranks = 0;       ///< where messages leave nodes: most of them on one; not in pairs, which add nothing up
-    double latency_s = 0;     ///< of the slowest route's wires and switches
-    int messages = 0;         ///< most that one rank sends out of its node
+    int node_ranks = 0;    ///< where messages meet in the host: most of them on one; not in pairs, which add nothing up
+    double latency_s = 0;  ///< of the slowest route's wires and switches
+    int messages = 0;      ///< most that one rank sends out of its node
     /// Of what goes to another switch of a dragonfly group, or to another group.
     struct Wait {
         int messages = 0;  ///< most that one rank sends so
@@ -70,6 +71,11 @@ struct FlowPattern {
     /// All loads but those of detours, which depend on the rate: kept for PatternBuilder::adapt().
     std::shared_ptr<const PatternLoads> direct;
 };
+
+/// What its ranks receive lies in host memory, where NICs hang on the host.
+[[nodiscard]] inline bool meets_in_host(const FlowPattern& pattern) {
+    return pattern.leaves_node || pattern.key.by_host;
+}
 
 /// Adds up flows; keeps its allocations between patterns.
 class PatternBuilder {

@@ -183,7 +183,7 @@ GroupForm form_of_pairs(const GroupSet& pairs, const Fabric& fabric) {
 }
 
 GroupSet subgroups(const GroupSet& groups, Level level, const Fabric& fabric) {
-    if (level == Level::kFlat) {
+    if (level == Level::kFlat || level == Level::kByHost) {
         return groups;
     }
     const RankUnits at{fabric};

@@ -57,8 +57,6 @@ struct Network::Impl {
           model(given_model != nullptr && fabric.routes_as(given_model->fabric) ? given_model : nullptr),
           groups(layout, fabric, model == nullptr ? nullptr : &model->groups),
           builder(fabric),
-          staged(machine.node.nic_attachment == models::NicAttachment::kHost &&
-                 stack.staging == models::Staging::kWhole),
           costs(machine, stack, fabric) {}
 
     const FlowPattern* of_model(const PatternKey& key) const;
@@ -66,6 +64,7 @@ struct Network::Impl {
     PatternId pattern_id(const PatternKey& asked);
     PatternKey first_of(const PatternKey& asked);
     PatternId built(const PatternKey& key);
+    [[nodiscard]] HostUse host_use(schedule::CommKind comm, const GroupForm& form) const;
     Transfer play(const Asked& asked, AlgorithmChoice choice);
     AlgorithmChoice fastest(Asked asked, int levels);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
@@ -79,7 +78,6 @@ struct Network::Impl {
     const Impl* model;  ///< null: none
     JobGroups groups;
     PatternBuilder builder;
-    bool staged;
     bool groups_act_together = true;
     RoundCosts costs;
     std::vector<double> shares;
@@ -130,6 +128,7 @@ PatternKey Network::Impl::first_of(const PatternKey& asked) {
     key.shape = asked.shape;
     key.distance = asked.distance;
     key.uneven = asked.uneven;
+    key.by_host = asked.by_host;
     return key;
 }
 
@@ -139,7 +138,7 @@ PatternId Network::Impl::built(const PatternKey& key) {
     }
     const FlowPattern* const known = of_model(key);
     FlowPattern pattern = known != nullptr ? builder.adapt(*known) : build(key);
-    if (key.member != kAllSiblings && pattern.leaves_node && groups_act_together) {
+    if (key.member != kAllSiblings && meets_in_host(pattern) && groups_act_together) {
         PatternKey asked = key;
         asked.member = kAllSiblings;
         if (const PatternKey all = first_of(asked); all != key) {
@@ -152,9 +151,23 @@ PatternId Network::Impl::built(const PatternKey& key) {
     return id;
 }
 
+/// Of groups that act alone each has the job's ranks of its node.
+HostUse Network::Impl::host_use(schedule::CommKind comm, const GroupForm& form) const {
+    if (!fabric.has_ways_by_host()) {
+        return {};
+    }
+    const int of_job = groups_act_together ? fabric.tiles_per_node() : form.ranks;
+    const auto rule = std::find_if(stack.node_paths.begin(), stack.node_paths.end(), [&](const auto& one) {
+        return form.ranks <= one.max_ranks && (!one.whole_node || form.ranks == of_job);
+    });
+    return {.staging = stack.staging == models::Staging::kWhole,
+            .messages = is_collective(comm) && rule != stack.node_paths.end() && rule->by_host};
+}
+
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = groups.form(asked.group, asked.stage);
-    const CollectivePhases phases = phases_of(asked.comm, choice, form, asked.bytes, staged, stack.tree_chunk_bytes);
+    const CollectivePhases phases =
+        phases_of(asked.comm, choice, form, asked.bytes, host_use(asked.comm, form), stack.tree_chunk_bytes);
     const bool uneven = asked.comm == schedule::CommKind::kAllToAll &&
                         shares.size() == static_cast<std::size_t>(form.ranks) && goes_straight(phases.choice);
     Transfer transfer;
@@ -162,8 +175,9 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     for (const CollectiveStep& step : phases.steps) {
         const bool by_share = uneven && !is_host_work(step.shape);
         const double scale = by_share ? 1 : asked.scale;
-        const PatternId id =
-            pattern_id({asked.group, asked.stage, step.level, step.shape, step.distance, asked.member, by_share});
+        const bool by_host = step.level == Level::kByHost;
+        const PatternId id = pattern_id({asked.group, asked.stage, by_host ? Level::kFlat : step.level, step.shape,
+                                         step.distance, asked.member, by_share, by_host});
         const FlowPattern& pattern = patterns[id];
         const double sent = step.bytes * step.rounds;
         const bool at_host = is_host_work(step.shape);

@@ -129,7 +129,8 @@ std::optional<RegularGroups> regular_groups(const models::RankFamily& family, bo
 
 RegularGroups regular_subgroups(const RegularGroups& groups, Level level, const RankPlaces& at) {
     switch (level) {
-        case Level::kFlat: break;
+        case Level::kFlat:
+        case Level::kByHost: break;
         case Level::kIntraNode: return split(groups, at.tiles, true, at);
         case Level::kInterNode: return split(groups, at.tiles, false, at);
         case Level::kIntraBlock: return split(split(groups, at.tiles, false, at), at.ranks_per_block, true, at);

@@ -83,7 +83,7 @@ FlowPattern PatternBuilder::build(const PatternKey& key, const RegularGroups& gr
     } else {
         add_block_flows(groups, key, pattern);
     }
-    if (pattern.leaves_node && key.shape != StepShape::kPairs) {
+    if (meets_in_host(pattern) && key.shape != StepShape::kPairs) {
         pattern.node_ranks =
             static_cast<int>(sums_of(groups.groups, 0, tiles_).size() * sums_of(groups.members, 0, tiles_).size());
     }

@@ -95,7 +95,7 @@ double RoundCosts::summing_bytes_per_s(const FlowPattern& pattern) const {
     if (stack_.reduction_bytes_per_s > 0) {
         return stack_.reduction_bytes_per_s;
     }
-    if (!pattern.leaves_node || host_bytes_per_s_ == 0) {
+    if (!meets_in_host(pattern) || host_bytes_per_s_ == 0) {
         return memory_bytes_per_s_;
     }
     const int of_socket = (pattern.node_ranks + sockets_ - 1) / sockets_;
@@ -106,7 +106,7 @@ double RoundCosts::reduction_s(const CollectiveStep& step, const FlowPattern& pa
     if (step.summing_bytes <= 0) {
         return 0;
     }
-    const bool takes_step = pattern.leaves_node && step.bytes > stack_.host_reduction_bytes;
+    const bool takes_step = meets_in_host(pattern) && step.bytes > stack_.host_reduction_bytes;
     return step.summing_bytes / summing_bytes_per_s(pattern) + (takes_step ? stack_.reduction_step_s : 0);
 }
 

@@ -13,6 +13,7 @@ enum class Level : std::uint8_t {
     kInterNode,   ///< those with the same index in their nodes, one a node
     kIntraBlock,  ///< those of kInterNode that lie in one block (dragonfly group, leaf, unit)
     kInterBlock,  ///< those of kInterNode with the same index in their blocks, one a block
+    kByHost,      ///< the whole group, which lies in one node: from process to process through the host
 };
 
 /// Rank i of n sends to ...

@@ -95,6 +95,10 @@ std::uint32_t Fabric::first_link(int node) const { return static_cast<std::uint3
 std::span<const std::uint32_t> Fabric::slots_between(int from_tile, int to_tile) const {
     return impl_->inside.between[static_cast<std::size_t>(from_tile * impl_->tiles + to_tile)];
 }
+std::span<const std::uint32_t> Fabric::slots_by_host(int from_tile, int to_tile) const {
+    return impl_->inside.by_host[static_cast<std::size_t>(from_tile * impl_->tiles + to_tile)];
+}
+bool Fabric::has_ways_by_host() const { return !impl_->inside.by_host.empty(); }
 std::span<const std::uint32_t> Fabric::slots_out(int tile) const {
     return impl_->inside.out[static_cast<std::size_t>(tile)];
 }

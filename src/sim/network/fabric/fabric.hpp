@@ -55,6 +55,9 @@ class Fabric {
     [[nodiscard]] std::uint32_t links_per_node() const;
     [[nodiscard]] std::uint32_t first_link(int node) const;
     [[nodiscard]] std::span<const std::uint32_t> slots_between(int from_tile, int to_tile) const;
+    /// Through the host, from process to process. Requires NICs on the host.
+    [[nodiscard]] std::span<const std::uint32_t> slots_by_host(int from_tile, int to_tile) const;
+    [[nodiscard]] bool has_ways_by_host() const;
     [[nodiscard]] std::span<const std::uint32_t> slots_out(int tile) const;  ///< tile to the wire of its NIC
     [[nodiscard]] std::span<const std::uint32_t> slots_in(int tile) const;
     /// Copies of whole buffers between a tile and its host: none where Staging is kPipelined or NICs are on the device.

@@ -50,6 +50,7 @@ class NodeInside {
     void add_nics(double efficiency);
     void find_paths(const models::Stack& stack);
     void find_paths_out(int tile, const models::Stack& stack);
+    void find_paths_by_host(const models::Stack& stack);
     [[nodiscard]] Path path(Vertex from, Vertex to) const;
     [[nodiscard]] int card_of(int tile) const { return tile / node_.tiles_per_card; }
 
@@ -276,6 +277,9 @@ void NodeInside::find_paths(const models::Stack& stack) {
         }
         find_paths_out(t, stack);
     }
+    if (node_.nic_attachment == models::NicAttachment::kHost) {
+        find_paths_by_host(stack);
+    }
     bind_tiles_both_ways(node_.mesh_both_bytes_per_s * stack.scale_up_efficiency);
 }
 
@@ -301,11 +305,30 @@ void NodeInside::find_paths_out(int tile, const models::Stack& stack) {
     paths_.in.push_back(std::move(in));
 }
 
+/// Requires the paths out of the node: a rank's transport is the same.
+void NodeInside::find_paths_by_host(const models::Stack& stack) {
+    const auto append = [](const Path& more, Path& path) { path.insert(path.end(), more.begin(), more.end()); };
+    for (int from = 0; from < node_.tiles; ++from) {
+        for (int to = 0; to < node_.tiles; ++to) {
+            Path& way = paths_.by_host.emplace_back();
+            if (from == to) {
+                continue;
+            }
+            way.push_back(paths_.out[at(from)].front());
+            if (!stages_whole(node_, stack)) {
+                append(path(tile_out_[at(from)], hub_out_[at(socket_of_card(node_, card_of(from)))]), way);
+                append(path(hub_in_[at(socket_of_card(node_, card_of(to)))], tile_in_[at(to)]), way);
+            }
+            way.push_back(paths_.in[at(to)].back());
+        }
+    }
+}
+
 }  // namespace
 
 bool NodePaths::routes_as(const NodePaths& other) const {
-    return between == other.between && out == other.out && in == other.in && to_host == other.to_host &&
-           from_host == other.from_host && in_host == other.in_host &&
+    return between == other.between && out == other.out && in == other.in && by_host == other.by_host &&
+           to_host == other.to_host && from_host == other.from_host && in_host == other.in_host &&
            std::equal(slots.begin(), slots.end(), other.slots.begin(), other.slots.end(),
                       [](const NodeSlot& a, const NodeSlot& b) { return a.kind == b.kind; });
 }

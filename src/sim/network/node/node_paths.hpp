@@ -45,6 +45,9 @@ struct NodePaths {
     std::vector<NodeSlot> slots;
     std::vector<std::vector<std::uint32_t>> between;  ///< [from tile * tiles + to tile]
     std::vector<std::vector<std::uint32_t>> out, in;  ///< [tile]: to the wire of the tile's NIC, and from it
+    /// [from tile * tiles + to tile]: from process to process through the host, without a NIC; as `out` and `in` begin
+    /// and end. Empty where NICs hang on the device.
+    std::vector<std::vector<std::uint32_t>> by_host;
     /// [tile]: copies between the tile and its socket; empty unless they are made beforehand (Staging::kWhole), when
     /// `out` and `in` begin and end in host memory.
     std::vector<std::vector<std::uint32_t>> to_host, from_host;

@@ -207,7 +207,7 @@ TEST(ResolvePlan, every_file_in_plans_resolves_for_its_workload) {
     EXPECT_GE(files, 17);
 }
 
-TEST(ResolvePlan, every_real_workload_has_a_plan_and_whole_nodes_of_12_and_8) {
+TEST(ResolvePlan, every_real_workload_has_a_plan_and_every_cards_of_12_and_8) {
     for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/workloads")) {
         const std::string name = entry.path().stem().string();
         if (name.starts_with("toy-") || name.starts_with("mini-") || name == "small-moe" || name == "wide-moe") {

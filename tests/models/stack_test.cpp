@@ -296,14 +296,15 @@ TEST(Stack, ways_in_the_node_are_chosen_by_the_first_rule_that_holds) {
     ASSERT_EQ(stack.node_paths.size(), 3U);
     EXPECT_EQ(stack.node_paths[0].max_ranks, 2);
     EXPECT_FALSE(stack.node_paths[0].by_host);
-    EXPECT_TRUE(stack.node_paths[1].whole_node);
+    EXPECT_TRUE(stack.node_paths[1].every_card);
     EXPECT_TRUE(stack.node_paths[2].by_host);
     const std::string paths = "transport.entries.dlcomm-2026.node_paths";
-    expect_refused("optimus", paths, R"([{"path": "host"}, {"up_to_ranks": 3, "path": "links"}])",
-                   paths + "[1]: found {\"path\":\"links\",\"up_to_ranks\":3}; expected something that an entry before it");
+    expect_refused(
+        "optimus", paths, R"([{"path": "host"}, {"up_to_ranks": 3, "path": "links"}])",
+        paths + "[1]: found {\"path\":\"links\",\"up_to_ranks\":3}; expected something that an entry before it");
     expect_refused("optimus", paths, R"([{"path": "wires"}])", "\"links\", \"host\"");
     expect_refused("optimus", paths, R"([{"up_to_ranks": 0, "path": "host"}])", "up_to_ranks");
-    expect_refused("optimus", paths, R"([{"whole_node": false, "path": "host"}])", "true, or no such key");
+    expect_refused("optimus", paths, R"([{"every_card": false, "path": "host"}])", "true, or no such key");
 }
 
 TEST(Stack, every_transport_entry_is_checked_whichever_is_in_use) {

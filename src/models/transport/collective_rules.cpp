@@ -78,14 +78,14 @@ bool covers(const MessageRule& first, const MessageRule& second) {
 
 /// True if `first` holds for every group for which `second` does.
 bool covers(const NodePathRule& first, const NodePathRule& second) {
-    return first.max_ranks >= second.max_ranks && (!first.whole_node || second.whole_node);
+    return first.max_ranks >= second.max_ranks && (!first.every_card || second.every_card);
 }
 
 NodePathRule read_node_path_rule(const JsonValue& entry) {
-    entry.allow_only({"up_to_ranks", "whole_node", "path"});
+    entry.allow_only({"up_to_ranks", "every_card", "path"});
     NodePathRule rule;
     rule.max_ranks = count_or_any(entry, "up_to_ranks");
-    rule.whole_node = flag_or_none(entry, "whole_node");
+    rule.every_card = flag_or_none(entry, "every_card");
     rule.by_host = entry.at("path").as_one_of({"links", "host"}) == 1;
     return rule;
 }

@@ -70,7 +70,7 @@ struct MessageRule {
 /// The way of messages among ranks of one node, for groups in one node within all these limits.
 struct NodePathRule {
     int max_ranks = kAnyCount;  ///< of the group
-    bool whole_node = false;    ///< only groups of all ranks that the job has on the node
+    bool every_card = false;    ///< only groups with a rank on every card that the job has on the node
     bool by_host = false;       ///< through the host, from process to process, as messages between nodes; else over the
                                 ///< node's own links
 };

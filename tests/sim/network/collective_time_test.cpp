@@ -240,20 +240,24 @@ TEST(Collective, a_staged_all_reduce_over_two_levels_meets_in_host_memory) {
 
 // A group of n in a node that goes through the host: every rank sends B/n to n - 1 others twice, at the rate of its
 // transport, and adds up n parts in between; with whole buffers staged, B is copied there and back, too. Two of a card
-// and all of a node keep to the node's links, and alone on the node four are all.
+// and those with one on every card keep to the node's links, and alone on the node four have all that the job has.
 TEST(Collective, groups_that_a_rule_sends_through_the_host_take_the_rate_of_their_transport) {
     models::Machine machine = adding_for_free(mesh_machine());
     models::Stack stack = plain_stack();
     stack.rank_bytes_per_s = 2e9;
-    stack.node_paths = {{.max_ranks = 2}, {.whole_node = true}, {.by_host = true}};
+    stack.node_paths = {{.max_ranks = 2}, {.every_card = true}, {.by_host = true}};
     const double bytes = 1.2e9;
-    const auto time_s = [&](int n, bool alone, int member = kAllSiblings) {
-        Network network(machine, stack, layout_of(machine, {.dp = 12 / n, .ep = n}));
+    const auto time_s = [&](int n, bool alone, int member = kAllSiblings, bool next_to_each_other = true) {
+        const int others = 12 / n;
+        Network network(machine, stack,
+                        layout_of(machine, next_to_each_other ? testing_network::Grid{.dp = others, .ep = n}
+                                                              : testing_network::Grid{.dp = n, .ep = others}));
         if (alone) {
             network.let_groups_act_alone();
         }
-        return network.solo_time_s(network.unroll_as({Algorithm::kDirect, 1}, schedule::CommKind::kAllReduce,
-                                                     models::GroupKind::kEp, 0, bytes, 1, member));
+        return network.solo_time_s(network.unroll_as(
+            {Algorithm::kDirect, 1}, schedule::CommKind::kAllReduce,
+            next_to_each_other ? models::GroupKind::kEp : models::GroupKind::kExpertDp, 0, bytes, 1, member));
     };
     const double out = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_out_bytes_per_s / 6);
     const double in = std::min(machine.node.pcie_bytes_per_s / 2, machine.node.socket_in_bytes_per_s / 6);
@@ -265,11 +269,12 @@ TEST(Collective, groups_that_a_rule_sends_through_the_host_take_the_rate_of_thei
         const double expected_s = sent_s + bytes / out + bytes / in;
         EXPECT_NEAR(time_s(n, false), expected_s, 1e-3 * expected_s) << n;
     }
-    for (const auto& [n, alone] : {std::pair(2, false), std::pair(12, false), std::pair(4, true)}) {
-        const double by_rule_s = time_s(n, alone, 0);
+    for (const auto& [n, alone, adjacent] :
+         {std::tuple(2, false, true), {12, false, true}, {6, false, false}, {4, true, true}}) {
+        const double by_rule_s = time_s(n, alone, 0, adjacent);
         stack.node_paths.clear();
-        EXPECT_DOUBLE_EQ(by_rule_s, time_s(n, alone, 0)) << n;
-        stack.node_paths = {{.max_ranks = 2}, {.whole_node = true}, {.by_host = true}};
+        EXPECT_DOUBLE_EQ(by_rule_s, time_s(n, alone, 0, adjacent)) << n;
+        stack.node_paths = {{.max_ranks = 2}, {.every_card = true}, {.by_host = true}};
     }
 }
 

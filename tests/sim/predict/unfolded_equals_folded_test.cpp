@@ -28,7 +28,7 @@ void expect_equal_to_the_bit(const models::Inputs& inputs, int tiles, const std:
     }
 }
 
-TEST(Unfolded, equals_folded_to_the_bit_for_mixture_of_experts_with_groups_of_whole_nodes) {
+TEST(Unfolded, equals_folded_to_the_bit_for_mixture_of_experts_with_groups_of_every_cards) {
     for (const int tiles : {96, 384, 3072}) {
         expect_equal_to_the_bit(quiet_inputs("mula-220b-a10b"), tiles, "mula-220b " + std::to_string(tiles));
     }
@@ -55,7 +55,7 @@ TEST(Unfolded, equals_folded_to_the_bit_for_dense_models_of_one_and_several_stag
     }
 }
 
-TEST(Unfolded, equals_folded_to_the_bit_with_tensor_parallel_groups_of_whole_nodes) {
+TEST(Unfolded, equals_folded_to_the_bit_with_tensor_parallel_groups_of_every_cards) {
     models::Inputs inputs = quiet_inputs("agpt-70b");
     for (const int tiles : {96, 384}) {
         expect_equal_to_the_bit(inputs, tiles, "agpt-70b " + std::to_string(tiles));

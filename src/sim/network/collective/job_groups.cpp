@@ -2,6 +2,7 @@
 #include "sim/network/collective/job_groups.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "models/group_ranks.hpp"
 
@@ -44,6 +45,19 @@ const GroupSet& JobGroups::all(models::GroupKind kind, int stage) {
 std::size_t JobGroups::count(models::GroupKind kind, int stage) {
     const std::optional<RegularGroups>& regular = whole(kind, stage);
     return regular ? regular->count() : all(kind, stage).count();
+}
+
+std::vector<int> JobGroups::first(models::GroupKind kind, int stage) {
+    const std::optional<RegularGroups>& regular = whole(kind, stage);
+    if (!regular) {
+        const std::span<const int> group = all(kind, stage).group(0);
+        return {group.begin(), group.end()};
+    }
+    std::vector<int> group = sums_of(regular->members, 0, std::numeric_limits<int>::max());
+    for (int& rank : group) {
+        rank += regular->first;
+    }
+    return group;
 }
 
 const GroupForm& JobGroups::form(models::GroupKind kind, int stage) {

@@ -26,6 +26,8 @@ class JobGroups {
 
     [[nodiscard]] std::size_t count(models::GroupKind kind, int stage);
     const GroupForm& form(models::GroupKind kind, int stage);
+    /// Ranks of the first group.
+    [[nodiscard]] std::vector<int> first(models::GroupKind kind, int stage);
     /// Those of the key's kind, stage, level and member, listed.
     const GroupSet& of(const PatternKey& key) { return listed(level_key(key)); }
     /// The same by rule; null: they have none.

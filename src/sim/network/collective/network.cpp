@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -57,6 +58,7 @@ struct Network::Impl {
           model(given_model != nullptr && fabric.routes_as(given_model->fabric) ? given_model : nullptr),
           groups(layout, fabric, model == nullptr ? nullptr : &model->groups),
           builder(fabric),
+          tiles_per_card(machine.node.tiles_per_card),
           costs(machine, stack, fabric) {}
 
     const FlowPattern* of_model(const PatternKey& key) const;
@@ -64,7 +66,8 @@ struct Network::Impl {
     PatternId pattern_id(const PatternKey& asked);
     PatternKey first_of(const PatternKey& asked);
     PatternId built(const PatternKey& key);
-    [[nodiscard]] HostUse host_use(schedule::CommKind comm, const GroupForm& form) const;
+    HostUse host_use(const Asked& asked);
+    bool is_on_every_card(const Asked& asked);
     Transfer play(const Asked& asked, AlgorithmChoice choice);
     AlgorithmChoice fastest(Asked asked, int levels);
     [[nodiscard]] double solo_time_s(const Transfer& transfer) const;
@@ -78,6 +81,7 @@ struct Network::Impl {
     const Impl* model;  ///< null: none
     JobGroups groups;
     PatternBuilder builder;
+    int tiles_per_card;
     bool groups_act_together = true;
     RoundCosts costs;
     std::vector<double> shares;
@@ -151,23 +155,35 @@ PatternId Network::Impl::built(const PatternKey& key) {
     return id;
 }
 
-/// Of groups that act alone each has the job's ranks of its node.
-HostUse Network::Impl::host_use(schedule::CommKind comm, const GroupForm& form) const {
+HostUse Network::Impl::host_use(const Asked& asked) {
     if (!fabric.has_ways_by_host()) {
         return {};
     }
-    const int of_job = groups_act_together ? fabric.tiles_per_node() : form.ranks;
-    const auto rule = std::find_if(stack.node_paths.begin(), stack.node_paths.end(), [&](const auto& one) {
-        return form.ranks <= one.max_ranks && (!one.whole_node || form.ranks == of_job);
-    });
-    return {.staging = stack.staging == models::Staging::kWhole,
-            .messages = is_collective(comm) && rule != stack.node_paths.end() && rule->by_host};
+    HostUse use{.staging = stack.staging == models::Staging::kWhole};
+    const GroupForm& form = groups.form(asked.group, asked.stage);
+    if (!stack.node_paths.empty() && form.nodes == 1 && is_collective(asked.comm)) {
+        const bool every_card = is_on_every_card(asked);
+        const auto rule = std::find_if(stack.node_paths.begin(), stack.node_paths.end(), [&](const auto& one) {
+            return form.ranks <= one.max_ranks && (every_card || !one.every_card);
+        });
+        use.messages = rule != stack.node_paths.end() && rule->by_host;
+    }
+    return use;
+}
+
+/// The first group, in one node, stands for its siblings. Of groups that act alone each has the job's cards.
+bool Network::Impl::is_on_every_card(const Asked& asked) {
+    std::set<int> cards;
+    for (const int rank : groups.first(asked.group, asked.stage)) {
+        cards.insert(rank % fabric.tiles_per_node() / tiles_per_card);
+    }
+    return !groups_act_together || static_cast<int>(cards.size()) * tiles_per_card == fabric.tiles_per_node();
 }
 
 Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     const GroupForm& form = groups.form(asked.group, asked.stage);
     const CollectivePhases phases =
-        phases_of(asked.comm, choice, form, asked.bytes, host_use(asked.comm, form), stack.tree_chunk_bytes);
+        phases_of(asked.comm, choice, form, asked.bytes, host_use(asked), stack.tree_chunk_bytes);
     const bool uneven = asked.comm == schedule::CommKind::kAllToAll &&
                         shares.size() == static_cast<std::size_t>(form.ranks) && goes_straight(phases.choice);
     Transfer transfer;

@@ -89,7 +89,8 @@ class Replay : public ReplayData {
         const auto subgroup_of = [&](int rank) {
             const int node = rank / k, in_node = rank % k;
             switch (level) {
-                case network::Level::kFlat: return 0;
+                case network::Level::kFlat:
+                case network::Level::kByHost: return 0;
                 case network::Level::kIntraNode: return node;
                 case network::Level::kInterNode: return in_node;
                 case network::Level::kIntraBlock: return node / m * k + in_node;
@@ -133,6 +134,11 @@ class Replay : public ReplayData {
         }
     }
 
+    /// 1 for a member that keeps the upper half, else 0.
+    [[nodiscard]] static std::size_t upper(const network::CollectiveStep& step, int member, std::size_t n) {
+        return (survivor(member, static_cast<int>(n)) & step.distance) != 0 ? 1 : 0;
+    }
+
     void reduce_scatter(const network::CollectiveStep& step, const std::vector<int>& members, const Pairs& pairs) {
         const std::size_t n = members.size();
         Lists start;  // of each member, before this step
@@ -149,7 +155,7 @@ class Replay : public ReplayData {
             Lists lists;
             for (const auto& [i, j] : pairs) {
                 const std::size_t ring_piece = (at(i) + 2 * n - 1 - at(round)) % n;
-                const std::size_t p = halves                                     ? ((j & step.distance) != 0 ? 1U : 0U)
+                const std::size_t p = halves                                     ? upper(step, j, n)
                                       : step.shape == network::StepShape::kShift ? ring_piece
                                                                                  : at(j);
                 lists.push_back(piece(at(i), p, halves ? 2 : n));
@@ -158,9 +164,9 @@ class Replay : public ReplayData {
             add(lists, members, pairs);
         }
         for (std::size_t i = 0; i < n; ++i) {
-            const bool takes_part = !halves || static_cast<int>(i) < network::power_of_two_within(static_cast<int>(n));
-            if (takes_part) {
-                const std::size_t kept = halves ? ((static_cast<int>(i) & step.distance) != 0 ? 1U : 0U) : i;
+            const auto number = static_cast<int>(n), member = static_cast<int>(i);
+            if (!halves || network::folded_rank(survivor(member, number), number) == member) {
+                const std::size_t kept = halves ? upper(step, member, n) : i;
                 held_[at(members[i])] = piece(i, kept, halves ? 2 : n);
             }
         }

@@ -82,8 +82,13 @@ class ReplayData {
     [[nodiscard]] int stands_for(int chunk, const std::vector<int>& all, int n) const {
         const auto index = std::lower_bound(all.begin(), all.end(), chunk) - all.begin();
         const int block = static_cast<int>(index / (static_cast<std::ptrdiff_t>(all.size()) / n));
-        const int p = network::power_of_two_within(n);
-        return block < p ? block : block - p;
+        return survivor(block, n);
+    }
+
+    /// The number of a member among those that do not fold, or of whom it folds into.
+    [[nodiscard]] static int survivor(int member, int n) {
+        const int beyond = n - network::power_of_two_within(n);
+        return member < 2 * beyond ? member / 2 : member - beyond;
     }
 
     /// What the members of a group have between them at the start, in order.
@@ -140,7 +145,7 @@ class ReplayData {
         for (const auto& [i, j] : pairs) {
             lists.emplace_back();
             for (const int chunk : held_[at(members[at(i)])]) {
-                if (!adds || stands_for(chunk, all, n) / step.distance == j / step.distance) {
+                if (!adds || stands_for(chunk, all, n) / step.distance == survivor(j, n) / step.distance) {
                     lists.back().push_back(chunk);
                 }
             }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "collective_closed_form.hpp"
@@ -134,22 +135,32 @@ TEST(Collective, adding_up_reads_every_piece_once_and_writes_their_sum) {
                      3 * 15.0 / 16 * kBytes);
 }
 
-// k pieces of B/2 over ceil(log2 n) levels: ceil(log2 n) + k - 1 rounds of B/2k each way; up, two children's pieces are
+// B/2 in pieces of at most c over L = ceil(log2 n) levels, each way: L - 1 + ceil(B/2c) rounds with (L - 1) min(c, B/2)
+// + B/2 altogether, which grows with B and c and jumps nowhere; of it a flow carries B/2. Up, two children's pieces are
 // added to one's own in every round.
 TEST(Collective, a_double_tree_passes_pieces_on_from_level_to_level) {
+    const double half = kBytes / 2;
     for (const int n : {2, 3, 4, 5, 8, 33, 4096}) {
-        for (const int k : {1, 2, 7}) {
+        for (const double chunk : {kWholeTree, half, half * 0.9999, half / 2, half / 2.5, half / 7}) {
             const std::vector<CollectiveStep> steps =
                 phases_of(schedule::CommKind::kAllReduce, {Algorithm::kDoubleBinaryTree, 1}, flat_form(n), kBytes, {},
-                          k == 1 ? kWholeTree : kBytes / 2 / k * 1.0001)
+                          chunk)
                     .steps;
-            ASSERT_EQ(steps.size(), 2U);
             const int parts = n == 2 ? 2 : 3;
-            for (const CollectiveStep& step : steps) {
-                EXPECT_EQ(step.rounds, ceil_log2(n) + k - 1);
-                EXPECT_DOUBLE_EQ(step.bytes, kBytes / 2 / k);
-                const bool up = step.shape == StepShape::kTreesUp;
-                EXPECT_DOUBLE_EQ(step.summing_bytes, up ? (parts + 1) * step.bytes : 0);
+            for (const StepShape shape : {StepShape::kTreesUp, StepShape::kTreesDown}) {
+                double rounds = 0, bytes = 0, carried = 0, sums = 0;
+                for (const CollectiveStep& step : steps) {
+                    const bool counts = step.shape == shape;
+                    rounds += counts ? step.rounds : 0;
+                    bytes += counts ? step.bytes * step.rounds : 0;
+                    carried += counts ? step.bytes * (step.rounds - step.idle_rounds) : 0;
+                    sums += counts ? step.summing_bytes * step.rounds : 0;
+                }
+                const double piece = std::min(chunk, half);
+                EXPECT_EQ(rounds, ceil_log2(n) - 1 + std::ceil(half / piece * (1 - 1e-12)));
+                EXPECT_NEAR(bytes, (ceil_log2(n) - 1) * piece + half, 1e-9 * kBytes);
+                EXPECT_NEAR(carried, half, 1e-9 * kBytes);
+                EXPECT_NEAR(sums, shape == StepShape::kTreesUp ? (parts + 1) * bytes : 0, 1e-9 * kBytes);
             }
         }
     }

@@ -1,12 +1,14 @@
 /// @file Detours by a third switch or group, and pinned uplinks: what patterns get, by the equations of the routing.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "network_fixture.hpp"
 #include "sim/network/collective/flow_pattern.hpp"
+#include "sim/network/collective/round_costs.hpp"
 
 namespace auspex::network {
 namespace {
@@ -153,6 +155,39 @@ TEST(Detour, a_few_ranks_share_the_direct_links_and_wait_no_longer) {
     for (const int flows : {3, 4, 5}) {
         const double share = std::max(kLink / flows, 1 / (1 / kRank + kDelay / kWindow));
         EXPECT_DOUBLE_EQ(windowed(true, flows).solo_rate, share) << flows;
+    }
+}
+
+// M bytes on each of n flows at rate b into direct links C, of which each takes x = n/C - 1/b a byte too long:
+//   M/b + min(d, M x),  with windows w:  M/b + max(min(d, M x), M min(d/w, x)).
+// A ring's round waits as often as its edges cross. Nothing jumps with M, and what just fits waits for nothing.
+TEST(Detour, a_message_waits_once_whether_its_round_or_its_windows_wait) {
+    const int flows = 4;
+    const double x = flows / kLink - 1 / kRank;
+    for (const double window : {std::numeric_limits<double>::infinity(), kWindow}) {
+        models::Machine machine = four_switches(true, models::RoutingKind::kAdaptive);
+        machine.fabric.detour_delay_s = kDelay;
+        machine.node.nic_bytes_per_s = kRank;
+        models::Stack stack = plain_stack();
+        stack.rank_window_bytes = window;
+        const Exchange on(machine, {{0, 1, flows}}, stack);
+        const RoundCosts costs(machine, stack, on.fabric);
+        for (const double bytes : {1.0, 1e4, 4.9e4, 5.1e4, 1.6e5, 1.7e5, 1e7}) {
+            CollectiveStep step{.shape = StepShape::kPairs, .bytes = bytes};
+            const auto waits_s = [&](const FlowPattern& pattern) {
+                const double message_s = costs.messages_s(schedule::CommKind::kSend, {2, 2, 1, 2, 1}, step, 1, pattern);
+                return message_s - pattern.latency_s - stack.scale_out_message_s + bytes / pattern.solo_rate;
+            };
+            const double late_s = std::min(kDelay, bytes * x);
+            const double expected_s = bytes / kRank + std::max(late_s, bytes * std::min(kDelay / window, x));
+            EXPECT_NEAR(waits_s(on.pattern), expected_s, 1e-9 * expected_s) << bytes;
+            FlowPattern ring = on.pattern;
+            ring.waits[static_cast<std::size_t>(DetourLevel::kGroups)].share = 0.25;
+            step.is_ring = true;
+            const double in_rate_s = bytes / on.pattern.solo_rate;
+            const double of_ring_s = std::max(in_rate_s, bytes / kRank + 0.25 * late_s);
+            EXPECT_NEAR(waits_s(ring), of_ring_s, 1e-9 * of_ring_s) << bytes;
+        }
     }
 }
 

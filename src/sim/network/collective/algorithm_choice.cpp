@@ -59,7 +59,7 @@ AlgorithmChoice played(schedule::CommKind comm, AlgorithmChoice choice, const Gr
         choice.levels = 2;
     }
     if (choice.levels == 2 && form.nodes == 1) {
-        choice = {Algorithm::kDirect, 1};
+        choice = {Algorithm::kDirect, comm == schedule::CommKind::kBroadcast ? 2 : 1};
     }
     if (choice.levels == 2 && form.per_node == 1) {
         choice.levels = 1;

@@ -59,7 +59,7 @@ CollectiveSteps all_levels(schedule::CommKind comm, AlgorithmChoice choice, cons
             bytes /= comm == schedule::CommKind::kAllToAll ? 1 : n;
         }
     };
-    go_inside(Level::kIntraNode, form.per_node);
+    go_inside(whole == Level::kByHost ? whole : Level::kIntraNode, form.per_node);
     SubgroupSize outer{Level::kInterNode, form.nodes, bytes, tree_chunk_bytes};
     if (choice.levels == 3) {
         go_inside(Level::kIntraBlock, form.per_block);
@@ -70,7 +70,9 @@ CollectiveSteps all_levels(schedule::CommKind comm, AlgorithmChoice choice, cons
     for (const SubgroupSize& s : inner) {
         append(steps, is_in_host(s) ? before_outer_in_host(comm, s) : before_outer(comm, s));
     }
-    append(steps, outermost(comm, choice.algorithm, outer, 1));
+    if (outer.n > 1) {
+        append(steps, outermost(comm, choice.algorithm, outer, 1));
+    }
     for (auto s = inner.rbegin(); s != inner.rend(); ++s) {
         append(steps, is_in_host(*s) ? CollectiveSteps{} : after_outer(comm, *s));
     }

@@ -27,12 +27,13 @@ struct CollectivePhases {
 ///   multi-ring:         k rings at once, k the ranks of a node: each over all n ranks with 1/k of the bytes, out of
 ///                       every node at another rank (step_shape.hpp); one level, k > 1 and 2 or more nodes
 ///   recursive doubling: all-reduce ceil(log2 n) x B at distance 1, 2, 4, ...; reduce-scatter halves and all-gather
-///                       doubles, so that block r is rank r's; ranks beyond a power of two fold in and out, and a
-///                       partner stands for their block: the largest message of a round is what the round has
+///                       doubles, so that block r is rank r's; as many as are beyond a power of two fold into their
+///                       neighbours and out, which stand for their blocks: the largest message of a round is what the
+///                       round has
 ///   Rabenseifner:       all-reduce B/2 at distance 1, B/4 at 2, ... and back; fold in and out likewise
 ///   double binary tree: all-reduce and broadcast: two trees in which no rank is inside both. B/2 over every edge, up
-///                       (not in a broadcast) and down, in k pieces of at most tree_chunk_bytes: ceil(log2 n) + k - 1
-///                       rounds of B/2k
+///                       (not in a broadcast) and down, in k pieces of tree_chunk_bytes, the last of what is left:
+///                       ceil(log2 n) + k - 1 rounds
 ///   direct:             one round, B/n to every other rank; all-reduce two of them; broadcast the root to all
 ///   pairwise:           all-to-all: B/n at distance 1 .. n-1, a round each
 ///   Bruck:              all-to-all: ceil(log2 n) rounds at distance 1, 2, 4, ... of the blocks whose index has that
@@ -42,7 +43,8 @@ struct CollectivePhases {
 /// same index; all-gather the other way round; all-reduce both; an all-to-all sends B at every level; a broadcast
 /// scatters in the root's node and gathers in all. Three levels: the same once more among the nodes of a block. Levels
 /// with one member are left out. Needs equally many ranks on every node (and nodes in every block), else one level
-/// less. What cannot run is replaced, in one node by direct. Requires a named algorithm (not kAuto). kSend is one round
+/// less. What cannot run is replaced, two levels in one node by direct:
+/// a broadcast is what they do in the root's node. Requires a named algorithm (not kAuto). kSend is one round
 /// of pairs; kNone and kReceive are no rounds; a barrier is dissemination without bytes, over two levels. With
 /// `host.messages` the algorithm runs over the ranks of one node as it would over as many nodes (Level::kByHost). With
 /// `host.staging`, collectives and sends that leave the node, or do that, begin with a copy of what each rank sends to

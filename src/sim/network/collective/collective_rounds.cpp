@@ -16,6 +16,7 @@ using Algorithm = models::CollectiveAlgorithm;
 namespace {
 
 constexpr double kMostPieces = 1e6;  ///< of a tree's half
+constexpr double kRounding = 1e-9;   ///< shares of it that are none
 
 int ceil_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
@@ -78,8 +79,8 @@ enum class Largest {
     kNearest,   ///< at distance 1: most bytes go the shortest way, but the blocks end up in another order
 };
 
-/// B/2, B/4, ... B/n among the largest power of two p of members. Where r others have folded in, rank i < r stands for
-/// the block of rank p + i, too: of d neighbouring ranks those that begin at 0 have most blocks, d + min(d, r), and a
+/// B/2, B/4, ... B/n among the largest power of two p of members. Where r others have folded in, each of the first r
+/// stands for the block of its neighbour, too: of d neighbouring ones the first have most blocks, d + min(d, r), and a
 /// round is as long as its largest message.
 CollectiveSteps halving(const SubgroupSize& s, Largest largest) {
     const int p = power_of_two_within(s.n), folded = s.n - p;
@@ -155,16 +156,22 @@ CollectiveSteps rabenseifner(const SubgroupSize& s) {
     return with_folded_ranks(s, joined(halving(inside, Largest::kNearest), doubling(inside, Largest::kNearest)));
 }
 
-/// Both trees in one direction. The k pieces of a tree's half follow one another over its d levels: the last has come
-/// after d + k - 1 rounds, of which an edge carries in k, and all last as long as if all edges did; a parent adds what
-/// its children send to its own.
+/// Both trees in one direction. The k pieces of a tree's half follow one another over its d levels, the last of what is
+/// left: it has come after d + k - 1 rounds, of which an edge carries in k, and all last as long as if all edges did; a
+/// parent adds what its children send to its own.
 CollectiveSteps double_tree(const SubgroupSize& s, StepShape shape, int distance, StepPurpose part) {
     const int levels = ceil_log2(s.n), children = s.n == 2 ? 1 : 2;
-    const double half = s.bytes / 2, pieces = std::clamp(std::ceil(half / s.tree_chunk_bytes), 1.0, kMostPieces);
-    const double bytes = half / pieces;
-    const int rounds = static_cast<int>(levels + pieces - 1);
-    const double sums = shape == StepShape::kTreesUp ? summing(children + 1, bytes) : 0;
-    return {{s.level, shape, distance, bytes, rounds, sums, text_of(part, s.level), false, levels - 1}};
+    const double half = s.bytes / 2, piece = std::min(half, std::max(s.tree_chunk_bytes, half / kMostPieces));
+    const double whole = half > 0 ? std::floor(half / piece * (1 + kRounding)) : 1, rest = half - whole * piece;
+    const auto step = [&](double bytes, int rounds, int idle) {
+        const double sums = shape == StepShape::kTreesUp ? summing(children + 1, bytes) : 0;
+        return CollectiveStep{s.level, shape, distance, bytes, rounds, sums, text_of(part, s.level), false, idle};
+    };
+    CollectiveSteps steps{step(piece, levels - 1 + static_cast<int>(whole), levels - 1)};
+    if (rest > kRounding * half) {
+        steps.push_back(step(rest, 1, 0));
+    }
+    return steps;
 }
 
 /// The farthest first, as MPICH does: what leaves a node does so before all of its ranks have something to send. Bytes

@@ -65,6 +65,9 @@ int PatternBuilder::most_on_a_node(const GroupSet& groups) const {
 }
 
 void PatternBuilder::finish(FlowPattern& pattern) {
+    for (FlowPattern::Wait& wait : pattern.waits) {
+        wait.share = pattern.flows > 0 ? wait.share / pattern.flows : 0;
+    }
     if (keeps_direct_) {
         pattern.direct = std::make_shared<const PatternLoads>(pattern.loads);
     }
@@ -186,6 +189,7 @@ void PatternBuilder::add_bundle(const GroupSet& groups, std::size_t first, std::
             ++messages[from];
             if (const auto level = crossed(group[from], group[to])) {
                 ++crossing[static_cast<std::size_t>(*level)][from];
+                pattern.waits[static_cast<std::size_t>(*level)].share += share(to) * static_cast<double>(end - first);
             }
             add_inter_node_flow(group[from], group[to], share(to) * static_cast<double>(end - first), pattern);
             if (ends != nullptr) {
@@ -221,11 +225,12 @@ std::optional<DetourLevel> PatternBuilder::crossed(int from, int to) const {
 }
 
 /// Of a round in which a rank sends one message at most.
-void PatternBuilder::note_crossing(int from, int to, FlowPattern& pattern) const {
+void PatternBuilder::note_crossing(int from, int to, double flows, FlowPattern& pattern) const {
     pattern.messages = std::max(pattern.messages, 1);
     if (const auto level = crossed(from, to)) {
-        int& most = pattern.waits[static_cast<std::size_t>(*level)].messages;
-        most = std::max(most, 1);
+        FlowPattern::Wait& wait = pattern.waits[static_cast<std::size_t>(*level)];
+        wait.messages = std::max(wait.messages, 1);
+        wait.share += flows;
     }
 }
 
@@ -250,7 +255,7 @@ void PatternBuilder::add_rings(std::span<const int> group, int rings, FlowPatter
         const int from = by_node[static_cast<std::size_t>(i)], to = by_node[static_cast<std::size_t>(j)];
         if (from / tiles_ != to / tiles_) {
             add_inter_node_flow(from, to, 1, pattern);
-            note_crossing(from, to, pattern);  // each ring leaves a node at another rank
+            note_crossing(from, to, 1, pattern);  // each ring leaves a node at another rank
         }
         add_ends(from, to, 1, pattern);
     });

@@ -52,6 +52,7 @@ struct FlowPattern {
     /// Of what goes to another switch of a dragonfly group, or to another group.
     struct Wait {
         int messages = 0;  ///< most that one rank sends so
+        double share = 0;  ///< of all flows, the mean over the groups
         /// Where more goes between the two than fits on their direct links, a byte on every flow keeps these links busy
         /// so long: packets wait for what fills them, at most until they detour. 0: everything fits, nothing waits.
         double drain_s_per_byte = 0;
@@ -59,6 +60,8 @@ struct FlowPattern {
         bool operator==(const Wait&) const = default;
     };
     std::array<Wait, kDetourLevels> waits{};  ///< [DetourLevel]
+    double free_s_per_byte = 0;               ///< at the rate at which nodes send into the network
+    double window_s_per_byte = 0;             ///< the part of 1 / solo_rate that windows wait for full links
     double solo_rate = 0;
     std::uint32_t bottleneck = 0;
     bool leaves_node = false;
@@ -113,7 +116,7 @@ class PatternBuilder {
     void add_all_pairs(const GroupSet& groups, std::size_t first, std::size_t end, FlowPattern& pattern);
     [[nodiscard]] int most_on_a_node(const GroupSet& groups) const;
     void note_exchange(std::span<const int> group, int messages, FlowPattern& pattern) const;
-    void note_crossing(int from, int to, FlowPattern& pattern) const;
+    void note_crossing(int from, int to, double flows, FlowPattern& pattern) const;
     [[nodiscard]] std::optional<DetourLevel> crossed(int from, int to) const;
     [[nodiscard]] int farthest_from_first(std::span<const int> group, double latency_s);
     void add_pairs_of_nodes(std::span<const int> group, FlowPattern& pattern);

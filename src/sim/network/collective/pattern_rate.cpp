@@ -40,6 +40,8 @@ void PatternBuilder::find_rate(FlowPattern& pattern) {
     const bool by_block = alike != nullptr && pattern.key.group != models::GroupKind::kWorld;
     bind_blocks(pattern, by_block ? static_cast<std::uint32_t>(alike->blocks) : 1,
                 by_block ? fabric_.first_link(alike->nodes) : 0, [&] { bind_nodes(pattern); });
+    pattern.free_s_per_byte = 1 / pattern.solo_rate;
+    pattern.window_s_per_byte = 0;
     bind_between(pattern);
     const std::span<LinkLoad> between = pattern.loads.between_nodes();
     const DetourBound bound = add_detours(fabric_, between, pattern.solo_rate);
@@ -78,16 +80,18 @@ void PatternBuilder::wait_in_windows(FlowPattern& pattern) const {
             full = full == kNoLink ? wait.link : full;
         }
     }
-    const double rate = 1 / (free_s_per_byte + waiting_s_per_byte);
-    if (waiting_s_per_byte > 0 && rate < pattern.solo_rate) {
+    const double without = pattern.solo_rate, rate = 1 / (free_s_per_byte + waiting_s_per_byte);
+    if (waiting_s_per_byte > 0 && rate < without) {
         pattern.solo_rate = rate;
         pattern.bottleneck = full;
+        pattern.window_s_per_byte = 1 / rate - 1 / without;
     }
 }
 
 void PatternBuilder::wait_as_all(const FlowPattern& all, FlowPattern& member) const {
     member.node_ranks = all.node_ranks;
     member.waits = all.waits;
+    member.free_s_per_byte = all.free_s_per_byte;
     wait_in_windows(member);
 }
 

@@ -150,7 +150,7 @@ void PatternBuilder::add_block_flows(const RegularGroups& groups, const PatternK
             const int from = groups.first + place + flow.from, in_block = groups.first + place + flow.to;
             const int to = in_block + blocks[static_cast<std::size_t>(flow.blocks)] * ranks_per_block;
             if (from / tiles_ != to / tiles_) {
-                note_crossing(from, to, pattern);
+                note_crossing(from, to, bundled, pattern);
                 by_blocks[flow.blocks] += bundled;
                 add_between_first_block(from, to, bundled, pattern);
             }
@@ -175,6 +175,9 @@ void PatternBuilder::add_block_flows(const RegularGroups& groups, const PatternK
         }
     }
     pattern.flows *= alike.blocks;
+    for (FlowPattern::Wait& wait : pattern.waits) {
+        wait.share *= alike.blocks;
+    }
     add_pairs_of_blocks(groups, key, by_blocks);
 }
 

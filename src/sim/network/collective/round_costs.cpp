@@ -72,21 +72,20 @@ double RoundCosts::message_s(const MessageSoftware& software, const CollectiveSt
     return pattern.latency_s + others_s + std::max(out_s, first_s - flow_s);
 }
 
-/// Of one round: what its last packet waits for on full links before others detour. Many rounds of a ring take as long
-/// as the mean of its edges, of which few cross.
+/// Of one round with messages of M bytes: what its last packet waits for on full links C, which n flows enter at rate
+/// b each, before others detour: min(delay, M (n / C - 1 / b)), less what windows wait, which is in the rate. Many
+/// rounds of a ring take as long as the mean of its edges, of which a share crosses.
 double RoundCosts::waits_s(const CollectiveStep& step, const FlowPattern& pattern) const {
-    if (step.is_ring) {
-        return 0;
-    }
     double longest_s = 0;
     for (std::size_t level = 0; level < kDetourLevels; ++level) {
         const FlowPattern::Wait& wait = pattern.waits[level];
         if (wait.messages > 0) {
             const double delay_s = fabric_.detour_delay_s(static_cast<DetourLevel>(level));
-            longest_s = std::max(longest_s, std::min(delay_s, step.bytes * wait.drain_s_per_byte));
+            const double queued_s = step.bytes * std::max(0.0, wait.drain_s_per_byte - pattern.free_s_per_byte);
+            longest_s = std::max(longest_s, std::min(delay_s, queued_s) * (step.is_ring ? wait.share : 1));
         }
     }
-    return longest_s;
+    return std::max(0.0, longest_s - step.bytes * pattern.window_s_per_byte);
 }
 
 /// What one of the ranks that add up at the same time reads and writes: what came to NICs on the host lies there, in

@@ -19,8 +19,8 @@ enum class Level : std::uint8_t {
 /// Rank i of n sends to ...
 enum class StepShape : std::uint8_t {
     kShift,      ///< (i + distance) mod n; 1: a ring
-    kXor,        ///< i xor distance, among the largest power of two of ranks
-    kFoldIn,     ///< the ranks beyond the largest power of two p send to i - p
+    kXor,        ///< i xor distance, among the folded ranks (folded_rank), as many as the largest power of two
+    kFoldIn,     ///< those that are not among these send to their neighbour i + 1, which is
     kFoldOut,    ///< and receive from there
     kAllPairs,   ///< every other rank
     kTree,       ///< i + distance, for i a multiple of 2 distance: a round of a binomial tree from rank 0
@@ -42,6 +42,14 @@ enum class StepShape : std::uint8_t {
 /// Largest power of two <= n. Requires n >= 1.
 [[nodiscard]] inline int power_of_two_within(int n) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+}
+
+/// The s-th of the p ranks that are left of n, the largest power of two, when the first 2 (n - p) have folded in pairs,
+/// each even one into the odd one above it. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective
+/// Communication Operations in MPICH", Int. Journal of High Performance Computing Applications 19 (2005).
+[[nodiscard]] inline int folded_rank(int s, int n) {
+    const int beyond = n - power_of_two_within(n);
+    return s < beyond ? 2 * s + 1 : s + beyond;
 }
 
 /// Calls emit(child, parent) for the edges of a binary tree over n >= 1 ranks from `first` on, those of a subtree
@@ -127,18 +135,18 @@ void for_each_pair(StepShape shape, int distance, int n, Emit&& emit) {
             }
             return;
         case StepShape::kXor:
-            for (int i = 0; i < p; ++i) {
-                emit(i, i ^ distance);
+            for (int s = 0; s < p; ++s) {
+                emit(folded_rank(s, n), folded_rank(s ^ distance, n));
             }
             return;
         case StepShape::kFoldIn:
-            for (int i = p; i < n; ++i) {
-                emit(i, i - p);
+            for (int i = 0; i < 2 * (n - p); i += 2) {
+                emit(i, i + 1);
             }
             return;
         case StepShape::kFoldOut:
-            for (int i = p; i < n; ++i) {
-                emit(i - p, i);
+            for (int i = 0; i < 2 * (n - p); i += 2) {
+                emit(i + 1, i);
             }
             return;
         case StepShape::kAllPairs:

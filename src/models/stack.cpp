@@ -142,6 +142,7 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
                       "scale_out_efficiency",
                       "scale_up_message",
                       "scale_out_message",
+                      "next_message",
                       "eager_message",
                       "eager",
                       "tree_chunk",
@@ -170,6 +171,9 @@ void read_transport_entry(const JsonValue& entry, Stack& stack) {
     }
     stack.scale_up_message_s = read_time(entry, "scale_up_message", stack);
     stack.scale_out_message_s = read_time(entry, "scale_out_message", stack);
+    if (entry.find("next_message")) {
+        stack.next_message_s = read_time(entry, "next_message", stack);
+    }
     stack.eager_message_s = read_time(entry, "eager_message", stack);
     stack.eager_bytes = read_size(entry, "eager", stack);
     if (const auto messages = entry.find("messages")) {

@@ -2,6 +2,7 @@
 /// @file The software between plan and machine: what it fuses, launches, waits for, and how its transport uses the
 /// wires.
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,8 @@ struct Stack {
                                     ///< what scale_out_efficiency leaves
     double scale_up_message_s = 0;  ///< software cost of one collective step inside a node
     double scale_out_message_s = 0;  ///< software cost of one message between nodes; a rank issues one after another
+    std::optional<double> next_message_s;  ///< of each further one of more than eager_bytes that a rank issues at once;
+                                           ///< none: as the first
     double eager_message_s = 0;      ///< of one of at most eager_bytes, when a rank issues several at once
     double eager_bytes = 0;
     std::vector<MessageRule> messages;     ///< of those that cost something else; the first that holds counts
@@ -90,7 +93,8 @@ struct Stack {
     double reduction_bytes_per_s = 0;  ///< of memory, that one rank reads and writes while it adds up what one round
                                        ///< brought; 0: what the machine's memory gives
     double reduction_step_s = 0;       ///< start and end of adding up what one round between nodes brought
-    double host_reduction_bytes = 0;   ///< messages up to this size are added up by the host, without reduction_step_s
+    double host_reduction_bytes = 0;   ///< messages up to this size are added up at once, without reduction_step_s; those
+                                       ///< of twice this size with it, between the two with a share that grows
     double collective_launch_s = 0;    ///< start of any collective on one rank
     double collective_issue_s = 0;     ///< host time to issue a collective, ahead of the device, as issue_s
     double collective_check_s = 0;     ///< likewise, for each rank of the group, where a job spans nodes: all have come

@@ -288,25 +288,6 @@ TEST(Stack, each_value_of_an_entry_arrives_in_its_field) {
     EXPECT_DOUBLE_EQ(stack.collective_launch_s, 10e-6);
 }
 
-TEST(Stack, ways_in_the_node_are_chosen_by_the_first_rule_that_holds) {
-    JsonDocument document = open_stack("optimus");
-    EXPECT_TRUE(load_stack(document).node_paths.empty());
-    document.set("transport.use", "pytorch-2025");
-    const Stack stack = load_stack(document);
-    ASSERT_EQ(stack.node_paths.size(), 3U);
-    EXPECT_EQ(stack.node_paths[0].max_ranks, 2);
-    EXPECT_FALSE(stack.node_paths[0].by_host);
-    EXPECT_TRUE(stack.node_paths[1].every_card);
-    EXPECT_TRUE(stack.node_paths[2].by_host);
-    const std::string paths = "transport.entries.dlcomm-2026.node_paths";
-    expect_refused(
-        "optimus", paths, R"([{"path": "host"}, {"up_to_ranks": 3, "path": "links"}])",
-        paths + "[1]: found {\"path\":\"links\",\"up_to_ranks\":3}; expected something that an entry before it");
-    expect_refused("optimus", paths, R"([{"path": "wires"}])", "\"links\", \"host\"");
-    expect_refused("optimus", paths, R"([{"up_to_ranks": 0, "path": "host"}])", "up_to_ranks");
-    expect_refused("optimus", paths, R"([{"every_card": false, "path": "host"}])", "true, or no such key");
-}
-
 TEST(Stack, every_transport_entry_is_checked_whichever_is_in_use) {
     expect_refused("optimus", "transport.use", "tomorrow", "\"dlcomm-2026\", \"pytorch-2025\"");
     expect_refused("optimus", "transport.use", "5", "$.transport.use");

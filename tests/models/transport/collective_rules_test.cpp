@@ -1,4 +1,4 @@
-/// @file Rules of algorithms by size, ranks and nodes; costs of messages; what is refused of both.
+/// @file Rules of algorithms by size, ranks and nodes; ways in the node; costs of messages; what is refused.
 #include "models/transport/collective_rules.hpp"
 
 #include <gtest/gtest.h>
@@ -69,6 +69,25 @@ TEST(CollectiveRules, every_rule_has_something_left_to_hold_for) {
     expect_refused(rules_of, R"([{"up_to_nodes": 0, "algorithm": "bruck"}, {"algorithm": "ring"}])",
                    "$.rules[0].up_to_nodes");
     expect_refused(rules_of, "[]", "$.rules");
+}
+
+TEST(CollectiveRules, ways_in_the_node_are_limited_by_ranks_and_cards) {
+    const auto paths_of = [](const std::string& list) {
+        return read_node_path_rules(JsonDocument::parse("{\"p\": " + list + "}", "paths.json").root().at("p"));
+    };
+    const std::vector<NodePathRule> rules =
+        paths_of(R"([{"up_to_ranks": 2, "path": "links"}, {"every_card": true, "path": "links"}, {"path": "host"}])");
+    ASSERT_EQ(rules.size(), 3U);
+    EXPECT_EQ(rules[0].max_ranks, 2);
+    EXPECT_FALSE(rules[0].every_card || rules[0].by_host);
+    EXPECT_TRUE(rules[1].every_card && !rules[1].by_host);
+    EXPECT_TRUE(rules[2].by_host && !rules[2].every_card);
+    EXPECT_EQ(rules[2].max_ranks, kAnyCount);
+    expect_refused(paths_of, R"([{"path": "host"}, {"up_to_ranks": 3, "path": "links"}])", "before it leaves over");
+    expect_refused(paths_of, R"([{"every_card": true, "path": "host"}, {"every_card": true, "path": "links"}])", "[1]");
+    expect_refused(paths_of, R"([{"path": "wires"}])", "\"links\", \"host\"");
+    expect_refused(paths_of, R"([{"up_to_ranks": 0, "path": "host"}])", "up_to_ranks");
+    expect_refused(paths_of, R"([{"every_card": false, "path": "host"}])", "true, or no such key");
 }
 
 TEST(CollectiveRules, costs_of_messages_have_limits_and_constants) {

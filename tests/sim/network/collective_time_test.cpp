@@ -104,7 +104,9 @@ TEST(Collective, a_double_tree_starts_an_addition_in_every_round_upwards) {
     };
     EXPECT_NEAR(time_s(1e-3, 0) - time_s(0, 0), 4 * 1e-3, 1e-9);
     const double sent = kBytes / 4;
-    EXPECT_NEAR(time_s(1e-3, sent - 1) - time_s(0, 0), 4 * 1e-3, 1e-9);
+    EXPECT_NEAR(time_s(1e-3, sent / 2) - time_s(0, 0), 4 * 1e-3, 1e-9);
+    EXPECT_NEAR(time_s(1e-3, sent / 1.25) - time_s(0, 0), 0.25 * 4 * 1e-3,
+                1e-9);  // a share grows from size to twice it
     EXPECT_NEAR(time_s(1e-3, sent) - time_s(0, 0), 0, 1e-9);
 }
 

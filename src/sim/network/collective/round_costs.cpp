@@ -63,7 +63,8 @@ double RoundCosts::message_s(const MessageSoftware& software, const CollectiveSt
     if (!pattern.leaves_node) {
         return pattern.latency_s + first_s + others_s;
     }
-    const double next_s = step.bytes <= stack_.eager_bytes ? stack_.eager_message_s : software.between_nodes_s;
+    const double next_s = step.bytes <= stack_.eager_bytes ? stack_.eager_message_s
+                                                           : stack_.next_message_s.value_or(software.between_nodes_s);
     const double out_s = waits_s(step, pattern) + software.between_nodes_s + step.bytes * scale / software.bytes_per_s +
                          std::max(0, pattern.messages - 1) * next_s;
     if (!pattern.stays_in_node || !software.in_node_is_ruled) {
@@ -105,8 +106,12 @@ double RoundCosts::reduction_s(const CollectiveStep& step, const FlowPattern& pa
     if (step.summing_bytes <= 0) {
         return 0;
     }
-    const bool takes_step = meets_in_host(pattern) && step.bytes > stack_.host_reduction_bytes;
-    return step.summing_bytes / summing_bytes_per_s(pattern) + (takes_step ? stack_.reduction_step_s : 0);
+    double of_step = 0;
+    if (meets_in_host(pattern)) {
+        const double at_once = stack_.host_reduction_bytes;
+        of_step = at_once > 0 ? std::clamp(step.bytes / at_once - 1, 0.0, 1.0) : 1;
+    }
+    return step.summing_bytes / summing_bytes_per_s(pattern) + of_step * stack_.reduction_step_s;
 }
 
 }  // namespace auspex::network

@@ -57,6 +57,25 @@ TEST(MessageRules, the_first_that_holds_for_kind_nodes_and_size_counts) {
     }
 }
 
+// A rank of one of two nodes of 8 sends 8 messages to the other at once: above the eager size each but the first costs
+// next_message, or as the first where there is none; smaller ones cost eager_message either way.
+TEST(MessageRules, further_messages_cost_what_the_stack_says_of_them) {
+    models::Stack stack = plain_stack();
+    stack.scale_out_message_s = 10e-6;
+    stack.eager_message_s = 1e-6;
+    stack.eager_bytes = 1e3;
+    models::Stack next = stack;
+    next.next_message_s = 3e-6;
+    const auto gain_s = [&](double bytes) {
+        const auto of = [&](const models::Stack& one) {
+            return time_s(one, schedule::CommKind::kAllToAll, {Algorithm::kDirect, 1}, 16, 16 * bytes);
+        };
+        return of(stack) - of(next);
+    };
+    EXPECT_NEAR(gain_s(1001), 7 * 7e-6, 1e-12);
+    EXPECT_EQ(gain_s(1000), 0);
+}
+
 // A ring of R rounds: launch + max(R L, bytes / rate) where both run beside each other, launch + R L + bytes / rate
 // where not.
 TEST(MessageRules, a_pipelined_ring_takes_the_longer_of_latency_and_bytes) {

@@ -126,11 +126,12 @@ std::vector<Command> training_commands() {
         {"compare",
          "train real layouts on this machine and set what they take beside what is predicted",
          "auspex compare --plans toy-dp4 toy-pp2-ep2 --workload toy-moe --out build/compare\n"
-         "  auspex compare --layouts one-node --out build/compare-layouts",
+         "  auspex compare --layouts one-node --out build/compare-layouts\n"
+         "  auspex compare --random 20 --seed 7 --out build/compare-random",
          {},
-         {Flag::kPlans, Flag::kWorkloads, Flag::kLayoutsFile, Flag::kMachine, Flag::kTrainStack, Flag::kTrainRanks,
-          Flag::kRepeat, Flag::kSteps, Flag::kData, Flag::kSet, Flag::kHostfile, Flag::kMpirun, Flag::kOut,
-          Flag::kResume, Flag::kJson},
+         {Flag::kPlans, Flag::kWorkloads, Flag::kLayoutsFile, Flag::kRandomLayouts, Flag::kSeed, Flag::kMachine,
+          Flag::kTrainStack, Flag::kTrainRanks, Flag::kRepeat, Flag::kSteps, Flag::kData, Flag::kSet, Flag::kHostfile,
+          Flag::kMpirun, Flag::kOut, Flag::kResume, Flag::kJson},
          run_compare,
          compare_meanings()},
     };

@@ -29,6 +29,9 @@ void check_flags(const Options& options) {
     if (options.train.resume && options.out.empty()) {
         throw InputError("--resume", "found without --out; expected both, for runs are kept there");
     }
+    if (options.seed && options.compare.random == 0) {
+        throw InputError("--seed", "found without --random; expected both, for nothing else is drawn");
+    }
 }
 
 workflows::CompareRequest compare_request(const Options& options) {
@@ -40,6 +43,7 @@ workflows::CompareRequest compare_request(const Options& options) {
     request.plans = flags.plans;
     request.workloads = flags.workloads.empty() ? request.workloads : flags.workloads;
     request.layouts = flags.layouts;
+    request.random = {flags.random, options.seed.value_or(1)};
     request.ranks = options.ranks;
     request.repeats = flags.repeat > 0 ? flags.repeat : request.repeats;
     request.steps = options.train.steps.value_or(0);

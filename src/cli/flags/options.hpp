@@ -80,6 +80,7 @@ enum class Flag {
     kPlans,
     kWorkloads,
     kLayoutsFile,
+    kRandomLayouts,
     kRepeat,
     kGlobalBatch,
     kWhere,
@@ -139,6 +140,7 @@ struct TrainFlags {
 struct CompareFlags {
     std::vector<std::string> plans, workloads;
     std::string layouts;
+    int random = 0;
     int repeat = 0;
 };
 

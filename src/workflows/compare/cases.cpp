@@ -1,4 +1,4 @@
-/// @file Plans times workloads, and layouts files.
+/// @file Loads what is asked for, and draws.
 #include "workflows/compare/cases.hpp"
 
 #include <algorithm>
@@ -26,132 +26,12 @@
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/memory/memory.hpp"
 #include "schedule/program/program.hpp"
+#include "workflows/compare/wanted_layouts.hpp"
 
 namespace auspex::workflows {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A plan for a workload, by the names of their files; `is_sure`: it was asked for by itself, and has to resolve.
-struct Wanted {
-    std::string plan, workload;
-    std::string plan_from, workload_from;  ///< the flag or file that names them, for messages
-    bool is_sure = false;
-};
-
-std::string name_of(const std::string& file) { return fs::path(file).stem().string(); }
-
-/// The value as JSON text.
-std::string json_text(const JsonValue& value) {
-    constexpr double kMax = std::numeric_limits<double>::max();
-    if (value.is_string()) {
-        return json_quote(value.as_string());
-    }
-    if (value.is_bool()) {
-        return value.as_bool() ? "true" : "false";
-    }
-    if (value.is_number()) {
-        const double number = value.as_number(-kMax, kMax);
-        return number == std::round(number) && std::abs(number) < 1e15
-                   ? std::to_string(static_cast<std::int64_t>(number))
-                   : json_number(number);
-    }
-    const bool is_array = value.is_array();
-    if (!is_array && !value.is_object()) {
-        return "null";
-    }
-    std::string text;
-    if (is_array) {
-        for (const JsonValue& element : value.elements()) {
-            text += (text.empty() ? "" : ", ") + json_text(element);
-        }
-    } else {
-        for (const std::string& key : value.keys()) {
-            text += (text.empty() ? "" : ", ") + json_quote(key) + ": " + json_text(value.at(key));
-        }
-    }
-    return is_array ? "[" + text + "]" : "{" + text + "}";
-}
-
-/// The names of plan and workload make the name of a trace.
-constexpr std::size_t kLongestName = 100;
-
-void require_file_name(const JsonValue& name) {
-    const std::string text = name.as_string();
-    constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    if (text.empty() || text.size() > kLongestName || text.front() == '.' ||
-        text.find_first_not_of(kAllowed) != std::string::npos) {
-        name.fail("letters, digits, dashes, underscores and dots, " + std::to_string(kLongestName) + " at most");
-    }
-}
-
-void require_short_name(const std::string& name, const std::string& from) {
-    if (name.empty() || name.size() > kLongestName) {
-        throw InputError(from, "found the name \"" + printable(name) + "\" of " + std::to_string(name.size()) +
-                                   " characters; expected 1 to " + std::to_string(kLongestName));
-    }
-}
-
-/// A file for each layout's plan, in SCRATCH/layouts/WORKLOAD.
-void add_layouts(const std::string& file, const std::string& scratch, std::vector<Wanted>& wanted) {
-    const JsonDocument document = JsonDocument::load(file);
-    const JsonValue root = document.root();
-    root.allow_only({"source", "workloads", "layouts"});
-    std::vector<std::string> all;
-    for (const JsonValue& workload : root.at("workloads").elements()) {
-        all.push_back(workload.as_string());
-        require_short_name(name_of(all.back()), workload.where());
-    }
-    for (const JsonValue& layout : root.at("layouts").elements()) {
-        layout.allow_only({"name", "workload", "plan"});
-        require_file_name(layout.at("name"));
-        const std::string name = layout.at("name").as_string(), text = json_text(layout.at("plan"));
-        static_cast<void>(models::load_plan(JsonDocument::parse(text, file + ", layout " + name)));
-        const auto one = layout.find("workload");
-        if (one && std::find(all.begin(), all.end(), one->as_string()) == all.end()) {
-            one->fail("one of \"workloads\"");
-        }
-        for (const std::string& workload : one ? std::vector{one->as_string()} : all) {
-            const fs::path folder = fs::path(scratch) / "layouts" / name_of(workload);
-            std::error_code status;
-            fs::create_directories(folder, status);
-            const std::string plan = (folder / (name + ".json")).string();
-            write_file(plan, text);
-            wanted.push_back({plan, workload, file, file, true});
-        }
-    }
-}
-
-/// PLAN@WORKLOAD; a plan's path may have an "@", too.
-Wanted split(const std::string& text, const std::string& from) {
-    const std::size_t at = text.rfind('@');
-    Wanted one{text.substr(0, at), text.substr(at + 1), from, from, true};
-    if (one.plan.empty() || one.workload.empty()) {
-        throw InputError(from, std::string("found no ") + (one.plan.empty() ? "plan before" : "workload behind") +
-                                   " \"@\"; expected PLAN@WORKLOAD");
-    }
-    return one;
-}
-
-void add_plans(const CompareRequest& request, std::vector<Wanted>& wanted) {
-    std::error_code status;
-    for (const std::string& plan : request.plans) {
-        const std::string from = "--plans " + plan;
-        if (plan.empty()) {
-            throw InputError("--plans", "found an empty name; expected plans, or PLAN@WORKLOAD");
-        }
-        if (plan.find('@') != std::string::npos && !fs::is_regular_file(plan, status)) {
-            wanted.push_back(split(plan, from));
-            continue;
-        }
-        for (const std::string& workload : request.workloads) {
-            if (workload.empty()) {
-                throw InputError("--workload", "found an empty name; expected workloads");
-            }
-            wanted.push_back({plan, workload, from, "--workload " + workload, request.workloads.size() == 1});
-        }
-    }
-}
 
 /// Ranks of each node, where nodes have so many slots: the first ones are filled first. Fewer than `ranks` in all
 /// where there are too few slots.
@@ -208,7 +88,7 @@ double fullest_rank(const models::Inputs& inputs, const models::Plan& plan, cons
 }
 
 /// Throws InputError where the plan does not fit the workload, or the trainer does not run its program.
-CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
+CompareCase load_case(const CompareRequest& request, const WantedLayout& wanted) {
     const std::string plan_file = launch::find_input("plan", wanted.plan, wanted.plan_from);
     const std::string workload_file = launch::find_input("workload", wanted.workload, wanted.workload_from);
     CompareCase one{models::load_inputs(launch::load_document("machine", request.machine, request.overrides),
@@ -230,7 +110,8 @@ CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
     const models::Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.asked_ranks);
     const models::Layout layout = rank_grid(plan, tiles_of(plan));
     const schedule::Program program = schedule::build_program(one.inputs.workload, plan, one.inputs.stack, layout);
-    if (!unbound_operations(one.inputs.workload, plan, one.inputs.stack, program).empty()) {
+    if (!unbound_operations(one.inputs.workload, plan, one.inputs.stack, program).empty() ||
+        !schedule::refused_settings(one.inputs.workload, plan, one.inputs.stack).empty()) {
         throw InputError(one.plan_file,
                          "found a plan that the trainer does not run on " + one.workload +
                              "; expected one of which auspex program --check-executor says that it does");
@@ -238,6 +119,49 @@ CompareCase load_case(const CompareRequest& request, const Wanted& wanted) {
     one.ranks = layout.tiles;
     one.predicted_memory_bytes = fullest_rank(one.inputs, plan, layout, program);
     return one;
+}
+
+/// A step that is neither so short that its clock ticks count nor so long that nobody waits for it; and memory for it.
+bool is_worth_a_run(const CompareCase& one) {
+    constexpr double kFlopsOfACore = 1e11, kShortest_s = 5e-4, kLongest_s = 12, kMemoryShare = 0.5;
+    const models::Plan plan = resolve_plan(one.inputs.plan, one.inputs.workload, one.ranks);
+    const double tokens = static_cast<double>(rank_grid(plan, one.ranks).global_batch) *
+                          static_cast<double>(one.inputs.workload.sequence_length);
+    const int cores = std::min(one.ranks, one.inputs.machine.cpu.cores);
+    const double step_s = models::count_token_flop(one.inputs.workload).training() * tokens / (kFlopsOfACore * cores);
+    return step_s >= kShortest_s && step_s <= kLongest_s &&
+           one.predicted_memory_bytes * one.ranks <= kMemoryShare * exec::this_computer().memory_bytes;
+}
+
+/// Files for each drawn layout and its model, in SCRATCH/random.
+void add_random(const CompareRequest& request, const std::vector<int>& slots, const std::string& scratch,
+                std::vector<WantedLayout>& wanted) {
+    const models::Machine machine =
+        models::load_machine(launch::load_document("machine", request.machine, request.overrides));
+    const int max_ranks = slots.empty() ? machine.node.tiles : std::accumulate(slots.begin(), slots.end(), 0);
+    const std::string from = "--random " + std::to_string(request.random.layouts);
+    const auto wanted_of = [&](const DrawnLayout& drawn) {
+        const fs::path folder = fs::path(scratch) / "random";
+        std::error_code status;
+        fs::create_directories(folder / drawn.workload_name, status);
+        const std::string workload = (folder / (drawn.workload_name + ".json")).string();
+        const std::string plan = (folder / drawn.workload_name / (drawn.plan_name + ".json")).string();
+        write_file(workload, drawn.workload);
+        write_file(plan, drawn.plan);
+        return WantedLayout{plan, workload, from, from, true};
+    };
+    const auto takes = [&](const DrawnLayout& drawn) {
+        try {
+            const CompareCase one = load_case(request, wanted_of(drawn));
+            require_nodes(request, slots, one);
+            return is_worth_a_run(one);
+        } catch (const InputError&) {
+            return false;
+        }
+    };
+    for (const DrawnLayout& drawn : draw_layouts(request.random, max_ranks, takes)) {
+        wanted.push_back(wanted_of(drawn));
+    }
 }
 
 /// The first half of a SHA-256: enough to distinguish inputs that no adversary makes collide.
@@ -303,21 +227,20 @@ launch::TrainRequest CompareCase::train_request(const CompareRequest& request) c
 std::vector<CompareCase> compare_cases(const CompareRequest& request, const std::string& scratch,
                                        std::vector<std::string>& left_out) {
     launch::require_roles(request.overrides, {"machine", "stack", "workload", "plan"});
-    std::vector<Wanted> wanted;
-    add_plans(request, wanted);
-    if (!request.layouts.empty()) {
-        add_layouts(launch::find_input("layouts", request.layouts), scratch, wanted);
-    }
-    if (wanted.empty()) {
-        throw InputError("auspex compare", "found no layout; expected --plans with --workload, or --layouts");
-    }
+    std::vector<WantedLayout> wanted = wanted_layouts(request, scratch);
     const std::string& hostfile = request.hostfile;
     const std::vector<int> slots = hostfile.empty() ? std::vector<int>{} : launch::slots_by_host(hostfile);
+    if (request.random.layouts > 0) {
+        add_random(request, slots, scratch, wanted);
+    }
+    if (wanted.empty()) {
+        throw InputError("auspex compare", "found no layout; expected --plans with --workload, --layouts, or --random");
+    }
     const int slots_there = std::accumulate(slots.begin(), slots.end(), 0);
     std::vector<CompareCase> cases;
     std::set<std::pair<std::string, std::string>> names;
     std::optional<InputError> last_error;
-    for (const Wanted& one : wanted) {
+    for (const WantedLayout& one : wanted) {
         try {
             CompareCase loaded = load_case(request, one);
             if (!slots.empty() && loaded.ranks > slots_there) {

@@ -26,9 +26,10 @@ struct CompareCase {
     [[nodiscard]] launch::TrainRequest train_request(const CompareRequest& request) const;
 };
 
-/// Every plan with every workload for which it resolves (PLAN@WORKLOAD: with that one), then those of the layouts file.
-/// These are written to files in `scratch`. `left_out` gets a line for each pair that does not resolve.
-/// Throws InputError: no case, a case twice, a plan that resolves for no workload, a layouts file that is none.
+/// Every plan with every workload for which it resolves (PLAN@WORKLOAD: with that one), then those of the layouts file,
+/// then those drawn. These two are written to files in `scratch`. `left_out` gets a line for each pair that does not
+/// resolve. Throws InputError: no case, a case twice, a plan that resolves for no workload, a layouts file that is
+/// none.
 [[nodiscard]] std::vector<CompareCase> compare_cases(const CompareRequest& request, const std::string& scratch,
                                                      std::vector<std::string>& left_out);
 

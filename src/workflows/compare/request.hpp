@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "workflows/compare/random_layouts.hpp"
+
 namespace auspex::workflows {
 
 /// Machine, stack, plans, workloads and layouts are files, or names (launch/input_files.hpp).
@@ -12,6 +14,7 @@ struct CompareRequest {
     std::vector<std::string> plans;      ///< PLAN, for all workloads, or PLAN@WORKLOAD
     std::vector<std::string> workloads{"toy-moe"};
     std::string layouts;       ///< a file that lists many, or empty
+    RandomDraw random;         ///< models and layouts drawn
     int ranks = 0;             ///< of plans without dp
     int repeats = 5;           ///< runs of each layout that count
     int steps = 0;             ///< of a run, at least; 0: as many as its steps' time asks for

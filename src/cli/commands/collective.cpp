@@ -54,6 +54,11 @@ report::CollectiveSweep time_all(const Options& options, const CollectiveQuery& 
         line.show(sweep.points.size(), query.sizes.size());
     }
     sweep.notes = query.notes;
+    if (form.nodes > 1 && form.per_node == 0) {
+        sweep.notes.emplace_back(
+            "the nodes do not have equally many ranks of a group, and no algorithm goes over two levels: one level is "
+            "played, whatever the rules say");
+    }
     for (std::string& note : slow_rule_notes(sweep, query.stack_document.name())) {
         sweep.notes.push_back(std::move(note));
     }

@@ -19,15 +19,24 @@ std::size_t block_size(std::size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
+/// Blocks of this size and more come from the system in whole pages, all at the same place of a page, and sizes are
+/// round: arrays that are walked side by side would meet in the same sets of a cache, and its way predictor would take
+/// one for another. So they begin at one of several places, no two of which agree in the bits that caches look at.
+/// AdamW over four arrays of 2^25 numbers takes 15 ns a number without, 2.5 ns with it (AMD EPYC).
+constexpr std::size_t kStaggered = std::size_t{256} << 10U, kStagger = 20'544, kStaggers = 16;
+
 }  // namespace
 
-Arena::~Arena() {
-    AUSPEX_CHECK(live_sum_ == 0, "a buffer outlives its arena");
-    for (const auto& [size, blocks] : kept_) {
-        for (void* const block : blocks) {
-            ::operator delete(block, kAlignment);
-        }
-    }
+void Arena::Free::operator()(void* whole) const { ::operator delete(whole, kAlignment); }
+
+Arena::~Arena() { AUSPEX_CHECK(live_sum_ == 0, "a buffer outlives its arena"); }
+
+/// Of the system.
+void* Arena::fresh(std::size_t size) {
+    const std::size_t skipped = size < kStaggered ? 0 : staggered_++ % kStaggers * kStagger;
+    owned_.emplace_back(::operator new(size + skipped, kAlignment));
+    reserved_ += size;
+    return static_cast<std::byte*>(owned_.back().get()) + skipped;
 }
 
 void* Arena::allocate(schedule::MemoryLabel label, std::size_t bytes) {
@@ -38,8 +47,7 @@ void* Arena::allocate(schedule::MemoryLabel label, std::size_t bytes) {
     std::vector<void*>& kept = kept_[size];
     void* block = nullptr;
     if (kept.empty()) {
-        block = ::operator new(size, kAlignment);
-        reserved_ += size;
+        block = fresh(size);
     } else {
         block = kept.back();
         kept.pop_back();

@@ -2,6 +2,7 @@
 /// @file All memory of a rank that the memory model speaks of, counted by label.
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,7 +13,7 @@ namespace auspex::exec {
 
 /// Bytes are counted as asked for. Blocks are 64-byte aligned and up to an eighth larger than asked (a multiple of 64);
 /// released ones are kept by size and handed out again. What is held beyond live bytes is fragmentation:
-/// reserved_bytes() - live_bytes().
+/// reserved_bytes() - live_bytes(), without up to 308 KB in front of a large block that are never touched.
 class Arena {
  public:
     Arena() = default;
@@ -38,6 +39,13 @@ class Arena {
     void reset_peaks();
 
  private:
+    struct Free {
+        void operator()(void* whole) const;
+    };
+    [[nodiscard]] void* fresh(std::size_t size);
+
+    std::vector<std::unique_ptr<void, Free>> owned_;
+    std::size_t staggered_ = 0;  ///< large blocks so far
     schedule::LabelBytes live_{}, peaks_{}, at_peak_{};
     std::size_t live_sum_ = 0, peak_sum_ = 0, reserved_ = 0;
     std::map<std::size_t, std::vector<void*>> kept_;  ///< by size of the block

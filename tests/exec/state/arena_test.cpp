@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
+#include <vector>
 
 namespace auspex::exec {
 namespace {
@@ -24,6 +26,23 @@ TEST(Arena, counts_bytes_by_label) {
     a.reset();
     EXPECT_EQ(arena.live_bytes(), 0U);
     EXPECT_EQ(arena.peak_bytes(), 480U);
+}
+
+// Arrays of round sizes that are walked side by side: sixteen in a row begin at places that differ by more than a cache
+// line within every 128 KiB, which is what the sets of a core's caches are told apart by.
+TEST(Arena, large_arrays_begin_at_places_of_their_own) {
+    constexpr std::uintptr_t kSets = std::uintptr_t{128} << 10U, kLine = 64;
+    Arena arena;
+    std::vector<Buffer<char>> arrays;
+    std::set<std::uintptr_t> lines;
+    for (int i = 0; i < 16; ++i) {
+        arrays.emplace_back(arena, schedule::MemoryLabel::kMoments, std::size_t{1} << 22U);
+        const auto begin = reinterpret_cast<std::uintptr_t>(arrays.back().data());
+        EXPECT_EQ(begin % kLine, 0U);
+        lines.insert(begin % kSets / kLine);
+    }
+    EXPECT_EQ(lines.size(), 16U);
+    EXPECT_EQ(arena.reserved_bytes(), std::size_t{16} << 22U);
 }
 
 TEST(Arena, keeps_the_peak_of_a_label_and_what_it_has_at_the_peak_of_all) {

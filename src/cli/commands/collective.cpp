@@ -54,7 +54,7 @@ report::CollectiveSweep time_all(const Options& options, const CollectiveQuery& 
         line.show(sweep.points.size(), query.sizes.size());
     }
     sweep.notes = query.notes;
-    if (form.nodes > 1 && form.per_node == 0) {
+    if (sweep.by_rule && form.nodes > 1 && form.per_node == 0) {
         sweep.notes.emplace_back(
             "the nodes do not have equally many ranks of a group, and no algorithm goes over two levels: one level is "
             "played, whatever the rules say");

@@ -140,7 +140,7 @@ void add_random(const CompareRequest& request, const std::vector<int>& slots, co
         models::load_machine(launch::load_document("machine", request.machine, request.overrides));
     const int max_ranks = slots.empty() ? machine.node.tiles : std::accumulate(slots.begin(), slots.end(), 0);
     const std::string from = "--random " + std::to_string(request.random.layouts);
-    const auto wanted_of = [&](const DrawnLayout& drawn) {
+    const auto write = [&](const DrawnLayout& drawn) {
         const fs::path folder = fs::path(scratch) / "random";
         std::error_code status;
         fs::create_directories(folder / drawn.workload_name, status);
@@ -152,16 +152,19 @@ void add_random(const CompareRequest& request, const std::vector<int>& slots, co
     };
     const auto takes = [&](const DrawnLayout& drawn) {
         try {
-            const CompareCase one = load_case(request, wanted_of(drawn));
+            const WantedLayout files = write(drawn);
+            const CompareCase one = load_case(request, files);
             require_nodes(request, slots, one);
-            return is_worth_a_run(one);
+            if (is_worth_a_run(one)) {
+                wanted.push_back(files);
+                return true;
+            }
+            return false;
         } catch (const InputError&) {
             return false;
         }
     };
-    for (const DrawnLayout& drawn : draw_layouts(request.random, max_ranks, takes)) {
-        wanted.push_back(wanted_of(drawn));
-    }
+    draw_layouts(request.random, max_ranks, takes);
 }
 
 /// The first half of a SHA-256: enough to distinguish inputs that no adversary makes collide.

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <span>
+#include <sstream>
+#include <string_view>
 
 #include "base/error.hpp"
+#include "base/json_writer.hpp"
 #include "base/rng.hpp"
 
 namespace auspex::workflows {
@@ -105,25 +107,35 @@ Model draw_model(Draws& draws, bool is_large) {
     return m;
 }
 
+/// One object on a line, filled by `members`.
+template <class Members>
+std::string object_text(Members&& members) {
+    std::ostringstream text;
+    {
+        JsonWriter json(text, JsonLayout::kOneLine);
+        json.begin_object();
+        members(json);
+        json.end_object();
+    }
+    return text.str();
+}
+
 std::string workload_text(const Model& m) {
-    const auto number = [](const char* key, int value) {
-        return std::string("\"") + key + "\": " + std::to_string(value) + ", ";
-    };
-    std::string text = R"({"source": "drawn at random", "attention": "multi-head", "norm": "rms", )"
-                       R"("feed_forward": "swiglu", "biases": false, "tied_embeddings": false, )"
-                       R"("learned_positions": false, )";
-    text += number("layers", m.layers) + number("hidden_size", m.hidden()) + number("heads", m.heads) +
-            number("kv_heads", m.kv_heads) + number("head_size", m.head_size) + number("vocab_size", m.words) +
-            number("sequence_length", m.tokens);
-    if (m.dense > 0) {
-        text += number("intermediate_size", m.dense);
-    }
-    if (m.experts > 0) {
-        text += number("num_experts", m.experts) + number("top_k", m.top_k) + number("expert_size", m.expert_size) +
-                number("shared_experts", 0) + number("first_dense_layers", m.dense_first) +
-                R"("global_aux_loss": false, )";
-    }
-    return text + "\"qk_norm\": " + (m.qk_norm ? "true" : "false") + "}";
+    return object_text([&](JsonWriter& json) {
+        json.member("source", "drawn at random").member("attention", "multi-head").member("norm", "rms");
+        json.member("feed_forward", "swiglu").member("biases", false).member("tied_embeddings", false);
+        json.member("learned_positions", false).member("qk_norm", m.qk_norm).member("layers", m.layers);
+        json.member("hidden_size", m.hidden()).member("heads", m.heads).member("kv_heads", m.kv_heads);
+        json.member("head_size", m.head_size).member("vocab_size", m.words).member("sequence_length", m.tokens);
+        if (m.dense > 0) {
+            json.member("intermediate_size", m.dense);
+        }
+        if (m.experts > 0) {
+            json.member("num_experts", m.experts).member("top_k", m.top_k).member("expert_size", m.expert_size);
+            json.member("shared_experts", 0).member("first_dense_layers", m.dense_first);
+            json.member("global_aux_loss", false);
+        }
+    });
 }
 
 /// dp, ep, tp, pp: every prime factor of the ranks goes to one of them.
@@ -135,16 +147,6 @@ std::array<int, 4> draw_grid(Draws& draws, int ranks) {
         }
     }
     return grid;
-}
-
-std::string recompute_text(Draws& draws) {
-    std::string list;
-    for (const char* what : {"norm", "attention", "expert"}) {
-        if (draws.one_of(0.2)) {
-            list += (list.empty() ? "\"" : ", \"") + std::string(what) + "\"";
-        }
-    }
-    return "[" + list + "]";
 }
 
 /// Sets the plan's name and text.
@@ -160,44 +162,43 @@ void draw_plan(Draws& draws, int max_ranks, DrawnLayout& layout) {
         ranks = draws.of(kRanks);
     } while (ranks > max_ranks);
     const auto [dp, ep, tp, pp] = draw_grid(draws, ranks);
-    const char* const schedule = pp > 1 ? draws.of(kSchedules) : "1f1b";
-    const bool interleaved = schedule == kSchedules.back(), is_bf16 = draws.one_of(0.25);
-    std::string text = "{";
+    const std::string_view schedule = pp > 1 ? draws.of(kSchedules) : "1f1b";
+    const bool is_bf16 = draws.one_of(0.25);
     for (const auto& [key, value] : {std::pair("dp", dp), {"ep", ep}, {"tp", tp}, {"pp", pp}}) {
-        text += std::string("\"") + key + "\": " + std::to_string(value) + ", ";
         layout.plan_name += value > 1 ? std::string("-") + key + std::to_string(value) : "";
     }
     layout.plan_name +=
-        (ranks == 1 ? "-one" : "") + (pp > 1 ? std::string("-") + schedule : "") + (is_bf16 ? "-bf16" : "");
-    const auto word = [](const char* key, const char* value) {
-        return std::string("\"") + key + "\": \"" + value + "\", ";
-    };
-    text += "\"micro_batch_size\": " + std::to_string(draws.between(1, 4)) +
-            ", \"micro_batches\": " + std::to_string(draws.of(kMicroBatches)) +
-            ", \"virtual_stages\": " + (interleaved ? "2" : "1") + ", " + word("schedule", schedule) +
-            word("precision", is_bf16 ? "bf16" : "fp32") +
-            word("gradient_dtype", is_bf16 && draws.one_of(0.5) ? "bf16" : "fp32") +
-            word("optimizer", draws.of(kOptimizers)) + word("dispatch", draws.of(kDispatches)) +
-            word("expert_kernels", draws.of(kKernels)) + word("routing", "uniform");
-    text += std::string("\"sequence_parallel\": ") + (tp > 1 && draws.one_of(0.5) ? "true" : "false");
-    layout.plan = text + ", \"recompute\": " + recompute_text(draws) + "}";
+        (ranks == 1 ? "-one" : "") + (pp > 1 ? "-" + std::string(schedule) : "") + (is_bf16 ? "-bf16" : "");
+    layout.plan = object_text([&, dp = dp, ep = ep, tp = tp, pp = pp](JsonWriter& json) {
+        json.member("dp", dp).member("ep", ep).member("tp", tp).member("pp", pp);
+        json.member("micro_batch_size", draws.between(1, 4)).member("micro_batches", draws.of(kMicroBatches));
+        json.member("virtual_stages", schedule == "interleaved-1f1b" ? 2 : 1).member("schedule", schedule);
+        json.member("precision", is_bf16 ? "bf16" : "fp32");
+        json.member("gradient_dtype", is_bf16 && draws.one_of(0.5) ? "bf16" : "fp32");
+        json.member("optimizer", draws.of(kOptimizers)).member("dispatch", draws.of(kDispatches));
+        json.member("expert_kernels", draws.of(kKernels)).member("routing", "uniform");
+        json.member("sequence_parallel", tp > 1 && draws.one_of(0.5)).key("recompute").begin_array();
+        for (const char* what : {"norm", "attention", "expert"}) {
+            if (draws.one_of(0.2)) {
+                json.value(what);
+            }
+        }
+        json.end_array();
+    });
 }
 
-std::string numbered(std::size_t number) {
-    std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "%02zu", number);
-    return text.data();
-}
+/// "07".
+std::string numbered(std::size_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
 
 /// Adds up to `wanted` layouts of a model; none where it takes none.
-void add_model(Draws& draws, std::size_t number, int wanted, int max_ranks,
+void add_model(Draws& draws, std::size_t number, std::size_t wanted, int max_ranks,
                const std::function<bool(const DrawnLayout&)>& takes, std::vector<DrawnLayout>& drawn) {
     const Model model = draw_model(draws, number % kLargeOneOf == kLargeOneOf - 1);
     const std::string workload_name = numbered(number + 1) + (model.is_large ? "-large" : "") +
                                       (model.experts > 0 ? "-moe" : "-dense") + "-h" + std::to_string(model.hidden()) +
                                       "-s" + std::to_string(model.tokens);
     const std::size_t before = drawn.size();
-    for (int tries = 0; tries < kTriesOfALayout && drawn.size() < before + static_cast<std::size_t>(wanted); ++tries) {
+    for (int tries = 0; tries < kTriesOfALayout && drawn.size() < before + wanted; ++tries) {
         DrawnLayout layout{numbered(drawn.size() + 1), "", workload_name, workload_text(model)};
         draw_plan(draws, max_ranks, layout);
         const bool is_new = std::none_of(drawn.begin() + static_cast<std::ptrdiff_t>(before), drawn.end(),
@@ -216,10 +217,10 @@ std::vector<DrawnLayout> draw_layouts(const RandomDraw& draw, int max_ranks,
     std::vector<DrawnLayout> drawn;
     std::size_t models = 0;
     int in_vain = 0;
-    while (drawn.size() < static_cast<std::size_t>(draw.layouts)) {
+    const auto count = static_cast<std::size_t>(draw.layouts);
+    while (drawn.size() < count) {
         const std::size_t before = drawn.size();
-        add_model(draws, models, std::min(kLayoutsOfAModel, draw.layouts - static_cast<int>(before)), max_ranks, takes,
-                  drawn);
+        add_model(draws, models, std::min<std::size_t>(kLayoutsOfAModel, count - before), max_ranks, takes, drawn);
         models += drawn.size() > before ? 1 : 0;
         in_vain = drawn.size() > before ? 0 : in_vain + 1;
         if (in_vain == kTriesOfAModel) {

@@ -94,7 +94,7 @@ class PatternBuilder {
     /// are sums of shares of links that add up without rounding.
     [[nodiscard]] FlowPattern build(const PatternKey& key, const RegularGroups& groups);
     /// What one of several sibling groups waits for on full links depends on them all, which start together, and so
-    /// does how many ranks of a node add up at once: `member` takes both from the pattern of all.
+    /// does how many ranks of a node add up at once: `member` takes all of it from the pattern of all.
     void wait_as_all(const FlowPattern& all, FlowPattern& member) const;
     /// The same flows with the capacities and latencies of this builder's fabric. Requires a pattern that keeps
     /// `direct`, of a fabric with the same routes.

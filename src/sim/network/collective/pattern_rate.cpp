@@ -93,6 +93,7 @@ void PatternBuilder::wait_as_all(const FlowPattern& all, FlowPattern& member) co
     member.waits = all.waits;
     member.free_s_per_byte = all.free_s_per_byte;
     wait_in_windows(member);
+    member.window_s_per_byte = all.window_s_per_byte;
 }
 
 void PatternBuilder::bind_between(FlowPattern& pattern) const {

@@ -220,7 +220,8 @@ std::vector<DrawnLayout> draw_layouts(const RandomDraw& draw, int max_ranks,
     const auto count = static_cast<std::size_t>(draw.layouts);
     while (drawn.size() < count) {
         const std::size_t before = drawn.size();
-        add_model(draws, models, std::min<std::size_t>(kLayoutsOfAModel, count - before), max_ranks, takes, drawn);
+        add_model(draws, models, std::min(static_cast<std::size_t>(kLayoutsOfAModel), count - before), max_ranks, takes,
+                  drawn);
         models += drawn.size() > before ? 1 : 0;
         in_vain = drawn.size() > before ? 0 : in_vain + 1;
         if (in_vain == kTriesOfAModel) {

@@ -222,7 +222,7 @@ std::vector<DrawnLayout> draw_layouts(const RandomDraw& draw, int max_ranks,
         const std::size_t before = drawn.size();
         add_model(draws, models, std::min(static_cast<std::size_t>(kLayoutsOfAModel), count - before), max_ranks, takes,
                   drawn);
-        models += drawn.size() > before ? 1 : 0;
+        models += drawn.size() > before ? 1U : 0U;
         in_vain = drawn.size() > before ? 0 : in_vain + 1;
         if (in_vain == kTriesOfAModel) {
             throw InputError("--random " + std::to_string(draw.layouts),

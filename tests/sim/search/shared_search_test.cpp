@@ -195,13 +195,17 @@ TEST(SharedSearch, parts_of_ranks_that_go_away_are_done_by_others) {
 }
 
 TEST(SharedSearch, ranks_that_were_given_up_too_early_change_nothing) {
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    // Whether a helper is given up is a race with the lead, who may have done it all before any helper has begun:
+    // more searches until one was.
+    std::ptrdiff_t silent = 0;
+    for (std::uint64_t seed = 1; seed <= 4 || (silent == 0 && seed <= 200); ++seed) {
         const models::Inputs inputs = drawn_inputs(seed);
         const SpaceRequest request = small_request(seed);
         const SharedOutcome shared = search_shared(inputs, request, {.count = 3, .silence_s = 1e-9});
         EXPECT_EQ(difference(search_plans(inputs, request, {.checks = 0}), shared.result), "") << seed;
-        EXPECT_GT(shared.silent, 0) << "while they do their parts";
+        silent += shared.silent;
     }
+    EXPECT_GT(silent, 0) << "while they do their parts";
 }
 
 TEST(SharedSearch, a_rank_with_other_inputs_is_refused_by_its_number) {

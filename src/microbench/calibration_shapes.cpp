@@ -22,6 +22,9 @@ constexpr double kWidths[] = {32, 64, 128, 192, 256, 320, 384, 512, 640, 768, 10
 /// Of what layers read; what they make: a router's few outputs and a vocabulary's many.
 constexpr double kProductWidths[] = {16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr double kOutputs[] = {8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 3072, 5120};
+/// Of products that take tens of milliseconds, where all but multiply-adds is little.
+constexpr double kLargeTokens[] = {360, 520, 744, 1064, 1512};
+constexpr double kLargeWidths[] = {512, 640, 768, 1024, 1280, 1536, 2048};
 constexpr double kInner[] = {16, 32, 64, 96, 128, 192, 256, 384, 512};
 constexpr double kHidden[] = {96, 192, 320, 384, 512, 640, 768};
 constexpr double kVocabularies[] = {256, 384, 768, 1024, 1536, 2048, 3072, 5120, 8192};
@@ -52,6 +55,7 @@ struct Family {
     int count = 8;
     Rule rule = Rule::kFree;
     List rows = kOne, columns = kOne, depth = kOne, groups = kOne;
+    double shortest_s = 5e-7, longest_s = 4e-3, max_bytes = 7e6;  ///< of shapes that are worth timing, roughly
 };
 
 std::vector<Family> families() {
@@ -60,6 +64,9 @@ std::vector<Family> families() {
         {{kGemmForward}, 28, Rule::kFree, kFewTokens, kOutputs, kProductWidths},
         {{kGemmInputGradient}, 28, Rule::kFree, kFewTokens, kProductWidths, kOutputs},
         {{kGemmWeightGradient}, 28, Rule::kFree, kOutputs, kProductWidths, kFewTokens},
+        {{kGemmForward}, 4, Rule::kFree, kLargeTokens, kLargeWidths, kLargeWidths, kOne, 8e-3, 3e-2, 1.5e7},
+        {{kGemmInputGradient}, 4, Rule::kFree, kLargeTokens, kLargeWidths, kLargeWidths, kOne, 8e-3, 3e-2, 1.5e7},
+        {{kGemmWeightGradient}, 4, Rule::kFree, kLargeWidths, kLargeWidths, kLargeTokens, kOne, 8e-3, 3e-2, 1.5e7},
         {{kNormForward, kNormBackward, kSquareSums, kQkNormForward, kQkNormProducts, kQkNormBackward},
          8,
          Rule::kFree,
@@ -165,12 +172,11 @@ double operand_bytes(const models::CpuCall& c) {
 
 /// Neither lost in the clock nor so long or large that the arrays of several sets leave the last-level cache.
 bool is_worth_timing(const Family& family, const models::CpuCall& c) {
-    constexpr double kShortest_s = 5e-7, kLongest_s = 4e-3, kMaxBytes = 7e6;
     if (family.rule == Rule::kAmongExperts && (c.depth > c.columns || c.groups > c.columns)) {
         return false;
     }
     const double seconds = rough_seconds(c);
-    return seconds > kShortest_s && seconds < kLongest_s && operand_bytes(c) < kMaxBytes;
+    return seconds > family.shortest_s && seconds < family.longest_s && operand_bytes(c) < family.max_bytes;
 }
 
 bool is_same(const models::CpuCall& a, const models::CpuCall& b) {

@@ -31,18 +31,10 @@ Call finite_check_call(const CallSizes& s, OperandArrays& arrays) {
     return [=] { use(exec::all_finite(s.columns, values)); };
 }
 
-/// As shard_square_sum takes it of one part.
 template <typename G>
 Call square_sum_call(const CallSizes& s, OperandArrays& arrays) {
-    const std::span<const G> gradients{arrays.numbers<G>(s.columns), s.columns};
-    return [=] {
-        double squares = 0;
-        for (const G gradient : gradients) {
-            const auto g = static_cast<double>(exec::real(gradient));
-            squares += g * g;
-        }
-        use(squares);
-    };
+    const G* const gradients = arrays.numbers<G>(s.columns);
+    return [=] { use(exec::square_sum(s.columns, gradients)); };
 }
 
 /// Arrays of one length, cut into `rows` parts of nearly equal size.

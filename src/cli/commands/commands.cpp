@@ -131,7 +131,7 @@ std::vector<Command> training_commands() {
          {},
          {Flag::kPlans, Flag::kWorkloads, Flag::kLayoutsFile, Flag::kRandomLayouts, Flag::kSeed, Flag::kMachine,
           Flag::kTrainStack, Flag::kTrainRanks, Flag::kRepeat, Flag::kSteps, Flag::kData, Flag::kSet, Flag::kHostfile,
-          Flag::kMpirun, Flag::kOut, Flag::kResume, Flag::kJson},
+          Flag::kMpirun, Flag::kOut, Flag::kResume, Flag::kMechanisms, Flag::kJson},
          run_compare,
          compare_meanings()},
     };

@@ -24,7 +24,7 @@ void check_flags(const Options& options) {
     }
     if (options.train.steps && *options.train.steps < kMinSteps) {
         throw InputError("--steps", "found " + std::to_string(*options.train.steps) +
-                                        "; expected at least 3, for the first two do not count");
+                                        "; expected at least 3, for the first does not count");
     }
     if (options.train.resume && options.out.empty()) {
         throw InputError("--resume", "found without --out; expected both, for runs are kept there");
@@ -50,6 +50,7 @@ workflows::CompareRequest compare_request(const Options& options) {
     request.data = options.data;
     request.out = options.out;
     request.resumes = options.train.resume;
+    request.mechanisms = options.compare.mechanisms;
     request.hostfile = options.train.hostfile;
     request.mpirun_flags = options.train.mpirun;
     return request;

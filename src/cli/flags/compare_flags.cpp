@@ -19,6 +19,8 @@ FlagText compare_flag_text(Flag flag) {
             return {"layouts", "FILE", "a file that lists layouts, or the name of one in plans/layouts/", "layouts"};
         case Flag::kRandomLayouts:
             return {"random", "N", "draw models and layouts of them, N in all, from the ranges in docs/calibration.md"};
+        case Flag::kMechanisms:
+            return {"mechanisms", nullptr, "predict without each mechanism of the machine, too: what each is worth"};
         case Flag::kRepeat:
             return {"repeat", "N",
                     "runs of each layout that count, in turns" + by_default(workflows::CompareRequest().repeats) +
@@ -32,7 +34,7 @@ std::vector<FlagMeaning> compare_meanings() {
     return {{Flag::kMachine, "machine file with a host section, or the name of one (default local)"},
             {Flag::kTrainRanks, "or -n N: ranks of plans that have no dp"},
             {Flag::kSeed, "of the draw of --random (default 1)"},
-            {Flag::kSteps, "of a run, at least; the first two do not count (default 17 to 62, by how long they take)"},
+            {Flag::kSteps, "of a run, at least; the first does not count (default 5 to 61, by how long they take)"},
             {Flag::kData, "dataset that \"auspex data prepare\" has written; without it random tokens"},
             {Flag::kSet, "override a field; ROLE is machine, stack, workload or plan; may be repeated"},
             {Flag::kResume, "take the runs that --out has from an earlier, interrupted comparison"},

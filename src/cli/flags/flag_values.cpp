@@ -195,6 +195,7 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kWorkloads: options.compare.workloads = values; break;
         case Flag::kLayoutsFile: options.compare.layouts = text(); break;
         case Flag::kRandomLayouts: options.compare.random = parse_count("random", text()); break;
+        case Flag::kMechanisms: options.compare.mechanisms = true; break;
         case Flag::kRepeat: options.compare.repeat = parse_count("repeat", text()); break;
         case Flag::kGlobalBatch: options.search.global_batch = parse_count("global-batch", text()); break;
         case Flag::kWhere: options.search.where = text(); break;

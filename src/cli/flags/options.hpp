@@ -81,6 +81,7 @@ enum class Flag {
     kWorkloads,
     kLayoutsFile,
     kRandomLayouts,
+    kMechanisms,
     kRepeat,
     kGlobalBatch,
     kWhere,
@@ -142,6 +143,7 @@ struct CompareFlags {
     std::string layouts;
     int random = 0;
     int repeat = 0;
+    bool mechanisms = false;
 };
 
 /// What `auspex calibrate` alone takes.

@@ -63,7 +63,7 @@ void write_failed(JsonWriter& json, const std::vector<evaluate::FailedCase>& fai
 
 void write_errors(JsonWriter& json, const evaluate::Comparison& comparison) {
     json.member("median_abs_error", comparison.median_abs_error).member("p90_abs_error", comparison.p90_abs_error);
-    json.member("max_abs_error", comparison.max_abs_error);
+    json.member("max_abs_error", comparison.max_abs_error).member("mean_error", comparison.mean_error);
     json.member("median_abs_error_all_runs", comparison.median_abs_error_all_runs);
     json.member("p90_abs_error_all_runs", comparison.p90_abs_error_all_runs);
     json.member_or_null("noise_floor", comparison.noise_floor);
@@ -90,6 +90,19 @@ void write_coverage(JsonWriter& json, const evaluate::Comparison& comparison) {
     json.end_array();
 }
 
+void write_mechanisms(JsonWriter& json, const evaluate::Comparison& comparison) {
+    if (comparison.without.empty()) {
+        return;
+    }
+    json.key("without").begin_array();
+    for (const evaluate::WithoutMechanism& one : comparison.without) {
+        json.begin_object().member("mechanism", one.name).member("measured_by", one.probe);
+        json.member("median_abs_error", one.errors.median_abs).member("p90_abs_error", one.errors.p90_abs);
+        json.member("mean_error", one.errors.mean).end_object();
+    }
+    json.end_array();
+}
+
 std::string operations_text(const evaluate::Comparison& comparison) {
     constexpr double kMinShare = 0.005;
     double all = 0;
@@ -108,6 +121,18 @@ std::string operations_text(const evaluate::Comparison& comparison) {
     return "\ntime by operation, mean over ranks, summed over layouts (those of 0.5 % and more)\n\n" +
            report::text_table(rows, {0}) + "\n" + report::kWhereWaitsShow + "\n" +
            (errors.empty() ? "" : "\n" + errors + "\n") + (note.empty() ? "" : "note: " + note + "\n");
+}
+
+/// Empty where it was not asked for.
+std::string mechanisms_text(const evaluate::Comparison& comparison) {
+    const std::vector<std::vector<std::string>> lines = report::mechanism_rows(comparison);
+    std::vector<report::TextRow> rows;
+    for (const std::vector<std::string>& line : lines) {
+        rows.push_back(line);
+    }
+    return rows.empty() ? ""
+                        : "\nthe same runs, predicted without each mechanism alone\n\n" +
+                              report::text_table(rows, {0, lines.front().size() - 1});
 }
 
 std::string memory_text(const evaluate::Comparison& comparison) {
@@ -156,7 +181,8 @@ std::string comparison_text(const evaluate::Comparison& comparison) {
     for (const std::string& warning : comparison.warnings) {
         text += "warning: " + warning + "\n";
     }
-    text += (text.empty() ? "" : "\n") + cases_text(comparison) + operations_text(comparison) + memory_text(comparison);
+    text += (text.empty() ? "" : "\n") + cases_text(comparison) + operations_text(comparison) +
+            mechanisms_text(comparison) + memory_text(comparison);
     text += "\n";
     for (const std::string& line : report::summary_lines(comparison)) {
         text += line + "\n";
@@ -180,8 +206,10 @@ void write_comparison_json(std::ostream& out, const evaluate::Comparison& compar
     write_errors(json, comparison);
     write_rankings(json, comparison);
     write_coverage(json, comparison);
+    json.member("median_half_width", comparison.median_half_width);
     json.member("disturbed", comparison.disturbed);
     write_operations(json, comparison.operations);
+    write_mechanisms(json, comparison);
     json.key("verdicts").begin_array();
     for (const evaluate::Verdict& verdict : verdicts_of(comparison)) {
         json.begin_object().member("text", verdict.text).member_or_null("holds", verdict.holds).end_object();

@@ -66,10 +66,23 @@ struct IntervalCoverage {
     int ranks = 1, holds = 0, of = 0;
 };
 
+/// Errors over cases, each predicted over measured, minus 1.
+struct ErrorSummary {
+    double median_abs = 0, p90_abs = 0;
+    double mean = 0;  ///< signed: below 0 where predictions are too short
+};
+
+/// The same cases predicted without one of the machine's mechanisms (models/cpu/cpu_mechanisms.hpp).
+struct WithoutMechanism {
+    std::string name, probe;
+    ErrorSummary errors;
+};
+
 struct Comparison {
     std::vector<ComparedCase> cases;
     std::vector<FailedCase> failed;
     double median_abs_error = 0, p90_abs_error = 0, max_abs_error = 0;  ///< over cases, of |error|
+    double mean_error = 0;                                              ///< over cases, of error
     double median_abs_error_all_runs = 0, p90_abs_error_all_runs = 0;   ///< over cases, of |error_all_runs|
     std::optional<double> noise_floor;  ///< median of the cases' noise; none where no case has any
     /// Of predictions, over pairs further apart than twice the noise; none where there is no such pair.
@@ -83,6 +96,8 @@ struct Comparison {
     double spread = 1;                               ///< slowest over fastest case, measured
     std::map<std::string, double> spreads;           ///< the same within each workload
     std::vector<IntervalCoverage> coverage;          ///< fewest ranks first
+    double median_half_width = 0;                    ///< over cases, of (high - low) / 2 / predicted
+    std::vector<WithoutMechanism> without;           ///< empty where it was not asked for
     bool disturbed = false;
     std::vector<std::string> warnings;
     std::vector<OperationPair> operations;  ///< summed over cases

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <span>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -15,7 +17,8 @@ namespace auspex::evaluate {
 namespace {
 
 constexpr double kNoisyFactor = 5, kMinNoise = 0.02;
-constexpr double kMaxMedianError = 0.05, kMaxP90Error = 0.12, kMinTau = 0.9, kMaxRegret = 0.03;
+constexpr double kMaxMedianError = 0.05, kMaxP90Error = 0.12, kMaxMeanError = 0.02, kMinTau = 0.9, kMaxRegret = 0.03;
+constexpr double kMinCoverage = 0.85, kMaxHalfWidth = 0.15;
 constexpr double kPercentile = 0.9;
 constexpr double kQuartile = 0.25, kMaxSlope = 2;
 constexpr double kMinChange = 0.02, kSlowest = 0.3, kFastest = 1.2;  // of speeds to predict with
@@ -179,9 +182,11 @@ double slowest_over_fastest(const std::vector<double>& steps_s) {
 void judge_errors(Comparison& comparison) {
     const std::vector<double> errors =
         values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error); });
-    comparison.median_abs_error = median(errors);
-    comparison.p90_abs_error = quantile(errors, kPercentile);
     comparison.max_abs_error = *std::max_element(errors.begin(), errors.end());
+    const ErrorSummary summary =
+        summary_of(values_of(comparison, [](const ComparedCase& one) { return one.error; }));
+    comparison.median_abs_error = summary.median_abs, comparison.p90_abs_error = summary.p90_abs;
+    comparison.mean_error = summary.mean;
     const std::vector<double> errors_all_runs =
         values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error_all_runs); });
     comparison.median_abs_error_all_runs = median(errors_all_runs);
@@ -222,6 +227,9 @@ void judge_intervals(Comparison& comparison) {
         coverage.holds += one.interval_holds() ? 1 : 0;
         ++coverage.of;
     }
+    comparison.median_half_width = median(values_of(comparison, [](const ComparedCase& one) {
+        return (one.interval_s.high - one.interval_s.low) / 2 / one.predicted_step_s;
+    }));
     comparison.coverage.clear();
     for (const auto& [ranks, coverage] : by_ranks) {
         comparison.coverage.push_back(coverage);
@@ -272,6 +280,26 @@ std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
     return speeds;
 }
 
+ErrorSummary summary_of(std::vector<double> errors) {
+    AUSPEX_CHECK(!errors.empty(), "a comparison has a case");
+    ErrorSummary summary;
+    summary.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+    std::ranges::transform(errors, errors.begin(), [](double error) { return std::abs(error); });
+    summary.median_abs = median(errors);
+    summary.p90_abs = quantile(errors, kPercentile);
+    return summary;
+}
+
+WithoutMechanism without_mechanism(const Comparison& comparison, std::string name, std::string probe,
+                                   const std::vector<double>& steps_s) {
+    AUSPEX_CHECK(steps_s.size() == comparison.cases.size(), "a step of each case");
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < steps_s.size(); ++i) {
+        errors.push_back(steps_s[i] / comparison.cases[i].measured_step_s - 1);
+    }
+    return {std::move(name), std::move(probe), summary_of(std::move(errors))};
+}
+
 void summarise(Comparison& comparison) {
     AUSPEX_CHECK(!comparison.cases.empty(), "a comparison has a case");
     std::for_each(comparison.cases.begin(), comparison.cases.end(), measure);
@@ -292,13 +320,24 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const auto at_most = [](const std::string& what, double value, double limit) {
         return Verdict{what + " " + percent(value) + ", at most " + percent(limit), value <= limit};
     };
+    double held = 0;
+    for (const IntervalCoverage& coverage : comparison.coverage) {
+        held += coverage.holds;
+    }
+    const double coverage = held / static_cast<double>(comparison.cases.size());
     const std::optional<double>&tau = comparison.kendall_tau, &regret = comparison.regret_of_predicted_best;
     return {at_most("median error", comparison.median_abs_error, median_limit),
             at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
+            {"mean signed error " + signed_percent(comparison.mean_error) + ", within " + percent(kMaxMeanError),
+             std::abs(comparison.mean_error) <= kMaxMeanError},
             tau ? Verdict{"Kendall's tau " + fixed(*tau, 3) + ", at least " + fixed(tau_limit, 3), *tau >= tau_limit}
                 : Verdict{"Kendall's tau: no pairs of layouts that differ by more than twice the noise", std::nullopt},
             regret ? at_most("regret of the predicted best", *regret, regret_limit)
-                   : Verdict{"regret of the predicted best: no workload with two layouts", std::nullopt}};
+                   : Verdict{"regret of the predicted best: no workload with two layouts", std::nullopt},
+            {percent(coverage) + " of the 90 % intervals hold, at least " + percent(kMinCoverage) +
+                 "; their median width +-" + percent(comparison.median_half_width) + ", at most " +
+                 percent(kMaxHalfWidth),
+             coverage >= kMinCoverage && comparison.median_half_width <= kMaxHalfWidth}};
 }
 
 }  // namespace auspex::evaluate

@@ -31,13 +31,21 @@ namespace auspex::evaluate {
 /// changing speeds follows. Requires a case, and a run of each.
 void summarise(Comparison& comparison);
 
+/// Requires an error.
+[[nodiscard]] ErrorSummary summary_of(std::vector<double> errors);
+
+/// The cases' errors where each is predicted to take steps_s instead. Requires summarise(), and a step of each case.
+[[nodiscard]] WithoutMechanism without_mechanism(const Comparison& comparison, std::string name, std::string probe,
+                                                 const std::vector<double>& steps_s);
+
 /// A goal and whether it is reached: "median error 3.1 %, at most 5 %".
 struct Verdict {
     std::string text;
     std::optional<bool> holds;  ///< none: there is nothing to judge it by, and the text says what is missing
 };
-/// Median error (5 %, or the noise floor), 90th percentile (12 %, or twice the noise floor), tau (0.9, or that of
-/// measuring twice where that is known and less), regret (3 % and the noise floor). Requires summarise().
+/// Median error (5 %, or the noise floor), 90th percentile (12 %, or twice the noise floor), mean signed error (2 %), tau (0.9, or that of
+/// measuring twice where that is known and less), regret (3 % and the noise floor), intervals (85 % hold, at a median width of +-15 %). Requires
+/// summarise().
 [[nodiscard]] std::vector<Verdict> verdicts_of(const Comparison& comparison);
 
 }  // namespace auspex::evaluate

@@ -64,6 +64,32 @@ bool all_finite(std::size_t count, const T* values) {
     return found == 0;
 }
 
+/// One sum would wait for each addition before the next; these are independent, two vectors of AVX-512.
+constexpr std::size_t kSquareLanes = 32;
+
+template <typename T>
+double square_sum(std::size_t count, const T* values) {
+    record_call("square_sum", 1, count);
+    double sums[kSquareLanes] = {};
+    std::size_t begin = 0;
+    for (; begin + kSquareLanes <= count; begin += kSquareLanes) {
+#pragma omp simd
+        for (std::size_t lane = 0; lane < kSquareLanes; ++lane) {
+            const auto value = static_cast<double>(real(values[begin + lane]));
+            sums[lane] += value * value;
+        }
+    }
+    double sum = 0;
+    for (const double partial : sums) {
+        sum += partial;
+    }
+    for (; begin < count; ++begin) {
+        const auto value = static_cast<double>(real(values[begin]));
+        sum += value * value;
+    }
+    return sum;
+}
+
 template <typename V>
 void embedding_forward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,
                        std::size_t rows_of_table, const V* table, V* x) {
@@ -117,6 +143,7 @@ void embedding_backward(std::size_t rows, std::size_t width, const std::int32_t*
     template void swiglu_backward(std::size_t, std::size_t, const V*, const V*, V*);                          \
     template void add(std::size_t, const V*, const V*, V*);                                                   \
     template bool all_finite(std::size_t, const V*);                                                          \
+    template double square_sum(std::size_t, const V*);                                                        \
     template void embedding_forward(std::size_t, std::size_t, const std::int32_t*, std::int32_t, std::size_t, \
                                     const V*, V*);
 #define AUSPEX_EMBEDDING_GRADIENT(V, G)                                                                        \

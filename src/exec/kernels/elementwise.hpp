@@ -19,6 +19,10 @@ void add(std::size_t count, const V* a, const V* b, V* sum);
 /// No element is infinite or not a number.
 template <typename T>
 [[nodiscard]] bool all_finite(std::size_t count, const T* values);
+/// Sum of the elements' squares, in double: partial sums over every 32nd element, then
+/// added, in an order that depends on `count` alone.
+template <typename T>
+[[nodiscard]] double square_sum(std::size_t count, const T* values);
 /// x[row] = table[token - first_token] where first_token <= token < first_token + rows_of_table, else zeros.
 template <typename V>
 void embedding_forward(std::size_t rows, std::size_t width, const std::int32_t* tokens, std::int32_t first_token,

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "exec/kernels/call_record.hpp"
+#include "exec/kernels/elementwise.hpp"
 #include "exec/state/tensor_slices.hpp"
 
 namespace auspex::exec {
@@ -124,12 +125,7 @@ double shard_square_sum(const Rank<P>& rank) {
     double sum = 0;
     for (const TensorPart& part : shard_parts(rank)) {
         const auto& all = part.is_expert ? rank.weights.experts_gradient : rank.weights.dense_gradient;
-        double squares = 0;
-        record_call("square_sum", 1, part.size());
-        for (const auto gradient : all.span().subspan(part.parameter->offset + part.begin, part.size())) {
-            const auto g = static_cast<double>(real(gradient));
-            squares += g * g;
-        }
+        const double squares = square_sum(part.size(), all.data() + part.parameter->offset + part.begin);
         sum += squares / replicas[part.is_expert ? 1 : 0] / (part.parameter->whole_on_tp ? rank.plan().tp : 1);
     }
     return sum;

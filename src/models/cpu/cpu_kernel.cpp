@@ -1,7 +1,10 @@
 /// @file Names, terms, sizes and bytes of the trainer's kernels.
 #include "models/cpu/cpu_kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "models/cpu/cache.hpp"
@@ -17,10 +20,16 @@ constexpr double kReal = 4, kNumber = 8, kSlot = 4;
 /// Columns of a product as the core's vectors of 16 floats take them.
 constexpr double kVector = 16;
 double in_vectors(double columns) { return std::ceil(columns / kVector) * kVector; }
-/// Columns that a product makes at a time (oneDNN, AVX-512): for each panel of them the left operand is read again.
+/// Columns that a product makes at a time (oneDNN, AVX-512), three vectors; one vector alone, as a last panel may be,
+/// has too few sums to hide their latency.
 constexpr double kPanel = 48;
-/// Products with fewer columns read a right operand that is stored by columns as it lies, a stride of `depth` apart.
-constexpr double kThin = 128;
+/// Fewer rows than that use the right operand as it lies; more use a copy, panel by panel.
+constexpr double kPackedRows = 16;
+/// Of a right operand that is stored by columns, copies of so many columns at least are made by vectors: below, number
+/// by number, which is four times the accesses.
+constexpr double kVectorCopies = 128, kAccesses = 4;
+/// A set of a core's first cache is chosen by the address modulo a page, and has eight lines at least.
+constexpr double kSetBytes = 4096, kWays = 8;
 constexpr double kBand = kAttentionBand;
 double bands(double sequence) { return std::ceil(sequence / kBand); }
 /// Scores of one head: each query with all keys up to the last query of its band.
@@ -38,8 +47,22 @@ double row_depths(const CpuCall& c) { return c.rows * c.depth; }
 double column_depths(const CpuCall& c) { return c.columns * c.depth; }
 double product(const CpuCall& c) { return c.rows * c.columns * c.depth; }
 double vector_product(const CpuCall& c) { return c.rows * in_vectors(c.columns) * c.depth; }
-double panel_left(const CpuCall& c) { return c.rows * c.depth * std::ceil(c.columns / kPanel); }
-double thin_right(const CpuCall& c) { return c.columns < kThin ? c.columns * c.depth * c.depth : 0; }
+double lone_vector(const CpuCall& c) {
+    const double last = std::fmod(c.columns, kPanel);
+    return last > 0 && last <= kVector ? row_depths(c) : 0;
+}
+/// Accesses to a right operand that is stored by columns.
+double right_by_columns(const CpuCall& c) {
+    return column_depths(c) * (c.rows >= kPackedRows && c.columns < kVectorCopies ? kAccesses : 1);
+}
+/// Of these, to lines that a copy of a panel finds evicted: its columns lie depth x 4 bytes apart, and where that is a
+/// large power of two they share a few sets of the first cache.
+double aliased_by_columns(const CpuCall& c) {
+    const auto stride = static_cast<std::int64_t>(c.depth * kReal);
+    const double sets = kSetBytes / std::max(static_cast<double>(std::gcd(stride, std::int64_t{4096})), kCacheLineBytes);
+    const double evicted = std::fmax(0, kPanel / sets - kWays) / kPanel;
+    return c.rows >= kPackedRows ? right_by_columns(c) * evicted : 0;
+}
 double group_weights(const CpuCall& c) { return c.groups * c.columns * c.depth; }
 double heads(const CpuCall& c) { return c.rows * c.columns / c.depth; }
 /// The halves of heads are rotated in vectors of 16 floats, or 32 values of bf16; the remainder one by one.
@@ -84,8 +107,8 @@ constexpr Term kStart{"start", once}, kRow{"row", rows}, kColumn{"column", colum
 
 template <typename... More>
 constexpr KernelTerms gemm(std::string_view name, More... more) {
-    return KernelTerms(name, kStart, Term{"product", vector_product}, Term{"output", row_columns},
-                       Term{"left", panel_left}, Term{"right", column_depths}, more...);
+    return KernelTerms(name, kStart, Term{"product", vector_product}, Term{"lone_vector", lone_vector},
+                       Term{"output", row_columns}, Term{"left", row_depths}, more...);
 }
 /// Passes along rows, and once a call over a weight or a gradient as long as a row.
 constexpr KernelTerms norm(std::string_view name) { return KernelTerms(name, kStart, kRow, kColumn, kElement); }
@@ -120,9 +143,9 @@ constexpr KernelTerms reduction(std::string_view name) {
 
 /// In the order of CpuKernel.
 constexpr std::array<KernelTerms, kCpuKernels> kKernelTerms{
-    gemm("gemm_forward", Term{"thin", thin_right}),
-    gemm("gemm_input_gradient"),
-    gemm("gemm_weight_gradient"),
+    gemm("gemm_forward", Term{"right", right_by_columns}, Term{"aliased", aliased_by_columns}),
+    gemm("gemm_input_gradient", Term{"right", column_depths}),
+    gemm("gemm_weight_gradient", Term{"right", column_depths}),
     norm("norm_forward"),
     norm("norm_backward"),
     by_row("square_sums"),

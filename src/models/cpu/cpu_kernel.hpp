@@ -98,15 +98,17 @@ struct CpuCall {
 };
 
 /// Most terms that a cost model has.
-inline constexpr std::size_t kMaxCpuTerms = 6;
+inline constexpr std::size_t kMaxCpuTerms = 7;
 
 /// The cost model of a kernel on one core: seconds = sum over its terms of coefficient x size, no coefficient negative.
 /// Terms:
 ///   "start" a call; "row", "column", "element" of rows x columns; "token", "slot", "choice", "head", "part",
 ///   "expert": each of them that the call works through;
-///   of matrix products "product" a multiply-add, columns rounded up to vectors of 16; "output" an element of C; "left"
-///   one of A, again for every 48 columns; "right" one of B; "thin" columns x depth^2 of forward products with fewer
-///   than 128 columns, whose B is read across its rows;
+///   of matrix products "product" a multiply-add, columns rounded up to vectors of 16; "lone_vector" rows x depth where
+///   the last panel of 48 columns has one vector only; "output" an element of C; "left" one of A; "right" one of B; of
+///   forward products, whose B lies by columns, "right" an access to it (four times as many where there are 16 rows or
+///   more and fewer than 128 columns) and "aliased" one of these to a line that the others of a panel have evicted,
+///   for columns a large power of two apart share sets of the first cache;
 ///   of attention "band" kAttentionBand queries of a head, "score" a query with a key up to the end of its band,
 ///   "product" a score times head_size; of experts "weight" an element of one projection of all experts, "inner",
 ///   "hidden" rows times that width; of rotation "rest_of_16" and "rest_of_32" elements of the halves of heads beyond

@@ -33,6 +33,9 @@ constexpr const char* kTable =
     "Measured: median over runs, each the median of its steps. Noise: standard deviation of a run over the median, out "
     "of the range of up to five runs, of the quartiles of more; none of a single run. Interval: 90 %, of the "
     "prediction; made wider where something else ran.";
+constexpr const char* kMechanisms =
+    "The same runs, predicted once more without each mechanism of the machine alone: what the error would be if nobody "
+    "had thought of it. An error that gets smaller says that two of them make up for each other here.";
 constexpr const char* kNotJudged = "not judged";
 
 /// What time a layout spends on what kind of message: the pictures should have one of each.
@@ -149,6 +152,9 @@ std::string render_html(const ComparisonReport& report) {
            html_rows(comparison_rows(comparison), 2, kTable);
     if (!comparison.operations.empty()) {
         out += operations_section(comparison);
+    }
+    if (!comparison.without.empty()) {
+        out += html_heading("mechanisms", "Mechanisms") + html_rows(mechanism_rows(comparison), 1, kMechanisms);
     }
     const std::vector<const evaluate::ComparedCase*> drawn = drawn_cases(comparison);
     if (!drawn.empty()) {

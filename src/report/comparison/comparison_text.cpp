@@ -63,6 +63,22 @@ std::vector<std::vector<std::string>> comparison_rows(const evaluate::Comparison
     return rows;
 }
 
+std::vector<std::vector<std::string>> mechanism_rows(const evaluate::Comparison& comparison) {
+    if (comparison.without.empty()) {
+        return {};
+    }
+    std::vector<std::vector<std::string>> rows{
+        {"without", "median error", "90th percentile", "mean signed error", "measured by"}};
+    const auto add = [&](const std::string& name, const evaluate::ErrorSummary& errors, const std::string& probe) {
+        rows.push_back({name, percent(errors.median_abs), percent(errors.p90_abs), signed_percent(errors.mean), probe});
+    };
+    add("(nothing: all of them)", {comparison.median_abs_error, comparison.p90_abs_error, comparison.mean_error}, "");
+    for (const evaluate::WithoutMechanism& one : comparison.without) {
+        add(one.name, one.errors, one.probe);
+    }
+    return rows;
+}
+
 std::vector<std::string> summary_lines(const evaluate::Comparison& comparison) {
     double held = 0;
     std::vector<std::string> by_ranks, spreads;
@@ -76,11 +92,13 @@ std::vector<std::string> summary_lines(const evaluate::Comparison& comparison) {
     }
     return {counted(static_cast<double>(comparison.cases.size()), "layout") + ": median error " +
                 percent(comparison.median_abs_error) + ", 90th percentile " + percent(comparison.p90_abs_error) +
-                ", largest " + percent(comparison.max_abs_error),
+                ", largest " + percent(comparison.max_abs_error) + ", mean signed error " +
+                signed_percent(comparison.mean_error),
             "against all runs measured, those that do not count too: median error " +
                 percent(comparison.median_abs_error_all_runs) + ", 90th percentile " +
                 percent(comparison.p90_abs_error_all_runs),
-            thousands(held) + " of the intervals hold: " + joined(by_ranks),
+            thousands(held) + " of the intervals hold, their median width +-" + percent(comparison.median_half_width) +
+                ": " + joined(by_ranks),
             "noise of a run " + noise_floor_text(comparison) + "; slowest over fastest layout " +
                 significant(comparison.spread) + " (" + joined(spreads) + ")",
             "Kendall's tau " + (comparison.kendall_tau ? fixed(*comparison.kendall_tau, 3) : kNotJudged) + " over " +

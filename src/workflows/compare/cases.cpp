@@ -205,7 +205,7 @@ RunOrigin common_origin(const CompareRequest& request) {
 
 void take_origin(const RunOrigin& common, CompareCase& one) {
     one.origin = common;
-    one.origin["machine"] = short_digest(one.inputs.machine_document.dump());
+    one.origin["probe"] = json_number(one.inputs.machine.cpu.probe_s);
     one.origin["stack"] = short_digest(one.inputs.stack_document.dump());
     one.origin["workload"] = short_digest(one.inputs.workload_document.dump());
     one.origin["plan"] = short_digest(one.inputs.plan_document.dump());

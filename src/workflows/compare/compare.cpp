@@ -199,6 +199,13 @@ Compared compare_layouts(const CompareRequest& request, launch::OutputLocks& loc
     }
     take_predicted(cases_run, comparison.cases);
     summarise(comparison);
+    if (request.mechanisms) {
+        for (const models::CpuMechanism& mechanism : models::cpu_mechanisms()) {
+            comparison.without.push_back(without_mechanism(comparison, mechanism.name, mechanism.probe,
+                                                           steps_without(mechanism, cases_run, comparison.cases)));
+            launch::throw_if_interrupted();
+        }
+    }
     launch::throw_if_interrupted();
     return result;
 }

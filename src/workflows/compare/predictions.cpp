@@ -38,4 +38,18 @@ void widen_for_background(const CompareCase& one, const std::vector<int>& others
     compared.interval_s.high = std::max(compared.interval_s.high, step_s * width);
 }
 
+std::vector<double> steps_without(const models::CpuMechanism& mechanism, const std::vector<const CompareCase*>& cases,
+                                  const std::vector<evaluate::ComparedCase>& compared) {
+    std::vector<double> steps_s;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        models::Inputs inputs = inputs_at_speed(*cases[i], compared[i].core_speed);
+        mechanism.remove(inputs.machine.cpu);
+        predict::PredictOptions wanted;
+        wanted.tiles = cases[i]->asked_ranks;
+        wanted.sensitivity = false;
+        steps_s.push_back(predict::predict(inputs, wanted).prediction.step_time_s);
+    }
+    return steps_s;
+}
+
 }  // namespace auspex::workflows

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "compare/evaluate/comparison.hpp"
+#include "models/cpu/cpu_mechanisms.hpp"
 #include "workflows/compare/cases.hpp"
 
 namespace auspex::workflows {
@@ -15,5 +16,10 @@ void predict_case(const CompareCase& one, double core_speed, evaluate::ComparedC
 /// the interval's upper half is as wide as it was, relatively. How often a rank meets another process's time slice is a
 /// matter of luck, so that the prediction itself stays that of cores of its own. Requires predict_case().
 void widen_for_background(const CompareCase& one, const std::vector<int>& others, evaluate::ComparedCase& compared);
+
+/// What each case is predicted to take without `mechanism`, at the core speed of its prediction.
+[[nodiscard]] std::vector<double> steps_without(const models::CpuMechanism& mechanism,
+                                                const std::vector<const CompareCase*>& cases,
+                                                const std::vector<evaluate::ComparedCase>& compared);
 
 }  // namespace auspex::workflows

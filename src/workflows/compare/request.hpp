@@ -21,6 +21,7 @@ struct CompareRequest {
     std::string data;          ///< folder of a dataset; empty: random tokens
     std::string out;           ///< folder of report, runs and traces; empty: none is kept
     bool resumes = false;      ///< takes the runs that `out` has
+    bool mechanisms = false;   ///< predicts without each mechanism of a machine of CPUs, too
     std::string hostfile;      ///< of mpirun, or empty
     std::string mpirun_flags;  ///< separated by spaces
 };

@@ -27,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kWarmUp = 2;
+/// The first step takes memory for the first time, and makes oneDNN's kernels.
+constexpr int kWarmUp = 1;
 constexpr int kPatience = 3;  ///< rounds for each repeat
 /// Steps at full speed that a run needs: this many, and this share of its steps.
 constexpr double kMinUndisturbedSteps = 3, kMinUndisturbedShare = 0.5;
@@ -35,7 +36,7 @@ constexpr double kProbe_s = 0.05;
 /// Of a run, without those that do not count.
 constexpr double kSteps_s = 0.7, kMinSteps = 15, kMaxSteps = 60;
 /// Where even the fewest steps take longer than that, there are fewer.
-constexpr double kLong_s = 5, kMinLongSteps = 6;
+constexpr double kLong_s = 5, kMinLongSteps = 4;
 
 /// A step's median needs many short steps or some long ones.
 int counted_steps(double step_s) {

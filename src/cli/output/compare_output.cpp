@@ -125,14 +125,10 @@ std::string operations_text(const evaluate::Comparison& comparison) {
 
 /// Empty where it was not asked for.
 std::string mechanisms_text(const evaluate::Comparison& comparison) {
-    const std::vector<std::vector<std::string>> lines = report::mechanism_rows(comparison);
-    std::vector<report::TextRow> rows;
-    for (const std::vector<std::string>& line : lines) {
-        rows.push_back(line);
-    }
+    const std::vector<report::TextRow> rows = report::mechanism_rows(comparison);
     return rows.empty() ? ""
                         : "\nthe same runs, predicted without each mechanism alone\n\n" +
-                              report::text_table(rows, {0, lines.front().size() - 1});
+                              report::text_table(rows, {0, rows.front().size() - 1});
 }
 
 std::string memory_text(const evaluate::Comparison& comparison) {
@@ -164,14 +160,6 @@ std::string next_step_text(const evaluate::Comparison& comparison) {
                  : "";
 }
 
-std::string cases_text(const evaluate::Comparison& comparison) {
-    std::vector<report::TextRow> rows;
-    for (const std::vector<std::string>& row : report::comparison_rows(comparison)) {
-        rows.push_back(row);
-    }
-    return report::text_table(rows, {0, 1});
-}
-
 }  // namespace
 
 std::string comparison_text(const evaluate::Comparison& comparison) {
@@ -181,7 +169,7 @@ std::string comparison_text(const evaluate::Comparison& comparison) {
     for (const std::string& warning : comparison.warnings) {
         text += "warning: " + warning + "\n";
     }
-    text += (text.empty() ? "" : "\n") + cases_text(comparison) + operations_text(comparison) +
+    text += (text.empty() ? "" : "\n") + report::text_table(report::comparison_rows(comparison), {0, 1}) + operations_text(comparison) +
             mechanisms_text(comparison) + memory_text(comparison);
     text += "\n";
     for (const std::string& line : report::summary_lines(comparison)) {

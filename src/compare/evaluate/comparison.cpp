@@ -312,6 +312,24 @@ void summarise(Comparison& comparison) {
     comparison.operations = summed_operations(comparison.cases);
 }
 
+namespace {
+
+Verdict interval_verdict(const Comparison& comparison) {
+    double held = 0, all = 0;
+    for (const IntervalCoverage& coverage : comparison.coverage) {
+        held += coverage.holds, all += coverage.of;
+    }
+    if (all == 0) {
+        return {"intervals: no layout", std::nullopt};
+    }
+    return {percent(held / all) + " of the 90 % intervals hold, at least " + percent(kMinCoverage) +
+                "; their median width +-" + percent(comparison.median_half_width) + ", at most " +
+                percent(kMaxHalfWidth),
+            held / all >= kMinCoverage && comparison.median_half_width <= kMaxHalfWidth};
+}
+
+}  // namespace
+
 std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const double noise = comparison.noise_floor.value_or(0);
     const double median_limit = std::max(kMaxMedianError, noise), p90_limit = std::max(kMaxP90Error, 2 * noise);
@@ -320,11 +338,6 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const auto at_most = [](const std::string& what, double value, double limit) {
         return Verdict{what + " " + percent(value) + ", at most " + percent(limit), value <= limit};
     };
-    double held = 0;
-    for (const IntervalCoverage& coverage : comparison.coverage) {
-        held += coverage.holds;
-    }
-    const double coverage = held / static_cast<double>(comparison.cases.size());
     const std::optional<double>&tau = comparison.kendall_tau, &regret = comparison.regret_of_predicted_best;
     return {at_most("median error", comparison.median_abs_error, median_limit),
             at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
@@ -334,10 +347,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
                 : Verdict{"Kendall's tau: no pairs of layouts that differ by more than twice the noise", std::nullopt},
             regret ? at_most("regret of the predicted best", *regret, regret_limit)
                    : Verdict{"regret of the predicted best: no workload with two layouts", std::nullopt},
-            {percent(coverage) + " of the 90 % intervals hold, at least " + percent(kMinCoverage) +
-                 "; their median width +-" + percent(comparison.median_half_width) + ", at most " +
-                 percent(kMaxHalfWidth),
-             coverage >= kMinCoverage && comparison.median_half_width <= kMaxHalfWidth}};
+            interval_verdict(comparison)};
 }
 
 }  // namespace auspex::evaluate

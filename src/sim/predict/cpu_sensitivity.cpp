@@ -1,10 +1,11 @@
-/// @file Replays of a step on CPUs with groups of constants scaled.
+/// @file Replays of a step on CPUs with constants scaled, one after another.
 #include "sim/predict/cpu_sensitivity.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "schedule/kernel_calls/kernel_calls.hpp"
@@ -17,46 +18,29 @@ namespace {
 constexpr double kTimeFactor = 1.05;
 constexpr double kMinUncertainty = 0.02;
 
-void scale_kernel_costs(models::Machine& machine) {
+void scale_kernel_costs(models::Machine& machine, double factor) {
     for (auto& costs : machine.cpu.kernel_costs) {
         for (models::CpuKernelCost& cost : costs) {
             for (double& seconds : cost.seconds_per) {
-                seconds *= kTimeFactor;
+                seconds *= factor;
             }
-            cost.miss_byte_s *= kTimeFactor;
+            cost.miss_byte_s *= factor;
         }
     }
 }
 
-void scale_message_costs(models::MessageCosts& costs) {
-    for (double* const seconds : {&costs.send_s, &costs.receive_s, &costs.send_byte_s, &costs.receive_byte_s,
-                                  &costs.rendezvous_s, &costs.latency_s}) {
-        *seconds *= kTimeFactor;
-    }
+/// The constant's number times, or by, the factor: whichever makes a step longer.
+template <double models::CpuModel::*kNumber, bool kIsTime>
+void scale_cpu(models::Machine& machine, double factor) {
+    machine.cpu.*kNumber *= kIsTime ? factor : 1 / factor;
 }
-
-void scale_intra_node(models::Machine& machine) { scale_message_costs(machine.cpu.intra_node); }
-
-void scale_inter_node(models::Machine& machine) {
-    scale_message_costs(machine.cpu.inter_node);
-    machine.node.nic_bytes_per_s /= kTimeFactor;
+template <models::MessageCosts models::CpuModel::*kPath, double models::MessageCosts::*kNumber>
+void scale_message(models::Machine& machine, double factor) {
+    machine.cpu.*kPath.*kNumber *= factor;
 }
+void scale_nic(models::Machine& machine, double factor) { machine.node.nic_bytes_per_s /= factor; }
 
-void scale_cores(models::Machine& machine) {
-    models::CpuModel& cpu = machine.cpu;
-    cpu.quantum_s *= kTimeFactor, cpu.context_switch_s *= kTimeFactor, cpu.poll_s *= kTimeFactor;
-    cpu.reload_byte_s *= kTimeFactor, cpu.core_capacity_bytes /= kTimeFactor;
-    cpu.fresh_share /= kTimeFactor, cpu.busy_speed /= kTimeFactor;
-}
-
-void scale_memory(models::Machine& machine) {
-    models::CpuModel& cpu = machine.cpu;
-    cpu.cache_bytes_per_s /= kTimeFactor, cpu.memory_bytes_per_s /= kTimeFactor,
-        cpu.core_memory_bytes_per_s /= kTimeFactor;
-    cpu.cache_bytes /= kTimeFactor;
-}
-
-/// A constant of 0 is not scaled with its group, however little is known of it.
+/// Of the constants' of that path that are not 0, root mean square; 0 where there is none.
 double uncertainty_of(const models::Machine& machine, const ConstantGroup& group) {
     double squares = 0;
     int count = 0;
@@ -69,16 +53,23 @@ double uncertainty_of(const models::Machine& machine, const ConstantGroup& group
     return count > 0 ? std::sqrt(squares / count) : 0;
 }
 
+/// Of a constant that is 0, or not there, nothing can be scaled.
+bool enters(const models::Machine& machine, const ConstantGroup& group) {
+    return group.is_kernels || std::ranges::any_of(machine.constants, [&](const Constant& constant) {
+               return has_constant(group, constant.path) && constant.value != 0;
+           });
+}
+
 ConstantSensitivity sensitivity_to(const ConstantGroup& group, const models::Inputs& inputs,
                                    const SimulatedStep& step) {
     models::Inputs changed = inputs;
-    group.scale(changed.machine);
+    group.scale(changed.machine, kTimeFactor);
     const Picoseconds longer = cpu::play_on_cpus(changed, step, false).step;
     ConstantSensitivity sensitivity;
     sensitivity.constant.path = group.path;
     sensitivity.constant.value = 1;
     sensitivity.constant.kind = ConstantKind::kFitted;
-    sensitivity.constant.source = std::string(group.what) + ": all times together";
+    sensitivity.constant.source = group.what;
     sensitivity.constant.relative_uncertainty = std::max(kMinUncertainty, uncertainty_of(inputs.machine, group));
     sensitivity.elasticity =
         std::log(static_cast<double>(longer) / static_cast<double>(step.step)) / std::log(kTimeFactor);
@@ -115,42 +106,48 @@ std::vector<ConstantSensitivity> by_kernel(const ConstantSensitivity& group, con
 }  // namespace
 
 const std::vector<ConstantGroup>& cpu_constant_groups() {
+    using Cpu = models::CpuModel;
+    using Message = models::MessageCosts;
     static const std::vector<ConstantGroup> kGroups{
-        {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, {"machine.host.kernels."}, true},
-        {"machine.host.messages.near",
-         "messages inside a node",
-         scale_intra_node,
-         {"machine.host.messages.near."},
-         false},
-        {"machine.host.messages.far",
-         "messages between nodes, and their wires",
-         scale_inter_node,
-         {"machine.host.messages.far.", "machine.node.nic."},
-         false},
-        {"machine.host.cores",
-         "sharing of cores",
-         scale_cores,
-         {"machine.host.core_slice", "machine.host.switch", "machine.host.poll", "machine.host.core_reach",
-          "machine.host.refill_byte", "machine.host.fresh_share", "machine.host.busy_speed"},
-         false},
-        {"machine.host.memory",
-         "sharing of last-level cache and memory",
-         scale_memory,
-         {"machine.host.last_level_cache", "machine.host.cache_bandwidth", "machine.host.memory_bandwidth",
-          "machine.host.core_memory_bandwidth"},
-         false}};
+        {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, true},
+        {"machine.host.core_slice", "time slices", scale_cpu<&Cpu::quantum_s, true>},
+        {"machine.host.switch", "switches of ranks on a core", scale_cpu<&Cpu::context_switch_s, true>},
+        {"machine.host.poll", "polls of a rank that waits", scale_cpu<&Cpu::poll_s, true>},
+        {"machine.host.core_reach", "capacity of a core's own caches", scale_cpu<&Cpu::core_capacity_bytes, false>},
+        {"machine.host.refill_byte", "bytes that others have evicted", scale_cpu<&Cpu::reload_byte_s, true>},
+        {"machine.host.fresh_share", "bytes that are just written", scale_cpu<&Cpu::fresh_share, false>},
+        {"machine.host.busy_speed", "speed while all cores compute", scale_cpu<&Cpu::busy_speed, false>},
+        {"machine.host.last_level_cache", "capacity of the last level", scale_cpu<&Cpu::cache_bytes, false>},
+        {"machine.host.cache_bandwidth", "last-level cache, all cores", scale_cpu<&Cpu::cache_bytes_per_s, false>},
+        {"machine.host.memory_bandwidth", "memory, all cores", scale_cpu<&Cpu::memory_bytes_per_s, false>},
+        {"machine.host.core_memory_bandwidth", "memory, one core", scale_cpu<&Cpu::core_memory_bytes_per_s, false>},
+        {"machine.host.messages.near.send", "a message's cost", scale_message<&Cpu::intra_node, &Message::send_s>},
+        {"machine.host.messages.near.receive", "a message's cost", scale_message<&Cpu::intra_node, &Message::receive_s>},
+        {"machine.host.messages.near.send_byte", "a message's cost", scale_message<&Cpu::intra_node, &Message::send_byte_s>},
+        {"machine.host.messages.near.receive_byte", "a message's cost", scale_message<&Cpu::intra_node, &Message::receive_byte_s>},
+        {"machine.host.messages.near.rendezvous", "a message's cost", scale_message<&Cpu::intra_node, &Message::rendezvous_s>},
+        {"machine.host.messages.far.send", "a message's cost", scale_message<&Cpu::inter_node, &Message::send_s>},
+        {"machine.host.messages.far.receive", "a message's cost", scale_message<&Cpu::inter_node, &Message::receive_s>},
+        {"machine.host.messages.far.send_byte", "a message's cost", scale_message<&Cpu::inter_node, &Message::send_byte_s>},
+        {"machine.host.messages.far.receive_byte", "a message's cost", scale_message<&Cpu::inter_node, &Message::receive_byte_s>},
+        {"machine.host.messages.far.rendezvous", "a message's cost", scale_message<&Cpu::inter_node, &Message::rendezvous_s>},
+        {"machine.host.messages.far.latency", "a message's cost", scale_message<&Cpu::inter_node, &Message::latency_s>},
+        {"machine.node.nic.bandwidth", "rate of a node's link", scale_nic}};
     return kGroups;
 }
 
 bool has_constant(const ConstantGroup& group, const std::string& path) {
-    return std::any_of(group.members.begin(), group.members.end(),
-                       [&](const std::string& begin) { return path.starts_with(begin); });
+    const std::string_view prefix = group.path;
+    return path == prefix || (group.is_kernels && path.starts_with(prefix) && path.substr(prefix.size(), 1) == ".");
 }
 
 std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs, const SimulatedStep& step) {
     constexpr double kNothing = 1e-4;
     std::vector<ConstantSensitivity> sensitivities;
     for (const ConstantGroup& group : cpu_constant_groups()) {
+        if (!enters(inputs.machine, group)) {
+            continue;
+        }
         const ConstantSensitivity all = sensitivity_to(group, inputs, step);
         const std::vector parts = group.is_kernels ? by_kernel(all, inputs, step) : std::vector{all};
         sensitivities.insert(sensitivities.end(), parts.begin(), parts.end());

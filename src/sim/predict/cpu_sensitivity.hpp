@@ -7,26 +7,23 @@
 
 namespace auspex::predict {
 
-/// Constants of a machine that are scaled together.
+/// A constant of a machine, or the cost models of all kernels together.
 struct ConstantGroup {
-    const char* path;
+    const char* path;  ///< of the constant; of the cost models the beginning
     const char* what;
-    void (*scale)(models::Machine& machine);  ///< all that makes a step longer, by 5 %
-    std::vector<std::string> members;         ///< beginnings of the paths of its constants
-    bool is_kernels;                          ///< each kernel's cost model has an error of its own
+    void (*scale)(models::Machine& machine, double factor);  ///< makes a step longer where the factor is above 1
+    bool is_kernels = false;                                 ///< each kernel's cost model has an error of its own
 };
-/// Every constant of a section "host" is in one of them.
+/// Every constant of a section "host" that is measured or fitted, and the NIC's bandwidth: not what the MPI library
+/// says (eager limits) or is counted.
 [[nodiscard]] const std::vector<ConstantGroup>& cpu_constant_groups();
 [[nodiscard]] bool has_constant(const ConstantGroup& group, const std::string& path);
 
-/// A section "host" has hundreds of constants, so they are scaled in groups, one replay each with all times of the
-/// group 5 % longer: "machine.host.kernels" (all cost models), "machine.host.messages.near",
-/// "machine.host.messages.far" (and the NICs' bandwidth), "machine.host.cores" (time slice, context switch, poll, what
-/// ranks evict from a core's caches, speed while all compute), "machine.host.memory" (cache and memory). Of the cost
-/// models each kernel is an entry ("machine.host.kernels.gemm_forward"): the group's elasticity times its share of the
-/// kernels' seconds, uncertain by its relative_error, all widened alike where they are less than 2 % of the group
-/// together. A group's uncertainty: the root mean square of its constants' (those of 0 apart); at least 2 %. Largest
-/// first; those below 1e-4 are left out.
+/// One replay for each of them that is not 0, with what it says 5 % worse. All cost models are scaled together, for a
+/// section has hundreds of their coefficients; each kernel is an entry ("machine.host.kernels.gemm_forward"): the
+/// elasticity of all times its share of the kernels' seconds, uncertain by its relative_error, all widened alike where
+/// they are less than 2 % of the whole together. A constant is uncertain as its file says, by 2 % at least. Largest
+/// elasticity first; those below 1e-4 are left out.
 [[nodiscard]] std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs,
                                                                  const SimulatedStep& step);
 

@@ -26,6 +26,7 @@
 #include "schedule/bindings/bindings.hpp"
 #include "schedule/memory/memory.hpp"
 #include "schedule/program/program.hpp"
+#include "workflows/compare/calibrated_shapes.hpp"
 #include "workflows/compare/wanted_layouts.hpp"
 
 namespace auspex::workflows {
@@ -118,6 +119,7 @@ CompareCase load_case(const CompareRequest& request, const WantedLayout& wanted)
     }
     one.ranks = layout.tiles;
     one.predicted_memory_bytes = fullest_rank(one.inputs, plan, layout, program);
+    one.is_calibrated = has_calibrated_shape(one.inputs, plan, layout, program);
     return one;
 }
 
@@ -155,7 +157,7 @@ void add_random(const CompareRequest& request, const std::vector<int>& slots, co
             const WantedLayout files = write(drawn);
             const CompareCase one = load_case(request, files);
             require_nodes(request, slots, one);
-            if (is_worth_a_run(one)) {
+            if (!one.is_calibrated && is_worth_a_run(one)) {
                 wanted.push_back(files);
                 return true;
             }

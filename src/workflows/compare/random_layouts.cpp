@@ -16,7 +16,9 @@ namespace auspex::workflows {
 namespace {
 
 /// A model goes with its fourth layout at the latest; one that takes none within so many tries is drawn again.
-constexpr int kTriesOfALayout = 200, kTriesOfAModel = 50;
+constexpr int kTriesOfALayout = 400, kTriesOfAModel = 50;
+/// A number of ranks is kept so long: few grids of many ranks divide a model, and layouts of one rank would be the most.
+constexpr int kTriesOfRanks = 50;
 constexpr int kLargeOneOf = 4;
 
 class Draws {
@@ -149,18 +151,22 @@ std::array<int, 4> draw_grid(Draws& draws, int ranks) {
     return grid;
 }
 
+int draw_ranks(Draws& draws, int max_ranks) {
+    constexpr std::array kRanks{1, 2, 3, 4, 6, 8, 12, 16};
+    int ranks = 0;
+    do {
+        ranks = draws.of(kRanks);
+    } while (ranks > max_ranks);
+    return ranks;
+}
+
 /// Sets the plan's name and text.
-void draw_plan(Draws& draws, int max_ranks, DrawnLayout& layout) {
-    static constexpr std::array kRanks{1, 2, 3, 4, 6, 8, 12, 16};
+void draw_plan(Draws& draws, int ranks, DrawnLayout& layout) {
     static constexpr std::array kMicroBatches{1, 2, 3, 4, 6, 8};
     static constexpr std::array<const char*, 3> kOptimizers{"replicated", "sharded", "ep-aware"};
     static constexpr std::array<const char*, 2> kDispatches{"alltoall", "allgather-reducescatter"};
     static constexpr std::array<const char*, 3> kKernels{"loop", "grouped", "fused"};
     static constexpr std::array<const char*, 3> kSchedules{"gpipe", "1f1b", "interleaved-1f1b"};
-    int ranks = 0;
-    do {
-        ranks = draws.of(kRanks);
-    } while (ranks > max_ranks);
     const auto [dp, ep, tp, pp] = draw_grid(draws, ranks);
     const std::string_view schedule = pp > 1 ? draws.of(kSchedules) : "1f1b";
     const bool is_bf16 = draws.one_of(0.25);
@@ -198,13 +204,18 @@ void add_model(Draws& draws, std::size_t number, std::size_t wanted, int max_ran
                                       (model.experts > 0 ? "-moe" : "-dense") + "-h" + std::to_string(model.hidden()) +
                                       "-s" + std::to_string(model.tokens);
     const std::size_t before = drawn.size();
-    for (int tries = 0; tries < kTriesOfALayout && drawn.size() < before + wanted; ++tries) {
+    int ranks = 0;
+    for (int tries = 0, since = kTriesOfRanks; tries < kTriesOfALayout && drawn.size() < before + wanted; ++tries) {
+        if (++since > kTriesOfRanks) {
+            ranks = draw_ranks(draws, max_ranks), since = 0;
+        }
         DrawnLayout layout{numbered(drawn.size() + 1), "", workload_name, workload_text(model)};
-        draw_plan(draws, max_ranks, layout);
+        draw_plan(draws, ranks, layout);
         const bool is_new = std::none_of(drawn.begin() + static_cast<std::ptrdiff_t>(before), drawn.end(),
                                          [&](const DrawnLayout& one) { return one.plan == layout.plan; });
         if (is_new && takes(layout)) {
             drawn.push_back(std::move(layout));
+            tries = 0, since = kTriesOfRanks;
         }
     }
 }

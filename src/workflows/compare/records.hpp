@@ -10,7 +10,7 @@
 
 namespace auspex::workflows {
 
-/// All that a run depends on: name of each thing ("machine", "steps", "trainer", …) to a digest of it. Runs are
+/// All that a run depends on: name of each thing ("plan", "steps", "trainer", …) to a digest of it. Runs are
 /// comparable if all of it is the same.
 using RunOrigin = std::map<std::string, std::string>;
 

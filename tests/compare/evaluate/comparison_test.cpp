@@ -40,6 +40,13 @@ TEST(Comparison, errors_are_predicted_over_the_median_of_the_runs) {
     EXPECT_NEAR(comparison.median_abs_error, 0.05, 1e-12);
     EXPECT_NEAR(comparison.p90_abs_error, 0.09, 1e-12);
     EXPECT_NEAR(comparison.max_abs_error, 0.1, 1e-12);
+    EXPECT_NEAR(comparison.mean_error, 0.05 / 3, 1e-12);
+    EXPECT_NEAR(comparison.median_half_width, 0.1, 1e-12);
+    // Without a mechanism 1, 1, 4: errors 0, -50 %, 0; the 90th percentile lies 0.8 of the way from 0 to 50 %.
+    const WithoutMechanism without = without_mechanism(comparison, "waits", "probe", {1, 1, 4});
+    EXPECT_NEAR(without.errors.median_abs, 0, 1e-12);
+    EXPECT_NEAR(without.errors.p90_abs, 0.4, 1e-12);
+    EXPECT_NEAR(without.errors.mean, -0.5 / 3, 1e-12);
     EXPECT_NEAR(comparison.spread, 4, 1e-12);
     // The range of {0.99, 1, 1.01} is 0.02, 1.693 standard deviations: noise 0.02 / 1.693 of each, and so the floor.
     EXPECT_NEAR(comparison.noise_floor.value(), 0.02 / 1.693, 1e-12);
@@ -121,10 +128,10 @@ TEST(Comparison, what_cannot_be_judged_does_not_hold) {
     EXPECT_FALSE(single.kendall_tau.has_value());
     EXPECT_FALSE(single.regret_of_predicted_best.has_value());
     const std::vector<Verdict> verdicts = verdicts_of(single);
-    EXPECT_EQ(verdicts.at(2).text, "Kendall's tau: no pairs of layouts that differ by more than twice the noise");
-    EXPECT_FALSE(verdicts.at(2).holds.has_value());
-    EXPECT_EQ(verdicts.at(3).text, "regret of the predicted best: no workload with two layouts");
+    EXPECT_EQ(verdicts.at(3).text, "Kendall's tau: no pairs of layouts that differ by more than twice the noise");
     EXPECT_FALSE(verdicts.at(3).holds.has_value());
+    EXPECT_EQ(verdicts.at(4).text, "regret of the predicted best: no workload with two layouts");
+    EXPECT_FALSE(verdicts.at(4).holds.has_value());
     EXPECT_TRUE(verdicts.at(0).holds.value());
     const Comparison near = summed({made("m", "a", {0.9, 1, 1.1}, 1), made("m", "b", {0.9, 1, 1.1}, 1.1)});
     EXPECT_FALSE(near.kendall_tau.has_value());
@@ -155,7 +162,7 @@ TEST(Comparison, a_case_with_a_single_run_has_no_part_in_the_tau_of_repeats) {
     const Comparison single = summed({made("m", "a", {1}, 1), made("m", "b", {2}, 2)});
     EXPECT_EQ(single.tau_pairs_of_repeats, 0);
     EXPECT_FALSE(single.kendall_tau_of_repeats.has_value());
-    EXPECT_EQ(verdicts_of(single).at(2).text, "Kendall's tau 1.000, at least 0.900");
+    EXPECT_EQ(verdicts_of(single).at(3).text, "Kendall's tau 1.000, at least 0.900");
 }
 
 TEST(Comparison, noisy_cases_are_disturbed_and_their_intervals_grow_by_the_slowdown) {
@@ -275,12 +282,19 @@ TEST(Comparison, goals_follow_the_noise_floor) {
         }
         return text;
     };
-    EXPECT_EQ(held(), "nnnn");
+    comparison.mean_error = -0.03;
+    comparison.coverage = {{1, 8, 10}, {2, 8, 10}};
+    comparison.median_half_width = 0.1;
+    EXPECT_EQ(held(), "nnnnnn");
     // 7 % noise: errors may be 7 % and 14 %, regret 10 %; tau has to be that of measuring twice only.
     comparison.noise_floor = 0.07;
-    EXPECT_EQ(held(), "yyny");
+    comparison.mean_error = 0.02;
+    EXPECT_EQ(held(), "yyynyn");
     comparison.kendall_tau_of_repeats = 0.84;
-    EXPECT_EQ(held(), "yyyy");
+    comparison.coverage = {{1, 8, 10}, {2, 9, 10}};  // 85 %
+    EXPECT_EQ(held(), "yyyyyy");
+    comparison.median_half_width = 0.16;
+    EXPECT_EQ(held(), "yyyyyn") << "wide intervals hold anything";
 }
 
 }  // namespace

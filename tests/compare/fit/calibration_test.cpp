@@ -105,7 +105,7 @@ TEST(Calibration, every_number_says_where_it_is_from) {
             EXPECT_EQ(constant.kind, ConstantKind::kFitted);
         }
     }
-    EXPECT_EQ(of_host, 6 + 4) << "a product of six terms; a copy of two, with far bytes and their reach";
+    EXPECT_EQ(of_host, 7 + 4) << "a product of seven terms; a copy of two, with far bytes and their reach";
 }
 
 TEST(Calibration, a_verdict_names_the_worst_shape) {

@@ -62,6 +62,18 @@ TEST(Add, rounds_once_and_may_replace_its_operands) {
     EXPECT_EQ(numbers_of(b), (Numbers{1, 1 + 0x1p-5, 3}));
 }
 
+/// sum i^2 = n (n + 1) (2 n + 1) / 6, exact in doubles, for counts on both sides of whole vectors.
+TEST(SquareSum, adds_the_square_of_every_element_once) {
+    for (const std::size_t n : {0U, 1U, 31U, 32U, 33U, 95U, 1000U}) {
+        std::vector<float> values(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            values[i] = (i % 2 == 0 ? 1.0F : -1.0F) * static_cast<float>(i + 1);
+        }
+        const auto count = static_cast<double>(n);
+        EXPECT_EQ(square_sum(n, values.data()), count * (count + 1) * (2 * count + 1) / 6) << n;
+    }
+}
+
 TEST(Embedding, rows_of_other_ranks_are_zero) {
     const Numbers table = {1, 2, 3, 4, 5, 6};  // tokens 10, 11, 12
     const std::int32_t tokens[] = {11, 9, 12, 13, 10, -5};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "models/cpu/cpu_model.hpp"
 
@@ -35,7 +36,7 @@ double size_of(const CpuCall& call, std::string_view term) {
     return place == terms.end() ? NAN : cpu_sizes(call)[static_cast<std::size_t>(place - terms.begin())];
 }
 
-TEST(CpuKernel, every_kernel_has_a_name_of_its_own_and_one_to_six_terms_of_different_names) {
+TEST(CpuKernel, every_kernel_has_a_name_of_its_own_and_one_to_seven_terms_of_different_names) {
     std::set<std::string_view> names;
     for_each_kernel([&](CpuKernel kernel) {
         EXPECT_FALSE(to_string(kernel).empty());
@@ -87,18 +88,40 @@ TEST(CpuKernel, a_product_of_m_rows_n_columns_k_depth_has_mnk_mn_mk_and_nk) {
     EXPECT_EQ(cpu_bytes(call, CpuPrecision::kFp32), 4 * (64.0 * 48 + 64 * 100 + 48 * 100));
 }
 
-TEST(CpuKernel, columns_of_a_product_come_in_vectors_of_16_and_its_left_operand_once_for_48_columns) {
-    // 8 columns take a vector of 16, 17 take two; 256 columns are ceil(256 / 48) = 6 bands, each of which reads m
-    // k.
+TEST(CpuKernel, columns_of_a_product_come_in_vectors_of_16_and_a_last_panel_of_one_vector_is_slow) {
+    // 8 columns take a vector of 16, 17 take two; panels have 48 columns: of 64 = 48 + 16 the last has one vector, of
+    // 80 = 48 + 32 it has two, of 96 there is none that is not whole.
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 8, 100), "product"), 64.0 * 16 * 100);
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 17, 100), "product"), 64.0 * 32 * 100);
-    EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 256, 100), "left"), 6 * 64.0 * 100);
+    for (const auto& [columns, expected] : {std::pair{8.0, 6400.0}, {17, 0}, {64, 6400}, {80, 0}, {96, 0}, {97, 6400}}) {
+        for (const CpuKernel kernel : {CpuKernel::kGemmForward, CpuKernel::kGemmWeightGradient}) {
+            EXPECT_EQ(size_of(call_of(kernel, 64, columns, 100), "lone_vector"), expected) << columns;
+        }
+    }
 }
 
-TEST(CpuKernel, only_forward_products_thinner_than_128_columns_stride_over_the_right_operand) {
-    // A stride of k over n k numbers: n k^2 with n = 127, k = 100.
-    EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 127, 100), "thin"), 127.0 * 100 * 100);
-    EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 128, 100), "thin"), 0);
+TEST(CpuKernel, a_right_operand_by_columns_is_copied_number_by_number_where_it_is_thin) {
+    // n k accesses, four times as many below 128 columns, unless there are too few rows to copy it for.
+    EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 128, 100), "right"), 128.0 * 100);
+    EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 127, 100), "right"), 4 * 127.0 * 100);
+    EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 15, 127, 100), "right"), 127.0 * 100);
+    EXPECT_EQ(size_of(call_of(CpuKernel::kGemmInputGradient, 64, 127, 100), "right"), 127.0 * 100);
+}
+
+TEST(CpuKernel, columns_a_large_power_of_two_apart_share_sets_of_the_first_cache) {
+    // 48 columns of a panel, 4 k bytes apart, in 4096 / gcd(4 k, 4096) sets of 8 lines: of k = 1024 all in one, 40 of 48
+    // are evicted; of 512 24 in each of two, 16 of 24; of 256 and 768 12 in each of four, 4 of 12; of 128 and 1000 none.
+    const auto evicted = [](double depth, double rows = 64) {
+        return size_of(call_of(CpuKernel::kGemmForward, rows, 256, depth), "aliased") / (256 * depth);
+    };
+    EXPECT_DOUBLE_EQ(evicted(1024), 40.0 / 48);
+    EXPECT_DOUBLE_EQ(evicted(2048), 40.0 / 48);
+    EXPECT_DOUBLE_EQ(evicted(512), (24.0 - 8) / 48);
+    EXPECT_DOUBLE_EQ(evicted(256), (12.0 - 8) / 48);
+    EXPECT_DOUBLE_EQ(evicted(768), (12.0 - 8) / 48);
+    EXPECT_EQ(evicted(128), 0);
+    EXPECT_EQ(evicted(1000), 0);
+    EXPECT_EQ(evicted(1024, 8), 0) << "not copied";
 }
 
 TEST(CpuKernel, causal_scores_are_those_of_each_query_with_the_keys_up_to_the_end_of_its_band_of_64) {

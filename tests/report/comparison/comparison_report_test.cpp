@@ -43,8 +43,18 @@ TEST(ComparisonReport, lines_name_intervals_by_ranks_and_spreads_by_workload) {
                                               made("w", "a", {4, 4}, 4)};
     cases[1].ranks = 2;
     const std::vector<std::string> lines = summary_lines(summed(cases));
-    EXPECT_TRUE(has_line(lines, "2 of the intervals hold: 2 of 2 at 1 rank, 0 of 1 at 2 ranks"));
+    EXPECT_TRUE(has_line(lines, "2 of the intervals hold, their median width +-0.0 %: 2 of 2 at 1 rank, 0 of 1 at 2 ranks"));
     EXPECT_TRUE(has_line(lines, "slowest over fastest layout 4.00 (m 2.00, w 1.00)"));
+}
+
+TEST(ComparisonReport, mechanisms_have_a_row_each_below_that_of_all) {
+    evaluate::Comparison comparison = summed({made("m", "a", {1, 1}, 1.02), made("m", "b", {2, 2}, 2.04)});
+    EXPECT_TRUE(mechanism_rows(comparison).empty()) << "not asked for";
+    comparison.without.push_back(without_mechanism(comparison, "switches", "a token", {0.9, 1.8}));
+    const std::vector<std::vector<std::string>> rows = mechanism_rows(comparison);
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[1], (std::vector<std::string>{"(nothing: all of them)", "2.0 %", "2.0 %", "+2.0 %", ""}));
+    EXPECT_EQ(rows[2], (std::vector<std::string>{"switches", "10.0 %", "10.0 %", "-10.0 %", "a token"}));
 }
 
 TEST(ComparisonReport, lines_have_errors_of_counted_and_of_all_runs) {

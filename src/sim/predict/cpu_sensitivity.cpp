@@ -17,6 +17,9 @@ namespace {
 
 constexpr double kTimeFactor = 1.05;
 constexpr double kMinUncertainty = 0.02;
+/// A core's clock is within 5 % of that of the calibration, evenly, where nothing disturbs it (exec/run/core_probe.hpp):
+/// the standard deviation of a uniform distribution of that half width.
+const double kSpeedUncertainty = 0.05 / std::sqrt(3.0);
 
 void scale_kernel_costs(models::Machine& machine, double factor) {
     for (auto& costs : machine.cpu.kernel_costs) {
@@ -38,6 +41,7 @@ template <models::MessageCosts models::CpuModel::*kPath, double models::MessageC
 void scale_message(models::Machine& machine, double factor) {
     machine.cpu.*kPath.*kNumber *= factor;
 }
+void scale_speed(models::Machine& machine, double factor) { machine.cpu = at_speed(machine.cpu, 1 / factor); }
 void scale_nic(models::Machine& machine, double factor) { machine.node.nic_bytes_per_s /= factor; }
 
 /// Of the constants' of that path that are not 0, root mean square; 0 where there is none.
@@ -55,7 +59,7 @@ double uncertainty_of(const models::Machine& machine, const ConstantGroup& group
 
 /// Of a constant that is 0, or not there, nothing can be scaled.
 bool enters(const models::Machine& machine, const ConstantGroup& group) {
-    return group.is_kernels || std::ranges::any_of(machine.constants, [&](const Constant& constant) {
+    return group.is_kernels || group.scale == scale_speed || std::ranges::any_of(machine.constants, [&](const Constant& constant) {
                return has_constant(group, constant.path) && constant.value != 0;
            });
 }
@@ -70,7 +74,8 @@ ConstantSensitivity sensitivity_to(const ConstantGroup& group, const models::Inp
     sensitivity.constant.value = 1;
     sensitivity.constant.kind = ConstantKind::kFitted;
     sensitivity.constant.source = group.what;
-    sensitivity.constant.relative_uncertainty = std::max(kMinUncertainty, uncertainty_of(inputs.machine, group));
+    sensitivity.constant.relative_uncertainty = std::max(
+        group.scale == scale_speed ? kSpeedUncertainty : kMinUncertainty, uncertainty_of(inputs.machine, group));
     sensitivity.elasticity =
         std::log(static_cast<double>(longer) / static_cast<double>(step.step)) / std::log(kTimeFactor);
     return sensitivity;
@@ -110,6 +115,7 @@ const std::vector<ConstantGroup>& cpu_constant_groups() {
     using Message = models::MessageCosts;
     static const std::vector<ConstantGroup> kGroups{
         {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, true},
+        {"machine.host.probe", "speed of a core, beside that of the calibration", scale_speed},
         {"machine.host.core_slice", "time slices", scale_cpu<&Cpu::quantum_s, true>},
         {"machine.host.switch", "switches of ranks on a core", scale_cpu<&Cpu::context_switch_s, true>},
         {"machine.host.poll", "polls of a rank that waits", scale_cpu<&Cpu::poll_s, true>},

@@ -22,8 +22,9 @@ struct ConstantGroup {
 /// One replay for each of them that is not 0, with what it says 5 % worse. All cost models are scaled together, for a
 /// section has hundreds of their coefficients; each kernel is an entry ("machine.host.kernels.gemm_forward"): the
 /// elasticity of all times its share of the kernels' seconds, uncertain by its relative_error, all widened alike where
-/// they are less than 2 % of the whole together. A constant is uncertain as its file says, by 2 % at least. Largest
-/// elasticity first; those below 1e-4 are left out.
+/// they are less than 2 % of the whole together. A constant is uncertain as its file says, by 2 % at least; how
+/// fast cores will be is one of them ("machine.host.probe", at_speed), and uncertain by 2.9 %. Largest elasticity
+/// first; those below 1e-4 are left out.
 [[nodiscard]] std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs,
                                                                  const SimulatedStep& step);
 

@@ -45,8 +45,10 @@ TEST(CpuSensitivity, every_uncertain_constant_of_a_host_is_scaled_once) {
         }
     }
     for (const ConstantGroup& group : cpu_constant_groups()) {
-        EXPECT_TRUE(std::ranges::any_of(
-            machine.constants, [&](const Constant& constant) { return has_constant(group, constant.path); }))
+        const bool is_speed = std::string(group.path) == "machine.host.probe";  // it scales others
+        EXPECT_TRUE(is_speed || std::ranges::any_of(machine.constants, [&](const Constant& constant) {
+                        return has_constant(group, constant.path);
+                    }))
             << "this file sets all that a host may have, but no " << group.path;
     }
 }
@@ -65,6 +67,8 @@ TEST(CpuSensitivity, what_is_scaled_makes_a_step_longer) {
     EXPECT_DOUBLE_EQ(cpu.fresh_share, 0.4) << "more is read again";
     EXPECT_DOUBLE_EQ(cpu.busy_speed, 0.8);
     EXPECT_DOUBLE_EQ(cpu.intra_node.send_s, 1.05e-6);
+    group_of("machine.host.probe").scale(machine, kFactor);
+    EXPECT_DOUBLE_EQ(cpu.intra_node.send_s, 1.05 * 1.05e-6) << "a slower core";
 }
 
 /// What a prediction says of the cost of sending inside a node that is known so well.
@@ -89,6 +93,18 @@ TEST(CpuSensitivity, a_constant_is_as_uncertain_as_its_file_says_but_known_to_2_
     EXPECT_DOUBLE_EQ(send_uncertainty(0.5e-6, 0.3), 0.3);
     EXPECT_DOUBLE_EQ(send_uncertainty(0.5e-6, 0.01), 0.02);
     EXPECT_EQ(send_uncertainty(0, 0.3), -1) << "nothing of 0 is scaled";
+}
+
+/// The clock is within 5 % of the calibration's, evenly: 5 % / sqrt(3).
+TEST(CpuSensitivity, nobody_knows_how_fast_cores_will_be) {
+    const models::Inputs inputs = toy_inputs("toy-tp2-dp2", "toy-dense", plausible_machine());
+    const std::vector<ConstantSensitivity> all = predict(inputs, {}).prediction.top_constants;
+    const auto speed = std::ranges::find_if(
+        all, [](const ConstantSensitivity& one) { return one.constant.path == "machine.host.probe"; });
+    ASSERT_NE(speed, all.end());
+    EXPECT_NEAR(speed->constant.relative_uncertainty, 0.028868, 1e-6);
+    EXPECT_GT(speed->elasticity, 0.5);
+    EXPECT_LT(speed->elasticity, 1.1);
 }
 
 /// Each cost model has an error of its own: with k_i of the kernels' seconds, e of the step's elasticity to all of

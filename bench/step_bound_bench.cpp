@@ -53,8 +53,7 @@ exec::RunInputs run_of(const models::Workload& workload) {
     run.workload = workload;
     run.plan = resolve_plan(plan, workload, 0);
     run.stack = models::load_stack(JsonDocument::load(root + "/stacks/auspex.json"));
-    run.layout =
-        make_layout(run.plan, models::load_machine(JsonDocument::load(root + "/machines/aurora.json")), 1);
+    run.layout = make_layout(run.plan, models::load_machine(JsonDocument::load(root + "/machines/aurora.json")), 1);
     run.program = schedule::build_program(run.workload, run.plan, run.stack, run.layout);
     run.last_step = 100;
     return run;

@@ -169,8 +169,8 @@ std::string comparison_text(const evaluate::Comparison& comparison) {
     for (const std::string& warning : comparison.warnings) {
         text += "warning: " + warning + "\n";
     }
-    text += (text.empty() ? "" : "\n") + report::text_table(report::comparison_rows(comparison), {0, 1}) + operations_text(comparison) +
-            mechanisms_text(comparison) + memory_text(comparison);
+    text += (text.empty() ? "" : "\n") + report::text_table(report::comparison_rows(comparison), {0, 1}) +
+            operations_text(comparison) + mechanisms_text(comparison) + memory_text(comparison);
     text += "\n";
     for (const std::string& line : report::summary_lines(comparison)) {
         text += line + "\n";

@@ -183,8 +183,7 @@ void judge_errors(Comparison& comparison) {
     const std::vector<double> errors =
         values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error); });
     comparison.max_abs_error = *std::max_element(errors.begin(), errors.end());
-    const ErrorSummary summary =
-        summary_of(values_of(comparison, [](const ComparedCase& one) { return one.error; }));
+    const ErrorSummary summary = summary_of(values_of(comparison, [](const ComparedCase& one) { return one.error; }));
     comparison.median_abs_error = summary.median_abs, comparison.p90_abs_error = summary.p90_abs;
     comparison.mean_error = summary.mean;
     const std::vector<double> errors_all_runs =

@@ -43,9 +43,9 @@ struct Verdict {
     std::string text;
     std::optional<bool> holds;  ///< none: there is nothing to judge it by, and the text says what is missing
 };
-/// Median error (5 %, or the noise floor), 90th percentile (12 %, or twice the noise floor), mean signed error (2 %), tau (0.9, or that of
-/// measuring twice where that is known and less), regret (3 % and the noise floor), intervals (85 % hold, at a median width of +-15 %). Requires
-/// summarise().
+/// Median error (5 %, or the noise floor), 90th percentile (12 %, or twice the noise floor), mean signed error (2 %),
+/// tau (0.9, or that of measuring twice where that is known and less), regret (3 % and the noise floor), intervals (85
+/// % hold, at a median width of +-15 %). Requires summarise().
 [[nodiscard]] std::vector<Verdict> verdicts_of(const Comparison& comparison);
 
 }  // namespace auspex::evaluate

@@ -59,7 +59,8 @@ double right_by_columns(const CpuCall& c) {
 /// large power of two they share a few sets of the first cache.
 double aliased_by_columns(const CpuCall& c) {
     const auto stride = static_cast<std::int64_t>(c.depth * kReal);
-    const double sets = kSetBytes / std::max(static_cast<double>(std::gcd(stride, std::int64_t{4096})), kCacheLineBytes);
+    const double sets =
+        kSetBytes / std::max(static_cast<double>(std::gcd(stride, std::int64_t{4096})), kCacheLineBytes);
     const double evicted = std::fmax(0, kPanel / sets - kWays) / kPanel;
     return c.rows >= kPackedRows ? right_by_columns(c) * evicted : 0;
 }

@@ -19,9 +19,7 @@ void remove_misses(CpuModel& cpu) {
     }
 }
 
-void remove_contention(CpuModel& cpu) {
-    cpu.cache_bytes_per_s = kUnlimited, cpu.memory_bytes_per_s = kUnlimited;
-}
+void remove_contention(CpuModel& cpu) { cpu.cache_bytes_per_s = kUnlimited, cpu.memory_bytes_per_s = kUnlimited; }
 
 void remove_busy_clock(CpuModel& cpu) { cpu.busy_speed = 1; }
 

@@ -9,9 +9,9 @@ namespace auspex::models {
 
 /// A mechanism of CpuModel whose constants calibration measures by a probe of its own.
 struct CpuMechanism {
-    const char* name;            ///< "operands from memory"
-    const char* probe;           ///< what its constants are measured by
-    void (*remove)(CpuModel&);   ///< the machine as if there were no such mechanism; everything else stays
+    const char* name;           ///< "operands from memory"
+    const char* probe;          ///< what its constants are measured by
+    void (*remove)(CpuModel&);  ///< the machine as if there were no such mechanism; everything else stays
 };
 
 /// All of them. Without any of them a step is its kernels' time on a core alone with operands in the last-level cache,

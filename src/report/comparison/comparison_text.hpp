@@ -21,8 +21,8 @@ inline constexpr const char* kWhereWaitsShow =
 /// A row a layout, the worst error first, below a head: layout, workload, ranks, measured, noise, predicted, error,
 /// interval, what is notable.
 [[nodiscard]] std::vector<std::vector<std::string>> comparison_rows(const evaluate::Comparison& comparison);
-/// A row a mechanism, below a head: errors over all layouts, first with all of them, then without each; empty where that
-/// was not asked for.
+/// A row a mechanism, below a head: errors over all layouts, first with all of them, then without each; empty where
+/// that was not asked for.
 [[nodiscard]] std::vector<std::vector<std::string>> mechanism_rows(const evaluate::Comparison& comparison);
 /// Errors, intervals, noise, rankings in words, a line each.
 [[nodiscard]] std::vector<std::string> summary_lines(const evaluate::Comparison& comparison);

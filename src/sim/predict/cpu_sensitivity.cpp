@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kTimeFactor = 1.05;
 constexpr double kMinUncertainty = 0.02;
-/// A core's clock is within 5 % of that of the calibration, evenly, where nothing disturbs it (exec/run/core_probe.hpp):
-/// the standard deviation of a uniform distribution of that half width.
+/// A core's clock is within 5 % of that of the calibration, evenly, where nothing disturbs it
+/// (exec/run/core_probe.hpp): the standard deviation of a uniform distribution of that half width.
 const double kSpeedUncertainty = 0.05 / std::sqrt(3.0);
 
 void scale_kernel_costs(models::Machine& machine, double factor) {
@@ -59,7 +59,8 @@ double uncertainty_of(const models::Machine& machine, const ConstantGroup& group
 
 /// Of a constant that is 0, or not there, nothing can be scaled.
 bool enters(const models::Machine& machine, const ConstantGroup& group) {
-    return group.is_kernels || group.scale == scale_speed || std::ranges::any_of(machine.constants, [&](const Constant& constant) {
+    return group.is_kernels || group.scale == scale_speed ||
+           std::ranges::any_of(machine.constants, [&](const Constant& constant) {
                return has_constant(group, constant.path) && constant.value != 0;
            });
 }
@@ -128,15 +129,22 @@ const std::vector<ConstantGroup>& cpu_constant_groups() {
         {"machine.host.memory_bandwidth", "memory, all cores", scale_cpu<&Cpu::memory_bytes_per_s, false>},
         {"machine.host.core_memory_bandwidth", "memory, one core", scale_cpu<&Cpu::core_memory_bytes_per_s, false>},
         {"machine.host.messages.near.send", "a message's cost", scale_message<&Cpu::intra_node, &Message::send_s>},
-        {"machine.host.messages.near.receive", "a message's cost", scale_message<&Cpu::intra_node, &Message::receive_s>},
-        {"machine.host.messages.near.send_byte", "a message's cost", scale_message<&Cpu::intra_node, &Message::send_byte_s>},
-        {"machine.host.messages.near.receive_byte", "a message's cost", scale_message<&Cpu::intra_node, &Message::receive_byte_s>},
-        {"machine.host.messages.near.rendezvous", "a message's cost", scale_message<&Cpu::intra_node, &Message::rendezvous_s>},
+        {"machine.host.messages.near.receive", "a message's cost",
+         scale_message<&Cpu::intra_node, &Message::receive_s>},
+        {"machine.host.messages.near.send_byte", "a message's cost",
+         scale_message<&Cpu::intra_node, &Message::send_byte_s>},
+        {"machine.host.messages.near.receive_byte", "a message's cost",
+         scale_message<&Cpu::intra_node, &Message::receive_byte_s>},
+        {"machine.host.messages.near.rendezvous", "a message's cost",
+         scale_message<&Cpu::intra_node, &Message::rendezvous_s>},
         {"machine.host.messages.far.send", "a message's cost", scale_message<&Cpu::inter_node, &Message::send_s>},
         {"machine.host.messages.far.receive", "a message's cost", scale_message<&Cpu::inter_node, &Message::receive_s>},
-        {"machine.host.messages.far.send_byte", "a message's cost", scale_message<&Cpu::inter_node, &Message::send_byte_s>},
-        {"machine.host.messages.far.receive_byte", "a message's cost", scale_message<&Cpu::inter_node, &Message::receive_byte_s>},
-        {"machine.host.messages.far.rendezvous", "a message's cost", scale_message<&Cpu::inter_node, &Message::rendezvous_s>},
+        {"machine.host.messages.far.send_byte", "a message's cost",
+         scale_message<&Cpu::inter_node, &Message::send_byte_s>},
+        {"machine.host.messages.far.receive_byte", "a message's cost",
+         scale_message<&Cpu::inter_node, &Message::receive_byte_s>},
+        {"machine.host.messages.far.rendezvous", "a message's cost",
+         scale_message<&Cpu::inter_node, &Message::rendezvous_s>},
         {"machine.host.messages.far.latency", "a message's cost", scale_message<&Cpu::inter_node, &Message::latency_s>},
         {"machine.node.nic.bandwidth", "rate of a node's link", scale_nic}};
     return kGroups;

@@ -17,7 +17,8 @@ namespace {
 
 /// A model goes with its fourth layout at the latest; one that takes none within so many tries is drawn again.
 constexpr int kTriesOfALayout = 400, kTriesOfAModel = 50;
-/// A number of ranks is kept so long: few grids of many ranks divide a model, and layouts of one rank would be the most.
+/// A number of ranks is kept so long: few grids of many ranks divide a model, and layouts of one rank would be the
+/// most.
 constexpr int kTriesOfRanks = 50;
 constexpr int kLargeOneOf = 4;
 

@@ -93,7 +93,8 @@ TEST(CpuKernel, columns_of_a_product_come_in_vectors_of_16_and_a_last_panel_of_o
     // 80 = 48 + 32 it has two, of 96 there is none that is not whole.
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 8, 100), "product"), 64.0 * 16 * 100);
     EXPECT_EQ(size_of(call_of(CpuKernel::kGemmForward, 64, 17, 100), "product"), 64.0 * 32 * 100);
-    for (const auto& [columns, expected] : {std::pair{8.0, 6400.0}, {17, 0}, {64, 6400}, {80, 0}, {96, 0}, {97, 6400}}) {
+    for (const auto& [columns, expected] :
+         {std::pair{8.0, 6400.0}, {17, 0}, {64, 6400}, {80, 0}, {96, 0}, {97, 6400}}) {
         for (const CpuKernel kernel : {CpuKernel::kGemmForward, CpuKernel::kGemmWeightGradient}) {
             EXPECT_EQ(size_of(call_of(kernel, 64, columns, 100), "lone_vector"), expected) << columns;
         }
@@ -109,8 +110,9 @@ TEST(CpuKernel, a_right_operand_by_columns_is_copied_number_by_number_where_it_i
 }
 
 TEST(CpuKernel, columns_a_large_power_of_two_apart_share_sets_of_the_first_cache) {
-    // 48 columns of a panel, 4 k bytes apart, in 4096 / gcd(4 k, 4096) sets of 8 lines: of k = 1024 all in one, 40 of 48
-    // are evicted; of 512 24 in each of two, 16 of 24; of 256 and 768 12 in each of four, 4 of 12; of 128 and 1000 none.
+    // 48 columns of a panel, 4 k bytes apart, in 4096 / gcd(4 k, 4096) sets of 8 lines: of k = 1024 all in one, 40 of
+    // 48 are evicted; of 512 24 in each of two, 16 of 24; of 256 and 768 12 in each of four, 4 of 12; of 128 and 1000
+    // none.
     const auto evicted = [](double depth, double rows = 64) {
         return size_of(call_of(CpuKernel::kGemmForward, rows, 256, depth), "aliased") / (256 * depth);
     };

@@ -43,7 +43,8 @@ TEST(ComparisonReport, lines_name_intervals_by_ranks_and_spreads_by_workload) {
                                               made("w", "a", {4, 4}, 4)};
     cases[1].ranks = 2;
     const std::vector<std::string> lines = summary_lines(summed(cases));
-    EXPECT_TRUE(has_line(lines, "2 of the intervals hold, their median width +-0.0 %: 2 of 2 at 1 rank, 0 of 1 at 2 ranks"));
+    EXPECT_TRUE(
+        has_line(lines, "2 of the intervals hold, their median width +-0.0 %: 2 of 2 at 1 rank, 0 of 1 at 2 ranks"));
     EXPECT_TRUE(has_line(lines, "slowest over fastest layout 4.00 (m 2.00, w 1.00)"));
 }
 

@@ -27,8 +27,7 @@ const ConstantGroup& group_of(const std::string& path) {
 bool is_uncertain(const Constant& constant) {
     return constant.path.starts_with("machine.host.") && constant.kind != ConstantKind::kSpecified &&
            constant.path != "machine.host.probe" && constant.path != "machine.host.background_load" &&
-           constant.path != "machine.host.messages.near.latency" &&
-           constant.path != "machine.host.messages.far.burst";
+           constant.path != "machine.host.messages.near.latency" && constant.path != "machine.host.messages.far.burst";
 }
 
 TEST(CpuSensitivity, every_uncertain_constant_of_a_host_is_scaled_once) {
@@ -46,9 +45,9 @@ TEST(CpuSensitivity, every_uncertain_constant_of_a_host_is_scaled_once) {
     }
     for (const ConstantGroup& group : cpu_constant_groups()) {
         const bool is_speed = std::string(group.path) == "machine.host.probe";  // it scales others
-        EXPECT_TRUE(is_speed || std::ranges::any_of(machine.constants, [&](const Constant& constant) {
-                        return has_constant(group, constant.path);
-                    }))
+        EXPECT_TRUE(is_speed ||
+                    std::ranges::any_of(machine.constants,
+                                        [&](const Constant& constant) { return has_constant(group, constant.path); }))
             << "this file sets all that a host may have, but no " << group.path;
     }
 }

@@ -13,10 +13,9 @@ namespace {
 
 bool is_calibrated(int tokens, int inner) {
     const std::string root = AUSPEX_SOURCE_DIR;
-    models::Inputs inputs = models::load_inputs(JsonDocument::load(root + "/machines/aurora.json"),
-                                                JsonDocument::load(root + "/stacks/auspex.json"),
-                                                JsonDocument::load(root + "/workloads/toy-dense.json"),
-                                                JsonDocument::load(root + "/plans/toy-dp4.json"));
+    models::Inputs inputs = models::load_inputs(
+        JsonDocument::load(root + "/machines/aurora.json"), JsonDocument::load(root + "/stacks/auspex.json"),
+        JsonDocument::load(root + "/workloads/toy-dense.json"), JsonDocument::load(root + "/plans/toy-dp4.json"));
     inputs.workload.sequence_length = tokens;
     inputs.workload.intermediate_size = inner;
     inputs.workload.hidden_size = 8 * 13, inputs.workload.heads = inputs.workload.kv_heads = 8;

@@ -1,6 +1,7 @@
 /// @file A whole step of the trainer on one core over the least that its matrix products can take: their FLOP at the
 /// best rate of oneDNN seen in the same run. 1 would be a step of nothing but perfect products. Checks the loss first.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,10 +12,8 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "base/rng.hpp"
 #include "base/statistics/quantiles.hpp"
-#include "exec/data/megatron.hpp"
-#include "exec/data/prepare.hpp"
+#include "exec/data/random_dataset.hpp"
 #include "exec/kernels/gemm.hpp"
 #include "exec/run/trainer.hpp"
 #include "exec/transport/in_process.hpp"
@@ -59,28 +58,6 @@ exec::RunInputs run_of(const models::Workload& workload) {
     return run;
 }
 
-/// Random rows, as a dataset.
-std::string make_data(const models::Workload& workload, const fs::path& folder) {
-    fs::create_directories(folder);
-    exec::MegatronWriter writer((folder / "tokens").string(), 2);
-    Rng rng(1);
-    for (int row = 0; row < 16; ++row) {
-        std::vector<std::int32_t> sequence(static_cast<std::size_t>(workload.sequence_length) + 1);
-        for (std::int32_t& token : sequence) {
-            token = static_cast<std::int32_t>(rng.below(kWords));
-        }
-        writer.add_sequence(sequence);
-    }
-    writer.commit();
-    exec::PrepareRequest request;
-    request.megatron = (folder / "tokens").string();
-    request.vocabulary = kWords;
-    request.sequence_length = workload.sequence_length;
-    request.folder = (folder / "data").string();
-    static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
-    return request.folder;
-}
-
 double best_product_rate() {
     double best = 0;
     for (const std::size_t n : {512U, 768U, 1024U}) {
@@ -99,10 +76,12 @@ double best_product_rate() {
 /// Argument 1: hidden size; 2: experts, 0 a dense feed-forward.
 void step_over_its_products(benchmark::State& state) {
     const models::Workload workload = model(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
-    const fs::path folder = fs::temp_directory_path() / ("step-bound-" + std::to_string(state.range(0)));
+    const fs::path folder = fs::temp_directory_path() / ("step-bound-" + std::to_string(getpid()));
     const exec::RunInputs run = run_of(workload);
     exec::RunOptions options;
-    options.data = make_data(workload, folder);
+    options.data = (folder / "data").string();
+    fs::create_directories(folder);
+    exec::make_random_dataset(kWords, workload.sequence_length, 16, options.data);
     options.steps = 4;
     const double tokens = run.layout.global_batch * static_cast<double>(workload.sequence_length);
     const double flop = models::count_token_flop(workload).training() * tokens;

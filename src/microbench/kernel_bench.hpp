@@ -51,8 +51,8 @@ inline constexpr int kMinOperandSets = 2;
                                  const MemorySizes& sizes, double budget_s);
 
 /// Shapes that calibration times: of every kernel more than its cost model has terms, or as many, over the range of
-/// models that are trained on a few cores (widths 32 to 1024, rows 16 to 4096, experts 2 to 64), none of them that of a
-/// workload file. Ordered by kernel.
+/// models that are trained on a few cores (widths 32 to 1024, of some products 512 to 2048, rows 16 to 4096, experts 2
+/// to 64), none of them that of a workload file. Ordered by kernel.
 [[nodiscard]] std::vector<models::CpuCall> calibration_calls();
 /// Of each kernel two of them, with operands of about 150 KB and 1.5 MB, that are also timed from memory.
 [[nodiscard]] std::vector<models::CpuCall> memory_calls();

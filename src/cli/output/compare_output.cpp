@@ -62,10 +62,11 @@ void write_failed(JsonWriter& json, const std::vector<evaluate::FailedCase>& fai
 }
 
 void write_errors(JsonWriter& json, const evaluate::Comparison& comparison) {
-    json.member("median_abs_error", comparison.median_abs_error).member("p90_abs_error", comparison.p90_abs_error);
-    json.member("max_abs_error", comparison.max_abs_error).member("mean_error", comparison.mean_error);
-    json.member("median_abs_error_all_runs", comparison.median_abs_error_all_runs);
-    json.member("p90_abs_error_all_runs", comparison.p90_abs_error_all_runs);
+    json.member("median_abs_error", comparison.errors.median_abs_error)
+        .member("p90_abs_error", comparison.errors.p90_abs_error);
+    json.member("max_abs_error", comparison.errors.max_abs_error).member("mean_error", comparison.errors.mean_error);
+    json.member("median_abs_error_all_runs", comparison.errors_all_runs.median_abs_error);
+    json.member("p90_abs_error_all_runs", comparison.errors_all_runs.p90_abs_error);
     json.member_or_null("noise_floor", comparison.noise_floor);
 }
 
@@ -97,8 +98,8 @@ void write_mechanisms(JsonWriter& json, const evaluate::Comparison& comparison) 
     json.key("without").begin_array();
     for (const evaluate::WithoutMechanism& one : comparison.without) {
         json.begin_object().member("mechanism", one.name).member("measured_by", one.probe);
-        json.member("median_abs_error", one.errors.median_abs).member("p90_abs_error", one.errors.p90_abs);
-        json.member("mean_error", one.errors.mean).end_object();
+        json.member("median_abs_error", one.errors.median_abs_error).member("p90_abs_error", one.errors.p90_abs_error);
+        json.member("mean_error", one.errors.mean_error).end_object();
     }
     json.end_array();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/statistics/interval.hpp"
+#include "compare/evaluate/error_summary.hpp"
 #include "schedule/timeline.hpp"
 
 namespace auspex::evaluate {
@@ -66,12 +67,6 @@ struct IntervalCoverage {
     int ranks = 1, holds = 0, of = 0;
 };
 
-/// Errors over cases, each predicted over measured, minus 1.
-struct ErrorSummary {
-    double median_abs = 0, p90_abs = 0;
-    double mean = 0;  ///< signed: below 0 where predictions are too short
-};
-
 /// The same cases predicted without one of the machine's mechanisms (models/cpu/cpu_mechanisms.hpp).
 struct WithoutMechanism {
     std::string name, probe;
@@ -81,9 +76,8 @@ struct WithoutMechanism {
 struct Comparison {
     std::vector<ComparedCase> cases;
     std::vector<FailedCase> failed;
-    double median_abs_error = 0, p90_abs_error = 0, max_abs_error = 0;  ///< over cases, of |error|
-    double mean_error = 0;                                              ///< over cases, of error
-    double median_abs_error_all_runs = 0, p90_abs_error_all_runs = 0;   ///< over cases, of |error_all_runs|
+    ErrorSummary errors;                ///< over cases, of their `error`
+    ErrorSummary errors_all_runs;       ///< of their `error_all_runs`
     std::optional<double> noise_floor;  ///< median of the cases' noise; none where no case has any
     /// Of predictions, over pairs further apart than twice the noise; none where there is no such pair.
     std::optional<double> kendall_tau;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -19,7 +18,6 @@ namespace {
 constexpr double kNoisyFactor = 5, kMinNoise = 0.02;
 constexpr double kMaxMedianError = 0.05, kMaxP90Error = 0.12, kMaxMeanError = 0.02, kMinTau = 0.9, kMaxRegret = 0.03;
 constexpr double kMinCoverage = 0.85, kMaxHalfWidth = 0.15;
-constexpr double kPercentile = 0.9;
 constexpr double kQuartile = 0.25, kMaxSlope = 2;
 constexpr double kMinChange = 0.02, kSlowest = 0.3, kFastest = 1.2;  // of speeds to predict with
 
@@ -180,16 +178,9 @@ double slowest_over_fastest(const std::vector<double>& steps_s) {
 }
 
 void judge_errors(Comparison& comparison) {
-    const std::vector<double> errors =
-        values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error); });
-    comparison.max_abs_error = *std::max_element(errors.begin(), errors.end());
-    const ErrorSummary summary = summary_of(values_of(comparison, [](const ComparedCase& one) { return one.error; }));
-    comparison.median_abs_error = summary.median_abs, comparison.p90_abs_error = summary.p90_abs;
-    comparison.mean_error = summary.mean;
-    const std::vector<double> errors_all_runs =
-        values_of(comparison, [](const ComparedCase& one) { return std::abs(one.error_all_runs); });
-    comparison.median_abs_error_all_runs = median(errors_all_runs);
-    comparison.p90_abs_error_all_runs = quantile(errors_all_runs, kPercentile);
+    comparison.errors = summary_of(values_of(comparison, [](const ComparedCase& one) { return one.error; }));
+    comparison.errors_all_runs =
+        summary_of(values_of(comparison, [](const ComparedCase& one) { return one.error_all_runs; }));
 }
 
 void judge_rankings(Comparison& comparison) {
@@ -233,6 +224,20 @@ void judge_intervals(Comparison& comparison) {
     for (const auto& [ranks, coverage] : by_ranks) {
         comparison.coverage.push_back(coverage);
     }
+}
+
+Verdict interval_verdict(const Comparison& comparison) {
+    double held = 0, all = 0;
+    for (const IntervalCoverage& coverage : comparison.coverage) {
+        held += coverage.holds, all += coverage.of;
+    }
+    if (all == 0) {
+        return {"intervals: no layout", std::nullopt};
+    }
+    return {percent(held / all) + " of the 90 % intervals hold, at least " + percent(kMinCoverage) +
+                "; their median width +-" + percent(comparison.median_half_width) + ", at most " +
+                percent(kMaxHalfWidth),
+            held / all >= kMinCoverage && comparison.median_half_width <= kMaxHalfWidth};
 }
 
 }  // namespace
@@ -279,16 +284,6 @@ std::vector<double> speeds_to_predict(const std::vector<ComparedCase>& cases) {
     return speeds;
 }
 
-ErrorSummary summary_of(std::vector<double> errors) {
-    AUSPEX_CHECK(!errors.empty(), "a comparison has a case");
-    ErrorSummary summary;
-    summary.mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
-    std::ranges::transform(errors, errors.begin(), [](double error) { return std::abs(error); });
-    summary.median_abs = median(errors);
-    summary.p90_abs = quantile(errors, kPercentile);
-    return summary;
-}
-
 WithoutMechanism without_mechanism(const Comparison& comparison, std::string name, std::string probe,
                                    const std::vector<double>& steps_s) {
     AUSPEX_CHECK(steps_s.size() == comparison.cases.size(), "a step of each case");
@@ -296,7 +291,7 @@ WithoutMechanism without_mechanism(const Comparison& comparison, std::string nam
     for (std::size_t i = 0; i < steps_s.size(); ++i) {
         errors.push_back(steps_s[i] / comparison.cases[i].measured_step_s - 1);
     }
-    return {std::move(name), std::move(probe), summary_of(std::move(errors))};
+    return {std::move(name), std::move(probe), summary_of(errors)};
 }
 
 void summarise(Comparison& comparison) {
@@ -311,24 +306,6 @@ void summarise(Comparison& comparison) {
     comparison.operations = summed_operations(comparison.cases);
 }
 
-namespace {
-
-Verdict interval_verdict(const Comparison& comparison) {
-    double held = 0, all = 0;
-    for (const IntervalCoverage& coverage : comparison.coverage) {
-        held += coverage.holds, all += coverage.of;
-    }
-    if (all == 0) {
-        return {"intervals: no layout", std::nullopt};
-    }
-    return {percent(held / all) + " of the 90 % intervals hold, at least " + percent(kMinCoverage) +
-                "; their median width +-" + percent(comparison.median_half_width) + ", at most " +
-                percent(kMaxHalfWidth),
-            held / all >= kMinCoverage && comparison.median_half_width <= kMaxHalfWidth};
-}
-
-}  // namespace
-
 std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const double noise = comparison.noise_floor.value_or(0);
     const double median_limit = std::max(kMaxMedianError, noise), p90_limit = std::max(kMaxP90Error, 2 * noise);
@@ -338,10 +315,10 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
         return Verdict{what + " " + percent(value) + ", at most " + percent(limit), value <= limit};
     };
     const std::optional<double>&tau = comparison.kendall_tau, &regret = comparison.regret_of_predicted_best;
-    return {at_most("median error", comparison.median_abs_error, median_limit),
-            at_most("90th percentile of errors", comparison.p90_abs_error, p90_limit),
-            {"mean signed error " + signed_percent(comparison.mean_error) + ", within " + percent(kMaxMeanError),
-             std::abs(comparison.mean_error) <= kMaxMeanError},
+    return {at_most("median error", comparison.errors.median_abs_error, median_limit),
+            at_most("90th percentile of errors", comparison.errors.p90_abs_error, p90_limit),
+            {"mean signed error " + signed_percent(comparison.errors.mean_error) + ", within " + percent(kMaxMeanError),
+             std::abs(comparison.errors.mean_error) <= kMaxMeanError},
             tau ? Verdict{"Kendall's tau " + fixed(*tau, 3) + ", at least " + fixed(tau_limit, 3), *tau >= tau_limit}
                 : Verdict{"Kendall's tau: no pairs of layouts that differ by more than twice the noise", std::nullopt},
             regret ? at_most("regret of the predicted best", *regret, regret_limit)

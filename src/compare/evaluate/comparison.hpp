@@ -31,9 +31,6 @@ namespace auspex::evaluate {
 /// changing speeds follows. Requires a case, and a run of each.
 void summarise(Comparison& comparison);
 
-/// Requires an error.
-[[nodiscard]] ErrorSummary summary_of(std::vector<double> errors);
-
 /// The cases' errors where each is predicted to take steps_s instead. Requires summarise(), and a step of each case.
 [[nodiscard]] WithoutMechanism without_mechanism(const Comparison& comparison, std::string name, std::string probe,
                                                  const std::vector<double>& steps_s);

@@ -24,7 +24,7 @@ auto summaries_by(const Rows& rows, const KeyOf& key_of) {
     }
     std::map<Key, ErrorSummary> summaries;
     for (const auto& [key, values] : errors) {
-        summaries.emplace(key, summarise(values));
+        summaries.emplace(key, summary_of(values));
     }
     return summaries;
 }
@@ -34,7 +34,7 @@ PublishedJudgement::Part judge_part(const Rows& rows) {
     for (const PredictedCollective* const row : rows) {
         errors.push_back(row->error());
     }
-    return {summarise(errors), summaries_by(rows, [](const PredictedCollective& one) { return one.row.machine; }),
+    return {summary_of(errors), summaries_by(rows, [](const PredictedCollective& one) { return one.row.machine; }),
             summaries_by(rows, [](const PredictedCollective& one) { return one.row.library; }),
             summaries_by(rows, [](const PredictedCollective& one) { return one.row.kind; }),
             summaries_by(rows, [](const PredictedCollective& one) { return size_class_of(one.query.bytes); })};
@@ -63,15 +63,6 @@ SizeClass size_class_of(double buffer_bytes) {
            : buffer_bytes <= kMiB      ? SizeClass::kMedium
            : buffer_bytes <= 64 * kMiB ? SizeClass::kLarge
                                        : SizeClass::kHuge;
-}
-
-ErrorSummary summarise(const std::vector<double>& errors) {
-    if (errors.empty()) {
-        return {};
-    }
-    std::vector<double> sizes(errors.size());
-    std::ranges::transform(errors, sizes.begin(), [](double error) { return std::abs(error); });
-    return {static_cast<int>(errors.size()), median(errors), median(sizes), quantile(sizes, 0.9)};
 }
 
 PublishedJudgement judge_published(const std::vector<PredictedCollective>& rows) {

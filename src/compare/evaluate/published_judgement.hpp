@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "compare/evaluate/error_summary.hpp"
 #include "compare/evaluate/published_names.hpp"
 
 namespace auspex::evaluate {
@@ -28,15 +29,6 @@ struct PredictedCollective {
     /// predicted / measured - 1. Requires a prediction.
     [[nodiscard]] double error() const { return predicted_s / query.measured_s - 1; }
 };
-
-/// Of the errors of n rows. Requires n > 0 for the quantiles.
-struct ErrorSummary {
-    int n = 0;
-    double median_error = 0;      ///< with its sign
-    double median_abs_error = 0;  ///< of |error|
-    double p90_abs_error = 0;     ///< of |error|, 90 % are no larger
-};
-[[nodiscard]] ErrorSummary summarise(const std::vector<double>& errors);
 
 struct PublishedJudgement {
     /// Of rows with a prediction that are alike.

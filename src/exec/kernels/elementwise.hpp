@@ -19,8 +19,8 @@ void add(std::size_t count, const V* a, const V* b, V* sum);
 /// No element is infinite or not a number.
 template <typename T>
 [[nodiscard]] bool all_finite(std::size_t count, const T* values);
-/// Sum of the elements' squares, in double: partial sums over every 32nd element, then
-/// added, in an order that depends on `count` alone.
+/// Sum of the elements' squares, in double: partial sums over every 32nd element, then added, in an order that
+/// depends on `count` alone.
 template <typename T>
 [[nodiscard]] double square_sum(std::size_t count, const T* values);
 /// x[row] = table[token - first_token] where first_token <= token < first_token + rows_of_table, else zeros.

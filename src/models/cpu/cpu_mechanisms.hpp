@@ -14,8 +14,8 @@ struct CpuMechanism {
     void (*remove)(CpuModel&);  ///< the machine as if there were no such mechanism; everything else stays
 };
 
-/// All of them. Without any of them a step is its kernels' time on a core alone with operands in the last-level cache,
-/// and messages of latency 0.
+/// Each alone. Without any of them a step is its kernels' time on a core alone with operands in the last-level cache,
+/// and between nodes what the wire takes.
 [[nodiscard]] std::span<const CpuMechanism> cpu_mechanisms();
 
 }  // namespace auspex::models

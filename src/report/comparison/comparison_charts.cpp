@@ -77,7 +77,7 @@ std::string step_scatter(const evaluate::Comparison& comparison) {
     const SvgScale y{x.low, x.high, kBottom, kTop, true};
     Svg svg(kWidth, kHeight, "Predicted against measured step times",
             counted(static_cast<double>(comparison.cases.size()), "layout") + ", median error " +
-                percent(comparison.median_abs_error));
+                percent(comparison.errors.median_abs_error));
     draw_band(svg, x, y, 0.12);
     draw_band(svg, x, y, 0.05);
     draw_axes(svg, x, y);

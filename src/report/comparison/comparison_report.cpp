@@ -92,8 +92,8 @@ std::string cards(const evaluate::Comparison& comparison) {
         out += "<div class=\"card\"><b>" + html_escape(value) + "</b><span>" + html_escape(name) + "</span></div>\n";
     };
     add(thousands(static_cast<double>(comparison.cases.size())), "layouts");
-    add(percent(comparison.median_abs_error), "median error");
-    add(percent(comparison.p90_abs_error), "90th percentile of errors");
+    add(percent(comparison.errors.median_abs_error), "median error");
+    add(percent(comparison.errors.p90_abs_error), "90th percentile of errors");
     add(comparison.kendall_tau ? fixed(*comparison.kendall_tau, 3) : kNotJudged,
         "Kendall's tau; measuring twice: " + tau_of_repeats_text(comparison));
     add(comparison.regret_of_predicted_best ? percent(*comparison.regret_of_predicted_best) : kNotJudged,

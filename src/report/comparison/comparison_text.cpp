@@ -70,9 +70,10 @@ std::vector<std::vector<std::string>> mechanism_rows(const evaluate::Comparison&
     std::vector<std::vector<std::string>> rows{
         {"without", "median error", "90th percentile", "mean signed error", "measured by"}};
     const auto add = [&](const std::string& name, const evaluate::ErrorSummary& errors, const std::string& probe) {
-        rows.push_back({name, percent(errors.median_abs), percent(errors.p90_abs), signed_percent(errors.mean), probe});
+        rows.push_back({name, percent(errors.median_abs_error), percent(errors.p90_abs_error),
+                        signed_percent(errors.mean_error), probe});
     };
-    add("(nothing: all of them)", {comparison.median_abs_error, comparison.p90_abs_error, comparison.mean_error}, "");
+    add("(nothing: all of them)", comparison.errors, "");
     for (const evaluate::WithoutMechanism& one : comparison.without) {
         add(one.name, one.errors, one.probe);
     }
@@ -91,12 +92,12 @@ std::vector<std::string> summary_lines(const evaluate::Comparison& comparison) {
         spreads.push_back(workload + " " + significant(spread));
     }
     return {counted(static_cast<double>(comparison.cases.size()), "layout") + ": median error " +
-                percent(comparison.median_abs_error) + ", 90th percentile " + percent(comparison.p90_abs_error) +
-                ", largest " + percent(comparison.max_abs_error) + ", mean signed error " +
-                signed_percent(comparison.mean_error),
+                percent(comparison.errors.median_abs_error) + ", 90th percentile " +
+                percent(comparison.errors.p90_abs_error) + ", largest " + percent(comparison.errors.max_abs_error) +
+                ", mean signed error " + signed_percent(comparison.errors.mean_error),
             "against all runs measured, those that do not count too: median error " +
-                percent(comparison.median_abs_error_all_runs) + ", 90th percentile " +
-                percent(comparison.p90_abs_error_all_runs),
+                percent(comparison.errors_all_runs.median_abs_error) + ", 90th percentile " +
+                percent(comparison.errors_all_runs.p90_abs_error),
             thousands(held) + " of the intervals hold, their median width +-" + percent(comparison.median_half_width) +
                 ": " + joined(by_ranks),
             "noise of a run " + noise_floor_text(comparison) + "; slowest over fastest layout " +

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "base/error.hpp"
 #include "schedule/bindings/bindings.hpp"
-#include "schedule/kernel_calls/kernel_calls.hpp"
+#include "schedule/kernel_calls/program_calls.hpp"
 #include "schedule/program/operation_loss.hpp"
 #include "sim/cpu/collectives.hpp"
 #include "sim/cpu/working_sets.hpp"
@@ -247,24 +246,10 @@ std::array<double, models::kCpuKernels> cpu_kernel_seconds(const models::Inputs&
                                                            const schedule::StepProgram& step) {
     std::array<double, models::kCpuKernels> seconds{};
     const models::CpuPrecision precision = schedule::cpu_precision(step.plan);
-    for (const schedule::Role& role : step.program.roles) {
-        std::map<std::uint32_t, double> uses;
-        for (const schedule::BlockUse& use : role.order) {
-            ++uses[use.block];
-        }
-        for (const auto& [block, count] : uses) {
-            for (const schedule::Operation& op : step.program.operations_of(step.program.blocks[block])) {
-                const schedule::OperationCalls calls =
-                    kernel_calls(inputs.workload, step.plan, inputs.stack, step.layout, role.stage, op);
-                for (const auto* list : {&calls.before, &calls.after}) {
-                    for (const models::CpuCall& call : *list) {
-                        seconds[static_cast<std::size_t>(call.kernel)] +=
-                            work_of(inputs.machine, call, precision, {}).seconds * count * step.layout.stage_ranks;
-                    }
-                }
-            }
-        }
-    }
+    for_each_call(inputs, step.plan, step.layout, step.program, [&](const models::CpuCall& call, double times) {
+        seconds[static_cast<std::size_t>(call.kernel)] +=
+            work_of(inputs.machine, call, precision, {}).seconds * times * step.layout.stage_ranks;
+    });
     return seconds;
 }
 

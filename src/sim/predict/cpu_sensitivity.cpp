@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "schedule/kernel_calls/kernel_calls.hpp"
@@ -32,58 +31,43 @@ void scale_kernel_costs(models::Machine& machine, double factor) {
     }
 }
 
-/// The constant's number times, or by, the factor: whichever makes a step longer.
-template <double models::CpuModel::*kNumber, bool kIsTime>
-void scale_cpu(models::Machine& machine, double factor) {
-    machine.cpu.*kNumber *= kIsTime ? factor : 1 / factor;
+/// None where the file does not have it, or of what is no single constant.
+const Constant* constant_of(const models::Machine& machine, const ScaledConstant& scaled) {
+    const auto found = std::ranges::find(machine.constants, scaled.path, &Constant::path);
+    return found == machine.constants.end() ? nullptr : &*found;
 }
-template <models::MessageCosts models::CpuModel::*kPath, double models::MessageCosts::*kNumber>
-void scale_message(models::Machine& machine, double factor) {
-    machine.cpu.*kPath.*kNumber *= factor;
-}
-void scale_speed(models::Machine& machine, double factor) { machine.cpu = at_speed(machine.cpu, 1 / factor); }
-void scale_nic(models::Machine& machine, double factor) { machine.node.nic_bytes_per_s /= factor; }
 
-/// Of the constants' of that path that are not 0, root mean square; 0 where there is none.
-double uncertainty_of(const models::Machine& machine, const ConstantGroup& group) {
-    double squares = 0;
-    int count = 0;
-    for (const Constant& constant : machine.constants) {
-        if (has_constant(group, constant.path) && constant.value != 0) {
-            squares += constant.relative_uncertainty * constant.relative_uncertainty;
-            ++count;
-        }
-    }
-    return count > 0 ? std::sqrt(squares / count) : 0;
+double uncertainty_of(const models::Machine& machine, const ScaledConstant& scaled) {
+    const Constant* const constant = constant_of(machine, scaled);
+    return scaled.of == ScaledConstant::Of::kSpeed
+               ? kSpeedUncertainty
+               : std::max(kMinUncertainty, constant != nullptr ? constant->relative_uncertainty : 0);
 }
 
 /// Of a constant that is 0, or not there, nothing can be scaled.
-bool enters(const models::Machine& machine, const ConstantGroup& group) {
-    return group.is_kernels || group.scale == scale_speed ||
-           std::ranges::any_of(machine.constants, [&](const Constant& constant) {
-               return has_constant(group, constant.path) && constant.value != 0;
-           });
+bool enters(const models::Machine& machine, const ScaledConstant& scaled) {
+    const Constant* const constant = constant_of(machine, scaled);
+    return scaled.of != ScaledConstant::Of::kConstant || (constant != nullptr && constant->value != 0);
 }
 
-ConstantSensitivity sensitivity_to(const ConstantGroup& group, const models::Inputs& inputs,
+ConstantSensitivity sensitivity_to(const ScaledConstant& scaled, const models::Inputs& inputs,
                                    const SimulatedStep& step) {
     models::Inputs changed = inputs;
-    group.scale(changed.machine, kTimeFactor);
+    scaled.scale(changed.machine, kTimeFactor);
     const Picoseconds longer = cpu::play_on_cpus(changed, step, false).step;
     ConstantSensitivity sensitivity;
-    sensitivity.constant.path = group.path;
+    sensitivity.constant.path = scaled.path;
     sensitivity.constant.value = 1;
     sensitivity.constant.kind = ConstantKind::kFitted;
-    sensitivity.constant.source = group.what;
-    sensitivity.constant.relative_uncertainty = std::max(
-        group.scale == scale_speed ? kSpeedUncertainty : kMinUncertainty, uncertainty_of(inputs.machine, group));
+    sensitivity.constant.source = scaled.what;
+    sensitivity.constant.relative_uncertainty = uncertainty_of(inputs.machine, scaled);
     sensitivity.elasticity =
         std::log(static_cast<double>(longer) / static_cast<double>(step.step)) / std::log(kTimeFactor);
     return sensitivity;
 }
 
-/// The group of all cost models as one entry a kernel: each has its share of the elasticity, and an error of its own.
-std::vector<ConstantSensitivity> by_kernel(const ConstantSensitivity& group, const models::Inputs& inputs,
+/// All cost models as one entry a kernel: each has its share of the elasticity, and an error of its own.
+std::vector<ConstantSensitivity> by_kernel(const ConstantSensitivity& of_all, const models::Inputs& inputs,
                                            const SimulatedStep& step) {
     const auto seconds = cpu::cpu_kernel_seconds(inputs, step);
     const auto& costs = inputs.machine.cpu.kernel_costs[static_cast<std::size_t>(schedule::cpu_precision(step.plan))];
@@ -100,7 +84,7 @@ std::vector<ConstantSensitivity> by_kernel(const ConstantSensitivity& group, con
     const double widened = squares > 0 ? std::max(1.0, kMinUncertainty / std::sqrt(squares)) : 1;
     const double of_none = squares > 0 ? 0 : kMinUncertainty / std::sqrt(shares);  // where no cost model has an error
     for (std::size_t kernel = 0; kernel < models::kCpuKernels; ++kernel) {
-        ConstantSensitivity one = group;
+        ConstantSensitivity one = of_all;
         one.constant.path += "." + std::string(to_string(static_cast<models::CpuKernel>(kernel)));
         one.constant.relative_uncertainty = costs[kernel].relative_error * widened + of_none;
         one.elasticity *= seconds[kernel] / all;
@@ -109,61 +93,68 @@ std::vector<ConstantSensitivity> by_kernel(const ConstantSensitivity& group, con
     return kernels;
 }
 
-}  // namespace
-
-const std::vector<ConstantGroup>& cpu_constant_groups() {
-    using Cpu = models::CpuModel;
-    using Message = models::MessageCosts;
-    static const std::vector<ConstantGroup> kGroups{
-        {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, true},
-        {"machine.host.probe", "speed of a core, beside that of the calibration", scale_speed},
-        {"machine.host.core_slice", "time slices", scale_cpu<&Cpu::quantum_s, true>},
-        {"machine.host.switch", "switches of ranks on a core", scale_cpu<&Cpu::context_switch_s, true>},
-        {"machine.host.poll", "polls of a rank that waits", scale_cpu<&Cpu::poll_s, true>},
-        {"machine.host.core_reach", "capacity of a core's own caches", scale_cpu<&Cpu::core_capacity_bytes, false>},
-        {"machine.host.refill_byte", "bytes that others have evicted", scale_cpu<&Cpu::reload_byte_s, true>},
-        {"machine.host.fresh_share", "bytes that are just written", scale_cpu<&Cpu::fresh_share, false>},
-        {"machine.host.busy_speed", "speed while all cores compute", scale_cpu<&Cpu::busy_speed, false>},
-        {"machine.host.last_level_cache", "capacity of the last level", scale_cpu<&Cpu::cache_bytes, false>},
-        {"machine.host.cache_bandwidth", "last-level cache, all cores", scale_cpu<&Cpu::cache_bytes_per_s, false>},
-        {"machine.host.memory_bandwidth", "memory, all cores", scale_cpu<&Cpu::memory_bytes_per_s, false>},
-        {"machine.host.core_memory_bandwidth", "memory, one core", scale_cpu<&Cpu::core_memory_bytes_per_s, false>},
-        {"machine.host.messages.near.send", "a message's cost", scale_message<&Cpu::intra_node, &Message::send_s>},
-        {"machine.host.messages.near.receive", "a message's cost",
-         scale_message<&Cpu::intra_node, &Message::receive_s>},
-        {"machine.host.messages.near.send_byte", "a message's cost",
-         scale_message<&Cpu::intra_node, &Message::send_byte_s>},
-        {"machine.host.messages.near.receive_byte", "a message's cost",
-         scale_message<&Cpu::intra_node, &Message::receive_byte_s>},
-        {"machine.host.messages.near.rendezvous", "a message's cost",
-         scale_message<&Cpu::intra_node, &Message::rendezvous_s>},
-        {"machine.host.messages.far.send", "a message's cost", scale_message<&Cpu::inter_node, &Message::send_s>},
-        {"machine.host.messages.far.receive", "a message's cost", scale_message<&Cpu::inter_node, &Message::receive_s>},
-        {"machine.host.messages.far.send_byte", "a message's cost",
-         scale_message<&Cpu::inter_node, &Message::send_byte_s>},
-        {"machine.host.messages.far.receive_byte", "a message's cost",
-         scale_message<&Cpu::inter_node, &Message::receive_byte_s>},
-        {"machine.host.messages.far.rendezvous", "a message's cost",
-         scale_message<&Cpu::inter_node, &Message::rendezvous_s>},
-        {"machine.host.messages.far.latency", "a message's cost", scale_message<&Cpu::inter_node, &Message::latency_s>},
-        {"machine.node.nic.bandwidth", "rate of a node's link", scale_nic}};
-    return kGroups;
+using Scale = std::function<void(models::Machine&, double)>;
+Scale times(double models::CpuModel::*number) {
+    return [number](models::Machine& machine, double factor) { machine.cpu.*number *= factor; };
+}
+Scale over(double models::CpuModel::*number) {
+    return [number](models::Machine& machine, double factor) { machine.cpu.*number /= factor; };
 }
 
-bool has_constant(const ConstantGroup& group, const std::string& path) {
-    const std::string_view prefix = group.path;
-    return path == prefix || (group.is_kernels && path.starts_with(prefix) && path.substr(prefix.size(), 1) == ".");
+std::vector<ScaledConstant> all_constants() {
+    using Cpu = models::CpuModel;
+    using Message = models::MessageCosts;
+    std::vector<ScaledConstant> all{
+        {"machine.host.kernels", "laws of all kernels", scale_kernel_costs, ScaledConstant::Of::kKernels},
+        {"machine.host.probe", "speed of a core, beside that of the calibration",
+         [](models::Machine& machine, double factor) { machine.cpu = at_speed(machine.cpu, 1 / factor); },
+         ScaledConstant::Of::kSpeed},
+        {"machine.host.core_slice", "time slices", times(&Cpu::quantum_s)},
+        {"machine.host.switch", "switches of ranks on a core", times(&Cpu::context_switch_s)},
+        {"machine.host.poll", "polls of a rank that waits", times(&Cpu::poll_s)},
+        {"machine.host.core_reach", "capacity of a core's own caches", over(&Cpu::core_capacity_bytes)},
+        {"machine.host.refill_byte", "bytes that others have evicted", times(&Cpu::reload_byte_s)},
+        {"machine.host.fresh_share", "bytes that are just written", over(&Cpu::fresh_share)},
+        {"machine.host.busy_speed", "speed while all cores compute", over(&Cpu::busy_speed)},
+        {"machine.host.last_level_cache", "capacity of the last level", over(&Cpu::cache_bytes)},
+        {"machine.host.cache_bandwidth", "last-level cache, all cores", over(&Cpu::cache_bytes_per_s)},
+        {"machine.host.memory_bandwidth", "memory, all cores", over(&Cpu::memory_bytes_per_s)},
+        {"machine.host.core_memory_bandwidth", "memory, one core", over(&Cpu::core_memory_bytes_per_s)},
+        {"machine.node.nic.bandwidth", "rate of a node's link",
+         [](models::Machine& machine, double factor) { machine.node.nic_bytes_per_s /= factor; }}};
+    for (const auto& [path, costs] : {std::pair("near", &Cpu::intra_node), {"far", &Cpu::inter_node}}) {
+        for (const auto& [name, number] : {std::pair("send", &Message::send_s),
+                                           {"receive", &Message::receive_s},
+                                           {"send_byte", &Message::send_byte_s},
+                                           {"receive_byte", &Message::receive_byte_s},
+                                           {"rendezvous", &Message::rendezvous_s},
+                                           {"latency", &Message::latency_s}}) {
+            all.push_back({std::string("machine.host.messages.") + path + "." + name, "a message's cost",
+                           [costs = costs, number = number](models::Machine& machine, double factor) {
+                               machine.cpu.*costs.*number *= factor;
+                           }});
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+const std::vector<ScaledConstant>& cpu_constants() {
+    static const std::vector<ScaledConstant> kConstants = all_constants();
+    return kConstants;
 }
 
 std::vector<ConstantSensitivity> cpu_sensitivities(const models::Inputs& inputs, const SimulatedStep& step) {
     constexpr double kNothing = 1e-4;
     std::vector<ConstantSensitivity> sensitivities;
-    for (const ConstantGroup& group : cpu_constant_groups()) {
-        if (!enters(inputs.machine, group)) {
+    for (const ScaledConstant& scaled : cpu_constants()) {
+        if (!enters(inputs.machine, scaled)) {
             continue;
         }
-        const ConstantSensitivity all = sensitivity_to(group, inputs, step);
-        const std::vector parts = group.is_kernels ? by_kernel(all, inputs, step) : std::vector{all};
+        const ConstantSensitivity all = sensitivity_to(scaled, inputs, step);
+        const std::vector parts =
+            scaled.of == ScaledConstant::Of::kKernels ? by_kernel(all, inputs, step) : std::vector{all};
         sensitivities.insert(sensitivities.end(), parts.begin(), parts.end());
     }
     std::stable_sort(sensitivities.begin(), sensitivities.end(),

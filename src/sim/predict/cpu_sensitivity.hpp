@@ -1,5 +1,7 @@
 #pragma once
 /// @file Sensitivity of a step on CPUs to the constants of the machine.
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -7,17 +9,17 @@
 
 namespace auspex::predict {
 
-/// A constant of a machine, or the cost models of all kernels together.
-struct ConstantGroup {
-    const char* path;  ///< of the constant; of the cost models the beginning
+/// What a replay makes worse: a constant of a machine, the cost models of all kernels together, or the cores' speed.
+struct ScaledConstant {
+    enum class Of : std::uint8_t { kConstant, kKernels, kSpeed };
+    std::string path;
     const char* what;
-    void (*scale)(models::Machine& machine, double factor);  ///< makes a step longer where the factor is above 1
-    bool is_kernels = false;                                 ///< each kernel's cost model has an error of its own
+    std::function<void(models::Machine& machine, double factor)> scale;  ///< a step is longer where it is above 1
+    Of of = Of::kConstant;
 };
 /// Every constant of a section "host" that is measured or fitted, and the NIC's bandwidth: not what the MPI library
 /// says (eager limits) or is counted.
-[[nodiscard]] const std::vector<ConstantGroup>& cpu_constant_groups();
-[[nodiscard]] bool has_constant(const ConstantGroup& group, const std::string& path);
+[[nodiscard]] const std::vector<ScaledConstant>& cpu_constants();
 
 /// One replay for each of them that is not 0, with what it says 5 % worse. All cost models are scaled together, for a
 /// section has hundreds of their coefficients; each kernel is an entry ("machine.host.kernels.gemm_forward"): the

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
-#include <vector>
 
 #include "microbench/kernel_bench.hpp"
-#include "schedule/kernel_calls/kernel_calls.hpp"
+#include "schedule/kernel_calls/program_calls.hpp"
 
 namespace auspex::workflows {
 namespace {
@@ -29,34 +28,22 @@ const std::set<Shape>& calibrated_shapes() {
     return kShapes;
 }
 
-bool any_calibrated(const std::vector<models::CpuCall>& calls) {
-    return std::ranges::any_of(
-        calls, [](const models::CpuCall& call) { return calibrated_shapes().contains(shape_of(call)); });
-}
+bool is_calibrated(const models::CpuCall& call) { return calibrated_shapes().contains(shape_of(call)); }
 
 }  // namespace
 
-bool has_calibrated_shape(const models::Inputs& inputs, const models::Plan& plan, const models::Layout& layout,
-                          const schedule::Program& program) {
+bool has_calibrated_shape(const models::Inputs& inputs) {
+    const models::Plan plan = resolve_plan(inputs.plan, inputs.workload, 0);
+    const models::Layout layout = rank_grid(plan, tiles_of(plan));
+    const schedule::Program program = schedule::build_program(inputs.workload, plan, inputs.stack, layout);
+    bool found = false;
+    for_each_call(inputs, plan, layout, program,
+                  [&](const models::CpuCall& call, double) { found = found || is_calibrated(call); });
     for (const schedule::Role& role : program.roles) {
-        std::set<std::uint32_t> blocks;
-        for (const schedule::BlockUse& use : role.order) {
-            blocks.insert(use.block);
-        }
-        for (const std::uint32_t block : blocks) {
-            for (const schedule::Operation& op : program.operations_of(program.blocks[block])) {
-                const schedule::OperationCalls calls =
-                    schedule::kernel_calls(inputs.workload, plan, inputs.stack, layout, role.stage, op);
-                if (any_calibrated(calls.before) || any_calibrated(calls.after)) {
-                    return true;
-                }
-            }
-        }
-        if (any_calibrated(schedule::step_start_calls(inputs.workload, plan, layout, role.stage))) {
-            return true;
-        }
+        found = found || std::ranges::any_of(schedule::step_start_calls(inputs.workload, plan, layout, role.stage),
+                                             is_calibrated);
     }
-    return false;
+    return found;
 }
 
 }  // namespace auspex::workflows

@@ -119,7 +119,6 @@ CompareCase load_case(const CompareRequest& request, const WantedLayout& wanted)
     }
     one.ranks = layout.tiles;
     one.predicted_memory_bytes = fullest_rank(one.inputs, plan, layout, program);
-    one.is_calibrated = has_calibrated_shape(one.inputs, plan, layout, program);
     return one;
 }
 
@@ -157,7 +156,7 @@ void add_random(const CompareRequest& request, const std::vector<int>& slots, co
             const WantedLayout files = write(drawn);
             const CompareCase one = load_case(request, files);
             require_nodes(request, slots, one);
-            if (!one.is_calibrated && is_worth_a_run(one)) {
+            if (is_worth_a_run(one) && !has_calibrated_shape(one.inputs)) {
                 wanted.push_back(files);
                 return true;
             }

@@ -18,7 +18,6 @@ struct CompareCase {
     int asked_ranks = 0;  ///< for a plan without dp; else 0
     int ranks = 1;
     double predicted_memory_bytes = 0;  ///< peak of all labels on the fullest rank
-    bool is_calibrated = false;         ///< has_calibrated_shape(): none of those that are drawn
     RunOrigin origin{};                 ///< of its runs
 
     /// The name of the file with its trace.

@@ -10,12 +10,10 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "base/rng.hpp"
 #include "base/statistics/quantiles.hpp"
 #include "compare/evaluate/compared_operations.hpp"
 #include "compare/evaluate/trace_file.hpp"
-#include "exec/data/megatron.hpp"
-#include "exec/data/prepare.hpp"
+#include "exec/data/random_dataset.hpp"
 #include "exec/run/core_probe.hpp"
 #include "launch/progress_line.hpp"
 #include "launch/train/child_run.hpp"
@@ -44,26 +42,11 @@ int counted_steps(double step_s) {
     return static_cast<int>(std::clamp(std::ceil(kSteps_s / step_s), fewest, kMaxSteps));
 }
 
-/// Rows of random tokens, which come round again in long runs: time does not depend on what they say.
+/// Rows of random tokens, which come round again in long runs.
 std::string make_random_data(const models::Workload& workload, const std::string& folder) {
-    constexpr int kRows = 64, kShort = 65'536;
-    const std::string tokens = folder + "/tokens-" + workload.name, data = folder + "/data-" + workload.name;
-    exec::MegatronWriter writer(tokens, workload.vocab_size <= kShort ? 2 : 4);
-    Rng rng(1);
-    for (int row = 0; row < kRows; ++row) {
-        std::vector<std::int32_t> sequence(static_cast<std::size_t>(workload.sequence_length) + 1);
-        for (std::int32_t& token : sequence) {
-            token = static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(workload.vocab_size)));
-        }
-        writer.add_sequence(sequence);
-    }
-    writer.commit();
-    exec::PrepareRequest request;
-    request.megatron = tokens;
-    request.vocabulary = workload.vocab_size;
-    request.sequence_length = workload.sequence_length;
-    request.folder = data;
-    static_cast<void>(prepare_dataset(request, [](const char*, std::size_t, std::size_t) {}));
+    constexpr int kRows = 64;
+    const std::string data = folder + "/data-" + workload.name;
+    exec::make_random_dataset(workload.vocab_size, workload.sequence_length, kRows, data);
     return data;
 }
 

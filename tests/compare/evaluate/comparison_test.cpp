@@ -37,16 +37,16 @@ TEST(Comparison, errors_are_predicted_over_the_median_of_the_runs) {
                                           made("m", "c", {3.96, 4, 4.04}, 4)});
     EXPECT_NEAR(comparison.cases[0].error, 0.1, 1e-12);
     EXPECT_NEAR(comparison.cases[1].error, -0.05, 1e-12);
-    EXPECT_NEAR(comparison.median_abs_error, 0.05, 1e-12);
-    EXPECT_NEAR(comparison.p90_abs_error, 0.09, 1e-12);
-    EXPECT_NEAR(comparison.max_abs_error, 0.1, 1e-12);
-    EXPECT_NEAR(comparison.mean_error, 0.05 / 3, 1e-12);
+    EXPECT_NEAR(comparison.errors.median_abs_error, 0.05, 1e-12);
+    EXPECT_NEAR(comparison.errors.p90_abs_error, 0.09, 1e-12);
+    EXPECT_NEAR(comparison.errors.max_abs_error, 0.1, 1e-12);
+    EXPECT_NEAR(comparison.errors.mean_error, 0.05 / 3, 1e-12);
     EXPECT_NEAR(comparison.median_half_width, 0.1, 1e-12);
     // Without a mechanism 1, 1, 4: errors 0, -50 %, 0; the 90th percentile lies 0.8 of the way from 0 to 50 %.
     const WithoutMechanism without = without_mechanism(comparison, "waits", "probe", {1, 1, 4});
-    EXPECT_NEAR(without.errors.median_abs, 0, 1e-12);
-    EXPECT_NEAR(without.errors.p90_abs, 0.4, 1e-12);
-    EXPECT_NEAR(without.errors.mean, -0.5 / 3, 1e-12);
+    EXPECT_NEAR(without.errors.median_abs_error, 0, 1e-12);
+    EXPECT_NEAR(without.errors.p90_abs_error, 0.4, 1e-12);
+    EXPECT_NEAR(without.errors.mean_error, -0.5 / 3, 1e-12);
     EXPECT_NEAR(comparison.spread, 4, 1e-12);
     // The range of {0.99, 1, 1.01} is 0.02, 1.693 standard deviations: noise 0.02 / 1.693 of each, and so the floor.
     EXPECT_NEAR(comparison.noise_floor.value(), 0.02 / 1.693, 1e-12);
@@ -73,10 +73,10 @@ TEST(Comparison, errors_are_given_against_all_runs_too) {
     const Comparison comparison = summed({one, made("m", "b", {2, 2}, 2)});
     EXPECT_NEAR(comparison.cases[0].error, 0, 1e-12);
     EXPECT_NEAR(comparison.cases[0].error_all_runs, 1.01 / 1.26 - 1, 1e-12);
-    EXPECT_NEAR(comparison.median_abs_error, 0, 1e-12);
+    EXPECT_NEAR(comparison.errors.median_abs_error, 0, 1e-12);
     // Over the two cases, of 0 and 1 - 1.01 / 1.26: half of the way, and nine tenths.
-    EXPECT_NEAR(comparison.median_abs_error_all_runs, 0.5 * (1 - 1.01 / 1.26), 1e-12);
-    EXPECT_NEAR(comparison.p90_abs_error_all_runs, 0.9 * (1 - 1.01 / 1.26), 1e-12);
+    EXPECT_NEAR(comparison.errors_all_runs.median_abs_error, 0.5 * (1 - 1.01 / 1.26), 1e-12);
+    EXPECT_NEAR(comparison.errors_all_runs.p90_abs_error, 0.9 * (1 - 1.01 / 1.26), 1e-12);
 }
 
 TEST(Comparison, spreads_are_of_each_workload_and_of_all) {
@@ -271,8 +271,8 @@ TEST(Comparison, steady_speeds_tell_no_slope) {
 
 TEST(Comparison, goals_follow_the_noise_floor) {
     Comparison comparison;
-    comparison.median_abs_error = 0.06;
-    comparison.p90_abs_error = 0.13;
+    comparison.errors.median_abs_error = 0.06;
+    comparison.errors.p90_abs_error = 0.13;
     comparison.kendall_tau = 0.85;
     comparison.regret_of_predicted_best = 0.04;
     const auto held = [&comparison] {
@@ -282,13 +282,13 @@ TEST(Comparison, goals_follow_the_noise_floor) {
         }
         return text;
     };
-    comparison.mean_error = -0.03;
+    comparison.errors.mean_error = -0.03;
     comparison.coverage = {{1, 8, 10}, {2, 8, 10}};
     comparison.median_half_width = 0.1;
     EXPECT_EQ(held(), "nnnnnn");
     // 7 % noise: errors may be 7 % and 14 %, regret 10 %; tau has to be that of measuring twice only.
     comparison.noise_floor = 0.07;
-    comparison.mean_error = 0.02;
+    comparison.errors.mean_error = 0.02;
     EXPECT_EQ(held(), "yyynyn");
     comparison.kendall_tau_of_repeats = 0.84;
     comparison.coverage = {{1, 8, 10}, {2, 9, 10}};  // 85 %

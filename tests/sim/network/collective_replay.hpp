@@ -75,7 +75,8 @@ class Replay : public ReplayData {
     [[nodiscard]] int place(network::Level level, int rank) const {
         const int node = rank / std::max(1, form_.per_node);
         switch (level) {
-            case network::Level::kFlat: return rank;
+            case network::Level::kFlat:
+            case network::Level::kByHost: return rank;
             case network::Level::kIntraNode: return rank % form_.per_node;
             case network::Level::kInterNode: return node;
             case network::Level::kIntraBlock: return node % form_.per_block;

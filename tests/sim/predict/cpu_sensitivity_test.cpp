@@ -17,17 +17,15 @@ namespace {
 
 using namespace testing_cpu;
 
-const ConstantGroup& group_of(const std::string& path) {
-    const auto& groups = cpu_constant_groups();
-    return *std::find_if(groups.begin(), groups.end(),
-                         [&](const ConstantGroup& group) { return std::string(group.path) == path; });
+const ScaledConstant& scaled(const std::string& path) {
+    return *std::ranges::find(cpu_constants(), path, &ScaledConstant::path);
 }
 
-/// Neither told by the library or a clock, nor 0 for want of a wire.
-bool is_uncertain(const Constant& constant) {
-    return constant.path.starts_with("machine.host.") && constant.kind != ConstantKind::kSpecified &&
-           constant.path != "machine.host.probe" && constant.path != "machine.host.background_load" &&
-           constant.path != "machine.host.messages.near.latency" && constant.path != "machine.host.messages.far.burst";
+/// Neither told by the library or a clock, nor of one cost model among many.
+bool is_one_by_one(const Constant& constant) {
+    return constant.path.starts_with("machine.host.") && !constant.path.starts_with("machine.host.kernels.") &&
+           constant.kind != ConstantKind::kSpecified && constant.path != "machine.host.probe" &&
+           constant.path != "machine.host.background_load" && constant.path != "machine.host.messages.far.burst";
 }
 
 TEST(CpuSensitivity, every_uncertain_constant_of_a_host_is_scaled_once) {
@@ -35,20 +33,14 @@ TEST(CpuSensitivity, every_uncertain_constant_of_a_host_is_scaled_once) {
     document.set("host.fresh_share", "0.4");
     const models::Machine machine = models::load_machine(document);
     for (const Constant& constant : machine.constants) {
-        if (is_uncertain(constant)) {
-            EXPECT_EQ(
-                std::ranges::count_if(cpu_constant_groups(),
-                                      [&](const ConstantGroup& group) { return has_constant(group, constant.path); }),
-                1)
-                << constant.path;
+        if (is_one_by_one(constant)) {
+            EXPECT_EQ(std::ranges::count(cpu_constants(), constant.path, &ScaledConstant::path), 1) << constant.path;
         }
     }
-    for (const ConstantGroup& group : cpu_constant_groups()) {
-        const bool is_speed = std::string(group.path) == "machine.host.probe";  // it scales others
-        EXPECT_TRUE(is_speed ||
-                    std::ranges::any_of(machine.constants,
-                                        [&](const Constant& constant) { return has_constant(group, constant.path); }))
-            << "this file sets all that a host may have, but no " << group.path;
+    for (const ScaledConstant& one : cpu_constants()) {
+        EXPECT_TRUE(one.of != ScaledConstant::Of::kConstant ||
+                    std::ranges::count(machine.constants, one.path, &Constant::path) == 1)
+            << "this file sets all that a host may have, but no " << one.path;
     }
 }
 
@@ -59,14 +51,14 @@ TEST(CpuSensitivity, what_is_scaled_makes_a_step_longer) {
     cpu.intra_node.send_s = 1e-6;
     constexpr double kFactor = 1.05;
     for (const char* path : {"core_slice", "core_reach", "fresh_share", "busy_speed", "messages.near.send"}) {
-        group_of(std::string("machine.host.") + path).scale(machine, kFactor);
+        scaled(std::string("machine.host.") + path).scale(machine, kFactor);
     }
     EXPECT_DOUBLE_EQ(cpu.quantum_s, 4.2e-3);
     EXPECT_DOUBLE_EQ(cpu.core_capacity_bytes, 2e6) << "less fits";
     EXPECT_DOUBLE_EQ(cpu.fresh_share, 0.4) << "more is read again";
     EXPECT_DOUBLE_EQ(cpu.busy_speed, 0.8);
     EXPECT_DOUBLE_EQ(cpu.intra_node.send_s, 1.05e-6);
-    group_of("machine.host.probe").scale(machine, kFactor);
+    scaled("machine.host.probe").scale(machine, kFactor);
     EXPECT_DOUBLE_EQ(cpu.intra_node.send_s, 1.05 * 1.05e-6) << "a slower core";
 }
 

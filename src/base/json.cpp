@@ -192,6 +192,7 @@ bool JsonValue::is_array() const { return node_of(node_).is_array(); }
 bool JsonValue::is_string() const { return node_of(node_).is_string(); }
 bool JsonValue::is_number() const { return node_of(node_).is_number(); }
 bool JsonValue::is_bool() const { return node_of(node_).is_boolean(); }
+bool JsonValue::is_null() const { return node_of(node_).is_null(); }
 
 JsonValue JsonValue::at(std::string_view key) const {
     if (auto member = find(key)) {
@@ -336,6 +337,10 @@ JsonDocument JsonDocument::parse(std::string_view text, const std::string& name)
     return JsonDocument(std::make_unique<Impl>(Impl{name, sha256_hex(text), parse_strict(text, name)}));
 }
 
+JsonDocument JsonDocument::converted(std::string_view text) const {
+    return JsonDocument(std::make_unique<Impl>(Impl{name(), sha256(), parse_strict(text, name())}));
+}
+
 JsonValue JsonDocument::root() const { return JsonValue(this, &impl_->root, ""); }
 const std::string& JsonDocument::name() const { return impl_->name; }
 
@@ -369,6 +374,7 @@ void JsonDocument::set_quantity(std::string_view dotted_path, double value, Dime
 }
 
 std::string JsonDocument::dump() const { return compact(impl_->root); }
+std::string JsonDocument::indented() const { return impl_->root.dump(2, ' ', false, Node::error_handler_t::replace); }
 const std::string& JsonDocument::sha256() const { return impl_->sha256; }
 
 std::string json_quote(std::string_view text) { return compact(Node(std::string(text))); }

@@ -23,6 +23,7 @@ class JsonValue {
     [[nodiscard]] bool is_string() const;
     [[nodiscard]] bool is_number() const;
     [[nodiscard]] bool is_bool() const;
+    [[nodiscard]] bool is_null() const;
 
     /// Required member; throws "missing key" naming the keys that are there.
     [[nodiscard]] JsonValue at(std::string_view key) const;
@@ -67,6 +68,8 @@ class JsonDocument {
     /// JSON (with line and column).
     static JsonDocument load(const std::string& file);
     static JsonDocument parse(std::string_view text, const std::string& name);
+    /// The same file with other content, for one that is written in another project's format: name and checksum stay.
+    [[nodiscard]] JsonDocument converted(std::string_view text) const;
     JsonDocument(const JsonDocument&);
     JsonDocument& operator=(const JsonDocument&);
     JsonDocument(JsonDocument&&) noexcept;
@@ -84,6 +87,8 @@ class JsonDocument {
     /// Replaces the number of a quantity at `path` for a sensitivity study; keeps kind and source.
     void set_quantity(std::string_view dotted_path, double value, Dimension dimension);
     [[nodiscard]] std::string dump() const;
+    /// The same in lines, two spaces a level: for files that people read.
+    [[nodiscard]] std::string indented() const;
     /// SHA-256 in hex of the text that was parsed, byte for byte (what sha256sum prints for the file); `set` does not
     /// change it.
     [[nodiscard]] const std::string& sha256() const;

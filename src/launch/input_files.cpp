@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -146,9 +147,33 @@ void require_roles(const std::vector<std::string>& overrides, const std::vector<
     }
 }
 
+interop::ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides) {
+    std::vector<Override> of_workload;
+    for (const std::string& text : overrides) {
+        Override parts = split_override(text);
+        const std::string key = parts.path.substr(0, parts.path.find('.'));
+        if (parts.role != "workload") {
+            continue;
+        }
+        if (key == "sequence_length" || config.root().find(key)) {
+            config.set(parts.path, parts.value);
+        } else {
+            of_workload.push_back(std::move(parts));
+        }
+    }
+    interop::ImportedWorkload imported = interop::import_hugging_face(config);
+    for (const Override& parts : of_workload) {
+        imported.document.set(parts.path, parts.value);
+    }
+    return imported;
+}
+
 JsonDocument load_document(const std::string& role, const std::string& name,
                            const std::vector<std::string>& overrides) {
     JsonDocument document = JsonDocument::load(find_input(role, name));
+    if (role == "workload" && interop::is_hugging_face(document)) {
+        return import_workload(std::move(document), overrides).document;
+    }
     for (const std::string& text : overrides) {
         if (const Override parts = split_override(text); parts.role == role) {
             document.set(parts.path, parts.value);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "interop/hugging_face.hpp"
 
 namespace auspex::launch {
 
@@ -28,8 +29,12 @@ struct Override {
 /// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
 void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
 
-/// Loads a role's document and applies the overrides of that role. A routing trace that an override names is relative
-/// to the working directory, one that the plan's file names to that file's folder.
+/// The workload that a config.json of Hugging Face says (interop/hugging_face.hpp). An override of a key that it has,
+/// or of sequence_length, changes the config, any other one the workload that comes of it.
+[[nodiscard]] interop::ImportedWorkload import_workload(JsonDocument config, const std::vector<std::string>& overrides);
+
+/// Loads a role's document and applies the overrides of that role; a workload may be a config.json. A routing trace
+/// that an override names is relative to the working directory, one that the plan's file names to that file's folder.
 [[nodiscard]] JsonDocument load_document(const std::string& role, const std::string& name,
                                          const std::vector<std::string>& overrides);
 

@@ -174,7 +174,9 @@ Workload load_workload(const JsonDocument& document) {
     }
     Workload workload;
     workload.file = document.name();
-    workload.name = std::filesystem::path(document.name()).stem().string();
+    const std::filesystem::path file(document.name());
+    const std::string folder = file.parent_path().filename().string();
+    workload.name = file.filename() == "config.json" && !folder.empty() ? folder : file.stem().string();
     workload.layers = read_int(root, "layers", 1, kMaxLayers);
     workload.hidden_size = read_int(root, "hidden_size", 1, kMaxSize);
     workload.vocab_size = read_int(root, "vocab_size", 1, kMaxVocab);

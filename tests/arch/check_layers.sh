@@ -15,6 +15,7 @@ BEGIN {
     # What each group of rooms may include beside itself. ARCHITECTURE.md draws it.
     may["base"] = ""
     may["models"] = "base"
+    may["interop"] = "base models"
     may["schedule"] = "base models"
     may["sim/network"] = "base models schedule"
     may["sim/engine"] = may["sim/cpu"] = "base models schedule sim/network"
@@ -25,11 +26,11 @@ BEGIN {
     may["compare/fit"] = "base models schedule sim/network sim/cpu"
     may["compare/evaluate"] = "base models schedule"
     may["report"] = "base models schedule sim/network sim/predict sim/search compare/fit compare/evaluate"
-    may["launch"] = "base models schedule exec"
-    may["workflows"] = "base models schedule sim/predict exec microbench compare/fit compare/evaluate report launch"
+    may["launch"] = "base models interop schedule exec"
+    may["workflows"] = "base models interop schedule sim/predict exec microbench compare/fit compare/evaluate report launch"
     may["cli"] = may["workflows"] " sim/network sim/search workflows"
     # Rooms within a group: each includes those in front of it only.
-    n = split("base base/statistics models/cpu models/transport models schedule schedule/program schedule/bindings schedule/rounds " \
+    n = split("base base/statistics models/cpu models/transport models interop schedule schedule/program schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
               "sim/network/collective sim/engine sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \

@@ -85,18 +85,24 @@ void fill_defaults(const Command& command, Options& options) {
 po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
     const std::string where = std::string("auspex ") + command.name;
     const po::options_description description = describe(command);
+    bool lacks_operand = command.operand.has_value();
     po::variables_map values;
     try {
         namespace style = po::command_line_style;
-        const auto parsed = po::command_line_parser(with_long_names(command, arguments))
-                                .options(description)
-                                .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
-                                .run();
-        for (const auto& option : parsed.options) {
-            if (option.position_key >= 0) {
+        auto parsed = po::command_line_parser(with_long_names(command, arguments))
+                          .options(description)
+                          .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+                          .run();
+        for (po::option& option : parsed.options) {
+            if (option.position_key < 0) {
+                continue;
+            }
+            if (!lacks_operand) {
                 throw InputError(where, "found the stray argument \"" + option.value.at(0) +
                                             "\"; expected flags only (--help lists them)");
             }
+            option.string_key = text_of(*command.operand).name;
+            lacks_operand = false;
         }
         po::store(parsed, values);
     } catch (const po::error& error) {

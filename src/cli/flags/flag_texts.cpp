@@ -215,6 +215,14 @@ FlagText text_of(Flag flag) {
         case Flag::kRole:
             return {"role", "ROLE", "machine, stack, workload, plan, layouts, measurements or published-names"};
         case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
+        case Flag::kConfig: return {"config", "FILE", "config.json of a model; the flag's name may be left out"};
+        case Flag::kFormat: return {"format", "megatron-lm", "the framework whose arguments are written"};
+        case Flag::kJob:
+            return {"job", "pbs|slurm",
+                    "write a script to submit, with the time that --steps take as predicted; needs machine and stack"};
+        case Flag::kTrainingLength:
+            return {"sequence-length", "N", "tokens of a training sequence, which the file does not say"};
+        case Flag::kWorkloadOut: return {"out", "FILE", "workload file to write; without it, it is printed"};
         case Flag::kCheckExecutor:
             return {"check-executor", nullptr,
                     "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};

@@ -185,8 +185,13 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kData: options.data = text(); break;
         case Flag::kDatasetOut:
         case Flag::kMegatronOut:
+        case Flag::kWorkloadOut:
         case Flag::kManualOut: options.out = text(); break;
         case Flag::kRole: options.role = text(); break;
+        case Flag::kFormat: options.emit.format = text(); break;
+        case Flag::kJob: options.emit.job = text(); break;
+        case Flag::kConfig: options.config = text(); break;
+        case Flag::kTrainingLength: options.sequence_length = parse_count("sequence-length", text()); break;
         case Flag::kCheckExecutor: options.check_executor = true; break;
         case Flag::kMaxRanks: options.max_ranks = parse_count("max-ranks", text()); break;
         case Flag::kLayouts: options.verify.layouts = parse_count("layouts", text()); break;

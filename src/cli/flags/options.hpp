@@ -50,6 +50,11 @@ enum class Flag {
     kDatasetOut,
     kMegatronOut,
     kRole,
+    kConfig,
+    kFormat,
+    kJob,
+    kWorkloadOut,
+    kTrainingLength,
     kManualOut,
     kTrainRanks,
     kTrainStack,
@@ -188,6 +193,11 @@ struct DatasetFlags {
     int vocab_size = 0, sequence_length = 0, shard_rows = 0;
 };
 
+/// What `auspex emit` alone takes.
+struct EmitFlags {
+    std::string format, job;
+};
+
 /// What `auspex verify` alone takes.
 struct VerifyFlags {
     int layouts = 0;
@@ -204,7 +214,8 @@ struct Options {
     double tokens = 0;
     std::optional<std::uint64_t> seed;
     int ranks = 0, max_ranks = 0;
-    std::string data, role;
+    std::string data, role, config;
+    int sequence_length = 0;
     bool check_executor = false;
     PredictFlags predict;
     CollectiveFlags collective;
@@ -214,6 +225,7 @@ struct Options {
     CompareFlags compare;
     CalibrateFlags calibrate;
     SearchFlags search;
+    EmitFlags emit;
     bool json = false;
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given
     std::string command_line;            ///< that repeats this run, quoted for a shell
@@ -233,7 +245,8 @@ struct Command {
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
     std::vector<FlagMeaning> meanings = {};
-    std::optional<Flag> alone = {};  ///< with this one none is required: another job of the same command
+    std::optional<Flag> alone = {};    ///< with this one none is required: another job of the same command
+    std::optional<Flag> operand = {};  ///< whose value may stand without its name
 };
 
 }  // namespace auspex::cli

@@ -1,0 +1,328 @@
+/// @file Keys of config.json to keys of a workload.
+#include "interop/hugging_face.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/json_writer.hpp"
+#include "interop/config_keys.hpp"
+#include "interop/hugging_face_families.hpp"
+
+namespace auspex::interop {
+namespace {
+
+constexpr const char* kParts = "text_config";
+
+const ModelFamily& family_of(const JsonValue& model_type) {
+    const std::string name = model_type.as_string();
+    std::string names;
+    for (const ModelFamily& family : model_families()) {
+        if (family.model_type == name) {
+            return family;
+        }
+        names += (names.empty() ? "" : ", ") + std::string(family.model_type);
+    }
+    model_type.fail("one of " + names);
+}
+
+/// "leave it out with --set workload.KEY=VALUE": what an error about a key ends with.
+std::string left_out_by(const JsonValue& value, const std::string& other) {
+    return "; --set workload." + value.path() + "=" + other + " leaves it out";
+}
+
+class Importer {
+ public:
+    Importer(const JsonDocument& config, const JsonValue& model)
+        : config_(config), keys_(model), family_(family_of(keys_.at("model_type"))), json_(text_) {}
+
+    ImportedWorkload run() {
+        json_.begin_object().member(
+            "source", "config.json of Hugging Face transformers, model_type " + std::string(family_.model_type));
+        write_sizes();
+        write_attention();
+        if (!family_.expert_width.empty()) {
+            write_experts();
+        } else {
+            json_.member("intermediate_size", keys_.count("intermediate_size"));
+        }
+        write_training();
+        check_window();
+        check_extra_layers();
+        note_small_parts();
+        pass_over_what_costs_nothing();
+        keys_.refuse_the_rest();
+        write_notes();
+        json_.end_object();
+        return {config_.converted(text_.str()), std::move(notes_)};
+    }
+
+ private:
+    void write_sizes() {
+        layers_ = keys_.count("num_hidden_layers");
+        json_.member("layers", layers_).member("hidden_size", keys_.count("hidden_size"));
+        json_.member("vocab_size", keys_.count("vocab_size")).member("norm", family_.norm);
+        json_.member("tied_embeddings", keys_.flag_or("tie_word_embeddings", false));
+        json_.member("biases", family_.has_biases).member("sequence_length", sequence_length());
+        if (const auto activation = keys_.find("hidden_act"); activation) {
+            static_cast<void>(activation->as_one_of({"silu"}));
+        }
+        json_.member("feed_forward", "swiglu");
+    }
+
+    int sequence_length() {
+        keys_.pass_over({"sequence_length"});
+        const auto given = config_.root().find("sequence_length");
+        if (!given) {
+            const auto longest = keys_.find("max_position_embeddings");
+            throw InputError(config_.name() + ": $.sequence_length",
+                             "found no such key; expected the length of training sequences, which such a file does not "
+                             "have: --set workload.sequence_length=4096, --sequence-length with auspex import hf" +
+                                 (longest ? " (the model can take " + longest->excerpt() + ")" : std::string()));
+        }
+        sequence_length_ = static_cast<int>(given->as_integer(1, 100'000'000));
+        return sequence_length_;
+    }
+
+    void write_attention() {
+        const int heads = keys_.count("num_attention_heads");
+        json_.member("heads", heads);
+        if (family_.is_latent) {
+            json_.member("attention", "latent").member("head_size", keys_.count("qk_nope_head_dim"));
+            json_.member("q_rank", keys_.count_or("q_lora_rank", 0)).member("kv_rank", keys_.count("kv_lora_rank"));
+            json_.member("rope_head_size", keys_.count("qk_rope_head_dim", 0));
+            json_.member("value_head_size", keys_.count("v_head_dim"));
+            keys_.pass_over({"num_key_value_heads", "head_dim"});  // as many as heads; the part with position
+            return;
+        }
+        json_.member("kv_heads", keys_.count_or("num_key_value_heads", heads, 1));
+        if (keys_.find("head_dim")) {
+            json_.member("head_size", keys_.count("head_dim"));
+        }
+        const bool is_normed = keys_.flag_or("use_qk_norm", family_.has_qk_norm);
+        json_.member("qk_norm", is_normed);
+    }
+
+    void write_experts() {
+        json_.member("num_experts", number_of_experts()).member("top_k", keys_.count("num_experts_per_tok"));
+        const int width = keys_.count(family_.expert_width);
+        json_.member("expert_size", width).member("shared_experts", shared_experts(width));
+        const int dense = first_dense_layers();
+        json_.member("first_dense_layers", dense);
+        if (dense > 0) {
+            json_.member("intermediate_size", keys_.count(family_.dense_width));
+        } else {
+            keys_.pass_over({family_.dense_width});
+        }
+    }
+
+    /// Three names for one number.
+    int number_of_experts() {
+        std::optional<JsonValue> found;
+        for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"}) {
+            const auto value = keys_.find(key);
+            if (value && found && value->excerpt() != found->excerpt()) {
+                value->fail(found->excerpt() + ", as " + found->path() + " has it");
+            }
+            found = value ? value : found;
+        }
+        return found ? static_cast<int>(found->as_integer(1, 1'000'000)) : keys_.count("num_experts");
+    }
+
+    int shared_experts(int width) {
+        if (const auto all = keys_.find("shared_expert_intermediate_size")) {
+            const std::int64_t shared = all->as_integer(0, 100'000'000);
+            if (shared % width != 0) {
+                all->fail("a multiple of " + std::string(family_.expert_width) + " (" + std::to_string(width) +
+                          "): shared experts as wide as the others");
+            }
+            notes_.emplace_back("the gate of the shared expert is left out");
+            return static_cast<int>(shared / width);
+        }
+        return keys_.count_or("n_shared_experts", family_.has_one_shared ? 1 : 0);
+    }
+
+    int first_dense_layers() {
+        for (const char* key : {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"}) {
+            if (const auto step = keys_.find(key); step && step->as_integer(1, 1000) != 1) {
+                step->fail("1: experts in every n-th layer only are not modelled");
+            }
+        }
+        const int first = keys_.count_or("first_k_dense_replace", 0);
+        if (const auto dense = keys_.find("mlp_only_layers")) {
+            return first + leading_layers(*dense);
+        }
+        if (const auto kinds = keys_.find("mlp_layer_types")) {
+            return dense_of_kinds(*kinds);
+        }
+        keys_.pass_over({"moe_layers"});  // what the step has said
+        return first;
+    }
+
+    /// Of a list of layers: how many there are, from 0 on.
+    static int leading_layers(const JsonValue& list) {
+        const std::vector<JsonValue> layers = list.elements();
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            if (layers[i].as_integer(0, 10'000) != static_cast<std::int64_t>(i)) {
+                list.fail("the first layers, in order: dense layers among those with experts are not modelled");
+            }
+        }
+        return static_cast<int>(layers.size());
+    }
+
+    static int dense_of_kinds(const JsonValue& kinds) {
+        int dense = 0;
+        bool has_experts = false;
+        for (const JsonValue& kind : kinds.elements()) {
+            const bool is_dense = kind.as_one_of({"dense", "sparse"}) == 0;
+            if (is_dense && has_experts) {
+                kind.fail("\"sparse\": dense layers behind one with experts are not modelled");
+            }
+            dense += is_dense ? 1 : 0;
+            has_experts = has_experts || !is_dense;
+        }
+        return dense;
+    }
+
+    void write_training() {
+        json_.key("training").begin_object();
+        const std::optional<JsonValue> rope = keys_.find("rope_parameters");
+        const auto theta = rope && rope->is_object() ? rope->find("rope_theta") : keys_.find("rope_theta");
+        if (theta && theta->is_number()) {
+            json_.member("rope_theta", theta->as_number(1, 1e12));
+        }
+        keys_.pass_over({"rope_theta"});
+        if (const auto epsilon = keys_.find("rms_norm_eps")) {
+            json_.member("norm_epsilon", epsilon->as_number(1e-12, 1));
+        }
+        if (const auto deviation = keys_.find("initializer_range")) {
+            json_.member("initial_deviation", deviation->as_number(0, 10));
+        }
+        if (!family_.expert_width.empty()) {
+            json_.member("normalize_top_k", keys_.flag_or("norm_topk_prob", family_.normalizes_top_k));
+            if (const auto balance = keys_.find("router_aux_loss_coef")) {
+                json_.member("auxiliary_loss", balance->as_number(0, 100));
+            }
+        }
+        json_.end_object();
+    }
+
+    void check_window() {
+        keys_.pass_over({"layer_types", "max_window_layers"});
+        const bool is_used = keys_.flag_or("use_sliding_window", false);
+        const auto window = keys_.find(family_.window_key);
+        const bool has_window =
+            family_.window == AttentionWindow::kAlways || (family_.window == AttentionWindow::kIfUsed && is_used);
+        if (window && has_window && window->as_integer(1, 1'000'000'000) < sequence_length_) {
+            window->fail("at least the sequence length (" + std::to_string(sequence_length_) +
+                         "): attention over a shorter window is not modelled" + left_out_by(*window, "null") +
+                         ", and every layer attends to the whole sequence");
+        }
+        keys_.pass_over({"sliding_window"});
+    }
+
+    void check_extra_layers() {
+        for (const char* key : {"num_nextn_predict_layers", "num_mtp_layers"}) {
+            if (const auto extra = keys_.find(key); extra && extra->as_integer(0, 1000) > 0) {
+                extra->fail("0: layers that predict more tokens are not modelled" + left_out_by(*extra, "0"));
+            }
+        }
+    }
+
+    void note_small_parts() {
+        const bool has_biases =
+            keys_.flag_or("attention_bias", family_.has_attention_biases) || keys_.flag_or("qkv_bias", false);
+        if (has_biases && !family_.has_biases) {
+            notes_.emplace_back("biases of queries, keys and values are left out");
+        }
+        if (keys_.flag_or("mlp_bias", false)) {
+            notes_.emplace_back("biases of the feed-forward are left out");
+        }
+        if (keys_.find("clip_qkv")) {
+            notes_.emplace_back("clipping of queries, keys and values is left out");
+        }
+        if (family_.model_type == "gpt_oss") {
+            notes_.emplace_back("attention sinks, one number a head, are left out");
+        }
+        if (config_.root().find(kParts)) {
+            notes_.emplace_back("the language model alone: other parts of the model are left out");
+        }
+    }
+
+    void pass_over_what_costs_nothing() {
+        keys_.pass_over({"architectures",
+                         "torch_dtype",
+                         "dtype",
+                         "transformers_version",
+                         "_name_or_path",
+                         "auto_map",
+                         "bos_token_id",
+                         "eos_token_id",
+                         "pad_token_id",
+                         "use_cache",
+                         "max_position_embeddings",
+                         "rope_scaling",
+                         "rope_parameters",
+                         "partial_rotary_factor",
+                         "rope_interleave",
+                         "attention_dropout",
+                         "hidden_dropout",
+                         "dropout",
+                         "resid_pdrop",
+                         "embd_pdrop",
+                         "layer_norm_eps",
+                         "pretraining_tp",
+                         "output_router_logits",
+                         "quantization_config",
+                         "ep_size",
+                         "seq_aux",
+                         "aux_loss_alpha",
+                         "scoring_func",
+                         "topk_method",
+                         "n_group",
+                         "topk_group",
+                         "routed_scaling_factor",
+                         "router_jitter_noise",
+                         "initial_context_length",
+                         "experts_per_token",
+                         "swiglu_limit",
+                         "no_rope_layers",
+                         "attn_temperature_tuning",
+                         "attn_scale",
+                         "floor_scale",
+                         "for_llm_compressor",
+                         "is_llama_config"});
+    }
+
+    void write_notes() {
+        std::string all;
+        for (const std::string& note : notes_) {
+            all += (all.empty() ? "" : "; ") + note;
+        }
+        if (!all.empty()) {
+            json_.member("comment", all);
+        }
+    }
+
+    const JsonDocument& config_;
+    ConfigKeys keys_;
+    const ModelFamily& family_;
+    std::ostringstream text_;
+    JsonWriter json_;
+    std::vector<std::string> notes_;
+    int layers_ = 0, sequence_length_ = 0;
+};
+
+}  // namespace
+
+bool is_hugging_face(const JsonDocument& document) {
+    return document.root().is_object() && document.root().find("model_type").has_value();
+}
+
+ImportedWorkload import_hugging_face(const JsonDocument& config) {
+    const auto part = config.root().find(kParts);
+    return Importer(config, part ? *part : config.root()).run();
+}
+
+}  // namespace auspex::interop

@@ -1,0 +1,80 @@
+/// @file auspex import and auspex emit as people call them.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <initializer_list>
+#include <string>
+
+#include "base/json.hpp"
+#include "cli_fixture.hpp"
+
+namespace auspex::cli {
+namespace {
+
+using testing_cli::Outcome;
+
+class ExchangeCli : public testing::Test, protected testing_cli::Runner {
+ protected:
+    static std::string config(const std::string& model) {
+        return std::string(AUSPEX_SOURCE_DIR) + "/tests/interop/configs/" + model + "/config.json";
+    }
+    void expect_refused(const std::string& arguments, std::initializer_list<const char*> words) const {
+        EXPECT_EQ(fault_of_refusal(arguments, words), "");
+    }
+};
+
+// A config in, a layout out, a script to submit, and the same plan read back from it.
+TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
+    const std::string model = folder_ + "model.json", job = folder_ + "job.pbs", plan = folder_ + "plan.json";
+    const Outcome imported =
+        run("import hf '" + config("Mixtral-8x7B-v0.1") + "' --sequence-length 4096 --out '" + model + "'");
+    ASSERT_EQ(imported.exit_code, 0) << imported.error;
+    EXPECT_NE(imported.out.find("46.7 billion parameters, 12.88 billion active a token"), std::string::npos)
+        << imported.out;
+    const std::string inputs = " --machine aurora --stack megatron-deepspeed --workload '" + model +
+                               "' --plan mixtral-8x7b --set plan.pp=8 --tiles 192";
+    const Outcome predicted = run("predict --json" + inputs);
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.error;
+    const Outcome emitted = run("emit --format megatron-lm --job pbs --steps 100 --out '" + job + "'" + inputs);
+    ASSERT_EQ(emitted.exit_code, 0) << emitted.error;
+    const std::string script = testing_cli::text_of(job);
+    EXPECT_NE(script.find("#PBS -l select=16\n"), std::string::npos) << script;
+    EXPECT_NE(script.find("mpiexec -n 192 --ppn 12 --depth 8 --cpu-bind depth"), std::string::npos) << script;
+    ASSERT_EQ(run("import megatron '" + job + "' --out '" + plan + "'").exit_code, 0);
+    const Outcome again = run("predict --json --machine aurora --stack megatron-deepspeed --workload '" + model +
+                              "' --plan '" + plan + "' --tiles 192");
+    ASSERT_EQ(again.exit_code, 0) << again.error;
+    EXPECT_EQ(JsonDocument::parse(again.out, "again").root().at("step_time_s").as_number(0, 1e6),
+              JsonDocument::parse(predicted.out, "first").root().at("step_time_s").as_number(0, 1e6));
+}
+
+TEST_F(ExchangeCli, a_config_is_a_workload_as_it_is) {
+    const Outcome described =
+        run("describe --json --workload '" + config("Qwen3-30B-A3B") + "' --set workload.sequence_length=4096");
+    ASSERT_EQ(described.exit_code, 0) << described.error;
+    EXPECT_EQ(JsonDocument::parse(described.out, "out").root().at("name").as_string(), "Qwen3-30B-A3B");
+    const Outcome shorter = run("describe --json --workload '" + config("Qwen3-30B-A3B") +
+                                "' --set workload.sequence_length=4096 --set workload.num_hidden_layers=24");
+    EXPECT_NE(shorter.out, described.out);
+}
+
+TEST_F(ExchangeCli, what_is_missing_or_not_modelled_is_said) {
+    expect_refused("describe --workload '" + config("Qwen3-8B") + "'", {"sequence_length", "40960"});
+    expect_refused("import hf '" + config("DeepSeek-V3") + "' --sequence-length 4096",
+                   {"num_nextn_predict_layers", "=0"});
+    expect_refused("import hf workloads/toy-moe.json", {"model_type", "Hugging Face"});
+    expect_refused("import hf", {"--config"});
+    expect_refused("import hf a.json b.json", {"stray", "b.json"});
+    expect_refused("import megatron README.md", {"--"});
+    expect_refused("emit --format slang --workload toy-moe --plan toy-pp2-ep2", {"slang", "megatron-lm"});
+    expect_refused("emit --format megatron-lm --workload toy-moe --plan toy-pp2-ep2 --job pbs",
+                   {"--machine", "--steps"});
+    expect_refused("emit --format megatron-lm --workload toy-moe --plan toy-pp2-ep2 --set plan.schedule=gpipe",
+                   {"schedule", "gpipe", "Megatron-LM"});
+    const std::string no_ranks = folder_ + "no-ranks.sh";
+    std::ofstream(no_ranks) << "ARGS=(--bf16)\n";
+    expect_refused("import megatron '" + no_ranks + "'", {"--tiles", "ranks"});
+}
+
+}  // namespace
+}  // namespace auspex::cli

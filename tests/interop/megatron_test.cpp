@@ -1,0 +1,213 @@
+/// @file Plans to arguments of Megatron-LM and back, and scripts of others.
+#include "interop/megatron.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "interop/job_script.hpp"
+#include "interop/launch_script.hpp"
+#include "interop/stage_pattern.hpp"
+
+namespace auspex::interop {
+namespace {
+
+struct Case {
+    models::Workload workload;
+    models::Plan plan;
+};
+
+JsonDocument input(const std::string& folder, const std::string& name) {
+    return JsonDocument::load(std::string(AUSPEX_SOURCE_DIR) + "/" + folder + "/" + name + ".json");
+}
+
+/// A plan file of the repository with fields changed, for a workload of the repository.
+Case case_of(const std::string& workload, const std::string& plan,
+             const std::vector<std::pair<const char*, const char*>>& changes = {}) {
+    JsonDocument document = input("plans", plan);
+    for (const auto& [path, value] : changes) {
+        document.set(path, value);
+    }
+    Case one;
+    one.workload = models::load_workload(input("workloads", workload));
+    one.plan = resolve_plan(models::load_plan(document), one.workload, 0);
+    return one;
+}
+
+models::Plan parsed(const std::string& text, const models::Workload& workload, int ranks) {
+    const LaunchScript script = read_launch_script(text, "job.sh");
+    const std::string plan = plan_of_megatron(script.arguments, "job.sh", ranks > 0 ? ranks : script.ranks);
+    return resolve_plan(models::load_plan(JsonDocument::parse(plan, "job.sh")), workload, 0);
+}
+
+void expect_same(const models::Plan& a, const models::Plan& b, const std::string& what) {
+    EXPECT_EQ(a.dp, b.dp) << what;
+    EXPECT_EQ(a.ep, b.ep) << what;
+    EXPECT_EQ(a.etp, b.etp) << what;
+    EXPECT_EQ(a.tp, b.tp) << what;
+    EXPECT_EQ(a.pp, b.pp) << what;
+    EXPECT_EQ(a.cp, b.cp) << what;
+    EXPECT_EQ(a.virtual_stages, b.virtual_stages) << what;
+    EXPECT_EQ(a.stage_layers, b.stage_layers) << what;
+    EXPECT_EQ(a.sequence_parallel, b.sequence_parallel) << what;
+    EXPECT_EQ(a.micro_batch_size, b.micro_batch_size) << what;
+    EXPECT_EQ(a.micro_batches, b.micro_batches) << what;
+    EXPECT_EQ(a.schedule, b.schedule) << what;
+    EXPECT_EQ(a.recompute_norm, b.recompute_norm) << what;
+    EXPECT_EQ(a.recompute_attention, b.recompute_attention) << what;
+    EXPECT_EQ(a.recompute_expert, b.recompute_expert) << what;
+    EXPECT_EQ(a.precision, b.precision) << what;
+    EXPECT_EQ(a.gradient_bytes, b.gradient_bytes) << what;
+    EXPECT_EQ(a.optimizer, b.optimizer) << what;
+    EXPECT_EQ(a.overlap_dp, b.overlap_dp) << what;
+    EXPECT_EQ(a.overlap_tp, b.overlap_tp) << what;
+    EXPECT_EQ(a.overlap_ep, b.overlap_ep) << what;
+    EXPECT_EQ(a.overlap_pp, b.overlap_pp) << what;
+    EXPECT_EQ(a.rank_order, b.rank_order) << what;
+}
+
+void expect_same_experts(const models::Plan& a, const models::Plan& b, const std::string& what) {
+    EXPECT_EQ(a.dispatch, b.dispatch) << what;
+    EXPECT_EQ(a.expert_kernels, b.expert_kernels) << what;
+    EXPECT_EQ(a.routing.kind, b.routing.kind) << what;
+}
+
+std::string text_of(const Case& one) { return arguments_text("ARGUMENTS", megatron_plan(one.workload, one.plan)); }
+
+std::string refusal(const Case& one) {
+    try {
+        static_cast<void>(megatron_plan(one.workload, one.plan));
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+std::string refusal_of_text(const std::string& text, int ranks) {
+    try {
+        static_cast<void>(parsed(text, models::load_workload(input("workloads", "mixtral-8x7b")), ranks));
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
+    const std::vector<Case> cases{
+        case_of("mixtral-8x22b", "mixtral-8x22b"),
+        case_of("qwen2-57b-a14b", "qwen2-57b-a14b"),
+        case_of("mixtral-8x7b", "mixtral-8x7b"),
+        case_of("deepseek-v3", "deepseek-v3"),
+        case_of("mula-220b-a10b", "mula-220b-a10b"),
+        case_of("agpt-70b", "agpt-70b"),
+        case_of("llama3-70b", "llama3-70b"),
+        case_of("agpt-20b", "agpt-20b"),
+        case_of("toy-moe", "toy-interleaved", {{"overlap", R"(["dp"])"}}),
+        case_of("toy-moe", "toy-pp2-ep2", {{"recompute", R"(["expert"])"}, {"expert_kernels", "loop"}}),
+        case_of("llama3-70b", "llama3-70b", {{"stages", "even-with-both"}, {"sequence_parallel", "true"}}),
+        case_of("toy-dense", "toy-pp2-dp2", {{"stages", "[1, 3]"}, {"recompute", R"(["norm", "expert"])"}}),
+        case_of("mula-20b-a2b", "mula-20b-a2b", {{"cp", "2"}, {"precision", "fp32"}, {"gradient_dtype", "fp32"}})};
+    for (const Case& one : cases) {
+        const std::string text = text_of(one), what = one.plan.name + "\n" + text;
+        const models::Plan back = parsed(text, one.workload, tiles_of(one.plan));
+        expect_same(back, one.plan, what);
+        if (one.workload.num_experts > 0) {
+            expect_same_experts(back, one.plan, what);
+        }
+    }
+}
+
+TEST(Megatron, a_job_script_says_its_ranks) {
+    const Case one = case_of("mixtral-8x22b", "mixtral-8x22b");
+    Job job;
+    job.name = "job", job.program = "pretrain_gpt.py", job.settings = megatron_plan(one.workload, one.plan);
+    job.ranks = tiles_of(one.plan), job.ranks_per_node = 8, job.nodes = job.ranks / 8, job.walltime_s = 5000;
+    models::Machine machine;
+    for (const BatchSystem system : {BatchSystem::kPbs, BatchSystem::kSlurm}) {
+        const std::string script = job_script(job, system, machine);
+        EXPECT_EQ(read_launch_script(script, "job.sh").ranks, tiles_of(one.plan)) << script;
+        expect_same(parsed(script, one.workload, 0), one.plan, script);
+        EXPECT_NE(script.find("01:24:00"), std::string::npos) << script;  // 5,000 s are 83 min and 20 s
+    }
+}
+
+TEST(Megatron, what_it_cannot_do_is_refused_by_the_plans_field) {
+    const auto names = [](const std::string& error, const char* field) {
+        return error.find(std::string("$.") + field + ": found") != std::string::npos;
+    };
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"schedule", "gpipe"}})), "schedule");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"optimizer", "sharded"}})), "optimizer");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"recompute", R"(["attention"])"}})), "recompute");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"routing", R"({"zipf": 1})"}})), "routing");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"overlap", R"(["pp"])"}})), "overlap");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"rank_order", R"(["ep", "pp", "dp", "tp"])"}})),
+                 "rank_order");
+}
+
+TEST(Megatron, scripts_of_others_are_read) {
+    const models::Workload workload = models::load_workload(input("workloads", "mixtral-8x7b"));
+    const models::Plan plan = parsed(R"(#!/bin/bash
+# --tensor-model-parallel-size 7 in a comment
+GPUS_PER_NODE=8
+DISTRIBUTED_ARGS=(
+    --nproc_per_node 8
+    --nnodes 4
+    --master_addr "$MASTER_ADDR"
+)
+MODEL_ARGS=( --use-mcore-models --num-layers 32 --lr 1e-4 --train-iters 500000 )
+MOE_ARGS=(
+    --num-experts 8
+    --moe-token-dispatcher-type=alltoall
+    --moe-grouped-gemm
+    --expert-model-parallel-size 8   # all in a node
+    --expert-tensor-parallel-size 1
+)
+torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
+    ${MODEL_ARGS[@]} ${MOE_ARGS[@]} ${MORE[@]}
+MORE=(--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4
+      --micro-batch-size 1 --global-batch-size 256 --bf16 --use-distributed-optimizer)
+)",
+                                     workload, 0);
+    EXPECT_EQ(tiles_of(plan), 32);
+    EXPECT_EQ(plan.ep, 8);
+    EXPECT_EQ(plan.pp, 4);
+    EXPECT_EQ(plan.tp, 1);
+    EXPECT_EQ(plan.micro_batches, 32);  // 256 sequences over 8 data-parallel ranks
+    EXPECT_EQ(plan.optimizer, models::OptimizerSharding::kEpAware);
+    EXPECT_EQ(plan.routing.kind, models::RoutingDistribution::kLearned);
+    EXPECT_EQ(plan.gradient_bytes, 4);
+}
+
+TEST(Megatron, arguments_that_are_not_understood_are_refused_by_name) {
+    const auto names = [](const std::string& error, const char* argument) {
+        return error.find(std::string("job.sh: ") + argument + ": found") != std::string::npos;
+    };
+    EXPECT_PRED2(names, refusal_of_text("--fp8-format hybrid", 8), "--fp8-format");
+    EXPECT_PRED2(names, refusal_of_text("--moe-enable-deepep", 8), "--moe-enable-deepep");
+    EXPECT_PRED2(names, refusal_of_text("--tensor-model-parallel-size two", 8), "--tensor-model-parallel-size");
+    EXPECT_PRED2(names, refusal_of_text("--micro-batch-size 3 --global-batch-size 16", 8), "--global-batch-size");
+    EXPECT_PRED2(names, refusal_of_text("--pipeline-model-parallel-size 3", 8), "ranks");
+    EXPECT_PRED2(names, refusal_of_text("--recompute-granularity selective", 8), "--recompute-modules");
+    EXPECT_PRED2(names,
+                 refusal_of_text("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*16|tm*16L", 8),
+                 "--pipeline-model-parallel-layout");
+    EXPECT_NE(refusal_of_text("--bf16 'no end", 8).find("quote"), std::string::npos);
+}
+
+TEST(Megatron, patterns_of_stages_are_written_out) {
+    const auto layers = [](const char* pattern) { return layers_of_pattern(pattern, "layout"); };
+    EXPECT_EQ(layers("Et*3|t*2L"), (std::vector<int>{3, 2}));
+    EXPECT_EQ(layers("Ett|(t|)*2,ttL"), (std::vector<int>{2, 1, 1, 2}));
+    EXPECT_EQ(layers("E||ttL"), (std::vector<int>{0, 0, 2}));
+    EXPECT_EQ(layers("E(tt|)*3L"), (std::vector<int>{2, 2, 2, 0}));
+    for (const char* wrong : {"", "tt", "EttLt", "Et*L", "E(ttL", "Ett)L", "Et*9999999L", "EtLL", "Exl"}) {
+        EXPECT_THROW(static_cast<void>(layers(wrong)), InputError) << wrong;
+    }
+}
+
+}  // namespace
+}  // namespace auspex::interop

@@ -58,6 +58,30 @@ TEST_F(ExchangeCli, a_config_is_a_workload_as_it_is) {
     EXPECT_NE(shorter.out, described.out);
 }
 
+// b - a of every row; rows of losses sum to the change of the step.
+TEST_F(ExchangeCli, two_predictions_side_by_side) {
+    const std::string a = folder_ + "a.json", b = folder_ + "b.json";
+    const std::string predict =
+        "predict --json --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b --tiles 96";
+    const Outcome first = run(predict), second = run(predict + " --set plan.micro_batches=16");
+    std::ofstream(a) << first.out;
+    std::ofstream(b) << second.out;
+    const Outcome difference = run("diff '" + a + "' '" + b + "' --json");
+    ASSERT_EQ(difference.exit_code, 0) << difference.error;
+    const JsonDocument json = JsonDocument::parse(difference.out, "out");
+    double of_losses = 0;
+    for (const JsonValue& row : json.root().at("losses").elements()) {
+        of_losses += row.at("after").as_number(0, 1e9) - row.at("before").as_number(0, 1e9);
+    }
+    const JsonValue step = json.root().at("totals").elements().at(0);
+    EXPECT_NEAR(of_losses, step.at("after").as_number(0, 1e9) - step.at("before").as_number(0, 1e9), 1e-9);
+    EXPECT_EQ(json.root().at("inputs").elements().at(0).at("name").as_string(), "overrides");
+    EXPECT_NE(run("diff '" + a + "' '" + b + "'").out.find("global_batch"), std::string::npos);
+    EXPECT_NE(run("diff '" + a + "' '" + a + "'").out.find("the same inputs"), std::string::npos);
+    expect_refused("diff '" + a + "'", {"--after"});
+    expect_refused("diff '" + a + "' plans/toy-dp4.json", {"step_time_s", "predict --json"});
+}
+
 TEST_F(ExchangeCli, what_is_missing_or_not_modelled_is_said) {
     expect_refused("describe --workload '" + config("Qwen3-8B") + "'", {"sequence_length", "40960"});
     expect_refused("import hf '" + config("DeepSeek-V3") + "' --sequence-length 4096",

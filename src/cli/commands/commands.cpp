@@ -51,6 +51,20 @@ std::vector<Command> prediction_commands() {
          {Flag::kTiles, Flag::kSet, Flag::kOut, Flag::kJson},
          run_place,
          {{Flag::kOut, "write the comparison there: report.md, placements.csv, losses.svg"}}},
+        {"diff",
+         "set two predictions side by side: what changes in the step, by loss, memory and operation",
+         "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "
+         "--json > a.json\n"
+         "  auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
+         "3072 "
+         "--set 'plan.recompute=[]' --json > b.json\n"
+         "  auspex diff a.json b.json",
+         {Flag::kBefore, Flag::kAfter},
+         {Flag::kJson},
+         run_diff,
+         {},
+         {},
+         {Flag::kBefore, Flag::kAfter}},
         {"ablate",
          "compare expert kernels and optimizer sharding: loop and sharded against fused and ep-aware",
          "auspex ablate --machine aurora --stack optimus --workload mula-20b-a2b --plan mula-20b-a2b",
@@ -187,7 +201,7 @@ std::vector<Command> exchange_commands() {
           {Flag::kTiles, "ranks of the job, where the script does not say"},
           {Flag::kWorkloadOut, "plan file to write; without it, it is printed"}},
          {},
-         Flag::kConfig},
+         {Flag::kConfig}},
         {"import hf",
          "make a workload of the config.json of a model of Hugging Face",
          "auspex import hf config.json --sequence-length 4096 --out my-model.json",
@@ -198,7 +212,7 @@ std::vector<Command> exchange_commands() {
            "override a field of the config or of the workload, as workload.KEY=VALUE; null: as if it was not there; "
            "may be repeated"}},
          {},
-         Flag::kConfig},
+         {Flag::kConfig}},
     };
 }
 

@@ -23,6 +23,7 @@ void run_collective(const Options& options);
 void run_collective_against(const Options& options);
 void run_compare(const Options& options);
 void run_describe(const Options& options);
+void run_diff(const Options& options);
 void run_emit(const Options& options);
 void run_import_hf(const Options& options);
 void run_import_megatron(const Options& options);

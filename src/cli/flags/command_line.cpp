@@ -85,7 +85,7 @@ void fill_defaults(const Command& command, Options& options) {
 po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
     const std::string where = std::string("auspex ") + command.name;
     const po::options_description description = describe(command);
-    bool lacks_operand = command.operand.has_value();
+    auto operand = command.operands.begin();
     po::variables_map values;
     try {
         namespace style = po::command_line_style;
@@ -97,12 +97,11 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
             if (option.position_key < 0) {
                 continue;
             }
-            if (!lacks_operand) {
+            if (operand == command.operands.end()) {
                 throw InputError(where, "found the stray argument \"" + option.value.at(0) +
                                             "\"; expected flags only (--help lists them)");
             }
-            option.string_key = text_of(*command.operand).name;
-            lacks_operand = false;
+            option.string_key = text_of(*operand++).name;
         }
         po::store(parsed, values);
     } catch (const po::error& error) {

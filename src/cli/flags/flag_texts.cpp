@@ -216,6 +216,10 @@ FlagText text_of(Flag flag) {
             return {"role", "ROLE", "machine, stack, workload, plan, layouts, measurements or published-names"};
         case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
         case Flag::kConfig: return {"config", "FILE", "config.json of a model; the flag's name may be left out"};
+        case Flag::kBefore: return {"before", "FILE", "what auspex predict --json printed"};
+        case Flag::kAfter:
+            return {"after", "FILE",
+                    "the same of something else; both may stand without the flags' names, in this order"};
         case Flag::kFormat: return {"format", "megatron-lm", "the framework whose arguments are written"};
         case Flag::kJob:
             return {"job", "pbs|slurm",

@@ -190,6 +190,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kRole: options.role = text(); break;
         case Flag::kFormat: options.emit.format = text(); break;
         case Flag::kJob: options.emit.job = text(); break;
+        case Flag::kBefore: options.diff.before = text(); break;
+        case Flag::kAfter: options.diff.after = text(); break;
         case Flag::kConfig: options.config = text(); break;
         case Flag::kTrainingLength: options.sequence_length = parse_count("sequence-length", text()); break;
         case Flag::kCheckExecutor: options.check_executor = true; break;

@@ -51,6 +51,8 @@ enum class Flag {
     kMegatronOut,
     kRole,
     kConfig,
+    kBefore,
+    kAfter,
     kFormat,
     kJob,
     kWorkloadOut,
@@ -198,6 +200,11 @@ struct EmitFlags {
     std::string format, job;
 };
 
+/// What `auspex diff` alone takes: files.
+struct DiffFlags {
+    std::string before, after;
+};
+
 /// What `auspex verify` alone takes.
 struct VerifyFlags {
     int layouts = 0;
@@ -226,6 +233,7 @@ struct Options {
     CalibrateFlags calibrate;
     SearchFlags search;
     EmitFlags emit;
+    DiffFlags diff;
     bool json = false;
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given
     std::string command_line;            ///< that repeats this run, quoted for a shell
@@ -246,7 +254,7 @@ struct Command {
     void (*run)(const Options& options);
     std::vector<FlagMeaning> meanings = {};
     std::optional<Flag> alone = {};    ///< with this one none is required: another job of the same command
-    std::optional<Flag> operand = {};  ///< whose value may stand without its name
+    std::vector<Flag> operands = {};   ///< whose values may stand without their names, in this order
 };
 
 }  // namespace auspex::cli

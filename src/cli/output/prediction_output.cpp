@@ -141,6 +141,27 @@ void print_losses(std::ostream& out, const predict::Prediction& p) {
     }
 }
 
+/// A row of the waterfall that is no loss, in words.
+std::string cause_in_words(const std::string& cause, const predict::Prediction& p) {
+    if (cause == "peak") {
+        return "model FLOP at " + format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond);
+    }
+    return cause == "sustained" ? "+ what large products sustain"
+           : cause == "ceiling" ? "+ what they reach in a model"
+           : cause == "stack"   ? "+ what the stack's products reach"
+                                : "+ shapes, and all that is no product";
+}
+
+void print_waterfall(std::ostream& out, const predict::Prediction& p) {
+    out << "\nFrom the peak to MFU: seconds that each adds, and the MFU of a step without those below\n";
+    bool is_loss = false;
+    for (const predict::WaterfallRow& row : p.waterfall) {
+        const std::string words = is_loss ? "+ " + row.cause : cause_in_words(row.cause, p);
+        is_loss = is_loss || row.cause == "shapes";
+        out << "  " << left(words, 38) << right(duration(row.seconds), 10) << right(percent(row.mfu), 10) << "\n";
+    }
+}
+
 void print_memory(std::ostream& out, const predict::Prediction& p) {
     const predict::MemoryReport& memory = p.memory;
     out << "\nMemory of one " << process_of(p) << ": " << memory.verdict << "\n";
@@ -264,7 +285,15 @@ void write_prediction(JsonWriter& json, const predict::Prediction& p) {
     for (std::size_t i = 0; i < schedule::kLossCount; ++i) {
         json.member(to_string(static_cast<schedule::Loss>(i)), to_seconds(p.losses[i]));
     }
-    json.end_object();
+    json.end_object().key("waterfall").begin_array();
+    for (const predict::WaterfallRow& row : p.waterfall) {
+        json.begin_object()
+            .member("cause", row.cause)
+            .member("seconds", row.seconds)
+            .member("mfu", row.mfu)
+            .end_object();
+    }
+    json.end_array();
     json.member("forward_backward_s", p.forward_backward_s).member("optimizer_s", p.optimizer_s);
     json.member("executor_proven", p.executor_proven).member("operations", p.operations).member("events", p.events);
     json.member("elapsed_s", p.elapsed_s).member("sensitivity_elapsed_s", p.sensitivity_elapsed_s);
@@ -305,6 +334,7 @@ void print_prediction(std::ostream& out, const predict::Prediction& p, const mod
             << format_quantity(p.run_time_s, Dimension::kSeconds) << ", " << thousands(p.node_hours) << " node-hours\n";
     }
     print_losses(out, p);
+    print_waterfall(out, p);
     if (p.unfolded) {
         print_slowest(out, *p.unfolded);
         print_slowest_links(out, *p.unfolded);

@@ -9,6 +9,7 @@
 #include "base/number_text.hpp"
 #include "sim/predict/cpu_sensitivity.hpp"
 #include "sim/predict/memory_report.hpp"
+#include "sim/predict/mfu_waterfall.hpp"
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"
@@ -246,6 +247,7 @@ PredictResult predict(const models::Inputs& inputs, const PredictOptions& option
     fill_grid(p, step);
     fill_rates(p, inputs, step);
     p.losses = step.losses;
+    p.waterfall = mfu_waterfall(inputs, p);
     p.forward_backward_s = to_seconds(step.forward_backward);
     p.optimizer_s = to_seconds(step.step - step.forward_backward);
     p.memory = memory_report(inputs, step);

@@ -61,6 +61,13 @@ struct UnfoldedReport {
     std::vector<engine::SlowRequest> slow;        ///< as asked for
 };
 
+/// One cause of a step's length (mfu_waterfall.hpp).
+struct WaterfallRow {
+    std::string cause;
+    double seconds = 0;
+    double mfu = 1;  ///< of a step that has the causes up to this one only
+};
+
 struct Prediction {
     Lens lens = Lens::kFolded;
     int tiles = 0, nodes = 0, dp = 0, ep = 0, etp = 0, tp = 0, pp = 0, cp = 0, data_parallel = 0, global_batch = 0;
@@ -75,6 +82,7 @@ struct Prediction {
     double peak_flop_per_s = 0;  ///< what MFU is measured against
     MemoryReport memory;
     schedule::LossTimes losses{};
+    std::vector<WaterfallRow> waterfall;  ///< from the peak to MFU
     double forward_backward_s = 0, optimizer_s = 0;
     bool executor_proven = false;  ///< every operation of the program is one that the trainer runs
     std::uint64_t operations = 0;  ///< program operations of one step, all roles

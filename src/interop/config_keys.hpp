@@ -15,6 +15,8 @@ class ConfigKeys {
  public:
     explicit ConfigKeys(JsonValue object) : object_(std::move(object)) {}
 
+    /// Whether it is there, null or not.
+    [[nodiscard]] bool has(std::string_view key) const { return object_.find(key).has_value(); }
     [[nodiscard]] std::optional<JsonValue> find(std::string_view key);
     /// Throws InputError where the key is not there, or null.
     [[nodiscard]] JsonValue at(std::string_view key);

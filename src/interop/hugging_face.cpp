@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
 #include "interop/config_keys.hpp"
+#include "interop/dense_layers.hpp"
 #include "interop/hugging_face_families.hpp"
 
 namespace auspex::interop {
@@ -35,7 +36,7 @@ std::string left_out_by(const JsonValue& value, const std::string& other) {
 class Importer {
  public:
     Importer(const JsonDocument& config, const JsonValue& model)
-        : config_(config), keys_(model), family_(family_of(keys_.at("model_type"))), json_(text_) {}
+        : config_(config), model_(model), keys_(model), family_(family_of(keys_.at("model_type"))), json_(text_) {}
 
     ImportedWorkload run() {
         json_.begin_object().member(
@@ -53,6 +54,9 @@ class Importer {
         note_small_parts();
         pass_over_what_costs_nothing();
         keys_.refuse_the_rest();
+        if (config_.root().path() != model_.path()) {
+            check_wrapper();
+        }
         write_notes();
         json_.end_object();
         return {config_.converted(text_.str()), std::move(notes_)};
@@ -90,14 +94,19 @@ class Importer {
         json_.member("heads", heads);
         if (family_.is_latent) {
             json_.member("attention", "latent").member("head_size", keys_.count("qk_nope_head_dim"));
+            if (!keys_.has("q_lora_rank")) {
+                static_cast<void>(
+                    keys_.at("q_lora_rank"));  // null means none, but a missing one a default of the family
+            }
             json_.member("q_rank", keys_.count_or("q_lora_rank", 0)).member("kv_rank", keys_.count("kv_lora_rank"));
             json_.member("rope_head_size", keys_.count("qk_rope_head_dim", 0));
             json_.member("value_head_size", keys_.count("v_head_dim"));
             keys_.pass_over({"num_key_value_heads", "head_dim"});  // as many as heads; the part with position
             return;
         }
-        json_.member("kv_heads", keys_.count_or("num_key_value_heads", heads, 1));
-        if (keys_.find("head_dim")) {
+        json_.member("kv_heads", family_.kv_heads_default_to_heads ? keys_.count_or("num_key_value_heads", heads, 1)
+                                                                   : keys_.count("num_key_value_heads"));
+        if (family_.needs_head_size || keys_.find("head_dim")) {
             json_.member("head_size", keys_.count("head_dim"));
         }
         const bool is_normed = keys_.flag_or("use_qk_norm", family_.has_qk_norm);
@@ -108,7 +117,7 @@ class Importer {
         json_.member("num_experts", number_of_experts()).member("top_k", keys_.count("num_experts_per_tok"));
         const int width = keys_.count(family_.expert_width);
         json_.member("expert_size", width).member("shared_experts", shared_experts(width));
-        const int dense = first_dense_layers();
+        const int dense = first_dense_layers(keys_, layers_, family_.needs_dense_and_shared);
         json_.member("first_dense_layers", dense);
         if (dense > 0) {
             json_.member("intermediate_size", keys_.count(family_.dense_width));
@@ -140,49 +149,8 @@ class Importer {
             notes_.emplace_back("the gate of the shared expert is left out");
             return static_cast<int>(shared / width);
         }
-        return keys_.count_or("n_shared_experts", family_.has_one_shared ? 1 : 0);
-    }
-
-    int first_dense_layers() {
-        for (const char* key : {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"}) {
-            if (const auto step = keys_.find(key); step && step->as_integer(1, 1000) != 1) {
-                step->fail("1: experts in every n-th layer only are not modelled");
-            }
-        }
-        const int first = keys_.count_or("first_k_dense_replace", 0);
-        if (const auto dense = keys_.find("mlp_only_layers")) {
-            return first + leading_layers(*dense);
-        }
-        if (const auto kinds = keys_.find("mlp_layer_types")) {
-            return dense_of_kinds(*kinds);
-        }
-        keys_.pass_over({"moe_layers"});  // what the step has said
-        return first;
-    }
-
-    /// Of a list of layers: how many there are, from 0 on.
-    static int leading_layers(const JsonValue& list) {
-        const std::vector<JsonValue> layers = list.elements();
-        for (std::size_t i = 0; i < layers.size(); ++i) {
-            if (layers[i].as_integer(0, 10'000) != static_cast<std::int64_t>(i)) {
-                list.fail("the first layers, in order: dense layers among those with experts are not modelled");
-            }
-        }
-        return static_cast<int>(layers.size());
-    }
-
-    static int dense_of_kinds(const JsonValue& kinds) {
-        int dense = 0;
-        bool has_experts = false;
-        for (const JsonValue& kind : kinds.elements()) {
-            const bool is_dense = kind.as_one_of({"dense", "sparse"}) == 0;
-            if (is_dense && has_experts) {
-                kind.fail("\"sparse\": dense layers behind one with experts are not modelled");
-            }
-            dense += is_dense ? 1 : 0;
-            has_experts = has_experts || !is_dense;
-        }
-        return dense;
+        return family_.needs_dense_and_shared ? keys_.count("n_shared_experts", 0)
+                                              : keys_.count_or("n_shared_experts", family_.has_one_shared ? 1 : 0);
     }
 
     void write_training() {
@@ -209,8 +177,14 @@ class Importer {
     }
 
     void check_window() {
-        keys_.pass_over({"layer_types", "max_window_layers"});
-        const bool is_used = keys_.flag_or("use_sliding_window", false);
+        if (const auto types = keys_.find("layer_types")) {
+            for (const JsonValue& type : types->elements()) {
+                static_cast<void>(type.as_one_of({"full_attention", "sliding_attention", "chunked_attention"}));
+            }
+        }
+        const bool is_used = keys_.flag_or("use_sliding_window", false) &&
+                             keys_.count_or("max_window_layers", 0) < layers_;  // layers from that one on have windows
+        keys_.pass_over({"max_window_layers"});
         const auto window = keys_.find(family_.window_key);
         const bool has_window =
             family_.window == AttentionWindow::kAlways || (family_.window == AttentionWindow::kIfUsed && is_used);
@@ -242,10 +216,13 @@ class Importer {
         if (keys_.find("clip_qkv")) {
             notes_.emplace_back("clipping of queries, keys and values is left out");
         }
+        if (family_.is_latent && keys_.find("topk_method") && keys_.at("topk_method").excerpt() == "\"noaux_tc\"") {
+            notes_.emplace_back("the router's bias, one number an expert, is left out");
+        }
         if (family_.model_type == "gpt_oss") {
             notes_.emplace_back("attention sinks, one number a head, are left out");
         }
-        if (config_.root().find(kParts)) {
+        if (config_.root().path() != model_.path()) {
             notes_.emplace_back("the language model alone: other parts of the model are left out");
         }
     }
@@ -295,6 +272,34 @@ class Importer {
                          "is_llama_config"});
     }
 
+    /// Keys around the language model: of the other parts, which are left out, and of files.
+    void check_wrapper() const {
+        ConfigKeys root(config_.root());
+        root.pass_over({"model_type",
+                        "text_config",
+                        "vision_config",
+                        "audio_config",
+                        "sequence_length",
+                        "architectures",
+                        "torch_dtype",
+                        "dtype",
+                        "transformers_version",
+                        "_name_or_path",
+                        "auto_map",
+                        "tie_word_embeddings",
+                        "boi_token_index",
+                        "eoi_token_index",
+                        "image_token_index",
+                        "media_placeholder_token_id",
+                        "bos_token_id",
+                        "eos_token_id",
+                        "pad_token_id",
+                        "quantization_config",
+                        "use_unified_vision_chunk",
+                        "ignore_index"});
+        root.refuse_the_rest();
+    }
+
     void write_notes() {
         std::string all;
         for (const std::string& note : notes_) {
@@ -306,6 +311,7 @@ class Importer {
     }
 
     const JsonDocument& config_;
+    JsonValue model_;
     ConfigKeys keys_;
     const ModelFamily& family_;
     std::ostringstream text_;
@@ -322,7 +328,7 @@ bool is_hugging_face(const JsonDocument& document) {
 
 ImportedWorkload import_hugging_face(const JsonDocument& config) {
     const auto part = config.root().find(kParts);
-    return Importer(config, part ? *part : config.root()).run();
+    return Importer(config, part && !part->is_null() ? *part : config.root()).run();
 }
 
 }  // namespace auspex::interop

@@ -7,8 +7,15 @@ namespace auspex::interop {
 
 std::span<const ModelFamily> model_families() {
     static constexpr std::string_view kMoeWidth = "moe_intermediate_size", kWidth = "intermediate_size";
+    static constexpr ModelFamily kDeepSeek{
+        .expert_width = kMoeWidth, .is_latent = true, .normalizes_top_k = true, .needs_dense_and_shared = true};
+    static constexpr auto like_deepseek = [](std::string_view model_type, bool normalizes_top_k) {
+        ModelFamily family = kDeepSeek;
+        family.model_type = model_type, family.normalizes_top_k = normalizes_top_k;
+        return family;
+    };
     static constexpr std::array kFamilies{
-        ModelFamily{.model_type = "llama"},
+        ModelFamily{.model_type = "llama", .kv_heads_default_to_heads = true},
         ModelFamily{.model_type = "mistral", .window = AttentionWindow::kAlways},
         ModelFamily{.model_type = "mixtral",
                     .expert_width = kWidth,
@@ -19,27 +26,36 @@ std::span<const ModelFamily> model_families() {
                     .expert_width = kMoeWidth,
                     .has_attention_biases = true,
                     .window = AttentionWindow::kIfUsed},
-        ModelFamily{.model_type = "qwen3", .has_qk_norm = true, .window = AttentionWindow::kIfUsed},
+        ModelFamily{
+            .model_type = "qwen3", .has_qk_norm = true, .needs_head_size = true, .window = AttentionWindow::kIfUsed},
         ModelFamily{.model_type = "qwen3_moe",
                     .expert_width = kMoeWidth,
                     .has_qk_norm = true,
+                    .needs_head_size = true,
                     .window = AttentionWindow::kIfUsed},
-        ModelFamily{.model_type = "olmo", .norm = "non-parametric"},
-        ModelFamily{.model_type = "olmo2", .has_qk_norm = true},
-        ModelFamily{.model_type = "olmoe", .expert_width = kWidth, .has_qk_norm = true},
-        ModelFamily{.model_type = "deepseek_v2", .expert_width = kMoeWidth, .is_latent = true},
+        ModelFamily{.model_type = "olmo", .norm = "non-parametric", .kv_heads_default_to_heads = true},
+        ModelFamily{.model_type = "olmo2", .has_qk_norm = true, .kv_heads_default_to_heads = true},
         ModelFamily{
-            .model_type = "deepseek_v3", .expert_width = kMoeWidth, .is_latent = true, .normalizes_top_k = true},
-        ModelFamily{.model_type = "kimi_k2", .expert_width = kMoeWidth, .is_latent = true, .normalizes_top_k = true},
-        ModelFamily{.model_type = "glm4_moe", .expert_width = kMoeWidth, .normalizes_top_k = true},
+            .model_type = "olmoe", .expert_width = kWidth, .has_qk_norm = true, .kv_heads_default_to_heads = true},
+        like_deepseek("deepseek_v2", false),
+        like_deepseek("deepseek_v3", true),
+        like_deepseek("kimi_k2", true),
+        ModelFamily{.model_type = "glm4_moe",
+                    .expert_width = kMoeWidth,
+                    .normalizes_top_k = true,
+                    .needs_head_size = true,
+                    .needs_dense_and_shared = true},
         ModelFamily{.model_type = "gpt_oss",
                     .expert_width = kWidth,
                     .has_biases = true,
                     .normalizes_top_k = true,
+                    .needs_head_size = true,
                     .window = AttentionWindow::kAlways},
         ModelFamily{.model_type = "llama4_text",
                     .expert_width = kWidth,
                     .dense_width = "intermediate_size_mlp",
+                    .has_qk_norm = true,
+                    .needs_head_size = true,
                     .has_one_shared = true,
                     .window = AttentionWindow::kAlways,
                     .window_key = "attention_chunk_size"}};

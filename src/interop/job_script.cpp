@@ -18,7 +18,25 @@ std::string clock_text(double seconds) {
 }
 
 /// Two Xeon Max 9470C of 52 cores: ALCF user guides, Aurora.
-constexpr int kCoresOfAuroraNode = 104;
+constexpr int kSocketsOfAurora = 2, kCoresOfAuroraSocket = 52;
+
+/// "list:0-7:8-15:…": the cores of each rank of a node, none over two sockets.
+std::string aurora_cores(int ranks) {
+    std::string text = "list";
+    const int on_first = (ranks + 1) / kSocketsOfAurora, each = kCoresOfAuroraSocket / std::max(1, on_first);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const int first = rank < on_first ? rank * each : kCoresOfAuroraSocket + (rank - on_first) * each;
+        text += ":" + std::to_string(first) + "-" + std::to_string(first + each - 1);
+    }
+    return text;
+}
+
+/// For a comment: control characters would end its line.
+std::string one_line(std::string text) {
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < ' '; }, ' ');
+    return text;
+}
 
 void write_aurora(std::ostream& out) {
     out << "# Every tile is a device, and a rank takes that of its number on the node.\n"
@@ -31,9 +49,9 @@ void write_aurora(std::ostream& out) {
 void write_pbs_head(std::ostream& out, const Job& job) {
     out << "#!/bin/bash -l\n#PBS -N " << job.name << "\n#PBS -l select=" << job.nodes << "\n#PBS -l place=scatter\n"
         << "# " << job.walltime_says << "\n#PBS -l walltime=" << clock_text(job.walltime_s) << "\n"
-        << "# " << job.repeat << "\n# qsub -A PROJECT -q QUEUE -l filesystems=home:flare THIS_FILE\n"
+        << "# " << one_line(job.repeat) << "\n# qsub -A PROJECT -q QUEUE -l filesystems=home:flare THIS_FILE\n"
         << "set -euo pipefail\ncd \"$PBS_O_WORKDIR\"\n"
-        << "MASTER_ADDR=$(head -n 1 \"$PBS_NODEFILE\")\nexport MASTER_ADDR MASTER_PORT=29500 WORLD_SIZE=" << job.ranks
+        << "read -r MASTER_ADDR <\"$PBS_NODEFILE\"\nexport MASTER_ADDR MASTER_PORT=29500 WORLD_SIZE=" << job.ranks
         << "\n";
 }
 
@@ -41,8 +59,9 @@ void write_slurm_head(std::ostream& out, const Job& job) {
     out << "#!/bin/bash\n#SBATCH --job-name=" << job.name << "\n#SBATCH --nodes=" << job.nodes
         << "\n#SBATCH --ntasks-per-node=" << job.ranks_per_node << "\n#SBATCH --gpus-per-node=" << job.ranks_per_node
         << "\n#SBATCH --exclusive\n# " << job.walltime_says << "\n#SBATCH --time=" << clock_text(job.walltime_s)
-        << "\n# " << job.repeat << "\n# sbatch --account=PROJECT --partition=PARTITION THIS_FILE\nset -euo pipefail\n"
-        << "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
+        << "\n# " << one_line(job.repeat)
+        << "\n# sbatch --account=PROJECT --partition=PARTITION THIS_FILE\nset -euo pipefail\n"
+        << "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n 1p)\n"
         << "export MASTER_ADDR MASTER_PORT=29500 WORLD_SIZE=" << job.ranks << "\n";
 }
 
@@ -71,19 +90,25 @@ std::string job_script(const Job& job, BatchSystem system, const models::Machine
     (is_pbs ? write_pbs_head : write_slurm_head)(out, job);
     if (is_aurora) {
         write_aurora(out);
+    } else {
+        out << "export CUDA_DEVICE_MAX_CONNECTIONS=1  # tensor and context parallelism ask for it on NVIDIA's\n";
     }
-    out << "\n" << arguments_text("ARGUMENTS", job.settings) << "\n";
+    out << "# Load here what the program needs: modules, a virtual environment.\n";
+    out << "\n"
+        << arguments_text("ARGUMENTS", job.settings)
+        << "# Made-up data, to try the layout: put your own tokenizer, data and checkpoints here.\n"
+        << arguments_text("DATA", job.data) << "\n";
     if (is_pbs) {
         out << "mpiexec -n " << job.ranks << " --ppn " << job.ranks_per_node;
         if (is_aurora) {
-            out << " --depth " << kCoresOfAuroraNode / job.ranks_per_node << " --cpu-bind depth";
+            out << " --cpu-bind " << aurora_cores(job.ranks_per_node);
         }
-        out << " bash -c 'export RANK=$PALS_RANKID LOCAL_RANK=$PALS_LOCAL_RANKID; exec \"$@\"' -";
+        out << " bash -uc 'export RANK=$PALS_RANKID LOCAL_RANK=$PALS_LOCAL_RANKID; exec \"$@\"' -";
     } else {
         out << "srun --ntasks=" << job.ranks << " --ntasks-per-node=" << job.ranks_per_node
-            << " bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec \"$@\"' -";
+            << " --cpu-bind=none bash -uc 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec \"$@\"' -";
     }
-    out << " \\\n    python " << job.program << " \"${ARGUMENTS[@]}\" \"$@\"\n";
+    out << " \\\n    python " << job.program << " \"${ARGUMENTS[@]}\" \"${DATA[@]}\"\n";
     return out.str();
 }
 

@@ -10,13 +10,16 @@
 
 namespace auspex::interop {
 
-/// Arguments that describe the model: its shapes, what its layers are made of, the sequence.
+/// Arguments that describe the model: its shapes, what its layers are made of, the sequence, losses and initial
+/// weights. Throws InputError for norms without weights. What a workload does not know is not written: scores of the
+/// router by sigmoid, their scale and bias, positions beyond the base of the rotation.
 [[nodiscard]] Settings megatron_model(const models::Workload& workload);
 /// Arguments that describe a resolved plan. Throws InputError naming the plan's field where Megatron-LM cannot do it:
-/// gpipe, a list of layers of each stage, recomputing attention or norms in ways of ours alone, one expert after
-/// another with fused kernels, an order of ranks that it does not have, routing that is neither the router's nor forced
-/// to be even, zipf, dirichlet or a trace, a dense optimizer state that ep ranks share but expert states do not. A
-/// fused kernel of experts (expert_kernels "fused") is written as grouped products with fused permutation.
+/// gpipe, recomputing attention without the rest of a layer, an order of ranks that it does not have, routing that is
+/// neither the router's nor forced to be even, states of the dense part that are not sharded over ep, tensor-parallel
+/// experts without sequence parallelism, what its overlap of expert communication does not go with. A fused kernel of
+/// experts (expert_kernels "fused") is written as grouped products with fused permutation; with ep 1 "ep-aware" is
+/// "sharded".
 [[nodiscard]] Settings megatron_plan(const models::Workload& workload, const models::Plan& plan);
 
 /// A plan file's content from arguments of Megatron-LM; `name` is that of the file, for messages, and `ranks` the size

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <initializer_list>
 #include <numeric>
 #include <set>
@@ -11,90 +12,30 @@
 #include "base/error.hpp"
 #include "base/json_writer.hpp"
 #include "interop/megatron.hpp"
+#include "interop/megatron_names.hpp"
 #include "interop/stage_pattern.hpp"
 
 namespace auspex::interop {
 namespace {
 
-/// What an argument does to a step beside what is read here: nothing, or the workload says it.
-constexpr std::array kPassedOver{"--num-layers",
-                                 "--hidden-size",
-                                 "--ffn-hidden-size",
-                                 "--seq-length",
-                                 "--max-position-embeddings",
-                                 "--vocab-size",
-                                 "--position-embedding-type",
-                                 "--normalization",
-                                 "--swiglu",
-                                 "--disable-bias-linear",
-                                 "--add-qkv-bias",
-                                 "--untie-embeddings-and-output-weights",
-                                 "--num-attention-heads",
-                                 "--group-query-attention",
-                                 "--num-query-groups",
-                                 "--kv-channels",
-                                 "--qk-layernorm",
-                                 "--multi-latent-attention",
-                                 "--q-lora-rank",
-                                 "--kv-lora-rank",
-                                 "--qk-head-dim",
-                                 "--qk-pos-emb-head-dim",
-                                 "--v-head-dim",
-                                 "--num-experts",
-                                 "--moe-router-topk",
-                                 "--moe-ffn-hidden-size",
-                                 "--moe-shared-expert-intermediate-size",
-                                 "--moe-layer-freq",
-                                 "--moe-router-num-groups",
-                                 "--moe-router-group-topk",
-                                 "--moe-router-score-function",
-                                 "--moe-router-pre-softmax",
-                                 "--moe-router-topk-scaling-factor",
-                                 "--moe-router-enable-expert-bias",
-                                 "--moe-router-bias-update-rate",
-                                 "--moe-router-load-balancing-type",
-                                 "--moe-router-dtype",
-                                 "--moe-aux-loss-coeff",
-                                 "--moe-z-loss-coeff",
-                                 "--use-mcore-models",
-                                 "--transformer-impl",
-                                 "--use-flash-attn",
-                                 "--attention-backend",
-                                 "--rotary-base",
-                                 "--rotary-percent",
-                                 "--norm-epsilon",
-                                 "--no-masked-softmax-fusion",
-                                 "--attention-dropout",
-                                 "--hidden-dropout",
-                                 "--make-vocab-size-divisible-by",
-                                 "--distributed-backend",
-                                 "--distributed-timeout-minutes",
-                                 "--seed",
-                                 "--clip-grad",
-                                 "--weight-decay",
-                                 "--optimizer",
-                                 "--adam-beta1",
-                                 "--adam-beta2",
-                                 "--adam-eps",
-                                 "--bf16",
-                                 "--mock-data",
-                                 "--split",
-                                 "--num-workers",
-                                 "--no-create-attention-mask-in-dataloader",
-                                 "--override-opt-param-scheduler",
-                                 "--use-rotary-position-embeddings"};
-constexpr std::array kPrefixesPassedOver{"--lr",          "--min-lr",     "--train-", "--eval-",  "--save",
-                                         "--load",        "--log-",       "--data-",  "--wandb-", "--tensorboard-",
-                                         "--init-method", "--tokenizer-", "--ckpt-",  "--exit-",  "--timing-",
-                                         "--no-load-",    "--no-save-"};
-/// Names of releases before.
-constexpr std::array kOldNames{"--moe-enable-deepep",
-                               "--cuda-graph-scope",
-                               "--hybrid-override-pattern",
-                               "--use-dist-ckpt",
-                               "--moe-layer-recompute",
-                               "--moe-router-padding-for-fp8",
-                               "--num-layers-per-virtual-pipeline-stage"};
+/// Of those that are read.
+constexpr std::array kSwitches{"--sequence-parallel",
+                               "--use-tp-pp-dp-mapping",
+                               "--account-for-embedding-in-pipeline-split",
+                               "--account-for-loss-in-pipeline-split",
+                               "--bf16",
+                               "--grad-reduce-in-bf16",
+                               "--use-distributed-optimizer",
+                               "--use-megatron-fsdp",
+                               "--moe-grouped-gemm",
+                               "--moe-permute-fusion",
+                               "--moe-router-force-load-balancing",
+                               "--overlap-grad-reduce",
+                               "--overlap-param-gather",
+                               "--tp-comm-overlap",
+                               "--overlap-moe-expert-parallel-comm",
+                               "--no-overlap-p2p-communication"};
+constexpr int kMost = 10'000'000;
 
 class Reader {
  public:
@@ -109,6 +50,7 @@ class Reader {
         read_data_parallel();
         read_experts();
         read_overlap();
+        check_words();
         json_.end_object();
         refuse_the_rest();
         return text_.str();
@@ -132,23 +74,30 @@ class Reader {
         const std::string& text = arguments_.at(argument);
         int value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || value < 1) {
-            refuse(argument, "\"" + text + "\"", "a whole number of at least 1");
+        if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kMost) {
+            refuse(argument, "\"" + text + "\"", "a whole number from 1 to " + std::to_string(kMost));
         }
         return value;
+    }
+
+    /// Capped where it is above any number of ranks.
+    static std::int64_t product(int a, int b, int c) {
+        const std::int64_t two = std::int64_t{a} * b;
+        return two > models::kMaxTiles ? two : two * c;
     }
 
     void read_grid() {
         tp_ = number("--tensor-model-parallel-size", 1), pp_ = number("--pipeline-model-parallel-size", 1);
         cp_ = number("--context-parallel-size", 1), ep_ = number("--expert-model-parallel-size", 1);
-        const int etp = number("--expert-tensor-parallel-size", tp_), replica = pp_ * ep_ * etp;
-        if (ranks_ % replica != 0 || ranks_ % (pp_ * tp_ * cp_) != 0) {
+        const int etp = number("--expert-tensor-parallel-size", tp_);
+        const std::int64_t replica = product(pp_, ep_, etp), dense = product(pp_, tp_, cp_);
+        if (ranks_ < 1 || ranks_ % replica != 0 || ranks_ % dense != 0) {
             refuse("ranks", std::to_string(ranks_),
                    "a multiple of pp x ep x expert tp (" + std::to_string(replica) + ") and of pp x tp x cp (" +
-                       std::to_string(pp_ * tp_ * cp_) + ")");
+                       std::to_string(dense) + ")");
         }
-        data_parallel_ = ranks_ / (pp_ * tp_ * cp_);
-        json_.member("dp", ranks_ / replica).member("ep", ep_).member("etp", etp).member("tp", tp_);
+        data_parallel_ = ranks_ / static_cast<int>(dense);
+        json_.member("dp", ranks_ / static_cast<int>(replica)).member("ep", ep_).member("etp", etp).member("tp", tp_);
         json_.member("pp", pp_).member("cp", cp_).member("sequence_parallel", has("--sequence-parallel"));
         read_stages();
         json_.key("rank_order").begin_array();
@@ -157,13 +106,26 @@ class Reader {
     }
 
     void read_stages() {
+        const char* const by_layers = "--num-layers-per-virtual-pipeline-stage";
         int virtual_stages = number("--num-virtual-stages-per-pipeline-rank", 1);
+        if (has(by_layers)) {
+            const int layers = number("--num-layers", 1), each = number(by_layers, 1);
+            if (virtual_stages > 1 || layers % (pp_ * std::int64_t{each}) != 0) {
+                refuse(by_layers, std::to_string(each),
+                       "no --num-virtual-stages-per-pipeline-rank beside it, and a divisor of --num-layers (" +
+                           std::to_string(layers) + ") over the pipeline's " + std::to_string(pp_));
+            }
+            virtual_stages = layers / (pp_ * each);
+        }
         const bool embedding = has("--account-for-embedding-in-pipeline-split"),
                    loss = has("--account-for-loss-in-pipeline-split");
         if (has("--pipeline-model-parallel-layout")) {
             const std::string argument = "--pipeline-model-parallel-layout";
             const std::vector<int> layers = layers_of_pattern(arguments_.at(argument), name_ + ": " + argument);
             const int stages = static_cast<int>(layers.size());
+            if (virtual_stages > 1) {
+                refuse(argument, "it beside another argument that deals layers", "one of them");
+            }
             if (stages % pp_ != 0) {
                 refuse(argument, std::to_string(stages) + " stages",
                        "a multiple of the pipeline's " + std::to_string(pp_));
@@ -187,14 +149,15 @@ class Reader {
     }
 
     void read_batch() {
-        const int micro = number("--micro-batch-size", 1),
-                  global = number("--global-batch-size", micro * data_parallel_);
-        if (global % (micro * data_parallel_) != 0) {
+        const int micro = number("--micro-batch-size", 1);
+        const std::int64_t all = std::int64_t{micro} * data_parallel_;
+        const std::int64_t global =
+            has("--global-batch-size") ? number("--global-batch-size", 1) : std::min<std::int64_t>(all, kMost);
+        if (global % all != 0) {
             refuse("--global-batch-size", std::to_string(global),
-                   "a multiple of --micro-batch-size times the data-parallel ranks (" +
-                       std::to_string(micro * data_parallel_) + ")");
+                   "a multiple of --micro-batch-size times the data-parallel ranks (" + std::to_string(all) + ")");
         }
-        json_.member("micro_batch_size", micro).member("micro_batches", global / (micro * data_parallel_));
+        json_.member("micro_batch_size", micro).member("micro_batches", global / all);
         const bool is_bf16 = has("--bf16");
         json_.member("precision", is_bf16 ? "bf16" : "fp32");
         json_.member("gradient_dtype", is_bf16 && has("--grad-reduce-in-bf16") ? "bf16" : "fp32");
@@ -223,6 +186,10 @@ class Reader {
                            "layernorm, moe or mlp: other parts of a layer are not recomputed by themselves here");
                 }
             }
+            if (has("--num-experts") && modules.find("moe") == std::string::npos && expert) {
+                refuse("--recompute-modules", "\"" + modules + "\" with experts",
+                       "moe with it: dense layers alone are not recomputed by themselves here");
+            }
             if (norm) {
                 json_.value("norm");
             }
@@ -238,6 +205,9 @@ class Reader {
     void read_data_parallel() {
         const std::string strategy = word("--data-parallel-sharding-strategy", "no_shard");
         const bool is_sharded = has("--use-distributed-optimizer"), is_fsdp = has("--use-megatron-fsdp");
+        if (is_fsdp) {
+            static_cast<void>(has("--no-gradient-accumulation-fusion"));  // it asks for it
+        }
         if (is_fsdp && strategy != "optim_grads_params") {
             refuse("--data-parallel-sharding-strategy", "\"" + strategy + "\"",
                    "optim_grads_params with --use-megatron-fsdp");
@@ -269,20 +239,47 @@ class Reader {
             json_.value("pp");
         }
         json_.end_array();
-        static_cast<void>(has("--overlap-param-gather"));  // the gather is part of the same overlap
+        const bool gathers = has("--overlap-param-gather"), reduces = has("--overlap-grad-reduce");
+        if (gathers != reduces && has("--use-distributed-optimizer")) {
+            refuse(gathers ? "--overlap-param-gather" : "--overlap-grad-reduce", "it alone",
+                   "both --overlap-grad-reduce and --overlap-param-gather, or none: an overlap of one of them is not "
+                   "modelled");
+        }
+    }
+
+    /// Words that change kernels or states.
+    void check_words() {
+        const auto one_of = [this](const char* argument, std::initializer_list<const char*> words) {
+            const std::string found = word(argument, *words.begin());
+            std::string allowed;
+            for (const char* one : words) {
+                if (found == one) {
+                    return;
+                }
+                allowed += (allowed.empty() ? "" : ", ") + std::string(one);
+            }
+            refuse(argument, "\"" + found + "\"", "one of " + allowed);
+        };
+        one_of("--optimizer", {"adam"});
+        one_of("--attention-backend", {"auto", "flash", "fused"});
+        one_of("--transformer-impl", {"transformer_engine"});
+        for (const char* argument : kSwitches) {
+            if (has_value(argument)) {
+                refuse(argument, "\"" + arguments_.at(argument) + "\"", "no value: it is a switch");
+            }
+        }
+    }
+    [[nodiscard]] bool has_value(const char* argument) const {
+        const auto found = arguments_.find(argument);
+        return found != arguments_.end() && !found->second.empty();
     }
 
     void refuse_the_rest() const {
-        const auto is_one_of = [](const auto& names, const std::string& argument) {
-            return std::ranges::find(names, argument) != names.end();
-        };
         for (const auto& [argument, value] : arguments_) {
-            if (is_one_of(kOldNames, argument)) {
+            if (is_of_earlier_release(argument)) {
                 refuse(argument, "an argument of earlier releases", "those of Megatron-LM of August 2026");
             }
-            const bool has_prefix = std::ranges::any_of(
-                kPrefixesPassedOver, [&](const char* prefix) { return argument.starts_with(prefix); });
-            if (!read_.contains(argument) && !is_one_of(kPassedOver, argument) && !has_prefix) {
+            if (!read_.contains(argument) && !changes_no_cost(argument)) {
                 refuse(argument, value.empty() ? "a switch" : "\"" + value + "\"",
                        "no such argument: it may change what a step costs and is not understood");
             }

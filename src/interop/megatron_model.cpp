@@ -1,4 +1,9 @@
 /// @file A workload's shapes as arguments of Megatron-LM.
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
 #include "interop/megatron.hpp"
 
 namespace auspex::interop {
@@ -18,6 +23,7 @@ void add_attention(const models::Workload& workload, Settings& settings) {
         add("--qk-head-dim", workload.head_size, "workload.head_size");
         add("--qk-pos-emb-head-dim", workload.rope_head_size, "workload.rope_head_size");
         add("--v-head-dim", workload.value_head_size, "workload.value_head_size");
+        settings.push_back({"--qk-layernorm", "", "workload.attention"});  // the norms of the latents
         return;
     }
     if (workload.kv_heads != workload.heads) {
@@ -40,6 +46,12 @@ void add_experts(const models::Workload& workload, Settings& settings) {
     if (workload.shared_experts > 0) {
         add("--moe-shared-expert-intermediate-size", std::to_string(workload.shared_experts * workload.expert_size),
             "workload.shared_experts");
+    }
+    add("--moe-router-load-balancing-type", "aux_loss", "workload.training");
+    add("--moe-aux-loss-coeff", json_number(workload.training.auxiliary_loss), "workload.training");
+    add("--moe-z-loss-coeff", json_number(workload.training.z_loss), "workload.training");
+    if (!workload.training.normalize_top_k) {
+        settings.push_back({"--moe-router-pre-softmax", "", "workload.training"});
     }
     if (workload.first_dense_layers > 0) {
         add("--moe-layer-freq",
@@ -67,6 +79,20 @@ Settings megatron_model(const models::Workload& workload) {
     add("--vocab-size", workload.vocab_size, "workload.vocab_size");
     settings.push_back({"--position-embedding-type", workload.learned_positions ? "learned_absolute" : "rope",
                         "workload.learned_positions"});
+    if (workload.norm == models::NormKind::kNonParametric) {
+        throw InputError(workload.file + ": $.norm",
+                         "found \"non-parametric\"; expected \"rms\" or \"layer\" with Megatron-LM, whose norms have "
+                         "weights");
+    }
+    const auto add_number = [&settings](const char* name, double value) {
+        settings.push_back({name, json_number(value), "workload.training"});
+    };
+    if (!workload.learned_positions) {
+        const std::string base = std::to_string(std::llround(workload.training.rope_theta));  // it takes whole numbers
+        settings.push_back({"--rotary-base", base, "workload.training"});
+    }
+    add_number("--norm-epsilon", workload.training.norm_epsilon);
+    add_number("--init-method-std", workload.training.initial_deviation);
     settings.push_back(
         {"--normalization", workload.norm == models::NormKind::kRms ? "RMSNorm" : "LayerNorm", "workload.norm"});
     if (workload.feed_forward == models::FeedForward::kSwiGlu) {

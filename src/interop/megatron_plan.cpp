@@ -1,6 +1,9 @@
 /// @file A plan as arguments of Megatron-LM.
+#include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "interop/megatron.hpp"
@@ -50,6 +53,8 @@ class Writer {
         }
         if (plan_.sequence_parallel) {
             add_switch("--sequence-parallel", "sequence_parallel");
+        } else if (plan_.tp > 1 && workload_.num_experts > 0) {
+            refuse("sequence_parallel", "false with tp " + std::to_string(plan_.tp) + " and experts", "true");
         }
         if (plan_.schedule == models::ScheduleKind::kGpipe) {
             refuse("schedule", "\"gpipe\"", "\"1f1b\" or \"interleaved-1f1b\"");
@@ -60,22 +65,25 @@ class Writer {
 
     void write_stages() {
         const int stages = plan_.pp * plan_.virtual_stages;
-        if (!plan_.stage_layers.empty() && plan_.stages != models::StageDeal::kWithEmbedding &&
-            plan_.stages != models::StageDeal::kWithHead && plan_.stages != models::StageDeal::kWithBoth) {
-            add("--pipeline-model-parallel-layout", stages_text(plan_.stage_layers), "stages");
-            return;
-        }
-        if (plan_.stages == models::StageDeal::kEven && workload_.layers % stages != 0) {
-            add("--pipeline-model-parallel-layout", stages_text(even_deal(workload_.layers, stages)), "stages");
+        const bool with_embedding =
+            plan_.stages == models::StageDeal::kWithEmbedding || plan_.stages == models::StageDeal::kWithBoth;
+        const bool with_head =
+            plan_.stages == models::StageDeal::kWithHead || plan_.stages == models::StageDeal::kWithBoth;
+        const bool is_even = plan_.stages == models::StageDeal::kEven || with_embedding || with_head;
+        const int dealt = workload_.layers + (with_embedding ? 1 : 0) + (with_head ? 1 : 0);
+        if (!is_even || dealt % stages != 0) {
+            add("--pipeline-model-parallel-layout",
+                stages_text(plan_.stage_layers.empty() ? even_deal(workload_.layers, stages) : plan_.stage_layers),
+                "stages");
             return;
         }
         if (plan_.virtual_stages > 1) {
             add("--num-virtual-stages-per-pipeline-rank", plan_.virtual_stages, "virtual_stages");
         }
-        if (plan_.stages == models::StageDeal::kWithEmbedding || plan_.stages == models::StageDeal::kWithBoth) {
+        if (with_embedding) {
             add_switch("--account-for-embedding-in-pipeline-split", "stages");
         }
-        if (plan_.stages == models::StageDeal::kWithHead || plan_.stages == models::StageDeal::kWithBoth) {
+        if (with_head) {
             add_switch("--account-for-loss-in-pipeline-split", "stages");
         }
     }
@@ -92,15 +100,35 @@ class Writer {
 
     /// tp, cp, ep, dp, pp from the fastest on, or with pp before dp.
     void write_order() {
-        constexpr std::array kStagesFirst{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp};
-        constexpr std::array kStagesLast{Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp};
-        if (plan_.rank_order == kStagesFirst) {
-            if (plan_.pp > 1) {
-                add_switch("--use-tp-pp-dp-mapping", "rank_order");
+        std::vector<Axis> order;  // of axes that have more than one rank
+        std::string words;
+        for (const Axis axis : plan_.rank_order) {
+            const int ranks = axis == Axis::kDp   ? plan_.dp
+                              : axis == Axis::kPp ? plan_.pp
+                              : axis == Axis::kEp ? plan_.ep
+                                                  : plan_.tp;
+            constexpr std::array kNames{"dp", "pp", "ep", "tp"};
+            words += (words.empty() ? "[" : ", ") + json_like(kNames[static_cast<std::size_t>(axis)]);
+            if (ranks > 1) {
+                order.push_back(axis);
             }
-        } else if (plan_.rank_order != kStagesLast && plan_.pp > 1) {
-            refuse("rank_order", "another order", R"(["pp", "dp", "ep", "tp"] or ["dp", "pp", "ep", "tp"])");
         }
+        const auto is_in_order = [&order](std::array<Axis, 4> all) {
+            auto next = all.begin();
+            return std::ranges::all_of(order, [&](Axis axis) {
+                next = std::find(next, all.end(), axis);
+                return next != all.end();
+            });
+        };
+        constexpr std::array kStagesFirst{Axis::kDp, Axis::kPp, Axis::kEp, Axis::kTp};
+        const bool says_stages_first = plan_.rank_order == kStagesFirst && plan_.pp > 1;
+        if (!says_stages_first && is_in_order({Axis::kPp, Axis::kDp, Axis::kEp, Axis::kTp})) {
+            return;
+        }
+        if (!is_in_order(kStagesFirst)) {
+            refuse("rank_order", words + "]", R"(["pp", "dp", "ep", "tp"] or ["dp", "pp", "ep", "tp"])");
+        }
+        add_switch("--use-tp-pp-dp-mapping", "rank_order");
     }
 
     void write_batch() {
@@ -159,6 +187,9 @@ class Writer {
             case models::OptimizerSharding::kEpAware: add_switch("--use-distributed-optimizer", "optimizer"); break;
             case models::OptimizerSharding::kFsdp:
                 add_switch("--use-megatron-fsdp", "optimizer");
+                add_switch("--use-distributed-optimizer", "optimizer");
+                add("--ckpt-format", "fsdp_dtensor", "optimizer");
+                add_switch("--no-gradient-accumulation-fusion", "optimizer");
                 add("--data-parallel-sharding-strategy", "optim_grads_params", "optimizer");
                 break;
         }
@@ -178,13 +209,16 @@ class Writer {
                 add_switch("--moe-router-force-load-balancing", "routing");
                 break;
             case models::RoutingDistribution::kLearned: break;
-            default: refuse("routing", "a distribution of predictions alone", "\"uniform\" or \"learned\"");
+            default: refuse("routing", "zipf, dirichlet or a trace", "\"uniform\" or \"learned\"");
         }
     }
 
     void write_overlap() {
         if (plan_.overlap_dp) {
             add_switch("--overlap-grad-reduce", "overlap");
+            if (plan_.optimizer != models::OptimizerSharding::kReplicated) {
+                add_switch("--overlap-param-gather", "overlap");
+            }
         }
         if (plan_.overlap_tp) {
             add_switch("--tp-comm-overlap", "overlap");
@@ -193,6 +227,13 @@ class Writer {
             add_switch("--overlap-moe-expert-parallel-comm", "overlap");
         }
         const bool is_interleaved = plan_.schedule == models::ScheduleKind::kInterleaved1f1b;
+        if (plan_.overlap_ep &&
+            (plan_.ep == 1 || plan_.dispatch != models::Dispatch::kAllToAll || plan_.recompute_expert ||
+             plan_.precision != "bf16" || (plan_.pp > 1 && !is_interleaved))) {
+            refuse("overlap", "\"ep\"",
+                   "no such word, or ep above 1, alltoall, bf16, experts that are not recomputed and, with pp above 1, "
+                   "interleaved-1f1b,");
+        }
         if (plan_.overlap_pp && !is_interleaved) {
             refuse("overlap", "\"pp\" with 1f1b", "no such word, or \"interleaved-1f1b\",");
         }

@@ -2,7 +2,6 @@
 #include "interop/shell_words.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.hpp"
 
@@ -11,36 +10,44 @@ namespace {
 
 class Splitter {
  public:
-    explicit Splitter(std::string_view text) : text_(text) {}
+    Splitter(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-    ShellWords run(const std::string& name) {
+    ShellText run() {
         while (at_ < text_.size()) {
-            step(name);
+            step();
         }
-        end_word();
-        return std::move(words_);
+        end_command();
+        if (is_in_array_) {
+            throw InputError(name_, "found an array \"" + shell_.arrays.back().first +
+                                        "=(\" that does not end; expected shell text");
+        }
+        return std::move(shell_);
     }
 
  private:
-    void step(const std::string& name) {
+    void step() {
         const char c = text_[at_++];
-        if (c == '"' || c == '\'') {
-            take_quoted(c, name);
+        if (c == '\'') {
+            take_quoted();
+        } else if (c == '"') {
+            take_double_quoted();
         } else if (c == '\\' && at_ < text_.size()) {
             if (const char escaped = text_[at_++]; escaped != '\n') {
                 take(escaped);
             }
         } else if (c == '#' && !has_word_) {
             at_ = std::min(text_.find('\n', at_), text_.size());
-        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-            end_word();
-        } else if (c == '(' && word_.ends_with('=')) {
-            word_.clear();
-            has_word_ = false;
-            is_in_array_ = true;
+        } else if (c == '(' && word_.ends_with('$')) {
+            take_substitution();
+        } else if (c == '(' && word_.ends_with('=') && !is_in_array_) {
+            begin_array();
         } else if (c == ')' && is_in_array_) {
             end_word();
             is_in_array_ = false;
+        } else if (c == ' ' || c == '\t' || c == '\r') {
+            end_word();
+        } else if (c == '\n' || (!is_in_array_ && std::string_view(";&|").find(c) != std::string_view::npos)) {
+            end_command();
         } else {
             take(c);
         }
@@ -51,36 +58,81 @@ class Splitter {
         has_word_ = true;
     }
 
-    void take_quoted(char quote, const std::string& name) {
-        const std::size_t end = text_.find(quote, at_);
+    void take_quoted() {
+        const std::size_t end = text_.find('\'', at_);
         if (end == std::string_view::npos) {
-            throw InputError(name, std::string("found a quote ") + quote + " that does not end; expected shell text");
+            refuse_quote('\'');
         }
         word_ += text_.substr(at_, end - at_);
         has_word_ = true;
         at_ = end + 1;
     }
 
+    void take_double_quoted() {
+        has_word_ = true;
+        for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+            const bool escapes = text_[at_] == '\\' && at_ + 1 < text_.size();
+            at_ += escapes ? 1 : 0;
+            if (!escapes || text_[at_] != '\n') {
+                word_ += text_[at_];
+            }
+        }
+        if (at_ == text_.size()) {
+            refuse_quote('"');
+        }
+        ++at_;
+    }
+    [[noreturn]] void refuse_quote(char quote) const {
+        throw InputError(name_, std::string("found a quote ") + quote + " that does not end; expected shell text");
+    }
+
+    /// "$(" has been read up to its bracket: the rest up to the one that closes it.
+    void take_substitution() {
+        take('(');
+        for (int depth = 1; at_ < text_.size() && depth > 0; ++at_) {
+            depth += text_[at_] == '(' ? 1 : text_[at_] == ')' ? -1 : 0;
+            take(text_[at_]);
+        }
+    }
+
+    void begin_array() {
+        word_.pop_back();
+        if (word_.ends_with('+')) {
+            word_.pop_back();
+        }
+        shell_.arrays.emplace_back(std::move(word_), Words{});
+        word_.clear();
+        has_word_ = false;
+        is_in_array_ = true;
+    }
+
     void end_word() {
         if (has_word_) {
-            if (is_in_array_) {
-                words_.in_arrays.push_back(word_);
-            }
-            words_.all.push_back(std::move(word_));
+            (is_in_array_ ? shell_.arrays.back().second : command_).push_back(std::move(word_));
         }
         word_.clear();
         has_word_ = false;
     }
 
+    void end_command() {
+        end_word();
+        if (!is_in_array_ && !command_.empty()) {
+            shell_.commands.push_back(std::move(command_));
+            command_.clear();
+        }
+    }
+
     std::string_view text_;
+    const std::string& name_;
     std::size_t at_ = 0;
     std::string word_;
     bool has_word_ = false, is_in_array_ = false;
-    ShellWords words_;
+    Words command_;
+    ShellText shell_;
 };
 
 }  // namespace
 
-ShellWords shell_words(std::string_view text, const std::string& name) { return Splitter(text).run(name); }
+ShellText shell_words(std::string_view text, const std::string& name) { return Splitter(text, name).run(); }
 
 }  // namespace auspex::interop

@@ -2,16 +2,21 @@
 /// @file Words of shell text: a launch script, or a line of arguments.
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace auspex::interop {
 
-struct ShellWords {
-    std::vector<std::string> all, in_arrays;  ///< the latter: of NAME=( … )
+using Words = std::vector<std::string>;
+
+struct ShellText {
+    std::vector<Words> commands;  ///< outside of arrays, a line or what ;, &, | and their like end
+    std::vector<std::pair<std::string, Words>> arrays;  ///< of NAME=( … ) and NAME+=( … ), in order
 };
 
-/// Words as a shell splits them: blanks, quotes, "\" at the end of a line, comments from "#" on at the start of a word.
-/// Nothing is expanded. Throws InputError, under `name`, for a quote that does not end.
-[[nodiscard]] ShellWords shell_words(std::string_view text, const std::string& name);
+/// Text as a shell splits it: blanks, quotes, "\" before a character or at the end of a line, comments from "#" on at
+/// the start of a word; what $( … ) holds stays one word. Nothing is expanded. Throws InputError, under `name`, for a
+/// quote or an array that does not end.
+[[nodiscard]] ShellText shell_words(std::string_view text, const std::string& name);
 
 }  // namespace auspex::interop

@@ -10,6 +10,7 @@ namespace auspex::interop {
 namespace {
 
 constexpr std::size_t kLongest = 100'000;
+constexpr int kDeepest = 64;
 
 class Pattern {
  public:
@@ -52,10 +53,14 @@ class Pattern {
             return "";
         }
         if (c == '(') {
+            if (++depth_ > kDeepest) {
+                refuse();
+            }
             std::string inner = group();
             if (at_ == text_.size()) {
                 refuse();
             }
+            --depth_;
             ++at_;
             return inner;
         }
@@ -83,6 +88,7 @@ class Pattern {
     const std::string& text_;
     const std::string& where_;
     std::size_t at_ = 0;
+    int depth_ = 0;
 };
 
 }  // namespace

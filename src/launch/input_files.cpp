@@ -157,6 +157,8 @@ interop::ImportedWorkload import_workload(JsonDocument config, const std::vector
         }
         if (key == "sequence_length" || config.root().find(key)) {
             config.set(parts.path, parts.value);
+        } else if (const auto model = config.root().find("text_config"); model && model->find(key)) {
+            config.set("text_config." + parts.path, parts.value);
         } else {
             of_workload.push_back(std::move(parts));
         }

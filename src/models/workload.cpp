@@ -2,6 +2,7 @@
 #include "models/workload.hpp"
 
 #include <filesystem>
+#include <system_error>
 
 #include "base/json.hpp"
 
@@ -174,7 +175,8 @@ Workload load_workload(const JsonDocument& document) {
     }
     Workload workload;
     workload.file = document.name();
-    const std::filesystem::path file(document.name());
+    std::error_code status;
+    const std::filesystem::path file = std::filesystem::absolute(document.name(), status);
     const std::string folder = file.parent_path().filename().string();
     workload.name = file.filename() == "config.json" && !folder.empty() ? folder : file.stem().string();
     workload.layers = read_int(root, "layers", 1, kMaxLayers);

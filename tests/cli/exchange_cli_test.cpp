@@ -39,7 +39,9 @@ TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
     ASSERT_EQ(emitted.exit_code, 0) << emitted.error;
     const std::string script = testing_cli::text_of(job);
     EXPECT_NE(script.find("#PBS -l select=16\n"), std::string::npos) << script;
-    EXPECT_NE(script.find("mpiexec -n 192 --ppn 12 --depth 8 --cpu-bind depth"), std::string::npos) << script;
+    EXPECT_NE(script.find("mpiexec -n 192 --ppn 12 --cpu-bind list:0-7:8-15:16-23:24-31:32-39:40-47:52-59:"),
+              std::string::npos)
+        << script;
     ASSERT_EQ(run("import megatron '" + job + "' --out '" + plan + "'").exit_code, 0);
     const Outcome again = run("predict --json --machine aurora --stack megatron-deepspeed --workload '" + model +
                               "' --plan '" + plan + "' --tiles 192");
@@ -89,7 +91,7 @@ TEST_F(ExchangeCli, what_is_missing_or_not_modelled_is_said) {
     expect_refused("import hf workloads/toy-moe.json", {"model_type", "Hugging Face"});
     expect_refused("import hf", {"--config"});
     expect_refused("import hf a.json b.json", {"stray", "b.json"});
-    expect_refused("import megatron README.md", {"--"});
+    expect_refused("import megatron README.md", {"README.md", "expected"});
     expect_refused("emit --format slang --workload toy-moe --plan toy-pp2-ep2", {"slang", "megatron-lm"});
     expect_refused("emit --format megatron-lm --workload toy-moe --plan toy-pp2-ep2 --job pbs",
                    {"--machine", "--steps"});

@@ -160,17 +160,63 @@ TEST(HuggingFace, what_changes_the_cost_and_is_not_modelled_is_refused_by_name) 
     EXPECT_PRED2(names, error_of("Meta-Llama-3-8B", {{"num_hidden_layers", "0"}}), "num_hidden_layers");
 }
 
+TEST(HuggingFace, lists_of_layers_have_to_be_those_of_the_model) {
+    const auto names = [](const std::string& error, const char* key) {
+        return error.find(std::string("$.") + key + ": found") != std::string::npos;
+    };
+    EXPECT_PRED2(names, error_of("Llama-4-Scout-17B-16E", {{"text_config.moe_layers", "[1, 3, 5]"}}),
+                 "text_config.moe_layers");
+    EXPECT_PRED2(names, error_of("Llama-4-Scout-17B-16E", {{"text_config.num_hidden_layers", "40"}}),
+                 "text_config.moe_layers");
+    EXPECT_PRED2(
+        names,
+        error_of("DeepSeek-V3", {{"num_nextn_predict_layers", "0"}, {"mlp_layer_types", R"(["dense", "sparse"])"}}),
+        "mlp_layer_types");
+    EXPECT_PRED2(names, error_of("DeepSeek-V3", {{"num_nextn_predict_layers", "0"}, {"mlp_only_layers", "[0, 1]"}}),
+                 "mlp_only_layers");
+    EXPECT_PRED2(names, error_of("DeepSeek-V3", {{"num_nextn_predict_layers", "0"}, {"first_k_dense_replace", "61"}}),
+                 "first_k_dense_replace");
+    EXPECT_PRED2(names, error_of("Qwen3-8B", {{"layer_types", R"(["linear_attention"])"}}), "layer_types[0]");
+}
+
+// What a missing key means is the family's; where that is not what it looks like, the key has to be there.
+TEST(HuggingFace, keys_with_defaults_of_their_family_have_to_be_there) {
+    const auto is_refused = [](const std::string& error, const char* key) {
+        return error.find(std::string("$.") + key) != std::string::npos;
+    };
+    EXPECT_PRED2(is_refused, error_of("DeepSeek-V2", {{"first_k_dense_replace", "null"}}), "first_k_dense_replace");
+    EXPECT_PRED2(is_refused, error_of("DeepSeek-V2", {{"n_shared_experts", "null"}}), "n_shared_experts");
+    EXPECT_PRED2(is_refused, error_of("Mistral-7B-v0.1", {{"num_key_value_heads", "null"}}), "num_key_value_heads");
+    EXPECT_PRED2(is_refused, error_of("gpt-oss-20b", {{"sliding_window", "null"}, {"head_dim", "null"}}), "head_dim");
+    EXPECT_EQ(workload_of("DeepSeek-V2-Lite").q_rank, 0) << "null: no latent of queries";
+}
+
+TEST(HuggingFace, keys_around_a_language_model_are_looked_at) {
+    EXPECT_NE(error_of("Llama-4-Scout-17B-16E", {{"num_nextn_predict_layers", "3"}}).find("num_nextn_predict_layers"),
+              std::string::npos);
+}
+
+TEST(HuggingFace, windows_of_layers_that_there_are_not_are_none) {
+    EXPECT_EQ(error_of("Qwen2-7B", {{"use_sliding_window", "true"}, {"sliding_window", "1024"}}), "accepted");
+    EXPECT_NE(
+        error_of("Qwen2-7B", {{"use_sliding_window", "true"}, {"sliding_window", "1024"}, {"max_window_layers", "20"}}),
+        "accepted");
+}
+
 TEST(HuggingFace, the_same_number_by_two_names_is_one) {
     EXPECT_EQ(workload_of("Qwen3-30B-A3B", {{"num_local_experts", "128"}}).num_experts, 128);
 }
 
 TEST(HuggingFace, leading_dense_layers_are_read_in_all_spellings) {
     EXPECT_EQ(workload_of("Qwen3-30B-A3B", {{"mlp_only_layers", "[0, 1]"}}).first_dense_layers, 2);
-    EXPECT_EQ(workload_of("GLM-4.5-Air", {{"num_nextn_predict_layers", "0"},
-                                          {"first_k_dense_replace", "null"},
-                                          {"mlp_layer_types", R"(["dense", "dense", "dense", "sparse"])"}})
-                  .first_dense_layers,
-              3);
+    std::string kinds = R"(["dense", "dense", "dense")";
+    for (int layer = 3; layer < 46; ++layer) {
+        kinds += ", \"sparse\"";
+    }
+    kinds += "]";
+    const Changes spelled{
+        {"num_nextn_predict_layers", "0"}, {"first_k_dense_replace", "null"}, {"mlp_layer_types", kinds.c_str()}};
+    EXPECT_EQ(workload_of("GLM-4.5-Air", spelled).first_dense_layers, 3);
 }
 
 TEST(HuggingFace, the_training_sequence_has_to_be_given) {

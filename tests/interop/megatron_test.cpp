@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -110,7 +110,10 @@ TEST(Megatron, what_is_written_is_read_back_as_the_same_plan) {
         case_of("toy-moe", "toy-pp2-ep2", {{"recompute", R"(["expert"])"}, {"expert_kernels", "loop"}}),
         case_of("llama3-70b", "llama3-70b", {{"stages", "even-with-both"}, {"sequence_parallel", "true"}}),
         case_of("toy-dense", "toy-pp2-dp2", {{"stages", "[1, 3]"}, {"recompute", R"(["norm", "expert"])"}}),
-        case_of("mula-20b-a2b", "mula-20b-a2b", {{"cp", "2"}, {"precision", "fp32"}, {"gradient_dtype", "fp32"}})};
+        case_of("mula-20b-a2b", "mula-20b-a2b", {{"cp", "2"}, {"precision", "fp32"}, {"gradient_dtype", "fp32"}}),
+        case_of("llama3-70b", "llama3-70b", {{"stages", "even-with-embedding"}, {"pp", "7"}, {"overlap", R"(["dp"])"}}),
+        case_of("mixtral-8x22b", "mixtral-8x22b", {{"overlap", R"(["dp", "pp", "ep"])"}}),
+        case_of("toy-moe", "toy-tp2-dp2", {{"sequence_parallel", "true"}})};
     for (const Case& one : cases) {
         const std::string text = text_of(one), what = one.plan.name + "\n" + text;
         const models::Plan back = parsed(text, one.workload, tiles_of(one.plan));
@@ -144,6 +147,10 @@ TEST(Megatron, what_it_cannot_do_is_refused_by_the_plans_field) {
     EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"recompute", R"(["attention"])"}})), "recompute");
     EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"routing", R"({"zipf": 1})"}})), "routing");
     EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"overlap", R"(["pp"])"}})), "overlap");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"overlap", R"(["ep"])"}})), "overlap");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-tp2-dp2")), "sequence_parallel");
+    EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-ep2-dp2", {{"rank_order", R"(["ep", "dp", "pp", "tp"])"}})),
+                 "rank_order");
     EXPECT_PRED2(names, refusal(case_of("toy-moe", "toy-pp2-ep2", {{"rank_order", R"(["ep", "pp", "dp", "tp"])"}})),
                  "rank_order");
 }
@@ -182,6 +189,65 @@ MORE=(--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4
     EXPECT_EQ(plan.gradient_bytes, 4);
 }
 
+TEST(Megatron, texts_and_words_behind_the_program_count_too) {
+    const models::Workload workload = models::load_workload(input("workloads", "mixtral-8x7b"));
+    const models::Plan plan = parsed(R"(export GPT_ARGS="--tensor-model-parallel-size 2 \
+  --sequence-parallel --bf16"
+MORE=(--train-samples $((1000 * (3 + 4))) --pipeline-model-parallel-size 2 --data-path $(cat blend.txt))
+torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py $GPT_ARGS ${MORE[@]} --recompute-granularity full --num-experts 8
+)",
+                                     workload, 0);
+    EXPECT_EQ(tiles_of(plan), 32);
+    EXPECT_EQ(plan.tp, 2);
+    EXPECT_EQ(plan.pp, 2);
+    EXPECT_TRUE(plan.recompute_attention);
+}
+
+TEST(Megatron, ranks_are_those_of_torchrun_before_those_of_its_launcher) {
+    const auto ranks = [](const std::string& text) { return read_launch_script(text, "job.sh").ranks; };
+    EXPECT_EQ(ranks("srun --ntasks=4 --ntasks-per-node=1 torchrun --nproc_per_node 8 --nnodes 4 p.py --bf16"), 32);
+    EXPECT_EQ(ranks("torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES p.py --bf16"), 0);
+    EXPECT_EQ(ranks("torchrun --nproc_per_node 8 p.py --bf16"), 8);
+    EXPECT_EQ(ranks("srun -n32 python p.py --bf16"), 32);
+    EXPECT_EQ(ranks("mpiexec -n 24 --ppn 12 python p.py --bf16"), 24);
+    EXPECT_EQ(ranks("mpiexec -n -4 python p.py --bf16"), 0);
+    EXPECT_EQ(ranks("A=(--bf16)"), 0);
+}
+
+TEST(Megatron, sizes_beyond_any_machine_are_refused) {
+    for (const char* text : {"--pipeline-model-parallel-size 65536 --expert-model-parallel-size 65536",
+                             "--micro-batch-size 536870912 --global-batch-size 8",
+                             "--tensor-model-parallel-size 9999999 --context-parallel-size 9999999"}) {
+        EXPECT_NE(refusal_of_text(text, 8).find("expected"), std::string::npos) << text;
+    }
+    EXPECT_THROW(static_cast<void>(layers_of_pattern("E" + std::string(100'000, '('), "layout")), InputError);
+}
+
+TEST(Megatron, a_model_says_how_it_is_trained) {
+    const auto has = [](const Settings& settings, const char* name, const char* value) {
+        return std::ranges::any_of(settings,
+                                   [&](const Setting& one) { return one.name == name && one.value == value; });
+    };
+    models::Workload workload = models::load_workload(input("workloads", "mixtral-8x7b"));
+    workload.training.rope_theta = 1e6;
+    workload.training.normalize_top_k = true;
+    EXPECT_TRUE(has(megatron_model(workload), "--rotary-base", "1000000"));
+    EXPECT_FALSE(has(megatron_model(workload), "--moe-router-pre-softmax", ""));
+    workload.training.normalize_top_k = false;
+    EXPECT_TRUE(has(megatron_model(workload), "--moe-router-pre-softmax", ""));
+    EXPECT_TRUE(has(megatron_model(models::load_workload(input("workloads", "deepseek-v3"))), "--qk-layernorm", ""));
+    workload.norm = models::NormKind::kNonParametric;
+    EXPECT_THROW(static_cast<void>(megatron_model(workload)), InputError);
+}
+
+TEST(Megatron, a_comment_of_a_script_stays_one) {
+    Job job;
+    job.repeat = "a\ntouch here\r#";
+    for (const BatchSystem system : {BatchSystem::kPbs, BatchSystem::kSlurm}) {
+        EXPECT_EQ(job_script(job, system, {}).find("\ntouch"), std::string::npos);
+    }
+}
+
 TEST(Megatron, arguments_that_are_not_understood_are_refused_by_name) {
     const auto names = [](const std::string& error, const char* argument) {
         return error.find(std::string("job.sh: ") + argument + ": found") != std::string::npos;
@@ -195,6 +261,15 @@ TEST(Megatron, arguments_that_are_not_understood_are_refused_by_name) {
     EXPECT_PRED2(names,
                  refusal_of_text("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*16|tm*16L", 8),
                  "--pipeline-model-parallel-layout");
+    EXPECT_PRED2(names, refusal_of_text("--bf16 ${TP_ARGS} --micro-batch-size 1 ${MORE}", 8), "${MORE}");
+    EXPECT_PRED2(names, refusal_of_text("--bf16 ${TP_ARGS} --micro-batch-size 1", 8), "--bf16");
+    EXPECT_PRED2(names, refusal_of_text("--optimizer muon", 8), "--optimizer");
+    EXPECT_PRED2(names, refusal_of_text("--train-sync-interval 1", 8), "--train-sync-interval");
+    EXPECT_PRED2(names, refusal_of_text("--use-distributed-optimizer --overlap-grad-reduce", 8),
+                 "--overlap-grad-reduce");
+    EXPECT_PRED2(names, refusal_of_text("--num-experts 8 --recompute-granularity selective --recompute-modules mlp", 8),
+                 "--recompute-modules");
+    EXPECT_NE(refusal_of_text("A=(--bf16", 8).find("does not end"), std::string::npos);
     EXPECT_NE(refusal_of_text("--bf16 'no end", 8).find("quote"), std::string::npos);
 }
 

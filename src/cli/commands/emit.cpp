@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/json_writer.hpp"
 #include "base/output_file.hpp"
 #include "base/units.hpp"
@@ -89,6 +90,9 @@ Emitted emit_job(const Options& options) {
     interop::Job job;
     job.name = job_name(inputs.workload.name), job.program = "pretrain_gpt.py", job.settings = emitted.settings;
     job.settings.push_back({"--train-iters", std::to_string(*options.train.steps), "--steps"});
+    job.data = {{"--mock-data", "", "no field"},
+                {"--tokenizer-type", "NullTokenizer", "no field"},
+                {"--lr", json_number(inputs.workload.training.learning_rate), "workload.training"}};
     job.ranks = tiles_of(emitted.plan), job.ranks_per_node = std::min(inputs.machine.node.tiles, job.ranks);
     job.nodes = (job.ranks + job.ranks_per_node - 1) / job.ranks_per_node;
     const double step_s = prediction.step_time_interval_s.high;

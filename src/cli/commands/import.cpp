@@ -1,7 +1,9 @@
 /// @file auspex import: what other projects' files say, as files of this one.
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "base/input_text.hpp"
@@ -63,6 +65,10 @@ bool is_printed(const std::string& text, const Options& options) {
     if (options.out.empty()) {
         std::cout << text;
         return true;
+    }
+    std::error_code status;
+    if (std::filesystem::equivalent(options.config, options.out, status)) {
+        throw InputError("--out " + options.out, "found the file that is imported; expected another one");
     }
     launch::OutputLocks locks(options.command_line);
     locks.take_file("--out " + options.out, options.out);

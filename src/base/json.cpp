@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/input_text.hpp"
 #include "base/sha256.hpp"
@@ -244,7 +245,8 @@ void JsonValue::allow_only(std::initializer_list<std::string_view> allowed) cons
         for (const std::string_view word : allowed) {
             list += (list.empty() ? "" : ", ") + std::string(word);
         }
-        throw InputError(where(), "found the unknown key \"" + printable(key) + "\"; allowed: " + list);
+        throw InputError(where(), "found the unknown key \"" + printable(key) + "\"; allowed: " + list +
+                                      did_you_mean(key, {allowed.begin(), allowed.end()}));
     }
 }
 

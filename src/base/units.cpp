@@ -39,7 +39,10 @@ constexpr std::array kBytesPerSecondUnits{Unit{"B/s", 1},
                                           Unit{"KiB/s", kKibi},
                                           Unit{"MiB/s", kKibi* kKibi},
                                           Unit{"GiB/s", kKibi* kKibi* kKibi},
-                                          Unit{"TiB/s", kKibi* kKibi* kKibi* kKibi}};
+                                          Unit{"TiB/s", kKibi* kKibi* kKibi* kKibi},
+                                          Unit{"Mbit/s", 1e6 / 8},
+                                          Unit{"Gbit/s", 1e9 / 8},
+                                          Unit{"Tbit/s", 1e12 / 8}};
 constexpr std::array kFlopPerSecondUnits{
     Unit{"F/s", 1},       Unit{"KF/s", 1e3},     Unit{"MF/s", 1e6},     Unit{"GF/s", 1e9},    Unit{"TF/s", 1e12},
     Unit{"PF/s", 1e15},   Unit{"EF/s", 1e18},    Unit{"FLOP/s", 1},     Unit{"KFLOP/s", 1e3}, Unit{"MFLOP/s", 1e6},
@@ -96,7 +99,7 @@ const Unit& readable_unit(std::span<const Unit> units, double magnitude) {
     for (const Unit& unit : units) {
         const std::string_view name = unit.name;
         if (name.find("iB") != std::string_view::npos || name.find("FLOP") != std::string_view::npos ||
-            name == "1/min") {
+            name.find("bit") != std::string_view::npos || name == "1/min") {
             continue;
         }
         // Minutes, hours and days read well only when there are a few of them.

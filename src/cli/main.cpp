@@ -5,12 +5,14 @@
 #include <iomanip>
 #include <iostream>
 
+#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/command_line.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/heap.hpp"
 #include "launch/messages.hpp"
+#include "launch/train/child_run.hpp"
 
 namespace auspex::cli {
 
@@ -105,7 +107,12 @@ void dispatch(std::vector<std::string> arguments) {
         }
     }
     const std::string second = names_group && arguments.size() > 1 ? " " + arguments[1] : "";
-    throw InputError("auspex", "found the command \"" + arguments.front() + second + "\"; expected one of " + names);
+    std::vector<std::string> all;
+    for (const Command& command : commands()) {
+        all.emplace_back(command.name);
+    }
+    throw InputError("auspex", "found the command \"" + arguments.front() + second + "\"; expected one of " + names +
+                                   did_you_mean(arguments.front() + second, all));
 }
 
 int run_auspex(int argc, char** argv) {
@@ -121,6 +128,9 @@ int run_auspex(int argc, char** argv) {
     } catch (const InputError& error) {
         std::cerr << launch::message_line(launch::kErrorPrefix, error.what()) << "\n";
         return launch::kBadInput;
+    } catch (const launch::Interrupted& end) {
+        std::cerr << launch::message_line(launch::kFailurePrefix, end.what()) << "\n";
+        return launch::kSignalled + end.signal();
     } catch (const std::exception& error) {
         std::cerr << launch::message_line(launch::kFailurePrefix, error.what()) << "\n";
         return launch::kFailed;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "launch/installation.hpp"
@@ -106,9 +107,11 @@ std::string find_input(const std::string& role, const std::string& name, const s
     if (fs::exists(name, status)) {
         return name;
     }
+    const std::set<std::string> names = input_names(role);
     throw InputError(asked_by.empty() ? of_role.flag + name : asked_by,
                      std::string("found no such file and no ") + of_role.folder + "/" + name + of_role.extension +
-                         (is_of_calibration ? kMakeLocal : "") + "; available: " + names_there(role));
+                         (is_of_calibration ? kMakeLocal : "") + "; available: " + names_there(role) +
+                         did_you_mean(name, {names.begin(), names.end()}));
 }
 
 std::set<std::string> input_names(const std::string& role) {

@@ -13,6 +13,7 @@ inline constexpr std::string_view kMessagePrefix = "auspex: ";          ///< of 
 inline constexpr std::string_view kErrorPrefix = "auspex: error: ";     ///< bad input
 inline constexpr std::string_view kFailurePrefix = "auspex: failed: ";  ///< anything else
 inline constexpr int kFailed = 1, kBadInput = 2;                        ///< exit codes
+inline constexpr int kSignalled = 128;  ///< and the number of the signal that ended a command, as shells have it
 
 /// Behind what ended a run of `auspex train` that keeps no checkpoints.
 inline constexpr std::string_view kNoCheckpoint = "; without --checkpoint there is nothing to go on from";

@@ -93,5 +93,13 @@ TEST(Units, the_example_of_every_dimension_is_accepted) {
     }
 }
 
+// Links are often stated in bits; nothing is printed in them.
+TEST(Units, bits_a_second_are_eighths_of_bytes) {
+    EXPECT_EQ(parse_quantity("200 Gbit/s", Dimension::kBytesPerSecond, "x"), 25e9);
+    EXPECT_EQ(parse_quantity("400 Mbit/s", Dimension::kBytesPerSecond, "x"), 50e6);
+    EXPECT_EQ(format_quantity(25e9, Dimension::kBytesPerSecond), "25 GB/s");
+    EXPECT_EQ(format_quantity(2e6, Dimension::kBytesPerSecond), "2 MB/s");
+}
+
 }  // namespace
 }  // namespace auspex

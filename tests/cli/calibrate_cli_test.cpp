@@ -181,7 +181,7 @@ TEST_F(CalibrateCli, an_interrupted_calibration_says_what_there_is) {
                    {"rows.csv: found ", holder.c_str()});
     EXPECT_FALSE(std::filesystem::exists(folder_ + "other.csv"));
     EXPECT_FALSE(std::filesystem::exists(folder_ + "other.json"));
-    EXPECT_EQ(command.end(SIGTERM), 1);
+    EXPECT_EQ(command.end(SIGTERM), 128 + SIGTERM);
     EXPECT_NE(command.said().find("auspex: failed: interrupted; "), std::string::npos) << command.said();
     for (const auto& entry : std::filesystem::directory_iterator(folder_ + "temporary")) {
         EXPECT_FALSE(entry.path().filename().string().starts_with("auspex-")) << entry.path();  // mpirun may leave some

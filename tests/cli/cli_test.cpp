@@ -67,6 +67,10 @@ TEST_F(Cli, wrong_words_on_the_command_line_are_refused) {
     expect_refused("describe --workload=", {"workload"});
     expect_refused("describe --workload mula-1b --nope 1", {"nope"});
     expect_refused("describe --workload mula-1b stray", {"stray"});
+    expect_refused("describ --workload mula-1b", {"describ", "did you mean describe?"});
+    expect_refused("describe --wokload mula-1b", {"--wokload", "did you mean --workload?"});
+    expect_refused("describe --workload mula-1", {"mula-1", "did you mean mula-1b?"});
+    expect_refused("describe --workload mula-1b --set workload.laeyrs=3", {"laeyrs", "did you mean layers?"});
     expect_refused("describe --workload mula-1b --workload mula-1b", {"workload"});
     expect_refused("describe --work mula-1b", {"work"});
     expect_refused("describe --workload mula-1b --json=1", {"json"});

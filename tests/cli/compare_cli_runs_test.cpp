@@ -55,7 +55,7 @@ TEST_F(CompareCliRuns, an_interrupted_comparison_says_how_to_go_on) {
             return fault;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds{milliseconds});
-        EXPECT_EQ(command.end(SIGTERM), 1);
+        EXPECT_EQ(command.end(SIGTERM), 128 + SIGTERM);
         for (const auto& entry : std::filesystem::directory_iterator(scratch)) {
             EXPECT_FALSE(entry.path().filename().string().starts_with("auspex-")) << entry.path();
         }

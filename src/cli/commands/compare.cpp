@@ -59,13 +59,13 @@ workflows::CompareRequest compare_request(const Options& options) {
 workflows::Compared compare_or_say_how_to_go_on(const workflows::CompareRequest& request, launch::OutputLocks& locks) {
     try {
         return compare_layouts(request, locks);
-    } catch (const launch::Interrupted&) {
+    } catch (const launch::Interrupted& end) {
         std::error_code status;
         const std::string records = records_of(request);
-        throw std::runtime_error(std::filesystem::is_regular_file(records, status)
-                                     ? "interrupted; runs are in " + records +
-                                           ", the same command with --resume goes on from there"
-                                     : "interrupted");
+        throw launch::Interrupted(end.signal(), std::filesystem::is_regular_file(records, status)
+                                                    ? "interrupted; runs are in " + records +
+                                                          ", the same command with --resume goes on from there"
+                                                    : "interrupted");
     }
 }
 

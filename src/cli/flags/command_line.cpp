@@ -5,6 +5,7 @@
 #include <boost/program_options.hpp>
 #include <sstream>
 
+#include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
@@ -104,6 +105,13 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
             option.string_key = text_of(*operand++).name;
         }
         po::store(parsed, values);
+    } catch (const po::unknown_option& error) {
+        std::vector<std::string> flags;
+        for (const CommandFlag& flag : flags_of(command)) {
+            flags.push_back("--" + std::string(flag.text.name));
+        }
+        throw InputError(where, "found the unknown flag " + error.get_option_name() + "; --help lists the flags" +
+                                    did_you_mean(error.get_option_name(), flags));
     } catch (const po::error& error) {
         throw InputError(where, std::string(error.what()) + "; --help lists the flags");
     }

@@ -13,7 +13,13 @@ namespace auspex::launch {
 /// This program was asked to end: one of kEndSignals (launch/child_process.hpp) came.
 class Interrupted : public std::runtime_error {
  public:
-    explicit Interrupted(int signal) : std::runtime_error("ended by signal " + std::to_string(signal)) {}
+    explicit Interrupted(int signal) : Interrupted(signal, "ended by signal " + std::to_string(signal)) {}
+    /// With what there is of the work, and how to go on.
+    Interrupted(int signal, const std::string& message) : std::runtime_error(message), signal_(signal) {}
+    [[nodiscard]] int signal() const { return signal_; }
+
+ private:
+    int signal_;
 };
 /// Throws Interrupted where a signal was noted, and forgets it.
 void throw_if_interrupted();

@@ -20,6 +20,7 @@
 #include "launch/mpirun.hpp"
 #include "launch/new_folder.hpp"
 #include "launch/output_locks.hpp"
+#include "launch/train/child_run.hpp"
 #include "microbench/probe.hpp"
 #include "report/parts/text.hpp"
 #include "workflows/calibrate/calibration_file.hpp"
@@ -218,7 +219,7 @@ class Measurer {
 
     void require_success(const launch::LaunchOutcome& outcome) const {
         if (outcome.interrupted_by != 0) {
-            throw std::runtime_error("interrupted" + kept_text(request_, file_));
+            throw launch::Interrupted(outcome.interrupted_by, "interrupted" + kept_text(request_, file_));
         }
         if (!outcome.error.empty()) {
             throw InputError("calibrate", outcome.error);
@@ -303,8 +304,8 @@ std::string prepare(const CalibrateRequest& request, const CalibrationFile& file
 }  // namespace
 
 void require_no_signal(const CalibrateRequest& request) {
-    if (launch::caught_signal() != 0) {
-        throw std::runtime_error("interrupted" + kept_text(request, CalibrationFile(request.measurements)));
+    if (const int signal = launch::caught_signal(); signal != 0) {
+        throw launch::Interrupted(signal, "interrupted" + kept_text(request, CalibrationFile(request.measurements)));
     }
 }
 

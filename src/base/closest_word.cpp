@@ -1,0 +1,44 @@
+/// @file Distances between words.
+#include "base/closest_word.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace auspex {
+
+std::size_t letters_apart(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+        last[j] = j;
+    }
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = std::min(row[j], before_last[j - 2] + 1);
+            }
+        }
+        std::swap(before_last, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+    constexpr std::size_t kLongest = 64;  // nobody mistypes more
+    std::size_t least = word.size() / 3 + 1;
+    std::string best;
+    for (const std::string& candidate : candidates) {
+        if (word.size() > kLongest || candidate.size() > kLongest) {
+            continue;
+        }
+        if (const std::size_t apart = letters_apart(word, candidate); apart < least) {
+            least = apart;
+            best = candidate;
+        }
+    }
+    return best.empty() ? "" : "; did you mean " + best + "?";
+}
+
+}  // namespace auspex

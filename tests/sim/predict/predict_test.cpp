@@ -274,5 +274,23 @@ TEST(Predict, overlapped_gradient_sums_in_one_bucket_take_as_long_as_exposed_one
     EXPECT_NEAR(step_s(inputs), exposed, 1e-3 * exposed);
 }
 
+// Without pipeline stages there is nothing between them to overlap; buckets of gradients run beside the backward pass.
+TEST(Predict, an_overlap_that_changes_nothing_is_said) {
+    models::Inputs inputs = shipped_inputs("agpt-70b", "agpt-70b", "megatron-deepspeed");
+    inputs.plan.overlap_pp = inputs.plan.overlap_dp = true;
+    const auto says = [&inputs](const char* axis) {
+        const std::vector<std::string> notes = predict(inputs, {}).prediction.notes;
+        return std::ranges::any_of(notes, [axis](const std::string& note) {
+            return note.find(std::string("the overlap of ") + axis + " changes nothing") != std::string::npos;
+        });
+    };
+    inputs.plan.pp = 1;
+    inputs.plan.tp = 8;
+    inputs.plan.etp_given = false;
+    inputs.plan.dp = 2;
+    EXPECT_TRUE(says("pp"));
+    EXPECT_FALSE(says("dp"));
+}
+
 }  // namespace
 }  // namespace auspex::predict

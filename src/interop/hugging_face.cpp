@@ -169,8 +169,11 @@ class Importer {
         }
         if (!family_.expert_width.empty()) {
             json_.member("normalize_top_k", keys_.flag_or("norm_topk_prob", family_.normalizes_top_k));
-            if (const auto balance = keys_.find("router_aux_loss_coef")) {
-                json_.member("auxiliary_loss", balance->as_number(0, 100));
+            for (const char* key : {"router_aux_loss_coef", "aux_loss_alpha"}) {
+                if (const auto balance = keys_.find(key)) {
+                    json_.member("auxiliary_loss", balance->as_number(0, 100));
+                    break;
+                }
             }
         }
         json_.end_object();
@@ -254,7 +257,6 @@ class Importer {
                          "quantization_config",
                          "ep_size",
                          "seq_aux",
-                         "aux_loss_alpha",
                          "scoring_func",
                          "topk_method",
                          "n_group",

@@ -48,7 +48,8 @@ void write_aurora(std::ostream& out) {
 
 void write_pbs_head(std::ostream& out, const Job& job) {
     out << "#!/bin/bash -l\n#PBS -N " << job.name << "\n#PBS -l select=" << job.nodes << "\n#PBS -l place=scatter\n"
-        << "# " << job.walltime_says << "\n#PBS -l walltime=" << clock_text(job.walltime_s) << "\n"
+        << "# " << job.walltime_says << ", " << job.predicted_with
+        << "\n#PBS -l walltime=" << clock_text(job.walltime_s) << "\n"
         << "# " << one_line(job.repeat) << "\n# qsub -A PROJECT -q QUEUE -l filesystems=home:flare THIS_FILE\n"
         << "set -euo pipefail\ncd \"$PBS_O_WORKDIR\"\n"
         << "read -r MASTER_ADDR <\"$PBS_NODEFILE\"\nexport MASTER_ADDR MASTER_PORT=29500 WORLD_SIZE=" << job.ranks
@@ -58,8 +59,8 @@ void write_pbs_head(std::ostream& out, const Job& job) {
 void write_slurm_head(std::ostream& out, const Job& job) {
     out << "#!/bin/bash\n#SBATCH --job-name=" << job.name << "\n#SBATCH --nodes=" << job.nodes
         << "\n#SBATCH --ntasks-per-node=" << job.ranks_per_node << "\n#SBATCH --gpus-per-node=" << job.ranks_per_node
-        << "\n#SBATCH --exclusive\n# " << job.walltime_says << "\n#SBATCH --time=" << clock_text(job.walltime_s)
-        << "\n# " << one_line(job.repeat)
+        << "\n#SBATCH --exclusive\n# " << job.walltime_says << ", " << job.predicted_with
+        << "\n#SBATCH --time=" << clock_text(job.walltime_s) << "\n# " << one_line(job.repeat)
         << "\n# sbatch --account=PROJECT --partition=PARTITION THIS_FILE\nset -euo pipefail\n"
         << "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n 1p)\n"
         << "export MASTER_ADDR MASTER_PORT=29500 WORLD_SIZE=" << job.ranks << "\n";
@@ -96,8 +97,9 @@ std::string job_script(const Job& job, BatchSystem system, const models::Machine
     out << "# Load here what the program needs: modules, a virtual environment.\n";
     out << "\n"
         << arguments_text("ARGUMENTS", job.settings)
-        << "# Made-up data, to try the layout: put your own tokenizer, data and checkpoints here.\n"
-        << arguments_text("DATA", job.data) << "\n";
+        << "# To try the layout. For a real run: your own tokenizer, data and checkpoints, and nothing that forces "
+           "routing.\n"
+        << arguments_text("TRIAL", job.trial) << "\n";
     if (is_pbs) {
         out << "mpiexec -n " << job.ranks << " --ppn " << job.ranks_per_node;
         if (is_aurora) {
@@ -108,7 +110,7 @@ std::string job_script(const Job& job, BatchSystem system, const models::Machine
         out << "srun --ntasks=" << job.ranks << " --ntasks-per-node=" << job.ranks_per_node
             << " --cpu-bind=none bash -uc 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec \"$@\"' -";
     }
-    out << " \\\n    python " << job.program << " \"${ARGUMENTS[@]}\" \"${DATA[@]}\"\n";
+    out << " \\\n    python " << job.program << " \"${ARGUMENTS[@]}\" \"${TRIAL[@]}\"\n";
     return out.str();
 }
 

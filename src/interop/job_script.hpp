@@ -14,11 +14,12 @@ struct Job {
     std::string name;     ///< of the job
     std::string program;  ///< what ranks run: "pretrain_gpt.py"
     Settings settings;    ///< its arguments
-    Settings data;        ///< those that its user replaces: data, tokenizer
+    Settings trial;       ///< those that its user replaces: data, tokenizer, forced routing
     int nodes = 1, ranks = 1, ranks_per_node = 1;
     double walltime_s = 0;
-    std::string walltime_says;  ///< how that was come by
-    std::string repeat;         ///< the command that makes this file
+    std::string walltime_says;   ///< how that was come by
+    std::string predicted_with;  ///< what with: stack and machine
+    std::string repeat;          ///< the command that makes this file
 };
 
 /// NAME=( … ), one argument a line, each with the field that it comes from.

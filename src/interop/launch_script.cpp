@@ -2,10 +2,13 @@
 #include "interop/launch_script.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "interop/shell_words.hpp"
@@ -32,83 +35,144 @@ std::optional<std::string> variable_of(const std::string& word) {
     return name.substr(0, name.find_first_of("[}:"));
 }
 
+using Groups = std::map<std::string, std::vector<Words>>;
+
+/// NAME and what follows of NAME=…, perhaps behind "export"; none of another word.
+std::optional<std::pair<std::string, std::string>> assignment_of(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    const bool is_name =
+        equals != std::string::npos && equals > 0 && std::ranges::all_of(word.substr(0, equals), [](unsigned char c) {
+            return std::isalnum(c) != 0 || c == '_' || c == '+';
+        });
+    if (!is_name) {
+        return std::nullopt;
+    }
+    std::string name = word.substr(0, equals);
+    return std::pair(name, word.substr(equals + 1));
+}
+
 class Collector {
  public:
     Collector(const ShellText& shell, const std::string& name) : name_(name) {
         for (const auto& [array, words] : shell.arrays) {
-            written_out_.insert(array);
-            groups_.push_back(words);
+            name_group(array, words);
         }
         for (const Words& command : shell.commands) {
-            add_text(command);
-            add_behind_program(command);
+            read_assignments(command);
         }
-        if (groups_.empty()) {
-            groups_ = shell.commands;
+        bool has_program = false;
+        for (const Words& command : shell.commands) {
+            has_program = add_program(command) || has_program;
         }
-    }
-
-    std::map<std::string, std::string> run() {
-        for (const Words& words : groups_) {
-            add(words);
+        if (!has_program) {
+            for (const auto& [group, texts] : named_) {
+                add_named(group);
+            }
         }
-        return std::move(arguments_);
-    }
-
- private:
-    /// NAME="--a 1 …", perhaps behind "export".
-    void add_text(const Words& command) {
-        for (const std::string& word : command) {
-            const std::size_t equals = word.find('=');
-            if (equals != std::string::npos && equals > 0 && !word.starts_with("--") &&
-                word.find("--", equals) != std::string::npos) {
-                written_out_.insert(word.substr(0, equals));
-                for (const Words& words : shell_words(word.substr(equals + 1), name_).commands) {
-                    groups_.push_back(words);
-                }
+        if (!has_program && named_.empty()) {
+            for (const Words& command : shell.commands) {
+                add(command);
             }
         }
     }
 
-    void add_behind_program(const Words& command) {
-        const auto program =
-            std::ranges::find_if(command, [](const std::string& word) { return word.ends_with(".py"); });
-        if (program != command.end()) {
-            groups_.emplace_back(program + 1, command.end());
+    std::map<std::string, std::string> take() { return std::move(arguments_); }
+
+ private:
+    /// `assigned`: NAME, or NAME+ for what is appended.
+    void name_group(std::string assigned, const Words& words) {
+        const bool appends = assigned.ends_with('+');
+        if (appends) {
+            assigned.pop_back();
         }
-        const auto torchrun = std::ranges::find(command, "torchrun");
-        if (torchrun != command.end()) {  // its own arguments
-            groups_.emplace_back(torchrun + 1, program);
+        if (!appends && named_.contains(assigned)) {
+            throw InputError(
+                name_ + ": " + assigned,
+                "found two assignments of arguments; expected one, for nothing here says which of them counts");
+        }
+        named_[assigned].push_back(words);
+    }
+
+    /// NAME="--a 1 …" are arguments, NAME=8 is a value. Of a value that is given twice nobody knows which counts.
+    void read_assignments(const Words& command) {
+        for (const std::string& word : command) {
+            const auto assigned = assignment_of(word);
+            if (!assigned) {
+                continue;
+            }
+            const auto& [variable, value] = *assigned;
+            if (value.find("--") != std::string::npos) {
+                Words words;
+                for (const Words& part : shell_words(value, name_).commands) {
+                    words.insert(words.end(), part.begin(), part.end());
+                }
+                name_group(variable, words);
+            } else if (value.find('$') == std::string::npos) {
+                const auto [known, is_new] = values_.try_emplace(variable, value);
+                known->second = is_new || known->second == value ? value : "$" + variable;
+            }
         }
     }
 
+    /// The words behind a program, and torchrun's own in front of it.
+    bool add_program(const Words& command) {
+        const auto program =
+            std::ranges::find_if(command, [](const std::string& word) { return word.ends_with(".py"); });
+        const auto torchrun = std::ranges::find(command, "torchrun");
+        if (torchrun != command.end()) {
+            add(Words(torchrun + 1, program));
+        }
+        if (program != command.end()) {
+            add(Words(program + 1, command.end()));
+        }
+        return program != command.end();
+    }
+
+    /// An array or text, once; with what is appended to it.
+    void add_named(const std::string& group) {
+        const std::vector<Words>& texts = named_.at(group);
+        if (added_.insert(group).second) {
+            for (const Words& words : texts) {
+                add(words);
+            }
+        }
+    }
+
+    [[nodiscard]] std::string with_value(const std::string& word) const {
+        const std::optional<std::string> variable = variable_of(word);
+        const auto known = variable ? values_.find(*variable) : values_.end();
+        return known != values_.end() ? known->second : word;
+    }
+
     void add(const Words& words) {
-        std::string* value = nullptr;
         std::string argument;
         for (const std::string& word : words) {
             const std::optional<std::string> variable = variable_of(word);
+            std::string* const value = argument.empty() ? nullptr : &arguments_[argument];
             if (word.size() > 2 && word.starts_with("--")) {
                 const std::size_t equals = word.find('=');
                 argument = word.substr(0, equals);
                 std::ranges::replace(argument, '_', '-');
-                value = &arguments_[argument];
-                *value = equals == std::string::npos ? "" : word.substr(equals + 1);
-            } else if (variable && (*variable == "@" || *variable == "*" || written_out_.contains(*variable))) {
-                value = nullptr;
+                arguments_[argument] = equals == std::string::npos ? "" : with_value(word.substr(equals + 1));
+            } else if (variable && (*variable == "@" || *variable == "*" || named_.contains(*variable))) {
+                argument.clear();
+                if (named_.contains(*variable)) {
+                    add_named(*variable);
+                }
             } else if (variable && (value == nullptr || !value->empty())) {
-                throw InputError(
-                    name_ + ": " + word,
-                    "found a variable that may hold arguments; expected them written out, in an array or text "
-                    "of the script");
+                throw InputError(name_ + ": " + word,
+                                 "found a variable that may hold arguments; expected them written out, in an array or "
+                                 "text of the script");
             } else if (value != nullptr) {
-                *value += (value->empty() ? "" : " ") + word;
+                *value += (value->empty() ? "" : " ") + with_value(word);
             }
         }
     }
 
     const std::string& name_;
-    std::set<std::string> written_out_;  ///< names of arrays and texts that are read
-    std::vector<Words> groups_;
+    Groups named_;                               ///< arrays, and texts of arguments
+    std::map<std::string, std::string> values_;  ///< of variables; of one that has two, its name again
+    std::set<std::string> added_;
     std::map<std::string, std::string> arguments_;
 };
 
@@ -144,7 +208,7 @@ bool uses_torchrun(const ShellText& shell, const std::map<std::string, std::stri
 LaunchScript read_launch_script(std::string_view text, const std::string& name) {
     const ShellText shell = shell_words(text, name);
     LaunchScript script;
-    script.arguments = Collector(shell, name).run();
+    script.arguments = Collector(shell, name).take();
     if (uses_torchrun(shell, script.arguments)) {
         const auto nodes = script.arguments.find("--nnodes");
         const std::int64_t ranks = std::int64_t{nodes == script.arguments.end() ? 1 : whole_number(nodes->second)} *

@@ -11,12 +11,13 @@ struct LaunchScript {
     int ranks = 0;                                 ///< 0: the text does not say in numbers
 };
 
-/// What a script gives a training program: the words of its arrays, NAME=( --a 1 … ), of its texts, NAME="--a 1 …", and
-/// those behind the program, a word that ends in ".py". A text without any of these is arguments alone. "--a=1" and
-/// "--a 1" are the same, as are "-" and "_" in names; of an argument that comes twice the last one counts. Ranks are
-/// torchrun's
-/// --nnodes times --nproc-per-node where it is used, else those of mpiexec -n or srun --ntasks. Nothing is expanded: a
-/// variable may be a value, or stand for an array or text of the script; throws InputError for any other.
+/// What a script gives a training program: the words behind it, a word that ends in ".py", with the arrays, NAME=( --a
+/// 1 … ), and texts, NAME="--a 1 …", that stand there. Without a program all arrays and texts count, and a script
+/// without any is arguments alone. "--a=1" and "--a 1" are the same, as are "-" and "_" in names; of an argument that
+/// comes twice the last one counts. $NAME is what NAME=word says where it stands once. Ranks are torchrun's --nnodes
+/// times
+/// --nproc-per-node where it is used, else those of mpiexec -n or srun --ntasks. Nothing is run: throws InputError
+/// where a variable that is not assigned may hold arguments, and where an array or text is assigned twice.
 [[nodiscard]] LaunchScript read_launch_script(std::string_view text, const std::string& name);
 
 }  // namespace auspex::interop

@@ -178,9 +178,10 @@ class Writer {
             case models::OptimizerSharding::kReplicated: break;
             case models::OptimizerSharding::kSharded:
                 if (plan_.ep > 1) {
-                    refuse("optimizer", "\"sharded\" with ep " + std::to_string(plan_.ep),
-                           "\"ep-aware\", which is how its distributed optimizer shards dense states and those of "
-                           "experts,");
+                    refuse(
+                        "optimizer", "\"sharded\" with ep " + std::to_string(plan_.ep),
+                        "\"ep-aware\" (--set plan.optimizer=ep-aware), which is how its distributed optimizer shards "
+                        "dense states and those of experts,");
                 }
                 add_switch("--use-distributed-optimizer", "optimizer");
                 break;

@@ -97,9 +97,6 @@ class Splitter {
 
     void begin_array() {
         word_.pop_back();
-        if (word_.ends_with('+')) {
-            word_.pop_back();
-        }
         shell_.arrays.emplace_back(std::move(word_), Words{});
         word_.clear();
         has_word_ = false;

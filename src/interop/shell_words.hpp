@@ -11,7 +11,7 @@ using Words = std::vector<std::string>;
 
 struct ShellText {
     std::vector<Words> commands;  ///< outside of arrays, a line or what ;, &, | and their like end
-    std::vector<std::pair<std::string, Words>> arrays;  ///< of NAME=( … ) and NAME+=( … ), in order
+    std::vector<std::pair<std::string, Words>> arrays;  ///< by NAME of NAME=( … ), NAME+ of NAME+=( … ), in order
 };
 
 /// Text as a shell splits it: blanks, quotes, "\" before a character or at the end of a line, comments from "#" on at

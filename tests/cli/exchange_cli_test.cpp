@@ -42,6 +42,8 @@ TEST_F(ExchangeCli, from_a_config_to_a_job_and_back) {
     EXPECT_NE(script.find("mpiexec -n 192 --ppn 12 --cpu-bind list:0-7:8-15:16-23:24-31:32-39:40-47:52-59:"),
               std::string::npos)
         << script;
+    EXPECT_GT(script.find("--moe-router-force-load-balancing"), script.find("TRIAL=(")) << script;
+    EXPECT_NE(emitted.out.find("note: the array TRIAL"), std::string::npos) << emitted.out;
     ASSERT_EQ(run("import megatron '" + job + "' --out '" + plan + "'").exit_code, 0);
     const Outcome again = run("predict --json --machine aurora --stack megatron-deepspeed --workload '" + model +
                               "' --plan '" + plan + "' --tiles 192");

@@ -203,6 +203,29 @@ torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py $GPT_ARGS ${MORE[@]} --re
     EXPECT_TRUE(plan.recompute_attention);
 }
 
+TEST(Megatron, only_what_reaches_the_program_counts) {
+    const models::Workload workload = models::load_workload(input("workloads", "llama3-70b"));
+    const models::Plan plan = parsed(R"(
+GPUS=8
+TP=2
+OLD=( --tensor-model-parallel-size 4 )
+MODEL=( --tensor-model-parallel-size $TP --sequence-parallel )
+ARGS=( --micro-batch-size 1 --global-batch-size 64 --bf16 )
+ARGS+=( "${MODEL[@]}" )
+torchrun --nnodes 2 --nproc_per_node $GPUS pretrain_gpt.py ${ARGS[@]}
+)",
+                                     workload, 0);
+    EXPECT_EQ(tiles_of(plan), 16);
+    EXPECT_EQ(plan.tp, 2);
+    EXPECT_TRUE(plan.sequence_parallel);
+    const auto is_refused = [](const std::string& text, const char* words) {
+        return refusal_of_text(text, 8).find(words) != std::string::npos;
+    };
+    EXPECT_PRED2(is_refused, "MP=( --bf16 )\nMP=( --tp-comm-overlap )\npython p.py ${MP[@]}",
+                 "MP: found two assignments");
+    EXPECT_PRED2(is_refused, "TP=2\nTP=4\npython p.py --tensor-model-parallel-size $TP", "found \"$TP\"");
+}
+
 TEST(Megatron, ranks_are_those_of_torchrun_before_those_of_its_launcher) {
     const auto ranks = [](const std::string& text) { return read_launch_script(text, "job.sh").ranks; };
     EXPECT_EQ(ranks("srun --ntasks=4 --ntasks-per-node=1 torchrun --nproc_per_node 8 --nnodes 4 p.py --bf16"), 32);

@@ -53,12 +53,13 @@ std::vector<Command> prediction_commands() {
          {{Flag::kOut, "write the comparison there: report.md, placements.csv, losses.svg"}}},
         {"diff",
          "set two predictions side by side: what changes in the step, by loss, memory and operation",
-         "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072 "
+         "auspex diff a.json b.json\n"
+         "  auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
+         "3072 "
          "--json > a.json\n"
          "  auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
          "3072 "
-         "--set 'plan.recompute=[]' --json > b.json\n"
-         "  auspex diff a.json b.json",
+         "--set 'plan.recompute=[]' --json > b.json",
          {Flag::kBefore, Flag::kAfter},
          {Flag::kJson},
          run_diff,

@@ -155,7 +155,9 @@ void print_rows(const char* title, const std::vector<Row>& rows, std::size_t mos
     std::cout << "\n" << title << "\n";
     for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
         const Row& row = rows[i];
-        const std::string change = (row.change() < 0 ? "−" : "+") + text(row.name, std::abs(row.change()));
+        const std::string size = row.name == "mfu" ? significant(100 * std::abs(row.change()), 2) + " points"
+                                                   : text(row.name, std::abs(row.change()));
+        const std::string change = (row.change() < 0 ? "−" : "+") + size;
         std::cout << "  " << left(row.name, 36) << right(text(row.name, row.before), 12)
                   << right(text(row.name, row.after), 12) << right(row.change() == 0 ? "" : change, 13)
                   << right(row.change() == 0 ? "same" : relative_change(row), 12) << "\n";

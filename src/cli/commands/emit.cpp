@@ -28,6 +28,7 @@ struct Emitted {
     models::Plan plan;
     interop::Settings settings;
     std::string text;
+    std::vector<std::string> notes;  ///< of a job: what its user should know before submitting
 };
 
 interop::Settings settings_of(const models::Workload& workload, const models::Plan& plan) {
@@ -51,6 +52,19 @@ std::string walltime_text(int steps, double step_s) {
     out << thousands(steps) << " steps of at most " << format_quantity(step_s, Dimension::kSeconds)
         << " (the upper end of the 90 % interval predicted) and 30 min to begin and to end";
     return out.str();
+}
+
+void add_job_notes(const interop::Job& job, int tiles_of_node, std::vector<std::string>& notes) {
+    constexpr double kDay_s = 86400;
+    if (job.ranks % job.ranks_per_node != 0 || job.ranks_per_node < tiles_of_node) {
+        notes.push_back("the last node has fewer ranks than its " + counted(tiles_of_node, "tile"));
+    }
+    if (job.walltime_s > kDay_s) {
+        notes.emplace_back("the walltime is more than a day: the run needs checkpoints, and several jobs");
+    }
+    notes.emplace_back(
+        "the array TRIAL of the script is for trying out the layout: made-up data and, with experts, forced "
+        "routing; replace it for a real run");
 }
 
 Emitted emit_arguments(const Options& options) {
@@ -90,15 +104,25 @@ Emitted emit_job(const Options& options) {
     interop::Job job;
     job.name = job_name(inputs.workload.name), job.program = "pretrain_gpt.py", job.settings = emitted.settings;
     job.settings.push_back({"--train-iters", std::to_string(*options.train.steps), "--steps"});
-    job.data = {{"--mock-data", "", "no field"},
-                {"--tokenizer-type", "NullTokenizer", "no field"},
-                {"--lr", json_number(inputs.workload.training.learning_rate), "workload.training"}};
+    job.trial = {{"--mock-data", "", "made up"},
+                 {"--tokenizer-type", "NullTokenizer", "made up"},
+                 {"--lr", json_number(inputs.workload.training.learning_rate), "workload.training, or its default"}};
+    std::erase_if(job.settings, [&job](const interop::Setting& setting) {
+        const bool is_of_trials = setting.name == "--moe-router-force-load-balancing";
+        if (is_of_trials) {
+            job.trial.push_back({setting.name, "", "plan.routing; the router chooses nothing with it"});
+        }
+        return is_of_trials;
+    });
+    job.predicted_with = "predicted with stack " + inputs.stack.name + " on machine " + inputs.machine.name;
     job.ranks = tiles_of(emitted.plan), job.ranks_per_node = std::min(inputs.machine.node.tiles, job.ranks);
     job.nodes = (job.ranks + job.ranks_per_node - 1) / job.ranks_per_node;
     const double step_s = prediction.step_time_interval_s.high;
     job.walltime_s = *options.train.steps * step_s + kStart_s;
     job.walltime_says = walltime_text(*options.train.steps, step_s);
     job.repeat = "made by: " + options.command_line;
+    emitted.notes = prediction.notes;
+    add_job_notes(job, inputs.machine.node.tiles, emitted.notes);
     emitted.text = job_script(job, is_pbs ? interop::BatchSystem::kPbs : interop::BatchSystem::kSlurm, inputs.machine);
     return emitted;
 }
@@ -110,6 +134,10 @@ void print_json(const Emitted& emitted, const Options& options) {
     for (const interop::Setting& setting : emitted.settings) {
         json.begin_object().member("name", setting.name).member("value", setting.value);
         json.member("from", setting.from).end_object();
+    }
+    json.end_array().key("notes").begin_array();
+    for (const std::string& note : emitted.notes) {
+        json.value(note);
     }
     json.end_array().member("text", emitted.text).end_object();
 }
@@ -132,6 +160,9 @@ void run_emit(const Options& options) {
         std::cout << emitted.text;
     } else {
         std::cout << "written to " << options.out << "\n";
+        for (const std::string& note : emitted.notes) {
+            std::cout << "note: " << note << "\n";
+        }
     }
 }
 

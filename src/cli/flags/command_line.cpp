@@ -83,6 +83,11 @@ void fill_defaults(const Command& command, Options& options) {
     }
 }
 
+std::string first_example(const Command& command) {
+    const std::string examples = command.example;
+    return examples.substr(0, examples.find('\n'));
+}
+
 po::variables_map read_arguments(const Command& command, const std::vector<std::string>& arguments) {
     const std::string where = std::string("auspex ") + command.name;
     const po::options_description description = describe(command);
@@ -130,7 +135,7 @@ Options parse_options(const Command& command, const std::vector<std::string>& ar
         if (values.count(text.name) == 0) {
             if (flag.is_required && !has_alone) {
                 throw InputError(std::string("auspex ") + command.name,
-                                 std::string("found no --") + text.name + "; for example: " + command.example);
+                                 std::string("found no --") + text.name + "; for example: " + first_example(command));
             }
             continue;
         }

@@ -146,10 +146,10 @@ std::string cause_in_words(const std::string& cause, const predict::Prediction& 
     if (cause == "peak") {
         return "model FLOP at " + format_quantity(p.peak_flop_per_s, Dimension::kFlopPerSecond);
     }
-    return cause == "sustained" ? "+ what large products sustain"
-           : cause == "ceiling" ? "+ what they reach in a model"
-           : cause == "stack"   ? "+ what the stack's products reach"
-                                : "+ shapes, and all that is no product";
+    return cause == "sustained" ? "+ rate of large GEMMs (tile.gemm_bf16)"
+           : cause == "ceiling" ? "+ GEMMs in a model (tile.gemm_ceiling)"
+           : cause == "stack"   ? "+ the stack's (kernels.gemm_efficiency)"
+                                : "+ GEMM shapes, attention, other kernels";
 }
 
 void print_waterfall(std::ostream& out, const predict::Prediction& p) {
@@ -158,7 +158,7 @@ void print_waterfall(std::ostream& out, const predict::Prediction& p) {
     for (const predict::WaterfallRow& row : p.waterfall) {
         const std::string words = is_loss ? "+ " + row.cause : cause_in_words(row.cause, p);
         is_loss = is_loss || row.cause == "shapes";
-        out << "  " << left(words, 38) << right(duration(row.seconds), 10) << right(percent(row.mfu), 10) << "\n";
+        out << "  " << left(words, 41) << right(duration(row.seconds), 10) << right(percent(row.mfu), 10) << "\n";
     }
 }
 

@@ -245,10 +245,11 @@ void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep&
                                  ? "memory is that of the fullest rank of each stage with the recorded choices"
                                  : "the routing record is of another batch: memory takes its shares of experts only");
     }
-    p.notes.emplace_back(p.executor_proven
-                             ? "every operation of this program is one that the trainer runs; its times are simulated"
-                             : "the trainer cannot run this program (auspex program --check-executor says why); its "
-                               "times are simulated");
+    p.notes.emplace_back(
+        p.executor_proven
+            ? "every operation of this program is one that the trainer runs; its times are simulated"
+            : "Auspex's own CPU trainer cannot run this program (auspex program --check-executor says why); its "
+              "times are simulated");
 }
 
 }  // namespace

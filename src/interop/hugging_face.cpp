@@ -86,6 +86,11 @@ class Importer {
                                  (longest ? " (the model can take " + longest->excerpt() + ")" : std::string()));
         }
         sequence_length_ = static_cast<int>(given->as_integer(1, 100'000'000));
+        if (const auto longest = keys_.find("max_position_embeddings");
+            longest && longest->as_integer(1, 1'000'000'000) < sequence_length_) {
+            notes_.push_back("the sequence is longer than the " + longest->excerpt() +
+                             " positions that the model is published for");
+        }
         return sequence_length_;
     }
 

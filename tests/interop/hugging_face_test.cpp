@@ -138,6 +138,12 @@ TEST(HuggingFace, parts_that_cost_little_are_left_out_and_said) {
     EXPECT_TRUE(import_hugging_face(config_of("Meta-Llama-3-8B")).notes.empty());
 }
 
+TEST(HuggingFace, a_sequence_beyond_what_a_model_is_published_for_is_said) {
+    const std::vector<std::string> notes = import_hugging_face(config_of("OLMo-7B")).notes;
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_NE(notes[0].find("2048"), std::string::npos) << notes[0];
+}
+
 TEST(HuggingFace, what_changes_the_cost_and_is_not_modelled_is_refused_by_name) {
     const auto names = [](const std::string& error, const char* key) {
         return error.find(std::string("$.") + key + ": found") != std::string::npos;

@@ -84,7 +84,9 @@ void run_import_hf(const Options& options) {
     if (options.sequence_length > 0) {
         overrides.push_back("workload.sequence_length=" + std::to_string(options.sequence_length));
     }
-    JsonDocument config = JsonDocument::load(options.config);
+    std::error_code status;
+    const bool is_folder = std::filesystem::is_directory(options.config, status);  // a model as it is downloaded
+    JsonDocument config = JsonDocument::load(options.config + (is_folder ? "/config.json" : ""));
     if (!interop::is_hugging_face(config)) {
         throw InputError(options.config + ": $.model_type",
                          "found no such key; expected the config.json of a model of Hugging Face");

@@ -17,11 +17,13 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::show(std::size_t done, std::size_t all) {
-    constexpr double kSilentSeconds = 2;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-    if (elapsed.count() > kSilentSeconds && isatty(STDERR_FILENO) == 1) {
+    constexpr std::chrono::seconds kSilent{2};
+    constexpr std::chrono::milliseconds kBetween{100};
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_news = !shown_ || (done != shown_done_ && (now - shown_at_ >= kBetween || done == all));
+    if (now - begin_ > kSilent && is_news && isatty(STDERR_FILENO) == 1) {
         std::cerr << "\r" << what_ << ": " << done << " of " << all << std::flush;
-        shown_ = true;
+        shown_ = true, shown_done_ = done, shown_at_ = now;
     }
 }
 

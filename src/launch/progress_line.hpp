@@ -5,7 +5,8 @@
 
 namespace auspex::launch {
 
-/// Writes one line to standard error, over and over, from two seconds on; nothing where that is no terminal.
+/// Writes one line to standard error, over and over, from two seconds on, ten times a second at most and only where it
+/// changes; nothing where that is no terminal.
 class ProgressLine {
  public:
     /// `what` stands before the numbers: "sizes timed".
@@ -19,6 +20,8 @@ class ProgressLine {
     std::string what_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     bool shown_ = false;
+    std::size_t shown_done_ = 0;  ///< of the last line
+    std::chrono::steady_clock::time_point shown_at_;
 };
 
 }  // namespace auspex::launch

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -13,6 +14,7 @@
 #include "sim/predict/sensitivity.hpp"
 #include "sim/predict/simulate.hpp"
 #include "sim/predict/unfolded.hpp"
+#include "sim/predict/what_if_notes.hpp"
 
 namespace auspex::predict {
 namespace {
@@ -186,25 +188,6 @@ void note_what_if(Prediction& p, const models::Stack& stack, const std::vector<s
     }
 }
 
-/// Overlaps that the stack takes, and without which this step is the same.
-void note_idle_overlaps(Prediction& p, const models::Inputs& inputs, PredictOptions options) {
-    options.timeline = false;
-    for (const auto& [word, is_overlapped] : {std::pair("tp", &models::Plan::overlap_tp),
-                                              {"ep", &models::Plan::overlap_ep},
-                                              {"dp", &models::Plan::overlap_dp},
-                                              {"pp", &models::Plan::overlap_pp}}) {
-        if (!(inputs.plan.*is_overlapped)) {
-            continue;
-        }
-        models::Inputs without = inputs;
-        without.plan.*is_overlapped = false;
-        if (simulate_step(without, options, false).step == simulate_step(inputs, options, false).step) {
-            p.notes.push_back(std::string("the overlap of ") + word +
-                              " changes nothing: the step is the same without it");
-        }
-    }
-}
-
 void add_notes(Prediction& p, const models::Inputs& inputs, const SimulatedStep& step) {
     const models::Stack& stack = inputs.stack;
     if (p.lens == Lens::kCpu) {
@@ -280,7 +263,7 @@ PredictResult predict(const models::Inputs& inputs, const PredictOptions& option
     add_notes(p, inputs, step);
     p.elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
     if (options.sensitivity && p.lens != Lens::kCpu) {
-        note_idle_overlaps(p, inputs, options);
+        std::ranges::move(what_if_notes(inputs, options), std::back_inserter(p.notes));
     }
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};
     if (options.sensitivity && options.background_processes.empty()) {

@@ -292,5 +292,20 @@ TEST(Predict, an_overlap_that_changes_nothing_is_said) {
     EXPECT_FALSE(says("dp"));
 }
 
+// Groups of four tiles of a node go through the host with this stack; pairs do not.
+TEST(Predict, groups_that_go_through_the_host_are_said_where_it_matters) {
+    const auto says = [](int ep) {
+        models::Inputs inputs = shipped_inputs("olmoe-1b-7b", "olmoe-1b-7b", "megatron-deepspeed");
+        inputs.plan.ep = ep;
+        inputs.plan.dp = 96 / ep;
+        inputs.plan.pp = inputs.plan.tp = 1;
+        const std::vector<std::string> notes = predict(inputs, {}).prediction.notes;
+        return std::ranges::any_of(
+            notes, [](const std::string& note) { return note.find("node_paths") != std::string::npos; });
+    };
+    EXPECT_TRUE(says(4));
+    EXPECT_FALSE(says(1));
+}
+
 }  // namespace
 }  // namespace auspex::predict

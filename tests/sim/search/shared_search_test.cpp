@@ -208,6 +208,22 @@ TEST(SharedSearch, ranks_that_were_given_up_too_early_change_nothing) {
     EXPECT_GT(silent, 0) << "while they do their parts";
 }
 
+// A second thread at a part would leave out the plan that the first one is at, and report the part before that is done.
+TEST(SharedSearch, a_helper_does_a_part_once_however_often_it_is_given) {
+    PostOffice office(2);
+    PostOffice::Box lead(office, 0), box(office, 1);
+    HelperParts helper(box, "k");
+    lead.send(1, bytes_of(LeadOrder{.phase = SearchPhase::kOpen, .parts = {{7, {}}}}));
+    helper.serve();
+    EXPECT_EQ(helper.next(), 7U);
+    lead.send(1, bytes_of(LeadOrder{.phase = SearchPhase::kOpen, .parts = {{7, {}}, {8, {}}}}));
+    helper.serve();
+    EXPECT_EQ(helper.next(), 8U);
+    lead.send(1, bytes_of(LeadOrder{.phase = SearchPhase::kOver}));
+    helper.serve();
+    EXPECT_EQ(helper.next(), std::nullopt);
+}
+
 TEST(SharedSearch, a_rank_with_other_inputs_is_refused_by_its_number) {
     const SharedOutcome shared =
         search_shared(drawn_inputs(1), small_request(1), {.count = 3, .silence_s = 0.5, .odd_key = "other"});

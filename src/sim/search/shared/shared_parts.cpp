@@ -215,10 +215,15 @@ void HelperParts::take(const LeadOrder& order) {
     {
         const std::lock_guard lock(mutex_);
         is_answered_ = true;
-        got_nothing_ = order.parts.empty();
+        got_nothing_ = true;
         phase_ = std::max(phase_.load(), order.phase);
         for (const GivenPart& part : order.parts) {
-            given_.push_back(part.part);
+            // Given up too early, it may be handed the part that it is at: a second thread would leave out what the
+            // first one is at, and report the part as done before that is.
+            if (begun_.insert(part.part).second) {
+                given_.push_back(part.part);
+                got_nothing_ = false;
+            }
             if (board_ != nullptr) {
                 board_->take(part.known);
             }

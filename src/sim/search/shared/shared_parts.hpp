@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -105,6 +106,7 @@ class HelperParts final : public PartSource {
     std::condition_variable has_changed_;
     SearchBoard* board_ = nullptr;
     std::deque<std::uint64_t> given_;
+    std::set<std::uint64_t> begun_;  ///< all that were ever given
     std::uint64_t idle_ = 0;  ///< threads that wait
     bool has_news_ = false, is_answered_ = true, got_nothing_ = false;
 };

@@ -14,6 +14,7 @@
 #include "interop/megatron.hpp"
 #include "interop/megatron_names.hpp"
 #include "interop/stage_pattern.hpp"
+#include "models/stage_layers.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -131,7 +132,9 @@ class Reader {
                        "a multiple of the pipeline's " + std::to_string(pp_));
             }
             virtual_stages = stages / pp_;
-            if (layers != even_deal(std::accumulate(layers.begin(), layers.end(), 0), stages)) {
+            models::Workload dealt;
+            dealt.layers = std::accumulate(layers.begin(), layers.end(), 0);
+            if (stages > dealt.layers || layers != layers_dealt(dealt, models::StageDeal::kEven, stages)) {
                 json_.key("stages").begin_array();
                 for (const int count : layers) {
                     json_.value(count);

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "interop/megatron.hpp"
-#include "interop/stage_pattern.hpp"
+#include "models/stage_layers.hpp"
 
 namespace auspex::interop {
 namespace {
@@ -73,7 +73,8 @@ class Writer {
         const int dealt = workload_.layers + (with_embedding ? 1 : 0) + (with_head ? 1 : 0);
         if (!is_even || dealt % stages != 0) {
             add("--pipeline-model-parallel-layout",
-                stages_text(plan_.stage_layers.empty() ? even_deal(workload_.layers, stages) : plan_.stage_layers),
+                stages_text(plan_.stage_layers.empty() ? layers_dealt(workload_, models::StageDeal::kEven, stages)
+                                                       : plan_.stage_layers),
                 "stages");
             return;
         }

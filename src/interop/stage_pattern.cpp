@@ -112,10 +112,4 @@ std::vector<int> layers_of_pattern(const std::string& pattern, const std::string
     return layers;
 }
 
-std::vector<int> even_deal(int layers, int stages) {
-    std::vector<int> deal(static_cast<std::size_t>(stages), layers / stages);
-    std::for_each_n(deal.begin(), layers % stages, [](int& count) { ++count; });
-    return deal;
-}
-
 }  // namespace auspex::interop

@@ -10,7 +10,4 @@ namespace auspex::interop {
 /// InputError, under `where`, for anything else, and for m, a layer that predicts more tokens, which is not modelled.
 [[nodiscard]] std::vector<int> layers_of_pattern(const std::string& pattern, const std::string& where);
 
-/// Layers dealt to stages evenly, the first ones getting what is left: what StageDeal::kEven means.
-[[nodiscard]] std::vector<int> even_deal(int layers, int stages);
-
 }  // namespace auspex::interop

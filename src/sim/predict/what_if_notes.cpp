@@ -12,7 +12,8 @@ namespace auspex::predict {
 namespace {
 
 /// Overlaps that the stack takes, and without which this step is the same.
-void note_idle_overlaps(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options) {
+void note_idle_overlaps(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options,
+                        Picoseconds step) {
     for (const auto& [word, is_overlapped] : {std::pair("tp", &models::Plan::overlap_tp),
                                               {"ep", &models::Plan::overlap_ep},
                                               {"dp", &models::Plan::overlap_dp},
@@ -22,7 +23,7 @@ void note_idle_overlaps(std::vector<std::string>& notes, const models::Inputs& i
         }
         models::Inputs without = inputs;
         without.plan.*is_overlapped = false;
-        if (simulate_step(without, options, false).step == simulate_step(inputs, options, false).step) {
+        if (simulate_step(without, options, false).step == step) {
             notes.push_back(std::string("the overlap of ") + word +
                             " changes nothing: the step is the same without it");
         }
@@ -30,15 +31,15 @@ void note_idle_overlaps(std::vector<std::string>& notes, const models::Inputs& i
 }
 
 /// What a stack says of the ways of messages inside a node, where the step would be another without it.
-void note_node_paths(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options) {
+void note_node_paths(std::vector<std::string>& notes, const models::Inputs& inputs, const PredictOptions& options,
+                     Picoseconds step) {
     constexpr double kNoticed = 0.01;
     if (inputs.stack.node_paths.empty()) {
         return;
     }
     models::Inputs by_links = inputs;
     by_links.stack.node_paths.clear();
-    const double step_s = to_seconds(simulate_step(inputs, options, false).step),
-                 by_links_s = to_seconds(simulate_step(by_links, options, false).step);
+    const double step_s = to_seconds(step), by_links_s = to_seconds(simulate_step(by_links, options, false).step);
     if (std::abs(by_links_s / step_s - 1) > kNoticed) {
         notes.push_back("stack " + inputs.stack.name +
                         " sends some groups of a node through the host (node_paths, whose comments say on what "
@@ -52,8 +53,14 @@ void note_node_paths(std::vector<std::string>& notes, const models::Inputs& inpu
 std::vector<std::string> what_if_notes(const models::Inputs& inputs, PredictOptions options) {
     options.timeline = false;
     std::vector<std::string> notes;
-    note_idle_overlaps(notes, inputs, options);
-    note_node_paths(notes, inputs, options);
+    const models::Plan& plan = inputs.plan;
+    if (!plan.overlap_tp && !plan.overlap_ep && !plan.overlap_dp && !plan.overlap_pp &&
+        inputs.stack.node_paths.empty()) {
+        return notes;
+    }
+    const Picoseconds step = simulate_step(inputs, options, false).step;
+    note_idle_overlaps(notes, inputs, options, step);
+    note_node_paths(notes, inputs, options, step);
     return notes;
 }
 

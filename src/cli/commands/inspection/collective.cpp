@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/json_writer.hpp"
-#include "cli/commands/collective_query.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/inspection/collective_query.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/output_locks.hpp"

@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "cli/commands/collective_query.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/inspection/collective_query.hpp"
 #include "cli/flags/flag_values.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "cli/output/published_output.hpp"

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/plan_sizes.hpp"
-#include "cli/commands/plan_vary.hpp"
+#include "cli/commands/search/plan_sizes.hpp"
+#include "cli/commands/search/plan_vary.hpp"
 #include "cli/plans/plan_answer.hpp"
 #include "cli/plans/plan_checkpoint.hpp"
 #include "cli/plans/plan_request.hpp"

@@ -1,5 +1,5 @@
 /// @file Kinds, sizes, groups and algorithms, read from flags.
-#include "cli/commands/collective_query.hpp"
+#include "cli/commands/inspection/collective_query.hpp"
 
 #include <algorithm>
 #include <array>

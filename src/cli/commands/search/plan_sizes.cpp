@@ -1,5 +1,5 @@
 /// @file auspex plan for several sizes: a table, a pick, or the smallest that is in time.
-#include "cli/commands/plan_sizes.hpp"
+#include "cli/commands/search/plan_sizes.hpp"
 
 #include <iostream>
 

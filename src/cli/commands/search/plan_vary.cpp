@@ -1,5 +1,5 @@
 /// @file The search repeated for each value; the first winner played under all of them.
-#include "cli/commands/plan_vary.hpp"
+#include "cli/commands/search/plan_vary.hpp"
 
 #include <algorithm>
 #include <array>

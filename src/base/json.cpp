@@ -311,6 +311,8 @@ double JsonValue::as_quantity(Dimension dimension, double low, double high) cons
     return value;
 }
 
+std::string JsonValue::dump() const { return compact(node_of(node_)); }
+
 std::string JsonValue::where() const { return place(document_->name(), path_); }
 std::string JsonValue::path() const { return path_; }
 std::string JsonValue::excerpt() const { return printable(compact(node_of(node_))); }

@@ -48,7 +48,9 @@ class JsonValue {
     [[nodiscard]] std::string where() const;
     /// "node.nic.bandwidth"
     [[nodiscard]] std::string path() const;
-    /// The value as compact JSON, cut to 60 characters: for messages.
+    /// The value as compact JSON.
+    [[nodiscard]] std::string dump() const;
+    /// The same, cut to 60 characters: for messages.
     [[nodiscard]] std::string excerpt() const;
     /// Throws InputError: found <excerpt>; expected <expected>.
     [[noreturn]] void fail(const std::string& expected) const;

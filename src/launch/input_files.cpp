@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "launch/installation.hpp"
+#include "launch/scenario.hpp"
 
 namespace auspex::launch {
 namespace {
@@ -71,20 +72,6 @@ std::string names_there(const std::string& role) {
 /// Of this computer's machine file, which is not in the repository.
 constexpr const char* kMakeLocal = "; auspex calibrate makes it, of this computer";
 
-/// A file that --set names is one of the working directory; the loader would look for it beside the plan.
-void take_trace_from_here(JsonDocument& plan) {
-    const auto routing = plan.root().find("routing");
-    const auto trace = routing && routing->is_object() ? routing->find("trace") : std::nullopt;
-    if (!trace || !trace->is_string() || trace->as_string().empty()) {
-        return;
-    }
-    std::error_code status;
-    const fs::path file = fs::absolute(trace->as_string(), status);
-    if (!status) {
-        plan.set("routing.trace", json_quote(file.string()));
-    }
-}
-
 }  // namespace
 
 std::string find_input(const std::string& role, const std::string& name, const std::string& asked_by) {
@@ -137,6 +124,17 @@ Override split_override(const std::string& text) {
     return {text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), text.substr(equals + 1)};
 }
 
+std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
+                                     const std::string& path) {
+    std::optional<std::string> value;
+    for (const std::string& text : overrides) {
+        if (const Override parts = split_override(text); parts.role == role && parts.path == path) {
+            value = parts.value;
+        }
+    }
+    return value;
+}
+
 void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles) {
     for (const std::string& text : overrides) {
         const Override parts = split_override(text);
@@ -175,7 +173,8 @@ interop::ImportedWorkload import_workload(JsonDocument config, const std::vector
 
 JsonDocument load_document(const std::string& role, const std::string& name,
                            const std::vector<std::string>& overrides) {
-    JsonDocument document = JsonDocument::load(find_input(role, name));
+    const std::string file = find_input(role, name);
+    JsonDocument document = is_scenario_part(file) ? load_scenario_part(file) : JsonDocument::load(file);
     if (role == "workload" && interop::is_hugging_face(document)) {
         return import_workload(std::move(document), overrides).document;
     }
@@ -183,7 +182,8 @@ JsonDocument load_document(const std::string& role, const std::string& name,
         if (const Override parts = split_override(text); parts.role == role) {
             document.set(parts.path, parts.value);
             if (role == "plan" && (parts.path == "routing" || parts.path == "routing.trace")) {
-                take_trace_from_here(document);
+                // The loader would look for it beside the plan.
+                take_trace_from(document, "");
             }
         }
     }

@@ -1,5 +1,6 @@
 #pragma once
 /// @file From names to documents: where input files are looked for, and overrides of their fields.
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct Override {
 };
 /// Of "ROLE.PATH=VALUE". Throws InputError.
 [[nodiscard]] Override split_override(const std::string& text);
+/// What the last override of this field ("plan", "pp") makes it; nothing without one.
+[[nodiscard]] std::optional<std::string> value_set(const std::vector<std::string>& overrides, const std::string& role,
+                                                   const std::string& path);
 /// Throws InputError unless every override reads ROLE.PATH=VALUE with one of the roles.
 void require_roles(const std::vector<std::string>& overrides, const std::vector<std::string>& roles);
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Checks that every file and folder that the documents name is there: "src/sim/{engine,cpu}", "src/exec/*_run.cpp".
+# Checks that every file and folder that the documents name is there: "src/sim/{engine,cpu}", "src/exec/*_run.cpp", and what
+# their links lead to: "](memory.md#peaks)".
 # usage: check_paths.sh REPOSITORY
 set -u
 cd "${1:-.}" || exit 2
@@ -17,5 +18,10 @@ for document in ARCHITECTURE.md README.md CONTRIBUTING.md docs/*.md tests/README
             break
         done
     done < <(grep -noP '(?<![\w/.-])(src|tests|tools|bench|cmake)/[A-Za-z0-9_./{},*-]*[A-Za-z0-9_}*/-]' "$document")
+    while IFS=: read -r line link; do
+        link=${link#](}
+        link=${link%%[#)]*}
+        [ -z "$link" ] || [ -e "$(dirname "$document")/$link" ] || { echo "$document:$line: no $link"; problems=1; }
+    done < <(grep -noP '\]\((?!https?:|mailto:)[^)\s]+\)' "$document")
 done
 exit $problems

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <map>
 #include <sstream>
 
 #include "base/closest_word.hpp"
 #include "base/error.hpp"
 #include "cli/flags/flag_texts.hpp"
 #include "cli/flags/flag_values.hpp"
+#include "cli/flags/job_size.hpp"
 #include "cli/flags/shell_word.hpp"
+#include "launch/scenario.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -77,9 +80,9 @@ std::vector<std::string> with_long_names(const Command& command, std::vector<std
 
 /// What follows from others where it is not given.
 void fill_defaults(const Command& command, Options& options) {
-    const bool searches = takes(command, Flag::kGlobalBatch) && !options.tiles.empty();
-    if (searches && options.search.global_batch == 0) {
-        options.search.global_batch = options.tiles.back();
+    const bool searches = takes(command, Flag::kTilesRange) && !options.tiles.empty();
+    if (searches && options.global_batch == 0) {
+        options.global_batch = options.tiles.back();
     }
 }
 
@@ -123,34 +126,93 @@ po::variables_map read_arguments(const Command& command, const std::vector<std::
     return values;
 }
 
+/// What was given: by the command line, else by the scenario that it names.
+class GivenFlags {
+ public:
+    GivenFlags(const po::variables_map& line) : line_(line) {
+        const std::string scenario = text_of(Flag::kScenario).name;
+        if (line.count(scenario) > 0) {
+            file_ = line[scenario].as<std::string>();
+            for (launch::ScenarioFlag& flag : launch::load_scenario(file_)) {
+                scenario_[flag.name] = std::move(flag.values);
+            }
+            // A size on the command line goes first, in whatever unit it is.
+            if (line.count("tiles") > 0 || line.count("nodes") > 0) {
+                scenario_.erase("tiles");
+                scenario_.erase("nodes");
+            }
+        }
+    }
+    [[nodiscard]] bool has(const std::string& name) const { return line_.count(name) > 0 || scenario_.contains(name); }
+    [[nodiscard]] bool is_of_scenario(const std::string& name) const {
+        return line_.count(name) == 0 && scenario_.contains(name);
+    }
+    [[nodiscard]] const std::string& file() const { return file_; }
+    /// Of both, the command line's last, where a flag may be repeated.
+    [[nodiscard]] std::vector<std::string> values(const CommandFlag& flag) const {
+        std::vector<std::string> values;
+        if (const auto found = scenario_.find(flag.text.name);
+            found != scenario_.end() && (flag.is_repeatable || is_of_scenario(flag.text.name))) {
+            values = found->second;
+        }
+        if (line_.count(flag.text.name) > 0) {
+            const boost::any& value = line_[flag.text.name].value();
+            if (const auto* const one = boost::any_cast<std::string>(&value)) {
+                values.push_back(*one);
+            } else if (const auto* const many = boost::any_cast<std::vector<std::string>>(&value)) {
+                values.insert(values.end(), many->begin(), many->end());
+            }
+        }
+        return values;
+    }
+
+ private:
+    const po::variables_map& line_;
+    std::string file_;
+    std::map<std::string, std::vector<std::string>> scenario_;
+};
+
+/// True if something else that was given says what this flag does.
+bool is_replaced(Flag flag, const GivenFlags& given) {
+    return (flag == Flag::kTilesList || flag == Flag::kTilesRange) && given.has("nodes");
+}
+
+/// Stores the flag; what a scenario gives is blamed on its file.
+void store_given(Options& options, const CommandFlag& flag, const GivenFlags& given) {
+    const std::vector<std::string> values = given.values(flag);
+    if (flag.text.value != nullptr && values.size() == 1 && values.front().empty()) {
+        throw InputError(
+            flag.flag == Flag::kTilesRange ? options.search.tiles_flag : std::string("--") + flag.text.name,
+            std::string("found an empty value; expected ") + flag.text.value + ": " + flag.text.meaning);
+    }
+    if (!given.is_of_scenario(flag.text.name)) {
+        store_flag(options, flag.flag, values);
+        return;
+    }
+    try {
+        store_flag(options, flag.flag, values);
+    } catch (const InputError& error) {
+        throw InputError("--scenario " + given.file(), error.what());
+    }
+}
+
 }  // namespace
 
 Options parse_options(const Command& command, const std::vector<std::string>& arguments) {
     Options options;
     options.search.tiles_flag = written_tiles_flag(command, arguments);
     const po::variables_map values = read_arguments(command, arguments);
-    const bool has_alone = command.alone && values.count(text_of(*command.alone).name) > 0;
+    const GivenFlags given(values);
+    const bool has_alone = command.alone && given.has(text_of(*command.alone).name);
     for (const CommandFlag& flag : flags_of(command)) {
-        const FlagText& text = flag.text;
-        if (values.count(text.name) == 0) {
-            if (flag.is_required && !has_alone) {
-                throw InputError(std::string("auspex ") + command.name,
-                                 std::string("found no --") + text.name + "; for example: " + first_example(command));
-            }
-            continue;
+        if (given.has(flag.text.name)) {
+            store_given(options, flag, given);
+        } else if (flag.is_required && !has_alone && !is_replaced(flag.flag, given)) {
+            throw InputError(std::string("auspex ") + command.name,
+                             std::string("found no --") + flag.text.name + "; for example: " + first_example(command));
         }
-        const boost::any& value = values[text.name].value();
-        const auto* const one = boost::any_cast<std::string>(&value);
-        const auto* const many = boost::any_cast<std::vector<std::string>>(&value);
-        if (text.value != nullptr && one != nullptr && one->empty()) {
-            throw InputError(flag.flag == Flag::kTilesRange ? options.search.tiles_flag : std::string("--") + text.name,
-                             std::string("found an empty value; expected ") + text.value + ": " + text.meaning);
-        }
-        store_flag(options, flag.flag,
-                   many != nullptr  ? *many
-                   : one != nullptr ? std::vector<std::string>{*one}
-                                    : std::vector<std::string>{});
     }
+    fill_tiles_of_nodes(options);
     fill_defaults(command, options);
     options.arguments = arguments;
     options.command_line = std::string("auspex ") + command.name;

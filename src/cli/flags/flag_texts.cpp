@@ -43,6 +43,13 @@ FlagText input_flag_text(Flag flag) {
                     "tiles (accelerators) of the job, or ranks on CPU cores (--ranks is the same); several: the best "
                     "plan of each "
                     "size; A..B: A, 2A, 4A up to B, and B"};
+        case Flag::kNodes: return {"nodes", "N", "instead of --tiles: whole nodes of the machine"};
+        case Flag::kNodesList: return {"nodes", "N,N,...", "instead of --tiles: whole nodes of the machine"};
+        case Flag::kNodesRange:
+            return {"nodes", "N | N,N,... | A..B", "instead of --tiles: whole nodes of the machine"};
+        case Flag::kScenario:
+            return {"scenario", "FILE",
+                    "file that holds the inputs, as auspex scenario writes them; flags beside it go first"};
         default: break;
     }
     check_failed("flag", "unknown flag", __FILE__, __LINE__);
@@ -62,6 +69,14 @@ FlagText prediction_flag_text(Flag flag) {
         case Flag::kTrace: return {"trace", "FILE", "write a Chrome trace of the step, for ui.perfetto.dev"};
         case Flag::kTokens:
             return {"tokens", "COUNT", "length of the training run, such as 100B: adds its time and node-hours"};
+        case Flag::kJobBatch:
+            return {"global-batch", "N",
+                    "sequences of a step over all replicas (of the first size): micro_batches follow; without it those "
+                    "of the plan"};
+        case Flag::kNoSensitivity:
+            return {"no-sensitivity", nullptr,
+                    "leave out the interval, the constants that the step leans on, and notes of what changes nothing: "
+                    "one replay each"};
         case Flag::kLens:
             return {"lens", "folded|unfolded",
                     "folded (default): one actor a pipeline stage; unfolded: every tile, NIC and link"};
@@ -190,7 +205,7 @@ FlagText search_flag_text(Flag flag) {
 }  // namespace
 
 FlagText text_of(Flag flag) {
-    if (flag <= Flag::kTilesRange) {
+    if (flag <= Flag::kScenario) {
         return input_flag_text(flag);
     }
     if (flag <= Flag::kSlow) {
@@ -214,6 +229,9 @@ FlagText text_of(Flag flag) {
     switch (flag) {
         case Flag::kRole:
             return {"role", "ROLE", "machine, stack, workload, plan, layouts, measurements or published-names"};
+        case Flag::kListed:
+            return {"of", "WORD",
+                    "machines, stacks, workloads or plans; the flag's name may be left out; default: all"};
         case Flag::kManualOut: return {"out", "DIR", "folder of the pages"};
         case Flag::kConfig: return {"config", "FILE", "config.json of a model; the flag's name may be left out"};
         case Flag::kBefore: return {"before", "FILE", "what auspex predict --json printed"};

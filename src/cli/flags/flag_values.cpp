@@ -128,11 +128,11 @@ std::vector<int> parse_tiles_range(const std::string& flag, const std::string& t
     return tiles;
 }
 
-void store_tiles(Options& options, const std::string& text) {
+/// Sizes of a search: a list, or A..B.
+std::vector<int> parse_sizes(Options& options, const std::string& flag, const std::string& text) {
     const std::size_t dots = text.find("..");
     options.search.is_tiles_range = dots != std::string::npos;
-    const std::string& flag = options.search.tiles_flag;
-    options.tiles = options.search.is_tiles_range ? parse_tiles_range(flag, text, dots) : parse_tiles(flag, text, true);
+    return options.search.is_tiles_range ? parse_tiles_range(flag, text, dots) : parse_tiles(flag, text, true);
 }
 
 std::string parse_objective(const std::string& text) {
@@ -158,7 +158,12 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kMode: options.mode = text(); break;
         case Flag::kOut: options.out = text(); break;
         case Flag::kTrace: options.trace = text(); break;
-        case Flag::kTilesRange: store_tiles(options, text()); break;
+        case Flag::kTilesRange: options.tiles = parse_sizes(options, options.search.tiles_flag, text()); break;
+        case Flag::kNodes: options.nodes = parse_tiles("--nodes", text(), false); break;
+        case Flag::kNodesList: options.nodes = parse_tiles("--nodes", text(), true); break;
+        case Flag::kNodesRange: options.nodes = parse_sizes(options, "--nodes", text()); break;
+        case Flag::kScenario: break;  // parse_options takes what it gives as flags
+        case Flag::kNoSensitivity: options.no_sensitivity = true; break;
         case Flag::kTokens: options.tokens = parse_positive("tokens", text(), Dimension::kCount); break;
         case Flag::kLens: options.predict.lens = parse_lens(text()); break;
         case Flag::kSeed: options.seed = parse_seed(text()); break;
@@ -187,7 +192,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kMegatronOut:
         case Flag::kWorkloadOut:
         case Flag::kManualOut: options.out = text(); break;
-        case Flag::kRole: options.role = text(); break;
+        case Flag::kRole:
+        case Flag::kListed: options.role = text(); break;
         case Flag::kFormat: options.emit.format = text(); break;
         case Flag::kJob: options.emit.job = text(); break;
         case Flag::kBefore: options.diff.before = text(); break;
@@ -204,7 +210,8 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kRandomLayouts: options.compare.random = parse_count("random", text()); break;
         case Flag::kMechanisms: options.compare.mechanisms = true; break;
         case Flag::kRepeat: options.compare.repeat = parse_count("repeat", text()); break;
-        case Flag::kGlobalBatch: options.search.global_batch = parse_count("global-batch", text()); break;
+        case Flag::kJobBatch:
+        case Flag::kGlobalBatch: options.global_batch = parse_count("global-batch", text()); break;
         case Flag::kWhere: options.search.where = text(); break;
         case Flag::kTop: options.search.top = parse_count("top", text()); break;
         case Flag::kExhaustive: options.search.exhaustive = true; break;

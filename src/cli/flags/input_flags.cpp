@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "cli/flags/job_size.hpp"
 #include "launch/input_files.hpp"
 
 namespace auspex::cli {
@@ -26,6 +27,7 @@ models::Inputs load_all(const Options& options) {
                                                 launch::load_document("workload", options.workload, options.overrides),
                                                 launch::load_document("plan", options.plan, options.overrides));
     forget_dp(options, inputs.plan);
+    fill_micro_batches(options, inputs.workload, inputs.plan);
     return inputs;
 }
 
@@ -48,7 +50,7 @@ InputError with_command_line_context(const Options& options, const InputError& e
         const std::string rest = message.substr(file.size() + 2);
         const std::string key_of_tiles = "$.dp: ";
         if (role == "plan" && !options.tiles.empty() && rest.starts_with(key_of_tiles)) {
-            return {"--tiles with " + file + sets, rest.substr(key_of_tiles.size())};
+            return {options.search.tiles_flag + " with " + file + sets, rest.substr(key_of_tiles.size())};
         }
         return {file + sets, rest};
     }
@@ -56,9 +58,7 @@ InputError with_command_line_context(const Options& options, const InputError& e
 }
 
 void forget_dp(const Options& options, models::Plan& plan) {
-    const bool dp_was_set = std::any_of(options.overrides.begin(), options.overrides.end(),
-                                        [](const std::string& text) { return text.starts_with("plan.dp="); });
-    if (options.tiles.size() == 1 && !dp_was_set) {
+    if (options.tiles.size() == 1 && !launch::value_set(options.overrides, "plan", "dp")) {
         plan.dp = 0;
     }
 }

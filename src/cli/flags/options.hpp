@@ -19,11 +19,17 @@ enum class Flag {
     kTiles,
     kTilesList,
     kTilesRange,
+    kNodes,
+    kNodesList,
+    kNodesRange,
+    kScenario,
     kPlacements,
     kMode,
     kOut,
     kTrace,
     kTokens,
+    kJobBatch,
+    kNoSensitivity,
     kLens,
     kSeed,
     kSamples,
@@ -50,6 +56,7 @@ enum class Flag {
     kDatasetOut,
     kMegatronOut,
     kRole,
+    kListed,
     kConfig,
     kBefore,
     kAfter,
@@ -162,12 +169,12 @@ struct CalibrateFlags {
 
 /// What `auspex plan` alone takes.
 struct SearchFlags {
-    int global_batch = 0, top = 0;
+    int top = 0;
     std::string where, vary;
     std::string against;  ///< file of measured rows; `auspex collective` takes it, too
     bool exhaustive = false, what_if = false;
     bool is_tiles_range = false;         ///< Options::tiles was given as A..B
-    std::string tiles_flag = "--tiles";  ///< as it was written: --tiles, --ranks or -n
+    std::string tiles_flag = "--tiles";  ///< as it was written: --tiles, --nodes, --ranks or -n
     double deadline_s = 0;
     std::string objective;
     std::string checkpoint, resume;  ///< files
@@ -216,9 +223,12 @@ struct Options {
     std::string machine, stack, workload, plan;
     std::vector<std::string> overrides;  ///< ROLE.PATH=VALUE, in order
     std::vector<int> tiles;
+    std::vector<int> nodes;  ///< instead of tiles
+    int global_batch = 0;
     std::vector<PlacementArgument> placements;
     std::string mode, out, trace;
     double tokens = 0;
+    bool no_sensitivity = false;
     std::optional<std::uint64_t> seed;
     int ranks = 0, max_ranks = 0;
     std::string data, role, config;
@@ -253,8 +263,8 @@ struct Command {
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
     std::vector<FlagMeaning> meanings = {};
-    std::optional<Flag> alone = {};    ///< with this one none is required: another job of the same command
-    std::vector<Flag> operands = {};   ///< whose values may stand without their names, in this order
+    std::optional<Flag> alone = {};   ///< with this one none is required: another job of the same command
+    std::vector<Flag> operands = {};  ///< whose values may stand without their names, in this order
 };
 
 }  // namespace auspex::cli

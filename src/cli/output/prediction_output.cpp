@@ -270,10 +270,11 @@ void write_prediction(JsonWriter& json, const predict::Prediction& p) {
     json.member("pp", p.pp).member("ep", p.ep).member("etp", p.etp).member("tp", p.tp).member("cp", p.cp);
     json.member("global_batch", p.global_batch).member("tokens_per_step", p.tokens_per_step);
     json.member("lens", to_string(p.lens))
-        .member("step_time_s", p.step_time_s)
-        .key("step_time_interval_s")
-        .begin_array();
-    json.value(p.step_time_interval_s.low).value(p.step_time_interval_s.high).end_array();
+        .member("step_time_s", p.step_time_s);
+    if (p.has_interval) {
+        json.key("step_time_interval_s").begin_array();
+        json.value(p.step_time_interval_s.low).value(p.step_time_interval_s.high).end_array();
+    }
     if (p.unfolded) {
         write_unfolded(json, *p.unfolded);
     }
@@ -316,8 +317,10 @@ void print_prediction(std::ostream& out, const predict::Prediction& p, const mod
         << short_count(p.tokens_per_step) << " tokens)\n"
         << "optimizer " << to_string(plan.optimizer) << ", dispatch " << to_string(plan.dispatch) << ", expert kernels "
         << to_string(plan.expert_kernels) << "\n\n";
-    out << "  step time         " << duration(p.step_time_s) << "   (90 % interval "
-        << duration(p.step_time_interval_s.low) << " to " << duration(p.step_time_interval_s.high) << ")\n";
+    out << "  step time         " << duration(p.step_time_s)
+        << (p.has_interval ? "   (90 % interval " + duration(p.step_time_interval_s.low) + " to " +
+                                 duration(p.step_time_interval_s.high) + ")\n"
+                           : std::string("\n"));
     if (p.unfolded) {
         print_samples(out, *p.unfolded);
     }

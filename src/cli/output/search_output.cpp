@@ -190,7 +190,7 @@ void write_search(JsonWriter& json, const models::Inputs& inputs, const Options&
     const search::SearchResult& result = found.result;
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
-    json.member("tiles", options.tiles.front()).member("global_batch", options.search.global_batch);
+    json.member("tiles", options.tiles.front()).member("global_batch", options.global_batch);
     json.member("space", result.space).key("rejected").begin_object();
     for (const auto& [reason, count] : result.rejected) {
         json.member(reason, count);
@@ -233,7 +233,7 @@ void print_search(const models::Inputs& inputs, const Options& options, const Fo
         std::ranges::count_if(found.ranked, [](const search::RankedPlan& p) { return p.lead.is_within_uncertainty(); });
     std::cout << inputs.workload.name << " on " << options.tiles.front()
               << (inputs.machine.cpu.cores > 0 ? " ranks of " : " tiles of ") << inputs.machine.name << " with "
-              << inputs.stack.name << ", " << thousands(options.search.global_batch) << " sequences a step"
+              << inputs.stack.name << ", " << thousands(options.global_batch) << " sequences a step"
               << overrides_line(options) << "\n\n"
               << (result.was_cut ? "The best so far: " : "The best: ") << duration(best.prediction.step_time_s)
               << " a step, " << percent(best.prediction.mfu) << " MFU, "

@@ -19,7 +19,7 @@ Command plan_command(void (*run)(const Options&)) {
         "  auspex plan --machine local --workload small-moe --ranks 8\n"
         "  auspex plan --against sweep.csv --machine hf-h100 --stack nanotron",
         {Flag::kMachine, Flag::kWorkload, Flag::kTilesRange},
-        {Flag::kStack, Flag::kGlobalBatch, Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive,
+        {Flag::kNodesRange, Flag::kScenario, Flag::kStack, Flag::kGlobalBatch, Flag::kPlan, Flag::kWhere, Flag::kSet, Flag::kTop, Flag::kExhaustive,
          Flag::kWhatIf, Flag::kTokens, Flag::kDeadline, Flag::kObjective, Flag::kVary, Flag::kAgainst,
          Flag::kSearchCheckpoint, Flag::kSearchResume, Flag::kOut, Flag::kJson},
         run,

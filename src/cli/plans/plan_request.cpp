@@ -30,13 +30,6 @@ constexpr int kMostChunks = 1000;
 
 std::string bytes_text(double bytes) { return format_quantity(bytes, Dimension::kBytes); }
 
-bool is_set(const Options& options, const char* role, const char* path) {
-    return std::ranges::any_of(options.overrides, [&](const std::string& text) {
-        const launch::Override parts = launch::split_override(text);
-        return parts.role == role && parts.path == path;
-    });
-}
-
 JsonDocument base_plan(const Options& options, bool is_of_cpus) {
     if (!options.plan.empty()) {
         return launch::load_document("plan", options.plan, options.overrides);
@@ -52,7 +45,7 @@ JsonDocument base_plan(const Options& options, bool is_of_cpus) {
         }
     }
     const auto stages = document.root().find("stages");
-    if (stages && stages->is_array() && !is_set(options, "plan", "pp")) {
+    if (stages && stages->is_array() && !launch::value_set(options.overrides, "plan", "pp")) {
         const auto chunks = document.root().find("virtual_stages");
         const auto each = chunks ? chunks->as_integer(1, kMostChunks) : 1;
         document.set("pp", std::to_string(stages->elements().size() / static_cast<std::size_t>(each)));
@@ -76,7 +69,7 @@ models::Inputs search_inputs(const Options& options) {
         launch::load_document("stack", options.stack.empty() ? read.default_stack : options.stack, options.overrides),
         launch::load_document("workload", options.workload, options.overrides), base_plan(options, is_of_cpus));
     if (const models::StageDeal deal = search::named_deal(inputs.plan, inputs.workload);
-        deal != inputs.plan.stages && !is_set(options, "plan", "stages")) {
+        deal != inputs.plan.stages && !launch::value_set(options.overrides, "plan", "stages")) {
         inputs.plan.stages = deal;
         inputs.plan.stage_layers.clear();
     }
@@ -91,7 +84,7 @@ models::Inputs search_inputs(const Options& options) {
 search::SpaceRequest search_request(const Options& options, int tiles) {
     search::SpaceRequest request;
     request.tiles = tiles;
-    request.global_batch = options.search.global_batch;
+    request.global_batch = options.global_batch;
     request.what_if = options.search.what_if;
     if (!options.search.where.empty()) {
         request.where = search::read_constraints("--where", options.search.where);

@@ -268,11 +268,13 @@ PredictResult predict(const models::Inputs& inputs, const PredictOptions& option
     p.step_time_interval_s = {p.step_time_s, p.step_time_s};
     if (options.sensitivity && options.background_processes.empty()) {
         const auto sensitivity_begin = Clock::now();
+        p.has_interval = true;
         fill_sensitivity(p, inputs, options, step);
         p.sensitivity_elapsed_s = std::chrono::duration<double>(Clock::now() - sensitivity_begin).count();
     }
     if (p.unfolded) {
         p.step_time_interval_s = with_spread(p.step_time_interval_s, *p.unfolded);
+        p.has_interval = true;
     }
     result.timeline = std::move(step.timeline);
     return result;

@@ -76,6 +76,7 @@ struct Prediction {
     Picoseconds step = 0;
     double step_time_s = 0;
     Interval step_time_interval_s;  ///< about 90 %: root sum square of elasticity x uncertainty, and the noise played
+    bool has_interval = false;      ///< it was asked for; else the interval is the step itself
     double tokens_per_s = 0, tokens_per_s_per_tile = 0;
     double tflops_per_tile = 0;  ///< model TFLOP/s
     double mfu = 0, hfu = 0;

@@ -6,6 +6,15 @@ namespace auspex::cli {
 
 std::vector<Command> program_commands() {
     return {
+        {"list",
+         "the machines, stacks, workloads and plans that there are, each in a line",
+         "auspex list machines",
+         {},
+         {Flag::kListed, Flag::kJson},
+         run_list,
+         {},
+         {},
+         {Flag::kListed}},
         {"completion bash",
          "print what bash completes this program's commands, flags and names by",
          "auspex completion bash > ~/.local/share/bash-completion/completions/auspex",

@@ -6,6 +6,17 @@ namespace auspex::cli {
 
 std::vector<Command> exchange_commands() {
     return {
+        {"scenario",
+         "write all inputs of a job into one file, with what --set changes: to keep, to send, to run again",
+         "auspex scenario --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --nodes 256 "
+         "--out build/mula.json\n"
+         "  auspex predict --scenario build/mula.json",
+         {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
+         {Flag::kTilesList, Flag::kNodesList, Flag::kJobBatch, Flag::kScenario, Flag::kTokens, Flag::kSet,
+          Flag::kWorkloadOut, Flag::kJson},
+         run_scenario,
+         {{Flag::kTilesList, "numbers of tiles, smallest first; one for predict, memory, place, ablate, program"},
+          {Flag::kWorkloadOut, "file to write; without it, it is printed"}}},
         {"emit",
          "write a plan as arguments of a training framework, or as a script to submit",
          "auspex emit --format megatron-lm --workload mixtral-8x22b --plan mixtral-8x22b --tiles 128\n"

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
+#include "cli/output/model_text.hpp"
 #include "launch/input_files.hpp"
 #include "models/plan.hpp"
 #include "models/workload.hpp"
@@ -80,15 +81,6 @@ void print_json(const models::Workload& workload, const JsonDocument& document, 
         json.member("pp", plan->pp).member("cp", plan->cp).member("tiles", tiles_of(*plan)).end_object();
     }
     json.end_object();
-}
-
-/// Parameters are counted in billions, as people name models by them: "220 B", not "220 G".
-std::string parameters_text(double count) {
-    std::string text = short_count(count);
-    if (text.ends_with(" G")) {
-        text.back() = 'B';
-    }
-    return text;
 }
 
 std::string padded(const std::string& text, std::size_t width) {

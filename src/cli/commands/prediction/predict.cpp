@@ -63,6 +63,7 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
     wanted.tiles = options.tiles.empty() ? 0 : options.tiles.front();
     wanted.run_tokens = options.tokens;
     wanted.executor_runs = executor_runs;
+    wanted.sensitivity = !options.no_sensitivity;
     wanted.timeline = wants_trace;
     wanted.play_every_operation = wants_trace;
     wanted.lens = options.predict.lens == "unfolded" ? predict::Lens::kUnfolded : predict::Lens::kFolded;

@@ -10,6 +10,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "launch/input_files.hpp"
 #include "launch/output_locks.hpp"
 #include "launch/progress_line.hpp"
 #include "report/parts/text.hpp"
@@ -130,7 +131,10 @@ void print_table(const report::ScalingReport& report, const Options& options) {
         const predict::Prediction& p = point.prediction;
         std::cout << right(thousands(p.tiles), 8) << right(thousands(p.nodes), 8) << right(thousands(p.dp), 8)
                   << right(duration(p.step_time_s), 10)
-                  << right(duration(p.step_time_interval_s.low) + " to " + duration(p.step_time_interval_s.high), 20)
+                  << right(p.has_interval
+                               ? duration(p.step_time_interval_s.low) + " to " + duration(p.step_time_interval_s.high)
+                               : "not asked for",
+                           20)
                   << right(short_count(p.tokens_per_s), 11) << right(percent(p.mfu), 8)
                   << right(percent(point.efficiency), 12) << right(p.memory.fits ? "fits" : "too much", 10);
         if (with_run) {
@@ -196,10 +200,9 @@ models::Inputs sized(const models::Inputs& inputs, predict::ScaleMode mode, int 
 
 /// Weak scaling lets dp follow the tiles; strong scaling takes the plan's dp for the batch that it keeps.
 void refuse_dp(const Options& options, predict::ScaleMode mode) {
-    for (const std::string& text : options.overrides) {
-        if (mode == predict::ScaleMode::kWeak && text.starts_with("plan.dp=")) {
-            throw InputError("--set " + text, "found a dp, but here dp follows --tiles; leave it out");
-        }
+    const std::optional<std::string> dp = launch::value_set(options.overrides, "plan", "dp");
+    if (dp && mode == predict::ScaleMode::kWeak) {
+        throw InputError("--set plan.dp=" + *dp, "found a dp, but here dp follows --tiles; leave it out");
     }
 }
 
@@ -208,6 +211,9 @@ void refuse_dp(const Options& options, predict::ScaleMode mode) {
 void run_scale(const Options& options) {
     const predict::ScaleMode mode = mode_of(options);
     refuse_dp(options, mode);
+    if (options.no_sensitivity && !options.out.empty()) {
+        throw InputError("--no-sensitivity", "found with --out; expected one of them: the report shows the intervals");
+    }
     const models::Inputs inputs = load_all(options);
     std::vector<models::Inputs> sizes;
     for (const int tiles : options.tiles) {
@@ -219,10 +225,11 @@ void run_scale(const Options& options) {
     launch::ProgressLine progress("sizes predicted");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         progress.show(i, sizes.size());
-        points.emplace_back().prediction =
-            predict::predict(sizes[i],
-                             {.tiles = options.tiles[i], .run_tokens = options.tokens, .executor_runs = executor_runs})
-                .prediction;
+        points.emplace_back().prediction = predict::predict(sizes[i], {.tiles = options.tiles[i],
+                                                                       .run_tokens = options.tokens,
+                                                                       .sensitivity = !options.no_sensitivity,
+                                                                       .executor_runs = executor_runs})
+                                               .prediction;
     }
     fill_efficiencies(points, sizes, options.tiles);
     progress.show(sizes.size(), sizes.size());

@@ -25,7 +25,7 @@ constexpr const char* kRowPlan =
 void refuse_other_flags(const Options& options) {
     refuse_given({{"--workload", !options.workload.empty()},
                   {options.search.tiles_flag.c_str(), !options.tiles.empty()},
-                  {"--global-batch", options.search.global_batch > 0},
+                  {"--global-batch", options.global_batch > 0},
                   {"--where", !options.search.where.empty()},
                   {"--top", options.search.top > 0},
                   {"--exhaustive", options.search.exhaustive},

@@ -39,7 +39,7 @@ const char* why_no_plan(const search::SizePoint& point) {
 void write_head(JsonWriter& json, const models::Inputs& inputs, const Options& options) {
     json.member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
-    json.member("global_batch", options.search.global_batch).member("run_tokens", options.tokens);
+    json.member("global_batch", options.global_batch).member("run_tokens", options.tokens);
 }
 
 void write_point(JsonWriter& json, const search::SizePoint& point, double run_tokens) {
@@ -106,7 +106,7 @@ void print_sizes(const models::Inputs& inputs, const Options& options, const std
                  const search::SizePoint& pick) {
     const bool with_run = options.tokens > 0;
     std::cout << inputs.workload.name << " on " << inputs.machine.name << " with " << inputs.stack.name << ", "
-              << thousands(options.search.global_batch) << " sequences a step at every size: the best plan of each"
+              << thousands(options.global_batch) << " sequences a step at every size: the best plan of each"
               << overrides_line(options) << "\n\n"
               << right("tiles", 8) << right("nodes", 8) << right("step", 10) << right("tokens/s", 10) << right("MFU", 8)
               << right("marginal", 10) << right("tokens/node-h", 15)
@@ -162,12 +162,11 @@ void refuse_flags(const Options& options) {
     const std::string& flag = options.search.tiles_flag;
     const std::optional<int> tiles =
         has_plans(inputs, request) ? nearest_tiles_that_fit(inputs, request) : nearest_tiles(inputs, request);
-    throw InputError(
-        flag + " " + sizes_text(options) + " with --global-batch " + std::to_string(options.search.global_batch),
-        "found no size with a plan that divides them and fits" +
-            (tiles ? "; the nearest to " + std::to_string(request.tiles) + " that works: " + flag + " " +
-                         std::to_string(*tiles)
-                   : std::string()));
+    throw InputError(flag + " " + sizes_text(options) + " with --global-batch " + std::to_string(options.global_batch),
+                     "found no size with a plan that divides them and fits" +
+                         (tiles ? "; the nearest to " + std::to_string(request.tiles) + " that works: " + flag + " " +
+                                      std::to_string(*tiles)
+                                : std::string()));
 }
 
 /// All whole nodes' tiles between the first and the last that were given, and these.
@@ -213,7 +212,7 @@ void write_deadline(const models::Inputs& inputs, const Options& options, const 
 void print_deadline(const models::Inputs& inputs, const Options& options, const search::DeadlineResult& result) {
     const predict::Prediction& p = result.smallest->prediction;
     std::cout << inputs.workload.name << " on " << inputs.machine.name << " with " << inputs.stack.name << ", "
-              << thousands(options.search.global_batch) << " sequences a step" << overrides_line(options) << "\n\n"
+              << thousands(options.global_batch) << " sequences a step" << overrides_line(options) << "\n\n"
               << "The smallest that trains " << short_count(options.tokens) << " tokens within "
               << time_text(options.search.deadline_s) << ": " << counted(p.tiles, "tile") << ", "
               << counted(p.nodes, "node") << ", in " << time_text(p.run_time_s) << " and " << thousands(p.node_hours)

@@ -133,7 +133,7 @@ void write_json(const Options& options, const VariedField& field, const std::vec
     JsonWriter json(std::cout);
     json.begin_object().member("machine", inputs.machine.name).member("stack", inputs.stack.name);
     json.member("workload", inputs.workload.name).member("version", AUSPEX_VERSION);
-    json.member("tiles", options.tiles.front()).member("global_batch", options.search.global_batch);
+    json.member("tiles", options.tiles.front()).member("global_batch", options.global_batch);
     json.member("cut", points.size() < field.values.size());
     json.member("varied", field.name).key("values").begin_array();
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -185,7 +185,7 @@ report::TextRow row_of(const std::vector<VariedPoint>& points, std::size_t i) {
 void print_text(const Options& options, const VariedField& field, const std::vector<VariedPoint>& points) {
     const models::Inputs& inputs = points.front().inputs;
     std::cout << inputs.workload.name << " on " << thousands(options.tiles.front()) << " tiles of "
-              << inputs.machine.name << " with " << inputs.stack.name << ", " << thousands(options.search.global_batch)
+              << inputs.machine.name << " with " << inputs.stack.name << ", " << thousands(options.global_batch)
               << " sequences a step" << overrides_line(options) << "\nthe best plan for each value of " << field.name
               << "\n\n";
     std::vector<report::TextRow> rows{{"value", "step", "first plan", "tokens/s", "MFU", "memory",

@@ -1,0 +1,18 @@
+#pragma once
+/// @file --nodes and --global-batch: what the size of a job follows from, where it is not given as tiles and plan.
+#include "cli/flags/options.hpp"
+#include "models/inputs.hpp"
+
+namespace auspex::cli {
+
+/// With --nodes: tiles = nodes x tiles of a node of the machine. Throws InputError for --tiles beside it, for a machine
+/// of CPU cores, whose ranks are no part of the machine, and for more tiles than kMaxTiles.
+void fill_tiles_of_nodes(Options& options);
+
+/// With --global-batch: micro_batches = global batch / (micro_batch_size x data_parallel), data_parallel at the first
+/// of
+/// --tiles (without: of the plan's dp). Throws InputError where that is no whole number, naming the nearest batches
+/// that work, and for --set plan.micro_batches beside it.
+void fill_micro_batches(const Options& options, const models::Workload& workload, models::Plan& plan);
+
+}  // namespace auspex::cli

@@ -108,6 +108,15 @@ enum class Flag {
     kBudget,
     kReport,
     kFrom,
+    kTraceRanks,
+    kChakra,
+    kChakraRoles,
+    kChakraLimit,
+    kPipelineCsv,
+    kTraceFolder,
+    kCommGroups,
+    kDurations,
+    kOneCommunication,
     kJson
 };
 
@@ -200,6 +209,17 @@ struct EmitFlags {
     std::string format, job;
 };
 
+/// What writes traces, and what plays them.
+struct TraceFlags {
+    std::vector<int> ranks;
+    bool slowest = false, all = false;  ///< instead of `ranks`
+    std::string chakra, pipeline_csv;
+    bool by_role = false;
+    double most_bytes = 0;
+    std::string folder, groups;
+    bool roofline = false, one_communication = false;
+};
+
 /// What `auspex diff` alone takes: files.
 struct DiffFlags {
     std::string before, after;
@@ -234,6 +254,7 @@ struct Options {
     SearchFlags search;
     EmitFlags emit;
     DiffFlags diff;
+    TraceFlags traces;
     bool json = false;
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given
     std::string command_line;            ///< that repeats this run, quoted for a shell
@@ -253,8 +274,8 @@ struct Command {
     std::vector<Flag> required, optional;
     void (*run)(const Options& options);
     std::vector<FlagMeaning> meanings = {};
-    std::optional<Flag> alone = {};    ///< with this one none is required: another job of the same command
-    std::vector<Flag> operands = {};   ///< whose values may stand without their names, in this order
+    std::optional<Flag> alone = {};   ///< with this one none is required: another job of the same command
+    std::vector<Flag> operands = {};  ///< whose values may stand without their names, in this order
 };
 
 }  // namespace auspex::cli

@@ -13,6 +13,12 @@
 
 namespace auspex::engine {
 
+/// What is kept of a play in which every task is one operation.
+struct Recording {
+    schedule::Timeline* timeline;
+    std::vector<std::uint32_t> first_track;  ///< by actor: that of its first stream; kNone: nothing of it is kept
+};
+
 /// Plays a costed program by its actors. `Sharing` gives rates to the transfers that flow at a time:
 ///   start(pattern) -> number of the flow; stop(number); update_rates() -> numbers whose rates have changed;
 ///   rate(number).
@@ -24,13 +30,13 @@ namespace auspex::engine {
 template <class Sharing>
 class Player {
  public:
-    /// `variety`: unfolded only; nullptr: all actors are equal. `timeline`: folded only.
-    Player(const CostedProgram& costed, Sharing& sharing, NoiseModel* noise_model, schedule::Timeline* timeline)
+    /// `noise_model`: unfolded only; nullptr: all actors are equal. `recording`: nullptr: nothing is kept.
+    Player(const CostedProgram& costed, Sharing& sharing, NoiseModel* noise_model, const Recording* recording)
         : costed_(costed),
           program_(*costed.program),
           sharing_(sharing),
           noise_model_(noise_model),
-          timeline_(timeline) {}
+          recording_(recording) {}
 
     /// Ends where the step turns out to be longer than `most`.
     PlayResult run(Picoseconds most = kLongestTime) {
@@ -168,7 +174,7 @@ class Player {
     const schedule::Program& program_;
     Sharing& sharing_;
     NoiseModel* noise_model_;
-    schedule::Timeline* timeline_;
+    const Recording* recording_;
     std::vector<ActorState> actors_;
     std::vector<std::vector<std::uint32_t>> use_offset_;  ///< by stage: number of the first task of each block use
     std::vector<Message> messages_;

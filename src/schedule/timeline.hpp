@@ -2,7 +2,6 @@
 /// @file What a run looks like, predicted or measured: spans on tracks. The one type that simulator, executor, trace
 /// and comparison share.
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,15 +9,11 @@
 
 namespace auspex::schedule {
 
-/// Of a span whose operation's place in the program is not known.
-inline constexpr std::uint32_t kNoOperation = std::numeric_limits<std::uint32_t>::max();
-
 struct Span {
     std::uint32_t track = 0;  ///< index into Timeline::tracks
     std::uint32_t name = 0;   ///< index into Timeline::names
     Picoseconds start = 0, end = 0;
     int micro_batch = -1, layer = -1;
-    std::uint32_t operation = kNoOperation;  ///< index into Program::operations
 };
 
 struct Track {
@@ -30,7 +25,6 @@ struct Timeline {
     std::vector<Track> tracks;
     std::vector<std::string> names;
     std::vector<Span> spans;
-    std::vector<Span> instants;  ///< receives of messages that were there already: they take no time
 };
 
 struct Program;

@@ -134,8 +134,8 @@ class StepTrace {
         if (span.micro_batch >= 0) {
             annotations.number("micro_batch", static_cast<std::uint64_t>(span.micro_batch));
         }
-        if (details_ != nullptr && span.operation != schedule::kNoOperation) {
-            annotate(annotations, span.operation);
+        if (details_ != nullptr) {
+            annotate(annotations, details_->operation_of_span[index]);
         }
         const auto flow = flow_of_span_.find(index);
         stream_.begin(track, nanoseconds(span.start), timeline_.tracks[span.track].stream, timeline_.names[span.name],

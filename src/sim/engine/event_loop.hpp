@@ -10,14 +10,9 @@
 #include "sim/engine/play_result.hpp"
 #include "sim/engine/player_losses.hpp"
 #include "sim/engine/player_state.hpp"
+#include "sim/engine/recording.hpp"
 
 namespace auspex::engine {
-
-/// What is kept of a play in which every task is one operation.
-struct Recording {
-    schedule::Timeline* timeline;
-    std::vector<std::uint32_t> first_track;  ///< by actor: that of its first stream; kNone: nothing of it is kept
-};
 
 /// Plays a costed program by its actors. `Sharing` gives rates to the transfers that flow at a time:
 ///   start(pattern) -> number of the flow; stop(number); update_rates() -> numbers whose rates have changed;

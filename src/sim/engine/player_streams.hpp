@@ -324,9 +324,12 @@ void Player<Sharing>::record(const ActorState& actor, const StreamState& state, 
     const schedule::BlockUse& use = actor.role->order[state.block_use];
     const schedule::Operation& op = program_.operations[program_.blocks[use.block].op_begin + task.op_begin];
     const auto name = static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase));
-    auto& spans = state.started == at ? recording_->timeline->instants : recording_->timeline->spans;
-    spans.push_back({first + static_cast<std::uint32_t>(op.stream), name, state.started, at, use.micro_batch, op.layer,
-                     static_cast<std::uint32_t>(program_.index_of(op))});
+    RecordedOperations& operations = *recording_->operations;
+    const bool takes_time = state.started != at;
+    (takes_time ? recording_->timeline->spans : operations.instants)
+        .push_back({first + static_cast<std::uint32_t>(op.stream), name, state.started, at, use.micro_batch, op.layer});
+    (takes_time ? operations.of_spans : operations.of_instants)
+        .push_back(static_cast<std::uint32_t>(program_.index_of(op)));
 }
 
 template <class Sharing>

@@ -111,7 +111,8 @@ UnfoldedReport unfold(const models::Inputs& inputs, const PredictOptions& option
     step.events = median.events;
     p.notes = std::move(steps.notes);
     if (options.timeline) {
-        result.details = trace_details(inputs, step, steps.timeline, roles_of(step.layout, steps.recorded), false);
+        result.details =
+            trace_details(inputs, step, steps.timeline, steps.operations, roles_of(step.layout, steps.recorded), false);
         step.timeline = std::move(steps.timeline);
     }
     return report;
@@ -277,7 +278,7 @@ PredictResult predict(const models::Inputs& inputs, const PredictOptions& option
     if (p.lens == Lens::kUnfolded) {
         p.unfolded = unfold(inputs, options, step, result);
     } else if (p.lens == Lens::kFolded && options.timeline && options.trace_details) {
-        result.details = trace_details(inputs, step, *step.timeline, roles_of(step.program), true);
+        result.details = trace_details(inputs, step, *step.timeline, step.recorded, roles_of(step.program), true);
     }
     fill_grid(p, step);
     fill_rates(p, inputs, step);

@@ -81,7 +81,7 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     const auto play_with = [&](const engine::CostOptions& stragglers, schedule::Timeline* timeline) {
         const engine::CostedProgram costed =
             cost_program(s.program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
-        return play(costed, network, timeline, most);
+        return play(costed, network, timeline, most, &s.recorded);
     };
     const engine::PlayResult first = play_with(s.cost_options, nullptr);
     if (first.is_longer) {

@@ -26,6 +26,7 @@ struct SimulatedStep : schedule::StepProgram {
     std::optional<schedule::Timeline> timeline;
     /// Of the play that the timeline is of; empty unless they were asked for (PredictOptions::trace_details).
     std::vector<engine::OperationFacts> facts;
+    engine::RecordedOperations recorded;  ///< of the timeline
 };
 
 /// How much longer rate-bound work takes within the ranks that meet in every layer (tp x cp, ep x etp) than on a median

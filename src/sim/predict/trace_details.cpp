@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "base/error.hpp"
 #include "schedule/program/program.hpp"
 
 namespace auspex::predict {
@@ -17,13 +16,12 @@ using MessageKey = std::tuple<bool, int, int, int>;
 class Details {
  public:
     Details(const models::Inputs& inputs, const SimulatedStep& step, const schedule::Timeline& timeline,
-            const std::vector<TracedRole>& roles)
-        : inputs_(inputs), step_(step), timeline_(timeline), roles_(roles) {}
+            const engine::RecordedOperations& recorded, const std::vector<TracedRole>& roles)
+        : inputs_(inputs), step_(step), timeline_(timeline), recorded_(recorded), roles_(roles) {}
 
     void name_groups(TraceDetails& details) const {
         for (const schedule::Operation& op : step_.program.operations) {
             const bool communicates = op.comm != schedule::CommKind::kNone;
-            details.is_communication.push_back(communicates);
             details.groups.emplace_back(communicates ? schedule::to_string(op.group) : "");
         }
     }
@@ -31,20 +29,24 @@ class Details {
     void match_messages(TraceDetails& details) const {
         std::map<MessageKey, std::uint32_t> sends;
         for (std::uint32_t i = 0; i < timeline_.spans.size(); ++i) {
-            const schedule::Operation& op = operation_of(timeline_.spans[i]);
+            const schedule::Operation& op = step_.program.operations[recorded_.of_spans[i]];
             if (op.comm == schedule::CommKind::kSend && op.message >= 0) {
-                sends.emplace(key_of(timeline_.spans[i]), i);
+                sends.emplace(key_of(timeline_.spans[i], op), i);
             }
         }
-        const auto receive = [&](const schedule::Span& span) {
-            if (operation_of(span).comm == schedule::CommKind::kReceive) {
-                if (const auto sent = sends.find(key_of(span)); sent != sends.end()) {
-                    details.messages.push_back({sent->second, span.track, span.end});
+        const auto receive = [&](const std::vector<schedule::Span>& spans,
+                                 const std::vector<std::uint32_t>& operations) {
+            for (std::size_t i = 0; i < spans.size(); ++i) {
+                const schedule::Operation& op = step_.program.operations[operations[i]];
+                const auto sent =
+                    op.comm == schedule::CommKind::kReceive ? sends.find(key_of(spans[i], op)) : sends.end();
+                if (sent != sends.end()) {
+                    details.messages.push_back({sent->second, spans[i].track, spans[i].end});
                 }
             }
         };
-        std::for_each(timeline_.spans.begin(), timeline_.spans.end(), receive);
-        std::for_each(timeline_.instants.begin(), timeline_.instants.end(), receive);
+        receive(timeline_.spans, recorded_.of_spans);
+        receive(recorded_.instants, recorded_.of_instants);
     }
 
     /// The sum, and each label that changes over the step.
@@ -64,8 +66,9 @@ class Details {
 
     void count_links(TraceDetails& details) const {
         std::vector<std::map<Picoseconds, double>> changes(network::kLinkKinds);
-        for (const schedule::Span& span : timeline_.spans) {
-            const auto& bytes = details.operations[span.operation].link_bytes;
+        for (std::size_t i = 0; i < timeline_.spans.size(); ++i) {
+            const schedule::Span& span = timeline_.spans[i];
+            const auto& bytes = details.operations[recorded_.of_spans[i]].link_bytes;
             for (std::size_t kind = 0; kind < network::kLinkKinds; ++kind) {
                 if (bytes[kind] > 0) {
                     const double rate = bytes[kind] / to_seconds(span.end - span.start);
@@ -92,12 +95,7 @@ class Details {
     }
 
  private:
-    [[nodiscard]] const schedule::Operation& operation_of(const schedule::Span& span) const {
-        AUSPEX_CHECK(span.operation < step_.program.operations.size(), "a span of a program names its operation");
-        return step_.program.operations[span.operation];
-    }
-    [[nodiscard]] MessageKey key_of(const schedule::Span& span) const {
-        const schedule::Operation& op = operation_of(span);
+    [[nodiscard]] MessageKey key_of(const schedule::Span& span, const schedule::Operation& op) const {
         const bool backward =
             op.kind == schedule::OpKind::kSendBackward || op.kind == schedule::OpKind::kReceiveBackward;
         return {backward, op.message, span.micro_batch, roles_[span.track / schedule::kStreamCount].index};
@@ -133,16 +131,19 @@ class Details {
     const models::Inputs& inputs_;
     const SimulatedStep& step_;
     const schedule::Timeline& timeline_;
+    const engine::RecordedOperations& recorded_;
     const std::vector<TracedRole>& roles_;
 };
 
 }  // namespace
 
 TraceDetails trace_details(const models::Inputs& inputs, const SimulatedStep& step, const schedule::Timeline& timeline,
-                           const std::vector<TracedRole>& roles, bool is_folded) {
+                           const engine::RecordedOperations& recorded, const std::vector<TracedRole>& roles,
+                           bool is_folded) {
     TraceDetails details;
     details.operations = step.facts;
-    const Details find(inputs, step, timeline, roles);
+    details.operation_of_span = recorded.of_spans;
+    const Details find(inputs, step, timeline, recorded, roles);
     find.name_groups(details);
     find.match_messages(details);
     find.count_memory(details);

@@ -25,9 +25,9 @@ struct TraceCounter {
 };
 
 struct TraceDetails {
-    std::vector<engine::OperationFacts> operations;  ///< by Span::operation
-    std::vector<bool> is_communication;              ///< likewise
-    std::vector<std::string> groups;                 ///< likewise: the kind of group, of communications
+    std::vector<std::uint32_t> operation_of_span;    ///< by index into Timeline::spans
+    std::vector<engine::OperationFacts> operations;  ///< by index into Program::operations, as is what follows
+    std::vector<std::string> groups;                 ///< the kind of group, of communications
     std::vector<TraceMessage> messages;
     std::vector<TraceCounter> counters;
     std::vector<std::string> notes;
@@ -43,7 +43,7 @@ struct TracedRole {
 /// also bytes/s on all links of each kind together, of each communication its mean over its span. Their integral is
 /// LinkUse::bytes. Operations of all ranks at once are left out of it (a few bytes a step).
 [[nodiscard]] TraceDetails trace_details(const models::Inputs& inputs, const SimulatedStep& step,
-                                         const schedule::Timeline& timeline, const std::vector<TracedRole>& roles,
-                                         bool is_folded);
+                                         const schedule::Timeline& timeline, const engine::RecordedOperations& recorded,
+                                         const std::vector<TracedRole>& roles, bool is_folded);
 
 }  // namespace auspex::predict

@@ -197,7 +197,8 @@ void record_median(const SampleSetup& setup, const UnfoldedOptions& options, Unf
     for (std::size_t name = 0; name < schedule::kOperationNames; ++name) {
         steps.timeline.names.push_back(schedule::operation_name(name));
     }
-    engine::Recording recording{&steps.timeline, std::vector<std::uint32_t>(setup.ranks.size(), engine::kNone)};
+    engine::Recording recording{&steps.timeline, &steps.operations,
+                                std::vector<std::uint32_t>(setup.ranks.size(), engine::kNone)};
     for (const int rank : steps.recorded) {
         const auto actor = std::find(setup.ranks.begin(), setup.ranks.end(), rank) - setup.ranks.begin();
         recording.first_track[static_cast<std::size_t>(actor)] =

@@ -35,8 +35,9 @@ struct UnfoldedSteps {
     std::size_t median = 0;                 ///< the sample in the middle by step, the lower one of two
     std::vector<engine::SlowRequest> slow;  ///< what was asked for
     std::vector<std::string> notes;
-    schedule::Timeline timeline;  ///< of the median sample: a track for each stream of each of `recorded`
-    std::vector<int> recorded;    ///< ranks
+    schedule::Timeline timeline;            ///< of the median sample: a track for each stream of each of `recorded`
+    engine::RecordedOperations operations;  ///< of its spans
+    std::vector<int> recorded;              ///< ranks
 };
 
 /// Plays the program that `folded` was made of by rank. Every group of every stage acts when its own members are there;

@@ -52,30 +52,30 @@ bool ProtobufReader::next(ProtobufField& field) {
     field = ProtobufField();
     field.number = static_cast<std::uint32_t>(*key >> 3U);
     field.type = static_cast<WireType>(*key & 7U);
-    const std::string name = "field " + std::to_string(field.number);
+    const auto name = [&field] { return "field " + std::to_string(field.number); };
     if (field.type == WireType::kVarint) {
         const std::optional<std::uint64_t> value = take_varint(left_);
         if (!value) {
-            refuse("found " + name + " with a number that is cut off or longer than 64 bits");
+            refuse("found " + name() + " with a number that is cut off or longer than 64 bits");
         }
         field.value = *value;
     } else if (field.type == WireType::kFixed64 || field.type == WireType::kFixed32) {
         const std::size_t size = field.type == WireType::kFixed64 ? 8 : 4;
         if (left_.size() < size) {
-            refuse("found " + name + " cut off: " + std::to_string(left_.size()) + " of " + std::to_string(size) +
+            refuse("found " + name() + " cut off: " + std::to_string(left_.size()) + " of " + std::to_string(size) +
                    " bytes are there");
         }
         field.value = take_fixed(left_, size);
     } else if (field.type == WireType::kBytes) {
         const std::optional<std::uint64_t> size = take_varint(left_);
         if (!size || *size > left_.size()) {
-            refuse("found " + name + (size ? " of " + std::to_string(*size) + " bytes" : "") + " where only " +
+            refuse("found " + name() + (size ? " of " + std::to_string(*size) + " bytes" : "") + " where only " +
                    std::to_string(left_.size()) + " are left");
         }
         field.bytes = left_.substr(0, *size);
         left_.remove_prefix(*size);
     } else {
-        refuse("found " + name + " with wire type " + std::to_string(static_cast<int>(field.type)) +
+        refuse("found " + name() + " with wire type " + std::to_string(static_cast<int>(field.type)) +
                "; expected 0, 1, 2 or 5");
     }
     return true;
@@ -89,7 +89,8 @@ void ProtobufReader::require(const ProtobufField& field, WireType type, const ch
 }
 
 void ProtobufReader::refuse(const std::string& what) const {
-    throw InputError(place_, "byte " + std::to_string(whole_.size() - left_.size()) + " of the message: " + what);
+    throw InputError(std::string(place_),
+                     "byte " + std::to_string(whole_.size() - left_.size()) + " of the message: " + what);
 }
 
 }  // namespace auspex

@@ -26,9 +26,8 @@ struct ProtobufField {
 /// Goes over the fields of one message.
 class ProtobufReader {
  public:
-    /// `place` names the message in errors: "trace.0.et: node at byte 120".
-    ProtobufReader(std::string_view message, std::string place)
-        : whole_(message), left_(message), place_(std::move(place)) {}
+    /// `place` names the message in errors, "trace.0.et: node at byte 120", and has to live as long.
+    ProtobufReader(std::string_view message, std::string_view place) : whole_(message), left_(message), place_(place) {}
 
     /// False at the end. Throws InputError for a field that is cut off, a group (which no message of today has), a wire
     /// type that does not exist and a field number of 0.
@@ -39,8 +38,7 @@ class ProtobufReader {
     [[noreturn]] void refuse(const std::string& what) const;
 
  private:
-    std::string_view whole_, left_;
-    std::string place_;
+    std::string_view whole_, left_, place_;
 };
 
 }  // namespace auspex

@@ -80,7 +80,7 @@ void take_value(Attribute& attribute, const ProtobufField& field) {
 
 Attribute decode_attribute(std::string_view message, const std::string& place) {
     Attribute attribute;
-    ProtobufReader reader(message, place + ", an attribute");
+    ProtobufReader reader(message, place);
     ProtobufField field;
     while (reader.next(field)) {
         if (field.number == fields::kAttrName) {

@@ -10,8 +10,9 @@
 
 namespace auspex::workflows {
 
-/// So many nodes are kept: of files that differ, and of all ranks.
-inline constexpr std::uint64_t kMostStoredNodes = 20'000'000, kMostPlayedNodes = 400'000'000;
+/// So many nodes are kept, of files that differ and of all ranks, and so many dependencies of one file: some GB.
+inline constexpr std::uint64_t kMostStoredNodes = 20'000'000, kMostPlayedNodes = 400'000'000,
+                               kMostDependencies = 100'000'000;
 
 enum class TraceDurations : std::uint8_t {
     kRecorded,  ///< duration_micros

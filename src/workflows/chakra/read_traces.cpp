@@ -47,7 +47,10 @@ struct FileReader {
     std::vector<int> peers;           ///< by place: rank in the file
     std::map<std::string, std::uint32_t> place_of_group;
     std::map<int, std::uint32_t> place_of_peer;
+    std::uint64_t dependencies = 0;
 };
+
+constexpr std::size_t kMostUnread = 64;  ///< names of attributes, for a note
 
 class Reader {
  public:
@@ -108,9 +111,9 @@ class Reader {
     }
 
     void add(ChakraNode& from, int rank, FileReader& file) {
-        const std::string place = place_of(file, from.id);
         if (!file.index_of_id.emplace(from.id, static_cast<std::uint32_t>(file.program.nodes.size())).second) {
-            throw InputError(place, "found the id twice; expected ids that name one node of the file");
+            throw InputError(place_of(file, from.id),
+                             "found the id twice; expected ids that name one node of the file");
         }
         if (stored_ + file.program.nodes.size() >= kMostStoredNodes) {
             throw InputError(file.program.file, "found more than " + thousands(double{kMostStoredNodes}) +
@@ -124,24 +127,36 @@ class Reader {
         }
         std::sort(before.begin(), before.end());
         before.erase(std::unique(before.begin(), before.end()), before.end());
+        file.dependencies += before.size();
+        if (file.dependencies > kMostDependencies) {
+            throw InputError(place_of(file, from.id), "found more than " + thousands(double{kMostDependencies}) +
+                                                          " dependencies in the file; expected fewer");
+        }
         GraphNode node;
         node.id = from.id;
         node.name = number_of_name(from.name);
-        fill(node, from, rank, place, file);
+        fill(node, from, rank, file);
         file.program.nodes.push_back(node);
-        unread_.insert(from.unread.begin(), from.unread.end());
-    }
-
-    std::uint32_t number_of_name(const std::string& name) {
-        const auto [found, is_new] =
-            number_of_name_.try_emplace(name, static_cast<std::uint32_t>(out_.job.names.size()));
-        if (is_new) {
-            out_.job.names.push_back(name);
+        if (unread_.size() < kMostUnread) {
+            unread_.insert(from.unread.begin(), from.unread.end());
         }
-        return found->second;
     }
 
-    void fill(GraphNode& node, const ChakraNode& from, int rank, const std::string& place, FileReader& file) {
+    /// Names are for timelines: cut where they are long, and one for all beyond a million.
+    std::uint32_t number_of_name(const std::string& given) {
+        constexpr std::size_t kLongest = 200, kMostNames = 1'000'000;
+        const std::string& name = given.size() <= kLongest ? given : printable(given, kLongest);
+        if (const auto known = number_of_name_.find(name); known != number_of_name_.end()) {
+            return known->second;
+        }
+        if (out_.job.names.size() > kMostNames) {
+            return kMostNames;
+        }
+        out_.job.names.push_back(out_.job.names.size() < kMostNames ? name : "a node with another name");
+        return number_of_name_.emplace(name, static_cast<std::uint32_t>(out_.job.names.size() - 1)).first->second;
+    }
+
+    void fill(GraphNode& node, const ChakraNode& from, int rank, FileReader& file) {
         switch (from.type) {
             case ChakraNodeType::kMetadata:
             case ChakraNodeType::kInvalid: return;
@@ -152,8 +167,8 @@ class Reader {
                 node.seconds = seconds_of(from);
                 return;
             case ChakraNodeType::kSend:
-            case ChakraNodeType::kReceive: fill_message(node, from, rank, place, file); return;
-            case ChakraNodeType::kCollective: fill_collective(node, from, place, file); return;
+            case ChakraNodeType::kReceive: fill_message(node, from, rank, place_of(file, from.id), file); return;
+            case ChakraNodeType::kCollective: fill_collective(node, from, place_of(file, from.id), file); return;
         }
     }
 

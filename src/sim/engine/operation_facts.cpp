@@ -77,9 +77,7 @@ class FactFinder {
         }
         facts.is_shard = is_shard(op);
         for (const network::TransferPhase& phase : costs_.transfers[transfer].phases) {
-            if (!is_world(op)) {
-                add_link_bytes(phase, facts);
-            }
+            add_link_bytes(phase, facts);  // of world operations nothing: their patterns keep no loads
         }
         return facts;
     }

@@ -64,7 +64,8 @@ TEST(StepTrace, has_a_slice_for_every_span) {
 
 /// FLOP of all slices are those of the program; bytes of each communication those of its operation.
 TEST(StepTrace, slices_say_what_their_operations_do) {
-    const models::Inputs inputs = shipped_inputs("toy-pp2-ep2", "toy-moe");
+    models::Inputs inputs = shipped_inputs("toy-pp2-ep2", "toy-moe");
+    inputs.plan.optimizer = models::OptimizerSharding::kSharded;  // sums tensor by tensor, one after the other
     const predict::PredictResult result = traced(inputs);
     const predict::SimulatedStep step = predict::prepare_step(inputs, {});
     double expected_flop = 0, flop = 0, expected_bytes = 0, bytes = 0;
@@ -84,7 +85,6 @@ TEST(StepTrace, slices_say_what_their_operations_do) {
         if (arguments.contains("group") && arguments.at("group") == "ep") {
             bytes += std::stod(arguments.at("bytes"));
             EXPECT_EQ(arguments.at("group_ranks"), "2");
-            EXPECT_EQ(slice.category, "ep");
             algorithms.insert(arguments.at("algorithm"));
         }
         if (arguments.contains("bound_by")) {

@@ -13,6 +13,13 @@ inline models::Inputs overlapped_inputs() {
     return inputs;
 }
 
+/// Gradients summed tensor by tensor: one operation is many communications.
+inline models::Inputs summed_inputs() {
+    models::Inputs inputs = testing_steps::shipped_inputs("toy-pp2-ep2", "toy-moe");
+    inputs.plan.optimizer = models::OptimizerSharding::kSharded;
+    return inputs;
+}
+
 inline std::vector<models::Inputs> random_cases(std::size_t count) {
     constexpr int kMostTiles = 16, kMostLayers = 8;
     std::vector<models::Inputs> found;
@@ -28,9 +35,12 @@ inline std::vector<models::Inputs> random_cases(std::size_t count) {
 
 inline std::vector<models::Inputs> cases() {
     using testing_steps::shipped_inputs;
-    std::vector<models::Inputs> all{
-        shipped_inputs("toy-pp2-ep2", "toy-moe"), shipped_inputs("toy-interleaved", "toy-dense"),
-        shipped_inputs("toy-dp4", "toy-dense"), shipped_inputs("toy-tp2-dp2", "toy-dense"), overlapped_inputs()};
+    std::vector<models::Inputs> all{shipped_inputs("toy-pp2-ep2", "toy-moe"),
+                                    shipped_inputs("toy-interleaved", "toy-dense"),
+                                    shipped_inputs("toy-dp4", "toy-dense"),
+                                    shipped_inputs("toy-tp2-dp2", "toy-dense"),
+                                    overlapped_inputs(),
+                                    summed_inputs()};
     for (models::Inputs& inputs : random_cases(8)) {
         all.push_back(std::move(inputs));
     }

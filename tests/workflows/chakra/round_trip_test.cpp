@@ -50,6 +50,9 @@ TEST(ChakraRoundTrip, gives_the_folded_step_of_toys) {
 TEST(ChakraRoundTrip, gives_the_folded_step_of_models_on_several_nodes) {
     expect_same_step(shipped_inputs("mula-7b-a1b"), 48, 1e-3);
     expect_same_step(shipped_inputs("mula-20b-a2b"), 96, 1e-3);
+    models::Inputs sharded = shipped_inputs("mula-7b-a1b");
+    sharded.stack.shard_efficiency = 0.25;
+    expect_same_step(sharded, 48, 1e-3);
 }
 
 TEST(ChakraRoundTrip, gives_the_folded_step_of_random_plans) {
@@ -82,6 +85,7 @@ TEST(ChakraRoundTrip, loads_the_same_links) {
 /// Dependencies that only keep collectives in order are left out: with them the step is longer.
 TEST(ChakraRoundTrip, keeps_communication_beside_compute) {
     expect_same_step(testing_chakra::overlapped_inputs(), 0, 5e-3);
+    expect_same_step(testing_chakra::summed_inputs(), 0, 2e-3);
 }
 
 /// The machine's noise is in both.

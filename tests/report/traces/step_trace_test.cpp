@@ -74,7 +74,7 @@ TEST(StepTrace, slices_say_what_their_operations_do) {
         expected_flop += totals.useful_flop + totals.recompute_flop;
         for (const schedule::BlockUse& use : role.order) {
             for (const schedule::Operation& op : step.program.operations_of(step.program.blocks[use.block])) {
-                expected_bytes += op.group == models::GroupKind::kEp ? op.bytes * op.repeat : 0;
+                expected_bytes += op.comm != schedule::CommKind::kNone ? op.bytes * op.repeat : 0;
             }
         }
     }
@@ -82,8 +82,8 @@ TEST(StepTrace, slices_say_what_their_operations_do) {
     for (const testing_traces::Slice& slice : trace_of(result).slices) {
         const auto& arguments = slice.arguments;
         flop += arguments.contains("flop") ? std::stod(arguments.at("flop")) : 0;
+        bytes += arguments.contains("bytes") ? std::stod(arguments.at("bytes")) : 0;
         if (arguments.contains("group") && arguments.at("group") == "ep") {
-            bytes += std::stod(arguments.at("bytes"));
             EXPECT_EQ(arguments.at("group_ranks"), "2");
             algorithms.insert(arguments.at("algorithm"));
         }

@@ -25,9 +25,11 @@ PlayedTraces played(const models::Inputs& inputs, int tiles, bool by_role = fals
     return play_traces({.folder = folder.path(), .one_communication = one_communication}, inputs.machine, inputs.stack);
 }
 
-/// Equal tiles, no noise: what is left are microseconds. Each COMP node begins and ends less than one microsecond early
-/// on its rank; each wait for others may add one, and there are fewer than a hundredth of them in a step's time.
-void expect_same_step(const models::Inputs& given, int tiles, double tolerance) {
+/// Equal tiles, no noise: what is left are microseconds. On a rank the beginning and the end of each COMP node are less
+/// than one early; a chain of waits that goes through several ranks may lose one on each.
+constexpr double kMicroseconds_s = 5e-6;
+
+void expect_same_step(const models::Inputs& given, int tiles) {
     models::Inputs inputs = given;
     inputs.plan.dp = tiles > 0 ? 0 : inputs.plan.dp;
     inputs.machine.noise = {};
@@ -35,7 +37,7 @@ void expect_same_step(const models::Inputs& given, int tiles, double tolerance) 
     inputs.machine.fabric.background_load = 0;
     const double expected = to_seconds(folded_step(inputs, tiles));
     const double found = to_seconds(played(inputs, tiles).result.step);
-    EXPECT_NEAR(found / expected, 1, tolerance) << inputs.plan.name << " of " << inputs.workload.name;
+    EXPECT_NEAR(found, expected, kMicroseconds_s) << inputs.plan.name << " of " << inputs.workload.name;
 }
 
 TEST(ChakraRoundTrip, gives_the_folded_step_of_toys) {
@@ -43,21 +45,21 @@ TEST(ChakraRoundTrip, gives_the_folded_step_of_toys) {
                                          {"toy-interleaved", "toy-dense"},
                                          {"toy-dp4", "toy-dense"},
                                          {"toy-tp2-dp2", "toy-dense"}}) {
-        expect_same_step(shipped_inputs(plan, workload), 0, 2e-3);
+        expect_same_step(shipped_inputs(plan, workload), 0);
     }
 }
 
 TEST(ChakraRoundTrip, gives_the_folded_step_of_models_on_several_nodes) {
-    expect_same_step(shipped_inputs("mula-7b-a1b"), 48, 1e-3);
-    expect_same_step(shipped_inputs("mula-20b-a2b"), 96, 1e-3);
+    expect_same_step(shipped_inputs("mula-7b-a1b"), 48);
+    expect_same_step(shipped_inputs("mula-20b-a2b"), 96);
     models::Inputs sharded = shipped_inputs("mula-7b-a1b");
     sharded.stack.shard_efficiency = 0.25;
-    expect_same_step(sharded, 48, 1e-3);
+    expect_same_step(sharded, 48);
 }
 
 TEST(ChakraRoundTrip, gives_the_folded_step_of_random_plans) {
     for (const models::Inputs& inputs : testing_chakra::random_cases(12)) {
-        expect_same_step(inputs, 0, 2e-2);
+        expect_same_step(inputs, 0);
     }
 }
 
@@ -84,16 +86,17 @@ TEST(ChakraRoundTrip, loads_the_same_links) {
 
 /// Dependencies that only keep collectives in order are left out: with them the step is longer.
 TEST(ChakraRoundTrip, keeps_communication_beside_compute) {
-    expect_same_step(testing_chakra::overlapped_inputs(), 0, 5e-3);
-    expect_same_step(testing_chakra::summed_inputs(), 0, 2e-3);
+    expect_same_step(testing_chakra::overlapped_inputs(), 0);
+    expect_same_step(testing_chakra::summed_inputs(), 0);
 }
 
-/// The machine's noise is in both.
+/// The machine's noise is in both: in the folded lens interruptions count from the last communication of the same pass,
+/// here of the same rank, which is a little longer.
 TEST(ChakraRoundTrip, meets_the_same_noise) {
     models::Inputs inputs = shipped_inputs("mula-7b-a1b");
     inputs.plan.dp = 0;
     const double expected = to_seconds(folded_step(inputs, 48));
-    EXPECT_NEAR(to_seconds(played(inputs, 48).result.step) / expected, 1, 5e-3);
+    EXPECT_NEAR(to_seconds(played(inputs, 48).result.step) / expected, 1, 2e-4);
 }
 
 /// One file a stage says as much as one a rank.

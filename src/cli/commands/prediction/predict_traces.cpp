@@ -6,7 +6,6 @@
 #include <iostream>
 
 #include "base/error.hpp"
-#include "base/json_writer.hpp"
 #include "base/number_text.hpp"
 #include "base/units.hpp"
 #include "launch/output_locks.hpp"
@@ -67,7 +66,7 @@ void write_trace(const schedule::Timeline& timeline, const predict::TraceDetails
                  const std::vector<std::pair<std::string, std::string>>& about, const std::string& file) {
     std::ofstream out(file, std::ios::binary);
     if (report::is_track_event_file(file)) {
-        write_step_trace(timeline, details, about, out);
+        report::write_step_trace(timeline, details, about, out);
     } else {
         report::write_chrome_trace(timeline, out);
     }

@@ -2,6 +2,7 @@
 /// @file What auspex predict writes beside its answer: a timeline, Chakra traces.
 #include <string>
 
+#include "base/json_writer.hpp"
 #include "cli/flags/options.hpp"
 #include "schedule/timeline.hpp"
 #include "sim/predict/predict.hpp"

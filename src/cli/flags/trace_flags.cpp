@@ -36,9 +36,9 @@ bool is_trace_flag(Flag flag) { return flag >= Flag::kTraceRanks && flag <= Flag
 FlagText trace_flag_text(Flag flag) {
     switch (flag) {
         case Flag::kTraceRanks:
-            return {"trace-ranks", "R,R,...|slowest",
-                    "unfolded: the ranks in the trace; slowest: those most waited for, at most ten; of the median "
-                    "sample"};
+            return {"trace-ranks", "R,R,...",
+                    "unfolded: the ranks in the trace, of the median sample; or slowest: those most waited for, at "
+                    "most ten"};
         case Flag::kChakra:
             return {
                 "chakra", "DIR",

@@ -340,10 +340,11 @@ class Reader {
             }
             out_.notes.push_back("nothing is done with these attributes: " + names + (shown > kShown ? ", …" : ""));
         }
-        std::size_t alike = out_.job.ranks.size() - out_.job.programs.size();
-        if (out_.job.programs.size() < out_.job.ranks.size()) {
-            out_.notes.push_back(counted(static_cast<double>(alike), "rank") +
-                                 " of them do the same as others, but for groups and peers");
+        const std::size_t ranks = out_.job.ranks.size(), alike = ranks - out_.job.programs.size();
+        if (alike > 0) {
+            out_.notes.push_back(thousands(static_cast<double>(alike)) + " of the " +
+                                 thousands(static_cast<double>(ranks)) +
+                                 " ranks do the same as others, but for groups and peers");
         }
     }
 

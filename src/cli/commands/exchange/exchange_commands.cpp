@@ -38,6 +38,10 @@ std::vector<Command> exchange_commands() {
           Flag::kJson},
          run_import_chakra,
          {{Flag::kSet, "override a field; ROLE is machine or stack; may be repeated"},
+          {Flag::kTrace,
+           "write the timeline of the ranks, for ui.perfetto.dev: NAME.pftrace as Perfetto's TrackEvent, other names "
+           "as "
+           "Chrome's JSON"},
           {Flag::kTraceRanks, "the ranks in the trace (default: all)"}},
          {},
          {Flag::kTraceFolder}},

@@ -212,8 +212,8 @@ void record_median(const SampleSetup& setup, const UnfoldedOptions& options, Unf
     AUSPEX_CHECK(again.step == steps.samples[steps.median].step, "a sample is the same each time it is played");
 }
 
-/// So many spans are kept at most: 2 GB.
-constexpr std::uint64_t kMostSpans = 50'000'000;
+/// So many spans are kept at most: a GB or two as Chrome's JSON.
+constexpr std::uint64_t kMostSpans = 10'000'000;
 
 void require_recordable(const SimulatedStep& folded, const UnfoldedOptions& options) {
     std::uint64_t operations = 0;

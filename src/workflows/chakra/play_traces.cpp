@@ -10,8 +10,8 @@
 namespace auspex::workflows {
 namespace {
 
-/// Spans are at most so many: 2 GB.
-constexpr std::uint64_t kMostSpans = 50'000'000;
+/// Spans are at most so many: a GB or two as Chrome's JSON.
+constexpr std::uint64_t kMostSpans = 10'000'000;
 
 std::vector<int> recorded_ranks(const ChakraImport& request, const graph::GraphJob& job) {
     std::vector<int> ranks = request.recorded;

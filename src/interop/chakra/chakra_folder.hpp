@@ -24,7 +24,6 @@ struct ChakraFolder {
     int ranks = 0;
     std::vector<ChakraRole> roles;                   ///< every rank is in one
     std::map<std::string, std::vector<int>> groups;  ///< ASTRA-sim's comm-group file: ranks by pg_name
-    std::vector<std::string> notes;
 };
 
 /// Files `PREFIX.RANK.et` (or `.et.gz`) for ranks from 0 on, or roles.json and the files that it names. Groups: those

@@ -11,7 +11,7 @@ namespace auspex::graph {
 
 struct PlayOptions {
     /// As ASTRA-sim issues nodes: of a rank one send or collective at a time, those first that come first in the
-    /// program. Otherwise all that can be under way are.
+    /// program. Otherwise all that can be under way are, but no more than 256 of a rank.
     bool one_communication = false;
     std::vector<int> recorded = {};  ///< ranks whose timeline is kept
 };
@@ -35,8 +35,8 @@ struct GraphResult {
 /// collective begins when all members have reached it; while it is under way compute runs at 1 -
 /// tile.collective_compute_share. A send ends when its bytes have arrived; a receive ends when a message is there. The
 /// machine's expected noise (expected_noise_s) is added to every collective and send. Deterministic. Requires a job
-/// that check_job has nothing against. Throws InputError where ranks wait for one another forever, and for a step of
-/// kLongestTime or more.
+/// that check_job has nothing against. Throws InputError where ranks wait for one another forever, where so many
+/// communications share links that their rates take too long to find, and for a step of kLongestTime or more.
 [[nodiscard]] GraphResult play(const GraphJob& job, GraphCosts& costs, const models::Machine& machine,
                                const PlayOptions& options);
 

@@ -7,6 +7,11 @@
 namespace auspex::graph {
 namespace {
 
+/// So many sends and collectives of a rank are under way at most, and so many rates are found: far more than any
+/// framework needs, and what a small file may cost.
+constexpr int kMostIssued = 256;
+constexpr std::uint64_t kMostSolved = 30'000'000, kMostSolvedOfNode = 10;
+
 std::vector<double> capacities_of(const network::Fabric& fabric) {
     std::vector<double> capacities(fabric.link_count());
     for (std::uint32_t link = 0; link < capacities.size(); ++link) {
@@ -23,7 +28,8 @@ GraphPlayer::GraphPlayer(const GraphJob& job, GraphCosts& costs, const models::M
       costs_(costs),
       noise_(machine.noise),
       compute_rate_beside_(1 - machine.tile.collective_compute_share),
-      one_communication_(options.one_communication),
+      most_issued_(options.one_communication ? 1 : kMostIssued),
+      most_solved_(kMostSolved + kMostSolvedOfNode * count_nodes(job)),
       sharing_(capacities_of(costs.network().fabric())),
       ranks_(job.ranks.size()),
       recorder_(job, options.recorded) {}
@@ -118,7 +124,7 @@ void GraphPlayer::make_ready(std::uint32_t rank, std::uint32_t n) {
 
 void GraphPlayer::start_next(std::uint32_t rank) {
     RankState& state = ranks_[rank];
-    while (!state.communications.empty() && (!one_communication_ || state.issued == 0)) {
+    while (!state.communications.empty() && state.issued < most_issued_) {
         const std::uint32_t n = state.communications.top();
         state.communications.pop();
         ++state.issued;
@@ -222,7 +228,7 @@ GraphResult GraphPlayer::finish() {
 bool GraphPlayer::waits_for_message(std::uint32_t rank, std::uint32_t n) const {
     const GraphNode& node = node_of(rank, n);
     const auto queue = messages_.find({job_.ranks[rank].peers[node.place], static_cast<int>(rank), node.tag});
-    return queue != messages_.end() && !queue->second.waiting.empty() && queue->second.waiting.front() == n;
+    return queue != messages_.end() && queue->second.has_waiting() && queue->second.waiting[queue->second.served] == n;
 }
 
 bool GraphPlayer::waits_for_group(std::uint32_t rank, const GraphNode& node) const {

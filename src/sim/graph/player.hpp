@@ -1,6 +1,7 @@
 #pragma once
 /// @file The event loop of graphs.
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -80,7 +81,8 @@ class GraphPlayer {
     GraphCosts& costs_;
     const models::Noise& noise_;
     double compute_rate_beside_;
-    bool one_communication_;
+    int most_issued_;
+    std::uint64_t most_solved_;
     network::LinkSharing sharing_;
     std::vector<RankState> ranks_;
     Recorder recorder_;

@@ -77,7 +77,9 @@ struct MessageHash {
 /// Messages that are there, and receives that wait: one of the two is always empty.
 struct MessageQueue {
     std::uint32_t arrived = 0;
-    std::queue<std::uint32_t> waiting;  ///< nodes of the receiver
+    std::vector<std::uint32_t> waiting;  ///< nodes of the receiver
+    std::size_t served = 0;              ///< of `waiting`, from the first on
+    [[nodiscard]] bool has_waiting() const { return served < waiting.size(); }
 };
 
 }  // namespace auspex::graph

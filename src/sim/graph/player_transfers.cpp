@@ -1,6 +1,7 @@
 /// @file Communications of a graph, from who takes part to the last byte.
 #include "sim/graph/player.hpp"
 
+#include "base/error.hpp"
 #include "sim/network/use/expected_noise.hpp"
 
 namespace auspex::graph {
@@ -33,15 +34,19 @@ void GraphPlayer::arrive(std::uint32_t rank, std::uint32_t n) {
     begin(active, delay);
 }
 
+/// What has met is forgotten: a job may have millions of messages.
 void GraphPlayer::receive(std::uint32_t rank, std::uint32_t n) {
     const GraphNode& node = node_of(rank, n);
-    MessageQueue& queue = messages_[{job_.ranks[rank].peers[node.place], static_cast<int>(rank), node.tag}];
-    if (queue.arrived > 0) {
-        --queue.arrived;
-        complete(rank, n);
+    const MessageKey key{job_.ranks[rank].peers[node.place], static_cast<int>(rank), node.tag};
+    MessageQueue& queue = messages_[key];
+    if (queue.arrived == 0) {
+        queue.waiting.push_back(n);
         return;
     }
-    queue.waiting.push(n);
+    if (--queue.arrived == 0) {
+        messages_.erase(key);
+    }
+    complete(rank, n);
 }
 
 void GraphPlayer::begin(ActiveTransfer what, Picoseconds delay) {
@@ -124,7 +129,13 @@ void GraphPlayer::update_rates() {
     if (!std::exchange(flows_changed_, false)) {
         return;
     }
-    for (const std::uint32_t flow : sharing_.update_rates()) {
+    const std::span<const network::LinkSharing::Id> changed = sharing_.update_rates();
+    if (sharing_.solved() > most_solved_) {
+        throw InputError("the traces",
+                         "found so many communications at a time on the same links that sharing these out "
+                         "takes too long; expected fewer, as with --one-communication");
+    }
+    for (const std::uint32_t flow : changed) {
         ActiveTransfer& active = transfers_[transfer_of_flow_[flow]];
         const double rate = sharing_.rate(flow);
         if (rate == active.rate) {
@@ -154,13 +165,16 @@ void GraphPlayer::end(const ActiveTransfer& what) {
     }
     const GraphNode& node = node_of(what.rank, what.node);
     const int to = job_.ranks[what.rank].peers[node.place];
-    MessageQueue& queue = messages_[{static_cast<int>(what.rank), to, node.tag}];
-    if (queue.waiting.empty()) {
+    const MessageKey key{static_cast<int>(what.rank), to, node.tag};
+    MessageQueue& queue = messages_[key];
+    if (!queue.has_waiting()) {
         ++queue.arrived;
         return;
     }
-    const std::uint32_t n = queue.waiting.front();
-    queue.waiting.pop();
+    const std::uint32_t n = queue.waiting[queue.served++];
+    if (!queue.has_waiting()) {
+        messages_.erase(key);
+    }
     complete(static_cast<std::uint32_t>(to), n);
 }
 

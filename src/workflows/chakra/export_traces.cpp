@@ -183,7 +183,8 @@ class Exporter {
         for (const schedule::BlockUse& use : step_.program.roles[static_cast<std::size_t>(stage)].order) {
             for (const schedule::Operation& op : step_.program.operations_of(step_.program.blocks[use.block])) {
                 const bool is_message = op.comm == schedule::CommKind::kSend || op.comm == schedule::CommKind::kReceive;
-                if (op.comm == schedule::CommKind::kNone || is_message || is_world(op)) {
+                if (op.comm == schedule::CommKind::kNone || is_message || is_world(op) ||
+                    groups_.size_of(op.group) == 1) {
                     continue;
                 }
                 std::vector<std::string>& column = role.groups[groups_.name_of(op.group, stage, 0)];

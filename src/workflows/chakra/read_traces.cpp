@@ -61,7 +61,6 @@ class Reader {
           folder_(interop::open_chakra_folder(request.folder, request.groups_file)) {}
 
     ReadTraces run() {
-        out_.notes = folder_.notes;
         out_.job.ranks.resize(static_cast<std::size_t>(folder_.ranks));
         for (const interop::ChakraRole& role : folder_.roles) {
             read_role(role);

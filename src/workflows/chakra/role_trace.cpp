@@ -29,7 +29,7 @@ ProcessGroups::ProcessGroups(const predict::SimulatedStep& step) : layout_(step.
                 if (op.comm == schedule::CommKind::kSend && op.message >= 0) {
                     message_bytes_[{goes_backward(op), op.message}] = op.bytes;
                 }
-                if (op.comm == schedule::CommKind::kNone || is_message || is_world(op) ||
+                if (op.comm == schedule::CommKind::kNone || is_message || is_world(op) || size_of(op.group) == 1 ||
                     names_.contains({op.group, role.stage})) {
                     continue;
                 }
@@ -170,6 +170,12 @@ class RoleTrace {
 
     void fill_collective(ChakraNode& node, const schedule::Operation& op) const {
         const int ranks = groups_.size_of(op.group);
+        if (ranks == 1) {  // takes no time, and no simulator expects it
+            node.type = ChakraNodeType::kCompute;
+            node.num_ops = 1;
+            node.tensor_size = 1;
+            return;
+        }
         node.type = ChakraNodeType::kCollective;
         node.comm_type = collective_type(op.comm);
         node.pg_name = groups_.name_of(op.group, stage_, n_);

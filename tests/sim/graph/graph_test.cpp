@@ -222,6 +222,21 @@ TEST(Graph, one_at_a_time_may_wait_forever_where_all_at_once_does_not) {
     EXPECT_THROW(static_cast<void>(played(job, {.one_communication = true})), InputError);
 }
 
+/// Sends of different sizes, all at once, each of whose ends changes the rates of the others.
+TEST(Graph, many_communications_at_a_time_take_no_longer_than_they_may) {
+    GraphJob job;
+    constexpr std::uint32_t kCount = 3000;
+    std::vector<testing_graph::GraphNode> sends, receives;
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+        sends.push_back(message(NodeKind::kSend, 0, 1e3 * (i + 1), i));
+        receives.push_back(message(NodeKind::kReceive, 0, 1e3 * (i + 1), i));
+    }
+    add_rank(job, sends, testing_graph::Before(kCount), {}, {1});
+    add_rank(job, receives, testing_graph::Before(kCount), {}, {0});
+    // All bytes through one port: 1e3 * 3000 * 3001 / 2 / 400 GB/s.
+    EXPECT_NEAR(to_seconds(played(job).step), 1e3 * kCount * (kCount + 1) / 2 / 400e9, 100e-6);
+}
+
 GraphJob random_job(Rng& rng) {
     GraphJob job;
     add_group(job, {0, 1, 2, 3});

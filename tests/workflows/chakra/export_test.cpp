@@ -125,8 +125,21 @@ TEST(ChakraExport, members_of_a_group_have_the_same_collectives_in_the_same_orde
             } else {
                 members.insert(found.groups.at(name).begin(), found.groups.at(name).end());
                 EXPECT_EQ(users, members) << "group " << name;
+                EXPECT_GT(members.size(), 1U);
             }
         }
+    }
+}
+
+/// A job of one rank has nobody to meet.
+TEST(ChakraExport, collectives_of_one_rank_are_left_out) {
+    models::Inputs inputs = shipped_inputs("toy-dp4", "toy-dense");
+    inputs.plan.dp = 0;
+    const Exported found = exported(inputs, 1);
+    ASSERT_EQ(found.traces.size(), 1U);
+    EXPECT_TRUE(found.groups.empty());
+    for (const FileNode& node : found.traces.front().nodes) {
+        EXPECT_EQ(node.type, testing_chakra::kComp);
     }
 }
 

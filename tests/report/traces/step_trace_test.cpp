@@ -105,7 +105,7 @@ TEST(StepTrace, arrows_go_from_each_send_to_its_receive) {
         std::map<std::uint64_t, const testing_traces::Slice*> begun, ended;
         std::size_t sends = 0;
         for (const testing_traces::Slice& slice : trace.slices) {
-            sends += slice.name.starts_with("send_") ? 1 : 0;
+            sends += slice.name.starts_with("send_") ? 1U : 0U;
             if (slice.flow != 0) {
                 EXPECT_TRUE(begun.emplace(slice.flow, &slice).second);
                 EXPECT_TRUE(slice.name.starts_with("send_"));
@@ -157,7 +157,7 @@ TEST(StepTrace, rates_of_links_add_up_to_their_bytes) {
         ASSERT_FALSE(result.prediction.link_use.empty());
         std::size_t counters = 0;
         for (const predict::TraceCounter& counter : result.details->counters) {
-            counters += counter.is_rate ? 1 : 0;
+            counters += counter.is_rate ? 1U : 0U;
         }
         EXPECT_EQ(counters, result.prediction.link_use.size());
         for (const engine::LinkUse& use : result.prediction.link_use) {

@@ -19,6 +19,7 @@ BEGIN {
     may["schedule"] = "base models"
     may["sim/network"] = "base models schedule"
     may["sim/engine"] = may["sim/cpu"] = "base models schedule sim/network"
+    may["sim/graph"] = "base models schedule sim/network"
     may["sim/predict"] = "base models schedule sim/network sim/engine sim/cpu"
     may["sim/search"] = "base models schedule sim/network sim/engine sim/cpu sim/predict"
     may["exec"] = "base models schedule"
@@ -27,16 +28,16 @@ BEGIN {
     may["compare/evaluate"] = "base models schedule"
     may["report"] = "base models schedule sim/network sim/predict sim/search compare/fit compare/evaluate"
     may["launch"] = "base models interop schedule exec"
-    may["workflows"] = "base models interop schedule sim/predict exec microbench compare/fit compare/evaluate report launch"
-    may["cli"] = may["workflows"] " sim/network sim/search workflows"
+    may["workflows"] = "base models interop schedule sim/network sim/graph sim/predict exec microbench compare/fit compare/evaluate report launch"
+    may["cli"] = may["workflows"] " sim/search workflows"
     # Rooms within a group: each includes those in front of it only.
     n = split("base base/statistics models/cpu models/transport models interop schedule schedule/program schedule/bindings schedule/rounds " \
               "schedule/kernel_calls schedule/memory sim/network/sharing sim/network/node sim/network/fabric " \
-              "sim/network/collective sim/engine sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
+              "sim/network/collective sim/network/use sim/engine sim/graph sim/cpu sim/predict sim/search/space sim/search/bounds sim/search/state sim/search sim/search/shared sim/search/answers exec/kernels exec/data exec/system " \
               "exec/transport exec/state exec/operations exec/checkpoint exec/run exec/mpi microbench " \
-              "compare/fit/cost_models compare/fit compare/evaluate report/parts report/calibration report/comparison " \
+              "compare/fit/cost_models compare/fit compare/evaluate report/parts report/traces report/calibration report/comparison " \
               "report/fabric report/training report/scaling report/memory report/plans launch launch/train workflows/calibrate workflows/compare " \
-              "workflows/verify cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
+              "workflows/verify workflows/chakra cli/flags cli/output cli/plans cli/worker cli/commands cli", order, " ")
     for (i = 1; i <= n; i++) {
         level[order[i]] = i
         group[order[i]] = order[i]
@@ -45,6 +46,9 @@ BEGIN {
     apart("workflows/calibrate", "workflows/compare")
     apart("workflows/calibrate", "workflows/verify")
     apart("workflows/compare", "workflows/verify")
+    apart("workflows/chakra", "workflows/calibrate")
+    apart("workflows/chakra", "workflows/compare")
+    apart("workflows/chakra", "workflows/verify")
     apart("cli/worker", "cli/commands")
     # third-party header prefix -> rooms that may include it, in .cpp files only
     home["nlohmann/"] = "base"
@@ -61,6 +65,7 @@ BEGIN {
     home["mpi.h"] = "exec/mpi"
     home["hwloc"] = "exec/system"
     home["openssl/"] = "base"
+    home["zlib.h"] = "interop tests"
     max_lines = 400
 }
 function apart(a, b) { strangers[a, b] = strangers[b, a] = 1 }

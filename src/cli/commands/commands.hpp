@@ -27,6 +27,7 @@ void run_diff(const Options& options);
 void run_emit(const Options& options);
 void run_scenario(const Options& options);
 void run_list(const Options& options);
+void run_import_chakra(const Options& options);
 void run_import_hf(const Options& options);
 void run_import_megatron(const Options& options);
 void run_fabric(const Options& options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "cli/flags/trace_flags.hpp"
 #include "exec/data/prepare.hpp"
 #include "sim/search/plan_search.hpp"
 #include "workflows/verify/request.hpp"
@@ -66,7 +67,11 @@ FlagText prediction_flag_text(Flag flag) {
             return {"mode", "weak|strong", "weak: the batch grows with the tiles (default); strong: the batch is kept"};
         case Flag::kOut:
             return {"out", "DIR", "write the report there: index.html, report.md, points.csv, efficiency.svg"};
-        case Flag::kTrace: return {"trace", "FILE", "write a Chrome trace of the step, for ui.perfetto.dev"};
+        case Flag::kTrace:
+            return {
+                "trace", "FILE",
+                "write the step's timeline, for ui.perfetto.dev: NAME.pftrace with bytes, groups, memory, links and "
+                "arrows, other names as Chrome's JSON"};
         case Flag::kTokens:
             return {"tokens", "COUNT", "length of the training run, such as 100B: adds its time and node-hours"};
         case Flag::kJobBatch:
@@ -249,7 +254,10 @@ FlagText text_of(Flag flag) {
             return {"check-executor", nullptr,
                     "instead of the program: what of it the trainer cannot run; exit code 1 if anything"};
         case Flag::kJson: return {"json", nullptr, "print JSON"};
-        default: return is_calibrate_flag(flag) ? calibrate_flag_text(flag) : train_flag_text(flag);
+        default:
+            return is_trace_flag(flag)       ? trace_flag_text(flag)
+                   : is_calibrate_flag(flag) ? calibrate_flag_text(flag)
+                                             : train_flag_text(flag);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "cli/flags/flag_numbers.hpp"
 #include "cli/flags/flag_texts.hpp"
+#include "cli/flags/trace_flags.hpp"
 
 namespace auspex::cli {
 namespace {
@@ -225,7 +226,10 @@ void store_flag(Options& options, Flag flag, const std::vector<std::string>& val
         case Flag::kSearchCheckpoint: options.search.checkpoint = text(); break;
         case Flag::kSearchResume: options.search.resume = text(); break;
         case Flag::kJson: options.json = true; break;
-        default: (is_calibrate_flag(flag) ? store_calibrate_flag : store_train_flag)(options, flag, text());
+        default:
+            (is_trace_flag(flag)       ? store_trace_flag
+             : is_calibrate_flag(flag) ? store_calibrate_flag
+                                       : store_train_flag)(options, flag, text());
     }
 }
 

@@ -115,6 +115,15 @@ enum class Flag {
     kBudget,
     kReport,
     kFrom,
+    kTraceRanks,
+    kChakra,
+    kChakraRoles,
+    kChakraLimit,
+    kPipelineCsv,
+    kTraceFolder,
+    kCommGroups,
+    kDurations,
+    kOneCommunication,
     kJson
 };
 
@@ -207,6 +216,17 @@ struct EmitFlags {
     std::string format, job;
 };
 
+/// What writes traces, and what plays them.
+struct TraceFlags {
+    std::vector<int> ranks;
+    bool slowest = false, all = false;  ///< instead of `ranks`
+    std::string chakra, pipeline_csv;
+    bool by_role = false;
+    double most_bytes = 0;
+    std::string folder, groups;
+    bool roofline = false, one_communication = false;
+};
+
 /// What `auspex diff` alone takes: files.
 struct DiffFlags {
     std::string before, after;
@@ -244,6 +264,7 @@ struct Options {
     SearchFlags search;
     EmitFlags emit;
     DiffFlags diff;
+    TraceFlags traces;
     bool json = false;
     std::vector<std::string> arguments;  ///< behind the command's name, as they were given
     std::string command_line;            ///< that repeats this run, quoted for a shell

@@ -2,13 +2,14 @@
 #include "sim/engine/cost_program.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.hpp"
 #include "schedule/program/operation_loss.hpp"
 #include "schedule/step_length.hpp"
+#include "sim/network/use/expected_noise.hpp"
 
 namespace auspex::engine {
 namespace {
@@ -250,12 +251,9 @@ class Coster {
     }
 
     double noise_s(const schedule::Operation& op, const CostedTransfer::Member& member) {
-        const models::Noise& noise = machine_.noise;
         const double ranks = op.comm == schedule::CommKind::kSend ? 1 : group_size(layout_, op.group);
-        const double interruptions_s =
-            noise.os_event_s * (1 - std::exp(-noise.os_events_per_s * ranks * compute_since_sync_s_));
-        compute_since_sync_s_ = 0;
-        return interruptions_s + to_seconds(member.solo_time) * member.jitter * models::expected_normal_maximum(ranks);
+        return network::expected_noise_s(machine_.noise, ranks, std::exchange(compute_since_sync_s_, 0),
+                                         to_seconds(member.solo_time), member.jitter);
     }
 
     const schedule::Program& program_;

@@ -2,13 +2,13 @@
 #include "sim/engine/cost_transfers.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <set>
 #include <unordered_map>
 
 #include "base/error.hpp"
 #include "schedule/step_length.hpp"
+#include "sim/network/use/expected_noise.hpp"
 
 namespace auspex::engine {
 namespace {
@@ -32,14 +32,12 @@ Bound slowed_bound(const network::Network& network, network::PatternId pattern, 
     return bound;
 }
 
-/// How many times as long the bytes of an operation take as the links would allow.
-double inefficiency(const schedule::Operation& op, const models::Stack& stack, bool leaves_node) {
-    const bool shards = op.stream == schedule::Stream::kDp &&
-                        (op.comm == schedule::CommKind::kReduceScatter || op.comm == schedule::CommKind::kAllGather);
-    return shards && leaves_node ? 1 / stack.shard_efficiency : 1;
-}
-
 }  // namespace
+
+bool is_shard(const schedule::Operation& op) {
+    return op.stream == schedule::Stream::kDp &&
+           (op.comm == schedule::CommKind::kReduceScatter || op.comm == schedule::CommKind::kAllGather);
+}
 
 double slowed_capacity(const network::Fabric& fabric, std::uint32_t link, std::span<const double> factors) {
     return fabric.capacity_bytes_per_s(link) * (factors.empty() ? 1 : factors[link]);
@@ -95,7 +93,7 @@ void TransferCosts::append(CostedTransfer& out, const schedule::Operation& op, i
     const network::Transfer transfer = network_.unroll(op.comm, op.group, stage, op.bytes, scale, member);
     CostedTransfer::Member& costed = out.members.emplace_back();
     costed.phase_begin = static_cast<std::uint32_t>(out.phases.size());
-    const double longer = inefficiency(op, stack_, transfer.leaves_node);
+    const double longer = is_shard(op) && transfer.leaves_node ? 1 / stack_.shard_efficiency : 1;
     for (network::TransferPhase phase : transfer.phases) {
         phase.latency_s *= op.repeat;
         phase.reduction_s *= op.repeat;
@@ -112,9 +110,7 @@ void TransferCosts::append(CostedTransfer& out, const schedule::Operation& op, i
     if (op.routed && load_.heaviest_rank > 1) {
         costed.imbalance = std::max<Picoseconds>(0, costed.solo_time - even_time(op, stage, member));
     }
-    if (transfer.leaves_node && transfer.rounds > 0) {
-        costed.jitter = machine_.noise.network_jitter / std::sqrt(transfer.rounds);
-    }
+    costed.jitter = network::jitter_of_rounds(machine_.noise, transfer.rounds, transfer.leaves_node);
 }
 
 Picoseconds TransferCosts::solo_time(std::span<const network::TransferPhase> phases) const {

@@ -30,6 +30,10 @@ enum class Grain {
 [[nodiscard]] std::uint32_t slowed_bottleneck(const network::Network& network, network::PatternId pattern,
                                               std::span<const double> factors);
 
+/// True of gradients and parameters that are sharded over ranks, whose bytes take 1 / stack.shard_efficiency as long
+/// between nodes.
+[[nodiscard]] bool is_shard(const schedule::Operation& op);
+
 /// Collects the communications of a program (index_of), then says which share links (decide_sharing).
 class TransferCosts {
  public:

@@ -6,13 +6,19 @@
 
 namespace auspex::engine {
 
-PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline,
-                Picoseconds most) {
-    if (timeline != nullptr) {
-        *timeline = empty_timeline(*costed.program);
-    }
+PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline, Picoseconds most,
+                RecordedOperations* recorded) {
     network::PatternSharing sharing(network);
-    return Player(costed, sharing, nullptr, timeline).run(most);
+    if (timeline == nullptr) {
+        return Player(costed, sharing, nullptr, nullptr).run(most);
+    }
+    *timeline = empty_timeline(*costed.program);
+    RecordedOperations unwanted;
+    Recording recording{timeline, recorded != nullptr ? recorded : &unwanted, {}};
+    for (std::size_t role = 0; role < costed.program->roles.size(); ++role) {
+        recording.first_track.push_back(static_cast<std::uint32_t>(role * schedule::kStreamCount));
+    }
+    return Player(costed, sharing, nullptr, &recording).run(most);
 }
 
 }  // namespace auspex::engine

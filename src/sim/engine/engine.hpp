@@ -7,14 +7,16 @@
 #include "schedule/timeline.hpp"
 #include "sim/engine/costed_program.hpp"
 #include "sim/engine/play_result.hpp"
+#include "sim/engine/recording.hpp"
 #include "sim/network/collective/network.hpp"
 
 namespace auspex::engine {
 
 /// Plays the program with one actor a role: a communication stands for all sibling groups of the stage. Deterministic:
 /// events are ordered by (time, sequence). Aborts (invariant) if a role cannot finish. Throws InputError for a step of
-/// kLongestTime or more. Ends as soon as the step is known to take longer than `most`.
+/// kLongestTime or more. Ends as soon as the step is known to take longer than `most`. `recorded`: with a timeline, the
+/// operations of its spans.
 [[nodiscard]] PlayResult play(const CostedProgram& costed, network::Network& network, schedule::Timeline* timeline,
-                              Picoseconds most = kLongestTime);
+                              Picoseconds most = kLongestTime, RecordedOperations* recorded = nullptr);
 
 }  // namespace auspex::engine

@@ -10,6 +10,7 @@
 #include "sim/engine/play_result.hpp"
 #include "sim/engine/player_losses.hpp"
 #include "sim/engine/player_state.hpp"
+#include "sim/engine/recording.hpp"
 
 namespace auspex::engine {
 
@@ -24,13 +25,13 @@ namespace auspex::engine {
 template <class Sharing>
 class Player {
  public:
-    /// `variety`: unfolded only; nullptr: all actors are equal. `timeline`: folded only.
-    Player(const CostedProgram& costed, Sharing& sharing, NoiseModel* noise_model, schedule::Timeline* timeline)
+    /// `noise_model`: unfolded only; nullptr: all actors are equal. `recording`: nullptr: nothing is kept.
+    Player(const CostedProgram& costed, Sharing& sharing, NoiseModel* noise_model, const Recording* recording)
         : costed_(costed),
           program_(*costed.program),
           sharing_(sharing),
           noise_model_(noise_model),
-          timeline_(timeline) {}
+          recording_(recording) {}
 
     /// Ends where the step turns out to be longer than `most`.
     PlayResult run(Picoseconds most = kLongestTime) {
@@ -168,7 +169,7 @@ class Player {
     const schedule::Program& program_;
     Sharing& sharing_;
     NoiseModel* noise_model_;
-    schedule::Timeline* timeline_;
+    const Recording* recording_;
     std::vector<ActorState> actors_;
     std::vector<std::vector<std::uint32_t>> use_offset_;  ///< by stage: number of the first task of each block use
     std::vector<Message> messages_;

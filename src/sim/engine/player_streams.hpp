@@ -313,16 +313,23 @@ void Player<Sharing>::handle(const Event& event) {
 
 template <class Sharing>
 void Player<Sharing>::record(const ActorState& actor, const StreamState& state, const Task& task, Picoseconds at) {
-    if (timeline_ == nullptr || state.started == at) {
+    if (recording_ == nullptr) {
+        return;
+    }
+    const std::uint32_t first = recording_->first_track[actor.stage * costed_.actors_per_stage + actor.index_in_stage];
+    if (first == kNone || (state.started == at && task.type != Task::Type::kReceive)) {
         return;
     }
     AUSPEX_CHECK(task.op_end == task.op_begin + 1, "a timeline is recorded from single operations");
     const schedule::BlockUse& use = actor.role->order[state.block_use];
     const schedule::Operation& op = program_.operations[program_.blocks[use.block].op_begin + task.op_begin];
-    const auto track = static_cast<std::uint32_t>(static_cast<std::size_t>(actor.role->stage) * schedule::kStreamCount +
-                                                  static_cast<std::size_t>(op.stream));
     const auto name = static_cast<std::uint32_t>(operation_name_index(op.kind, op.phase));
-    timeline_->spans.push_back({track, name, state.started, at, use.micro_batch, op.layer});
+    RecordedOperations& operations = *recording_->operations;
+    const bool takes_time = state.started != at;
+    (takes_time ? recording_->timeline->spans : operations.instants)
+        .push_back({first + static_cast<std::uint32_t>(op.stream), name, state.started, at, use.micro_batch, op.layer});
+    (takes_time ? operations.of_spans : operations.of_instants)
+        .push_back(static_cast<std::uint32_t>(program_.index_of(op)));
 }
 
 template <class Sharing>

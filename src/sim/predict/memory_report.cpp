@@ -70,11 +70,11 @@ std::optional<int> chunk_of(const models::Inputs& inputs, const SimulatedStep& s
     }
 }
 
-std::map<PassKey, Times> times_of_passes(const models::Inputs& inputs, const SimulatedStep& step, int stage) {
+std::map<PassKey, Times> times_of_passes(const models::Inputs& inputs, const SimulatedStep& step, int stage,
+                                         const schedule::Timeline& timeline, std::uint32_t compute) {
     using schedule::BlockKind, schedule::Phase;
     std::map<PassKey, Times> times;
-    const std::size_t compute = static_cast<std::size_t>(stage) * schedule::kStreamCount;
-    for (const schedule::Span& span : step.timeline->spans) {
+    for (const schedule::Span& span : timeline.spans) {
         const auto phase = static_cast<Phase>(span.name % schedule::kPhaseCount);
         const bool is_pass = phase != Phase::kOptimizer;
         const std::optional<int> chunk = is_pass ? chunk_of(inputs, step, stage, span) : 0;
@@ -91,6 +91,8 @@ std::map<PassKey, Times> times_of_passes(const models::Inputs& inputs, const Sim
     return times;
 }
 
+}  // namespace
+
 schedule::StageCourse course_of(const models::Inputs& inputs, const SimulatedStep& step, int stage) {
     return memory_is_of_record(inputs, step)
                ? recorded_stage_course(inputs.workload, step.plan, inputs.stack, inputs.machine, step.layout,
@@ -99,7 +101,18 @@ schedule::StageCourse course_of(const models::Inputs& inputs, const SimulatedSte
                               stage, step.load.heaviest_rank);
 }
 
-}  // namespace
+StageMemoryCourse timed_course(const models::Inputs& inputs, const SimulatedStep& step, int stage,
+                               const schedule::Timeline& timeline, std::uint32_t compute_track,
+                               schedule::StageCourse course) {
+    const std::map<PassKey, Times> times = times_of_passes(inputs, step, stage, timeline, compute_track);
+    StageMemoryCourse timed;
+    timed.kept = std::move(course.kept);
+    for (schedule::PassBytes& pass : course.passes) {
+        const Times& at = times.at({pass.kind, pass.chunk, pass.micro_batch});
+        timed.passes.push_back({std::move(pass), to_seconds(at.begin), to_seconds(at.end)});
+    }
+    return timed;
+}
 
 bool memory_is_of_record(const models::Inputs& inputs, const SimulatedStep& step) {
     const auto& record = step.plan.routing.record;
@@ -133,14 +146,10 @@ MemoryCourse memory_course(const models::Inputs& inputs, int tiles) {
     std::vector<schedule::StageMemory> stages;
     for (int stage = 0; stage < step.plan.pp; ++stage) {
         schedule::StageCourse found = course_of(inputs, step, stage);
-        const std::map<PassKey, Times> times = times_of_passes(inputs, step, stage);
-        StageMemoryCourse& to = course.stages.emplace_back();
-        to.kept = std::move(found.kept);
-        for (schedule::PassBytes& pass : found.passes) {
-            const Times& at = times.at({pass.kind, pass.chunk, pass.micro_batch});
-            to.passes.push_back({std::move(pass), to_seconds(at.begin), to_seconds(at.end)});
-        }
         stages.push_back(std::move(found.memory));
+        course.stages.push_back(timed_course(inputs, step, stage, *step.timeline,
+                                             static_cast<std::uint32_t>(stage) * schedule::kStreamCount,
+                                             std::move(found)));
     }
     course.memory = report_of(inputs, std::move(stages));
     return course;

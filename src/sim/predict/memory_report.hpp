@@ -20,6 +20,13 @@ struct StageMemoryCourse {
     std::vector<std::pair<std::string, double>> kept;  ///< as StageCourse::kept
     std::vector<TimedPass> passes;                     ///< in order
 };
+/// Passes with their times on a compute track of a timeline.
+[[nodiscard]] StageMemoryCourse timed_course(const models::Inputs& inputs, const SimulatedStep& step, int stage,
+                                             const schedule::Timeline& timeline, std::uint32_t compute_track,
+                                             schedule::StageCourse course);
+/// Of a stage of a prepared step.
+[[nodiscard]] schedule::StageCourse course_of(const models::Inputs& inputs, const SimulatedStep& step, int stage);
+
 struct MemoryCourse {
     int tiles = 0, global_batch = 0;
     double step_time_s = 0;

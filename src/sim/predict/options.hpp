@@ -18,6 +18,7 @@ struct PredictOptions {
     double run_tokens = 0;
     bool sensitivity = true;  ///< fill interval and top_constants (replays the step once per constant)
     bool timeline = false;
+    bool trace_details = false;  ///< facts of operations; with timeline: fills PredictResult::details, too
     /// Whether a trainer runs every operation of the program (exec knows); without it: not known to.
     std::function<bool(const models::Workload&, const models::Plan&, const models::Stack&, const schedule::Program&)>
         executor_runs = {};
@@ -31,6 +32,9 @@ struct PredictOptions {
     int samples = 1;
     std::vector<std::string> slow = {};           ///< named slow parts: sim/engine/slow_parts.hpp
     std::function<void(int, int)> progress = {};  ///< called after each sample: done, of all
+    /// The ranks whose timeline is wanted, of the median sample; with `timeline` and without any of them the tiles most
+    /// waited for.
+    std::vector<int> trace_ranks = {};
 };
 
 }  // namespace auspex::predict

@@ -74,11 +74,35 @@ UnfoldedReport report_of(const UnfoldedSteps& steps, const SimulatedStep& folded
     return report;
 }
 
+/// Stage and index of each rank whose timeline there is.
+std::vector<TracedRole> roles_of(const models::Layout& layout, const std::vector<int>& ranks) {
+    std::vector<TracedRole> roles(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const models::GridCoordinates at = grid_coordinates(layout, ranks[i]);
+        roles[i] = {at.stage, (at.dp * layout.ep + at.ep) * layout.etp + at.etp};
+    }
+    return roles;
+}
+
+std::vector<TracedRole> roles_of(const schedule::Program& program) {
+    std::vector<TracedRole> roles;
+    for (const schedule::Role& role : program.roles) {
+        roles.push_back({role.stage, 0});
+    }
+    return roles;
+}
+
 /// Plays the step by rank and puts the median sample in the place of the folded step.
-UnfoldedReport unfold(const models::Inputs& inputs, const PredictOptions& options, SimulatedStep& step, Prediction& p) {
-    UnfoldedSteps steps = play_unfolded(
-        inputs, step,
-        {.seed = options.seed, .samples = options.samples, .slow = options.slow, .progress = options.progress});
+UnfoldedReport unfold(const models::Inputs& inputs, const PredictOptions& options, SimulatedStep& step,
+                      PredictResult& result) {
+    Prediction& p = result.prediction;
+    UnfoldedSteps steps = play_unfolded(inputs, step,
+                                        {.seed = options.seed,
+                                         .samples = options.samples,
+                                         .slow = options.slow,
+                                         .record = options.timeline,
+                                         .record_ranks = options.trace_ranks,
+                                         .progress = options.progress});
     UnfoldedReport report = report_of(steps, step, options.seed);
     const UnfoldedSample& median = steps.samples[steps.median];
     step.step = median.step;
@@ -86,6 +110,11 @@ UnfoldedReport unfold(const models::Inputs& inputs, const PredictOptions& option
     step.losses = median.losses;
     step.events = median.events;
     p.notes = std::move(steps.notes);
+    if (options.timeline) {
+        result.details =
+            trace_details(inputs, step, steps.timeline, steps.operations, roles_of(step.layout, steps.recorded), false);
+        step.timeline = std::move(steps.timeline);
+    }
     return report;
 }
 
@@ -243,9 +272,13 @@ PredictResult predict(const models::Inputs& inputs, const PredictOptions& option
     PredictResult result;
     Prediction& p = result.prediction;
     p.lens = inputs.machine.cpu.cores > 0 ? Lens::kCpu : options.lens;
-    SimulatedStep step = p.lens == Lens::kCpu ? step_on_cpus(inputs, options) : simulate_step(inputs, options, true);
+    PredictOptions of_step = options;
+    of_step.timeline = options.timeline && p.lens != Lens::kUnfolded;
+    SimulatedStep step = p.lens == Lens::kCpu ? step_on_cpus(inputs, options) : simulate_step(inputs, of_step, true);
     if (p.lens == Lens::kUnfolded) {
-        p.unfolded = unfold(inputs, options, step, p);
+        p.unfolded = unfold(inputs, options, step, result);
+    } else if (p.lens == Lens::kFolded && options.timeline && options.trace_details) {
+        result.details = trace_details(inputs, step, *step.timeline, step.recorded, roles_of(step.program), true);
     }
     fill_grid(p, step);
     fill_rates(p, inputs, step);

@@ -8,18 +8,21 @@
 #include "models/inputs.hpp"
 #include "schedule/timeline.hpp"
 #include "sim/predict/options.hpp"
+#include "sim/predict/trace_details.hpp"
 
 namespace auspex::predict {
 
 struct PredictResult {
     Prediction prediction;
     std::optional<schedule::Timeline> timeline;
+    std::optional<TraceDetails> details;  ///< of the timeline; not of kCpu
 };
 
 /// Simulates one step. kCpu (machines with a section "host", whatever lens is asked for): play_on_cpus; top_constants
 /// are groups of the section's constants. kUnfolded: the folded step too, from which memory, times by operation, link
-/// use and elasticities are. Throws InputError for a plan that does not match workload, machine or tiles, or that the
-/// trainer cannot run on CPUs; a plan that does not fit in memory is a result.
+/// use and elasticities are; its timeline has the tracks of trace_ranks, of the median sample. Throws InputError for a
+/// plan that does not match workload, machine or tiles, or that the trainer cannot run on CPUs; a plan that does not
+/// fit in memory is a result.
 [[nodiscard]] PredictResult predict(const models::Inputs& inputs, const PredictOptions& options);
 
 /// The plan at another number of tiles. Weak: dp follows the tiles, micro_batches stay. Strong: the global batch of

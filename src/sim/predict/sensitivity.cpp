@@ -96,7 +96,7 @@ std::vector<ConstantSensitivity> constant_sensitivities(const models::Inputs& in
         }
     }
     PredictOptions plain = options;
-    plain.timeline = false;
+    plain.timeline = plain.trace_details = false;
     SimulatedStep nominal = prepare_step(inputs, plain);
     network::Network model(inputs.machine, inputs.stack, nominal.layout);
     model.be_model();

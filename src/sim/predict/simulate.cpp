@@ -81,7 +81,7 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     const auto play_with = [&](const engine::CostOptions& stragglers, schedule::Timeline* timeline) {
         const engine::CostedProgram costed =
             cost_program(s.program, inputs.machine, inputs.stack, s.layout, costs, stragglers);
-        return play(costed, network, timeline, most);
+        return play(costed, network, timeline, most, &s.recorded);
     };
     const engine::PlayResult first = play_with(s.cost_options, nullptr);
     if (first.is_longer) {
@@ -95,6 +95,9 @@ bool simulate(SimulatedStep& s, const models::Inputs& inputs, const PredictOptio
     }
     const Picoseconds extra = std::max<Picoseconds>(0, second.step - first.step);
     s.step = first.step + extra;
+    if (options.trace_details) {
+        s.facts = operation_facts(s.program, costs, inputs.machine, inputs.stack, s.layout, network, slow);
+    }
     s.forward_backward = std::min(s.step, first.forward_backward + extra);
     s.losses = schedule::mean_losses(first.losses, first.step);
     s.losses[static_cast<std::size_t>(schedule::Loss::kJitter)] += extra;

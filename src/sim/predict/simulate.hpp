@@ -9,6 +9,7 @@
 #include "sim/engine/cost_program.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/engine/link_use.hpp"
+#include "sim/engine/operation_facts.hpp"
 #include "sim/predict/options.hpp"
 
 namespace auspex::predict {
@@ -23,6 +24,9 @@ struct SimulatedStep : schedule::StepProgram {
     int groups_touched = 0;
     std::vector<engine::LinkUse> link_use;
     std::optional<schedule::Timeline> timeline;
+    /// Of the play that the timeline is of; empty unless they were asked for (PredictOptions::trace_details).
+    std::vector<engine::OperationFacts> facts;
+    engine::RecordedOperations recorded;  ///< of the timeline
 };
 
 /// How much longer rate-bound work takes within the ranks that meet in every layer (tp x cp, ep x etp) than on a median

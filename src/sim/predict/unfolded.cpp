@@ -38,6 +38,10 @@ struct SampleSetup {
     std::vector<int> ranks;          ///< of each actor
 };
 
+std::uint64_t seed_of(const UnfoldedOptions& options, std::size_t sample) {
+    return Rng(options.seed + kGoldenGamma * sample).next();  // Rng scrambles neighbouring seeds
+}
+
 /// Rates by LinkSharing over all groups' patterns.
 class RankSharing {
  public:
@@ -94,6 +98,7 @@ SampleSetup sample_setup(const models::Inputs& inputs, const SimulatedStep& fold
     engine::CostOptions cost = folded.cost_options;
     cost.grain = engine::Grain::kRanks;
     cost.link_factors = setup.slow.link_factors;
+    cost.merge_operations = cost.merge_operations && !options.record;
     setup.costed = cost_program(
         folded.program, inputs.machine, inputs.stack, folded.layout,
         cost_operations(folded.program, inputs.machine, inputs.stack, folded.layout, setup.network, cost), cost);
@@ -146,11 +151,11 @@ std::vector<engine::SlowLink> slowest_links(const SampleSetup& setup, const engi
     return links;
 }
 
-UnfoldedSample play_sample(const SampleSetup& setup, std::uint64_t seed) {
+UnfoldedSample play_sample(const SampleSetup& setup, std::uint64_t seed, const engine::Recording* recording = nullptr) {
     engine::NoiseModel noise_model(setup.inputs.machine.tile, setup.inputs.machine.noise, seed, setup.ranks,
                                    setup.slow.rank_factors);
     RankSharing sharing(setup);
-    const engine::PlayResult played = engine::Player(setup.costed, sharing, &noise_model, nullptr).run();
+    const engine::PlayResult played = engine::Player(setup.costed, sharing, &noise_model, recording).run();
     UnfoldedSample sample;
     sample.step = played.step;
     sample.forward_backward = played.forward_backward;
@@ -176,10 +181,66 @@ std::size_t median_of(const std::vector<UnfoldedSample>& samples) {
     return order[(order.size() - 1) / 2];
 }
 
+/// The step is that of the sample, played again with a recording.
+void record_median(const SampleSetup& setup, const UnfoldedOptions& options, UnfoldedSteps& steps) {
+    steps.recorded = options.record_ranks;
+    if (steps.recorded.empty()) {
+        for (const engine::SlowTile& tile : steps.samples[steps.median].slowest) {
+            steps.recorded.push_back(tile.rank);
+        }
+        std::sort(steps.recorded.begin(), steps.recorded.end());
+    }
+    if (steps.recorded.empty()) {
+        steps.recorded = {0};
+        steps.notes.emplace_back("no tile was waited for longer than others: the trace is that of rank 0");
+    }
+    for (std::size_t name = 0; name < schedule::kOperationNames; ++name) {
+        steps.timeline.names.push_back(schedule::operation_name(name));
+    }
+    engine::Recording recording{&steps.timeline, &steps.operations,
+                                std::vector<std::uint32_t>(setup.ranks.size(), engine::kNone)};
+    for (const int rank : steps.recorded) {
+        const auto actor = std::find(setup.ranks.begin(), setup.ranks.end(), rank) - setup.ranks.begin();
+        recording.first_track[static_cast<std::size_t>(actor)] =
+            static_cast<std::uint32_t>(steps.timeline.tracks.size());
+        for (std::size_t stream = 0; stream < schedule::kStreamCount; ++stream) {
+            steps.timeline.tracks.push_back(
+                {"rank " + std::to_string(rank), to_string(static_cast<schedule::Stream>(stream))});
+        }
+    }
+    const UnfoldedSample again = play_sample(setup, seed_of(options, steps.median), &recording);
+    AUSPEX_CHECK(again.step == steps.samples[steps.median].step, "a sample is the same each time it is played");
+}
+
+/// So many spans are kept at most: a GB or two as Chrome's JSON.
+constexpr std::uint64_t kMostSpans = 10'000'000;
+
+void require_recordable(const SimulatedStep& folded, const UnfoldedOptions& options) {
+    std::uint64_t operations = 0;
+    for (const schedule::Role& role : folded.program.roles) {
+        operations = std::max(operations, totals_of(folded.program, role).operations);
+    }
+    for (const int rank : options.record_ranks) {
+        if (rank < 0 || rank >= folded.layout.tiles) {
+            throw InputError("--trace-ranks", "found rank " + std::to_string(rank) + "; expected 0 to " +
+                                                  std::to_string(folded.layout.tiles - 1));
+        }
+    }
+    if (operations * options.record_ranks.size() > kMostSpans) {
+        throw InputError("--trace-ranks", "found " + std::to_string(options.record_ranks.size()) +
+                                              " ranks with up to " + std::to_string(operations) +
+                                              " operations each; expected at most " + std::to_string(kMostSpans) +
+                                              " operations in all");
+    }
+}
+
 }  // namespace
 
 UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& folded, const UnfoldedOptions& options) {
     AUSPEX_CHECK(options.samples > 0, "at least one sample");
+    if (options.record) {
+        require_recordable(folded, options);
+    }
     const SampleSetup setup = sample_setup(inputs, folded, options);
     UnfoldedSteps steps;
     steps.slow = setup.slow.requests;
@@ -189,8 +250,7 @@ UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& f
     std::mutex mutex;
     int done = 0;
     const auto play_one = [&](std::size_t i) {
-        // Rng scrambles neighbouring seeds.
-        steps.samples[i] = play_sample(setup, Rng(options.seed + kGoldenGamma * i).next());
+        steps.samples[i] = play_sample(setup, seed_of(options, i));
         if (options.progress) {
             const std::lock_guard lock(mutex);
             options.progress(++done, options.samples);
@@ -202,6 +262,9 @@ UnfoldedSteps play_unfolded(const models::Inputs& inputs, const SimulatedStep& f
         steps.samples[i] = steps.samples.front();
     }
     steps.median = median_of(steps.samples);
+    if (options.record) {
+        record_median(setup, options, steps);
+    }
     return steps;
 }
 

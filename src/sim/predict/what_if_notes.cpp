@@ -51,7 +51,7 @@ void note_node_paths(std::vector<std::string>& notes, const models::Inputs& inpu
 }  // namespace
 
 std::vector<std::string> what_if_notes(const models::Inputs& inputs, PredictOptions options) {
-    options.timeline = false;
+    options.timeline = options.trace_details = false;
     std::vector<std::string> notes;
     const models::Plan& plan = inputs.plan;
     if (!plan.overlap_tp && !plan.overlap_ep && !plan.overlap_dp && !plan.overlap_pp &&

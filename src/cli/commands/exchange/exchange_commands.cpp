@@ -39,6 +39,23 @@ std::vector<Command> exchange_commands() {
           {Flag::kWorkloadOut, "plan file to write; without it, it is printed"}},
          {},
          {Flag::kConfig}},
+        {"import chakra",
+         "play Chakra execution traces of any framework on a machine",
+         "auspex import chakra traces --machine aurora --stack optimus\n"
+         "  auspex predict --machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b --tiles 48 "
+         "--chakra traces",
+         {Flag::kTraceFolder, Flag::kMachine, Flag::kStack},
+         {Flag::kCommGroups, Flag::kDurations, Flag::kOneCommunication, Flag::kSet, Flag::kTrace, Flag::kTraceRanks,
+          Flag::kJson},
+         run_import_chakra,
+         {{Flag::kSet, "override a field; ROLE is machine or stack; may be repeated"},
+          {Flag::kTrace,
+           "write the timeline of the ranks, for ui.perfetto.dev: NAME.pftrace as Perfetto's TrackEvent, other names "
+           "as "
+           "Chrome's JSON"},
+          {Flag::kTraceRanks, "the ranks in the trace (default: all)"}},
+         {},
+         {Flag::kTraceFolder}},
         {"import hf",
          "make a workload of the config.json of a model of Hugging Face",
          "auspex import hf config.json --sequence-length 4096 --out my-model.json",

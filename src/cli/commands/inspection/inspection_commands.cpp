@@ -34,7 +34,8 @@ std::vector<Command> inspection_commands() {
          "print the operations of one step, every role and stream",
          "auspex program --machine aurora --stack optimus --workload toy-moe --plan toy-pp2-ep2",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
-         {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kSet, Flag::kCheckExecutor, Flag::kJson},
+         {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kSet, Flag::kCheckExecutor,
+          Flag::kPipelineCsv, Flag::kJson},
          run_program},
     };
 }

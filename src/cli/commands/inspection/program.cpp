@@ -3,12 +3,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/error.hpp"
+#include "base/number_text.hpp"
+#include "base/output_file.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
+#include "launch/output_locks.hpp"
 #include "models/layout.hpp"
 #include "report/parts/text.hpp"
 #include "schedule/bindings/bindings.hpp"
+#include "schedule/program/pipeline_csv.hpp"
 #include "schedule/program/program.hpp"
 #include "schedule/program/text.hpp"
 
@@ -121,6 +126,28 @@ void check_executor(const models::Inputs& inputs, const models::Plan& plan, cons
     }
 }
 
+void write_pipeline_csv(const models::Inputs& inputs, const models::Plan& plan, const Options& options) {
+    if (options.check_executor) {
+        throw InputError("--pipeline-csv", "found with --check-executor; expected one of them");
+    }
+    const std::string& file = options.traces.pipeline_csv;
+    launch::OutputLocks locks(options.command_line);
+    locks.take_file("--pipeline-csv " + file, file);
+    write_file(file, schedule::pipeline_csv(plan));
+    const int passes = schedule::PassOrder(plan, 0).size();
+    if (options.json) {
+        JsonWriter json(std::cout);
+        json.begin_object();
+        write_names(json, inputs, options);
+        json.member("pipeline_csv", file).member("ranks", plan.pp).member("stages", plan.pp * plan.virtual_stages);
+        json.member("passes_per_rank", passes).end_object();
+        return;
+    }
+    std::cout << "written to " << file << ": " << counted(plan.pp, "pipeline rank") << ", "
+              << counted(plan.pp * plan.virtual_stages, "stage") << ", " << counted(passes, "pass", "es")
+              << " each; for torch.distributed.pipelining, format compute_only\n";
+}
+
 }  // namespace
 
 void run_program(const Options& options) {
@@ -130,6 +157,10 @@ void run_program(const Options& options) {
     const models::Layout layout = make_layout(plan, inputs.machine, tiles_of(plan));
     const schedule::Program program = schedule::build_program(inputs.workload, plan, inputs.stack, layout);
     check_program(program);
+    if (!options.traces.pipeline_csv.empty()) {
+        write_pipeline_csv(inputs, plan, options);
+        return;
+    }
     if (options.check_executor) {
         check_executor(inputs, plan, program, options);
         return;

@@ -1,40 +1,16 @@
 /// @file auspex predict: one step of training.
-#include <filesystem>
-#include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "base/error.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/prediction/predict_traces.hpp"
 #include "cli/flags/input_flags.hpp"
 #include "cli/output/prediction_output.hpp"
 #include "launch/progress_line.hpp"
-#include "report/parts/trace.hpp"
 
 namespace auspex::cli {
 namespace {
-
-/// Before the step is simulated, so that a slip costs no time.
-void require_writable_place(const std::string& file) {
-    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    std::error_code status;
-    if (std::filesystem::is_directory(file, status)) {
-        throw InputError("--trace " + file, "found a directory; expected the name of a file to write");
-    }
-    if (!folder.empty() && !std::filesystem::is_directory(folder, status)) {
-        throw InputError("--trace " + file,
-                         "found no folder " + folder.string() + "; expected a file in one that exists");
-    }
-}
-
-void write_trace(const schedule::Timeline& timeline, const std::string& file) {
-    std::ofstream out(file, std::ios::binary);
-    report::write_chrome_trace(timeline, out);
-    out.close();
-    if (!out) {
-        throw InputError("--trace " + file,
-                         "found a file that cannot be written; expected write permission and free space");
-    }
-}
 
 void check_lens(const Options& options) {
     const bool unfolded = options.predict.lens == "unfolded";
@@ -50,10 +26,6 @@ void check_lens(const Options& options) {
                              "found without --lens unfolded; expected both, for only there tiles and links differ");
         }
     }
-    if (unfolded && !options.trace.empty()) {
-        throw InputError("--trace",
-                         "found with --lens unfolded; expected the folded lens, which has one track a stage");
-    }
 }
 
 predict::PredictResult predict_with(const Options& options, const models::Inputs& inputs) {
@@ -64,8 +36,9 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
     wanted.run_tokens = options.tokens;
     wanted.executor_runs = executor_runs;
     wanted.sensitivity = !options.no_sensitivity;
-    wanted.timeline = wants_trace;
+    wanted.timeline = wanted.trace_details = wants_trace;
     wanted.play_every_operation = wants_trace;
+    wanted.trace_ranks = options.traces.ranks;
     wanted.lens = options.predict.lens == "unfolded" ? predict::Lens::kUnfolded : predict::Lens::kFolded;
     wanted.seed = options.seed.value_or(1);
     wanted.samples = options.predict.samples > 0 ? options.predict.samples : kDefaultSamples;
@@ -80,14 +53,15 @@ predict::PredictResult predict_with(const Options& options, const models::Inputs
 
 void run_predict(const Options& options) {
     check_lens(options);
+    check_traces(options);
     const models::Inputs inputs = load_all(options);
-    const bool wants_trace = !options.trace.empty();
-    if (wants_trace) {
-        require_writable_place(options.trace);
-    }
     const predict::PredictResult result = predict_with(options, inputs);
-    if (wants_trace) {
-        write_trace(result.timeline.value(), options.trace);
+    if (!options.trace.empty()) {
+        write_trace(result, inputs, options);
+    }
+    std::optional<workflows::ChakraExported> chakra;
+    if (!options.traces.chakra.empty()) {
+        chakra = write_chakra(inputs, options);
     }
     if (options.json) {
         JsonWriter json(std::cout);
@@ -95,14 +69,20 @@ void run_predict(const Options& options) {
         write_names(json, inputs, options);
         write_prediction(json, result.prediction);
         write_run(json, result.prediction);
+        if (chakra) {
+            write_chakra_json(json, *chakra, options);
+        }
         json.end_object();
         return;
     }
     print_prediction(
         std::cout, result.prediction, inputs.plan,
         inputs.workload.name + " on " + inputs.machine.name + " with " + inputs.stack.name + overrides_line(options));
-    if (wants_trace) {
+    if (!options.trace.empty()) {
         std::cout << "The trace is in " << options.trace << ": open it in ui.perfetto.dev.\n";
+    }
+    if (chakra) {
+        print_chakra(*chakra, options);
     }
 }
 

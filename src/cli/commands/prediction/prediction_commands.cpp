@@ -15,10 +15,15 @@ std::vector<Command> prediction_commands() {
          {{Flag::kSet, "override a field; ROLE is workload or, with --plan, plan; may be repeated"}}},
         {"predict",
          "simulate one training step: time, losses, memory, causes",
-         "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles 3072",
+         "auspex predict --machine aurora --stack optimus --workload mula-220b-a10b --plan mula-220b-a10b --tiles "
+         "3072\n"
+         "  auspex predict --machine aurora --stack optimus --workload mula-7b-a1b --plan mula-7b-a1b --tiles 48 "
+         "--trace "
+         "step.pftrace",
          {Flag::kMachine, Flag::kStack, Flag::kWorkload, Flag::kPlan},
          {Flag::kTiles, Flag::kNodes, Flag::kJobBatch, Flag::kScenario, Flag::kLens, Flag::kSeed, Flag::kSamples,
-          Flag::kSlow, Flag::kSet, Flag::kTrace, Flag::kTokens, Flag::kNoSensitivity, Flag::kJson},
+          Flag::kSlow, Flag::kSet, Flag::kTrace, Flag::kTraceRanks, Flag::kChakra, Flag::kChakraRoles,
+          Flag::kChakraLimit, Flag::kTokens, Flag::kNoSensitivity, Flag::kJson},
          run_predict},
         {"scale",
          "predict several sizes and report how efficiency falls and why",

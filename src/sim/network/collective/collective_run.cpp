@@ -65,6 +65,14 @@ std::vector<CollectiveTime> alternatives_to(Network& network, const models::Layo
 
 }  // namespace
 
+std::string bottleneck_of(const Network& network, const Transfer& transfer) {
+    std::vector<CollectivePhase> phases;
+    for (const TransferPhase& phase : transfer.phases) {
+        phases.push_back(phase_of(network, phase));
+    }
+    return bottleneck_of(phases);
+}
+
 std::vector<double> zipf_shares(int count, double exponent) {
     std::vector<double> shares;
     double sum = 0;

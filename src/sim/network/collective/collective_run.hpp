@@ -64,6 +64,9 @@ struct CollectiveResult {
     std::vector<CollectiveTime> alternatives;  ///< candidates over any number of levels, fastest first
 };
 
+/// Of the parts of its phases, as CollectivePhase names them, the one that takes longest in sum; "" without phases.
+[[nodiscard]] std::string bottleneck_of(const Network& network, const Transfer& transfer);
+
 /// What turns bytes / time into the rate of the busiest link of a switch, n ranks: all-reduce 2 (n - 1)/n,
 /// reduce-scatter, all-gather and all-to-all (n - 1)/n, broadcast 1, barrier 0.
 /// Source: nccl-tests, doc/PERFORMANCE.md.

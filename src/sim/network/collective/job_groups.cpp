@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.hpp"
 #include "models/group_ranks.hpp"
 
 namespace auspex::network {
@@ -42,6 +43,14 @@ const GroupSet& JobGroups::all(models::GroupKind kind, int stage) {
     return found->second;
 }
 
+int JobGroups::list(GroupSet groups, bool pairs) {
+    AUSPEX_CHECK(places_.ranks_per_block == 0, "groups without a rule are listed rank by rank");
+    const auto number = static_cast<int>(are_listed_pairs_.size());
+    are_listed_pairs_.push_back(pairs);
+    flat_.emplace(std::pair(kListedGroups, number), std::move(groups));
+    return number;
+}
+
 std::size_t JobGroups::count(models::GroupKind kind, int stage) {
     const std::optional<RegularGroups>& regular = whole(kind, stage);
     return regular ? regular->count() : all(kind, stage).count();
@@ -66,7 +75,8 @@ const GroupForm& JobGroups::form(models::GroupKind kind, int stage) {
     }
     const auto [found, is_new] = forms_.try_emplace(std::pair(kind, stage));
     if (is_new) {
-        const bool pairs = kind == models::GroupKind::kNextStage || kind == models::GroupKind::kPreviousStage;
+        const bool pairs = kind == models::GroupKind::kNextStage || kind == models::GroupKind::kPreviousStage ||
+                           (kind == kListedGroups && are_listed_pairs_[static_cast<std::size_t>(stage)]);
         if (const std::optional<RegularGroups>& regular = whole(kind, stage)) {
             found->second = *form_of_regular(*regular, are_pairs(layout_, kind), places_);
         } else {

@@ -14,6 +14,9 @@
 
 namespace auspex::network {
 
+/// The kind of groups that no layout has: they are listed, and the number of a list takes the place of the stage.
+inline constexpr auto kListedGroups = static_cast<models::GroupKind>(255);
+
 class JobGroups {
  public:
     /// `model`: of a job with the same layout and routes; what it has is taken from it. It must not end or change
@@ -23,6 +26,9 @@ class JobGroups {
 
     /// All groups are listed rank by rank from here on, by rule never. Before anything is asked.
     void list_all() { places_ = {}; }
+    /// A list of groups of the same size, of kListedGroups; `pairs`: they are {from, to}. Returns its number. Requires
+    /// list_all().
+    int list(GroupSet groups, bool pairs);
 
     [[nodiscard]] std::size_t count(models::GroupKind kind, int stage);
     const GroupForm& form(models::GroupKind kind, int stage);
@@ -72,6 +78,7 @@ class JobGroups {
     std::map<std::pair<models::GroupKind, int>, std::optional<RegularGroups>> wholes_;
     std::map<std::pair<models::GroupKind, int>, GroupSet> flat_;
     std::map<std::pair<models::GroupKind, int>, GroupForm> forms_;
+    std::vector<bool> are_listed_pairs_;  ///< by number of a list
     std::map<LevelKey, LevelGroups> level_groups_;
     std::map<LevelKey, GroupSet> listed_;
     std::map<Signature, std::vector<PatternKey>> firsts_;

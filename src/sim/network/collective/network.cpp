@@ -37,6 +37,10 @@ bool goes_straight(AlgorithmChoice choice) {
                                   choice.algorithm == models::CollectiveAlgorithm::kPairwise);
 }
 
+/// A library chooses by size and by the shape of the group, not by where a stage lies: the first stage decides for
+/// all. What is listed has no stages.
+int deciding_stage(models::GroupKind group, int stage) { return group == kListedGroups ? stage : 0; }
+
 }  // namespace
 
 struct Network::Impl {
@@ -89,7 +93,7 @@ struct Network::Impl {
     std::map<PatternKey, PatternId> id_of_asked, id_of_key;
     std::vector<FlowPattern> patterns;
     Ids asked_for;  ///< all that may be active at once: every kind of group may, even on the same ranks
-    std::map<std::tuple<schedule::CommKind, models::GroupKind, double, double, int>, AlgorithmChoice> chosen;
+    std::map<std::tuple<schedule::CommKind, models::GroupKind, int, double, double, int>, AlgorithmChoice> chosen;
 
     LinkClasses classes;
     bool are_classes_current = true;  ///< of all patterns
@@ -220,16 +224,14 @@ Transfer Network::Impl::play(const Asked& asked, AlgorithmChoice choice) {
     return transfer;
 }
 
-/// A library chooses by size and by the shape of the group, not by where a stage lies: the first stage decides for
-/// all.
 AlgorithmChoice Network::Impl::fastest(Asked asked, int levels) {
-    asked.stage = 0;
+    asked.stage = deciding_stage(asked.group, asked.stage);
     asked.member = kAllSiblings;
     const auto [found, is_new] =
-        chosen.try_emplace(std::tuple(asked.comm, asked.group, asked.bytes, asked.scale, levels));
+        chosen.try_emplace(std::tuple(asked.comm, asked.group, asked.stage, asked.bytes, asked.scale, levels));
     if (is_new) {
         double least_s = std::numeric_limits<double>::infinity();
-        for (const AlgorithmChoice candidate : candidates(asked.comm, groups.form(asked.group, 0), levels)) {
+        for (const AlgorithmChoice candidate : candidates(asked.comm, groups.form(asked.group, asked.stage), levels)) {
             const double time_s = solo_time_s(play(asked, candidate));
             if (time_s < least_s) {
                 least_s = time_s;
@@ -292,11 +294,16 @@ void Network::list_all_links() {
     impl_->groups.list_all();
 }
 
+int Network::list_groups(const std::vector<std::vector<int>>& siblings, bool pairs) {
+    return impl_->groups.list(flatten(siblings), pairs);
+}
+
 Transfer Network::unroll(schedule::CommKind comm, models::GroupKind group, int stage, double bytes, double scale,
                          int member) {
     const std::span<const models::AlgorithmRule> rules = collective_rules(impl_->stack, comm);
-    const AlgorithmChoice choice = rules.empty() ? AlgorithmChoice{models::CollectiveAlgorithm::kAuto, 0}
-                                                 : choice_by_rule(rules, bytes, impl_->groups.form(group, 0));
+    const AlgorithmChoice choice =
+        rules.empty() ? AlgorithmChoice{models::CollectiveAlgorithm::kAuto, 0}
+                      : choice_by_rule(rules, bytes, impl_->groups.form(group, deciding_stage(group, stage)));
     return unroll_as(choice, comm, group, stage, bytes, scale, member);
 }
 

@@ -64,6 +64,11 @@ class Network {
     /// and not with a model.
     void list_all_links();
 
+    /// Groups that the layout does not have, all of the same size, which start together as siblings do (job_groups.hpp:
+    /// kListedGroups). What is returned takes the place of the stage in unroll(), the number of one of them that of
+    /// `member`. `pairs`: messages, {from, to}. Requires list_all_links().
+    [[nodiscard]] int list_groups(const std::vector<std::vector<int>>& siblings, bool pairs);
+
     /// Unrolls a communication of all groups of `kind` in `stage`; the algorithm is the stack's for this kind, size and
     /// group, kAuto the fastest. `scale` multiplies the bytes (those of the busiest rank); an all-to-all over groups of
     /// as many ranks as there are shares is uneven instead, where it is direct or pairwise over one level: every flow

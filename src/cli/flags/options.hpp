@@ -53,6 +53,8 @@ enum class Flag {
     kConfig,
     kBefore,
     kAfter,
+    kTraceStep,
+    kTraceRank,
     kFormat,
     kJob,
     kWorkloadOut,
@@ -200,9 +202,10 @@ struct EmitFlags {
     std::string format, job;
 };
 
-/// What `auspex diff` alone takes: files.
+/// What `auspex diff` alone takes: files, and which step and rank of a trace.
 struct DiffFlags {
     std::string before, after;
+    std::optional<int> step, rank;
 };
 
 /// What `auspex verify` alone takes.
